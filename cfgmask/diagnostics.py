@@ -1,0 +1,133 @@
+"""What is wrong with a grammar, where, and what to do about it.
+
+A `Diagnostic` has a stable code, one sentence, a place and help.
+A place is a `Span` of a text or a JSON Pointer into a schema (or both, when the schema stands inside a text).
+Front ends collect diagnostics and raise them together; nothing here raises or prints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "note"]
+
+_COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m"}
+_BOLD, _BLUE, _RESET = "\x1b[1m", "\x1b[1;34m", "\x1b[0m"
+_MAX_EXCERPT = 120
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A text that was read, and the name that its reader knows it by (a path, or `<grammar>`)."""
+
+    name: str
+    text: str
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of a character offset, both from 1."""
+        line = self.text.count("\n", 0, offset) + 1
+        return line, offset - (self.text.rfind("\n", 0, offset) + 1) + 1
+
+    def line(self, number: int) -> str:
+        """The text of line `number` (from 1) without its line break."""
+        lines = self.text.split("\n")
+        return lines[number - 1].rstrip("\r") if number <= len(lines) else ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Characters `start` to `end` (exclusive) of a source."""
+
+    source: Source
+    start: int
+    end: int
+
+    def within(self, start: int, end: int) -> Span:
+        """The part of this span from `start` to `end`, both counted from its own start."""
+        return Span(self.source, self.start + start, self.start + end)
+
+
+@dataclass(frozen=True)
+class Related:
+    """A second place that explains a diagnostic: where something was first defined, say."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding.
+
+    code      stable, lower case with hyphens, with its front end first: `lark-unknown-rule`, `regex-backreference`
+    message   one sentence without a full stop
+    span      the place in a text, if there is one
+    pointer   the place in a JSON document (RFC 6901; "" is the root), if there is one
+    related   further places
+    help      what to do about it, one sentence
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    pointer: str | None = None
+    severity: Severity = "error"
+    related: tuple[Related, ...] = field(default=())
+    help: str | None = None
+
+    def render(self, color: bool = False) -> str:
+        """The diagnostic for people: several lines, with the source line and a caret; ANSI colours if asked."""
+
+        def paint(colour: str, text: str) -> str:
+            return f"{colour}{text}{_RESET}" if color else text
+
+        head = paint(_COLOURS[self.severity], f"{self.severity}[{self.code}]") + paint(_BOLD, f": {self.message}")
+        lines = [head]
+        if self.span is not None:
+            lines += _excerpt(self.span, paint)
+        if self.pointer is not None:
+            lines.append(paint(_BLUE, "  at ") + (self.pointer or "the root of the schema"))
+        for place in self.related:
+            lines.append(paint(_BLUE, "  note: ") + place.message)
+            lines += _excerpt(place.span, paint)
+        if self.help is not None:
+            lines.append(paint(_BLUE, "  help: ") + self.help)
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """The diagnostic for machines: plain JSON values; line and column count from 1."""
+        out: dict[str, Any] = {"code": self.code, "severity": self.severity, "message": self.message}
+        if self.span is not None:
+            out["place"] = _place(self.span)
+        if self.pointer is not None:
+            out["pointer"] = self.pointer
+        if self.related:
+            out["related"] = [{"message": r.message, "place": _place(r.span)} for r in self.related]
+        if self.help is not None:
+            out["help"] = self.help
+        return out
+
+
+def _place(span: Span) -> dict[str, Any]:
+    line, column = span.source.position(span.start)
+    return {"source": span.source.name, "line": line, "column": column, "start": span.start, "end": span.end}
+
+
+def _excerpt(span: Span, paint: Any) -> list[str]:
+    """`--> name:line:column`, the source line and a caret under the span; long lines are cut around it."""
+    line_number, column = span.source.position(span.start)
+    text = span.source.line(line_number)
+    length = max(1, min(span.end - span.start, len(text) - column + 1))
+    first = max(0, column - 1 - _MAX_EXCERPT // 2) if len(text) > _MAX_EXCERPT else 0
+    shown = text[first : first + _MAX_EXCERPT]
+    length = max(1, min(length, first + len(shown) - column + 1))
+    # A tab in the text is a tab under it, so that the caret stands where the terminal put the character.
+    pad = "".join("\t" if c == "\t" else " " for c in shown[: column - 1 - first])
+    shown = "".join(c if c == "\t" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
+    gutter = " " * len(str(line_number))
+    return [
+        paint(_BLUE, f"{gutter} --> ") + f"{span.source.name}:{line_number}:{column}",
+        paint(_BLUE, f"{line_number} | ") + shown,
+        paint(_BLUE, f"{gutter} | ") + pad + paint(_COLOURS["error"], "^" * length),
+    ]

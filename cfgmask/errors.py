@@ -1,0 +1,50 @@
+"""The exceptions that cfgmask raises. All derive from `CfgmaskError`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cfgmask.diagnostics import Diagnostic
+
+
+class CfgmaskError(Exception):
+    """The base of every error of this package."""
+
+
+class GrammarError(CfgmaskError, ValueError):
+    """A grammar, schema or pattern that cannot be used.
+
+    `diagnostics` holds every problem found (not only the first), warnings included.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+        super().__init__("\n".join(d.render() for d in self.diagnostics))
+
+
+class VocabularyError(CfgmaskError, ValueError):
+    """A vocabulary that cannot be read exactly; masks made from it would be wrong."""
+
+
+class TokenRejected(CfgmaskError, ValueError):
+    """A token that the grammar does not allow here. The matcher is as it was before the call."""
+
+
+class LimitExceeded(CfgmaskError, RuntimeError):
+    """A bound on time, memory or depth was crossed.
+
+    `limit` is the name of the field of `cfgmask.Limits` that was crossed and `value` its value.
+    """
+
+    def __init__(self, limit: str, value: int, detail: str = "") -> None:
+        self.limit = limit
+        self.value = value
+        self.detail = detail
+        where = f" ({detail})" if detail else ""
+        super().__init__(
+            f"the limit {limit} = {value} was exceeded{where}; "
+            f"if this input is trusted, raise it with Limits({limit}=...)"
+        )
+
+    def __reduce__(self) -> tuple[type[LimitExceeded], tuple[str, int, str]]:
+        return type(self), (self.limit, self.value, self.detail)

@@ -1,0 +1,1 @@
+"""The intermediate form of grammars and the passes over it."""

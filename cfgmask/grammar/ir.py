@@ -1,0 +1,119 @@
+"""The one form that every front end lowers to and the compiler reads.
+
+Everything is immutable. Rules refer to each other by name; terminals stand where they are used.
+Two terminals with equal regexes in one scope are one terminal to the core, so front ends need not share them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from cfgmask.diagnostics import Diagnostic, Span
+from cfgmask.grammar.regex_tree import RegexTree
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A named regex, as one symbol of a rule's body. It may match the empty text; the lexer then skips it.
+
+    name  what diagnostics call it: `NUMBER`, `"{"`
+    """
+
+    name: str
+    regex: RegexTree
+    priority: int = 0
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class TokenSet:
+    """Tokens of the vocabulary, matched by id: `<name>`, `<[5]>`, `<[1-3,7]>`, `<[^2]>`, `<[*]>`.
+
+    names    names of special tokens, without the angle brackets' change: `<|eot_id|>` is written `<|eot_id|>`
+    ranges   inclusive ranges of ids; empty with `negated` means all
+    negated  every id but these; end tokens are in a negated set only if nothing else names them: never
+    text     how the grammar spelled it
+    """
+
+    text: str
+    names: tuple[str, ...] = ()
+    ranges: tuple[tuple[int, int], ...] = ()
+    negated: bool = False
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class RuleRef:
+    name: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """The parts in order; no parts: the empty text."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the parts; no parts: nothing."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """`body` at least `minimum` and at most `maximum` times (None: without bound). Never unrolled."""
+
+    body: Expr
+    minimum: int
+    maximum: int | None
+
+
+Expr: TypeAlias = Terminal | TokenSet | RuleRef | Sequence | Choice | Repeat
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What may stand between the lexemes of the rules that belong to it.
+
+    A Lark grammar is one scope; every `%json` block has its own.
+
+    ignore       terminals that are skipped before a terminal of this scope
+    ignore_once  at most one skip per gap (for bounded whitespace); otherwise any number
+    """
+
+    name: str
+    ignore: tuple[Terminal, ...] = ()
+    ignore_once: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """scope  index into `GrammarIR.scopes`"""
+
+    name: str
+    body: Expr
+    scope: int = 0
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class GrammarIR:
+    """A whole grammar. Every `RuleRef` in it has a rule, rule names are unique.
+
+    lexer           "longest" or "complete", see docs/semantics.md
+    ignore_initial  whether the start rule's scope may skip before the first terminal
+    ignore_final    whether it may skip after the last one
+    notes           warnings and annotations that do not stop the grammar from being used
+    """
+
+    rules: tuple[Rule, ...]
+    start: str
+    scopes: tuple[Scope, ...] = (Scope("main"),)
+    lexer: Literal["longest", "complete"] = "longest"
+    ignore_initial: bool = True
+    ignore_final: bool = True
+    notes: tuple[Diagnostic, ...] = ()

@@ -1,0 +1,155 @@
+"""Regexes as trees over Unicode characters: what `cfgmask.regex` makes of a pattern and what a `Terminal` holds.
+
+A tree denotes a set of byte strings: the UTF-8 encodings of the texts it describes.
+Trees are immutable and may share parts (they are DAGs): walk them with a memo by identity.
+There are no anchors, flags or dialects here; the pattern reader has resolved them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+MAX_CODE_POINT = 0x10FFFF
+
+
+@dataclass(frozen=True)
+class Literal:
+    """Exactly these bytes. `Literal(b"")` is the empty text."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class CharClass:
+    """One character out of sorted, disjoint, non-adjacent inclusive ranges of code points.
+
+    Surrogates (U+D800 to U+DFFF) are no characters: `char_class` removes them. No ranges: nothing matches.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class ByteClass:
+    """One byte out of sorted, disjoint inclusive ranges, for grammars that allow text that is not UTF-8."""
+
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Concatenation:
+    parts: tuple[RegexTree, ...]
+
+
+@dataclass(frozen=True)
+class Alternation:
+    """Any of the parts; with no parts, nothing matches."""
+
+    parts: tuple[RegexTree, ...]
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """`body` at least `minimum` and at most `maximum` times (None: without bound)."""
+
+    body: RegexTree
+    minimum: int
+    maximum: int | None
+
+
+@dataclass(frozen=True)
+class Intersection:
+    """What all parts match; with no parts, every text."""
+
+    parts: tuple[RegexTree, ...]
+
+
+@dataclass(frozen=True)
+class Complement:
+    """Every valid UTF-8 text that `body` does not match."""
+
+    body: RegexTree
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """Any one of these byte strings. Linear in their size, however many there are."""
+
+    keys: tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
+class JsonString:
+    """A JSON string literal, quotes included, whose decoded text `body` matches. `body` describes valid UTF-8.
+
+    escapes  "any"        every spelling of each character: itself, `\\n` and the like, `\\uXXXX`, surrogate pairs
+             "literal"    as "any", but printable ASCII other than `"`, `\\` and `/` only as itself; for fixed texts
+                          such as property names, whose bytes are then forced
+             "canonical"  the one spelling that RFC 8785 gives: escapes only where JSON demands them
+    """
+
+    body: RegexTree
+    escapes: OneOf["any", "literal", "canonical"] = "any"
+
+
+RegexTree: TypeAlias = (
+    Literal
+    | CharClass
+    | ByteClass
+    | Concatenation
+    | Alternation
+    | Repetition
+    | Intersection
+    | Complement
+    | KeySet
+    | JsonString
+)
+
+EMPTY_TEXT = Literal(b"")
+NOTHING = Alternation(())
+ANY_CHAR = CharClass(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)))
+ANY_TEXT = Repetition(ANY_CHAR, 0, None)
+
+
+def char_class(ranges: list[tuple[int, int]]) -> CharClass:
+    """The class of inclusive ranges given in any order, overlapping or not. O(n log n)."""
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        elif low <= high:
+            merged.append((low, high))
+    return CharClass(_without_surrogates(merged))
+
+
+def negated(cls: CharClass) -> CharClass:
+    """Every character that is not in `cls`."""
+    gaps: list[tuple[int, int]] = []
+    next_free = 0
+    for low, high in cls.ranges:
+        if low > next_free:
+            gaps.append((next_free, low - 1))
+        next_free = high + 1
+    if next_free <= MAX_CODE_POINT:
+        gaps.append((next_free, MAX_CODE_POINT))
+    return CharClass(_without_surrogates(gaps))
+
+
+def text(value: str) -> Literal:
+    """Exactly this text. Raises UnicodeEncodeError for lone surrogates."""
+    return Literal(value.encode())
+
+
+def _without_surrogates(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    out: list[tuple[int, int]] = []
+    for low, high in ranges:
+        if low <= 0xDFFF and high >= 0xD800:
+            if low < 0xD800:
+                out.append((low, 0xD7FF))
+            if high > 0xDFFF:
+                out.append((0xE000, high))
+        else:
+            out.append((low, high))
+    return tuple(out)

@@ -1,0 +1,31 @@
+"""The bounds that hold for input from strangers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on what one grammar may cost. Crossing one raises `LimitExceeded`, which names it.
+
+    max_source_bytes   size of a grammar, schema or pattern text
+    max_nesting        nesting depth of groups, of schema values and of regexes
+    max_regex_nodes    different regex nodes (residuals included) that one grammar may create
+    max_lexer_states   different lexer states that one grammar may create
+    max_search_steps   derivatives that one question of emptiness may take
+    max_rules          rules and rule expansions of one grammar
+    max_items          items in one Earley item set
+    max_item_sets      different item sets that one grammar may create
+    mask_cache_bytes   size of the remembered masks of one grammar; over it they are dropped, nothing is raised
+    """
+
+    max_source_bytes: int = 32 * 1024 * 1024
+    max_nesting: int = 200
+    max_regex_nodes: int = 4_000_000
+    max_lexer_states: int = 1_000_000
+    max_search_steps: int = 200_000
+    max_rules: int = 2_000_000
+    max_items: int = 100_000
+    max_item_sets: int = 4_000_000
+    mask_cache_bytes: int = 256 * 1024 * 1024
