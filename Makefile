@@ -1,0 +1,110 @@
+# The whole interface, the same for people and CI: make demo | test | lint | bench, and what `make help` lists.
+#
+# Everything happens in $(VENV), made with $(PYTHON). Stamp files remember what is installed there; delete $(VENV)
+# to start anew. pip is configured by the environment alone (PIP_INDEX_URL and the like).
+
+PYTHON ?= python3
+VENV ?= .venv
+# Arguments for pytest, for the benchmark and for each fuzzer's length.
+ARGS ?=
+BENCH_ARGS ?= --limit 150
+FUZZ_SECONDS ?= 60
+# ON turns compiler warnings into errors; CI does so.
+WERROR ?= OFF
+
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# pip links the source tree into $(VENV) and leaves compiling to `make develop`, which is incremental.
+EDITABLE := $(PIP) --no-build-isolation --config-settings=wheel.cmake=false --editable
+BUILD := build/dev
+CMAKE := $(BIN)/cmake
+CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
+CXX_FILES = $(shell git ls-files 'cfgmask/core/*.cc' 'cfgmask/core/*.h' 'tests/native/*.cc' 'tests/native/*.h')
+
+.PHONY: help demo test test-torch test-package lint format develop test-sanitize fuzz bench clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: $(STAMPS)/demo develop  ## a schema-valid tool call, written by llama.cpp under a grammar
+	$(BIN)/python -m cfgmask.demo
+
+test: $(STAMPS)/test develop  ## the tests; those that need torch are skipped
+	$(BIN)/python -m pytest $(ARGS)
+
+test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transformers
+	$(BIN)/python -m pytest -m torch $(ARGS)
+
+test-package: $(STAMPS)/tools  ## build sdist and wheel, look into both, install the wheel alone and use it
+	$(PIP) build
+	$(BIN)/python tests/package/check_wheel.py build/package
+
+lint: $(STAMPS)/lint  ## ruff, mypy --strict, clang-format; changes nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+
+format: $(STAMPS)/lint  ## write every file as `make lint` wants it
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format --quiet .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+develop: $(STAMPS)/tools  ## compile the core into the source tree (WERROR=ON: warnings are errors)
+	$(CONFIGURE) -B $(BUILD) -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCFGMASK_WERROR=$(WERROR) --log-level=WARNING
+	$(CMAKE) --build $(BUILD)
+
+test-sanitize: $(STAMPS)/tools  ## the C++ drivers under address, undefined-behaviour and thread sanitizers
+	$(call native,build/asan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCFGMASK_SANITIZE=address,undefined)
+	$(BIN)/ctest --test-dir build/asan --output-on-failure
+	$(call native,build/tsan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCFGMASK_SANITIZE=thread)
+	$(BIN)/ctest --test-dir build/tsan --output-on-failure
+
+fuzz: $(STAMPS)/tools  ## each fuzzer for FUZZ_SECONDS, on new seeds
+	$(call native,build/asan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCFGMASK_SANITIZE=address,undefined)
+	build/asan/tests/native/fuzz --seconds $(FUZZ_SECONDS)
+
+bench: $(STAMPS)/bench develop  ## masks and first masks beside llguidance, a small run (BENCH_ARGS)
+	$(BIN)/python benchmarks/masks.py $(BENCH_ARGS)
+
+clean:  ## remove what was built, but for $(VENV)
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis cfgmask/_core*.so
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+define native
+	$(CONFIGURE) -B $(1) -DCFGMASK_PYTHON=OFF -DCFGMASK_NATIVE_TESTS=ON -DCFGMASK_WERROR=ON $(2) --log-level=WARNING
+	$(CMAKE) --build $(1)
+endef
+
+# What is installed. Each stamp stands for one set of extras; all of them install this package in editable mode.
+
+$(STAMPS)/venv:
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	mkdir -p $(STAMPS)
+	touch $@
+
+$(STAMPS)/tools: $(STAMPS)/venv constraints.txt
+	$(PIP) cmake ninja nanobind scikit-build-core
+	touch $@
+
+$(STAMPS)/lint: $(STAMPS)/tools pyproject.toml
+	$(PIP) clang-format mypy ruff
+	$(EDITABLE) .
+	touch $@
+
+$(STAMPS)/demo: $(STAMPS)/tools pyproject.toml
+	$(EDITABLE) '.[llama]'
+	touch $@
+
+$(STAMPS)/test: $(STAMPS)/tools pyproject.toml
+	$(EDITABLE) '.[llama,tiktoken,test]'
+	touch $@
+
+$(STAMPS)/torch: $(STAMPS)/test
+	$(EDITABLE) '.[llama,tiktoken,test,torch,transformers]'
+	touch $@
+
+$(STAMPS)/bench: $(STAMPS)/tools pyproject.toml
+	$(EDITABLE) '.[llama,tiktoken,bench]'
+	touch $@
