@@ -1,0 +1,78 @@
+"""What is measured: grammars, each with texts that it must accept and texts that it must refuse."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["json_schema", "lark"]
+
+
+@dataclass(frozen=True)
+class Instance:
+    text: str
+    valid: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """`source` is the text of a JSON Schema or of a Lark grammar, by `kind`."""
+
+    name: str
+    kind: Kind
+    source: str
+    instances: tuple[Instance, ...]
+
+
+def read_schemas(path: Path) -> list[Case]:
+    """The cases of a `.jsonl` or `.jsonl.gz` file, or of a folder of `.json` files (MaskBench's own form).
+
+    A record is an object with `schema` and `tests`, a list of `{"valid": bool, "data": any}`.
+    Instances are written compactly, their characters unescaped and their properties in the order of the file.
+    """
+    return [_schema_case(name, record) for name, record in _records(path)]
+
+
+def read_grammars(folder: Path) -> list[Case]:
+    """A case for each `NAME.lark` of a folder; its texts are the files of `NAME/accept/` and `NAME/refuse/`."""
+    cases = []
+    for grammar in sorted(folder.glob("*.lark")):
+        texts = [
+            Instance(file.read_text(encoding="utf-8"), verdict == "accept")
+            for verdict in ("accept", "refuse")
+            for file in sorted((folder / grammar.stem / verdict).glob("*"))
+        ]
+        cases.append(Case(grammar.stem, "lark", grammar.read_text(encoding="utf-8"), tuple(texts)))
+    return cases
+
+
+def sample(cases: list[Case], limit: int | None) -> list[Case]:
+    """At most `limit` cases, evenly spread over the whole, the same ones each time."""
+    if limit is None or limit >= len(cases):
+        return cases
+    return [cases[i * len(cases) // limit] for i in range(limit)]
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if path.is_dir():
+        for file in sorted(path.glob("*.json")):
+            yield file.name, json.loads(file.read_text(encoding="utf-8"))
+        return
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            record = json.loads(line)
+            yield record.get("id", f"line {number}"), record
+
+
+def _schema_case(name: str, record: dict[str, Any]) -> Case:
+    instances = tuple(Instance(_compact(test["data"]), test["valid"]) for test in record.get("tests", ()))
+    return Case(name, "json_schema", _compact(record["schema"]), instances)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,94 @@
+"""Walking texts through engines with a clock.
+
+A *walk* is one instance under one engine. At each token: fill the mask, look whether it allows the token, consume it.
+The time of a position is that of the mask and of consuming the token; looking at the mask is not counted.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+
+from cases import Case
+from peers import Engine, Refused, Session
+from vocabularies import BenchVocabulary
+
+
+@dataclass(frozen=True)
+class Walk:
+    """`nanoseconds` holds one time a position; `accepted` is whether the whole text was, end token included."""
+
+    valid: bool
+    accepted: bool
+    nanoseconds: tuple[int, ...]
+
+
+@dataclass
+class Result:
+    """One case under one engine. `refusal` says why there are no walks, `error` what broke off the last one."""
+
+    case: str
+    refusal: str | None = None
+    error: str | None = None
+    first_mask_nanoseconds: int = 0
+    walks: list[Walk] = field(default_factory=list)
+
+    @property
+    def accepts_all_valid(self) -> bool:
+        return self.refusal is None and self.error is None and all(w.accepted for w in self.walks if w.valid)
+
+
+def run(engines: list[Engine], cases: Iterable[Case], vocabulary: BenchVocabulary) -> Iterator[dict[str, Result]]:
+    """The results of each case by engine; the engines take turns in going first."""
+    gc.collect()
+    gc.disable()
+    try:
+        for number, case in enumerate(cases):
+            turn = number % len(engines)
+            yield {e.name: measure(e, case, vocabulary) for e in engines[turn:] + engines[:turn]}
+            gc.collect(0)
+    finally:
+        gc.enable()
+
+
+def measure(engine: Engine, case: Case, vocabulary: BenchVocabulary) -> Result:
+    """One case under one engine: the first mask, then its valid and then its invalid instances."""
+    result = Result(case.name)
+    texts = [(vocabulary.encode(i.text), i.valid) for i in sorted(case.instances, key=lambda i: not i.valid)]
+    start = perf_counter_ns()
+    try:
+        session = engine.start(case)
+        session.fill()
+    except Refused as refused:
+        result.refusal = str(refused)
+        return result
+    result.first_mask_nanoseconds = perf_counter_ns() - start
+    try:
+        for tokens, valid in texts:
+            result.walks.append(_walk(session, tokens, valid, vocabulary.vocabulary.end_tokens[0]))
+    except Exception as error:  # whatever a peer raises is a finding about it and must not end the run
+        result.error = f"{type(error).__name__}: {error}"
+    return result
+
+
+def _walk(session: Session, tokens: list[int], valid: bool, end: int) -> Walk:
+    session.restart()
+    fill, advance, mask = session.fill, session.advance, session.mask
+    times = []
+    for token in tokens:
+        begin = perf_counter_ns()
+        fill()
+        filled = perf_counter_ns()
+        if not _allows(mask, token):
+            return Walk(valid, accepted=False, nanoseconds=tuple(times))
+        commit = perf_counter_ns()
+        advance(token)
+        times.append(perf_counter_ns() - commit + filled - begin)
+    fill()
+    return Walk(valid, accepted=_allows(mask, end), nanoseconds=tuple(times))
+
+
+def _allows(mask, token: int) -> bool:  # type: ignore[no-untyped-def]
+    return bool(int(mask[token >> 5]) >> (token & 31) & 1)

@@ -1,0 +1,146 @@
+"""The engines that can be measured, one small adapter each. A new peer is a class here and a line in `ENGINES`.
+
+An adapter is imported only when it is chosen, and does nothing between the clock readings but call its engine.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cfgmask
+from cases import Case
+from vocabularies import BenchVocabulary
+
+Mask = NDArray[np.int32]
+
+
+class Refused(Exception):
+    """The engine does not take this grammar."""
+
+
+class Session(Protocol):
+    """One sequence under one grammar. `mask` is a row of words, least significant bit first."""
+
+    mask: Mask
+
+    def fill(self) -> None:
+        """Write the mask of the next token into `mask`."""
+
+    def advance(self, token: int) -> None:
+        """Consume a token that the mask allows."""
+
+    def restart(self) -> None:
+        """Go back to the start; what was learnt may be kept."""
+
+
+class Engine(Protocol):
+    name: str
+
+    def __init__(self, vocabulary: BenchVocabulary) -> None: ...
+
+    def start(self, case: Case) -> Session:
+        """Everything that an engine does from the grammar's text to the first mask, but for the mask itself.
+
+        Raises `Refused`.
+        """
+
+
+class CfgmaskEngine:
+    name = "cfgmask"
+
+    def __init__(self, vocabulary: BenchVocabulary) -> None:
+        self._vocabulary = vocabulary.vocabulary
+
+    def start(self, case: Case) -> Session:
+        read = cfgmask.Grammar.from_lark if case.kind == "lark" else cfgmask.Grammar.from_json_schema
+        try:
+            compiled = cfgmask.compile(read(case.source), self._vocabulary)
+        except (cfgmask.GrammarError, cfgmask.LimitExceeded) as error:
+            raise Refused(str(error)) from error
+        return _CfgmaskSession(compiled)
+
+
+class _CfgmaskSession:
+    def __init__(self, compiled: cfgmask.CompiledGrammar) -> None:
+        self._matcher = compiled.matcher()
+        self.mask = _row(compiled.vocabulary.n_vocab)
+        self.advance = self._matcher.advance
+        self.restart = self._matcher.reset
+
+    def fill(self) -> None:
+        self._matcher.fill_mask(self.mask)
+
+
+class LlguidanceEngine:
+    name = "llguidance"
+
+    def __init__(self, vocabulary: BenchVocabulary) -> None:
+        import llguidance
+
+        self._tokenizer = _lltokenizer(vocabulary)
+        self._matcher_type = llguidance.LLMatcher
+
+    def start(self, case: Case) -> Session:
+        matcher_type = self._matcher_type
+        try:
+            if case.kind == "lark":
+                grammar = matcher_type.grammar_from_lark(case.source)
+            else:
+                grammar = matcher_type.grammar_from_json_schema(case.source)
+        except ValueError as error:
+            raise Refused(str(error)) from error
+        matcher = matcher_type(self._tokenizer, grammar, log_level=0)
+        if matcher.is_error():
+            raise Refused(matcher.get_error())
+        return _LlguidanceSession(matcher, self._tokenizer.vocab_size)
+
+
+class _LlguidanceSession:
+    def __init__(self, matcher: object, n_vocab: int) -> None:
+        self.mask = _row(n_vocab)
+        self._address, self._size = self.mask.ctypes.data, self.mask.nbytes
+        self._compute = matcher.unsafe_compute_mask_ptr  # type: ignore[attr-defined]
+        self.advance = matcher.consume_token  # type: ignore[attr-defined]
+        self.restart = matcher.reset  # type: ignore[attr-defined]
+
+    def fill(self) -> None:
+        self._compute(self._address, self._size)
+
+
+def _lltokenizer(vocabulary: BenchVocabulary) -> object:
+    """llguidance's tokenizer over the same bytes; its native one where it has one, since it encodes in masks."""
+    import llguidance
+
+    if vocabulary.tiktoken is not None:
+        from llguidance.tiktoken import lltokenizer_from_encoding
+
+        return lltokenizer_from_encoding(vocabulary.tiktoken)
+
+    class Tokens:
+        eos_token_id = vocabulary.vocabulary.end_tokens[0]
+        bos_token_id = None
+        tokens = vocabulary.vocabulary.tokens
+        special_token_ids = tuple(vocabulary.vocabulary.special_tokens.values())
+
+        def __call__(self, text: str) -> list[int]:
+            return vocabulary.encode(text)
+
+    return llguidance.LLTokenizer(
+        llguidance.TokenizerWrapper(Tokens()), eos_token=list(vocabulary.vocabulary.end_tokens)
+    )
+
+
+def _row(n_vocab: int) -> Mask:
+    return np.zeros((n_vocab + 31) // 32, dtype=np.int32)
+
+
+ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (CfgmaskEngine, LlguidanceEngine)}
+
+
+def installed() -> list[str]:
+    """The names of the engines that can be imported here."""
+    return [name for name in ENGINES if importlib.util.find_spec(name) is not None]

@@ -1,0 +1,109 @@
+"""From results to figures: percentiles, ratios and a Markdown table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from measure import Result
+
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
+
+
+def summarise(results: list[dict[str, Result]]) -> dict[str, Any]:
+    """Figures by engine, in microseconds.
+
+    Times are taken over the cases whose valid instances every engine accepts, so that all are measured at the same
+    positions; counts of right and wrong answers are over all cases.
+    """
+    names = list(results[0]) if results else []
+    common = [row for row in results if all(result.accepts_all_valid for result in row.values())]
+    return {
+        "cases": len(results),
+        "common_cases": len(common),
+        "engines": {
+            name: {
+                "tbm_us": _times(common, name),
+                "first_mask_us": _first(common, name),
+                "answers": _answers(results, name),
+            }
+            for name in names
+        },
+    }
+
+
+def markdown(summary: dict[str, Any], of: str = "cfgmask") -> str:
+    """The summary as a table; the ratio columns say how many times as long another engine takes as `of`."""
+    engines = summary["engines"]
+    others = [name for name in engines if name != of] if of in engines else []
+    rows = [["", *engines, *(f"{other} / {of}" for other in others)]]
+    rows.append(["---", *["---:"] * (len(rows[0]) - 1)])
+    for title, group in (("mask + commit", "tbm_us"), ("first mask", "first_mask_us")):
+        for figure in ("avg", *PERCENTILES, "max"):
+            values = {name: engine[group].get(figure) for name, engine in engines.items()}
+            cells = [_microseconds(value) for value in values.values()]
+            rows.append([f"{title} {figure} (µs)", *cells, *(_ratio(values[other], values[of]) for other in others)])
+    for title, cell in _COUNTS:
+        rows.append([title, *(cell(engine["answers"]) for engine in engines.values()), *[""] * len(others)])
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    total = next((engine["tbm_us"].get("count", 0) for engine in engines.values()), 0)
+    lines.append(
+        f"\nTimes are over {total:,} positions of the {summary['common_cases']:,} of {summary['cases']:,} cases "
+        "whose valid texts every engine accepts."
+    )
+    return "\n".join(lines)
+
+
+_COUNTS: list[tuple[str, Callable[[dict[str, int]], str]]] = [
+    ("grammars compiled", lambda a: f"{a['compiled']:,} of {a['cases']:,}"),
+    ("valid texts refused", lambda a: f"{a['valid_refused']:,} of {a['valid']:,}"),
+    ("invalid texts accepted", lambda a: f"{a['invalid_accepted']:,} of {a['invalid']:,}"),
+    ("errors while masking", lambda a: f"{a['errors']:,}"),
+]
+
+
+def _times(rows: list[dict[str, Result]], name: str) -> dict[str, float]:
+    return _figures([t for row in rows for walk in row[name].walks if walk.valid for t in walk.nanoseconds])
+
+
+def _first(rows: list[dict[str, Result]], name: str) -> dict[str, float]:
+    return _figures([row[name].first_mask_nanoseconds for row in rows])
+
+
+def _figures(nanoseconds: list[int]) -> dict[str, float]:
+    if not nanoseconds:
+        return {}
+    times = np.array(nanoseconds, dtype=np.float64) / 1e3
+    points = np.percentile(times, list(PERCENTILES.values()))
+    return {
+        "count": len(times),
+        "avg": float(times.mean()),
+        **dict(zip(PERCENTILES, map(float, points), strict=True)),
+        "max": float(times.max()),
+    }
+
+
+def _answers(results: list[dict[str, Result]], name: str) -> dict[str, int]:
+    rows = [row[name] for row in results]
+    walks = [walk for row in rows for walk in row.walks]
+    return {
+        "cases": len(rows),
+        "compiled": sum(row.refusal is None for row in rows),
+        "errors": sum(row.error is not None for row in rows),
+        "valid": sum(walk.valid for walk in walks),
+        "valid_refused": sum(walk.valid and not walk.accepted for walk in walks),
+        "invalid": sum(not walk.valid for walk in walks),
+        "invalid_accepted": sum(not walk.valid and walk.accepted for walk in walks),
+    }
+
+
+def _microseconds(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _ratio(other: float | None, own: float | None) -> str:
+    return f"{other / own:.1f}x" if other and own else "–"

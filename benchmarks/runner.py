@@ -1,0 +1,77 @@
+"""What the benchmark commands share: their options, the progress bar, and writing what was found."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+import cfgmask.demo
+import measure
+import peers
+import report
+import vocabularies
+from cases import Case, sample
+
+Command = Callable[..., None]
+
+
+def options(command: Command) -> Command:
+    """The options that every benchmark has; `run_cases` takes them as they are."""
+    for option in (
+        click.option(
+            "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write every figure here."
+        ),
+        click.option("--limit", type=click.IntRange(min=1), help="Measure at most this many cases, evenly spread."),
+        click.option(
+            "--engine",
+            "engine_names",
+            type=click.Choice(list(peers.ENGINES)),
+            multiple=True,
+            help="An engine to measure; may be repeated; by default all that are installed.",
+        ),
+        click.option(
+            "--vocab",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="A .gguf file, or Llama 3's tokenizer.model; by default the model that ships with cfgmask.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def run_cases(
+    cases: list[Case],
+    *,
+    vocab: Path | None,
+    engine_names: tuple[str, ...],
+    limit: int | None,
+    json_path: Path | None,
+) -> None:
+    """Measure, and print a Markdown table on stdout; progress goes to stderr."""
+    vocabulary = vocabularies.load(vocab or cfgmask.demo.model_path())
+    engines = [peers.ENGINES[name](vocabulary) for name in engine_names or peers.installed()]
+    chosen = sample(cases, limit)
+    results = []
+    with _progress() as progress:
+        task = progress.add_task(" beside ".join(engine.name for engine in engines), total=len(chosen))
+        for row in measure.run(engines, chosen, vocabulary):
+            results.append({engine.name: row[engine.name] for engine in engines})
+            progress.advance(task)
+    summary = report.summarise(results)
+    click.echo(f"Vocabulary: {vocabulary.name}, {vocabulary.vocabulary.n_vocab:,} tokens.\n")
+    click.echo(report.markdown(summary))
+    if json_path is not None:
+        rows = [{name: asdict(result) for name, result in row.items()} for row in results]
+        json_path.write_text(json.dumps({"summary": summary, "results": rows}), encoding="utf-8")
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(file=sys.stderr))

@@ -1,0 +1,57 @@
+"""The vocabulary that all engines of one run share, and how texts become its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cfgmask
+
+# What Llama 3's tokenizer adds to the ranks in its file: the pattern that splits text, and 256 special tokens.
+LLAMA3_PATTERN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+LLAMA3_SPECIAL = ("<|begin_of_text|>", "<|end_of_text|>")
+
+
+@dataclass(frozen=True)
+class BenchVocabulary:
+    """
+    name        for the report
+    vocabulary  cfgmask's view of it
+    encode      text to ids, the tokenizer's own choice
+    tiktoken    the encoding where the vocabulary is one; some peers take it as it is
+    """
+
+    name: str
+    vocabulary: cfgmask.Vocabulary
+    encode: Callable[[str], list[int]]
+    tiktoken: Any = None
+
+
+def load(path: Path) -> BenchVocabulary:
+    """A `.gguf` file, or a file of tiktoken ranks (`.model` or `.tiktoken`), which is read as Llama 3's."""
+    if path.suffix == ".gguf":
+        vocabulary = cfgmask.Vocabulary.from_gguf(path)
+        if vocabulary.encode is None:
+            raise ValueError(f"{path}: this tokenizer cannot encode")
+        return BenchVocabulary(path.name, vocabulary, vocabulary.encode)
+    encoding = _llama3(path)
+    return BenchVocabulary(
+        path.name, cfgmask.Vocabulary.from_tiktoken(encoding), encoding.encode_ordinary, tiktoken=encoding
+    )
+
+
+def _llama3(path: Path) -> Any:
+    import tiktoken
+    from tiktoken.load import load_tiktoken_bpe
+
+    ranks = load_tiktoken_bpe(str(path))
+    names = (*LLAMA3_SPECIAL, *(f"<|reserved_special_token_{i}|>" for i in range(256 - len(LLAMA3_SPECIAL))))
+    special = {name: len(ranks) + i for i, name in enumerate(names)}
+    # tiktoken calls the end of a text <|endoftext|>; it is an alias here, not a 257th token.
+    special["<|endoftext|>"] = special["<|end_of_text|>"]
+    return tiktoken.Encoding(path.name, pat_str=LLAMA3_PATTERN, mergeable_ranks=ranks, special_tokens=special)
