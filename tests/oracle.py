@@ -1,0 +1,434 @@
+"""The slow and obvious engine: what docs/semantics.md says, byte by byte, without any cleverness.
+
+`Oracle` takes a `GrammarIR` and a vocabulary and answers the questions that the compiled core answers.
+The parser is Earley's over explicit item sets; the lexer moves every live terminal by derivatives; a mask tries every
+token. States are immutable values. Nothing is shared with the core but the IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from cfgmask.grammar import ir as grammar
+from tests.oracle_regex import Regexes, Residual
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A terminal where a rule of `scope` uses it."""
+
+    regex: Residual
+    priority: int
+    scope: int
+
+
+@dataclass(frozen=True)
+class TokenOccurrence:
+    """A set of tokens where a rule of `scope` uses it."""
+
+    ids: frozenset[int]
+    scope: int
+
+
+@dataclass(frozen=True)
+class Skip:
+    """The ignored terminals of a scope, as one terminal."""
+
+    scope: int
+
+
+Symbol: TypeAlias = Occurrence | TokenOccurrence | str
+Target: TypeAlias = Occurrence | Skip
+
+
+@dataclass(frozen=True, eq=False)
+class Production:
+    head: str
+    body: tuple[Symbol, ...]
+
+
+class Item(NamedTuple):
+    """A production read up to `dot`, begun at the set `origin` (None: at the very set that holds the item).
+
+    may_skip: whether ignored text may still stand before the next symbol.
+    """
+
+    production: Production
+    dot: int
+    origin: ItemSet | None
+    may_skip: bool
+
+    @property
+    def next(self) -> Symbol | None:
+        body = self.production.body
+        return body[self.dot] if self.dot < len(body) else None
+
+
+@dataclass(frozen=True, eq=False)
+class ItemSet:
+    """An Earley set. `Parser` keeps one object per content. `waiting`: its items by the nonterminal they wait for."""
+
+    items: frozenset[Item]
+    waiting: Mapping[str, set[Item]]
+
+
+Ends: TypeAlias = frozenset[tuple[ItemSet, Target | TokenOccurrence]]
+
+
+class Possibility(NamedTuple):
+    """One reading of the text so far: the parser at the end of the last lexeme, and the lexeme since then.
+
+    lexeme: each terminal that the pending lexeme may become, with its residual; empty between lexemes.
+    """
+
+    items: ItemSet
+    lexeme: frozenset[tuple[Target, Residual]]
+
+
+BETWEEN_LEXEMES: frozenset[tuple[Target, Residual]] = frozenset()
+
+
+@dataclass(frozen=True)
+class State:
+    """Every reading of the text so far. Without any, the text was refused; `finished`: an end token came."""
+
+    possibilities: frozenset[Possibility] = frozenset()
+    finished: bool = False
+
+    def __bool__(self) -> bool:
+        return self.finished or bool(self.possibilities)
+
+
+REFUSED = State()
+FINISHED = State(finished=True)
+
+_ACCEPT = "$accept"
+
+
+class Oracle:
+    """Recogniser and mask of one grammar over one vocabulary.
+
+    tokens      bytes of each id; b"" for an id without text
+    end_tokens  ids that end a text
+    special     ids of the names that token sets use
+
+    Raises ValueError if the grammar matches nothing, `Undecided` if a regex is too hard for this engine.
+    """
+
+    def __init__(
+        self,
+        ir: grammar.GrammarIR,
+        tokens: Sequence[bytes] = (),
+        end_tokens: Iterable[int] = (),
+        special: Mapping[str, int] | None = None,
+    ) -> None:
+        self.tokens = tokens
+        self.end_tokens = frozenset(end_tokens)
+        self._regexes = Regexes()
+        translation = Translation(ir, self._regexes, len(tokens), self.end_tokens, special or {})
+        self._parser = Parser(ir, translation.productions)
+        self._complete_mode = ir.lexer == "complete"
+        self._skips = [
+            self._regexes.alternation(*(self._regexes.lower(t.regex) for t in scope.ignore)) for scope in ir.scopes
+        ]
+        self._steps: dict[tuple[State, int], State] = {}
+        self.initial = State(frozenset({Possibility(self._parser.initial, BETWEEN_LEXEMES)}))
+
+    # Bytes.
+
+    def step_byte(self, state: State, byte: int) -> State:
+        """The state after one more byte; false if no text of the language goes on so."""
+        key = (state, byte)
+        if key not in self._steps:
+            step = self._step_complete if self._complete_mode else self._step_longest
+            self._steps[key] = State(frozenset(step(state.possibilities, byte)))
+        return self._steps[key]
+
+    def step_bytes(self, state: State, data: bytes) -> State:
+        for byte in data:
+            state = self.step_byte(state, byte)
+        return state
+
+    def _step_longest(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
+        for items, lexeme in possibilities:
+            longer = self._taken(lexeme or self._live(items), byte)
+            if longer:
+                yield Possibility(items, longer)
+            elif lexeme:
+                ended = self._end_lexeme(items, lexeme)
+                begun = self._taken(self._live(ended), byte) if ended else None
+                if ended and begun:
+                    yield Possibility(ended, begun)
+
+    def _step_complete(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
+        ends: set[tuple[ItemSet, Target | TokenOccurrence]] = set()
+        for items, lexeme in possibilities:
+            for target, residual in self._taken(lexeme or self._live(items), byte):
+                yield Possibility(items, frozenset({(target, residual)}))
+                if self._regexes.nullable(residual):
+                    ends.add((items, target))
+        if ends:
+            yield Possibility(self._parser.scan(frozenset(ends)), BETWEEN_LEXEMES)
+
+    def _taken(self, lexeme: Iterable[tuple[Target, Residual]], byte: int) -> frozenset[tuple[Target, Residual]]:
+        """What is left of a lexeme after a byte: the terminals that it may still become."""
+        after = ((target, self._regexes.derivative(residual, byte)) for target, residual in lexeme)
+        return frozenset((target, residual) for target, residual in after if not self._regexes.is_empty(residual))
+
+    def _live(self, items: ItemSet) -> frozenset[tuple[Target, Residual]]:
+        """The terminals that may begin here, none of them read yet."""
+        return frozenset(
+            (t, self._skips[t.scope] if isinstance(t, Skip) else t.regex) for t in self._parser.expected(items)
+        )
+
+    def _end_lexeme(self, items: ItemSet, lexeme: Iterable[tuple[Target, Residual]]) -> ItemSet | None:
+        """Longest match: the parser after the pending lexeme, if it is complete in some terminal."""
+        complete = [target for target, residual in lexeme if self._regexes.nullable(residual)]
+        if not complete:
+            return None
+        highest = max(map(_priority, complete))
+        return self._parser.scan(frozenset((items, target) for target in complete if _priority(target) == highest))
+
+    def _ends(self, state: State) -> list[ItemSet]:
+        """The parser where the text so far ends, for each reading that may end here."""
+        between = [items for items, lexeme in state.possibilities if not lexeme]
+        if self._complete_mode:  # lexemes that may end here have been ended already
+            return between
+        ended = [self._end_lexeme(items, lexeme) for items, lexeme in state.possibilities if lexeme]
+        return between + [items for items in ended if items]
+
+    # Tokens.
+
+    def step_token(self, state: State, token: int) -> State:
+        """The state after one more token; false if it is refused."""
+        if not 0 <= token < len(self.tokens):
+            return REFUSED
+        if state.finished:
+            return state if token in self.end_tokens else REFUSED
+        named = self._step_named(state, token)
+        if token in self.end_tokens:
+            return named or (FINISHED if self.is_accepting(state) else REFUSED)
+        data = self.tokens[token]
+        spelled = self.step_bytes(state, data) if data else REFUSED
+        return State(named.possibilities | spelled.possibilities)
+
+    def _step_named(self, state: State, token: int) -> State:
+        """The token as a symbol of the grammar."""
+        places = self._ends(state)
+        ends = frozenset((items, t) for items in places for t in self._parser.token_sets(items) if token in t.ids)
+        # Complete mode has one parser for all readings that end here, longest match one for each reading.
+        groups = {ends} if self._complete_mode else {frozenset(e for e in ends if e[0] is items) for items in places}
+        scanned = [self._parser.scan(group) for group in groups if group]
+        return State(frozenset(Possibility(items, BETWEEN_LEXEMES) for items in scanned))
+
+    def is_accepting(self, state: State) -> bool:
+        """Whether the text so far is in the language."""
+        return state.finished or any(map(self._parser.accepts, self._ends(state)))
+
+    def mask(self, state: State) -> set[int]:
+        """The tokens that may come next. One step per token."""
+        return {token for token in range(len(self.tokens)) if self.step_token(state, token)}
+
+    def accepts(self, data: bytes) -> bool:
+        """Whether the bytes are a text of the language."""
+        return self.is_accepting(self.step_bytes(self.initial, data))
+
+    def is_prefix(self, data: bytes) -> bool:
+        """Whether lexer and parser can take the bytes (complete mode: whether a text of the language starts so)."""
+        return bool(self.step_bytes(self.initial, data))
+
+
+def _priority(target: Target) -> int:
+    return target.priority if isinstance(target, Occurrence) else 0
+
+
+class Translation:
+    """`productions`: the rules of an IR as plain productions, without those that derive no finite text.
+
+    Repetitions are spelled out; a terminal that matches the empty text becomes a choice of itself and nothing.
+    """
+
+    def __init__(
+        self,
+        ir: grammar.GrammarIR,
+        regexes: Regexes,
+        n_vocab: int,
+        end_tokens: frozenset[int],
+        special: Mapping[str, int],
+    ) -> None:
+        self._regexes = regexes
+        self._n_vocab = n_vocab
+        self._end_tokens = end_tokens
+        self._special = special
+        self._written: list[Production] = []
+        self._made = 0
+        self._add(_ACCEPT, (ir.start,))
+        for rule in ir.rules:
+            self._add(rule.name, (self._symbol(rule.body, rule.scope),))
+        self.productions = self._productive()
+
+    def _add(self, head: str, body: tuple[Symbol, ...]) -> None:
+        self._written.append(Production(head, body))
+
+    def _choice(self, *bodies: tuple[Symbol, ...]) -> str:
+        self._made += 1
+        head = f"${self._made}"
+        for body in bodies:
+            self._add(head, body)
+        return head
+
+    def _symbol(self, expr: grammar.Expr, scope: int) -> Symbol:
+        match expr:
+            case grammar.Terminal():
+                return self._terminal(expr, scope)
+            case grammar.TokenSet():
+                return TokenOccurrence(self._ids(expr), scope)
+            case grammar.RuleRef(name):
+                return name
+            case grammar.Sequence(parts):
+                return self._choice(tuple(self._symbol(part, scope) for part in parts))
+            case grammar.Choice(parts):
+                return self._choice(*((self._symbol(part, scope),) for part in parts))
+            case grammar.Repeat(body, minimum, maximum):
+                return self._repeat(self._symbol(body, scope), minimum, maximum)
+        raise TypeError(expr)
+
+    def _terminal(self, terminal: grammar.Terminal, scope: int) -> Symbol:
+        regex = self._regexes.lower(terminal.regex)
+        occurrence = Occurrence(regex, terminal.priority, scope)
+        return self._choice((), (occurrence,)) if self._regexes.nullable(regex) else occurrence
+
+    def _ids(self, token_set: grammar.TokenSet) -> frozenset[int]:
+        named = {self._special[name] for name in token_set.names}
+        named |= {id_ for low, high in token_set.ranges for id_ in range(low, high + 1) if id_ < self._n_vocab}
+        if token_set.negated:
+            return frozenset(range(self._n_vocab)) - named - self._end_tokens
+        return frozenset(named)
+
+    def _repeat(self, body: Symbol, minimum: int, maximum: int | None) -> str:
+        if maximum is None:
+            more = self._choice(())
+            self._add(more, (body, more))
+        else:
+            more = self._choice(())
+            for _ in range(maximum - minimum):
+                more = self._choice((), (body, more))
+        return self._choice((body,) * minimum + (more,))
+
+    def _productive(self) -> list[Production]:
+        """The productions that derive some finite text."""
+        known: set[str] = set()
+        while True:
+            kept = [p for p in self._written if all(self._derives(symbol, known) for symbol in p.body)]
+            found = {p.head for p in kept}
+            if found == known:
+                return kept
+            known = found
+
+    def _derives(self, symbol: Symbol, known: set[str]) -> bool:
+        match symbol:
+            case Occurrence(regex):
+                return any(not self._regexes.is_empty(self._regexes.derivative(regex, byte)) for byte in range(256))
+            case TokenOccurrence(ids):
+                return bool(ids)
+        return symbol in known
+
+
+class Parser:
+    """Earley item sets as values: equal contents are one object, since a set's future depends on nothing else."""
+
+    def __init__(self, ir: grammar.GrammarIR, productions: Iterable[Production]) -> None:
+        self._scopes = ir.scopes
+        self._start_scope = next(rule.scope for rule in ir.rules if rule.name == ir.start)
+        self._ignore_final = ir.ignore_final
+        self._alternatives: dict[str, list[Production]] = {}
+        for production in productions:
+            self._alternatives.setdefault(production.head, []).append(production)
+        if _ACCEPT not in self._alternatives:
+            raise ValueError("the grammar matches nothing")
+        self._sets: dict[frozenset[Item], ItemSet] = {}
+        self._scans: dict[Ends, ItemSet] = {}
+        self._expected: dict[ItemSet, set[Target]] = {}
+        start = {Item(p, 0, None, may_skip=ir.ignore_initial) for p in self._alternatives[_ACCEPT]}
+        self.initial = self._closure(start, may_skip=ir.ignore_initial)
+
+    def scan(self, ends: Ends) -> ItemSet:
+        """The set after lexemes that all end here: which set each began at, and what it was."""
+        if ends not in self._scans:
+            self._scans[ends] = self._scan(ends)
+        return self._scans[ends]
+
+    def _scan(self, ends: Ends) -> ItemSet:
+        moved: set[Item] = set()
+        kept: set[Item] = set()
+        for items, target in ends:
+            if isinstance(target, Skip):
+                once = self._scopes[target.scope].ignore_once
+                kept |= {_begun(i, items)._replace(may_skip=not once) for i in self._skippable(items, target.scope)}
+            else:
+                moved |= {_begun(i, items)._replace(dot=i.dot + 1) for i in items.items if i.next == target}
+        moved = {item._replace(may_skip=True) for item in moved}
+        return self._closure(moved | kept, may_skip=True)
+
+    def expected(self, items: ItemSet) -> set[Target]:
+        """The terminals that may come next, and the skips of their scopes."""
+        if items not in self._expected:
+            terminals = {i.next for i in items.items if isinstance(i.next, Occurrence)}
+            skips = {Skip(scope) for scope in range(len(self._scopes)) if self._skippable(items, scope)}
+            self._expected[items] = terminals | skips
+        return self._expected[items]
+
+    def token_sets(self, items: ItemSet) -> set[TokenOccurrence]:
+        return {i.next for i in items.items if isinstance(i.next, TokenOccurrence)}
+
+    def accepts(self, items: ItemSet) -> bool:
+        return any(i.production.head == _ACCEPT and i.next is None for i in items.items)
+
+    def _skippable(self, items: ItemSet, scope: int) -> set[Item]:
+        """The items that ignored text of the scope may precede: those it keeps."""
+        return {i for i in items.items if i.may_skip and self._gap_scope(i) == scope}
+
+    def _gap_scope(self, item: Item) -> int | None:
+        """The scope whose ignored text may stand before the item's next symbol (or the end of the text)."""
+        if isinstance(item.next, Occurrence | TokenOccurrence):
+            return item.next.scope
+        if item.production.head == _ACCEPT and item.next is None and self._ignore_final:
+            return self._start_scope
+        return None
+
+    def _closure(self, items: Iterable[Item], *, may_skip: bool) -> ItemSet:
+        """Predict and complete until nothing is new."""
+        known: set[Item] = set()
+        waiting: dict[str, set[Item]] = {}
+        empty: set[str] = set()  # what was found to derive the empty text here
+        new = list(items)
+        while new:
+            item = new.pop()
+            if item in known:
+                continue
+            known.add(item)
+            if isinstance(item.next, str):
+                new += [Item(production, 0, None, may_skip) for production in self._alternatives.get(item.next, [])]
+                waiting.setdefault(item.next, set()).add(item)
+                if item.next in empty:
+                    new.append(_over(item, None, may_skip))
+            elif item.next is None:
+                head = item.production.head
+                if item.origin is None:
+                    empty.add(head)
+                callers = waiting if item.origin is None else item.origin.waiting
+                new += [_over(caller, item.origin, may_skip) for caller in callers.get(head, ())]
+        content = frozenset(known)
+        return self._sets.setdefault(content, ItemSet(content, waiting))
+
+
+def _over(caller: Item, where: ItemSet | None, may_skip: bool) -> Item:
+    """The item of the set `where` (None: of the very set) after the nonterminal that it waited for."""
+    return _begun(caller, where)._replace(dot=caller.dot + 1, may_skip=may_skip)
+
+
+def _begun(item: Item, where: ItemSet | None) -> Item:
+    """The item as another set names it: `where` is the set that holds it."""
+    return item if item.origin is not None else item._replace(origin=where)

@@ -1,0 +1,232 @@
+"""Hypothesis strategies: random regex trees, grammars, vocabularies and walks.
+
+Everything is small and made of few characters, so that terminals overlap, rules meet and texts are found.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import assume, reject
+from hypothesis import strategies as st
+
+from cfgmask.grammar import regex_tree as tree
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Scope, Sequence, Terminal, TokenSet
+from cfgmask.grammar.regex_tree import RegexTree
+from tests.oracle import Oracle
+from tests.oracle_regex import Undecided
+
+# Characters of one, two, three and four bytes; é and ê differ in their last byte only, as do 😀 and 😁.
+CHARACTERS = 'aab  \n10"\\/+éê€😀😁'
+BYTES = sorted({*"".join(CHARACTERS).encode(), *b"cxunfdDE{}\x00\x1f\x7f\x80\xbf\xc3\xe0\xed\xf0\xf4\xff"})
+
+characters = st.sampled_from(sorted(set(CHARACTERS)))
+texts = st.text(characters, max_size=6)
+
+
+def discards_undecided(test: Callable[..., Any]) -> Callable[..., Any]:
+    """Drop examples whose regexes are too hard for the oracle."""
+
+    @wraps(test)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return test(*args, **kwargs)
+        except Undecided:
+            reject()
+
+    return wrapper
+
+
+# Regexes.
+
+
+@st.composite
+def character_classes(draw: st.DrawFn) -> RegexTree:
+    ends = draw(st.lists(st.tuples(characters, characters), min_size=1, max_size=2))
+    cls = tree.char_class([(ord(min(a, b)), ord(max(a, b))) for a, b in ends])
+    return draw(st.sampled_from([cls, cls, tree.negated(cls), tree.ANY_CHAR]))
+
+
+literals = st.text(characters, min_size=1, max_size=3).map(tree.text)
+key_sets = st.lists(texts.map(str.encode), min_size=1, max_size=4).map(lambda keys: tree.KeySet(tuple(keys)))
+counts = st.tuples(st.integers(0, 2), st.one_of(st.none(), st.integers(0, 2))).map(
+    lambda c: (c[0], None if c[1] is None else c[0] + c[1])
+)
+
+
+def _combined(parts: st.SearchStrategy[RegexTree]) -> st.SearchStrategy[RegexTree]:
+    several = st.lists(parts, min_size=2, max_size=3).map(tuple)
+    repeated = st.tuples(parts, counts).map(lambda p: tree.Repetition(p[0], *p[1]))
+    return st.one_of(several.map(tree.Concatenation), several.map(tree.Alternation), repeated)
+
+
+def _combined_by_sets(parts: st.SearchStrategy[RegexTree]) -> st.SearchStrategy[RegexTree]:
+    pair = st.tuples(parts, parts)
+    return st.one_of(_combined(parts), pair.map(tree.Intersection), parts.map(tree.Complement))
+
+
+plain_regexes = st.recursive(st.one_of(literals, character_classes()), _combined, max_leaves=5)
+text_regexes = st.recursive(st.one_of(literals, character_classes(), key_sets), _combined_by_sets, max_leaves=4)
+json_strings = st.builds(
+    tree.JsonString, st.one_of(st.just(tree.ANY_TEXT), text_regexes), st.sampled_from(["any", "literal", "canonical"])
+)
+byte_classes = st.lists(st.sampled_from(BYTES), min_size=1, max_size=3, unique=True).map(
+    lambda values: tree.ByteClass(tuple((v, v) for v in sorted(values)))
+)
+regexes = st.one_of(
+    literals,
+    plain_regexes,
+    plain_regexes,
+    text_regexes,
+    json_strings,
+    st.recursive(st.one_of(literals, byte_classes, json_strings), _combined_by_sets, max_leaves=3),
+)
+
+# Grammars.
+
+END, OTHER_END, TOOL, EMPTY = range(4)
+SPECIAL = {"<|end|>": END, "<|eot|>": OTHER_END, "<|tool|>": TOOL}
+FIRST_TEXT = 4
+
+token_sets = st.builds(
+    lambda names, ranges, negated: TokenSet("<…>", tuple(names), tuple(sorted(ranges)), negated),
+    st.lists(st.sampled_from(sorted(SPECIAL)), max_size=2, unique=True),
+    st.lists(st.tuples(st.integers(0, 20), st.integers(0, 6)).map(lambda r: (r[0], r[0] + r[1])), max_size=2),
+    st.booleans(),
+)
+spaces = st.sampled_from(
+    [
+        tree.text(" "),
+        tree.Repetition(tree.text(" "), 1, None),
+        tree.Repetition(tree.char_class([(0x20, 0x20), (0x0A, 0x0A)]), 0, 2),
+        tree.Alternation((tree.text("\n"), tree.text(" a"))),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class GrammarShape:
+    """What kinds of grammar to make."""
+
+    token_sets: bool = True
+    priorities: bool = True
+    scopes: int = 3
+    lexers: tuple[str, ...] = ("longest", "complete")
+
+
+@st.composite
+def grammars(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> GrammarIR:
+    """Grammars of one to five rules that call each other in every way; not all match something."""
+    names = ["start", "one", "two", "three", "four"][: draw(st.integers(1, 5))]
+    pool = draw(st.lists(regexes, min_size=1, max_size=4))
+    priorities = st.sampled_from([0, 0, 0, 1, -1]) if shape.priorities else st.just(0)
+    terminals = st.builds(lambda i, p: Terminal(f"T{i}", pool[i], p), st.integers(0, len(pool) - 1), priorities)
+    leaves = [terminals, terminals, terminals, st.sampled_from(names).map(RuleRef)]
+    if shape.token_sets and draw(st.integers(0, 3)) == 0:
+        leaves.append(token_sets)
+    bodies = st.recursive(st.one_of(leaves), _expressions, max_leaves=6)
+    scopes = draw(
+        st.lists(st.builds(_scope, st.lists(spaces, max_size=2), st.booleans()), min_size=1, max_size=shape.scopes)
+    )
+    rules = []
+    for name in names:
+        body: Expr = draw(bodies)
+        if draw(st.booleans()):
+            body = Choice((body, draw(terminals)))
+        rules.append(Rule(name, body, draw(st.integers(0, len(scopes) - 1))))
+    return GrammarIR(
+        rules=tuple(rules),
+        start="start",
+        scopes=tuple(scopes),
+        lexer=draw(st.sampled_from(shape.lexers)),  # type: ignore[arg-type]
+        ignore_initial=draw(st.booleans()),
+        ignore_final=draw(st.booleans()),
+    )
+
+
+def _scope(ignore: list[RegexTree], once: bool) -> Scope:
+    return Scope("scope", tuple(Terminal("SPACE", regex) for regex in ignore), once)
+
+
+def _expressions(parts: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+    several = st.lists(parts, max_size=3).map(tuple)
+    repeated = st.tuples(parts, counts).map(lambda p: Repeat(p[0], *p[1]))
+    return st.one_of(several.map(Sequence), several.map(Sequence), several.map(Choice), repeated)
+
+
+# Vocabularies and walks.
+
+
+@dataclass(frozen=True)
+class VocabularySpec:
+    """The arguments of `Vocabulary.from_bytes` and of `Oracle`."""
+
+    tokens: list[bytes]
+    end_tokens: list[int]
+    special: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A grammar over a vocabulary, its oracle, and a seed for whatever else is random."""
+
+    ir: GrammarIR
+    vocabulary: VocabularySpec
+    oracle: Oracle
+    random: random.Random
+
+
+@st.composite
+def problems(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> Problem:
+    """A grammar that matches something and a vocabulary that has pieces of its texts."""
+    ir = draw(grammars(shape))
+    rng = random.Random(draw(st.integers(0, 2**16)))
+    try:
+        by_bytes = Oracle(ir, [b""] * 64, special=SPECIAL)
+        pieces = [piece for _ in range(6) for piece in _pieces(random_text(by_bytes, rng, 12), rng)]
+        vocabulary = _vocabulary(pieces, rng)
+        oracle = Oracle(ir, vocabulary.tokens, vocabulary.end_tokens, vocabulary.special)
+    except (Undecided, ValueError):
+        assume(False)
+    return Problem(ir, vocabulary, oracle, rng)
+
+
+def random_text(oracle: Oracle, rng: random.Random, length: int) -> bytes:
+    """Bytes that the lexer and the parser can take, drawn one by one, `length` of them unless they come to an end."""
+    state, text = oracle.initial, b""
+    while len(text) < length:
+        following = [byte for byte in BYTES if oracle.step_byte(state, byte)]
+        if not following:
+            break
+        text += bytes([rng.choice(following)])
+        state = oracle.step_byte(state, text[-1])
+    return text
+
+
+def _pieces(text: bytes, rng: random.Random) -> list[bytes]:
+    cuts = sorted({0, len(text), *(rng.randrange(len(text) + 1) for _ in range(3))})
+    return [text[a:b] for a, b in pairwise(cuts)]
+
+
+def _vocabulary(pieces: list[bytes], rng: random.Random) -> VocabularySpec:
+    """Special ids, all single bytes, pieces, joined ones, some with a wrong end, duplicates and empty tokens."""
+    joined = [rng.choice(pieces) + rng.choice(pieces) for _ in range(8)] if pieces else []
+    broken = [piece + bytes([rng.choice(BYTES)]) for piece in pieces[:8]]
+    texts = [bytes([b]) for b in BYTES] + pieces + joined + broken + [b"", b"a", "é".encode()[:1], "😀".encode()[2:]]
+    rng.shuffle(texts)
+    tokens = [b"", rng.choice([b"", b"</s>", b"a"]), b"", b"", *texts]
+    return VocabularySpec(tokens, [END] if rng.random() < 0.5 else [END, OTHER_END], dict(SPECIAL))
+
+
+def random_token(oracle: Oracle, mask: set[int], rng: random.Random) -> int | None:
+    """A token of the mask, long ones and such that are not end tokens rather than others; None if there is none."""
+    if not mask:
+        return None
+    going_on = sorted(mask - oracle.end_tokens)
+    candidates = going_on if going_on and rng.random() < 0.9 else sorted(mask)
+    return max(rng.choices(candidates, k=2), key=lambda token: len(oracle.tokens[token]))
