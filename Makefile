@@ -7,7 +7,10 @@ PYTHON ?= python3
 VENV ?= .venv
 # Arguments for pytest, for the benchmark and for each fuzzer's length.
 ARGS ?=
-BENCH_ARGS ?= --limit 150
+# MaskBench and Llama 3's tokenizer where they lie beside this repository; else what ships with it.
+MASKBENCH := $(wildcard ../shared/data/maskbench-dev.jsonl.gz)
+TOKENIZER := $(wildcard ../shared/data/vocab/llama3-tokenizer.model)
+BENCH_ARGS ?= --limit 1000 --memory
 FUZZ_SECONDS ?= 60
 # ON turns compiler warnings into errors; CI does so.
 WERROR ?= OFF
@@ -66,7 +69,7 @@ fuzz: $(STAMPS)/tools  ## each fuzzer for FUZZ_SECONDS, on new seeds
 	build/asan/tests/native/fuzz --seconds $(FUZZ_SECONDS)
 
 bench: $(STAMPS)/bench develop  ## masks and first masks beside llguidance, a small run (BENCH_ARGS)
-	$(BIN)/python benchmarks/masks.py $(BENCH_ARGS)
+	$(BIN)/python benchmarks/masks.py $(MASKBENCH:%=--data %) $(TOKENIZER:%=--vocab %) $(BENCH_ARGS)
 
 clean:  ## remove what was built, but for $(VENV)
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis cfgmask/_core*.so

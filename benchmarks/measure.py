@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 
 from cases import Case
-from peers import Engine, Refused, Session
+from peers import Engine, Mask, Refused, Session
 from vocabularies import BenchVocabulary
 
 
@@ -67,13 +67,14 @@ def measure(engine: Engine, case: Case, vocabulary: BenchVocabulary) -> Result:
     result.first_mask_nanoseconds = perf_counter_ns() - start
     try:
         for tokens, valid in texts:
-            result.walks.append(_walk(session, tokens, valid, vocabulary.vocabulary.end_tokens[0]))
+            result.walks.append(walk(session, tokens, vocabulary.vocabulary.end_tokens[0], valid))
     except Exception as error:  # whatever a peer raises is a finding about it and must not end the run
         result.error = f"{type(error).__name__}: {error}"
     return result
 
 
-def _walk(session: Session, tokens: list[int], valid: bool, end: int) -> Walk:
+def walk(session: Session, tokens: list[int], end: int, valid: bool) -> Walk:
+    """One text from the start to the first token that is refused, or to its end; `end` is a token that ends a text."""
     session.restart()
     fill, advance, mask = session.fill, session.advance, session.mask
     times = []
@@ -90,5 +91,5 @@ def _walk(session: Session, tokens: list[int], valid: bool, end: int) -> Walk:
     return Walk(valid, accepted=_allows(mask, end), nanoseconds=tuple(times))
 
 
-def _allows(mask, token: int) -> bool:  # type: ignore[no-untyped-def]
+def _allows(mask: Mask, token: int) -> bool:
     return bool(int(mask[token >> 5]) >> (token & 31) & 1)

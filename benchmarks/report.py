@@ -12,11 +12,11 @@ from measure import Result
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
 
 
-def summarise(results: list[dict[str, Result]]) -> dict[str, Any]:
+def summarise(results: list[dict[str, Result]], kilobytes: dict[str, float]) -> dict[str, Any]:
     """Figures by engine, in microseconds.
 
     Times are taken over the cases whose valid instances every engine accepts, so that all are measured at the same
-    positions; counts of right and wrong answers are over all cases.
+    positions; counts of right and wrong answers are over all cases. `kilobytes` is the memory of one grammar by engine.
     """
     names = list(results[0]) if results else []
     common = [row for row in results if all(result.accepts_all_valid for result in row.values())]
@@ -28,6 +28,7 @@ def summarise(results: list[dict[str, Result]]) -> dict[str, Any]:
                 "tbm_us": _times(common, name),
                 "first_mask_us": _first(common, name),
                 "answers": _answers(results, name),
+                "kilobytes_per_grammar": kilobytes.get(name),
             }
             for name in names
         },
@@ -43,10 +44,14 @@ def markdown(summary: dict[str, Any], of: str = "cfgmask") -> str:
     for title, group in (("mask + commit", "tbm_us"), ("first mask", "first_mask_us")):
         for figure in ("avg", *PERCENTILES, "max"):
             values = {name: engine[group].get(figure) for name, engine in engines.items()}
-            cells = [_microseconds(value) for value in values.values()]
+            cells = [_number(value) for value in values.values()]
             rows.append([f"{title} {figure} (µs)", *cells, *(_ratio(values[other], values[of]) for other in others)])
     for title, cell in _COUNTS:
         rows.append([title, *(cell(engine["answers"]) for engine in engines.values()), *[""] * len(others)])
+    sizes = {name: engine["kilobytes_per_grammar"] for name, engine in engines.items()}
+    if any(size is not None for size in sizes.values()):
+        ratios = (_ratio(sizes[other], sizes[of]) for other in others)
+        rows.append(["memory of a grammar (KB)", *(_number(size) for size in sizes.values()), *ratios])
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     total = next((engine["tbm_us"].get("count", 0) for engine in engines.values()), 0)
     lines.append(
@@ -99,7 +104,7 @@ def _answers(results: list[dict[str, Result]], name: str) -> dict[str, int]:
     }
 
 
-def _microseconds(value: float | None) -> str:
+def _number(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -18,6 +18,7 @@ import peers
 import report
 import vocabularies
 from cases import Case, sample
+from memory import kilobytes_per_grammar
 
 Command = Callable[..., None]
 
@@ -28,6 +29,7 @@ def options(command: Command) -> Command:
         click.option(
             "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write every figure here."
         ),
+        click.option("--memory", is_flag=True, help="Measure memory too, each engine in a process of its own."),
         click.option("--limit", type=click.IntRange(min=1), help="Measure at most this many cases, evenly spread."),
         click.option(
             "--engine",
@@ -52,10 +54,12 @@ def run_cases(
     vocab: Path | None,
     engine_names: tuple[str, ...],
     limit: int | None,
+    memory: bool,
     json_path: Path | None,
 ) -> None:
     """Measure, and print a Markdown table on stdout; progress goes to stderr."""
-    vocabulary = vocabularies.load(vocab or cfgmask.demo.model_path())
+    vocab = vocab or cfgmask.demo.model_path()
+    vocabulary = vocabularies.load(vocab)
     engines = [peers.ENGINES[name](vocabulary) for name in engine_names or peers.installed()]
     chosen = sample(cases, limit)
     results = []
@@ -64,7 +68,8 @@ def run_cases(
         for row in measure.run(engines, chosen, vocabulary):
             results.append({engine.name: row[engine.name] for engine in engines})
             progress.advance(task)
-    summary = report.summarise(results)
+    kilobytes = {e.name: kilobytes_per_grammar(e.name, vocab, chosen) for e in engines} if memory else {}
+    summary = report.summarise(results, kilobytes)
     click.echo(f"Vocabulary: {vocabulary.name}, {vocabulary.vocabulary.n_vocab:,} tokens.\n")
     click.echo(report.markdown(summary))
     if json_path is not None:

@@ -1,0 +1,50 @@
+"""How much memory a compiled grammar takes, caches included: each engine in a process of its own, nothing let go."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+from pathlib import Path
+
+import measure
+import peers
+import vocabularies
+from cases import Case
+
+WARM_UP = 5
+
+
+def kilobytes_per_grammar(engine: str, vocab: Path, cases: list[Case]) -> float:
+    """The growth of the peak resident size over `cases`, all kept alive after walking their texts, by their number.
+
+    The first few are a warm-up and not counted. 0 where too few compile.
+    """
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_growth, (engine, vocab, cases))
+
+
+def _growth(engine_name: str, vocab: Path, cases: list[Case]) -> float:
+    vocabulary = vocabularies.load(vocab)
+    engine = peers.ENGINES[engine_name](vocabulary)
+    kept = [_keep(engine, case, vocabulary) for case in cases[:WARM_UP]]
+    before = _peak_kilobytes()
+    counted = [_keep(engine, case, vocabulary) for case in cases[WARM_UP:]]
+    alive = sum(session is not None for session in counted)
+    kept += counted
+    return (_peak_kilobytes() - before) / alive if alive else 0.0
+
+
+def _keep(engine: peers.Engine, case: Case, vocabulary: vocabularies.BenchVocabulary) -> peers.Session | None:
+    try:
+        session = engine.start(case)
+    except peers.Refused:
+        return None
+    for instance in case.instances:
+        measure.walk(session, vocabulary.encode(instance.text), vocabulary.vocabulary.end_tokens[0], instance.valid)
+    return session
+
+
+def _peak_kilobytes() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1024 if sys.platform == "darwin" else float(peak)
