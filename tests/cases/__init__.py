@@ -1,0 +1,6 @@
+"""Tables of grammars with hand-checked answers, run through the oracle and through every path of the core."""
+
+from tests.cases import ignoring, lexing, parsing, tokens
+
+TEXT_CASES = [*lexing.CASES, *parsing.CASES, *ignoring.CASES]
+TOKEN_CASES = tokens.CASES
