@@ -1,0 +1,57 @@
+r"""Patterns to regex trees.
+
+`parse_regex` is the whole interface. Inside, a pattern goes through `parser` (with `groups`, `escapes` and `classes`)
+to the syntax tree of `syntax`, and through `translate` (with `sets` and `anchors`) to a `RegexTree`.
+`dialects` holds what differs between Python, Rust and ECMA. `algebra` answers questions about trees.
+"""
+
+from __future__ import annotations
+
+from cfgmask.diagnostics import Source, Span
+from cfgmask.errors import LimitExceeded
+from cfgmask.grammar.regex_tree import RegexTree
+from cfgmask.limits import Limits
+from cfgmask.regex.dialects import DialectName, select
+from cfgmask.regex.parser import parse
+from cfgmask.regex.problems import Problems
+from cfgmask.regex.translate import translate
+
+__all__ = ["DialectName", "parse_regex"]
+
+
+def parse_regex(
+    pattern: str,
+    *,
+    dialect: DialectName = "python",
+    flags: str = "",
+    search: bool = False,
+    span: Span | None = None,
+    limits: Limits = Limits(),  # noqa: B008  # immutable
+    source_name: str = "<pattern>",
+) -> RegexTree:
+    r"""The tree of the texts that `pattern` matches.
+
+    dialect      whose syntax and meaning: Python's `re` (with properties, as in `regex`), Rust's `regex`, ECMA-262
+    flags        letters as they follow a pattern: i, m, s, x, ..., as far as the dialect has them
+    search       False: the whole text must match. True: some part of it must, as for `pattern` in JSON Schema; anchors
+                 then mean the ends of the text
+    span         where the pattern stands in a larger source (character i at `span.start + i`); None: it is the source
+    source_name  the name of that source, where `span` is None
+
+    What a match captures and which of several it is play no role: lazy quantifiers mean the same as greedy ones.
+    Python's `$` holds at the end and before a line break that ends the text, `\Z` at the end only; so `a$` in full
+    mode is `a`, while `a$\n` matches `a` and a line break. In Rust and ECMA `$` is the end.
+    Errors: GrammarError with every problem (codes `regex-...`), each with its place in the pattern.
+    LimitExceeded: max_source_bytes, max_nesting, max_regex_nodes. ValueError: no such dialect.
+    Cost: linear in the pattern, some 10 ms once for each Unicode property that is used. Counts cost nothing.
+    """
+    size = len(pattern.encode(errors="surrogatepass"))
+    if size > limits.max_source_bytes:
+        raise LimitExceeded("max_source_bytes", limits.max_source_bytes, f"a regex of {size} bytes")
+    place = Span(Source(source_name, pattern), 0, len(pattern)) if span is None else span
+    problems = Problems(place)
+    rules, initial = select(dialect, flags, len(pattern), problems)
+    syntax = parse(pattern, rules, initial, problems, limits)
+    tree = translate(syntax, rules, search, problems)
+    problems.raise_if_any()
+    return tree

@@ -1,0 +1,74 @@
+"""Questions about regex trees, answered by the compiled core: the one place of the front ends that imports it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from cfgmask.grammar.regex_tree import RegexTree
+from cfgmask.limits import Limits
+from cfgmask.regex.lowering import RegexLowering
+
+if TYPE_CHECKING:
+    from cfgmask._core import RegexBuilder
+
+
+class RegexAlgebra:
+    """Answers questions about trees, which share what the core learns about their parts.
+
+    Every method raises LimitExceeded (max_regex_nodes, max_search_steps) where a question is too hard.
+    Not for several threads at once.
+    """
+
+    def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008  # immutable
+        # Not at the top: reading grammars must not need the compiled module.
+        from cfgmask._core import RegexBuilder
+
+        self._builder: RegexBuilder = RegexBuilder(asdict(limits))
+        self._lowering = RegexLowering(self._builder)
+
+    def is_empty(self, tree: RegexTree) -> bool:
+        """Whether no text matches."""
+        return self._builder.is_empty(self._lowering.node(tree))
+
+    def matches(self, tree: RegexTree, data: bytes) -> bool:
+        """Whether exactly these bytes match. One derivative a byte."""
+        return self._builder.matches(self._lowering.node(tree), data)
+
+    def is_prefix(self, tree: RegexTree, data: bytes) -> bool:
+        """Whether some matching text starts with these bytes."""
+        return self._builder.is_prefix(self._lowering.node(tree), data)
+
+    def shortest(self, tree: RegexTree) -> bytes | None:
+        """A shortest matching text, the smallest of them bytewise; None if nothing matches."""
+        return self._builder.shortest(self._lowering.node(tree))
+
+    def disjoint(self, first: RegexTree, second: RegexTree) -> bool:
+        """Whether no text matches both."""
+        nodes = [self._lowering.node(first), self._lowering.node(second)]
+        return self._builder.is_empty(self._builder.intersection(nodes))
+
+
+def is_empty(tree: RegexTree) -> bool:
+    """Whether no text matches. Raises as all of `RegexAlgebra` does."""
+    return RegexAlgebra().is_empty(tree)
+
+
+def matches(tree: RegexTree, data: bytes) -> bool:
+    """Whether exactly these bytes match."""
+    return RegexAlgebra().matches(tree, data)
+
+
+def is_prefix(tree: RegexTree, data: bytes) -> bool:
+    """Whether some matching text starts with these bytes."""
+    return RegexAlgebra().is_prefix(tree, data)
+
+
+def shortest(tree: RegexTree) -> bytes | None:
+    """A shortest matching text, the smallest of them bytewise; None if nothing matches."""
+    return RegexAlgebra().shortest(tree)
+
+
+def disjoint(first: RegexTree, second: RegexTree) -> bool:
+    """Whether no text matches both."""
+    return RegexAlgebra().disjoint(first, second)

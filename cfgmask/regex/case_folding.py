@@ -1,0 +1,89 @@
+"""Which characters the flag i makes equal.
+
+Each dialect has an equivalence over single characters, made from the case mappings of the running Python:
+
+    python  same lower case, or same upper case of that: what `re` does, `İ` and `ı` with `i` included
+    simple  same case folding, as the Unicode standard's simple folding (Rust, ECMA with the flag u)
+    ecma    same upper case, as long as that is one character and does not turn a non-ASCII one into ASCII
+    ascii   A to Z with a to z
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Hashable
+from functools import cache
+from typing import Literal, TypeAlias
+
+from cfgmask.grammar.regex_tree import CharClass, char_class
+from cfgmask.regex.unicode_data import all_characters
+
+Folding: TypeAlias = Literal["python", "simple", "ecma", "ascii"]
+
+
+def closure(members: CharClass, folding: Folding) -> CharClass:
+    """`members` and every character that equals one of them. Linear in the cased characters among them."""
+    cased, equals = _equivalents(folding)
+    added: list[tuple[int, int]] = []
+    for low, high in members.ranges:
+        for place in range(bisect_left(cased, low), bisect_right(cased, high)):
+            added.extend((other, other) for other in equals[cased[place]])
+    return char_class([*members.ranges, *added]) if added else members
+
+
+@cache
+def _equivalents(folding: Folding) -> tuple[list[int], dict[int, list[int]]]:
+    """The characters that equal another one, sorted, and for each its whole class."""
+    keys = _KEYS[folding]
+    first: dict[tuple[int, Hashable], int] = {}
+    leader: dict[int, int] = {}
+
+    def find(code: int) -> int:
+        while leader[code] != code:
+            code = leader[code]
+        return code
+
+    for code in _cased():
+        leader[code] = code
+        for which, key in enumerate(keys):
+            leader[find(code)] = find(first.setdefault((which, key(chr(code))), code))
+    classes: dict[int, list[int]] = {}
+    for code in leader:
+        classes.setdefault(find(code), []).append(code)
+    equals = {code: peers for peers in classes.values() if len(peers) > 1 for code in peers}
+    return sorted(equals), equals
+
+
+@cache
+def _cased() -> tuple[int, ...]:
+    """Every character that some case mapping changes. Whole blocks are compared first: most have none. 10 ms."""
+    characters = all_characters()
+    found: list[int] = []
+    for start in range(0, len(characters), 256):
+        block = characters[start : start + 256]
+        if block.lower() != block or block.upper() != block or block.casefold() != block:
+            found += (ord(c) for c in block if c.lower() != c or c.upper() != c or c.casefold() != c)
+    return tuple(found)
+
+
+def _lower(character: str) -> str:
+    lower = character.lower()
+    # One character has a longer lower case, `İ`; the simple mapping, which `re` uses, gives `i`.
+    return lower if len(lower) == 1 else lower[0]
+
+
+def _ecma_upper(character: str) -> str:
+    upper = character.upper()
+    return upper if len(upper) == 1 and (upper > "\x7f" or character <= "\x7f") else character
+
+
+def _ascii_lower(character: str) -> str:
+    return character.lower() if character <= "\x7f" else character
+
+
+_KEYS: dict[str, tuple[Callable[[str], Hashable], ...]] = {
+    "python": (_lower, lambda c: _lower(c).upper()),
+    "simple": (str.casefold,),
+    "ecma": (_ecma_upper,),
+    "ascii": (_ascii_lower,),
+}

@@ -1,0 +1,89 @@
+r"""Sets of characters by name, as ranges of code points.
+
+Each set is read off the library whose meaning it has, by one search through a string of all characters (about 10 ms),
+and remembered: `\w`, `\d` and `\s` of Python from `re`, properties from the `regex` package.
+Unicode versions are therefore those of the running Python and of the installed `regex`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from typing import Any, Literal, TypeAlias
+
+from cfgmask.grammar.regex_tree import CharClass, char_class
+
+ShorthandLetter: TypeAlias = Literal["d", "w", "s"]
+
+ASCII_DIGITS = char_class([(0x30, 0x39)])
+ASCII_WORD = char_class([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
+ASCII_SPACE = char_class([(0x09, 0x0D), (0x20, 0x20)])
+ASCII_SHORTHANDS: dict[ShorthandLetter, CharClass] = {"d": ASCII_DIGITS, "w": ASCII_WORD, "s": ASCII_SPACE}
+
+# WhiteSpace and LineTerminator of ECMA-262: Zs, tab, vertical tab, form feed, BOM and four line ends.
+ECMA_SPACE = char_class(
+    [
+        *((0x09, 0x0D), (0x20, 0x20), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x2028, 0x2029)),
+        *((0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF)),
+    ]
+)
+
+# The bracket expressions of POSIX as Rust's `regex` and Perl's /a have them: ASCII only.
+POSIX_CLASSES: dict[str, CharClass] = {
+    "alnum": char_class([(0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)]),
+    "alpha": char_class([(0x41, 0x5A), (0x61, 0x7A)]),
+    "ascii": char_class([(0x00, 0x7F)]),
+    "blank": char_class([(0x09, 0x09), (0x20, 0x20)]),
+    "cntrl": char_class([(0x00, 0x1F), (0x7F, 0x7F)]),
+    "digit": ASCII_DIGITS,
+    "graph": char_class([(0x21, 0x7E)]),
+    "lower": char_class([(0x61, 0x7A)]),
+    "print": char_class([(0x20, 0x7E)]),
+    "punct": char_class([(0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)]),
+    "space": ASCII_SPACE,
+    "upper": char_class([(0x41, 0x5A)]),
+    "word": ASCII_WORD,
+    "xdigit": char_class([(0x30, 0x39), (0x41, 0x46), (0x61, 0x66)]),
+}
+
+
+@cache
+def all_characters() -> str:
+    """Every code point in order, so that an offset in this string is the code point there. 4.5 MB."""
+    codes = array("I", range(sys.maxunicode + 1))
+    return codes.tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
+
+
+@cache
+def python_shorthand(letter: ShorthandLetter) -> CharClass:
+    r"""What `\d`, `\w` or `\s` matches in `re`."""
+    return _spans(re.finditer(rf"\{letter}+", all_characters()))
+
+
+@cache
+def rust_shorthand(letter: ShorthandLetter) -> CharClass:
+    r"""What `\d`, `\w` or `\s` matches in Rust's `regex`: the definitions of UTS #18, Annex C."""
+    names = {"d": ["Nd"], "s": ["White_Space"], "w": ["Alphabetic", "M", "Nd", "Pc", "Join_Control"]}[letter]
+    return char_class([found for name in names for found in unicode_property(name).ranges])
+
+
+@lru_cache(maxsize=512)
+def unicode_property(name: str, value: str = "") -> CharClass:
+    r"""What `\p{name}` or `\p{name=value}` matches in the `regex` package.
+
+    Raises KeyError if it knows no such property. Both parts must be made of ASCII letters, digits, `_`, `-` and spaces.
+    """
+    import regex
+
+    try:
+        expression = regex.compile(rf"\p{{{name}={value}}}+" if value else rf"\p{{{name}}}+")
+    except regex.error:
+        raise KeyError(name) from None
+    return _spans(expression.finditer(all_characters()))
+
+
+def _spans(matches: Iterable[Any] | Iterator[re.Match[str]]) -> CharClass:
+    return char_class([(match.start(), match.end() - 1) for match in matches])
