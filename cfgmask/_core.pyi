@@ -55,17 +55,30 @@ class GrammarBuilder(RegexBuilder):
     def nonterminal(self, name: str) -> int: ...
     def repeat(self, symbol: int, minimum: int, maximum: int | None) -> int: ...
     def alternative(self, nonterminal: int, symbols: Sequence[int]) -> None: ...
-    def build(self, start: int, complete: bool, ignore_initial: bool, ignore_final: bool) -> CompiledGrammar:
-        """Raises ValueError where the start symbol matches nothing."""
+    def build(
+        self,
+        vocabulary: Vocabulary,
+        start: int,
+        start_scope: int,
+        complete: bool,
+        ignore_initial: bool,
+        ignore_final: bool,
+    ) -> CompiledGrammar:
+        """Raises ValueError where the start symbol matches nothing. The builder is spent.
+
+        vocabulary   the one that the builder was made for
+        start_scope  the scope whose skips may stand at the ends of a text
+        """
 
 class CompiledGrammar:
     """A grammar bound to a vocabulary. Immutable to its users; everything its matchers learn is shared by all of them."""
 
-    def matcher(self, max_tokens: int | None = None) -> Matcher: ...
+    def matcher(self) -> Matcher: ...
     @property
     def vocabulary(self) -> Vocabulary: ...
     def stats(self) -> dict[str, int]:
-        """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables."""
+        """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes,
+        tables, bytes. Lexer states, regex nodes and tables are those of all grammars that share the vocabulary."""
     def clear_masks(self) -> None:
         """Forget every remembered mask; for tests and benchmarks. Masks are computed anew when asked for."""
 
@@ -108,7 +121,7 @@ class Matcher:
     def forced_bytes(self) -> bytes:
         """The longest text that every continuation starts with (at most 64 KiB of it); b"" where the text may stop."""
     def expected(self) -> list[str]:
-        """Names of the terminals and token sets that may begin or go on here, ignored ones last, without duplicates."""
+        """Names of the terminals and token sets that may begin or go on here, without duplicates."""
     @property
     def compiled(self) -> CompiledGrammar: ...
 

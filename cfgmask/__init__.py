@@ -1,0 +1,29 @@
+"""Grammar-constrained decoding: which tokens can still lead to a text of a grammar.
+
+Importing this imports neither torch, transformers, llama_cpp nor lark; what needs them does so when called.
+"""
+
+from cfgmask._core import CompiledGrammar, Matcher, fill_masks
+from cfgmask.compiler import Grammar, compile
+from cfgmask.diagnostics import Diagnostic, Source, Span
+from cfgmask.errors import CfgmaskError, GrammarError, LimitExceeded, TokenRejected, VocabularyError
+from cfgmask.limits import Limits
+from cfgmask.vocabulary import Vocabulary
+
+__all__ = [
+    "CfgmaskError",
+    "CompiledGrammar",
+    "Diagnostic",
+    "Grammar",
+    "GrammarError",
+    "LimitExceeded",
+    "Limits",
+    "Matcher",
+    "Source",
+    "Span",
+    "TokenRejected",
+    "Vocabulary",
+    "VocabularyError",
+    "compile",
+    "fill_masks",
+]

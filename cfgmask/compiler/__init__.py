@@ -1,0 +1,8 @@
+"""From a grammar's text to something that can be matched: the public `Grammar` and `compile`."""
+
+from __future__ import annotations
+
+from cfgmask.compiler.build import compile
+from cfgmask.compiler.grammar import Grammar
+
+__all__ = ["Grammar", "compile"]

@@ -1,0 +1,121 @@
+"""`compile`: a grammar and a vocabulary become one `CompiledGrammar`.
+
+Rules are handed to the core's builder as they are: a group becomes a nonterminal of its own, repetition stays a symbol.
+Everything that masks need later is native; nothing here is called again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from cfgmask.compiler.token_sets import resolve
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.errors import GrammarError
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, RuleRef, Sequence, Terminal, TokenSet
+from cfgmask.grammar.regex_tree import Alternation
+from cfgmask.limits import Limits
+from cfgmask.regex.lowering import RegexLowering
+
+if TYPE_CHECKING:
+    from cfgmask import _core
+    from cfgmask.compiler.grammar import Grammar
+    from cfgmask.vocabulary import Vocabulary
+
+
+def compile(grammar: Grammar | GrammarIR, vocabulary: Vocabulary, limits: Limits | None = None) -> _core.CompiledGrammar:
+    """Bind a grammar to a vocabulary.
+
+    limits   bounds on what the grammar may cost while it is matched; None: the defaults of `Limits`
+    returns  a CompiledGrammar, which threads may share; `matcher()` gives one sequence's matcher
+    Errors: GrammarError where the grammar names tokens that the vocabulary lacks, or matches no text at all;
+    LimitExceeded.
+    Cost: linear in the grammar. Automata and item sets are made when a text first reaches them.
+    """
+    ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir
+    return _Build(ir, vocabulary, limits or Limits()).run()
+
+
+class _Build:
+    def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits) -> None:
+        from cfgmask import _core
+
+        self._ir = ir
+        self._vocabulary = vocabulary
+        self._builder = _core.GrammarBuilder(vocabulary.core, asdict(limits))
+        self._regexes = RegexLowering(self._builder)
+        self._problems: list[Diagnostic] = []
+        self._scopes: list[int] = []
+        self._rules: dict[str, int] = {}
+        self._terminals: dict[tuple[int, int, int, str], int] = {}
+        self._token_sets: dict[tuple[TokenSet, int], int] = {}
+        self._n_groups = 0
+
+    def run(self) -> _core.CompiledGrammar:
+        ir, builder = self._ir, self._builder
+        for scope in ir.scopes:
+            ignore = None
+            if scope.ignore:
+                ignore = self._regexes.node(Alternation(tuple(terminal.regex for terminal in scope.ignore)))
+            self._scopes.append(builder.scope(ignore, scope.ignore_once))
+        for rule in ir.rules:
+            self._rules[rule.name] = builder.nonterminal(rule.name)
+        for rule in ir.rules:
+            self._alternatives(self._rules[rule.name], rule.body, rule.scope, rule.name)
+        if self._problems:
+            raise GrammarError(self._problems)
+        start = next(rule for rule in ir.rules if rule.name == ir.start)
+        try:
+            return builder.build(
+                self._vocabulary.core,
+                self._rules[ir.start],
+                self._scopes[start.scope],
+                ir.lexer == "complete",
+                ir.ignore_initial,
+                ir.ignore_final,
+            )
+        except ValueError:
+            message = f"the grammar matches no text at all: its start rule {ir.start!r} can never end"
+            problem = Diagnostic("grammar-empty", message, span=start.span, help="give each rule a way to end")
+            raise GrammarError([problem]) from None
+
+    def _alternatives(self, nonterminal: int, body: Expr, scope: int, rule: str) -> None:
+        """Hand over the alternatives of a rule or group.
+
+        Groups inside it wait in a list instead of on Python's stack: a schema nests deeper than that may.
+        """
+        pending = [(nonterminal, body)]
+        while pending:
+            owner, expr = pending.pop()
+            for part in expr.parts if isinstance(expr, Choice) else (expr,):
+                symbols = part.parts if isinstance(part, Sequence) else (part,)
+                self._builder.alternative(owner, [self._symbol(s, scope, rule, pending) for s in symbols])
+
+    def _symbol(self, expr: Expr, scope: int, rule: str, pending: list[tuple[int, Expr]]) -> int:
+        if isinstance(expr, RuleRef):
+            return self._rules[expr.name]
+        if isinstance(expr, Terminal):
+            return self._terminal(expr, scope)
+        if isinstance(expr, TokenSet):
+            return self._token_set(expr, scope)
+        if isinstance(expr, Repeat):
+            body = self._symbol(expr.body, scope, rule, pending)
+            return self._builder.repeat(body, expr.minimum, expr.maximum)
+        self._n_groups += 1
+        group = self._builder.nonterminal(f"{rule}.{self._n_groups}")
+        pending.append((group, expr))
+        return group
+
+    def _terminal(self, terminal: Terminal, scope: int) -> int:
+        key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name)
+        if key not in self._terminals:
+            regex, _, priority, name = key
+            self._terminals[key] = self._builder.terminal(regex, self._scopes[scope], priority, name)
+        return self._terminals[key]
+
+    def _token_set(self, tokens: TokenSet, scope: int) -> int:
+        key = (tokens, scope)
+        if key not in self._token_sets:
+            ids = resolve(tokens, self._vocabulary, self._problems)
+            self._token_sets[key] = self._builder.token_set(ids, self._scopes[scope], tokens.text)
+        return self._token_sets[key]

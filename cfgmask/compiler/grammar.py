@@ -1,0 +1,125 @@
+"""The public `Grammar`: one class, many ways in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cfgmask.diagnostics import Diagnostic, Source, Span
+from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.grammar.ir import GrammarIR, Rule, Scope, Terminal
+from cfgmask.grammar.regex_tree import KeySet, RegexTree
+from cfgmask.limits import Limits
+
+if TYPE_CHECKING:
+    from cfgmask.regex import DialectName
+
+_DEFAULT_LIMITS = Limits()
+
+
+class Grammar:
+    """A grammar that was read and checked, not yet bound to a vocabulary. Immutable; for any thread.
+
+    Made by one of the `from_…` methods, which raise `GrammarError` with every problem found.
+    `cfgmask.compile(grammar, vocabulary)` is the next step.
+
+    ir     the intermediate form
+    notes  warnings and annotations: what does not stop the grammar from being used but should be known
+    """
+
+    __slots__ = ("ir", "name")
+
+    def __init__(self, ir: GrammarIR, name: str = "<grammar>") -> None:
+        self.ir = ir
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<Grammar {self.name}: {len(self.ir.rules)} rules>"
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        return self.ir.notes
+
+    @classmethod
+    def from_lark(cls, text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS) -> Grammar:
+        """A grammar in extended Lark syntax; its start rule is `start`. See docs/lark.md.
+
+        name  what diagnostics call the text
+        """
+        from cfgmask.lark import parse_lark
+
+        return cls(parse_lark(text, name=name, limits=limits), name)
+
+    @classmethod
+    def from_json_schema(
+        cls, schema: dict[str, Any] | bool | str, *, limits: Limits = _DEFAULT_LIMITS, **options: Any
+    ) -> Grammar:
+        """JSON texts that a schema allows. See docs/json_schema.md.
+
+        schema   a schema as Python values, or as JSON text (whose numbers then stay exact, and errors have lines)
+        options  the fields of `cfgmask.json_schema.JsonSchemaOptions`: whitespace, property_order, formats, …
+        Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer.
+        """
+        from cfgmask.json_schema import JsonSchemaOptions, lower_schema
+
+        return cls(lower_schema(schema, options=JsonSchemaOptions(**options), limits=limits), "<schema>")
+
+    @classmethod
+    def from_regex(
+        cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits = _DEFAULT_LIMITS
+    ) -> Grammar:
+        """Texts that match the pattern from their first to their last character."""
+        from cfgmask.regex import parse_regex
+
+        span = Span(Source("<pattern>", pattern), 0, len(pattern))
+        tree = parse_regex(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
+        return cls(_one_terminal("PATTERN", tree, span), "<pattern>")
+
+    @classmethod
+    def from_choices(cls, choices: Iterable[str]) -> Grammar:
+        """Exactly one of some texts. Linear in their size."""
+        texts = list(choices)
+        if not texts:
+            raise GrammarError(
+                [Diagnostic("choices-empty", "there is nothing to choose from", help="give at least one text")]
+            )
+        return cls(_one_terminal("CHOICE", KeySet(tuple(text.encode() for text in texts)), None), "<choices>")
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], *, limits: Limits = _DEFAULT_LIMITS) -> Grammar:
+        """The grammar in a file: `.lark`, or `.json` for a JSON Schema.
+
+        Errors: OSError; GrammarError also where the file is not UTF-8 or its suffix says nothing.
+        """
+        path = Path(path)
+        if path.suffix not in (".lark", ".json"):
+            problem = Diagnostic(
+                "file-suffix", f"{path.name} does not say what it holds", help="name it .lark or .json (a JSON Schema)"
+            )
+            raise GrammarError([problem])
+        with path.open("rb") as file:
+            data = file.read(limits.max_source_bytes + 1)
+        if len(data) > limits.max_source_bytes:
+            raise LimitExceeded("max_source_bytes", limits.max_source_bytes, str(path))
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            problem = Diagnostic(
+                "file-encoding",
+                f"{path.name} is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}",
+                help="save it as UTF-8",
+            )
+            raise GrammarError([problem]) from None
+        if path.suffix == ".lark":
+            return cls.from_lark(text, name=str(path), limits=limits)
+        grammar = cls.from_json_schema(text, limits=limits)
+        grammar.name = str(path)
+        return grammar
+
+
+def _one_terminal(name: str, regex: RegexTree, span: Span | None) -> GrammarIR:
+    """A grammar of one terminal, without anything to ignore."""
+    terminal = Terminal(name, regex, span=span)
+    return GrammarIR(rules=(Rule("start", terminal, span=span),), start="start", scopes=(Scope("main"),))

@@ -1,0 +1,448 @@
+// The Python face of the core; documented in cfgmask/_core.pyi. The only file that knows Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "matcher/grammar_builder.h"
+#include "matcher/matcher.h"
+#include "vocab/vocabulary.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace cfgmask {
+namespace {
+
+constexpr size_t kMaxForcedBytes = 64 * 1024;
+
+nb::object python_error(const char* name) { return nb::module_::import_("cfgmask.errors").attr(name); }
+
+void raise_limit(const LimitExceeded& e) {
+  const nb::object type = python_error("LimitExceeded");
+  const nb::object value = type(e.limit(), e.value());
+  PyErr_SetObject(type.ptr(), value.ptr());
+}
+
+struct PyVocabulary {
+  std::shared_ptr<const Vocabulary> vocabulary;
+  VocabularyStores stores;
+
+  explicit PyVocabulary(std::shared_ptr<const Vocabulary> v) : vocabulary(v), stores(std::move(v)) {}
+};
+
+// What Python holds: the grammar, and the vocabulary object that it was compiled for.
+struct PyCompiled {
+  std::shared_ptr<CompiledGrammar> grammar;
+  std::shared_ptr<PyVocabulary> vocabulary;
+};
+
+struct PyMatcher {
+  Matcher matcher;
+  std::shared_ptr<PyCompiled> compiled;
+};
+
+std::string_view view(const nb::bytes& data) { return {data.c_str(), data.size()}; }
+nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+Limits parse_limits(const std::optional<nb::dict>& values) {
+  Limits limits;
+  if (!values) return limits;
+  auto read = [&](const char* name, uint64_t& field) {
+    if (values->contains(name)) field = nb::cast<uint64_t>((*values)[name]);
+  };
+  read("max_nesting", limits.max_nesting);
+  read("max_regex_nodes", limits.max_regex_nodes);
+  read("max_lexer_states", limits.max_lexer_states);
+  read("max_search_steps", limits.max_search_steps);
+  read("max_rules", limits.max_rules);
+  read("max_items", limits.max_items);
+  read("max_item_sets", limits.max_item_sets);
+  read("mask_cache_bytes", limits.mask_cache_bytes);
+  return limits;
+}
+
+std::shared_ptr<PyVocabulary> make_vocabulary(const nb::sequence& tokens, std::vector<TokenId> end_tokens) {
+  std::vector<std::string_view> texts;
+  const size_t n = nb::len(tokens);
+  if (n == 0 || n > std::numeric_limits<int32_t>::max()) throw nb::value_error("a vocabulary needs 1 to 2**31 - 1 tokens");
+  texts.reserve(n);
+  for (nb::handle token : tokens) texts.push_back(view(nb::cast<nb::bytes>(token)));
+  if (texts.size() != n) throw nb::value_error("the tokens changed while they were read");
+  size_t total = 0;
+  for (const auto& text : texts) total += text.size();
+  if (total > std::numeric_limits<uint32_t>::max() / 2) throw nb::value_error("the tokens hold more than 2 GiB of text");
+  for (TokenId id : end_tokens) {
+    if (id >= n) throw nb::value_error("an end token lies beyond the vocabulary");
+  }
+  return std::make_shared<PyVocabulary>(std::make_shared<const Vocabulary>(std::move(texts), std::move(end_tokens)));
+}
+
+// ---- arrays
+
+using AnyArray = nb::ndarray<nb::device::cpu>;
+
+bool is_mask_word(const nb::dlpack::dtype& t) {
+  return t.bits == 32 && t.lanes == 1 &&
+         (t.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Int) || t.code == static_cast<uint8_t>(nb::dlpack::dtype_code::UInt));
+}
+
+std::span<uint32_t> mask_row(const AnyArray& bits, size_t row, size_t n_words) {
+  const size_t width = bits.shape(bits.ndim() - 1);
+  if (width < n_words) throw nb::value_error("the mask array is too short: it needs ceil(n_vocab / 32) words");
+  if (width > 1 && bits.stride(bits.ndim() - 1) != 1) throw nb::value_error("the words of a mask must be contiguous");
+  const int64_t offset = bits.ndim() == 2 ? static_cast<int64_t>(row) * bits.stride(0) : 0;
+  return {static_cast<uint32_t*>(bits.data()) + offset, width};
+}
+
+void check_mask_array(const AnyArray& bits, size_t n_dimensions) {
+  if (bits.ndim() != n_dimensions || !is_mask_word(bits.dtype())) {
+    throw nb::type_error(n_dimensions == 1 ? "the mask must be a one-dimensional array of uint32 or int32"
+                                           : "the masks must be a two-dimensional array of uint32 or int32");
+  }
+}
+
+void fill_row(Matcher& matcher, std::span<uint32_t> row) {
+  const size_t n_words = matcher.grammar().vocabulary().n_words();
+  std::fill(row.begin() + static_cast<std::ptrdiff_t>(n_words), row.end(), 0);
+  matcher.fill_mask(row.first(n_words));
+}
+
+// Sets what the mask leaves out. Whole words of zeros and ones, most of every mask, are taken at once.
+template <class Float>
+void mask_out(std::span<const uint32_t> bits, size_t n_vocab, Float* logits, int64_t stride, size_t n, Float minus_infinity) {
+  auto at = [&](size_t i) -> Float& { return logits[static_cast<int64_t>(i) * stride]; };
+  for (size_t word = 0; word < bits.size(); ++word) {
+    const uint32_t allowed = bits[word];
+    if (allowed == UINT32_MAX) continue;
+    const size_t first = word * 32;
+    const size_t last = std::min(first + 32, n_vocab);
+    if (allowed == 0) {
+      for (size_t i = first; i < last; ++i) at(i) = minus_infinity;
+    } else {
+      for (size_t i = first; i < last; ++i) {
+        if (((allowed >> (i - first)) & 1) == 0) at(i) = minus_infinity;
+      }
+    }
+  }
+  for (size_t i = n_vocab; i < n; ++i) at(i) = minus_infinity;
+}
+
+void apply(PyMatcher& self, const AnyArray& logits) {
+  const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
+  if (logits.ndim() != 1) throw nb::type_error("the logits must be one-dimensional");
+  const auto type = logits.dtype();
+  const bool is_float = type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Float) && type.lanes == 1;
+  if (!is_float || (type.bits != 32 && type.bits != 16)) throw nb::type_error("the logits must be float32 or float16");
+  const size_t n = logits.shape(0);
+  if (n < vocabulary.n_vocab) throw nb::value_error("there are fewer logits than tokens in the vocabulary");
+  std::vector<uint32_t> bits(vocabulary.n_words());
+  std::exception_ptr error;
+  try {
+    self.matcher.fill_mask(bits);
+  } catch (const LimitExceeded&) {
+    error = std::current_exception();  // what may not be known to be allowed is masked all the same
+  }
+  if (type.bits == 32) {
+    mask_out<float>(bits, vocabulary.n_vocab, static_cast<float*>(logits.data()), logits.stride(0), n,
+                    -std::numeric_limits<float>::infinity());
+  } else {
+    constexpr uint16_t kMinusInfinity = 0xFC00;
+    mask_out<uint16_t>(bits, vocabulary.n_vocab, static_cast<uint16_t*>(logits.data()), logits.stride(0), n, kMinusInfinity);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+// One row of a batch. Errors are kept, not thrown: the other rows go on.
+struct BatchRow {
+  Matcher* matcher;
+  std::span<uint32_t> bits;
+  std::exception_ptr error;
+
+  void fill() {
+    if (matcher == nullptr) {
+      std::fill(bits.begin(), bits.end(), UINT32_MAX);
+      return;
+    }
+    try {
+      fill_row(*matcher, bits);
+    } catch (...) {
+      std::fill(bits.begin(), bits.end(), 0);
+      error = std::current_exception();
+    }
+  }
+};
+
+nb::list fill_masks(const nb::sequence& matchers, const AnyArray& bits, size_t threads) {
+  check_mask_array(bits, 2);
+  const size_t n = nb::len(matchers);
+  if (n > bits.shape(0)) throw nb::value_error("there are more matchers than rows");
+  if (threads == 0) throw nb::value_error("threads must be at least 1");
+  std::vector<BatchRow> rows;
+  std::vector<nb::object> alive;
+  for (size_t i = 0; i < n; ++i) {
+    alive.emplace_back(matchers[i]);
+    PyMatcher* matcher = alive.back().is_none() ? nullptr : nb::cast<PyMatcher*>(alive.back());
+    const size_t n_words = matcher == nullptr ? 0 : matcher->matcher.grammar().vocabulary().n_words();
+    rows.push_back({matcher == nullptr ? nullptr : &matcher->matcher, mask_row(bits, i, n_words), nullptr});
+  }
+  if (threads == 1 || n < 2) {
+    for (BatchRow& row : rows) row.fill();
+  } else {
+    const nb::gil_scoped_release release;
+    std::atomic<size_t> next{0};
+    auto work = [&] {
+      for (size_t i = next++; i < rows.size(); i = next++) rows[i].fill();
+    };
+    std::vector<std::thread> pool;
+    for (size_t i = 1; i < std::min(threads, n); ++i) pool.emplace_back(work);
+    work();
+    for (std::thread& thread : pool) thread.join();
+  }
+  nb::list errors;
+  for (const BatchRow& row : rows) {
+    if (!row.error) {
+      errors.append(nb::none());
+      continue;
+    }
+    try {
+      std::rethrow_exception(row.error);
+    } catch (const LimitExceeded& e) {
+      errors.append(python_error("LimitExceeded")(e.limit(), e.value()));
+    } catch (const std::exception& e) {
+      errors.append(nb::module_::import_("builtins").attr("RuntimeError")(e.what()));
+    }
+  }
+  return errors;
+}
+
+// ---- builders
+
+JsonEscapes parse_escapes(std::string_view name) {
+  if (name == "any") return JsonEscapes::kAny;
+  if (name == "literal") return JsonEscapes::kLiteral;
+  if (name == "canonical") return JsonEscapes::kCanonical;
+  throw nb::value_error("escapes must be 'any', 'literal' or 'canonical'");
+}
+
+using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
+
+std::vector<CodePointRange> code_points(Ranges ranges, uint32_t limit) {
+  std::sort(ranges.begin(), ranges.end());
+  std::vector<CodePointRange> out;
+  for (const auto& [low, high] : ranges) {
+    if (low > high || high > limit) throw nb::value_error("a range is empty or lies beyond the last character");
+    if (!out.empty() && low <= out.back().high) throw nb::value_error("the ranges overlap");
+    out.push_back({low, high});
+  }
+  return out;
+}
+
+void bind_regex_builder(nb::module_& m) {
+  using Ids = std::vector<uint32_t>;
+  nb::class_<RegexBuilder>(m, "RegexBuilder")
+      .def("__init__", [](RegexBuilder* self, const std::optional<nb::dict>& limits) { new (self) RegexBuilder(parse_limits(limits)); },
+           "limits"_a = nb::none())
+      .def("literal", [](RegexBuilder& self, const nb::bytes& data) {
+        return self.with([&](RegexStore& r) { return r.literal(view(data)).value; });
+      }, "data"_a)
+      .def("char_class", [](RegexBuilder& self, Ranges ranges) {
+        auto points = code_points(std::move(ranges), 0x10FFFF);
+        return self.with([&](RegexStore& r) { return r.char_class(std::move(points)).value; });
+      }, "ranges"_a)
+      .def("byte_class", [](RegexBuilder& self, Ranges ranges) {
+        ByteSet set;
+        for (const auto& range : code_points(std::move(ranges), 0xFF)) set |= ByteSet::range(range.low, range.high);
+        return self.with([&](RegexStore& r) { return r.bytes(set).value; });
+      }, "ranges"_a)
+      .def("concatenation", [](RegexBuilder& self, const Ids& parts) {
+        const auto nodes = self.nodes(parts);
+        return self.with([&](RegexStore& r) {
+          RegexId whole = RegexStore::empty_text();
+          for (size_t i = nodes.size(); i-- > 0;) whole = r.concatenation(nodes[i], whole);
+          return whole.value;
+        });
+      }, "parts"_a)
+      .def("alternation", [](RegexBuilder& self, const Ids& parts) {
+        auto nodes = self.nodes(parts);
+        return self.with([&](RegexStore& r) { return r.alternation(std::move(nodes)).value; });
+      }, "parts"_a)
+      .def("repetition", [](RegexBuilder& self, uint32_t body, uint32_t minimum, std::optional<uint32_t> maximum) {
+        const RegexId node = self.node(body);
+        return self.with([&](RegexStore& r) { return r.repetition(node, minimum, maximum.value_or(kUnbounded)).value; });
+      }, "body"_a, "minimum"_a, "maximum"_a.none())
+      .def("intersection", [](RegexBuilder& self, const Ids& parts) {
+        auto nodes = self.nodes(parts);
+        return self.with([&](RegexStore& r) { return r.intersection(std::move(nodes)).value; });
+      }, "parts"_a)
+      .def("complement", [](RegexBuilder& self, uint32_t body) {
+        const RegexId node = self.node(body);
+        return self.with([&](RegexStore& r) {
+          const RegexId text = r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
+          return r.intersection({text, r.complement(node)}).value;
+        });
+      }, "body"_a)
+      .def("key_set", [](RegexBuilder& self, const std::vector<nb::bytes>& keys) {
+        std::vector<std::string> texts;
+        for (const nb::bytes& key : keys) texts.emplace_back(view(key));
+        return self.with([&](RegexStore& r) { return r.key_set(std::move(texts)).value; });
+      }, "keys"_a)
+      .def("json_string", [](RegexBuilder& self, uint32_t body, std::string_view escapes) {
+        const RegexId node = self.node(body);
+        const JsonEscapes mode = parse_escapes(escapes);
+        return self.with([&](RegexStore& r) { return r.json_string(node, mode).value; });
+      }, "body"_a, "escapes"_a)
+      .def("is_empty", [](RegexBuilder& self, uint32_t id) {
+        const RegexId node = self.node(id);
+        return self.with([&](RegexStore& r) { return r.is_empty(node); });
+      }, "node"_a)
+      .def("matches", [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
+        RegexId node = self.node(id);
+        return self.with([&](RegexStore& r) {
+          for (char c : view(data)) node = r.derivative(node, static_cast<uint8_t>(c));
+          return r.nullable(node);
+        });
+      }, "node"_a, "data"_a)
+      .def("is_prefix", [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
+        RegexId node = self.node(id);
+        return self.with([&](RegexStore& r) {
+          for (char c : view(data)) node = r.derivative(node, static_cast<uint8_t>(c));
+          return !r.is_empty(node);
+        });
+      }, "node"_a, "data"_a)
+      .def("shortest", [](RegexBuilder& self, uint32_t id) -> nb::object {
+        const RegexId node = self.node(id);
+        const auto text = self.with([&](RegexStore& r) { return r.shortest(node); });
+        if (!text) return nb::none();
+        return to_bytes(*text);
+      }, "node"_a);
+}
+
+void bind_grammar_builder(nb::module_& m) {
+  nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder")
+      .def("__init__", [](GrammarBuilder* self, PyVocabulary& vocabulary, const std::optional<nb::dict>& limits) {
+        new (self) GrammarBuilder(vocabulary.stores, parse_limits(limits));
+      }, "vocabulary"_a, "limits"_a = nb::none())
+      .def("scope", &GrammarBuilder::scope, "ignore"_a.none(), "ignore_once"_a)
+      .def("terminal", &GrammarBuilder::terminal, "regex"_a, "scope"_a, "priority"_a, "name"_a)
+      .def("token_set", &GrammarBuilder::token_set, "ids"_a, "scope"_a, "name"_a)
+      .def("nonterminal", &GrammarBuilder::nonterminal, "name"_a)
+      .def("repeat", [](GrammarBuilder& self, uint32_t symbol, uint32_t minimum, std::optional<uint32_t> maximum) {
+        return self.repeat(symbol, minimum, maximum.value_or(kUnbounded));
+      }, "symbol"_a, "minimum"_a, "maximum"_a.none())
+      .def("alternative", [](GrammarBuilder& self, uint32_t nonterminal, const std::vector<uint32_t>& symbols) {
+        self.alternative(nonterminal, symbols);
+      }, "nonterminal"_a, "symbols"_a)
+      .def("build", [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, uint32_t start, uint32_t start_scope,
+                       bool complete, bool ignore_initial, bool ignore_final) {
+        auto grammar = self.build(start, start_scope, complete, ignore_initial, ignore_final);
+        if (grammar == nullptr) throw nb::value_error("the start symbol matches nothing");
+        return std::make_shared<PyCompiled>(PyCompiled{std::move(grammar), std::move(vocabulary)});
+      }, "vocabulary"_a, "start"_a, "start_scope"_a, "complete"_a, "ignore_initial"_a, "ignore_final"_a);
+}
+
+void bind_compiled_grammar(nb::module_& m) {
+  nb::class_<PyCompiled>(m, "CompiledGrammar", nb::dynamic_attr())
+      .def("matcher", [](std::shared_ptr<PyCompiled> self) {
+        Matcher matcher(self->grammar);
+        return PyMatcher{std::move(matcher), std::move(self)};
+      })
+      .def_prop_ro("vocabulary", [](PyCompiled& self) { return self.vocabulary; })
+      .def("clear_masks", [](PyCompiled& self) {
+        const CompiledGrammar::Guard guard(*self.grammar);
+        self.grammar->clear_masks();
+      })
+      .def("stats", [](PyCompiled& self) {
+        const CompiledGrammar::Guard guard(*self.grammar);
+        const CompiledGrammar::Stats s = self.grammar->stats();
+        nb::dict out;
+        out["states"] = s.states;
+        out["item_sets"] = s.item_sets;
+        out["items"] = s.items;
+        out["lexer_states"] = s.lexer_states;
+        out["regex_nodes"] = s.regex_nodes;
+        out["masks"] = s.masks;
+        out["mask_bytes"] = s.mask_bytes;
+        out["tables"] = s.tables;
+        out["bytes"] = s.bytes;
+        return out;
+      });
+}
+
+void bind_matcher(nb::module_& m) {
+  nb::class_<PyMatcher>(m, "Matcher")
+      .def("fill_mask", [](PyMatcher& self, const AnyArray& bits) {
+        check_mask_array(bits, 1);
+        fill_row(self.matcher, mask_row(bits, 0, self.matcher.grammar().vocabulary().n_words()));
+      }, "bits"_a.noconvert())
+      .def("apply", &apply, "logits"_a.noconvert())
+      .def("advance", [](PyMatcher& self, int64_t token) {
+        if (token >= 0 && token <= std::numeric_limits<int32_t>::max() && self.matcher.advance(static_cast<TokenId>(token))) return;
+        const std::string message = "token " + std::to_string(token) + " is not allowed here";
+        PyErr_SetString(python_error("TokenRejected").ptr(), message.c_str());
+        throw nb::python_error();
+      }, "token_id"_a)
+      .def("try_advance", [](PyMatcher& self, const std::vector<int64_t>& tokens, bool consume) {
+        std::vector<TokenId> ids;
+        for (int64_t token : tokens) {
+          const bool possible = token >= 0 && token <= std::numeric_limits<int32_t>::max();
+          ids.push_back(possible ? static_cast<TokenId>(token) : std::numeric_limits<TokenId>::max());
+        }
+        return self.matcher.try_advance(ids, consume);
+      }, "tokens"_a, nb::kw_only(), "consume"_a = true)
+      .def("advance_bytes", [](PyMatcher& self, const nb::bytes& data) { return self.matcher.advance_bytes(view(data)); }, "data"_a)
+      .def("rollback", [](PyMatcher& self, int64_t n) {
+        if (n < 0 || !self.matcher.rollback(static_cast<size_t>(n))) throw nb::value_error("there are fewer steps to take back");
+      }, "n"_a)
+      .def("fork", [](const PyMatcher& self) { return PyMatcher(self); })
+      .def("reset", [](PyMatcher& self) { self.matcher.reset(); })
+      .def_prop_ro("is_accepting", [](PyMatcher& self) { return self.matcher.is_accepting(); })
+      .def_prop_ro("is_finished", [](PyMatcher& self) { return self.matcher.is_finished(); })
+      .def_prop_ro("n_steps", [](PyMatcher& self) { return self.matcher.n_steps(); })
+      .def("forced_bytes", [](PyMatcher& self) { return to_bytes(self.matcher.forced_bytes(kMaxForcedBytes)); })
+      .def("expected", [](PyMatcher& self) { return self.matcher.expected(); })
+      .def_prop_ro("compiled", [](PyMatcher& self) { return self.compiled; });
+}
+
+}  // namespace
+}  // namespace cfgmask
+
+NB_MODULE(_core, m) {
+  using namespace cfgmask;
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const LimitExceeded& e) {
+      raise_limit(e);
+    }
+  });
+  nb::class_<PyVocabulary>(m, "Vocabulary")
+      .def(nb::new_([](const nb::sequence& tokens, std::vector<TokenId> end_tokens) {
+        return make_vocabulary(tokens, std::move(end_tokens));
+      }), "tokens"_a, "end_tokens"_a)
+      .def_prop_ro("n_vocab", [](PyVocabulary& self) { return self.vocabulary->n_vocab; })
+      .def_prop_ro("end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; });
+  bind_regex_builder(m);
+  bind_grammar_builder(m);
+  bind_compiled_grammar(m);
+  bind_matcher(m);
+  m.def("fill_masks", &fill_masks, "matchers"_a, "bits"_a.noconvert(), "threads"_a = 1);
+}

@@ -1,0 +1,199 @@
+#include "earley/grammar.h"
+
+#include <algorithm>
+
+namespace cfgmask {
+
+namespace {
+
+// Marks the symbols that reach a property upwards: a nonterminal has it when all symbols of one alternative have it.
+// Counts, per alternative, the symbols still missing (Dowling, Gallier 1984), so it is linear in the grammar.
+class Closure {
+ public:
+  template <class HasIt>
+  Closure(const Grammar& g, HasIt has_it) : has_(g.nonterminals.size(), false) {
+    struct Alternative {
+      uint32_t owner;
+      size_t missing;
+    };
+    std::vector<Alternative> alternatives;
+    std::vector<std::vector<size_t>> waiting(g.nonterminals.size());
+    std::vector<uint32_t> ready;
+    auto mark = [&](uint32_t nonterminal) {
+      if (has_[nonterminal]) return;
+      has_[nonterminal] = true;
+      ready.push_back(nonterminal);
+    };
+    for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
+      for (const auto& symbols : g.nonterminals[n].alternatives) {
+        const size_t index = alternatives.size();
+        alternatives.push_back({n, 0});
+        bool possible = true;
+        for (Symbol symbol : symbols) {
+          if (symbol.kind() == SymbolKind::kRepeat) {
+            const Repeat& repeat = g.repeats[symbol.index()];
+            if (repeat.minimum == 0) continue;
+            symbol = repeat.body;
+          }
+          if (symbol.kind() == SymbolKind::kNonterminal) {
+            ++alternatives[index].missing;
+            waiting[symbol.index()].push_back(index);
+          } else {
+            possible = possible && has_it(symbol);
+          }
+        }
+        if (!possible) {
+          alternatives[index].missing = SIZE_MAX;
+        } else if (alternatives[index].missing == 0) {
+          mark(n);
+        }
+      }
+    }
+    while (!ready.empty()) {
+      const uint32_t nonterminal = ready.back();
+      ready.pop_back();
+      for (size_t index : waiting[nonterminal]) {
+        Alternative& a = alternatives[index];
+        if (a.missing != SIZE_MAX && --a.missing == 0) mark(a.owner);
+      }
+    }
+  }
+
+  bool operator[](uint32_t nonterminal) const { return has_[nonterminal]; }
+
+ private:
+  std::vector<bool> has_;
+};
+
+bool productive(const Grammar& g, Symbol symbol) {
+  switch (symbol.kind()) {
+    case SymbolKind::kTerminal:
+      return g.terminals[symbol.index()].nullable || g.terminals[symbol.index()].regex != RegexStore::nothing();
+    case SymbolKind::kTokenSet:
+      return !g.token_sets[symbol.index()].ids.empty();
+    default:
+      return true;
+  }
+}
+
+void prune(Grammar& g) {
+  const Closure derives(g, [&](Symbol s) { return productive(g, s); });
+  auto is_productive = [&](Symbol s) {
+    return s.kind() == SymbolKind::kNonterminal ? derives[s.index()] : productive(g, s);
+  };
+  for (Nonterminal& n : g.nonterminals) {
+    for (auto& symbols : n.alternatives) {
+      // An unproductive body that need not occur is taken no times.
+      std::erase_if(symbols, [&](Symbol s) {
+        if (s.kind() != SymbolKind::kRepeat) return false;
+        const Repeat& r = g.repeats[s.index()];
+        return r.maximum == 0 || (r.minimum == 0 && !is_productive(r.body));
+      });
+    }
+    std::erase_if(n.alternatives, [&](const std::vector<Symbol>& symbols) {
+      return !std::all_of(symbols.begin(), symbols.end(), [&](Symbol s) {
+        return is_productive(s.kind() == SymbolKind::kRepeat ? g.repeats[s.index()].body : s);
+      });
+    });
+  }
+}
+
+// The nonterminals that an alternative of `n` may begin with.
+template <class Visit>
+void left_corners(const Grammar& g, const Nonterminal& n, Visit visit) {
+  for (const auto& symbols : n.alternatives) {
+    for (Symbol symbol : symbols) {
+      const Symbol head = symbol.kind() == SymbolKind::kRepeat ? g.repeats[symbol.index()].body : symbol;
+      if (head.kind() == SymbolKind::kNonterminal) visit(head.index());
+      if (!g.nullable(symbol)) break;
+    }
+  }
+}
+
+// Tarjan's strongly connected components of the left-corner graph, without recursion. Components are found callees
+// first; the order is counted down, so that callers come first.
+void order_components(Grammar& g) {
+  const auto n = static_cast<uint32_t>(g.nonterminals.size());
+  std::vector<std::vector<uint32_t>> edges(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    left_corners(g, g.nonterminals[i], [&](uint32_t j) { edges[i].push_back(j); });
+    std::sort(edges[i].begin(), edges[i].end());
+    edges[i].erase(std::unique(edges[i].begin(), edges[i].end()), edges[i].end());
+  }
+  struct Frame {
+    uint32_t node;
+    size_t edge;
+  };
+  constexpr uint32_t kNew = UINT32_MAX;
+  std::vector<uint32_t> index(n, kNew);
+  std::vector<uint32_t> low(n, 0);
+  std::vector<bool> on_stack(n, false);
+  std::vector<uint32_t> stack;
+  uint32_t counter = 0;
+  uint32_t order = n;
+  for (uint32_t root = 0; root < n; ++root) {
+    if (index[root] != kNew) continue;
+    std::vector<Frame> frames{{root, 0}};
+    while (!frames.empty()) {
+      Frame& f = frames.back();
+      const uint32_t v = f.node;
+      if (f.edge == 0 && index[v] == kNew) {
+        index[v] = low[v] = counter++;
+        stack.push_back(v);
+        on_stack[v] = true;
+      }
+      if (f.edge < edges[v].size()) {
+        const uint32_t w = edges[v][f.edge++];
+        if (index[w] == kNew) {
+          frames.push_back({w, 0});
+        } else if (on_stack[w]) {
+          low[v] = std::min(low[v], index[w]);
+        }
+        continue;
+      }
+      frames.pop_back();
+      if (!frames.empty()) low[frames.back().node] = std::min(low[frames.back().node], low[v]);
+      if (low[v] != index[v]) continue;
+      --order;
+      const bool alone = stack.back() == v;
+      const bool loops = !alone || std::binary_search(edges[v].begin(), edges[v].end(), v);
+      for (uint32_t w = kNew; w != v;) {
+        w = stack.back();
+        stack.pop_back();
+        on_stack[w] = false;
+        g.nonterminals[w].order = order;
+        g.nonterminals[w].left_recursive = loops;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool Grammar::nullable(Symbol symbol) const {
+  switch (symbol.kind()) {
+    case SymbolKind::kTerminal:
+      return terminals[symbol.index()].nullable;
+    case SymbolKind::kTokenSet:
+      return false;
+    case SymbolKind::kNonterminal:
+      return nonterminals[symbol.index()].nullable;
+    case SymbolKind::kRepeat: {
+      const Repeat& repeat = repeats[symbol.index()];
+      return repeat.minimum == 0 || nullable(repeat.body);
+    }
+  }
+  return false;
+}
+
+bool analyse(Grammar& grammar) {
+  prune(grammar);
+  const Closure nullable(grammar, [&](Symbol s) {
+    return s.kind() == SymbolKind::kTerminal && grammar.terminals[s.index()].nullable;
+  });
+  for (uint32_t i = 0; i < grammar.nonterminals.size(); ++i) grammar.nonterminals[i].nullable = nullable[i];
+  order_components(grammar);
+  return grammar.start.kind() == SymbolKind::kNonterminal && !grammar.nonterminals[grammar.start.index()].alternatives.empty();
+}
+
+}  // namespace cfgmask

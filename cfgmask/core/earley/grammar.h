@@ -1,0 +1,84 @@
+// A context-free grammar over terminals and token sets, as the parser reads it. Immutable once analysed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "regex/regex.h"
+#include "util/ids.h"
+
+namespace cfgmask {
+
+enum class SymbolKind : uint32_t { kTerminal, kNonterminal, kTokenSet, kRepeat };
+
+// A grammar symbol: what it is in the top two bits, which one in the rest. Repeats are interned by the parser, since
+// counting down makes new ones.
+struct Symbol {
+  uint32_t value = 0;
+
+  static constexpr Symbol make(SymbolKind kind, size_t index) {
+    return Symbol{(static_cast<uint32_t>(kind) << 30) | static_cast<uint32_t>(index)};
+  }
+  SymbolKind kind() const { return static_cast<SymbolKind>(value >> 30); }
+  uint32_t index() const { return value & 0x3FFFFFFF; }
+  friend auto operator<=>(Symbol, Symbol) = default;
+};
+
+struct Terminal {
+  RegexId regex;          // without the empty text
+  bool nullable = false;  // whether the grammar's regex matched the empty text too
+  uint32_t scope = 0;
+  int32_t priority = 0;
+  std::string name;
+};
+
+struct TokenSet {
+  std::vector<uint32_t> ids;  // sorted
+  uint32_t scope = 0;
+  std::string name;
+};
+
+// What may be skipped before the terminals of one grammar (a %json block has a scope of its own).
+struct Scope {
+  std::optional<RegexId> ignore;
+  bool ignore_once = false;  // at most one skip in a gap
+};
+
+struct Nonterminal {
+  std::string name;
+  std::vector<std::vector<Symbol>> alternatives;
+  bool nullable = false;
+  // Position of its component in an order in which callers at the left edge come first; see analyse().
+  uint32_t order = 0;
+  bool left_recursive = false;
+};
+
+struct Repeat {
+  Symbol body;
+  uint32_t minimum = 0;
+  uint32_t maximum = kUnbounded;
+};
+
+struct Grammar {
+  std::vector<Terminal> terminals;
+  std::vector<TokenSet> token_sets;
+  std::vector<Scope> scopes;
+  std::vector<Nonterminal> nonterminals;
+  std::vector<Repeat> repeats;
+  Symbol start;
+  uint32_t start_scope = 0;
+  bool complete = false;  // lexer: every segmentation instead of the longest match
+  bool ignore_initial = true;
+  bool ignore_final = true;
+
+  // A symbol derives the empty text. Valid after analyse().
+  bool nullable(Symbol symbol) const;
+};
+
+// Drops alternatives that derive nothing, then finds nullable nonterminals, the order of components and left recursion
+// (hidden left recursion too). Linear. Returns whether the start symbol derives anything.
+bool analyse(Grammar& grammar);
+
+}  // namespace cfgmask

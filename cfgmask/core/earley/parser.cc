@@ -1,0 +1,387 @@
+#include "earley/parser.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+namespace cfgmask {
+
+namespace {
+
+// Sorts, drops duplicates, and gives the words that identify the list.
+std::span<const uint32_t> normalise(std::vector<uint64_t>& items) {
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  return {reinterpret_cast<const uint32_t*>(items.data()), items.size() * 2};
+}
+
+}  // namespace
+
+Parser::Parser(const Grammar& grammar, Lexer& lexer, const Limits& limits)
+    : grammar_(grammar),
+      lexer_(lexer),
+      max_items_(limits.max_items),
+      item_set_account_{"max_item_sets", limits.max_item_sets},
+      callers_(grammar.nonterminals.size()) {
+  rests_.push_back(Rest{});
+  continuations_.push_back({true, {}});  // the root: nothing awaits the start symbol
+  continuation_ids_.intern({});
+  for (const Nonterminal& nonterminal : grammar.nonterminals) {
+    auto& rests = alternatives_.emplace_back();
+    for (const auto& symbols : nonterminal.alternatives) {
+      RestId tail = kNil;
+      for (size_t i = symbols.size(); i-- > 0;) {
+        Symbol symbol = symbols[i];
+        if (symbol.kind() == SymbolKind::kRepeat) {
+          const Repeat& r = grammar.repeats[symbol.index()];
+          symbol = repeat(r.body, r.minimum, r.maximum);
+        }
+        tail = rest(symbol, tail);
+      }
+      if (tail != kNil) rests.push_back(tail);  // an empty alternative is skipped where its nonterminal is predicted
+    }
+  }
+  Kernel kernel;
+  insert({rest(grammar.start, kNil), kRoot}, kernel);
+  start_ = intern_kernel(kernel);
+  if (!grammar.ignore_initial) {
+    const ItemSet& set = at(start_);
+    Kernel suppressed;
+    for (const auto& edge : set.edges) {
+      if (!edge.is_ignore) suppressed.items.push_back(Item{edge.item.rest, edge.item.continuation, Gap::kSkippedOnce}.packed());
+    }
+    for (const auto& edge : set.token_edges) {
+      suppressed.items.push_back(Item{edge.item.rest, edge.item.continuation, Gap::kSkippedOnce}.packed());
+    }
+    for (const Item& item : set.accepts) {
+      suppressed.items.push_back(Item{item.rest, item.continuation, Gap::kSkippedOnce}.packed());
+    }
+    start_ = intern_kernel(suppressed);
+  }
+}
+
+size_t Parser::bytes() const {
+  return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 + continuations_.bytes() +
+         outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() + n_items_ * sizeof(ItemSet::Edge) + scans_.bytes();
+}
+
+RestId Parser::rest(Symbol head, RestId tail) {
+  const uint64_t key = (uint64_t{head.value} << 32) | tail.value;
+  if (auto known = rest_ids_.find(key)) return RestId(*known);
+  const RestId id(rests_.size());
+  rests_.push_back({head, tail, nullable(head) && rests_[tail.value].nullable});
+  rest_ids_.insert(key, id.value);
+  return id;
+}
+
+Symbol Parser::repeat(Symbol body, uint32_t minimum, uint32_t maximum) {
+  const uint32_t words[] = {body.value, minimum, maximum};
+  return Symbol::make(SymbolKind::kRepeat, repeat_ids_.intern(words).first);
+}
+
+bool Parser::nullable(Symbol symbol) const {
+  if (symbol.kind() != SymbolKind::kRepeat) return grammar_.nullable(symbol);
+  const Words r = repeat_ids_.at(symbol.index());
+  return r[1] == 0 || grammar_.nullable(Symbol{r[0]});
+}
+
+// ---- kernels
+
+void Parser::advance(const Item& item, Kernel& kernel) {
+  insert({rests_[item.rest.value].tail, item.continuation}, kernel);
+}
+
+void Parser::insert(Item item, Kernel& kernel) {
+  if (item.rest != kNil) kernel.items.push_back(item.packed());
+  if (rests_[item.rest.value].nullable) complete(item.continuation, kernel);
+}
+
+// The nonterminal that `continuation` awaits ends here, and with it whatever becomes complete by that.
+void Parser::complete(ContinuationId continuation, Kernel& kernel) {
+  std::vector<ContinuationId> pending{continuation};
+  while (!pending.empty()) {
+    const ContinuationId at = pending.back();
+    pending.pop_back();
+    if (kernel.completed.find(at.value)) continue;
+    kernel.completed.insert(at.value, 0);
+    if (at == kRoot) {
+      kernel.items.push_back(Item{kNil, kRoot}.packed());
+      continue;
+    }
+    for (uint64_t word : continuations_[at.value].members) {
+      const Item item = Item::unpack(word);
+      if (item.rest != kNil) kernel.items.push_back(word);
+      if (rests_[item.rest.value].nullable) pending.push_back(item.continuation);
+    }
+  }
+}
+
+// The items that go on with the scope's own terminals stay, marked; see the head of parser.h.
+void Parser::add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) const {
+  const Gap after = grammar_.scopes[scope].ignore_once ? Gap::kSkippedOnce : Gap::kSkippedMayAgain;
+  auto keep = [&](const Item& item) {
+    if (item.gap != Gap::kSkippedOnce) kernel.items.push_back(Item{item.rest, item.continuation, after}.packed());
+  };
+  for (const auto& edge : set.edges) {
+    if (!edge.is_ignore && scope_of(edge) == scope) keep(edge.item);
+  }
+  for (const auto& edge : set.token_edges) {
+    if (grammar_.token_sets[edge.token_set].scope == scope) keep(edge.item);
+  }
+  if (scope == grammar_.start_scope && grammar_.ignore_final) {
+    for (const Item& item : set.accepts) keep(item);
+  }
+}
+
+ItemSetId Parser::intern_kernel(Kernel& kernel) {
+  const Words key = normalise(kernel.items);
+  if (auto known = kernel_ids_.find(key)) return ItemSetId(*known);
+  // Closed before it is entered: a bound that is crossed leaves no half-made set behind.
+  item_set_account_.charge();
+  ItemSet set = close(kernel.items);
+  n_items_ += set.edges.size() + set.token_edges.size();
+  sets_.push_back(std::move(set));
+  return ItemSetId(kernel_ids_.intern(key).first);
+}
+
+ItemSetId Parser::scan(ItemSetId from, SlotSetId matched) {
+  const uint64_t key = (uint64_t{from.value} << 32) | matched.value;
+  if (auto known = scans_.find(key)) return ItemSetId(*known);
+  const ItemSet& set = at(from);
+  const Words slots = lexer_.slots(matched);
+  int32_t best = INT32_MIN;
+  for (uint32_t slot : slots) best = std::max(best, set.slots[slot].priority);
+  Kernel kernel;
+  for (uint32_t slot : slots) {
+    const ItemSet::Slot& s = set.slots[slot];
+    if (s.priority != best) continue;
+    for (uint32_t i = s.first_edge; i < s.last_edge; ++i) {
+      const ItemSet::Edge& edge = set.edges[i];
+      if (edge.is_ignore) {
+        add_skipped(set, edge.source, kernel);
+      } else {
+        advance(edge.item, kernel);
+      }
+    }
+  }
+  const ItemSetId to = intern_kernel(kernel);
+  scans_.insert(key, to.value);
+  return to;
+}
+
+std::optional<ItemSetId> Parser::scan_token(std::span<const ItemSetId> sets, uint32_t token) {
+  Kernel kernel;
+  bool taken = false;
+  for (ItemSetId id : sets) {
+    for (const auto& edge : at(id).token_edges) {
+      const auto& ids = grammar_.token_sets[edge.token_set].ids;
+      if (!std::binary_search(ids.begin(), ids.end(), token)) continue;
+      taken = true;
+      advance(edge.item, kernel);
+    }
+  }
+  if (!taken) return std::nullopt;
+  return intern_kernel(kernel);
+}
+
+ItemSetId Parser::unite(std::span<const ItemSetId> sets) {
+  if (sets.size() == 1) return sets[0];
+  Kernel kernel;
+  for (ItemSetId id : sets) {
+    const Words words = kernel_ids_.at(id.value);
+    const size_t before = kernel.items.size();
+    kernel.items.resize(before + words.size() / 2);
+    if (!words.empty()) std::memcpy(&kernel.items[before], words.data(), words.size_bytes());
+  }
+  return intern_kernel(kernel);
+}
+
+// ---- closure
+
+ItemSet Parser::close(std::span<const uint64_t> kernel) {
+  if (callers_left_over_) {
+    for (auto& callers : callers_) callers.clear();
+  }
+  callers_left_over_ = true;
+  Closing closing;
+  for (uint64_t word : kernel) {
+    const Item item = Item::unpack(word);
+    if (item.rest == kNil) {
+      closing.set.accepts.push_back(item);
+    } else if (item.gap != Gap::kFresh) {
+      predict_head(item.rest, item, closing);
+    } else {
+      predict(item, closing);
+    }
+  }
+  while (!closing.waiting.empty()) {
+    auto first = closing.waiting.begin();
+    std::vector<uint32_t> members = std::move(first->second);
+    closing.open_order = first->first;
+    closing.waiting.erase(first);
+    if (grammar_.nonterminals[members[0]].left_recursive) {
+      expand_loop(std::move(members), closing);
+    } else {
+      expand_plain(members[0], closing);
+    }
+    closing.open_order = UINT32_MAX;
+  }
+  callers_left_over_ = false;
+  add_ignores(closing.set);
+  make_slots(closing.set);
+  return std::move(closing.set);
+}
+
+// Adds the item and, as long as its first symbol may be empty, the items behind it.
+void Parser::predict(const Item& item, Closing& closing) {
+  RestId at = item.rest;
+  while (at != kNil) {
+    const Item here{at, item.continuation, item.gap};
+    const uint64_t key = here.packed();
+    if (closing.seen.find(key)) return;
+    closing.seen.insert(key, 0);
+    if (++closing.n_items > max_items_) throw LimitExceeded("max_items", max_items_);
+    const Symbol head = rests_[at.value].head;
+    predict_head(at, here, closing);
+    if (!nullable(head)) return;
+    at = rests_[at.value].tail;
+  }
+}
+
+// What the first symbol of `at` allows next.
+void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
+  const Rest here = rests_[at.value];
+  switch (here.head.kind()) {
+    case SymbolKind::kTerminal: {
+      const Terminal& terminal = grammar_.terminals[here.head.index()];
+      if (terminal.regex == RegexStore::nothing()) return;
+      closing.set.edges.push_back({terminal.regex, terminal.priority, here.head.index(), false, {at, item.continuation, item.gap}});
+      return;
+    }
+    case SymbolKind::kTokenSet:
+      closing.set.token_edges.push_back({here.head.index(), {at, item.continuation, item.gap}});
+      return;
+    case SymbolKind::kNonterminal:
+      call(here.head.index(), here.tail, item.continuation, closing);
+      return;
+    case SymbolKind::kRepeat: {
+      // One more of the body, then the repeat with its counts down by one.
+      const Words r = repeat_ids_.at(here.head.index());
+      const uint32_t minimum = r[1] == 0 ? 0 : r[1] - 1;
+      const uint32_t maximum = r[2] == kUnbounded ? kUnbounded : r[2] - 1;
+      const RestId after = maximum == 0 ? here.tail : rest(repeat(Symbol{r[0]}, minimum, maximum), here.tail);
+      const RestId once = rest(Symbol{r[0]}, after);
+      const uint64_t key = Item{once, item.continuation, item.gap}.packed();
+      if (closing.seen.find(key)) return;
+      // A body that may be empty makes the whole repeat so; what follows it is predicted from the repeat.
+      predict_head(once, item, closing);
+      return;
+    }
+  }
+}
+
+void Parser::call(uint32_t nonterminal, RestId tail, ContinuationId continuation, Closing& closing) {
+  std::vector<uint64_t>& callers = callers_[nonterminal];
+  const bool first_call = callers.empty();
+  // Tail call: whoever awaits the caller awaits the callee. A loop's members are not all known yet while it is open.
+  if (tail == kNil && !continuations_[continuation.value].is_loop) {
+    const auto& members = continuations_[continuation.value].members;
+    callers.insert(callers.end(), members.begin(), members.end());
+  } else {
+    callers.push_back(Item{tail, continuation}.packed());
+  }
+  if (!first_call) return;
+  const uint32_t order = grammar_.nonterminals[nonterminal].order;
+  if (order == closing.open_order) {
+    closing.open_members.push_back(nonterminal);
+  } else {
+    closing.waiting[order].push_back(nonterminal);
+  }
+}
+
+void Parser::expand_plain(uint32_t nonterminal, Closing& closing) {
+  const ContinuationId continuation = continuation_of(callers_[nonterminal]);
+  callers_[nonterminal].clear();
+  for (RestId alternative : alternatives_[nonterminal]) predict({alternative, continuation}, closing);
+}
+
+// A set of one caller that has nothing left to do is that caller's continuation.
+ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers) {
+  const Words items = normalise(callers);
+  if (callers.size() == 1 && Item::unpack(callers[0]).rest == kNil) return Item::unpack(callers[0]).continuation;
+  std::vector<uint32_t> key{0};
+  key.insert(key.end(), items.begin(), items.end());
+  const auto [id, is_new] = continuation_ids_.intern(key);
+  if (is_new) continuations_.push_back({false, callers});
+  return ContinuationId(id);
+}
+
+// All members of a left-recursive component that are called, from outside or from within.
+void Parser::expand_loop(std::vector<uint32_t> members, Closing& closing) {
+  std::vector<uint32_t> outside;
+  std::sort(members.begin(), members.end());
+  for (uint32_t nonterminal : members) {
+    const Words items = normalise(callers_[nonterminal]);
+    outside.push_back(nonterminal);
+    outside.push_back(static_cast<uint32_t>(callers_[nonterminal].size()));
+    outside.insert(outside.end(), items.begin(), items.end());
+  }
+  const uint32_t identity = outside_callers_.intern(outside).first;
+  auto continuation_for = [&](uint32_t nonterminal) {
+    const uint32_t key[] = {1, identity, nonterminal};
+    const auto [id, is_new] = continuation_ids_.intern(key);
+    if (is_new) continuations_.push_back({true, {}});
+    return ContinuationId(id);
+  };
+  closing.open_members = std::move(members);
+  for (size_t i = 0; i < closing.open_members.size(); ++i) {
+    const uint32_t nonterminal = closing.open_members[i];
+    const ContinuationId continuation = continuation_for(nonterminal);
+    for (RestId alternative : alternatives_[nonterminal]) predict({alternative, continuation}, closing);
+  }
+  // Now the callers from within are known too. They depend on the identity alone, so each time gives the same members.
+  for (uint32_t nonterminal : closing.open_members) {
+    normalise(callers_[nonterminal]);
+    continuations_[continuation_for(nonterminal).value].members = callers_[nonterminal];
+    callers_[nonterminal].clear();
+  }
+  closing.open_members.clear();
+}
+
+// A scope may skip where one of its items may go on and has not skipped its last.
+void Parser::add_ignores(ItemSet& set) const {
+  std::vector<bool> may_skip(grammar_.scopes.size(), false);
+  auto see = [&](uint32_t scope, const Item& item) {
+    if (item.gap != Gap::kSkippedOnce && grammar_.scopes[scope].ignore) may_skip[scope] = true;
+  };
+  for (const auto& edge : set.edges) see(scope_of(edge), edge.item);
+  for (const auto& edge : set.token_edges) see(grammar_.token_sets[edge.token_set].scope, edge.item);
+  if (grammar_.ignore_final) {
+    for (const Item& item : set.accepts) see(grammar_.start_scope, item);
+  }
+  for (uint32_t scope = 0; scope < may_skip.size(); ++scope) {
+    if (may_skip[scope]) set.edges.push_back({*grammar_.scopes[scope].ignore, 0, scope, true, {}});
+  }
+}
+
+// Edges of equal regex and priority are one slot, in an order that depends on the regexes alone, so that equal sets of
+// live regexes are one lexer state whatever the grammar around them.
+void Parser::make_slots(ItemSet& set) {
+  auto key = [](const ItemSet::Edge& e) { return std::tuple(e.regex, e.priority, e.is_ignore, e.source, e.item.packed()); };
+  auto less = [&](const auto& a, const auto& b) { return key(a) < key(b); };
+  auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
+  std::sort(set.edges.begin(), set.edges.end(), less);
+  set.edges.erase(std::unique(set.edges.begin(), set.edges.end(), same), set.edges.end());
+  std::vector<RegexId> terminals;
+  for (uint32_t i = 0; i < set.edges.size(); ++i) {
+    const ItemSet::Edge& edge = set.edges[i];
+    if (i == 0 || set.edges[i - 1].regex != edge.regex || set.edges[i - 1].priority != edge.priority) {
+      set.slots.push_back({i, i, edge.priority});
+      terminals.push_back(edge.regex);
+    }
+    set.slots.back().last_edge = i + 1;
+  }
+  set.start = lexer_.start(terminals);
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,180 @@
+// An Earley parser whose item sets are interned values.
+//
+// An item is (rest, continuation): what is left of an alternative, and what goes on after it. There are no input positions.
+//   - Equal tails of alternatives share one rest.
+//   - A continuation is the interned *set* of the items that await one nonterminal, so that many callers of a nonterminal
+//     share one item and ambiguity merges. (One continuation per caller is exponential on `s: "a" s "b" | "a" s "c" | "d"`.)
+//   - A call in tail position does not wait: its callers' callers wait instead. Right recursion stays in one state.
+//   - Content alone would never end for left recursion, so the nonterminals of a left-recursive component share a loop
+//     continuation: its identity is the set of callers from outside the component.
+//   - Counts stay in the items: a repeat counts down, it is never unrolled.
+//   - Nullable symbols are skipped where they are predicted (Aycock, Horspool 2002).
+// Equal contexts thus get equal ids however they were reached, and everything learnt about a state serves all of them.
+//
+// Continuations are well ordered only if all callers of a nonterminal are known when it is expanded: item sets are closed
+// component by component in the order that analyse() gives.
+//
+// After a skip (%ignore) only the terminals of the scope that skipped may follow. Their items are kept as they stood, each
+// for its first symbol alone, and marked with whether another skip may follow in the same gap.
+//
+// Threads: guarded by the owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "earley/grammar.h"
+#include "lexer/lexer.h"
+#include "util/chunked_vector.h"
+#include "util/ids.h"
+#include "util/interner.h"
+#include "util/limits.h"
+
+namespace cfgmask {
+
+using RestId = Id<struct RestTag>;
+using ContinuationId = Id<struct ContinuationTag>;
+using ItemSetId = Id<struct ItemSetTag>;
+
+enum class Gap : uint32_t { kFresh, kSkippedMayAgain, kSkippedOnce };
+
+struct Item {
+  RestId rest;
+  ContinuationId continuation;
+  Gap gap = Gap::kFresh;
+
+  uint64_t packed() const {
+    return (uint64_t{rest.value} << 34) | (uint64_t{static_cast<uint32_t>(gap)} << 32) | continuation.value;
+  }
+  static Item unpack(uint64_t word) {
+    return {RestId(static_cast<uint32_t>(word >> 34)), ContinuationId(static_cast<uint32_t>(word)),
+            static_cast<Gap>((word >> 32) & 3)};
+  }
+};
+
+// The set of items after some input, closed under prediction. Immutable.
+struct ItemSet {
+  // An item that goes on with a terminal, or a scope that may skip.
+  struct Edge {
+    RegexId regex;
+    int32_t priority = 0;
+    uint32_t source = 0;  // index of a terminal; or of a scope if is_ignore
+    bool is_ignore = false;
+    Item item;
+  };
+  struct TokenEdge {
+    uint32_t token_set;
+    Item item;
+  };
+  struct Slot {
+    uint32_t first_edge;
+    uint32_t last_edge;
+    int32_t priority;
+  };
+
+  std::vector<Edge> edges;  // grouped by slot
+  std::vector<Slot> slots;
+  std::vector<TokenEdge> token_edges;
+  std::vector<Item> accepts;  // the items that stand for the end of the start symbol, if it may be here
+  LexerStateId start;         // the lexer's state before the next lexeme
+
+  bool accepting() const { return !accepts.empty(); }
+};
+
+class Parser {
+ public:
+  // `grammar` was analysed; it and the lexer outlive the parser.
+  Parser(const Grammar& grammar, Lexer& lexer, const Limits& limits);
+
+  ItemSetId start() const { return start_; }
+  const ItemSet& at(ItemSetId id) const { return sets_[id.value]; }
+
+  // After a lexeme that the terminals of these slots matched; of them only those of highest priority count. Remembered.
+  ItemSetId scan(ItemSetId set, SlotSetId matched);
+  // After a token taken by id in any of these sets; nullopt if none takes it.
+  std::optional<ItemSetId> scan_token(std::span<const ItemSetId> sets, uint32_t token);
+  // The union of item sets reached at one position.
+  ItemSetId unite(std::span<const ItemSetId> sets);
+
+  size_t n_item_sets() const { return sets_.size(); }
+  size_t n_items() const { return n_items_; }
+  size_t bytes() const;
+
+ private:
+  static constexpr RestId kNil{0U};
+  static constexpr ContinuationId kRoot{0U};
+
+  struct Rest {
+    Symbol head;
+    RestId tail;
+    bool nullable = true;
+  };
+  struct Continuation {
+    bool is_loop = false;
+    std::vector<uint64_t> members;  // packed items, sorted
+  };
+  // The working memory of one closure.
+  struct Closing {
+    ItemSet set;
+    HashTable seen;
+    size_t n_items = 0;
+    // Components with callers that are not expanded yet, lowest order first; each with the members called so far.
+    std::map<uint32_t, std::vector<uint32_t>> waiting;
+    // The left-recursive component being expanded, and those of its members that still are to be.
+    uint32_t open_order = UINT32_MAX;
+    std::vector<uint32_t> open_members;
+  };
+
+  RestId rest(Symbol head, RestId tail);
+  Symbol repeat(Symbol body, uint32_t minimum, uint32_t maximum);
+  bool nullable(Symbol symbol) const;
+
+  // Kernels: the items that a lexeme leads to, before prediction, with every completion that they entail.
+  struct Kernel {
+    std::vector<uint64_t> items;
+    HashTable completed;  // continuations
+  };
+  void advance(const Item& item, Kernel& kernel);
+  void insert(Item item, Kernel& kernel);
+  void complete(ContinuationId continuation, Kernel& kernel);
+  void add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) const;
+  ItemSetId intern_kernel(Kernel& kernel);
+
+  // Closure: prediction of a kernel's items.
+  ItemSet close(std::span<const uint64_t> kernel);
+  void predict(const Item& item, Closing& closing);
+  void predict_head(RestId at, const Item& item, Closing& closing);
+  void call(uint32_t nonterminal, RestId tail, ContinuationId continuation, Closing& closing);
+  void expand_loop(std::vector<uint32_t> members, Closing& closing);
+  void expand_plain(uint32_t nonterminal, Closing& closing);
+  ContinuationId continuation_of(std::vector<uint64_t>& callers);
+  void add_ignores(ItemSet& set) const;
+  void make_slots(ItemSet& set);
+  uint32_t scope_of(const ItemSet::Edge& edge) const { return grammar_.terminals[edge.source].scope; }
+
+  const Grammar& grammar_;
+  Lexer& lexer_;
+  uint64_t max_items_;
+  Account item_set_account_;
+  std::vector<std::vector<RestId>> alternatives_;  // per nonterminal
+
+  ChunkedVector<Rest> rests_;
+  HashTable rest_ids_;
+  Interner repeat_ids_;
+  Interner continuation_ids_;
+  ChunkedVector<Continuation> continuations_;
+  Interner outside_callers_;
+  Interner kernel_ids_;
+  ChunkedVector<ItemSet> sets_;
+  HashTable scans_;
+  size_t n_items_ = 0;
+  std::vector<std::vector<uint64_t>> callers_;  // per nonterminal, while closing
+  bool callers_left_over_ = false;              // a bound was crossed in the middle of a closure
+  ItemSetId start_;
+};
+
+}  // namespace cfgmask

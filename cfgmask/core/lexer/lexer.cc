@@ -1,0 +1,62 @@
+#include "lexer/lexer.h"
+
+namespace cfgmask {
+
+Lexer::Lexer(RegexStore& regexes) : regexes_(regexes) {
+  slot_sets_.intern({});
+  const uint32_t inside[] = {0};
+  intern(inside);
+}
+
+LexerStateId Lexer::start(std::span<const RegexId> terminals) {
+  scratch_.assign(1, 1);
+  for (size_t slot = 0; slot < terminals.size(); ++slot) {
+    scratch_.push_back(static_cast<uint32_t>(slot));
+    scratch_.push_back(terminals[slot].value);
+  }
+  return intern(scratch_);
+}
+
+LexerStateId Lexer::intern(std::span<const uint32_t> key) {
+  const auto [id, is_new] = ids_.intern(key);
+  if (!is_new) return LexerStateId(id);
+  State state;
+  state.boundary = key[0] != 0;
+  std::vector<uint32_t> complete;
+  for (size_t i = 1; i < key.size(); i += 2) {
+    const RegexId residual(key[i + 1]);
+    if (regexes_.nullable(residual)) complete.push_back(key[i]);
+    state.first |= regexes_.first(residual);
+  }
+  state.can_continue = !state.first.empty();
+  state.matched = SlotSetId(slot_sets_.intern(complete).first);
+  states_.push_back(std::move(state));
+  if (account_ != nullptr) account_->charge();
+  return LexerStateId(id);
+}
+
+LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
+  State& s = states_[state.value];
+  // The first-byte set answers without a row: most states are asked for few bytes that they take.
+  if (!s.first.has(b)) return dead();
+  scratch_.assign(1, 0);
+  const Words pairs = residuals(state);
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const RegexId residual(pairs[i + 1]);
+    if (!regexes_.first(residual).has(b)) continue;
+    const RegexId rest = regexes_.derivative(residual, b);
+    if (regexes_.is_empty(rest)) continue;
+    scratch_.push_back(pairs[i]);
+    scratch_.push_back(rest.value);
+  }
+  const LexerStateId next = intern(scratch_);
+  if (s.row == nullptr) {
+    s.row = std::make_unique<Row>();
+    s.row->fill(kUnknown);
+    ++n_rows_;
+  }
+  (*s.row)[b] = next.value;
+  return next;
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,93 @@
+// Lexer states: which residuals the terminals that the parser can take here have come to.
+//
+// A state is an interned list of (slot, residual). A slot is the place of a terminal among the live terminals of a parser
+// state, not the terminal itself, so parser states and grammars whose live regexes are equal share automata, transition
+// rows and everything that is remembered by lexer state.
+//
+// A state made by `start` is at the boundary between two lexemes; any other is inside one. The two never share an id: the
+// residual of /a*b/ after "a" equals the one before it, but only before it may the text end or a token set match.
+//
+// Threads: guarded by the owner, like RegexStore.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "regex/regex.h"
+#include "util/chunked_vector.h"
+#include "util/ids.h"
+#include "util/interner.h"
+#include "util/limits.h"
+
+namespace cfgmask {
+
+using LexerStateId = Id<struct LexerStateTag>;
+using SlotSetId = Id<struct SlotSetTag>;
+
+class Lexer {
+ public:
+  explicit Lexer(RegexStore& regexes);
+
+  // No terminal is live.
+  static constexpr LexerStateId dead() { return LexerStateId(0U); }
+  static constexpr SlotSetId no_slots() { return SlotSetId(0U); }
+
+  // New states are charged to this account until the next call.
+  void charge_to(Account* account) { account_ = account; }
+
+  // The boundary state in which slot i has the residual terminals[i]. No terminal may be nullable.
+  LexerStateId start(std::span<const RegexId> terminals);
+
+  // The residuals that can take b; the others drop out. dead() if there is none.
+  LexerStateId next(LexerStateId state, unsigned b) {
+    const State& s = states_[state.value];
+    if (s.row != nullptr) {
+      const uint32_t known = (*s.row)[b];
+      if (known != kUnknown) return LexerStateId(known);
+    }
+    return compute_next(state, b);
+  }
+
+  // The slots whose terminal is complete.
+  SlotSetId matched(LexerStateId state) const { return states_[state.value].matched; }
+  // False only if no byte can be taken; then the lexeme may be finished at once.
+  bool can_continue(LexerStateId state) const { return states_[state.value].can_continue; }
+  bool is_boundary(LexerStateId state) const { return states_[state.value].boundary; }
+
+  // A superset of the bytes that `next` takes.
+  const ByteSet& first(LexerStateId state) const { return states_[state.value].first; }
+
+  Words slots(SlotSetId set) const { return slot_sets_.at(set.value); }
+  // Pairs of words (slot, residual), by slot.
+  Words residuals(LexerStateId state) const { return ids_.at(state.value).subspan(1); }
+
+  size_t size() const { return states_.size(); }
+  size_t bytes() const { return ids_.bytes() + states_.bytes() + n_rows_ * sizeof(Row) + slot_sets_.bytes(); }
+
+ private:
+  static constexpr uint32_t kUnknown = UINT32_MAX;
+  using Row = std::array<uint32_t, 256>;
+  struct State {
+    SlotSetId matched;
+    bool can_continue = false;
+    bool boundary = false;
+    ByteSet first;
+    std::unique_ptr<Row> row;
+  };
+
+  LexerStateId intern(std::span<const uint32_t> key);
+  LexerStateId compute_next(LexerStateId state, unsigned b);
+
+  RegexStore& regexes_;
+  Account* account_ = nullptr;
+  Interner ids_;  // key: boundary flag, then (slot, residual) pairs
+  ChunkedVector<State> states_;
+  Interner slot_sets_;
+  size_t n_rows_ = 0;
+  std::vector<uint32_t> scratch_;
+};
+
+}  // namespace cfgmask

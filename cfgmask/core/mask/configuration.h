@@ -1,0 +1,64 @@
+// One way to read the text so far: where the parser is, and where the lexer is inside the lexeme that follows.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "earley/parser.h"
+#include "lexer/lexer.h"
+
+namespace cfgmask {
+
+struct Configuration {
+  ItemSetId items;
+  LexerStateId lexer;
+  friend auto operator<=>(const Configuration&, const Configuration&) = default;
+};
+
+// The steps of a configuration, by the rules of docs/semantics.md. One place for both lexer modes.
+class Stepper {
+ public:
+  Stepper(Parser& parser, Lexer& lexer) : parser_(parser), lexer_(lexer) {}
+
+  Configuration at_boundary(ItemSetId items) const { return {items, parser_.at(items).start}; }
+
+  // lexer: longest. The only successor, if there is one. A lexeme that cannot go on is finished at once, so that a text
+  // has one configuration whether or not a byte follows it.
+  std::optional<Configuration> longest(Configuration at, unsigned b) {
+    LexerStateId next = lexer_.next(at.lexer, b);
+    if (next == Lexer::dead()) {
+      const SlotSetId matched = lexer_.matched(at.lexer);
+      if (matched == Lexer::no_slots()) return std::nullopt;
+      at = at_boundary(parser_.scan(at.items, matched));
+      next = lexer_.next(at.lexer, b);
+      if (next == Lexer::dead()) return std::nullopt;
+    }
+    if (!lexer_.can_continue(next)) return at_boundary(parser_.scan(at.items, lexer_.matched(next)));
+    return Configuration{at.items, next};
+  }
+
+  // lexer: complete. Appends every way to go on inside a lexeme to `out`, and to `ends` the item sets of lexemes that may
+  // end after b.
+  void complete(Configuration at, unsigned b, std::vector<Configuration>& out, std::vector<ItemSetId>& ends) {
+    const LexerStateId next = lexer_.next(at.lexer, b);
+    if (next == Lexer::dead()) return;
+    if (lexer_.can_continue(next)) out.push_back({at.items, next});
+    const SlotSetId matched = lexer_.matched(next);
+    if (matched != Lexer::no_slots()) ends.push_back(parser_.scan(at.items, matched));
+  }
+
+  // The item set if the text ends a lexeme here: at a boundary, or where the pending lexeme is complete.
+  std::optional<ItemSetId> item_set_at_end(Configuration at) {
+    if (lexer_.is_boundary(at.lexer)) return at.items;
+    const SlotSetId matched = lexer_.matched(at.lexer);
+    if (matched == Lexer::no_slots()) return std::nullopt;
+    return parser_.scan(at.items, matched);
+  }
+
+ private:
+  Parser& parser_;
+  Lexer& lexer_;
+};
+
+}  // namespace cfgmask

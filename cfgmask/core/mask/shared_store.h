@@ -1,0 +1,37 @@
+// What all grammars of one vocabulary share: regexes, lexer states, and what is known of the vocabulary from each.
+//
+// A store is a generation: a grammar keeps the one that it was compiled in, and a vocabulary starts a new one when the
+// current one has grown large, so memory is bounded by the live grammars and ids are never reused.
+//
+// Threads: `mutex` guards everything in the store and in the grammars compiled in it. Whoever touches them holds it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "lexer/lexer.h"
+#include "mask/lexer_table.h"
+#include "regex/regex.h"
+#include "util/limits.h"
+#include "vocab/trie.h"
+
+namespace cfgmask {
+
+struct SharedStore {
+  SharedStore(std::shared_ptr<const Trie> trie, size_t n_words, const Limits& limits)
+      : regexes(limits.max_nesting * kDepthPerNesting, limits.max_search_steps),
+        lexer(regexes),
+        tables(std::move(trie), n_words, lexer) {}
+
+  std::mutex mutex;
+  RegexStore regexes;
+  Lexer lexer;
+  LexerTables tables;
+
+  // Residuals nest deeper than the pattern that they come from, by a small factor.
+  static constexpr uint64_t kDepthPerNesting = 8;
+
+  size_t bytes() const { return regexes.bytes() + lexer.bytes() + tables.bytes(); }
+};
+
+}  // namespace cfgmask

@@ -1,0 +1,265 @@
+#include "matcher/compiled_grammar.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cfgmask {
+
+namespace {
+
+// Tables are shared by the grammars of a vocabulary and rebuilt when needed; this much of them is kept.
+constexpr size_t kTableBytes = 256U << 20;
+
+}  // namespace
+
+CompiledGrammar::Guard::Guard(CompiledGrammar& grammar) : grammar_(grammar), lock_(grammar.store_->mutex) {
+  grammar_.store_->regexes.charge_to(&grammar_.regex_account_);
+  grammar_.store_->lexer.charge_to(&grammar_.lexer_account_);
+}
+
+CompiledGrammar::Guard::~Guard() {
+  grammar_.store_->regexes.charge_to(nullptr);
+  grammar_.store_->lexer.charge_to(nullptr);
+}
+
+CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabulary> vocabulary,
+                                 std::shared_ptr<SharedStore> store, const Limits& limits)
+    : grammar_(std::move(grammar)),
+      vocabulary_(std::move(vocabulary)),
+      store_(std::move(store)),
+      mask_cache_bytes_(limits.mask_cache_bytes),
+      regex_account_{"max_regex_nodes", limits.max_regex_nodes},
+      lexer_account_{"max_lexer_states", limits.max_lexer_states},
+      parser_(grammar_, store_->lexer, limits),
+      stepper_(parser_, store_->lexer),
+      start_(intern({stepper_.at_boundary(parser_.start())})) {}
+
+StateId CompiledGrammar::intern(std::vector<Configuration> configurations) {
+  static_assert(sizeof(Configuration) == 2 * sizeof(uint32_t));
+  if (configurations.size() > 1) {
+    std::sort(configurations.begin(), configurations.end());
+    configurations.erase(std::unique(configurations.begin(), configurations.end()), configurations.end());
+  }
+  const auto [id, is_new] = state_ids_.intern({&configurations[0].items.value, configurations.size() * 2});
+  if (is_new) states_.push_back(StateInfo{});
+  return StateId(id);
+}
+
+std::vector<Configuration> CompiledGrammar::configurations(StateId state) const {
+  const Words words = state_ids_.at(state.value);
+  std::vector<Configuration> out;
+  for (size_t i = 0; i < words.size(); i += 2) out.push_back({ItemSetId(words[i]), LexerStateId(words[i + 1])});
+  return out;
+}
+
+std::optional<StateId> CompiledGrammar::step(StateId state, unsigned b) {
+  return grammar_.complete ? step_complete(state, b) : step_longest(state, b);
+}
+
+std::optional<StateId> CompiledGrammar::step_longest(StateId state, unsigned b) {
+  const Words words = state_ids_.at(state.value);
+  std::vector<Configuration> next;
+  for (size_t i = 0; i < words.size(); i += 2) {
+    if (auto to = stepper_.longest({ItemSetId(words[i]), LexerStateId(words[i + 1])}, b)) next.push_back(*to);
+  }
+  if (next.empty()) return std::nullopt;
+  return intern(std::move(next));
+}
+
+// Every lexeme that may end here leads to one item set, their union: kept apart, ambiguous texts would have as many
+// configurations as readings.
+std::optional<StateId> CompiledGrammar::step_complete(StateId state, unsigned b) {
+  const uint64_t key = (uint64_t{state.value} << 8) | b;
+  if (auto known = steps_.find(key)) return *known == 0 ? std::nullopt : std::optional(StateId(*known - 1));
+  std::vector<Configuration> next;
+  std::vector<ItemSetId> ends;
+  for (const Configuration& at : configurations(state)) stepper_.complete(at, b, next, ends);
+  if (!ends.empty()) next.push_back(stepper_.at_boundary(parser_.unite(ends)));
+  std::optional<StateId> to;
+  if (!next.empty()) to = intern(std::move(next));
+  steps_.insert(key, to ? to->value + 1 : 0);
+  return to;
+}
+
+std::optional<StateId> CompiledGrammar::step_text(StateId state, std::string_view text, size_t* n_taken) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto next = step(state, static_cast<uint8_t>(text[i]));
+    if (!next) {
+      if (n_taken != nullptr) *n_taken = i;
+      return std::nullopt;
+    }
+    state = *next;
+  }
+  if (n_taken != nullptr) *n_taken = text.size();
+  return state;
+}
+
+std::vector<ItemSetId> CompiledGrammar::item_sets_at_end(StateId state) {
+  std::vector<ItemSetId> sets;
+  for (const Configuration& at : configurations(state)) {
+    // With every segmentation, a lexeme that may end here has done so already, at a boundary of this very state.
+    if (grammar_.complete && !store_->lexer.is_boundary(at.lexer)) continue;
+    if (auto set = stepper_.item_set_at_end(at)) sets.push_back(*set);
+  }
+  return sets;
+}
+
+std::optional<StateId> CompiledGrammar::step_token(StateId state, TokenId token) {
+  std::optional<StateId> by_bytes;
+  const std::string_view text = vocabulary_->text(token);
+  if (!text.empty()) by_bytes = step_text(state, text);
+  if (grammar_.token_sets.empty()) return by_bytes;
+  const auto by_id = parser_.scan_token(item_sets_at_end(state), token);
+  if (!by_id) return by_bytes;
+  std::vector<Configuration> next{stepper_.at_boundary(*by_id)};
+  if (by_bytes) {
+    const auto also = configurations(*by_bytes);
+    next.insert(next.end(), also.begin(), also.end());
+  }
+  return intern(std::move(next));
+}
+
+bool CompiledGrammar::accepting(StateId state) {
+  if (!states_[state.value].accepting) {
+    bool accepting = false;
+    for (ItemSetId set : item_sets_at_end(state)) accepting = accepting || parser_.at(set).accepting();
+    states_[state.value].accepting = accepting;
+  }
+  return *states_[state.value].accepting;
+}
+
+bool CompiledGrammar::expects_token_set(StateId state) {
+  if (grammar_.token_sets.empty()) return false;
+  for (ItemSetId set : item_sets_at_end(state)) {
+    if (!parser_.at(set).token_edges.empty()) return true;
+  }
+  return false;
+}
+
+// ---- masks
+
+void CompiledGrammar::fill_mask(StateId state, std::span<uint32_t> bits) {
+  mask(state).write(bits);
+  if (accepting(state)) {
+    for (TokenId token : vocabulary_->end_tokens) set_bit(bits, token);
+  }
+}
+
+const Mask& CompiledGrammar::mask(StateId state) {
+  auto& slot = states_[state.value].mask;
+  if (slot == nullptr) {
+    if (mask_bytes_ > mask_cache_bytes_) clear_masks();
+    store_->tables.trim(kTableBytes);
+    slot = compute_mask(state);
+    mask_bytes_ += slot->bytes();
+    ++n_masks_;
+  }
+  return *slot;
+}
+
+std::unique_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
+  auto mask = std::make_unique<Mask>();
+  const auto all = configurations(state);
+  if (grammar_.complete) {
+    add_complete(state, mask->more);
+  } else {
+    for (const Configuration& at : all) {
+      auto table = store_->tables.get(at.lexer);
+      add_longest(at, *table, mask->more);
+      if (all.size() == 1) {
+        mask->base = std::move(table);
+      } else {
+        for (TokenId token = 0; token < vocabulary_->n_vocab && !table->bits.empty(); ++token) {
+          if ((table->bits[token >> 5] >> (token & 31)) & 1) mask->more.push_back(token);
+        }
+        mask->more.insert(mask->more.end(), table->tokens.begin(), table->tokens.end());
+      }
+    }
+  }
+  add_token_sets(state, mask->more);
+  if (mask->more.size() > vocabulary_->n_words()) {
+    std::vector<uint32_t> bits(vocabulary_->n_words());
+    mask->write(bits);
+    *mask = Mask{nullptr, {}, std::move(bits)};
+  }
+  mask->more.shrink_to_fit();
+  return mask;
+}
+
+// The tokens that leave the lexeme of `at`.
+void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
+  for (const LexerTable::Exit& exit : table.exits) {
+    const Configuration boundary = stepper_.at_boundary(parser_.scan(at.items, exit.matched));
+    walk_longest(*vocabulary_->trie, stepper_, boundary, exit.first, exit.last, out);
+  }
+}
+
+void CompiledGrammar::add_complete(StateId state, std::vector<TokenId>& out) {
+  struct Frame {
+    uint32_t end;
+    StateId at;
+  };
+  const Trie& trie = *vocabulary_->trie;
+  const uint32_t n = trie.n_nodes();
+  std::vector<Frame> stack{{n, state}};
+  for (uint32_t node = 1; node < n;) {
+    while (stack.back().end <= node) stack.pop_back();
+    const uint32_t end = trie.end(node);
+    const auto next = step_complete(stack.back().at, trie.byte(node));
+    if (!next) {
+      node = end;
+      continue;
+    }
+    const auto tokens = trie.tokens(node);
+    out.insert(out.end(), tokens.begin(), tokens.end());
+    if (node + 1 != end) stack.push_back({end, *next});
+    ++node;
+  }
+}
+
+void CompiledGrammar::add_token_sets(StateId state, std::vector<TokenId>& out) {
+  if (grammar_.token_sets.empty()) return;
+  for (ItemSetId set : item_sets_at_end(state)) {
+    for (const auto& edge : parser_.at(set).token_edges) {
+      const auto& ids = grammar_.token_sets[edge.token_set].ids;
+      out.insert(out.end(), ids.begin(), ids.end());
+    }
+  }
+}
+
+std::vector<std::string> CompiledGrammar::expected(StateId state) {
+  std::vector<std::string> names;
+  auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  auto add_live = [&](Configuration at) {
+    const ItemSet& set = parser_.at(at.items);
+    const Words live = store_->lexer.residuals(at.lexer);
+    for (size_t i = 0; i < live.size(); i += 2) {
+      const ItemSet::Slot& slot = set.slots[live[i]];
+      for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
+        if (!set.edges[e].is_ignore) add(grammar_.terminals[set.edges[e].source].name);
+      }
+    }
+  };
+  for (const Configuration& at : configurations(state)) add_live(at);
+  for (ItemSetId set : item_sets_at_end(state)) {
+    add_live(stepper_.at_boundary(set));
+    for (const auto& edge : parser_.at(set).token_edges) add(grammar_.token_sets[edge.token_set].name);
+  }
+  return names;
+}
+
+CompiledGrammar::Stats CompiledGrammar::stats() const {
+  return {states_.size(),          parser_.n_item_sets(), parser_.n_items(), store_->lexer.size(),
+          store_->regexes.size(), n_masks_,              mask_bytes_,       store_->tables.size(),
+          parser_.bytes() + state_ids_.bytes() + states_.bytes() + steps_.bytes() + mask_bytes_};
+}
+
+void CompiledGrammar::clear_masks() {
+  for (size_t i = 0; i < states_.size(); ++i) states_[i].mask.reset();
+  n_masks_ = 0;
+  mask_bytes_ = 0;
+}
+
+}  // namespace cfgmask

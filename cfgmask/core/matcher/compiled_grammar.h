@@ -1,0 +1,108 @@
+// A grammar bound to a vocabulary, with everything that its matchers have learnt.
+//
+// The state of a matcher is a StateId: an interned set of configurations. Equal texts, and most texts that leave the same
+// things open, have the same id; what is remembered about a state (its mask, whether it accepts) serves every matcher.
+//
+// Threads: hold a Guard while calling anything below it. The store's mutex is the only lock; nothing here calls out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "earley/grammar.h"
+#include "earley/parser.h"
+#include "mask/configuration.h"
+#include "mask/mask.h"
+#include "mask/shared_store.h"
+#include "util/chunked_vector.h"
+#include "util/interner.h"
+#include "util/limits.h"
+#include "vocab/vocabulary.h"
+
+namespace cfgmask {
+
+using StateId = Id<struct StateTag>;
+
+class CompiledGrammar {
+ public:
+  // `grammar` was analysed and its regexes belong to `store`. The caller holds store->mutex.
+  CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabulary> vocabulary, std::shared_ptr<SharedStore> store,
+                  const Limits& limits);
+  CompiledGrammar(const CompiledGrammar&) = delete;
+  CompiledGrammar& operator=(const CompiledGrammar&) = delete;
+
+  // Locks the store and charges what is created to this grammar.
+  class Guard {
+   public:
+    explicit Guard(CompiledGrammar& grammar);
+    ~Guard();
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    CompiledGrammar& grammar_;
+    std::lock_guard<std::mutex> lock_;
+  };
+
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+
+  StateId start() const { return start_; }
+  // The state after one more byte of text, or after a whole text; nullopt if the grammar does not allow it.
+  std::optional<StateId> step(StateId state, unsigned b);
+  std::optional<StateId> step_text(StateId state, std::string_view text, size_t* n_taken = nullptr);
+  // The state after a token: by its bytes, by its id where the grammar names it, or both.
+  std::optional<StateId> step_token(StateId state, TokenId token);
+  // Whether the text so far is in the language.
+  bool accepting(StateId state);
+  // Whether some token set may match here.
+  bool expects_token_set(StateId state);
+  // The mask, end tokens included. `bits` has vocabulary().n_words() words, all overwritten.
+  void fill_mask(StateId state, std::span<uint32_t> bits);
+  std::vector<std::string> expected(StateId state);
+
+  struct Stats {
+    size_t states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes;
+  };
+  Stats stats() const;
+  void clear_masks();
+
+ private:
+  struct StateInfo {
+    std::unique_ptr<const Mask> mask;
+    std::optional<bool> accepting;
+  };
+
+  StateId intern(std::vector<Configuration> configurations);
+  std::vector<Configuration> configurations(StateId state) const;
+  std::vector<ItemSetId> item_sets_at_end(StateId state);
+  std::optional<StateId> step_longest(StateId state, unsigned b);
+  std::optional<StateId> step_complete(StateId state, unsigned b);
+  const Mask& mask(StateId state);
+  std::unique_ptr<const Mask> compute_mask(StateId state);
+  void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
+  void add_complete(StateId state, std::vector<TokenId>& out);
+  void add_token_sets(StateId state, std::vector<TokenId>& out);
+
+  Grammar grammar_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  std::shared_ptr<SharedStore> store_;
+  uint64_t mask_cache_bytes_;
+  Account regex_account_;
+  Account lexer_account_;
+  Parser parser_;
+  Stepper stepper_;
+
+  Interner state_ids_;  // words (item set, lexer state) of each configuration
+  ChunkedVector<StateInfo> states_;
+  HashTable steps_;  // lexer: complete only; (state, byte) -> state + 1, 0 for none
+  size_t n_masks_ = 0;
+  size_t mask_bytes_ = 0;
+  StateId start_;
+};
+
+}  // namespace cfgmask

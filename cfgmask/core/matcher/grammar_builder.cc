@@ -1,0 +1,129 @@
+#include "matcher/grammar_builder.h"
+
+#include <algorithm>
+
+namespace cfgmask {
+
+std::shared_ptr<SharedStore> VocabularyStores::acquire(const Limits& limits) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  bool fits = current_ != nullptr && max_nesting_ == limits.max_nesting && max_search_steps_ == limits.max_search_steps;
+  if (fits) {
+    const std::lock_guard<std::mutex> store_lock(current_->mutex);
+    fits = current_->bytes() < kGenerationBytes;
+  }
+  if (!fits) {
+    current_ = std::make_shared<SharedStore>(vocabulary_->trie, vocabulary_->n_words(), limits);
+    max_nesting_ = limits.max_nesting;
+    max_search_steps_ = limits.max_search_steps;
+  }
+  return current_;
+}
+
+RegexBuilder::RegexBuilder(const Limits& limits)
+    : RegexBuilder(std::make_shared<SharedStore>(std::make_shared<const Trie>(std::span<const std::string_view>()), 0, limits),
+                   limits) {}
+
+RegexBuilder::RegexBuilder(std::shared_ptr<SharedStore> store, const Limits& limits)
+    : store_(std::move(store)), limits_(limits), account_{"max_regex_nodes", limits.max_regex_nodes} {}
+
+GrammarBuilder::GrammarBuilder(VocabularyStores& stores, const Limits& limits)
+    : RegexBuilder(stores.acquire(limits), limits),
+      vocabulary_(stores.vocabulary()),
+      rules_{"max_rules", limits.max_rules} {}
+
+void GrammarBuilder::count_rule() { rules_.charge(); }
+
+void GrammarBuilder::check_scope(uint32_t scope) const {
+  if (scope >= grammar_.scopes.size()) throw std::out_of_range("no such scope");
+}
+
+Symbol GrammarBuilder::symbol(uint32_t value) const {
+  const Symbol s{value};
+  const size_t sizes[] = {grammar_.terminals.size(), grammar_.nonterminals.size(), grammar_.token_sets.size(),
+                          grammar_.repeats.size()};
+  if (s.index() >= sizes[static_cast<size_t>(s.kind())]) throw std::out_of_range("no such symbol");
+  return s;
+}
+
+uint32_t GrammarBuilder::scope(std::optional<uint32_t> ignore, bool ignore_once) {
+  Scope scope{std::nullopt, ignore_once};
+  if (ignore) {
+    const RegexId regex = node(*ignore);
+    const RegexId skip = with([&](RegexStore& r) {
+      const RegexId visible = r.without_empty_text(regex);
+      return r.is_empty(visible) ? RegexStore::nothing() : visible;
+    });
+    if (skip != RegexStore::nothing()) scope.ignore = skip;
+  }
+  grammar_.scopes.push_back(scope);
+  return static_cast<uint32_t>(grammar_.scopes.size() - 1);
+}
+
+uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name) {
+  check_scope(scope);
+  const RegexId whole = node(regex);
+  Terminal terminal;
+  terminal.scope = scope;
+  terminal.priority = priority;
+  terminal.name = std::move(name);
+  with([&](RegexStore& r) {
+    terminal.nullable = r.nullable(whole);
+    terminal.regex = r.without_empty_text(whole);
+    if (r.is_empty(terminal.regex)) terminal.regex = RegexStore::nothing();
+  });
+  grammar_.terminals.push_back(std::move(terminal));
+  return Symbol::make(SymbolKind::kTerminal, grammar_.terminals.size() - 1).value;
+}
+
+uint32_t GrammarBuilder::token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name) {
+  check_scope(scope);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  if (!ids.empty() && ids.back() >= vocabulary_->n_vocab) throw std::out_of_range("token id beyond the vocabulary");
+  grammar_.token_sets.push_back({std::move(ids), scope, std::move(name)});
+  return Symbol::make(SymbolKind::kTokenSet, grammar_.token_sets.size() - 1).value;
+}
+
+uint32_t GrammarBuilder::nonterminal(std::string name) {
+  count_rule();
+  grammar_.nonterminals.emplace_back().name = std::move(name);
+  return Symbol::make(SymbolKind::kNonterminal, grammar_.nonterminals.size() - 1).value;
+}
+
+uint32_t GrammarBuilder::repeat(uint32_t body, uint32_t minimum, uint32_t maximum) {
+  if (minimum > maximum) throw std::invalid_argument("a repetition's minimum exceeds its maximum");
+  Symbol inner = symbol(body);
+  if (inner.kind() == SymbolKind::kRepeat) {
+    // The parser counts one body at a time: a repeat of a repeat goes through a nonterminal.
+    const uint32_t wrapper = nonterminal(std::string());
+    alternative(wrapper, std::span(&body, 1));
+    inner = symbol(wrapper);
+  }
+  grammar_.repeats.push_back({inner, minimum, maximum});
+  return Symbol::make(SymbolKind::kRepeat, grammar_.repeats.size() - 1).value;
+}
+
+void GrammarBuilder::alternative(uint32_t nonterminal, std::span<const uint32_t> symbols) {
+  count_rule();
+  const Symbol owner = symbol(nonterminal);
+  if (owner.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("only a nonterminal has alternatives");
+  std::vector<Symbol> checked;
+  for (uint32_t s : symbols) checked.push_back(symbol(s));
+  grammar_.nonterminals[owner.index()].alternatives.push_back(std::move(checked));
+}
+
+std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t start_scope, bool complete,
+                                                       bool ignore_initial, bool ignore_final) {
+  check_scope(start_scope);
+  grammar_.start = symbol(start);
+  if (grammar_.start.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("the start symbol must be a nonterminal");
+  grammar_.start_scope = start_scope;
+  grammar_.complete = complete;
+  grammar_.ignore_initial = ignore_initial;
+  grammar_.ignore_final = ignore_final;
+  if (!analyse(grammar_)) return nullptr;
+  const std::lock_guard<std::mutex> lock(store_->mutex);
+  return std::make_shared<CompiledGrammar>(std::move(grammar_), vocabulary_, store_, limits_);
+}
+
+}  // namespace cfgmask

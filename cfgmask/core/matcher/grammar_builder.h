@@ -1,0 +1,105 @@
+// Takes a grammar apart into symbols and rules, checks what it is given, and makes a CompiledGrammar.
+//
+// Threads: a builder belongs to one thread; it locks the store that it shares with compiled grammars.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "earley/grammar.h"
+#include "mask/shared_store.h"
+#include "matcher/compiled_grammar.h"
+#include "regex/regex.h"
+#include "util/limits.h"
+#include "vocab/vocabulary.h"
+
+namespace cfgmask {
+
+// A vocabulary and the store that grammars compiled for it share. Threads: `acquire` may be called from any.
+class VocabularyStores {
+ public:
+  explicit VocabularyStores(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
+
+  const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
+  // The current generation; a new one if that has grown large or its limits differ.
+  std::shared_ptr<SharedStore> acquire(const Limits& limits);
+
+ private:
+  static constexpr size_t kGenerationBytes = 256U << 20;
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  std::mutex mutex_;
+  std::shared_ptr<SharedStore> current_;
+  uint64_t max_nesting_ = 0;
+  uint64_t max_search_steps_ = 0;
+};
+
+// Regex nodes of one store, and questions about them.
+class RegexBuilder {
+ public:
+  // For questions only: a store of its own.
+  explicit RegexBuilder(const Limits& limits);
+  RegexBuilder(std::shared_ptr<SharedStore> store, const Limits& limits);
+
+  // Runs `f(RegexStore&)` with the store locked and new nodes charged to this builder.
+  template <class F>
+  auto with(F f) {
+    const std::lock_guard<std::mutex> lock(store_->mutex);
+    store_->regexes.charge_to(&account_);
+    const Uncharge at_exit{store_->regexes};
+    return f(store_->regexes);
+  }
+  // A node that was given out by this builder's store; throws std::out_of_range otherwise.
+  RegexId node(uint32_t id) const {
+    if (id >= store_->regexes.size()) throw std::out_of_range("no such regex node");
+    return RegexId(id);
+  }
+  std::vector<RegexId> nodes(std::span<const uint32_t> ids) const {
+    std::vector<RegexId> out;
+    for (uint32_t id : ids) out.push_back(node(id));
+    return out;
+  }
+
+ protected:
+  struct Uncharge {
+    RegexStore& store;
+    ~Uncharge() { store.charge_to(nullptr); }
+  };
+
+  std::shared_ptr<SharedStore> store_;
+  Limits limits_;
+  Account account_;
+};
+
+class GrammarBuilder : public RegexBuilder {
+ public:
+  GrammarBuilder(VocabularyStores& stores, const Limits& limits);
+
+  uint32_t scope(std::optional<uint32_t> ignore, bool ignore_once);
+  uint32_t terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name);
+  uint32_t token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name);
+  uint32_t nonterminal(std::string name);
+  uint32_t repeat(uint32_t symbol, uint32_t minimum, uint32_t maximum);
+  void alternative(uint32_t nonterminal, std::span<const uint32_t> symbols);
+  // Null if the start symbol derives nothing. The builder is spent.
+  std::shared_ptr<CompiledGrammar> build(uint32_t start, uint32_t start_scope, bool complete, bool ignore_initial,
+                                         bool ignore_final);
+
+ private:
+  Symbol symbol(uint32_t value) const;
+  void check_scope(uint32_t scope) const;
+  void count_rule();
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  Grammar grammar_;
+  Account rules_;
+};
+
+}  // namespace cfgmask

@@ -1,0 +1,103 @@
+// One sequence: where it is, and the steps that led there.
+//
+// States are immutable, so the history is a list of them from the last to the first that forks share: a fork copies one
+// pointer, a rollback of n follows n of them.
+//
+// Threads: a matcher belongs to one thread at a time; forks of it may live in others.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "matcher/compiled_grammar.h"
+
+namespace cfgmask {
+
+// A persistent stack of states with shared tails.
+class History {
+ public:
+  History() = default;
+  History(const History& other) : top_(other.top_) { retain(top_); }
+  History(History&& other) noexcept : top_(std::exchange(other.top_, nullptr)) {}
+  History& operator=(History other) noexcept {
+    std::swap(top_, other.top_);
+    return *this;
+  }
+  ~History() { release(top_); }
+
+  void push(StateId state, bool finished) {
+    top_ = new Step{1, top_, state, finished, size() + 1};
+  }
+  void pop(size_t n) {
+    for (; n > 0; --n) {
+      Step* below = top_->below;
+      retain(below);
+      release(top_);
+      top_ = below;
+    }
+  }
+  size_t size() const { return top_ == nullptr ? 0 : top_->size; }
+  StateId state() const { return top_->state; }
+  bool finished() const { return top_ != nullptr && top_->finished; }
+
+ private:
+  struct Step {
+    std::atomic<size_t> references;
+    Step* below;
+    StateId state;
+    bool finished;
+    size_t size;
+  };
+
+  static void retain(Step* step) {
+    if (step != nullptr) step->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  // In a loop: a long history must not be freed by recursion.
+  static void release(Step* step) {
+    while (step != nullptr && step->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      Step* below = step->below;
+      delete step;
+      step = below;
+    }
+  }
+
+  Step* top_ = nullptr;
+};
+
+class Matcher {
+ public:
+  explicit Matcher(std::shared_ptr<CompiledGrammar> grammar) : grammar_(std::move(grammar)) {}
+
+  CompiledGrammar& grammar() const { return *grammar_; }
+  const std::shared_ptr<CompiledGrammar>& shared_grammar() const { return grammar_; }
+
+  // Writes grammar().vocabulary().n_words() words. On LimitExceeded they are all zero but for end tokens.
+  void fill_mask(std::span<uint32_t> bits);
+  // Whether the token fits; if so, the matcher has taken it.
+  bool advance(TokenId token);
+  // How many of the tokens fit. All are taken if all fit and `consume`; else none.
+  size_t try_advance(std::span<const TokenId> tokens, bool consume);
+  size_t advance_bytes(std::string_view text);
+  // False (and nothing happens) if there are fewer steps.
+  bool rollback(size_t n);
+  void reset() { history_ = History(); }
+
+  bool is_accepting();
+  bool is_finished() const { return history_.finished(); }
+  size_t n_steps() const { return history_.size(); }
+  std::string forced_bytes(size_t max_bytes);
+  std::vector<std::string> expected();
+
+ private:
+  StateId state() const { return history_.size() == 0 ? grammar_->start() : history_.state(); }
+
+  std::shared_ptr<CompiledGrammar> grammar_;
+  History history_;
+};
+
+}  // namespace cfgmask

@@ -1,0 +1,263 @@
+// The derivative of a JSON string literal: reads a spelling, feeds what it decodes to the regex of the decoded text.
+//
+// Rewriting the inner regex so that it accepts every escape of every character would multiply its size; here an escape
+// costs a few nodes where one is read. Lone surrogates decode to no text and are refused. A half-read escape is alive
+// exactly if some way to finish it leaves the inner regex something, so no residual is a dead end.
+#include <algorithm>
+#include <array>
+
+#include "regex/regex.h"
+
+namespace cfgmask {
+
+namespace {
+
+enum class Phase : uint32_t {
+  kStart,      // before the opening quote
+  kText,       // between characters, or inside the bytes of one
+  kEscape,     // after a backslash
+  kHex,        // after \u and fewer than four digits
+  kLowEscape,  // after a high surrogate: a backslash must follow
+  kLowU,       // then the u
+  kLowHex,     // then the digits of the low surrogate
+};
+
+constexpr uint32_t kHighSurrogate = 0xD800;
+constexpr uint32_t kLowSurrogate = 0xDC00;
+constexpr uint32_t kSurrogateSpan = 0x400;
+
+constexpr CodePointRange kAnyEscape[] = {{0, 0xD7FF}, {0xE000, 0xFFFF}};
+constexpr CodePointRange kLiteralEscape[] = {{0, 0x1F},   {0x22, 0x22},     {0x2F, 0x2F},
+                                             {0x5C, 0x5C}, {0x7F, 0xD7FF}, {0xE000, 0xFFFF}};
+// Control characters that have no short escape.
+constexpr CodePointRange kCanonicalEscape[] = {{0, 7}, {0xB, 0xB}, {0xE, 0x1F}};
+
+std::span<const CodePointRange> hex_escapes(JsonEscapes escapes) {
+  switch (escapes) {
+    case JsonEscapes::kAny:
+      return kAnyEscape;
+    case JsonEscapes::kLiteral:
+      return kLiteralEscape;
+    case JsonEscapes::kCanonical:
+      return kCanonicalEscape;
+  }
+  return {};
+}
+
+struct ShortEscape {
+  char letter;
+  uint32_t code_point;
+};
+constexpr ShortEscape kShortEscapes[] = {{'"', '"'},  {'\\', '\\'}, {'/', '/'},  {'b', 8},
+                                         {'f', 0x0C}, {'n', 0x0A},  {'r', 0x0D}, {'t', 9}};
+
+bool allows(JsonEscapes escapes, const ShortEscape& escape) {
+  return escapes != JsonEscapes::kCanonical || escape.letter != '/';
+}
+
+std::optional<uint32_t> hex_value(unsigned b, JsonEscapes escapes) {
+  if (b >= '0' && b <= '9') return b - '0';
+  if (b >= 'a' && b <= 'f') return b - 'a' + 10;
+  if (b >= 'A' && b <= 'F' && escapes != JsonEscapes::kCanonical) return b - 'A' + 10;
+  return std::nullopt;
+}
+
+int encode_utf8(uint32_t c, std::array<uint8_t, 4>& out) {
+  auto tail = [](uint32_t bits) { return static_cast<uint8_t>(0x80 | (bits & 0x3F)); };
+  if (c < 0x80) {
+    out = {static_cast<uint8_t>(c)};
+    return 1;
+  }
+  if (c < 0x800) {
+    out = {static_cast<uint8_t>(0xC0 | (c >> 6)), tail(c)};
+    return 2;
+  }
+  if (c < 0x10000) {
+    out = {static_cast<uint8_t>(0xE0 | (c >> 12)), tail(c >> 6), tail(c)};
+    return 3;
+  }
+  out = {static_cast<uint8_t>(0xF0 | (c >> 18)), tail(c >> 12), tail(c >> 6), tail(c)};
+  return 4;
+}
+
+}  // namespace
+
+struct RegexStore::JsonState {
+  RegexId body;
+  JsonEscapes escapes;
+  Phase phase;
+  uint32_t n_digits = 0;
+  uint32_t digits = 0;
+  uint32_t high = 0;  // low ten bits of the high surrogate
+};
+
+RegexStore::JsonState RegexStore::json_state(RegexId node) const {
+  const Words o = operands(node);
+  return {RegexId(o[0]), static_cast<JsonEscapes>(o[1] & 0xF), static_cast<Phase>((o[1] >> 4) & 0xF), o[1] >> 8, o[2], o[3]};
+}
+
+RegexId RegexStore::json_node(const JsonState& s) {
+  const uint32_t place = static_cast<uint32_t>(s.escapes) | (static_cast<uint32_t>(s.phase) << 4) | (s.n_digits << 8);
+  const uint32_t node[] = {s.body.value, place, s.digits, s.high};
+  return intern(RegexKind::kJsonString, node);
+}
+
+RegexId RegexStore::json_string(RegexId body, JsonEscapes escapes) {
+  if (body == nothing()) return nothing();
+  return json_node({body, escapes, Phase::kStart});
+}
+
+RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
+  JsonState s = json_state(node);
+  switch (s.phase) {
+    case Phase::kStart:
+      if (b != '"') return nothing();
+      s.phase = Phase::kText;
+      return json_node(s);
+    case Phase::kText:
+      if (b == '"') return nullable(s.body) ? empty_text() : nothing();
+      if (b == '\\') {
+        if (!can_escape(s)) return nothing();
+        s.phase = Phase::kEscape;
+        return json_node(s);
+      }
+      if (b < 0x20) return nothing();
+      s.body = derivative(s.body, b);
+      return is_empty(s.body) ? nothing() : json_node(s);
+    case Phase::kEscape:
+      for (const ShortEscape& escape : kShortEscapes) {
+        if (b == static_cast<unsigned>(escape.letter) && allows(s.escapes, escape)) return after_character(s, escape.code_point);
+      }
+      if (b != 'u') return nothing();
+      s.phase = Phase::kHex;
+      return can_take_hex(s) ? json_node(s) : nothing();
+    case Phase::kLowEscape:
+      if (b != '\\') return nothing();
+      s.phase = Phase::kLowU;
+      return json_node(s);
+    case Phase::kLowU:
+      if (b != 'u') return nothing();
+      s.phase = Phase::kLowHex;
+      return json_node(s);
+    case Phase::kHex:
+    case Phase::kLowHex:
+      break;
+  }
+  const std::optional<uint32_t> digit = hex_value(b, s.escapes);
+  if (!digit) return nothing();
+  s.digits = s.digits * 16 + *digit;
+  ++s.n_digits;
+  if (!can_take_hex(s)) return nothing();
+  if (s.n_digits < 4) return json_node(s);
+  if (s.phase == Phase::kLowHex) {
+    return after_character(s, 0x10000 + s.high * kSurrogateSpan + (s.digits - kLowSurrogate));
+  }
+  if (s.digits >= kHighSurrogate && s.digits < kLowSurrogate) {
+    return json_node({s.body, s.escapes, Phase::kLowEscape, 0, 0, s.digits - kHighSurrogate});
+  }
+  return after_character(s, s.digits);
+}
+
+// Between characters the body's own bytes count, so that a residual of a property name costs no 256 derivatives.
+ByteSet RegexStore::first_of_json_string(RegexId node) {
+  const JsonState s = json_state(node);
+  ByteSet set;
+  if (s.phase == Phase::kText) {
+    set = first(s.body);
+    for (unsigned b = 0; b < 0x20; ++b) set.remove(b);
+    for (unsigned b : {'"', '\\'}) set.remove(b);
+    if (nullable(s.body)) set.add('"');
+    if (can_escape(s)) set.add('\\');
+    return set;
+  }
+  static constexpr char kCandidates[] = "\"\\/bfnrtu0123456789abcdefABCDEF";
+  for (const char* c = kCandidates; *c != 0; ++c) {
+    const auto b = static_cast<unsigned char>(*c);
+    if (derivative(node, b) != nothing()) set.add(b);
+  }
+  return set;
+}
+
+// The literal goes on after an escape that decoded to `code_point`.
+RegexId RegexStore::after_character(const JsonState& state, uint32_t code_point) {
+  std::array<uint8_t, 4> utf8{};
+  const int n = encode_utf8(code_point, utf8);
+  RegexId body = state.body;
+  for (int i = 0; i < n; ++i) body = derivative(body, utf8[static_cast<size_t>(i)]);
+  if (is_empty(body)) return nothing();
+  return json_node({body, state.escapes, Phase::kText});
+}
+
+// Whether some escape may follow here. The body is between characters exactly if it can take one.
+bool RegexStore::can_escape(const JsonState& state) {
+  for (const ShortEscape& escape : kShortEscapes) {
+    if (allows(state.escapes, escape) && can_take(state.body, escape.code_point, escape.code_point)) return true;
+  }
+  JsonState hex = state;
+  hex.phase = Phase::kHex;
+  return can_take_hex(hex);
+}
+
+// Whether the digits read so far can be completed to a character that the body takes.
+bool RegexStore::can_take_hex(const JsonState& state) {
+  const uint32_t shift = 4 * (4 - state.n_digits);
+  const uint32_t low = state.digits << shift;
+  const uint32_t high = low + (1U << shift) - 1;
+  auto overlap = [&](uint32_t from, uint32_t to) {
+    return std::pair(std::max(low, from), std::min(high, to));
+  };
+  if (state.phase == Phase::kLowHex) {
+    const auto [from, to] = overlap(kLowSurrogate, kLowSurrogate + kSurrogateSpan - 1);
+    const uint32_t base = 0x10000 + state.high * kSurrogateSpan;
+    return from <= to && can_take(state.body, base + (from - kLowSurrogate), base + (to - kLowSurrogate));
+  }
+  for (const CodePointRange& range : hex_escapes(state.escapes)) {
+    const auto [from, to] = overlap(range.low, range.high);
+    if (from <= to && can_take(state.body, from, to)) return true;
+  }
+  if (state.escapes == JsonEscapes::kCanonical) return false;
+  const auto [from, to] = overlap(kHighSurrogate, kHighSurrogate + kSurrogateSpan - 1);
+  return from <= to && can_take(state.body, 0x10000 + (from - kHighSurrogate) * kSurrogateSpan,
+                                0x10000 + (to - kHighSurrogate) * kSurrogateSpan + kSurrogateSpan - 1);
+}
+
+// Whether the node goes on after some character of [low, high], none of them a surrogate. Stops at the first.
+bool RegexStore::can_take(RegexId node, uint32_t low, uint32_t high) {
+  struct Form {
+    uint32_t low, high, lead;
+    int tail_bytes;
+  };
+  static constexpr Form kForms[] = {
+      {0, 0x7F, 0, 0}, {0x80, 0x7FF, 0xC0, 1}, {0x800, 0xFFFF, 0xE0, 2}, {0x10000, 0x10FFFF, 0xF0, 3}};
+  for (const Form& form : kForms) {
+    const uint32_t from = std::max(low, form.low);
+    const uint32_t to = std::min(high, form.high);
+    if (from > to) continue;
+    const uint32_t span = 1U << (6 * form.tail_bytes);
+    for (uint32_t lead = from / span; lead <= to / span; ++lead) {
+      const unsigned b = form.lead | lead;
+      if (!first(node).has(b)) continue;
+      const RegexId next = derivative(node, b);
+      if (next == nothing()) continue;
+      const uint32_t inner_low = lead == from / span ? from % span : 0;
+      const uint32_t inner_high = lead == to / span ? to % span : span - 1;
+      if (can_take_tail(next, form.tail_bytes, inner_low, inner_high)) return true;
+    }
+  }
+  return false;
+}
+
+bool RegexStore::can_take_tail(RegexId node, int n_bytes, uint32_t low, uint32_t high) {
+  if (n_bytes == 0) return !is_empty(node);
+  const uint32_t span = 1U << (6 * (n_bytes - 1));
+  for (uint32_t value = low / span; value <= high / span; ++value) {
+    const RegexId next = derivative(node, 0x80 | value);
+    if (next == nothing()) continue;
+    const uint32_t inner_low = value == low / span ? low % span : 0;
+    const uint32_t inner_high = value == high / span ? high % span : span - 1;
+    if (can_take_tail(next, n_bytes - 1, inner_low, inner_high)) return true;
+  }
+  return false;
+}
+
+}  // namespace cfgmask

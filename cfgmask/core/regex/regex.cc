@@ -1,0 +1,628 @@
+#include "regex/regex.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace cfgmask {
+
+namespace {
+
+uint32_t saturating_add(uint32_t a, uint32_t b) { return a > kUnbounded - b ? kUnbounded : a + b; }
+uint32_t one_less(uint32_t count) { return count == kUnbounded || count == 0 ? count : count - 1; }
+
+}  // namespace
+
+RegexStore::RegexStore(uint64_t max_depth, uint64_t max_search_steps)
+    : max_depth_(max_depth), max_search_steps_(max_search_steps) {
+  first_sets_.push_back(ByteSet{});
+  intern(RegexKind::kNothing, {});
+  intern(RegexKind::kEmptyText, {});
+  const uint32_t none[] = {nothing().value};
+  intern(RegexKind::kComplement, none);
+}
+
+size_t RegexStore::bytes() const {
+  return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + key_table_ids_.bytes() +
+         key_table_bytes_;
+}
+
+RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
+  uint32_t small[16];
+  std::vector<uint32_t> large;
+  uint32_t* words = small;
+  if (operands.size() + 1 > std::size(small)) {
+    large.resize(operands.size() + 1);
+    words = large.data();
+  }
+  words[0] = static_cast<uint32_t>(kind);
+  std::copy(operands.begin(), operands.end(), words + 1);
+  const auto [id, is_new] = nodes_.intern({words, operands.size() + 1});
+  // A node stays interned when a bound is crossed: it is complete, only not to be used.
+  if (is_new) props_.push_back(properties(kind, operands));
+  if (props_[id].depth > max_depth_) throw LimitExceeded("max_nesting", max_depth_);
+  if (is_new && account_ != nullptr) account_->charge();
+  return RegexId(id);
+}
+
+RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_t> operands) const {
+  Props p;
+  p.kind = kind;
+  auto all_of = [&](auto member) {
+    return std::all_of(operands.begin(), operands.end(), [&](uint32_t i) { return props_[i].*member; });
+  };
+  auto any_of = [&](auto member) {
+    return std::any_of(operands.begin(), operands.end(), [&](uint32_t i) { return props_[i].*member; });
+  };
+  auto deepest = [&] {
+    uint32_t depth = 0;
+    for (uint32_t i : operands) depth = std::max(depth, props_[i].depth);
+    return depth;
+  };
+  switch (kind) {
+    case RegexKind::kNothing:
+      p.emptiness = Emptiness::kEmpty;
+      break;
+    case RegexKind::kEmptyText:
+      p.nullable = true;
+      break;
+    case RegexKind::kBytes:
+      break;
+    case RegexKind::kKeySet: {
+      const KeyTable& table = *key_tables_[operands[0]];
+      p.nullable = table[operands[1]].size() == operands[3];
+      break;
+    }
+    case RegexKind::kConcatenation:
+      // A long tail is walked in a loop, so only heads count as depth.
+      p.nullable = all_of(&Props::nullable);
+      p.may_be_empty = any_of(&Props::may_be_empty);
+      p.depth = std::max(props_[operands[0]].depth + 1, props_[operands[1]].depth);
+      break;
+    case RegexKind::kAlternation:
+      p.nullable = any_of(&Props::nullable);
+      p.may_be_empty = any_of(&Props::may_be_empty);
+      p.depth = deepest() + 1;
+      break;
+    case RegexKind::kIntersection:
+      p.nullable = all_of(&Props::nullable);
+      p.may_be_empty = true;
+      p.depth = deepest() + 1;
+      break;
+    case RegexKind::kComplement:
+      p.nullable = !props_[operands[0]].nullable;
+      p.may_be_empty = true;
+      p.depth = deepest() + 1;
+      break;
+    case RegexKind::kRepetition:
+      p.nullable = operands[1] == 0 || props_[operands[0]].nullable;
+      p.may_be_empty = operands[1] > 0 && props_[operands[0]].may_be_empty;
+      p.depth = props_[operands[0]].depth + 1;
+      break;
+    case RegexKind::kJsonString:
+      p.may_be_empty = props_[operands[0]].may_be_empty;
+      p.depth = props_[operands[0]].depth + 1;
+      break;
+  }
+  if (p.nullable) p.emptiness = Emptiness::kNonempty;
+  return p;
+}
+
+RegexId RegexStore::literal(std::string_view data) {
+  if (data.empty()) return empty_text();
+  if (data.size() == 1) {
+    ByteSet one;
+    one.add(static_cast<uint8_t>(data[0]));
+    return bytes(one);
+  }
+  return key_set({std::string(data)});
+}
+
+RegexId RegexStore::bytes(const ByteSet& set) {
+  if (set.empty()) return nothing();
+  return intern(RegexKind::kBytes, set.words);
+}
+
+// A character class as UTF-8: alternatives by the first byte, bytes with equal continuations in one set. Shared
+// continuations make it the minimal automaton of the class.
+RegexId RegexStore::char_class(std::vector<CodePointRange> ranges) {
+  struct Form {
+    uint32_t low, high;  // code points with this many bytes
+    uint32_t lead;
+    int tail_bytes;
+  };
+  static constexpr Form kForms[] = {
+      {0, 0x7F, 0, 0}, {0x80, 0x7FF, 0xC0, 1}, {0x800, 0xFFFF, 0xE0, 2}, {0x10000, 0x10FFFF, 0xF0, 3}};
+  std::vector<RegexId> parts;
+  for (const Form& form : kForms) {
+    std::unordered_map<uint32_t, ByteSet> leads_by_tail;
+    const uint32_t span = 1U << (6 * form.tail_bytes);
+    for (uint32_t first = form.low - form.low % span; first <= form.high; first += span) {
+      std::vector<CodePointRange> inside;
+      for (const CodePointRange& r : ranges) {
+        const uint32_t low = std::max({r.low, first, form.low});
+        const uint32_t high = std::min({r.high, first + span - 1, form.high});
+        if (low <= high) inside.push_back({low - first, high - first});
+      }
+      if (inside.empty()) continue;
+      leads_by_tail[utf8_tail(inside, form.tail_bytes).value].add(form.lead | (first / span));
+    }
+    for (const auto& [tail, leads] : leads_by_tail) parts.push_back(concatenation(bytes(leads), RegexId(tail)));
+  }
+  return alternation(std::move(parts));
+}
+
+// The strings of `n_bytes` continuation bytes whose value (6 bits a byte) lies in the sorted ranges.
+RegexId RegexStore::utf8_tail(std::span<const CodePointRange> ranges, int n_bytes) {
+  if (n_bytes == 0) return empty_text();
+  const uint32_t span = 1U << (6 * (n_bytes - 1));
+  std::unordered_map<uint32_t, ByteSet> bytes_by_tail;
+  for (uint32_t value = 0; value < 64; ++value) {
+    const uint32_t first = value * span;
+    std::vector<CodePointRange> inside;
+    for (const CodePointRange& r : ranges) {
+      const uint32_t low = std::max(r.low, first);
+      const uint32_t high = std::min(r.high, first + span - 1);
+      if (low <= high) inside.push_back({low - first, high - first});
+    }
+    if (!inside.empty()) bytes_by_tail[utf8_tail(inside, n_bytes - 1).value].add(0x80 | value);
+  }
+  std::vector<RegexId> parts;
+  for (const auto& [tail, set] : bytes_by_tail) parts.push_back(concatenation(bytes(set), RegexId(tail)));
+  return alternation(std::move(parts));
+}
+
+RegexId RegexStore::concatenation(RegexId head, RegexId tail) {
+  if (head == nothing() || tail == nothing()) return nothing();
+  if (head == empty_text()) return tail;
+  if (tail == empty_text()) return head;
+  // (a b) c becomes a (b c), so that equal residuals meet.
+  std::vector<RegexId> heads;
+  while (kind(head) == RegexKind::kConcatenation) {
+    heads.push_back(operand(head, 0));
+    head = operand(head, 1);
+  }
+  heads.push_back(head);
+  for (size_t i = heads.size(); i-- > 0;) {
+    const uint32_t pair[] = {heads[i].value, tail.value};
+    tail = intern(RegexKind::kConcatenation, pair);
+  }
+  return tail;
+}
+
+RegexId RegexStore::alternation(std::vector<RegexId> parts) {
+  std::vector<RegexId> flat;
+  ByteSet one_byte;
+  bool nullable_part = false;
+  size_t repetitions = 0;
+  size_t json_strings = 0;
+  auto add = [&](RegexId part) {
+    const RegexKind k = kind(part);
+    if (k == RegexKind::kNothing || k == RegexKind::kEmptyText) return;
+    if (k == RegexKind::kBytes) {
+      for (size_t i = 0; i < 8; ++i) one_byte.words[i] |= operands(part)[i];
+      return;
+    }
+    if (k == RegexKind::kRepetition) ++repetitions;
+    if (k == RegexKind::kConcatenation && kind(operand(part, 0)) == RegexKind::kRepetition) ++repetitions;
+    if (k == RegexKind::kJsonString) ++json_strings;
+    nullable_part = nullable_part || nullable(part);
+    flat.push_back(part);
+  };
+  bool has_empty_text = false;
+  for (RegexId part : parts) {
+    if (part == all()) return all();
+    if (part == empty_text()) has_empty_text = true;
+    if (kind(part) == RegexKind::kAlternation) {
+      for (uint32_t inner : operands(part)) {
+        if (RegexId(inner) == empty_text()) has_empty_text = true;
+        add(RegexId(inner));
+      }
+    } else {
+      add(part);
+    }
+  }
+  if (!one_byte.empty()) flat.push_back(bytes(one_byte));
+  if (json_strings > 1) merge_json_strings(flat, false);
+  if (repetitions > 0 && flat.size() > 1) merge_repetitions(flat);
+  if (has_empty_text && !nullable_part) flat.push_back(empty_text());
+  std::sort(flat.begin(), flat.end());
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (flat.empty()) return nothing();
+  if (flat.size() == 1) return flat[0];
+  static_assert(sizeof(RegexId) == sizeof(uint32_t));
+  return intern(RegexKind::kAlternation, {&flat[0].value, flat.size()});
+}
+
+// x{a,b} t | x{c,d} t is x{min,max} t where the ranges touch. Without this, residuals of (a|aa){0,1000} would collect a
+// thousand alternatives. t alone counts as x{0,0} t.
+void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
+  struct Counted {
+    RegexId body, tail;
+    uint32_t minimum, maximum;
+  };
+  std::vector<Counted> counted;
+  std::vector<RegexId> others;
+  for (RegexId part : parts) {
+    RegexId head = part;
+    RegexId tail = empty_text();
+    if (kind(part) == RegexKind::kConcatenation) {
+      head = operand(part, 0);
+      tail = operand(part, 1);
+    }
+    if (kind(head) == RegexKind::kRepetition) {
+      const Words o = operands(head);
+      counted.push_back({RegexId(o[0]), tail, o[1], o[2]});
+    } else {
+      others.push_back(part);
+    }
+  }
+  std::sort(counted.begin(), counted.end(), [](const Counted& x, const Counted& y) {
+    return std::tie(x.body, x.tail, x.minimum, x.maximum) < std::tie(y.body, y.tail, y.minimum, y.maximum);
+  });
+  std::vector<Counted> merged;
+  for (const Counted& c : counted) {
+    if (!merged.empty() && merged.back().body == c.body && merged.back().tail == c.tail &&
+        c.minimum <= saturating_add(merged.back().maximum, 1)) {
+      merged.back().maximum = std::max(merged.back().maximum, c.maximum);
+    } else {
+      merged.push_back(c);
+    }
+  }
+  for (Counted& c : merged) {
+    if (c.minimum <= 1 && c.tail != empty_text()) {
+      const auto bare = std::find(others.begin(), others.end(), c.tail);
+      if (bare != others.end()) {
+        c.minimum = 0;
+        others.erase(bare);
+      }
+    }
+    others.push_back(concatenation(repetition(c.body, c.minimum, c.maximum), c.tail));
+  }
+  parts = std::move(others);
+}
+
+// Literals at the same place of their spelling decode alike, so the set operation moves inside.
+void RegexStore::merge_json_strings(std::vector<RegexId>& parts, bool intersect) {
+  std::vector<RegexId> strings;
+  std::vector<RegexId> others;
+  for (RegexId part : parts) (kind(part) == RegexKind::kJsonString ? strings : others).push_back(part);
+  auto place = [&](RegexId s) { return operands(s).subspan(1); };
+  std::sort(strings.begin(), strings.end(), [&](RegexId x, RegexId y) {
+    return std::lexicographical_compare(place(x).begin(), place(x).end(), place(y).begin(), place(y).end());
+  });
+  for (size_t i = 0; i < strings.size();) {
+    std::vector<RegexId> bodies;
+    size_t j = i;
+    for (; j < strings.size() && std::equal(place(strings[i]).begin(), place(strings[i]).end(), place(strings[j]).begin());
+         ++j) {
+      bodies.push_back(operand(strings[j], 0));
+    }
+    const RegexId body = intersect ? intersection(std::move(bodies)) : alternation(std::move(bodies));
+    if (body == nothing()) {
+      others.push_back(nothing());
+    } else {
+      const Words at = place(strings[i]);
+      const uint32_t node[] = {body.value, at[0], at[1], at[2]};
+      others.push_back(intern(RegexKind::kJsonString, node));
+    }
+    i = j;
+  }
+  parts = std::move(others);
+}
+
+RegexId RegexStore::intersection(std::vector<RegexId> parts) {
+  std::vector<RegexId> flat;
+  ByteSet one_byte = ByteSet::all();
+  bool has_bytes = false;
+  bool has_empty_text = false;
+  size_t json_strings = 0;
+  auto add = [&](RegexId part) {
+    if (part == all()) return;
+    if (part == empty_text()) has_empty_text = true;
+    if (kind(part) == RegexKind::kBytes) {
+      has_bytes = true;
+      for (size_t i = 0; i < 8; ++i) one_byte.words[i] &= operands(part)[i];
+      return;
+    }
+    if (kind(part) == RegexKind::kJsonString) ++json_strings;
+    flat.push_back(part);
+  };
+  for (RegexId part : parts) {
+    if (part == nothing()) return nothing();
+    if (kind(part) == RegexKind::kIntersection) {
+      for (uint32_t inner : operands(part)) add(RegexId(inner));
+    } else {
+      add(part);
+    }
+  }
+  if (has_bytes) {
+    const RegexId set = bytes(one_byte);
+    if (set == nothing()) return nothing();
+    flat.push_back(set);
+  }
+  if (json_strings > 1) merge_json_strings(flat, true);
+  std::sort(flat.begin(), flat.end());
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (!flat.empty() && flat[0] == nothing()) return nothing();
+  if (has_empty_text) {
+    const bool all_nullable = std::all_of(flat.begin(), flat.end(), [&](RegexId r) { return nullable(r); });
+    return all_nullable ? empty_text() : nothing();
+  }
+  for (RegexId part : flat) {
+    if (kind(part) == RegexKind::kComplement && std::binary_search(flat.begin(), flat.end(), operand(part, 0))) {
+      return nothing();
+    }
+  }
+  if (flat.empty()) return all();
+  if (flat.size() == 1) return flat[0];
+  return intern(RegexKind::kIntersection, {&flat[0].value, flat.size()});
+}
+
+RegexId RegexStore::complement(RegexId body) {
+  if (kind(body) == RegexKind::kComplement) return operand(body, 0);
+  const uint32_t one[] = {body.value};
+  return intern(RegexKind::kComplement, one);
+}
+
+RegexId RegexStore::repetition(RegexId body, uint32_t minimum, uint32_t maximum) {
+  if (minimum > maximum) return nothing();
+  if (maximum == 0 || body == empty_text()) return empty_text();
+  if (body == nothing()) return minimum == 0 ? empty_text() : nothing();
+  if (minimum == 1 && maximum == 1) return body;
+  if (nullable(body)) minimum = 0;
+  if (kind(body) == RegexKind::kRepetition) {
+    const Words inner = operands(body);
+    if (inner[1] == 0 && inner[2] == kUnbounded) return body;                       // (x*){m,n}
+    if (inner[1] <= 1 && minimum <= 1 && maximum == kUnbounded) {                   // (x{0,k})*, (x{1,k})+
+      return repetition(RegexId(inner[0]), std::min(inner[1], minimum), kUnbounded);
+    }
+  }
+  const uint32_t node[] = {body.value, minimum, maximum};
+  return intern(RegexKind::kRepetition, node);
+}
+
+RegexId RegexStore::key_set(std::vector<std::string> keys) {
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  if (keys.empty()) return nothing();
+  if (keys.size() == 1 && keys[0].empty()) return empty_text();
+  // Equal tables get one id: the key of a table is the words of its keys.
+  std::vector<uint32_t> words;
+  for (const std::string& key : keys) {
+    const size_t at = words.size();
+    words.resize(at + 1 + (key.size() + 3) / 4, 0);
+    words[at] = static_cast<uint32_t>(key.size());
+    if (!key.empty()) std::memcpy(&words[at + 1], key.data(), key.size());
+  }
+  const auto n = static_cast<uint32_t>(keys.size());
+  const auto [table, is_new] = key_table_ids_.intern(words);
+  if (is_new) {
+    for (const std::string& key : keys) key_table_bytes_ += sizeof(key) + key.capacity();
+    key_tables_.push_back(std::make_unique<KeyTable>(std::move(keys)));
+  }
+  const uint32_t node[] = {table, 0, n, 0};
+  return intern(RegexKind::kKeySet, node);
+}
+
+RegexId RegexStore::without_empty_text(RegexId node) {
+  if (!nullable(node)) return node;
+  return intersection({node, complement(empty_text())});
+}
+
+RegexId RegexStore::derivative(RegexId node, unsigned b) {
+  switch (kind(node)) {
+    case RegexKind::kNothing:
+    case RegexKind::kEmptyText:
+      return nothing();
+    case RegexKind::kBytes:
+      return (operands(node)[b >> 5] >> (b & 31)) & 1 ? empty_text() : nothing();
+    default:
+      break;
+  }
+  const uint64_t key = (uint64_t{node.value} << 8) | b;
+  if (auto known = derivatives_.find(key)) return RegexId(*known);
+  const RegexId result = derive(node, b);
+  // A search inside `derive` may have come by here already.
+  if (!derivatives_.find(key)) derivatives_.insert(key, result.value);
+  return result;
+}
+
+RegexId RegexStore::derive(RegexId node, unsigned b) {
+  switch (kind(node)) {
+    case RegexKind::kNothing:
+    case RegexKind::kEmptyText:
+    case RegexKind::kBytes:
+      break;
+    case RegexKind::kConcatenation:
+      return derive_concatenation(node, b);
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection: {
+      std::vector<RegexId> parts;
+      for (uint32_t part : operands(node)) parts.push_back(derivative(RegexId(part), b));
+      return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
+    }
+    case RegexKind::kComplement:
+      return complement(derivative(operand(node, 0), b));
+    case RegexKind::kRepetition: {
+      const Words o = operands(node);
+      const RegexId body(o[0]);
+      return concatenation(derivative(body, b), repetition(body, one_less(o[1]), one_less(o[2])));
+    }
+    case RegexKind::kKeySet:
+      return derive_key_set(node, b);
+    case RegexKind::kJsonString:
+      return derive_json_string(node, b);
+  }
+  return nothing();
+}
+
+// One derivative for each head that may be skipped, along the tail in a loop.
+RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
+  std::vector<RegexId> parts;
+  while (kind(node) == RegexKind::kConcatenation) {
+    const RegexId head = operand(node, 0);
+    const RegexId tail = operand(node, 1);
+    parts.push_back(concatenation(derivative(head, b), tail));
+    if (!nullable(head)) return parts.size() == 1 ? parts[0] : alternation(std::move(parts));
+    node = tail;
+  }
+  parts.push_back(derivative(node, b));
+  return alternation(std::move(parts));
+}
+
+RegexId RegexStore::derive_key_set(RegexId node, unsigned b) {
+  const Words o = operands(node);
+  const KeyTable& table = *key_tables_[o[0]];
+  const size_t depth = o[3];
+  auto low = table.begin() + o[1];
+  const auto end = table.begin() + o[2];
+  if (low->size() == depth) ++low;  // the key that ends here sorts first
+  auto byte_at = [depth](const std::string& key) { return static_cast<uint8_t>(key[depth]); };
+  const auto from = std::lower_bound(low, end, b, [&](const std::string& key, unsigned c) { return byte_at(key) < c; });
+  const auto to = std::upper_bound(from, end, b, [&](unsigned c, const std::string& key) { return c < byte_at(key); });
+  if (from == to) return nothing();
+  if (to - from == 1 && from->size() == depth + 1) return empty_text();
+  const uint32_t rest[] = {o[0], static_cast<uint32_t>(from - table.begin()), static_cast<uint32_t>(to - table.begin()),
+                           static_cast<uint32_t>(depth + 1)};
+  return intern(RegexKind::kKeySet, rest);
+}
+
+const ByteSet& RegexStore::first(RegexId node) {
+  if (props_[node.value].first == 0) {
+    const ByteSet set = compute_first(node);
+    props_[node.value].first = static_cast<uint32_t>(first_sets_.size());
+    first_sets_.push_back(set);
+  }
+  return first_sets_[props_[node.value].first];
+}
+
+ByteSet RegexStore::compute_first(RegexId node) {
+  ByteSet set;
+  const Words o = operands(node);
+  switch (kind(node)) {
+    case RegexKind::kNothing:
+    case RegexKind::kEmptyText:
+      break;
+    case RegexKind::kBytes:
+      std::copy(o.begin(), o.end(), set.words.begin());
+      break;
+    case RegexKind::kConcatenation:
+      while (kind(node) == RegexKind::kConcatenation) {
+        set |= first(operand(node, 0));
+        if (!nullable(operand(node, 0))) return set;
+        node = operand(node, 1);
+      }
+      set |= first(node);
+      break;
+    case RegexKind::kAlternation:
+      for (uint32_t part : o) set |= first(RegexId(part));
+      break;
+    case RegexKind::kIntersection:
+      set = ByteSet::all();
+      for (uint32_t part : o) set &= first(RegexId(part));
+      break;
+    case RegexKind::kComplement:
+      set = ByteSet::all();
+      break;
+    case RegexKind::kRepetition:
+      set = first(RegexId(o[0]));
+      break;
+    case RegexKind::kKeySet: {
+      const KeyTable& table = *key_tables_[o[0]];
+      for (size_t i = o[1]; i < o[2]; ++i) {
+        if (table[i].size() > o[3]) set.add(static_cast<uint8_t>(table[i][o[3]]));
+      }
+      break;
+    }
+    case RegexKind::kJsonString:
+      return first_of_json_string(node);
+  }
+  return set;
+}
+
+bool RegexStore::is_empty(RegexId node) {
+  const Props& p = props_[node.value];
+  if (p.emptiness != Emptiness::kUnknown) return p.emptiness == Emptiness::kEmpty;
+  if (!p.may_be_empty) return false;
+  bool empty = false;
+  switch (p.kind) {
+    case RegexKind::kConcatenation: {
+      RegexId rest = node;
+      while (!empty && kind(rest) == RegexKind::kConcatenation) {
+        empty = is_empty(operand(rest, 0));
+        rest = operand(rest, 1);
+      }
+      empty = empty || is_empty(rest);
+      break;
+    }
+    case RegexKind::kAlternation: {
+      const Words parts = operands(node);
+      empty = std::all_of(parts.begin(), parts.end(), [&](uint32_t part) { return is_empty(RegexId(part)); });
+      break;
+    }
+    case RegexKind::kRepetition:
+    case RegexKind::kJsonString:
+      empty = is_empty(operand(node, 0));
+      break;
+    default:
+      empty = search_empty(node);
+  }
+  props_[node.value].emptiness = empty ? Emptiness::kEmpty : Emptiness::kNonempty;
+  return empty;
+}
+
+bool RegexStore::search_empty(RegexId node) {
+  std::unordered_set<uint32_t> seen{node.value};
+  std::deque<RegexId> queue{node};
+  uint64_t steps = 0;
+  while (!queue.empty()) {
+    const RegexId at = queue.front();
+    queue.pop_front();
+    const ByteSet bytes = first(at);
+    for (unsigned b = 0; b < 256; ++b) {
+      if (!bytes.has(b)) continue;
+      if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+      const RegexId next = derivative(at, b);
+      const Emptiness known = props_[next.value].emptiness;
+      if (known == Emptiness::kNonempty || !props_[next.value].may_be_empty) {
+        if (next != nothing()) return false;
+        continue;
+      }
+      if (known == Emptiness::kUnknown && seen.insert(next.value).second) queue.push_back(next);
+    }
+  }
+  for (uint32_t id : seen) props_[id].emptiness = Emptiness::kEmpty;
+  return true;
+}
+
+std::optional<std::string> RegexStore::shortest(RegexId node) {
+  struct Step {
+    RegexId node;
+    size_t parent;
+    uint8_t byte;
+  };
+  if (nullable(node)) return std::string();
+  std::vector<Step> steps{{node, 0, 0}};
+  std::unordered_set<uint32_t> seen{node.value};
+  uint64_t derivatives = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const ByteSet bytes = first(steps[i].node);
+    for (unsigned b = 0; b < 256; ++b) {
+      if (!bytes.has(b)) continue;
+      if (++derivatives > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+      const RegexId next = derivative(steps[i].node, b);
+      if (next == nothing() || !seen.insert(next.value).second) continue;
+      steps.push_back({next, i, static_cast<uint8_t>(b)});
+      if (!nullable(next)) continue;
+      std::string text;
+      for (size_t at = steps.size() - 1; at != 0; at = steps[at].parent) text.push_back(static_cast<char>(steps[at].byte));
+      return std::string(text.rbegin(), text.rend());
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace cfgmask

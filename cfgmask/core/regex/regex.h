@@ -1,0 +1,147 @@
+// Regexes over bytes: hash-consed nodes moved by Brzozowski derivatives.
+//
+// A node denotes a set of byte strings. Equal nodes have equal ids, so an automaton state is a node and its transition a
+// derivative (Brzozowski 1964; Owens, Reppy, Turon 2009). Nodes are simplified where they are made: similar nodes become
+// one, which is what keeps the number of residuals finite and small.
+//
+// Counted repetition is a node (`x{0,100000}` is one), a set of keys is a node (a range of a sorted table and a depth), and
+// a JSON string literal is a node around the regex of its decoded text. None is ever unrolled.
+//
+// Threads: none of this is safe for concurrent use; the owner of a RegexStore guards it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "util/byte_set.h"
+#include "util/chunked_vector.h"
+#include "util/ids.h"
+#include "util/interner.h"
+#include "util/limits.h"
+
+namespace cfgmask {
+
+using RegexId = Id<struct RegexTag>;
+
+inline constexpr uint32_t kUnbounded = UINT32_MAX;
+
+enum class RegexKind : uint32_t {
+  kNothing,        // no string
+  kEmptyText,      // the empty string
+  kBytes,          // one byte out of a set
+  kConcatenation,  // head, tail; the head is never itself a concatenation
+  kAlternation,    // sorted distinct parts
+  kIntersection,   // sorted distinct parts
+  kComplement,     // every byte string but those of the body
+  kRepetition,     // body, minimum, maximum
+  kKeySet,         // keys [low, high) of a table, of which `depth` bytes were read
+  kJsonString,     // body over the decoded text, and where in the literal we are
+};
+
+// Which spellings of a character a JSON string may use; see JsonString in cfgmask/grammar/regex_tree.py.
+enum class JsonEscapes : uint32_t { kAny, kLiteral, kCanonical };
+
+struct CodePointRange {
+  uint32_t low;
+  uint32_t high;
+};
+
+class RegexStore {
+ public:
+  explicit RegexStore(uint64_t max_depth, uint64_t max_search_steps);
+  RegexStore(const RegexStore&) = delete;
+  RegexStore& operator=(const RegexStore&) = delete;
+
+  // New nodes are charged to this account until the next call; null: to nobody.
+  void charge_to(Account* account) { account_ = account; }
+
+  static constexpr RegexId nothing() { return RegexId(0U); }
+  static constexpr RegexId empty_text() { return RegexId(1U); }
+  static constexpr RegexId all() { return RegexId(2U); }  // every byte string
+
+  RegexId literal(std::string_view data);
+  RegexId bytes(const ByteSet& set);
+  RegexId char_class(std::vector<CodePointRange> ranges);  // sorted, disjoint; as UTF-8
+  RegexId concatenation(RegexId head, RegexId tail);
+  RegexId alternation(std::vector<RegexId> parts);
+  RegexId intersection(std::vector<RegexId> parts);
+  RegexId complement(RegexId body);
+  RegexId repetition(RegexId body, uint32_t minimum, uint32_t maximum);
+  RegexId key_set(std::vector<std::string> keys);
+  RegexId json_string(RegexId body, JsonEscapes escapes);
+  // `node` without the empty string.
+  RegexId without_empty_text(RegexId node);
+
+  RegexKind kind(RegexId node) const { return props_[node.value].kind; }
+  bool nullable(RegexId node) const { return props_[node.value].nullable; }
+
+  // The residual after byte b. One recursion over the node the first time, then one probe.
+  RegexId derivative(RegexId node, unsigned b);
+  // A superset of the bytes that strings of the node start with; exact but for intersections and complements.
+  const ByteSet& first(RegexId node);
+  // Whether the node denotes no string. Constant but for intersections and complements, which search their residuals
+  // breadth first, at most max_search_steps derivatives (else LimitExceeded). Answers are remembered.
+  bool is_empty(RegexId node);
+  // A shortest string, the smallest of the shortest; nullopt for the empty set. Breadth-first search.
+  std::optional<std::string> shortest(RegexId node);
+
+  size_t size() const { return nodes_.size(); }
+  size_t bytes() const;
+
+ private:
+  enum class Emptiness : uint8_t { kUnknown, kEmpty, kNonempty };
+  struct Props {
+    RegexKind kind = RegexKind::kNothing;
+    bool nullable = false;
+    bool may_be_empty = false;  // holds an intersection or a complement
+    Emptiness emptiness = Emptiness::kUnknown;
+    uint32_t depth = 0;
+    uint32_t first = 0;  // index into first_sets_, 0: not asked yet
+  };
+  using KeyTable = std::vector<std::string>;
+
+  Words operands(RegexId node) const { return nodes_.at(node.value).subspan(1); }
+  RegexId operand(RegexId node, size_t i) const { return RegexId(operands(node)[i]); }
+  RegexId intern(RegexKind kind, std::span<const uint32_t> operands);
+  Props properties(RegexKind kind, std::span<const uint32_t> operands) const;
+
+  RegexId utf8_tail(std::span<const CodePointRange> ranges, int n_bytes);
+  RegexId derive(RegexId node, unsigned b);
+  RegexId derive_concatenation(RegexId node, unsigned b);
+  RegexId derive_key_set(RegexId node, unsigned b);
+  ByteSet compute_first(RegexId node);
+  bool search_empty(RegexId node);
+  void merge_repetitions(std::vector<RegexId>& parts);
+  void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
+
+  // regex/json_string.cc
+  struct JsonState;
+  JsonState json_state(RegexId node) const;
+  RegexId json_node(const JsonState& state);
+  RegexId derive_json_string(RegexId node, unsigned b);
+  ByteSet first_of_json_string(RegexId node);
+  RegexId after_character(const JsonState& state, uint32_t code_point);
+  bool can_escape(const JsonState& state);
+  bool can_take_hex(const JsonState& state);
+  bool can_take(RegexId node, uint32_t low, uint32_t high);
+  bool can_take_tail(RegexId node, int n_bytes, uint32_t low, uint32_t high);
+
+  uint64_t max_depth_;
+  uint64_t max_search_steps_;
+  Account* account_ = nullptr;
+  Interner nodes_;
+  ChunkedVector<Props> props_;
+  ChunkedVector<ByteSet> first_sets_;
+  HashTable derivatives_;
+  Interner key_table_ids_;
+  ChunkedVector<std::unique_ptr<KeyTable>> key_tables_;
+  size_t key_table_bytes_ = 0;
+};
+
+}  // namespace cfgmask

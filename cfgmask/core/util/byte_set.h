@@ -1,0 +1,49 @@
+// A set of bytes.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace cfgmask {
+
+struct ByteSet {
+  std::array<uint32_t, 8> words{};
+
+  static ByteSet all() {
+    ByteSet s;
+    s.words.fill(UINT32_MAX);
+    return s;
+  }
+  static ByteSet range(unsigned low, unsigned high) {
+    ByteSet s;
+    for (unsigned b = low; b <= high; ++b) s.add(b);
+    return s;
+  }
+
+  bool has(unsigned b) const { return (words[b >> 5] >> (b & 31)) & 1; }
+  void add(unsigned b) { words[b >> 5] |= 1U << (b & 31); }
+  void remove(unsigned b) { words[b >> 5] &= ~(1U << (b & 31)); }
+  bool empty() const {
+    for (uint32_t w : words)
+      if (w != 0) return false;
+    return true;
+  }
+  int count() const {
+    int n = 0;
+    for (uint32_t w : words) n += std::popcount(w);
+    return n;
+  }
+  ByteSet& operator|=(const ByteSet& other) {
+    for (size_t i = 0; i < 8; ++i) words[i] |= other.words[i];
+    return *this;
+  }
+  ByteSet& operator&=(const ByteSet& other) {
+    for (size_t i = 0; i < 8; ++i) words[i] &= other.words[i];
+    return *this;
+  }
+  friend bool operator==(const ByteSet&, const ByteSet&) = default;
+};
+
+}  // namespace cfgmask

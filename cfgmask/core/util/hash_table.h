@@ -1,0 +1,104 @@
+// Hash tables that grow a little with each insertion instead of all at once.
+//
+// Open addressing with linear probing. When a table is three quarters full, a table of twice the size is started and
+// every later insertion moves kMove entries over; a lookup asks both until the move is done. The longest pause is one
+// allocation. Nothing is ever erased, which is what interning needs; `clear` starts anew.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace cfgmask {
+
+inline uint64_t mix(uint64_t x) {
+  // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+inline uint64_t hash_words(const uint32_t* words, size_t n) {
+  uint64_t h = 0x9e3779b97f4a7c15ULL * (n + 1);
+  for (size_t i = 0; i < n; ++i) h = mix(h ^ words[i]) + 0x9e3779b97f4a7c15ULL;
+  return h;
+}
+
+// Entries of (64-bit key, 32-bit value); several entries may have the same key when the key is itself a hash.
+class HashTable {
+ public:
+  // The value of the first entry with this key for which `same(value)` holds.
+  template <class Same>
+  std::optional<uint32_t> find(uint64_t key, Same same) const {
+    if (auto found = probe(slots_, key, same)) return found;
+    if (!old_.empty()) return probe(old_, key, same);
+    return std::nullopt;
+  }
+
+  std::optional<uint32_t> find(uint64_t key) const {
+    return find(key, [](uint32_t) { return true; });
+  }
+
+  // Adds an entry; the caller knows that it is not there yet.
+  void insert(uint64_t key, uint32_t value) {
+    if ((count_ + 1) * 4 > slots_.size() * 3) grow();
+    place(key, value);
+    ++count_;
+    if (!old_.empty()) move_some();
+  }
+
+  size_t size() const { return count_; }
+  size_t bytes() const { return (slots_.capacity() + old_.capacity()) * sizeof(Slot); }
+
+  void clear() { *this = HashTable(); }
+
+ private:
+  struct Slot {
+    uint64_t key = 0;
+    uint32_t value = 0;
+    bool used = false;
+  };
+  static constexpr size_t kFirst = 16;
+  static constexpr size_t kMove = 16;
+
+  template <class Same>
+  static std::optional<uint32_t> probe(const std::vector<Slot>& slots, uint64_t key, Same same) {
+    if (slots.empty()) return std::nullopt;
+    const size_t mask = slots.size() - 1;
+    for (size_t i = mix(key) & mask; slots[i].used; i = (i + 1) & mask) {
+      if (slots[i].key == key && same(slots[i].value)) return slots[i].value;
+    }
+    return std::nullopt;
+  }
+
+  void place(uint64_t key, uint32_t value) {
+    const size_t mask = slots_.size() - 1;
+    size_t i = mix(key) & mask;
+    while (slots_[i].used) i = (i + 1) & mask;
+    slots_[i] = {key, value, true};
+  }
+
+  void grow() {
+    while (!old_.empty()) move_some();
+    old_.swap(slots_);
+    slots_.assign(old_.empty() ? kFirst : old_.size() * 2, Slot{});
+    moved_ = 0;
+  }
+
+  // Entries stay in `old_` after they were copied, so that its probe chains hold; the whole is freed at the end.
+  void move_some() {
+    const size_t end = moved_ + kMove < old_.size() ? moved_ + kMove : old_.size();
+    for (; moved_ < end; ++moved_) {
+      if (old_[moved_].used) place(old_[moved_].key, old_[moved_].value);
+    }
+    if (moved_ == old_.size()) std::vector<Slot>().swap(old_);
+  }
+
+  std::vector<Slot> slots_;
+  std::vector<Slot> old_;
+  size_t moved_ = 0;
+  size_t count_ = 0;
+};
+
+}  // namespace cfgmask
