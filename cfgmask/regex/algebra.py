@@ -25,7 +25,7 @@ class RegexAlgebra:
         from cfgmask._core import RegexBuilder
 
         self._builder: RegexBuilder = RegexBuilder(asdict(limits))
-        self._lowering = RegexLowering(self._builder)
+        self._lowering = RegexLowering(self._builder, limits)
 
     def is_empty(self, tree: RegexTree) -> bool:
         """Whether no text matches."""
@@ -45,7 +45,7 @@ class RegexAlgebra:
 
     def disjoint(self, first: RegexTree, second: RegexTree) -> bool:
         """Whether no text matches both."""
-        nodes = [self._lowering.node(first), self._lowering.node(second)]
+        nodes = [self._lowering.node(first), self._lowering.lower(second)]
         return self._builder.is_empty(self._builder.intersection(nodes))
 
 

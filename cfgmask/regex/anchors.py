@@ -187,20 +187,33 @@ class Combiner:
 
         Rounds that match nothing can stand before the first (or after the last) where the body is nullable there;
         they then make up for any number that is missing from `minimum`.
+        No reading of the body is used twice (or only one of a weaker context is), so that nested repetitions do not
+        double what they contain.
         """
+        trees = self._trees
         first, last = body.at(context.at_start, ELSEWHERE), body.at(False, context.left)
+        only, middle = body.within(context), body.at(False, ELSEWHERE)
+        begins, ends = only.tree is first.tree, only.tree is last.tree
+        if begins and ends and middle.tree is only.tree:
+            return trees.repetition(only.tree, minimum, maximum)
         needed = 0 if first.nullable or last.nullable else minimum
-        only = body.within(context)
-        ways: list[RegexTree] = []
-        if minimum == 0 or only.nullable:
-            ways.append(EMPTY_TEXT)
-        if needed <= 1 and maximum != 0:
+
+        def further(taken: int) -> RegexTree:
+            bound = None if maximum is None else maximum - taken
+            return trees.repetition(middle.tree, max(needed - taken, 0), bound)
+
+        ways: list[RegexTree] = [EMPTY_TEXT] if minimum == 0 or only.nullable else []
+        if maximum == 0:
+            return trees.alternation(ways)
+        if begins and last.tree is middle.tree:
+            return trees.alternation([*ways, trees.concatenation([first.tree, further(1)])])
+        if ends and first.tree is middle.tree:
+            return trees.alternation([*ways, trees.concatenation([further(1), last.tree])])
+        if needed <= 1:
             ways.append(only.tree)
         if maximum is None or maximum >= 2:
-            bound = None if maximum is None else maximum - 2
-            middle = self._trees.repetition(body.at(False, ELSEWHERE).tree, max(needed - 2, 0), bound)
-            ways.append(self._trees.concatenation([first.tree, middle, last.tree]))
-        return self._trees.alternation(ways)
+            ways.append(trees.concatenation([first.tree, further(2), last.tree]))
+        return trees.alternation(ways)
 
 
 def _meaning(parts: Sequence[Meaning], reading: Callable[[Context], Reading]) -> Meaning:

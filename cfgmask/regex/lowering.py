@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.regex_tree import (
     Alternation,
     ByteClass,
@@ -17,46 +19,58 @@ from cfgmask.grammar.regex_tree import (
     RegexTree,
     Repetition,
 )
+from cfgmask.limits import Limits
 from cfgmask.regex.syntax import fold
 
+if TYPE_CHECKING:
+    from cfgmask._core import RegexBuilder
 
-class NodeBuilder(Protocol):
-    """The part of the core's `RegexBuilder` that makes nodes; see `_core.pyi`."""
+# Front ends make about four levels of tree for one level of nesting; this leaves room for what others put around them.
+_HEIGHT_PER_NESTING = 8
 
-    def literal(self, data: bytes, /) -> int: ...
-    def char_class(self, ranges: tuple[tuple[int, int], ...], /) -> int: ...
-    def byte_class(self, ranges: tuple[tuple[int, int], ...], /) -> int: ...
-    def concatenation(self, parts: list[int], /) -> int: ...
-    def alternation(self, parts: list[int], /) -> int: ...
-    def repetition(self, body: int, minimum: int, maximum: int | None, /) -> int: ...
-    def intersection(self, parts: list[int], /) -> int: ...
-    def complement(self, body: int, /) -> int: ...
-    def key_set(self, keys: tuple[bytes, ...], /) -> int: ...
-    def json_string(self, body: int, escapes: str, /) -> int: ...
+
+@dataclass(frozen=True)
+class _Known:
+    """A tree with its node. It is kept because its id stays its own only as long as it lives."""
+
+    tree: RegexTree
+    node: int
+    height: int
 
 
 class RegexLowering:
-    """Lowers trees into one builder. A tree object is lowered once, however often it occurs, in however many trees."""
+    """Lowers trees into one builder. A tree object is lowered once, however often it occurs, in however many trees.
 
-    def __init__(self, builder: NodeBuilder) -> None:
+    builder  the core's `RegexBuilder`, or a `GrammarBuilder`
+    limits   `max_nesting` bounds how high a tree may be, for the sake of what recurses over nodes later
+    """
+
+    def __init__(self, builder: RegexBuilder, limits: Limits = Limits()) -> None:  # noqa: B008  # immutable
         self._builder = builder
-        # Trees are kept beside their nodes: an id stays that of one object only as long as the object lives.
-        self._known: dict[int, tuple[RegexTree, int]] = {}
+        self._max_nesting = limits.max_nesting
+        self._known: dict[int, _Known] = {}
 
     def node(self, tree: RegexTree) -> int:
         """The builder's node for `tree`.
 
-        Raises LimitExceeded (max_regex_nodes), from the builder. Linear in the objects not seen before; any depth.
+        Raises LimitExceeded: max_nesting, and max_regex_nodes from the builder.
+        Linear in the objects not seen before; no recursion.
         """
-        return fold(tree, self._unknown_parts, self._lower)
+        return fold(tree, self._unknown_parts, self._lower).node
 
     def _unknown_parts(self, tree: RegexTree) -> tuple[RegexTree, ...]:
         return () if id(tree) in self._known else _parts(tree)
 
-    def _lower(self, tree: RegexTree, _: list[int]) -> int:
-        if id(tree) not in self._known:
-            self._known[id(tree)] = tree, self._make(tree, [self._known[id(part)][1] for part in _parts(tree)])
-        return self._known[id(tree)][1]
+    def _lower(self, tree: RegexTree, _: list[_Known]) -> _Known:
+        known = self._known.get(id(tree))
+        if known is None:
+            parts = [self._known[id(part)] for part in _parts(tree)]
+            height = 1 + max((part.height for part in parts), default=0)
+            if height > self._max_nesting * _HEIGHT_PER_NESTING:
+                raise LimitExceeded("max_nesting", self._max_nesting, "in a regex")
+            known = _Known(tree, self._make(tree, [part.node for part in parts]), height)
+            self._known[id(tree)] = known
+        return known
 
     def _make(self, tree: RegexTree, parts: list[int]) -> int:
         builder = self._builder
