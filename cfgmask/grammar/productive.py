@@ -1,0 +1,127 @@
+"""Which rules can end, and a grammar without those that cannot.
+
+A rule is productive if some text can complete it. `e: e "+" e` is not: whatever is written, an `e` is still to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, RuleRef, Sequence, Terminal
+from cfgmask.grammar.regex_tree import Alternation, CharClass
+from cfgmask.grammar.walk import children, fold, walk
+
+_NOTHING = Choice(())
+
+
+def productive_rules(grammar: GrammarIR) -> frozenset[str]:
+    """The names of the rules that can end. Linear in the grammar.
+
+    A terminal counts as productive unless it is `NOTHING` or a class without characters; whether a regex of
+    intersections is empty is for the compiler to find out.
+    """
+    return frozenset(_Productivity(grammar).rules)
+
+
+def without_nonproductive(grammar: GrammarIR, productive: frozenset[str]) -> GrammarIR:
+    """The same language without what can never end: alternatives, optional parts and rules. Linear.
+
+    productive  what `productive_rules` gave for this grammar
+    The start rule stays, with a body that matches nothing if it cannot end.
+    """
+    if len(productive) == len(grammar.rules):
+        return grammar
+    rules = [
+        replace(rule, body=_pruned(rule.body, productive)) if rule.name in productive else replace(rule, body=_NOTHING)
+        for rule in grammar.rules
+        if rule.name in productive or rule.name == grammar.start
+    ]
+    return replace(grammar, rules=tuple(rules))
+
+
+class _Productivity:
+    """Propagates productivity from leaves to the rules that they make productive; each edge is followed once.
+
+    `missing` holds, for each expression that is not known to be productive, how many of its parts must still become
+    so: all of a sequence, one of a choice.
+    """
+
+    def __init__(self, grammar: GrammarIR) -> None:
+        self.rules: set[str] = set()
+        self._missing: dict[int, int] = {}
+        self._parents: dict[int, list[Expr]] = {}
+        self._uses: dict[str, list[Expr]] = {}
+        self._heads: dict[int, list[str]] = {}
+        ready: list[Expr] = []
+        for rule in grammar.rules:
+            self._heads.setdefault(id(rule.body), []).append(rule.name)
+            for expr in walk(rule.body):
+                if id(expr) not in self._missing:
+                    self._enter(expr, ready)
+        self._propagate(ready)
+
+    def _enter(self, expr: Expr, ready: list[Expr]) -> None:
+        for part in children(expr):
+            self._parents.setdefault(id(part), []).append(expr)
+        if isinstance(expr, RuleRef):
+            self._uses.setdefault(expr.name, []).append(expr)
+        self._missing[id(expr)] = _needed(expr)
+        if not self._missing[id(expr)]:
+            ready.append(expr)
+
+    def _propagate(self, ready: list[Expr]) -> None:
+        while ready:
+            expr = ready.pop()
+            for name in self._heads.get(id(expr), ()):
+                if name not in self.rules:
+                    self.rules.add(name)
+                    self._satisfy(self._uses.get(name, ()), ready)
+            self._satisfy(self._parents.get(id(expr), ()), ready)
+
+    def _satisfy(self, waiting: Iterable[Expr], ready: list[Expr]) -> None:
+        for expr in waiting:
+            self._missing[id(expr)] -= 1
+            if self._missing[id(expr)] == 0:
+                ready.append(expr)
+
+
+def _needed(expr: Expr) -> int:
+    """How many parts of an expression must be productive for it to be so; for a rule's name, that rule."""
+    if isinstance(expr, Sequence):
+        return len(expr.parts)
+    if isinstance(expr, (Choice, RuleRef)):
+        return 1
+    if isinstance(expr, Repeat):
+        return 1 if expr.minimum else 0
+    return 1 if isinstance(expr, Terminal) and _matches_nothing(expr) else 0
+
+
+def _matches_nothing(terminal: Terminal) -> bool:
+    tree = terminal.regex
+    return (isinstance(tree, Alternation) and not tree.parts) or (isinstance(tree, CharClass) and not tree.ranges)
+
+
+def _pruned(body: Expr, productive: frozenset[str]) -> Expr:
+    """`body` without the alternatives and optional parts that cannot end."""
+
+    def combine(expr: Expr, parts: list[Expr]) -> Expr:
+        if isinstance(expr, RuleRef):
+            return expr if expr.name in productive else _NOTHING
+        if isinstance(expr, Terminal):
+            return _NOTHING if _matches_nothing(expr) else expr
+        if isinstance(expr, Sequence):
+            return _NOTHING if any(map(_is_nothing, parts)) else Sequence(tuple(parts))
+        if isinstance(expr, Choice):
+            return Choice(tuple(part for part in parts if not _is_nothing(part)))
+        if isinstance(expr, Repeat):
+            if not _is_nothing(parts[0]):
+                return replace(expr, body=parts[0])
+            return _NOTHING if expr.minimum else Sequence(())
+        return expr
+
+    return fold(body, combine)
+
+
+def _is_nothing(expr: Expr) -> bool:
+    return isinstance(expr, Choice) and not expr.parts

@@ -1,0 +1,48 @@
+"""Going through expressions of the IR without recursion: they may be deep, and share parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence
+
+T = TypeVar("T")
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The parts of an expression, in order; none for a leaf."""
+    if isinstance(expr, (Sequence, Choice)):
+        return expr.parts
+    if isinstance(expr, Repeat):
+        return (expr.body,)
+    return ()
+
+
+def walk(root: Expr) -> Iterator[Expr]:
+    """Every expression in `root`, parents first; one that is shared comes once."""
+    seen: set[int] = set()
+    pending = [root]
+    while pending:
+        expr = pending.pop()
+        if id(expr) not in seen:
+            seen.add(id(expr))
+            yield expr
+            pending.extend(reversed(children(expr)))
+
+
+def fold(root: Expr, combine: Callable[[Expr, list[T]], T]) -> T:
+    """Combine an expression from its leaves up: `combine(expr, results of its parts)`, once for what is shared."""
+    results: dict[int, T] = {}
+    pending = [root]
+    while pending:
+        expr = pending[-1]
+        parts = children(expr)
+        missing = [part for part in parts if id(part) not in results]
+        if missing:
+            pending.extend(reversed(missing))
+            continue
+        pending.pop()
+        if id(expr) not in results:
+            results[id(expr)] = combine(expr, [results[id(part)] for part in parts])
+    return results[id(root)]

@@ -1,0 +1,109 @@
+"""A `Document` to the IR: names, then terminals, then rules, then the checks that need all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cfgmask.diagnostics import Span
+from cfgmask.grammar import ir
+from cfgmask.grammar.productive import productive_rules, without_nonproductive
+from cfgmask.grammar.reachable import reachable_rules, without_unreachable
+from cfgmask.json_schema import JsonSchemaOptions
+from cfgmask.lark import nodes
+from cfgmask.lark.common import common_terminals
+from cfgmask.lark.json_blocks import JsonBlocks
+from cfgmask.lark.names import START, Symbols, resolve_names
+from cfgmask.lark.options import read_options
+from cfgmask.lark.problems import Problems
+from cfgmask.lark.rules import RuleLowering, spelling
+from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
+from cfgmask.limits import Limits
+
+
+def lower_document(
+    document: nodes.Document, limits: Limits, json_options: JsonSchemaOptions | None, problems: Problems
+) -> ir.GrammarIR:
+    """The grammar that a document describes. Raises GrammarError with all of `problems`, and LimitExceeded."""
+    _refuse_empty(document, problems)
+    options = read_options(document.options, problems)
+    symbols = resolve_names(document, problems)
+    literals = TerminalLowering(limits, problems)
+    named = literals.define(symbols.terminals, _imported(symbols, literals))
+    json_blocks = JsonBlocks(json_options or JsonSchemaOptions(), limits, problems)
+    lowering = RuleLowering(symbols, named, literals, json_blocks, problems)
+    rules = [lowering.lower(rule) for rule in symbols.rules.values()]
+    ignored = tuple(_ignored(ignore, named, literals, lowering, problems) for ignore in document.ignores)
+    _warn_of_empty_terminals(symbols, named, problems)
+    problems.raise_errors()
+    grammar = ir.GrammarIR(
+        rules=(*rules, *json_blocks.rules),
+        start=START,
+        scopes=(ir.Scope("main", ignored), *json_blocks.scopes),
+        lexer=options.lexer,
+    )
+    return replace(_without_useless(grammar, problems), notes=problems.warnings)
+
+
+def _refuse_empty(document: nodes.Document, problems: Problems) -> None:
+    """An empty grammar is told apart from one without `start`: it is often the wrong file."""
+    anything = document.definitions or document.ignores or document.imports or document.options
+    if not anything and not document.defined_elsewhere:
+        span = Span(document.source, 0, 0)
+        problems.raise_errors()
+        problems.error("lark-empty", "the grammar is empty", span, help="write at least `start: ...`")
+        problems.raise_errors()
+
+
+def _imported(symbols: Symbols, lowering: TerminalLowering) -> dict[str, TerminalRegex]:
+    """The regexes of imported terminals by the names that they have here."""
+    needed: dict[str, nodes.Definition] = {}
+    pending = [imported.name for imported in symbols.imports.values()]
+    while pending:
+        name = pending.pop()
+        if name in needed or name not in common_terminals():
+            continue
+        needed[name] = common_terminals()[name]
+        pending += [node.text for node in nodes.walk(needed[name].body) if isinstance(node, nodes.Name)]
+    lowered = lowering.define(needed, {})
+    return {alias: lowered[use.name] for alias, use in symbols.imports.items() if use.name in lowered}
+
+
+def _ignored(
+    ignore: nodes.Ignore,
+    named: dict[str, TerminalRegex],
+    literals: TerminalLowering,
+    rules: RuleLowering,
+    problems: Problems,
+) -> ir.Terminal:
+    """The terminal of an `%ignore`. A lone name is that terminal itself."""
+    lowered = literals.lower(ignore.body, named)
+    if lowered.only_empty:
+        problems.error("lark-empty-ignore", "only the empty text would be ignored", ignore.span)
+    terminal = rules.terminal(ignore.body.text) if isinstance(ignore.body, nodes.Name) else None
+    return terminal or ir.Terminal(spelling(ignore.body), lowered.tree, span=ignore.body.span)
+
+
+def _warn_of_empty_terminals(symbols: Symbols, named: dict[str, TerminalRegex], problems: Problems) -> None:
+    for name, definition in symbols.terminals.items():
+        if named[name].only_empty:
+            message = f"the terminal `{name}` matches the empty text only"
+            problems.warning("lark-empty-terminal", message, definition.span)
+
+
+def _without_useless(grammar: ir.GrammarIR, problems: Problems) -> ir.GrammarIR:
+    """The grammar without rules that cannot be used, each of which is warned of.
+
+    Raises GrammarError if the start rule is one of those that can never end.
+    """
+    productive = productive_rules(grammar)
+    for rule in grammar.rules:
+        if rule.name not in productive:
+            message = f"the rule `{rule.name}` can never end: each of its alternatives needs a rule that never ends"
+            report = problems.error if rule.name == grammar.start else problems.warning
+            report("lark-endless-rule", message, rule.span, help="add an alternative without recursion")
+    problems.raise_errors()
+    reachable = reachable_rules(grammar)
+    for rule in grammar.rules:
+        if rule.name not in reachable and rule.scope == 0:
+            problems.warning("lark-unused-rule", f"the rule `{rule.name}` is not used", rule.span)
+    return without_unreachable(without_nonproductive(grammar, productive))

@@ -1,0 +1,125 @@
+"""Which names a grammar defines and imports, and whether every name that it uses is one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from cfgmask.diagnostics import Related, Span
+from cfgmask.lark import nodes
+from cfgmask.lark.common import common_terminals
+from cfgmask.lark.problems import Problems
+from cfgmask.lark.reader import is_terminal_name
+from cfgmask.lark.suggest import did_you_mean
+
+START = "start"
+
+
+@dataclass(frozen=True, eq=False)
+class Symbols:
+    """What the names of a grammar mean: each is a key of one of these, or an error was reported."""
+
+    rules: dict[str, nodes.Definition]
+    terminals: dict[str, nodes.Definition]
+    imports: dict[str, nodes.Import]
+
+
+def resolve_names(document: nodes.Document, problems: Problems) -> Symbols:
+    """The symbols of a document. Reports what is defined twice, unknown or unused, and a missing `start`. Linear."""
+    # What could not be read may have used anything.
+    all_was_read = not problems.has_errors
+    symbols = _Collector(problems).collect(document)
+    known = {*symbols.rules, *symbols.terminals, *symbols.imports}
+    used = _check_uses(document, known, problems)
+    _check_start(document, symbols, problems)
+    if all_was_read:
+        _report_unused(symbols, used, problems)
+    return symbols
+
+
+class _Collector:
+    """Fills `Symbols`, first definition first."""
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._symbols = Symbols({}, {}, {})
+        self._places: dict[str, Span] = {}
+
+    def collect(self, document: nodes.Document) -> Symbols:
+        for imported in document.imports:
+            self._add_import(imported)
+        for definition in document.definitions:
+            if self._is_new(definition.name, definition.span):
+                table = self._symbols.terminals if definition.is_terminal else self._symbols.rules
+                table[definition.name] = definition
+        return self._symbols
+
+    def _add_import(self, imported: nodes.Import) -> None:
+        earlier = self._symbols.imports.get(imported.alias)
+        if earlier is not None and earlier.name == imported.name:
+            return
+        if not is_terminal_name(imported.alias):
+            message = f"`{imported.name}` is a terminal and cannot be named like a rule"
+            help = f"write `-> {imported.alias.upper()}`" if imported.alias.upper() != imported.alias else None
+            self._problems.error("lark-bad-import", message, imported.span, help=help)
+        if imported.name not in common_terminals():
+            message = f"`common` has no terminal `{imported.name}`"
+            help = did_you_mean(imported.name, common_terminals())
+            self._problems.error("lark-bad-import", message, imported.span, help=help)
+        if self._is_new(imported.alias, imported.span):
+            self._symbols.imports[imported.alias] = imported
+
+    def _is_new(self, name: str, span: Span) -> bool:
+        first = self._places.setdefault(name, span)
+        if first is span:
+            return True
+        related = (Related(first, "it is first defined here"),)
+        self._problems.error("lark-duplicate", f"`{name}` is defined twice", span, related=related)
+        return False
+
+
+def _uses(document: nodes.Document) -> Iterator[tuple[str | None, nodes.Name]]:
+    """Each use of a name with the name of the definition that it stands in."""
+    bodies: Iterable[tuple[str | None, nodes.Expression]] = [
+        *((definition.name, definition.body) for definition in document.definitions),
+        *((None, ignore.body) for ignore in document.ignores),
+    ]
+    for owner, body in bodies:
+        for node in nodes.walk(body):
+            if isinstance(node, nodes.Name):
+                yield owner, node
+
+
+def _check_uses(document: nodes.Document, known: set[str], problems: Problems) -> set[str]:
+    """Report names that are not known; the names that are used outside their own definition."""
+    used: set[str] = set()
+    for owner, name in _uses(document):
+        if name.text != owner:
+            used.add(name.text)
+        if name.text in known or name.text in document.defined_elsewhere:
+            continue
+        kind = "terminal" if is_terminal_name(name.text) else "rule"
+        help = did_you_mean(name.text, known)
+        if help is None and name.text in common_terminals():
+            help = f"write `%import common.{name.text}`"
+        problems.error(f"lark-unknown-{kind}", f"there is no {kind} `{name.text}`", name.span, help=help)
+    return used
+
+
+def _check_start(document: nodes.Document, symbols: Symbols, problems: Problems) -> None:
+    if START in symbols.rules or START in document.defined_elsewhere:
+        return
+    first = next(iter(symbols.rules.values()), None)
+    if first is not None:
+        span, help = first.span, f"every text of the grammar is a `start`: write `start: {first.name}`"
+    else:
+        span, help = Span(document.source, 0, 0), "every text of the grammar is a `start`: write `start: ...`"
+    problems.error("lark-no-start", "the grammar has no rule `start`", span, help=help)
+
+
+def _report_unused(symbols: Symbols, used: set[str], problems: Problems) -> None:
+    """Warn of terminals that nothing uses. Rules are looked at when they can be followed from `start`."""
+    for table in (symbols.terminals, symbols.imports):
+        for name, definition in table.items():
+            if name not in used:
+                problems.warning("lark-unused-terminal", f"the terminal `{name}` is not used", definition.span)

@@ -1,0 +1,208 @@
+"""The syntax of a grammar, as it was written: what `reader` makes and `names`, `terminals` and `rules` read.
+
+Nodes compare by identity. Trees of expressions may be as deep as `Limits.max_nesting`: walk them with `fold`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from cfgmask.diagnostics import Source, Span
+
+
+@dataclass(frozen=True, eq=False)
+class Name:
+    """A use of a rule or terminal."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class String:
+    """`value` is the text that it stands for, escapes resolved."""
+
+    value: str
+    ignore_case: bool
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """A regex between slashes; `body` is the span of what stands between them."""
+
+    flags: str
+    body: Span
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class CharacterRange:
+    """`"a".."z"` as code points, both included."""
+
+    first: int
+    last: int
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class SpecialTokens:
+    """`<name>` (then `names` has it) or `<[...]>`; the fields are those of `ir.TokenSet`."""
+
+    names: tuple[str, ...]
+    ranges: tuple[tuple[int, int], ...]
+    negated: bool
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class JsonBlock:
+    """`%json {...}`; `value` is the span of the braces and what is between them."""
+
+    value: Span
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Invalid:
+    """In place of an expression about which an error was reported, so that the others can be found too."""
+
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence:
+    parts: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    parts: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Intersection:
+    parts: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Complement:
+    body: Expression
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Repeat:
+    """`?`, `*`, `+`, `[...]`, `{n,m}` and `~n..m`; `maximum` None is without bound."""
+
+    body: Expression
+    minimum: int
+    maximum: int | None
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Alias:
+    """`body -> name`, which changes a parse tree and not the language."""
+
+    body: Expression
+    name: str
+    span: Span
+
+
+Leaf: TypeAlias = Name | String | Pattern | CharacterRange | SpecialTokens | JsonBlock | Invalid
+Expression: TypeAlias = Leaf | Sequence | Choice | Intersection | Complement | Repeat | Alias
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A rule or, if `is_terminal`, a terminal. `span` is that of its name."""
+
+    name: str
+    is_terminal: bool
+    body: Expression
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Ignore:
+    body: Expression
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Import:
+    """`%import module.name -> alias`; `alias` is `name` where none is given. One for each name of a list."""
+
+    module: str
+    name: str
+    alias: str
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """`%cfgmask {...}`; `value` is the span of the braces and what is between them."""
+
+    value: Span
+    span: Span
+
+
+Statement: TypeAlias = Definition | Ignore | Import | Options
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A grammar text, read.
+
+    defined_elsewhere  names that statements with errors would have defined, so that their uses are not reported too
+    """
+
+    source: Source
+    definitions: tuple[Definition, ...]
+    ignores: tuple[Ignore, ...]
+    imports: tuple[Import, ...]
+    options: tuple[Options, ...]
+    defined_elsewhere: frozenset[str]
+
+
+T = TypeVar("T")
+
+
+def children(node: Expression) -> tuple[Expression, ...]:
+    """The parts of an expression, in order; none for a leaf."""
+    if isinstance(node, (Sequence, Choice, Intersection)):
+        return node.parts
+    if isinstance(node, (Complement, Repeat, Alias)):
+        return (node.body,)
+    return ()
+
+
+def fold(root: Expression, combine: Callable[[Expression, list[T]], T]) -> T:
+    """Combine a tree from its leaves up: `combine(node, results of its children)`. No recursion; linear."""
+    results: list[T] = []
+    pending: list[tuple[Expression, bool]] = [(root, False)]
+    while pending:
+        node, children_done = pending.pop()
+        parts = children(node)
+        if parts and not children_done:
+            pending.append((node, True))
+            pending.extend((part, False) for part in reversed(parts))
+            continue
+        first = len(results) - len(parts)
+        results[first:] = [combine(node, results[first:])]
+    return results[0]
+
+
+def walk(root: Expression) -> Iterator[Expression]:
+    """Every node of a tree, in the order of the text, parents first."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(reversed(children(node)))

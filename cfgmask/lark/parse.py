@@ -1,0 +1,40 @@
+"""Extended Lark text to the intermediate form: every stage of this package, in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cfgmask.diagnostics import Source
+from cfgmask.grammar.ir import GrammarIR
+from cfgmask.limits import Limits
+
+if TYPE_CHECKING:
+    from cfgmask.json_schema import JsonSchemaOptions
+
+
+def parse_lark(
+    text: str,
+    *,
+    name: str = "<grammar>",
+    limits: Limits = Limits(),
+    json_options: JsonSchemaOptions | None = None,
+) -> GrammarIR:
+    """Read a grammar in extended Lark.
+
+    text          the grammar
+    name          what diagnostics call it, usually the path of its file
+    json_options  for the schemas in `%json` blocks
+    Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
+    Cost: linear in the text, some 40 microseconds a token; 0.1 s more in a process that has not yet imported `lark`.
+    Threads: any.
+    """
+    # The stages import `lark`, which `import cfgmask` must not.
+    from cfgmask.lark.lower import lower_document
+    from cfgmask.lark.problems import Problems
+    from cfgmask.lark.reader import read
+    from cfgmask.lark.text import check_text
+
+    source, problems = Source(name, text), Problems()
+    check_text(source, limits, problems)
+    document = read(source, limits, problems)
+    return lower_document(document, limits, json_options, problems)

@@ -1,0 +1,347 @@
+"""Grammar text to a `Document` of syntax nodes, by the `lark` package and the grammar in `syntax.lark`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+from lark import Token, Tree, UnexpectedToken
+
+from cfgmask.diagnostics import Source, Span
+from cfgmask.lark import nodes
+from cfgmask.lark.literals import LiteralError, parse_count, parse_special_tokens, unescape
+from cfgmask.lark.problems import Problems
+from cfgmask.lark.refusals import OTHER_IMPORT, REFUSALS, RELATIVE_IMPORT, Refusal
+from cfgmask.lark.statements import TokenStatement, statements
+from cfgmask.lark.suggest import did_you_mean
+from cfgmask.lark.syntax import statement_parser
+from cfgmask.limits import Limits
+
+MAX_NAME = 200
+"""The longest name: names are repeated in messages."""
+
+DIRECTIVES = ("%cfgmask", "%ignore", "%import", "%json")
+"""The supported `%` keywords."""
+
+_RULE_NAME = re.compile(r"_*[a-z][_a-z0-9-]*")
+_TERMINAL_NAME = re.compile(r"_*[A-Z][_A-Z0-9-]*")
+
+_TOKEN_WORDS = {
+    "NAME": "a name",
+    "STRING": "a string",
+    "REGEXP": "a regex",
+    "SPECIAL_TOKENS": "a special token",
+    "NUMBER": "a number",
+    "BLOCK": "`{`",
+    "COLON": "`:`",
+    "RPAR": "`)`",
+    "RSQB": "`]`",
+    "RBRACE": "`}`",
+    "COMMA": "`,`",
+    "LPAR": "`(`",
+    "EQUAL": "`=`",
+}
+
+Built: TypeAlias = Any
+"""What a piece of a parse tree became: a node, a list of statements, None, or a token that its parent reads."""
+
+T = TypeVar("T")
+
+
+def read(source: Source, limits: Limits, problems: Problems) -> nodes.Document:
+    """Read a grammar. What is wrong or not supported is reported to `problems`, and reading goes on.
+
+    Raises LimitExceeded. Linear: about 20 microseconds a token.
+    """
+    reader = _Reader(source, problems)
+    for statement in statements(source, limits, problems):
+        reader.read_statement(statement)
+    return reader.document()
+
+
+def is_terminal_name(name: str) -> bool:
+    """Whether a name is that of a terminal: upper case."""
+    return _TERMINAL_NAME.fullmatch(name) is not None
+
+
+class _Reader:
+    """Builds nodes from parse trees, children first, with one `build_*` method for each rule of `syntax.lark`."""
+
+    def __init__(self, source: Source, problems: Problems) -> None:
+        self._source = source
+        self._problems = problems
+        self._statements: list[nodes.Statement] = []
+        self._defined_elsewhere: set[str] = set()
+        self._fallback = Span(source, 0, 0)
+
+    def document(self) -> nodes.Document:
+        """Everything read so far."""
+        return nodes.Document(
+            source=self._source,
+            definitions=tuple(s for s in self._statements if isinstance(s, nodes.Definition)),
+            ignores=tuple(s for s in self._statements if isinstance(s, nodes.Ignore)),
+            imports=tuple(s for s in self._statements if isinstance(s, nodes.Import)),
+            options=tuple(s for s in self._statements if isinstance(s, nodes.Options)),
+            defined_elsewhere=frozenset(self._defined_elsewhere),
+        )
+
+    def read_statement(self, statement: TokenStatement) -> None:
+        """Parse and build one statement."""
+        tree = None if statement.broken else self._parse(statement.tokens)
+        if tree is None:
+            if statement.defined_name is not None:
+                self._defined_elsewhere.add(statement.defined_name)
+            return
+        self._fallback = self._span(statement.tokens[-1])
+        self._statements.extend(self._build(tree))
+
+    def _parse(self, tokens: list[Token]) -> Tree[Token] | None:
+        parser = statement_parser().parse_interactive()
+        try:
+            for token in tokens:
+                parser.feed_token(token)
+            tree: Tree[Token] = parser.feed_token(Token.new_borrow_pos("$END", "", tokens[-1]))
+            return tree
+        except UnexpectedToken as error:
+            self._report_syntax(error, tokens)
+            return None
+
+    def _report_syntax(self, error: UnexpectedToken, tokens: list[Token]) -> None:
+        token, expected = error.token, set(error.expected)
+        for suspect in (tokens[0], token):
+            if suspect.type == "UNKNOWN_DIRECTIVE":
+                self._report_directive(suspect)
+                return
+        words = [words for name, words in _TOKEN_WORDS.items() if name in expected]
+        help = None
+        if "COLON" in expected:
+            help = "a definition is written `name: ...`"
+        elif 0 < len(words) < 4:
+            help = "expected " + " or ".join(words)
+        if token.type == "$END":
+            end = tokens[-1].end_pos or 0
+            span, message = Span(self._source, end, end + 1), "the statement is not complete"
+        else:
+            shown = "{" if token.type == "BLOCK" else str(token)
+            span, message = self._span(token), f"unexpected `{_shortened(shown)}`"
+        self._problems.error("lark-syntax", message, span, help=help)
+
+    def _report_directive(self, token: Token) -> None:
+        help = did_you_mean(str(token), DIRECTIVES) or "known are " + ", ".join(f"`{d}`" for d in DIRECTIVES)
+        self._problems.error(
+            "lark-unknown-directive", f"there is no `{_shortened(str(token))}`", self._span(token), help=help
+        )
+
+    def _build(self, root: Tree[Token]) -> list[nodes.Statement]:
+        built: dict[int, Built] = {}
+        # Children come before their parents, and no recursion is involved.
+        for tree in root.iter_subtrees():
+            parts = [built.pop(id(child)) if isinstance(child, Tree) else child for child in tree.children]
+            refusal = REFUSALS.get(tree.data)
+            if refusal is not None:
+                built[id(tree)] = self._refuse(refusal, tree.data, parts)
+                continue
+            build: Callable[[list[Built]], Built] = getattr(self, f"build_{tree.data}")
+            built[id(tree)] = build(parts)
+        statements: list[nodes.Statement] = built[id(root)]
+        return statements
+
+    # Statements: each gives a list of them.
+
+    def build_start(self, parts: list[Built]) -> Built:
+        return parts[0]
+
+    def build_definition(self, parts: list[Built]) -> Built:
+        name = next(part for part in parts if isinstance(part, Token))
+        body = parts[-1]
+        if is_terminal_name(name) and parts[0] is not name:
+            message = "`?` and `!` go before the names of rules only"
+            self._problems.error("lark-terminal-modifier", message, self._span(parts[0]))
+        if not self._check_name(name):
+            self._defined_elsewhere.add(str(name))
+            return []
+        return [nodes.Definition(str(name), is_terminal_name(name), body, self._span(name))]
+
+    def build_modifier(self, parts: list[Built]) -> Built:
+        return nodes.Invalid(self._span(parts[0]))
+
+    def build_ignore(self, parts: list[Built]) -> Built:
+        return [nodes.Ignore(parts[1], self._across(parts))]
+
+    def build_options(self, parts: list[Built]) -> Built:
+        return [nodes.Options(self._span(parts[1]), self._across(parts))]
+
+    def build_import_path(self, parts: list[Built]) -> Built:
+        return parts
+
+    def build_import_one(self, parts: list[Built]) -> Built:
+        path, alias = parts[1], parts[2] if len(parts) > 2 else parts[1][-1]
+        return self._imports(path[:-1], [(path[-1], alias)])
+
+    def build_import_list(self, parts: list[Built]) -> Built:
+        return self._imports(parts[1], [(name, name) for name in parts[2:]])
+
+    def build_unknown_directive(self, parts: list[Built]) -> Built:
+        self._report_directive(parts[0])
+        return []
+
+    def _imports(self, module: list[Token], names: list[tuple[Token, Token]]) -> list[nodes.Statement]:
+        if [str(token) for token in module] != ["common"]:
+            self._defined_elsewhere.update(str(alias) for _, alias in names)
+            is_relative = bool(module) and module[0].type == "DOT"
+            place = self._across([*module, names[0][0]])
+            self._report_refusal(RELATIVE_IMPORT if is_relative else OTHER_IMPORT, place)
+            return []
+        return [
+            nodes.Import("common", str(name), str(alias), self._span(alias))
+            for name, alias in names
+            if self._check_name(name) and (alias is name or self._check_name(alias))
+        ]
+
+    # Expressions.
+
+    def build_body(self, parts: list[Built]) -> Built:
+        return nodes.Choice(tuple(parts), self._across(parts))
+
+    def build_alternative(self, parts: list[Built]) -> Built:
+        body: nodes.Expression = parts[0]
+        alias = next((part for part in parts if isinstance(part, Token)), None)
+        return nodes.Alias(body, str(alias), self._span(alias)) if alias is not None else body
+
+    def build_intersection(self, parts: list[Built]) -> Built:
+        return nodes.Intersection(tuple(parts), self._across(parts))
+
+    def build_sequence(self, parts: list[Built]) -> Built:
+        return nodes.Sequence(tuple(parts), self._across(parts))
+
+    def build_complement(self, parts: list[Built]) -> Built:
+        return nodes.Complement(parts[1], self._across(parts))
+
+    def build_group(self, parts: list[Built]) -> Built:
+        return nodes.Sequence((parts[1],), self._across(parts))
+
+    def build_optional(self, parts: list[Built]) -> Built:
+        return nodes.Repeat(parts[1], 0, 1, self._across(parts))
+
+    def build_repeat(self, parts: list[Built]) -> Built:
+        body, operator = parts
+        if operator.type == "COUNT":
+            bounds = self._literal(operator, parse_count)
+            if bounds is None:
+                return nodes.Invalid(self._span(operator))
+        else:
+            bounds = {"?": (0, 1), "*": (0, None), "+": (1, None)}[str(operator)]
+        return nodes.Repeat(body, bounds[0], bounds[1], self._across(parts))
+
+    def build_name(self, parts: list[Built]) -> Built:
+        span = self._span(parts[0])
+        return nodes.Name(str(parts[0]), span) if self._check_name(parts[0]) else nodes.Invalid(span)
+
+    def build_string(self, parts: list[Built]) -> Built:
+        return self._string(parts[0])
+
+    def build_pattern(self, parts: list[Built]) -> Built:
+        token, span = parts[0], self._span(parts[0])
+        end = token.rindex("/")
+        return nodes.Pattern(str(token[end + 1 :]), span.within(1, end), span)
+
+    def build_character_range(self, parts: list[Built]) -> Built:
+        span = self._across(parts)
+        first, last = self._string(parts[0]), self._string(parts[1])
+        if isinstance(first, nodes.Invalid) or isinstance(last, nodes.Invalid):
+            return nodes.Invalid(span)
+        for end in (first, last):
+            if len(end.value) != 1 or end.ignore_case:
+                message = "each end of a range is one character, without flags"
+                self._problems.error("lark-bad-range", message, end.span)
+                return nodes.Invalid(span)
+        if first.value > last.value:
+            message, help = "the range is empty", "write the smaller character first"
+            self._problems.error("lark-bad-range", message, span, help=help)
+            return nodes.Invalid(span)
+        return nodes.CharacterRange(ord(first.value), ord(last.value), span)
+
+    def build_special_tokens(self, parts: list[Built]) -> Built:
+        read, span = self._literal(parts[0], parse_special_tokens), self._span(parts[0])
+        if read is None:
+            return nodes.Invalid(span)
+        return nodes.SpecialTokens(read.names, read.ranges, read.negated, span)
+
+    def build_json_block(self, parts: list[Built]) -> Built:
+        return nodes.JsonBlock(self._span(parts[1]), self._across(parts))
+
+    # Shapes inside constructs that are refused as a whole: only their places matter.
+
+    def build_attribute(self, parts: list[Built]) -> Built:
+        return nodes.Invalid(self._across(parts))
+
+    def build_parameter(self, parts: list[Built]) -> Built:
+        return nodes.Invalid(self._across(parts))
+
+    def build_bits(self, parts: list[Built]) -> Built:
+        return nodes.Invalid(self._across(parts))
+
+    def _refuse(self, refusal: Refusal, construct: str, parts: list[Built]) -> Built:
+        """Report a construct; what is left in its place depends on whether it is a statement or an expression."""
+        if construct in ("override", "extend"):
+            self._report_refusal(refusal, self._span(parts[0]))
+            return parts[1]
+        place = self._across(parts)
+        self._report_refusal(refusal, place)
+        if construct == "declare":
+            self._defined_elsewhere.update(str(part) for part in parts[1:])
+            return []
+        return [] if construct == "foreign_options" else nodes.Invalid(place)
+
+    def _report_refusal(self, refusal: Refusal, span: Span) -> None:
+        self._problems.error(refusal.code, refusal.message, span, help=refusal.help)
+
+    def _string(self, token: Token) -> nodes.String | nodes.Invalid:
+        read, span = self._literal(token, unescape), self._span(token)
+        if read is None:
+            return nodes.Invalid(span)
+        for start, end in read.kept:
+            escape = token[start:end]
+            self._problems.warning(
+                "lark-unknown-escape",
+                f"`{escape}` in a string is a backslash and a character, as in Lark",
+                span.within(start, end),
+                help=f"write `\\{escape}` if that is meant",
+            )
+        return nodes.String(read.value, token.endswith("i"), span)
+
+    def _literal(self, token: Token, parse: Callable[[str], T]) -> T | None:
+        """What `parse` makes of a token; None, and a report, if it raises LiteralError."""
+        try:
+            return parse(str(token))
+        except LiteralError as error:
+            span = self._span(token).within(error.start, error.end)
+            self._problems.error(error.code, error.message, span, help=error.help)
+            return None
+
+    def _check_name(self, token: Token) -> bool:
+        if len(token) > MAX_NAME:
+            message, help = f"the name is longer than {MAX_NAME} characters", None
+        elif _RULE_NAME.fullmatch(token) or _TERMINAL_NAME.fullmatch(token):
+            return True
+        else:
+            message = f"`{token}` is neither the name of a rule nor of a terminal"
+            help = "rules are written like_this and terminals LIKE_THIS, in ASCII letters, digits, `_` and `-`"
+        self._problems.error("lark-bad-name", message, self._span(token), help=help)
+        return False
+
+    def _span(self, part: Token | nodes.Expression) -> Span:
+        if isinstance(part, Token):
+            return Span(self._source, part.start_pos or 0, part.end_pos or 0)
+        return part.span
+
+    def _across(self, parts: list[Built]) -> Span:
+        """From the first part to the last; the end of the statement for something empty."""
+        if not parts:
+            return self._fallback
+        return Span(self._source, self._span(parts[0]).start, self._span(parts[-1]).end)
+
+
+def _shortened(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,94 @@
+"""Rules to rules of the IR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cfgmask.grammar import ir
+from cfgmask.lark import nodes
+from cfgmask.lark.json_blocks import JsonBlocks
+from cfgmask.lark.names import Symbols
+from cfgmask.lark.problems import Problems
+from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
+
+_LITERALS = (nodes.String, nodes.Pattern, nodes.CharacterRange)
+_GROUPS = (nodes.Sequence, nodes.Choice)
+_NOTHING_MORE = ir.Sequence(())
+
+
+class RuleLowering:
+    """Lowers the bodies of rules, given the regexes of the named terminals."""
+
+    def __init__(
+        self,
+        symbols: Symbols,
+        named: Mapping[str, TerminalRegex],
+        literals: TerminalLowering,
+        json_blocks: JsonBlocks,
+        problems: Problems,
+    ) -> None:
+        self._literals = literals
+        self._json_blocks = json_blocks
+        self._problems = problems
+        self._terminals = {name: _named_terminal(name, named[name], symbols) for name in named}
+
+    def lower(self, rule: nodes.Definition) -> ir.Rule:
+        """The rule in the scope 0. What rules cannot hold is reported."""
+        return ir.Rule(rule.name, nodes.fold(rule.body, self._combine), 0, rule.span)
+
+    def terminal(self, name: str) -> ir.Terminal | None:
+        """The named terminal; None for an unknown one."""
+        return self._terminals.get(name)
+
+    def _combine(self, node: nodes.Expression, parts: list[ir.Expr]) -> ir.Expr:
+        if isinstance(node, nodes.Name):
+            return self._terminals.get(node.text) or ir.RuleRef(node.text, node.span)
+        if isinstance(node, nodes.SpecialTokens):
+            return ir.TokenSet(spelling(node), node.names, node.ranges, node.negated, node.span)
+        if isinstance(node, nodes.JsonBlock):
+            return self._json_blocks.lower(node)
+        if isinstance(node, _LITERALS):
+            return self._literal(node)
+        if isinstance(node, (nodes.Intersection, nodes.Complement)):
+            return self._refuse(node)
+        if isinstance(node, nodes.Alias) or (len(parts) == 1 and isinstance(node, _GROUPS)):
+            return parts[0]
+        if isinstance(node, nodes.Choice):
+            return ir.Choice(tuple(parts))
+        if isinstance(node, nodes.Repeat):
+            return _repeat(parts[0], node)
+        return ir.Sequence(tuple(parts))
+
+    def _literal(self, node: nodes.String | nodes.Pattern | nodes.CharacterRange) -> ir.Expr:
+        lowered = self._literals.literal(node)
+        if lowered.only_empty:
+            return _NOTHING_MORE
+        return ir.Terminal(spelling(node), lowered.tree, span=node.span)
+
+    def _refuse(self, node: nodes.Intersection | nodes.Complement) -> ir.Expr:
+        operator = "&" if isinstance(node, nodes.Intersection) else "~"
+        self._problems.error(
+            "lark-operator-in-rule",
+            f"`{operator}` works on terminals only",
+            node.span,
+            help="define a terminal (its name in upper case) with it, and use that here",
+        )
+        return _NOTHING_MORE
+
+
+def spelling(node: nodes.Expression) -> str:
+    """How the grammar writes an expression."""
+    return node.span.source.text[node.span.start : node.span.end]
+
+
+def _named_terminal(name: str, lowered: TerminalRegex, symbols: Symbols) -> ir.Terminal:
+    place = symbols.terminals.get(name) or symbols.imports.get(name)
+    return ir.Terminal(name, lowered.tree, span=place.span if place is not None else None)
+
+
+def _repeat(body: ir.Expr, node: nodes.Repeat) -> ir.Expr:
+    if node.maximum == 0:
+        return _NOTHING_MORE
+    if node.minimum == node.maximum == 1:
+        return body
+    return ir.Repeat(body, node.minimum, node.maximum)

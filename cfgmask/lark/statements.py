@@ -1,0 +1,233 @@
+"""Cuts a grammar text into statements: lists of tokens, without line breaks, each to be parsed by itself.
+
+A statement ends at a line break outside brackets, unless the next line goes on with `|`, `&`, `->` or `%if`.
+Parsing statement by statement is what lets one reading find all syntax errors, and it keeps memory small.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lark import Token, UnexpectedCharacters
+
+from cfgmask.diagnostics import Related, Source, Span
+from cfgmask.errors import LimitExceeded
+from cfgmask.lark.problems import Problems
+from cfgmask.lark.syntax import statement_parser
+from cfgmask.limits import Limits
+
+BYTES_PER_TOKEN = 128
+"""One token is allowed for so many bytes of `Limits.max_source_bytes`, since a token costs some 20 microseconds and
+half a kilobyte. What is inside braced blocks does not count."""
+
+_ERROR = "ERROR"
+_CLOSER = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+_CLOSERS = frozenset(_CLOSER.values())
+_CONTINUES = frozenset({"VBAR", "AMPERSAND", "ARROW", "IF"})
+_BLOCK_KEYWORDS = frozenset({"JSON", "REGEX", "LARK", "CFGMASK", "LLGUIDANCE"})
+_DIRECTIVES = frozenset(
+    {"IGNORE", "IMPORT", "DECLARE", "OVERRIDE", "EXTEND", "CFGMASK", "LLGUIDANCE", "UNKNOWN_DIRECTIVE"}
+)
+_MODIFIERS = frozenset({"QUESTION", "BANG"})
+
+
+@dataclass
+class TokenStatement:
+    """The tokens of one statement; `broken` if an error in it was reported already and it should not be parsed."""
+
+    tokens: list[Token] = field(default_factory=list)
+    broken: bool = False
+
+    @property
+    def defined_name(self) -> str | None:
+        """The name that this statement defines or seems to define."""
+        for token in self.tokens:
+            if token.type == "NAME":
+                return str(token)
+            if token.type not in _MODIFIERS:
+                break
+        return None
+
+
+def statements(source: Source, limits: Limits, problems: Problems) -> Iterator[TokenStatement]:
+    """The statements of a text, in order. Lexical errors and brackets that stay open are reported to `problems`.
+
+    Raises LimitExceeded for too many tokens or brackets nested too deeply. Linear in the text.
+    """
+    return _Splitter(source, limits, problems).statements()
+
+
+def _tokens(source: Source, problems: Problems) -> Iterator[Token]:
+    """The tokens of a text with their offsets in it, line breaks one at a time though comments stand between them.
+
+    A lexical error gives an ERROR token and skips to the line's end.
+    """
+    text, base = source.text, 0
+    after_line_break = False
+    while True:
+        try:
+            for token in statement_parser().lex(text[base:] if base else text):
+                if after_line_break and token.type == "NEWLINE":
+                    continue
+                after_line_break = token.type == "NEWLINE"
+                # Every token of a text has its place; lark types it as optional for tokens made by hand.
+                token.start_pos = (token.start_pos or 0) + base
+                token.end_pos = (token.end_pos or 0) + base
+                yield token
+            return
+        except UnexpectedCharacters as error:
+            place = base + (error.pos_in_stream or 0)
+        _report_unreadable(source, place, problems)
+        yield Token(_ERROR, text[place], start_pos=place, end_pos=place + 1)
+        base = text.find("\n", place)
+        if base < 0:
+            return
+
+
+def _report_unreadable(source: Source, place: int, problems: Problems) -> None:
+    character = source.text[place]
+    if character == '"':
+        message, help = "the string is not closed on its line", 'write a quote inside a string as `\\"`'
+    elif character == "/":
+        message = "the regex is not closed on its line"
+        help = "write a slash inside a regex as `\\/`; only regexes with the flag x may span lines"
+    elif character == "'":
+        message, help = "strings are written with double quotes", None
+    else:
+        shown = character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
+        message, help = f"unexpected character `{shown}` (U+{ord(character):04X})", None
+    problems.error("lark-unreadable", message, Span(source, place, place + 1), help=help)
+
+
+class _Lookahead:
+    """An iterator that can be looked into a few tokens ahead."""
+
+    def __init__(self, tokens: Iterator[Token]) -> None:
+        self._tokens = tokens
+        self._ahead: deque[Token] = deque()
+
+    def next(self) -> Token | None:
+        return self._ahead.popleft() if self._ahead else next(self._tokens, None)
+
+    def peek(self, index: int = 0) -> str | None:
+        """The type of the token that `index` calls of `next` would skip; None at the end."""
+        while len(self._ahead) <= index:
+            token = next(self._tokens, None)
+            if token is None:
+                return None
+            self._ahead.append(token)
+        return self._ahead[index].type
+
+    def starts_statement(self) -> bool:
+        """Whether what comes looks like the beginning of a statement: `name:`, `?name:`, `%ignore`."""
+        first = self.peek()
+        if first in _DIRECTIVES:
+            return True
+        index = 0
+        while index < len(_MODIFIERS) and self.peek(index) in _MODIFIERS:
+            index += 1
+        return self.peek(index) == "NAME" and self.peek(index + 1) == "COLON"
+
+
+class _Splitter:
+    def __init__(self, source: Source, limits: Limits, problems: Problems) -> None:
+        self._source = source
+        self._limits = limits
+        self._problems = problems
+        self._input = _Lookahead(_tokens(source, problems))
+        self._max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
+        self._n_tokens = 0
+
+    def statements(self) -> Iterator[TokenStatement]:
+        while self._input.peek() is not None:
+            statement = self._statement()
+            if statement.tokens:
+                yield statement
+
+    def _statement(self) -> TokenStatement:
+        """The next statement; without tokens where there was only a line break or a lexical error."""
+        statement = TokenStatement()
+        brackets: list[Token] = []
+        while (token := self._input.next()) is not None:
+            if token.type == "NEWLINE":
+                if brackets:
+                    if self._input.starts_statement():
+                        break
+                elif self._input.peek() not in _CONTINUES:
+                    return statement
+                continue
+            if token.type == _ERROR:
+                statement.broken = True
+                self._skip_to_statement()
+                return statement
+            self._track(token, brackets)
+            self._add(statement, token)
+            if token.type in _BLOCK_KEYWORDS:
+                self._read_block(statement)
+        if brackets:
+            self._report_open(brackets[-1], token)
+            statement.broken = True
+        return statement
+
+    def _add(self, statement: TokenStatement, token: Token) -> None:
+        self._n_tokens += 1
+        if self._n_tokens > self._max_tokens:
+            detail = f"more than {self._max_tokens} tokens in a grammar, one for {BYTES_PER_TOKEN} bytes of the limit"
+            raise LimitExceeded("max_source_bytes", self._limits.max_source_bytes, detail)
+        statement.tokens.append(token)
+
+    def _track(self, token: Token, brackets: list[Token]) -> None:
+        """Keep the stack of open brackets. A closing bracket of the wrong kind is left to the parser to report."""
+        if token.type in _CLOSER:
+            brackets.append(token)
+            if len(brackets) > self._limits.max_nesting:
+                line, column = self._source.position(token.start_pos or 0)
+                detail = f"brackets at {self._source.name}:{line}:{column}"
+                raise LimitExceeded("max_nesting", self._limits.max_nesting, detail)
+        elif token.type in _CLOSERS and brackets:
+            brackets.pop()
+
+    def _read_block(self, statement: TokenStatement) -> None:
+        """After a keyword such as `%json`: turn what is in braces into one BLOCK token, whatever it holds."""
+        while self._input.peek() == "NEWLINE":
+            self._input.next()
+        # `{3}` is a count to the lexer.
+        if self._input.peek() == "COUNT":
+            count = self._input.next()
+            if count is not None:
+                self._add(statement, Token("BLOCK", "", start_pos=count.start_pos, end_pos=count.end_pos))
+            return
+        if self._input.peek() != "LBRACE":
+            return
+        opening = self._input.next()
+        assert opening is not None
+        brackets = [opening]
+        while brackets:
+            token = self._input.next()
+            if token is None:
+                self._report_open(opening, None)
+                statement.broken = True
+                return
+            if token.type == _ERROR:
+                statement.broken = True
+            self._track(token, brackets)
+            end = token.end_pos
+        self._add(statement, Token("BLOCK", "", start_pos=opening.start_pos, end_pos=end))
+
+    def _skip_to_statement(self) -> None:
+        while self._input.peek() is not None:
+            token = self._input.next()
+            if token is not None and token.type == "NEWLINE" and self._input.starts_statement():
+                return
+
+    def _report_open(self, opening: Token, found_before: Token | None) -> None:
+        place = opening.start_pos or 0
+        related: tuple[Related, ...] = ()
+        if found_before is not None:
+            start = found_before.end_pos or 0
+            related = (Related(Span(self._source, start, start + 1), "the next statement begins here"),)
+        self._problems.error(
+            "lark-unclosed-bracket", f"`{opening}` is not closed", Span(self._source, place, place + 1), related=related
+        )

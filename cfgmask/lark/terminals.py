@@ -1,0 +1,190 @@
+"""Terminals to regex trees.
+
+Terminals may use terminals, in any order and without recursion: a terminal is one regex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.grammar import regex_tree as regex
+from cfgmask.lark import nodes
+from cfgmask.lark.problems import Problems
+from cfgmask.lark.reader import is_terminal_name
+from cfgmask.limits import Limits
+from cfgmask.regex import parse_regex
+
+
+@dataclass(frozen=True, eq=False)
+class TerminalRegex:
+    """A regex and what must be known of it where it is used.
+
+    depth       levels of nesting that terminals put on top of each other
+    only_empty  whether it is certain that nothing but the empty text matches
+    """
+
+    tree: regex.RegexTree
+    depth: int = 0
+    only_empty: bool = False
+
+
+INVALID = TerminalRegex(regex.ANY_CHAR)
+"""In place of a regex about which an error was reported."""
+
+EMPTY = TerminalRegex(regex.EMPTY_TEXT, only_empty=True)
+
+
+class TerminalLowering:
+    """Lowers terminals and, in rules, the literals that are terminals without a name."""
+
+    def __init__(self, limits: Limits, problems: Problems) -> None:
+        self._limits = limits
+        self._problems = problems
+
+    def define(
+        self, definitions: Mapping[str, nodes.Definition], imported: Mapping[str, TerminalRegex]
+    ) -> dict[str, TerminalRegex]:
+        """The regex of each definition, `imported` included. Reports recursion and what terminals cannot hold.
+
+        Raises LimitExceeded. Linear.
+        """
+        done = dict(imported)
+        for name in self._in_order(definitions):
+            # A terminal of a cycle comes before what it uses; its cycle was reported.
+            done[name] = self.lower(definitions[name].body, done)
+        return done
+
+    def lower(self, body: nodes.Expression, known: Mapping[str, TerminalRegex]) -> TerminalRegex:
+        """The regex of a terminal expression; names are looked up in `known`, unknown ones were reported before."""
+
+        def combine(node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
+            if isinstance(node, nodes.Name):
+                return self._use(node, known)
+            if isinstance(node, (nodes.SpecialTokens, nodes.JsonBlock)):
+                return self._refuse(node)
+            if isinstance(node, nodes.Alias):
+                self._problems.error("lark-alias-in-terminal", "terminals have no aliases", node.span)
+                return INVALID
+            return self._combine(node, parts) if parts else self.literal(node)
+
+        return nodes.fold(body, combine)
+
+    def literal(self, node: nodes.Expression) -> TerminalRegex:
+        """The regex of an expression that has no parts."""
+        if isinstance(node, nodes.String):
+            return _string(node.value, node.ignore_case)
+        if isinstance(node, nodes.Pattern):
+            return self._pattern(node)
+        if isinstance(node, nodes.CharacterRange):
+            return TerminalRegex(regex.char_class([(node.first, node.last)]))
+        if isinstance(node, nodes.Sequence):
+            return EMPTY
+        return INVALID
+
+    def _pattern(self, node: nodes.Pattern) -> TerminalRegex:
+        source = node.span.source
+        text = source.text[node.body.start : node.body.end]
+        try:
+            tree = parse_regex(
+                text, dialect="python", flags=node.flags, span=node.body, limits=self._limits, source_name=source.name
+            )
+        except GrammarError as error:
+            self._problems.extend(error.diagnostics)
+            return INVALID
+        return TerminalRegex(tree, only_empty=isinstance(tree, regex.Literal) and not tree.data)
+
+    def _combine(self, node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
+        if len(parts) == 1 and isinstance(node, (nodes.Sequence, nodes.Choice, nodes.Intersection)):
+            return parts[0]
+        trees = tuple(part.tree for part in parts)
+        all_empty = all(part.only_empty for part in parts)
+        if isinstance(node, nodes.Sequence):
+            return self._nested(regex.Concatenation(trees), parts, all_empty)
+        if isinstance(node, nodes.Choice):
+            return self._nested(regex.Alternation(trees), parts, all_empty)
+        if isinstance(node, nodes.Intersection):
+            return self._nested(regex.Intersection(trees), parts, all_empty)
+        if isinstance(node, nodes.Complement):
+            return self._nested(regex.Complement(trees[0]), parts, False)
+        assert isinstance(node, nodes.Repeat)
+        if node.maximum == 0:
+            return EMPTY
+        return self._nested(regex.Repetition(trees[0], node.minimum, node.maximum), parts, all_empty)
+
+    def _nested(self, tree: regex.RegexTree, parts: list[TerminalRegex], only_empty: bool) -> TerminalRegex:
+        depth = 1 + max(part.depth for part in parts)
+        if depth > self._limits.max_nesting:
+            raise LimitExceeded("max_nesting", self._limits.max_nesting, "terminals inside terminals")
+        return TerminalRegex(tree, depth, only_empty)
+
+    def _use(self, name: nodes.Name, known: Mapping[str, TerminalRegex]) -> TerminalRegex:
+        if not is_terminal_name(name.text):
+            self._problems.error(
+                "lark-rule-in-terminal",
+                f"a terminal cannot use the rule `{name.text}`",
+                name.span,
+                help="a terminal is one regex; make it a rule by writing its name in lower case",
+            )
+        return known.get(name.text, INVALID)
+
+    def _refuse(self, node: nodes.SpecialTokens | nodes.JsonBlock) -> TerminalRegex:
+        if isinstance(node, nodes.SpecialTokens):
+            code, message = "lark-token-in-terminal", "special tokens have no text and cannot be part of a terminal"
+        else:
+            code, message = "lark-json-in-terminal", "`%json` is a rule's and cannot be part of a terminal"
+        self._problems.error(code, message, node.span, help="use it in a rule")
+        return INVALID
+
+    def _in_order(self, definitions: Mapping[str, nodes.Definition]) -> Iterable[str]:
+        """The names, each after those that it uses. Reports every cycle, once."""
+        order: list[str] = []
+        state: dict[str, bool] = {}  # False while what the terminal uses is being visited, True after it
+        for root in definitions:
+            path: list[str] = []
+            pending: list[tuple[str, bool]] = [(root, False)]
+            while pending:
+                name, uses_done = pending.pop()
+                if uses_done:
+                    state[name] = True
+                    order.append(path.pop())
+                elif name not in state:
+                    state[name] = False
+                    path.append(name)
+                    pending.append((name, True))
+                    pending.extend((used, False) for used in reversed(_used_terminals(definitions[name], definitions)))
+                elif not state[name]:
+                    self._report_cycle(path[path.index(name) :], definitions)
+        return order
+
+    def _report_cycle(self, cycle: list[str], definitions: Mapping[str, nodes.Definition]) -> None:
+        shown = [*cycle[:5], "..."] if len(cycle) > 5 else [*cycle, cycle[0]]
+        self._problems.error(
+            "lark-recursive-terminal",
+            f"the terminal `{cycle[0]}` contains itself" + (f": {' -> '.join(shown)}" if len(cycle) > 1 else ""),
+            definitions[cycle[0]].span,
+            help="a terminal is one regex; recursion needs rules, whose names are in lower case",
+        )
+
+
+def _used_terminals(definition: nodes.Definition, definitions: Mapping[str, nodes.Definition]) -> list[str]:
+    """The defined terminals that a definition uses, each once, in order."""
+    names = (node.text for node in nodes.walk(definition.body) if isinstance(node, nodes.Name))
+    return [name for name in dict.fromkeys(names) if name in definitions]
+
+
+def _string(value: str, ignore_case: bool) -> TerminalRegex:
+    if not ignore_case:
+        return TerminalRegex(regex.text(value), only_empty=not value)
+    parts = tuple(_any_case(character) for character in value)
+    return TerminalRegex(parts[0] if len(parts) == 1 else regex.Concatenation(parts), only_empty=not value)
+
+
+@lru_cache(maxsize=4096)
+def _any_case(character: str) -> regex.RegexTree:
+    """What the character matches under the flag `i`, as regexes have it."""
+    if character.lower() == character.upper():
+        return regex.text(character)
+    return parse_regex(character, dialect="python", flags="i")
