@@ -1,0 +1,125 @@
+"""Fast tokenizers of transformers, built on the spot with the tokenizers library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cfgmask import Vocabulary
+from cfgmask.errors import VocabularyError
+from tests.tokenizers.small import byte_characters
+
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers  # noqa: E402
+
+
+def byte_level(merges: tuple[tuple[str, str], ...] = (("h", "e"), ("Ġ", "he"), ("Ã", "©"))) -> Any:
+    vocab = {character: token_id for token_id, character in enumerate(byte_characters())}
+    for left, right in merges:
+        vocab[left + right] = len(vocab)
+    tokenizer = Tokenizer(models.BPE(vocab, list(merges)))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken("</s>", special=True)])
+    tokenizer.add_tokens([AddedToken("<tool>", special=False)])
+    return tokenizer
+
+
+def sentencepiece(*, legacy: bool) -> Any:
+    """A Llama-2 tokenizer: legacy ones put the first space in their normalizer, others in their pre-tokenizer."""
+    pieces = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", "h", "e", "he", "▁he", "▁h"]
+    vocab = {piece: token_id for token_id, piece in enumerate(pieces)}
+    merges = [("h", "e"), ("▁", "he"), ("▁", "h")]
+    tokenizer = Tokenizer(models.BPE(vocab, merges, byte_fallback=True, unk_token="<unk>", fuse_unk=True))
+    if legacy:
+        tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    else:
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    replace = decoders.Replace("▁", " ")
+    steps = [replace, decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    tokenizer.decoder = decoders.Sequence(steps)
+    tokenizer.add_special_tokens(
+        [AddedToken(name, special=True, normalized=False) for name in ("<unk>", "<s>", "</s>")]
+    )
+    return tokenizer
+
+
+def joined(vocab: Vocabulary, text: str) -> bytes:
+    assert vocab.encode is not None
+    return b"".join(vocab.tokens[token_id] for token_id in vocab.encode(text))
+
+
+def test_byte_level() -> None:
+    vocab = Vocabulary.from_transformers(byte_level(), eos_token_id=259)
+    assert vocab.tokens == (*(bytes([byte]) for byte in range(256)), b"he", b" he", "é".encode(), b"", b"<tool>")
+    assert vocab.special_tokens == {"</s>": 259, "<tool>": 260}
+    assert joined(vocab, "he</s><tool> hé") == "he</s><tool> hé".encode()
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+def test_sentencepiece(legacy: bool) -> None:
+    tokenizer = sentencepiece(legacy=legacy)
+    vocab = Vocabulary.from_transformers(tokenizer, eos_token_id=2)
+    assert vocab.tokens[:5] == (b"", b"", b"", b"\0", b"\1")
+    assert vocab.tokens[258:] == (b"\xff", b" ", b"h", b"e", b"he", b" he", b" h")
+    assert joined(vocab, "he") == b"he"
+    assert tokenizer.encode("he", add_special_tokens=False).tokens == ["▁he"]
+
+
+def test_the_callers_tokenizer_stays_as_it_is() -> None:
+    tokenizer = byte_level()
+    before = tokenizer.to_str()
+    Vocabulary.from_transformers(tokenizer, eos_token_id=259)
+    assert tokenizer.to_str() == before
+    assert tokenizer.encode("</s>").ids == [259]
+
+
+def test_padding_between_ids_has_no_text() -> None:
+    tokenizer = Tokenizer(models.BPE({c: i + 3 for i, c in enumerate(byte_characters())}, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    vocab = Vocabulary.from_transformers(tokenizer, eos_token_id=0)
+    assert vocab.n_vocab == 259
+    assert vocab.tokens[:4] == (b"", b"", b"", b"\0")
+
+
+@pytest.mark.parametrize(
+    ("decoder", "message"),
+    [
+        (decoders.WordPiece(), "'WordPiece' is not supported"),
+        (None, "'None' is not supported"),
+        (decoders.Sequence([decoders.Replace("x", "y")]), "'Replace' is not supported"),
+        (decoders.Fuse(), "'None' is not supported"),
+    ],
+)
+def test_other_decoders_are_refused(decoder: Any, message: str) -> None:
+    tokenizer = byte_level()
+    tokenizer.decoder = decoder
+    with pytest.raises(VocabularyError, match=message):
+        Vocabulary.from_transformers(tokenizer, eos_token_id=259)
+
+
+def test_tokenizers_that_change_their_text_are_refused() -> None:
+    tokenizer = byte_level()
+    tokenizer.normalizer = normalizers.Lowercase()
+    with pytest.raises(VocabularyError, match="not what its encoder means"):
+        Vocabulary.from_transformers(tokenizer, eos_token_id=259)
+
+
+def test_slow_tokenizers_and_missing_ends_are_refused() -> None:
+    with pytest.raises(VocabularyError, match="only fast tokenizers"):
+        Vocabulary.from_transformers(object())
+    with pytest.raises(VocabularyError, match="say which with eos_token_id"):
+        Vocabulary.from_transformers(byte_level())
+
+
+@pytest.mark.torch
+def test_fast_tokenizer_of_transformers() -> None:
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level(), eos_token="</s>", padding_side="left")
+    vocab = Vocabulary.from_transformers(fast)
+    assert vocab.eos_token_ids == (259,)
+    assert vocab.tokens[:256] == tuple(bytes([byte]) for byte in range(256))
+    ids = fast("he said <tool> é")["input_ids"]
+    assert b"".join(vocab.tokens[token_id] for token_id in ids) == "he said <tool> é".encode()
