@@ -43,7 +43,7 @@ class _Build:
         self._ir = ir
         self._vocabulary = vocabulary
         self._builder = _core.GrammarBuilder(vocabulary.core, asdict(limits))
-        self._regexes = RegexLowering(self._builder)
+        self._regexes = RegexLowering(self._builder, limits)
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []
         self._rules: dict[str, int] = {}

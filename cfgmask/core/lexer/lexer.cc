@@ -17,6 +17,15 @@ LexerStateId Lexer::start(std::span<const RegexId> terminals) {
   return intern(scratch_);
 }
 
+LexerStateId Lexer::inside(uint32_t slot, RegexId residual) {
+  const uint32_t key[] = {0, slot, residual.value};
+  return intern(key);
+}
+
+SlotSetId Lexer::slot_set(uint32_t slot) {
+  return SlotSetId(slot_sets_.intern({&slot, 1}).first);
+}
+
 LexerStateId Lexer::intern(std::span<const uint32_t> key) {
   const auto [id, is_new] = ids_.intern(key);
   if (!is_new) return LexerStateId(id);

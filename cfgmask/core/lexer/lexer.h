@@ -41,6 +41,10 @@ class Lexer {
   // The boundary state in which slot i has the residual terminals[i]. No terminal may be nullable.
   LexerStateId start(std::span<const RegexId> terminals);
 
+  // The state inside a lexeme in which `slot` alone is live.
+  LexerStateId inside(uint32_t slot, RegexId residual);
+  SlotSetId slot_set(uint32_t slot);
+
   // The residuals that can take b; the others drop out. dead() if there is none.
   LexerStateId next(LexerStateId state, unsigned b) {
     const State& s = states_[state.value];

@@ -2,20 +2,196 @@
 
 #include <algorithm>
 
+#include "mask/counted_table.h"
+#include "mask/difference_table.h"
+
 namespace cfgmask {
 
-void LexerTable::add_inside(std::span<uint32_t> out) const {
-  for (size_t i = 0; i < bits.size(); ++i) out[i] |= bits[i];
-  for (TokenId token : tokens) set_bit(out, token);
+namespace {
+
+// A residual that so many first bytes may begin is worth a difference to a table that is shared.
+constexpr int kDenseFirstBytes = 32;
+
+}  // namespace
+
+// One walk of the trie with the lexer alone: from 10 microseconds where few bytes fit to some milliseconds inside a string.
+class TableWalk {
+ public:
+  TableWalk(const Trie& trie, Lexer& lexer, LexerTable& table) : trie_(trie), lexer_(lexer), table_(table) {}
+
+  void run(LexerStateId state) {
+    const uint32_t n = trie_.n_nodes();
+    stack_.push_back({n, state});
+    for (uint32_t node = 1; node < n;) {
+      while (stack_.back().end <= node) stack_.pop_back();
+      node = visit(node);
+    }
+  }
+
+ private:
+  struct Frame {
+    uint32_t end;
+    LexerStateId state;
+  };
+
+  // Returns the node to go on with.
+  uint32_t visit(uint32_t node) {
+    const LexerStateId at = stack_.back().state;
+    const uint32_t end = trie_.end(node);
+    const LexerStateId next = lexer_.next(at, trie_.byte(node));
+    if (next == Lexer::dead()) {
+      if (lexer_.matched(at) != Lexer::no_slots()) leave(lexer_.matched(at), node, end, stack_.back().end);
+      return end;
+    }
+    const auto tokens = trie_.tokens(node);
+    table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
+    if (!lexer_.can_continue(next)) {
+      // The lexeme ends here whatever comes: what is below begins a new one.
+      if (node + 1 != end) leave(lexer_.matched(next), node + 1, end, kNoParent);
+      return end;
+    }
+    if (node + 1 != end) stack_.push_back({end, next});
+    return node + 1;
+  }
+
+  // Neighbouring siblings that leave alike are one exit. A parent is known by where it ends.
+  void leave(SlotSetId matched, uint32_t first, uint32_t last, uint32_t parent_end) {
+    auto& exits = table_.exits_;
+    const bool joins = !exits.empty() && exits.back().matched == matched && exits.back().last == first &&
+                       last_parent_end_ == parent_end && parent_end != kNoParent;
+    if (joins) {
+      exits.back().last = last;
+    } else {
+      exits.push_back({matched, first, last});
+    }
+    last_parent_end_ = parent_end;
+  }
+
+  static constexpr uint32_t kNoParent = 0;
+
+  const Trie& trie_;
+  Lexer& lexer_;
+  LexerTable& table_;
+  std::vector<Frame> stack_;
+  uint32_t last_parent_end_ = kNoParent;
+};
+
+void LexerTable::write_inside(std::span<uint32_t> out) const {
+  if (!bits_.empty()) {
+    std::copy(bits_.begin(), bits_.end(), out.begin());
+    return;
+  }
+  if (base_ != nullptr) {
+    base_->write_inside(out);
+  } else {
+    std::fill(out.begin(), out.end(), 0);
+  }
+  for (TokenId token : less_) clear_bit(out, token);
+  for (TokenId token : more_) set_bit(out, token);
 }
+
+LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, Lexer& lexer)
+    : trie_(std::move(trie)), n_words_(n_words), regexes_(regexes), lexer_(lexer) {}
+
+LexerTables::~LexerTables() = default;
 
 std::shared_ptr<const LexerTable> LexerTables::get(LexerStateId state) {
   auto found = tables_.find(state.value);
   if (found != tables_.end()) return found->second;
-  std::shared_ptr<const LexerTable> table = build(state);
+  std::shared_ptr<const LexerTable> table = make(state);
   bytes_ += table->bytes();
   tables_.emplace(state.value, table);
   return table;
+}
+
+std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
+  if (!lexer_.is_boundary(state)) {
+    if (auto table = renamed(state)) return table;
+    if (auto table = counted(state)) return table;
+    if (auto table = difference(state)) return table;
+  }
+  return walk(state);
+}
+
+std::shared_ptr<const LexerTable> LexerTables::walk(LexerStateId state) {
+  auto table = std::make_shared<LexerTable>();
+  TableWalk(*trie_, lexer_, *table).run(state);
+  settle(*table);
+  return table;
+}
+
+// One residual in another slot: the table of the same residual in slot 0, its exits renamed.
+std::shared_ptr<const LexerTable> LexerTables::renamed(LexerStateId state) {
+  const Words live = lexer_.residuals(state);
+  if (live.size() != 2 || live[0] == 0) return nullptr;
+  const uint32_t slot = live[0];
+  auto table = std::make_shared<LexerTable>();
+  table->base_ = get(lexer_.inside(0, RegexId(live[1])));
+  table->renames_exits_ = true;
+  table->matched_ = lexer_.slot_set(slot);
+  return table;
+}
+
+// A counted residual alone, such as JSON's "[^...]{0,40}: the unbounded one's table without the tokens that are too long.
+std::shared_ptr<const LexerTable> LexerTables::counted(LexerStateId state) {
+  const Words live = lexer_.residuals(state);
+  if (live.size() != 2) return nullptr;
+  const auto parts = regexes_.counted(RegexId(live[1]));
+  if (!parts) return nullptr;
+  auto table = std::make_shared<LexerTable>();
+  table->base_ = get(lexer_.inside(0, parts->unbounded));
+  counted_table(parts->unbounded)->restrict(parts->minimum, parts->maximum, table->less_, table->exits_);
+  settle(*table);
+  return table;
+}
+
+std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded) {
+  auto& table = counted_tables_[unbounded.value];
+  if (table == nullptr) {
+    table = CountedTable::build(*trie_, lexer_, regexes_, unbounded);
+    bytes_ += table->bytes();
+  }
+  return table;
+}
+
+// Property names that are told apart from all other names, and the like: one residual takes nearly everything, and is a
+// known one but for a few texts. Only the part of the trie where the two differ is walked.
+std::shared_ptr<const LexerTable> LexerTables::difference(LexerStateId state) {
+  const Words live = lexer_.residuals(state);
+  size_t dense = live.size();
+  for (size_t i = 0; i < live.size(); i += 2) {
+    if (regexes_.first(RegexId(live[i + 1])).count() < kDenseFirstBytes) continue;
+    if (dense != live.size()) return nullptr;
+    dense = i;
+  }
+  if (dense == live.size()) return nullptr;
+  const RegexId residual(live[dense + 1]);
+  const RegexId simpler = regexes_.without_exceptions(residual);
+  if (live.size() == 2 && simpler == residual) return nullptr;
+  const LexerStateId base_state = lexer_.inside(live[dense], simpler);
+  if (base_state == state) return nullptr;
+  auto table = std::make_shared<LexerTable>();
+  table->base_ = get(base_state);
+  std::vector<uint32_t> base_inside(n_words_);
+  table->base_->write_inside(base_inside);
+  DifferenceWalk(*trie_, lexer_, base_inside, *table).run(state, base_state);
+  settle(*table);
+  return table;
+}
+
+// Chooses the smaller form.
+void LexerTables::settle(LexerTable& table) const {
+  if (table.more_.size() + table.less_.size() > n_words_) {
+    std::vector<uint32_t> bits(n_words_);
+    table.write_inside(bits);
+    table.bits_ = std::move(bits);
+    table.base_.reset();
+    table.more_ = {};
+    table.less_ = {};
+  }
+  table.more_.shrink_to_fit();
+  table.less_.shrink_to_fit();
+  table.exits_.shrink_to_fit();
 }
 
 void LexerTables::trim(size_t max_bytes) {
@@ -24,64 +200,8 @@ void LexerTables::trim(size_t max_bytes) {
 
 void LexerTables::clear() {
   tables_.clear();
+  counted_tables_.clear();
   bytes_ = 0;
-}
-
-std::shared_ptr<LexerTable> LexerTables::build(LexerStateId state) {
-  struct Frame {
-    uint32_t end;
-    LexerStateId state;
-  };
-  auto table = std::make_shared<LexerTable>();
-  const Trie& trie = *trie_;
-  const uint32_t n = trie.n_nodes();
-  std::vector<Frame> stack{{n, state}};
-  stack.reserve(trie.max_depth() + 1);
-  auto& exits = table->exits;
-  uint32_t last_parent_end = 0;
-  auto leave = [&](SlotSetId matched, uint32_t first, uint32_t last) {
-    if (first == last) return;
-    // Neighbouring siblings that leave alike are one exit.
-    if (!exits.empty() && exits.back().matched == matched && exits.back().last == first && last_parent_end == stack.back().end) {
-      exits.back().last = last;
-    } else {
-      exits.push_back({matched, first, last});
-    }
-    last_parent_end = stack.back().end;
-  };
-  std::vector<TokenId> inside;
-  for (uint32_t node = 1; node < n;) {
-    while (stack.back().end <= node) stack.pop_back();
-    const LexerStateId at = stack.back().state;
-    const uint32_t end = trie.end(node);
-    const LexerStateId next = lexer_.next(at, trie.byte(node));
-    if (next == Lexer::dead()) {
-      const SlotSetId matched = lexer_.matched(at);
-      if (matched != Lexer::no_slots()) leave(matched, node, end);
-      node = end;
-      continue;
-    }
-    const auto tokens = trie.tokens(node);
-    inside.insert(inside.end(), tokens.begin(), tokens.end());
-    if (!lexer_.can_continue(next)) {
-      // The lexeme ends here whatever comes: what is below begins a new one.
-      if (node + 1 != end) exits.push_back({lexer_.matched(next), node + 1, end});
-      last_parent_end = 0;
-      node = end;
-      continue;
-    }
-    if (node + 1 != end) stack.push_back({end, next});
-    ++node;
-  }
-  exits.shrink_to_fit();
-  if (inside.size() > n_words_) {
-    table->bits.assign(n_words_, 0);
-    for (TokenId token : inside) set_bit(table->bits, token);
-  } else {
-    inside.shrink_to_fit();
-    table->tokens = std::move(inside);
-  }
-  return table;
 }
 
 }  // namespace cfgmask

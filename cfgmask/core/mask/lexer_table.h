@@ -22,8 +22,10 @@ namespace cfgmask {
 
 // Bits of a mask: token i is bit i % 32 of word i / 32, 1 = allowed.
 inline void set_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] |= 1U << (token & 31); }
+inline void clear_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] &= ~(1U << (token & 31)); }
 
-struct LexerTable {
+class LexerTable {
+ public:
   // Siblings in [first, last) and what is below them, from the boundary after `matched`.
   struct Exit {
     SlotSetId matched;
@@ -31,40 +33,73 @@ struct LexerTable {
     uint32_t last;
   };
 
-  // Tokens that stay inside: `tokens` if they are few, else `bits`.
-  std::vector<TokenId> tokens;
-  std::vector<uint32_t> bits;
-  std::vector<Exit> exits;
+  // Overwrites `out` with the tokens that stay inside.
+  void write_inside(std::span<uint32_t> out) const;
+  // Calls f(exit) for each exit, in the order of the trie.
+  template <class F>
+  void for_each_exit(F f) const {
+    const LexerTable* table = this;
+    while (table->renames_exits_) table = table->base_.get();
+    for (Exit exit : table->exits_) {
+      if (renames_exits_) exit.matched = matched_;
+      f(exit);
+    }
+  }
+  // Not counting the base, which has other users.
+  size_t bytes() const {
+    return sizeof(*this) + (more_.capacity() + less_.capacity() + bits_.capacity()) * 4 + exits_.capacity() * sizeof(Exit);
+  }
 
-  void add_inside(std::span<uint32_t> out) const;
-  size_t bytes() const { return sizeof(*this) + (tokens.capacity() + bits.capacity()) * 4 + exits.capacity() * sizeof(Exit); }
+ private:
+  friend class LexerTables;
+  friend class TableWalk;
+  friend class DifferenceWalk;
+
+  // Inside is the base's, without `less`, with `more`; or, if they are many, `bits`.
+  std::shared_ptr<const LexerTable> base_;
+  std::vector<TokenId> more_;
+  std::vector<TokenId> less_;
+  std::vector<uint32_t> bits_;
+  std::vector<Exit> exits_;
+  // Exits are the base's but with these slots.
+  bool renames_exits_ = false;
+  SlotSetId matched_;
 };
+
+// How a token goes through the unbounded form of a counted residual; see counted_table.cc.
+struct CountedTable;
 
 class LexerTables {
  public:
   // n_words: 32-bit words of a mask.
-  LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, Lexer& lexer)
-      : trie_(std::move(trie)), n_words_(n_words), lexer_(lexer) {}
+  LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, Lexer& lexer);
+  ~LexerTables();
 
-  // The table of a state; built by one walk of the trie with the lexer alone, then remembered. The result outlives its
-  // being forgotten.
+  // The table of a state, remembered. The result outlives its being forgotten. Cost of a first call: see the ways below.
   std::shared_ptr<const LexerTable> get(LexerStateId state);
+  // By a plain walk whatever the state, and not remembered; what the other ways are tested against.
+  std::shared_ptr<const LexerTable> walk(LexerStateId state);
   // Forgets all tables if they have grown over the bound.
   void trim(size_t max_bytes);
   void clear();
 
-  const Trie& trie() const { return *trie_; }
-  size_t n_words() const { return n_words_; }
   size_t size() const { return tables_.size(); }
   size_t bytes() const { return bytes_; }
 
  private:
-  std::shared_ptr<LexerTable> build(LexerStateId state);
+  std::shared_ptr<const LexerTable> make(LexerStateId state);
+  std::shared_ptr<const LexerTable> renamed(LexerStateId state);
+  std::shared_ptr<const LexerTable> counted(LexerStateId state);
+  std::shared_ptr<const LexerTable> difference(LexerStateId state);
+  std::shared_ptr<const CountedTable> counted_table(RegexId unbounded);
+  void settle(LexerTable& table) const;
 
   std::shared_ptr<const Trie> trie_;
   size_t n_words_;
+  RegexStore& regexes_;
   Lexer& lexer_;
-  std::unordered_map<uint32_t, std::shared_ptr<const LexerTable>> tables_;
+  std::unordered_map<uint32_t, std::shared_ptr<const LexerTable>> tables_;         // by lexer state
+  std::unordered_map<uint32_t, std::shared_ptr<const CountedTable>> counted_tables_;  // by residual
   size_t bytes_ = 0;
 };
 

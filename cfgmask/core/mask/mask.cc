@@ -9,13 +9,10 @@ void Mask::write(std::span<uint32_t> out) const {
     std::copy(bits.begin(), bits.end(), out.begin());
     return;
   }
-  if (base != nullptr && !base->bits.empty()) {
-    std::copy(base->bits.begin(), base->bits.end(), out.begin());
+  if (base != nullptr) {
+    base->write_inside(out);
   } else {
     std::fill(out.begin(), out.end(), 0);
-    if (base != nullptr) {
-      for (TokenId token : base->tokens) set_bit(out, token);
-    }
   }
   for (TokenId token : more) set_bit(out, token);
 }

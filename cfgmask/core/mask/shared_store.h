@@ -21,7 +21,7 @@ struct SharedStore {
   SharedStore(std::shared_ptr<const Trie> trie, size_t n_words, const Limits& limits)
       : regexes(limits.max_nesting * kDepthPerNesting, limits.max_search_steps),
         lexer(regexes),
-        tables(std::move(trie), n_words, lexer) {}
+        tables(std::move(trie), n_words, regexes, lexer) {}
 
   std::mutex mutex;
   RegexStore regexes;

@@ -160,26 +160,22 @@ const Mask& CompiledGrammar::mask(StateId state) {
 std::unique_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   auto mask = std::make_unique<Mask>();
   const auto all = configurations(state);
+  std::vector<std::shared_ptr<const LexerTable>> tables;
   if (grammar_.complete) {
     add_complete(state, mask->more);
   } else {
     for (const Configuration& at : all) {
       auto table = store_->tables.get(at.lexer);
       add_longest(at, *table, mask->more);
-      if (all.size() == 1) {
-        mask->base = std::move(table);
-      } else {
-        for (TokenId token = 0; token < vocabulary_->n_vocab && !table->bits.empty(); ++token) {
-          if ((table->bits[token >> 5] >> (token & 31)) & 1) mask->more.push_back(token);
-        }
-        mask->more.insert(mask->more.end(), table->tokens.begin(), table->tokens.end());
-      }
+      tables.push_back(std::move(table));
     }
+    if (tables.size() == 1) mask->base = std::move(tables[0]);
   }
   add_token_sets(state, mask->more);
-  if (mask->more.size() > vocabulary_->n_words()) {
+  if (tables.size() > 1 || mask->more.size() > vocabulary_->n_words()) {
     std::vector<uint32_t> bits(vocabulary_->n_words());
     mask->write(bits);
+    if (tables.size() > 1) add_inside(tables, bits);
     *mask = Mask{nullptr, {}, std::move(bits)};
   }
   mask->more.shrink_to_fit();
@@ -188,9 +184,18 @@ std::unique_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
 
 // The tokens that leave the lexeme of `at`.
 void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
-  for (const LexerTable::Exit& exit : table.exits) {
+  table.for_each_exit([&](const LexerTable::Exit& exit) {
     const Configuration boundary = stepper_.at_boundary(parser_.scan(at.items, exit.matched));
     walk_longest(*vocabulary_->trie, stepper_, boundary, exit.first, exit.last, out);
+  });
+}
+
+// Several readings of the text (by id and by bytes): what stays inside any of them.
+void CompiledGrammar::add_inside(std::span<const std::shared_ptr<const LexerTable>> tables, std::span<uint32_t> bits) {
+  std::vector<uint32_t> inside(bits.size());
+  for (const auto& table : tables) {
+    table->write_inside(inside);
+    for (size_t i = 0; i < bits.size(); ++i) bits[i] |= inside[i];
   }
 }
 

@@ -85,6 +85,7 @@ class CompiledGrammar {
   const Mask& mask(StateId state);
   std::unique_ptr<const Mask> compute_mask(StateId state);
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
+  static void add_inside(std::span<const std::shared_ptr<const LexerTable>> tables, std::span<uint32_t> bits);
   void add_complete(StateId state, std::vector<TokenId>& out);
   void add_token_sets(StateId state, std::vector<TokenId>& out);
 

@@ -121,6 +121,10 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
   grammar_.complete = complete;
   grammar_.ignore_initial = ignore_initial;
   grammar_.ignore_final = ignore_final;
+  if (complete) {
+    // Every segmentation counts, so no terminal is chosen over another.
+    for (Terminal& terminal : grammar_.terminals) terminal.priority = 0;
+  }
   if (!analyse(grammar_)) return nullptr;
   const std::lock_guard<std::mutex> lock(store_->mutex);
   return std::make_shared<CompiledGrammar>(std::move(grammar_), vocabulary_, store_, limits_);

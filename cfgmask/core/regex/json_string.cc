@@ -107,6 +107,16 @@ RegexId RegexStore::json_string(RegexId body, JsonEscapes escapes) {
   return json_node({body, escapes, Phase::kStart});
 }
 
+bool RegexStore::json_between_characters(RegexId node) const {
+  return kind(node) == RegexKind::kJsonString && json_state(node).phase == Phase::kText;
+}
+
+RegexId RegexStore::json_with_body(RegexId node, RegexId body) {
+  JsonState s = json_state(node);
+  s.body = body;
+  return json_node(s);
+}
+
 RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
   JsonState s = json_state(node);
   switch (s.phase) {

@@ -91,6 +91,17 @@ class RegexStore {
   // A shortest string, the smallest of the shortest; nullopt for the empty set. Breadth-first search.
   std::optional<std::string> shortest(RegexId node);
 
+  // node = x{minimum,maximum}, or a JSON string between characters with that to come, where x is a class of characters
+  // (so that a text tells how many it holds) and the counts bound something; `unbounded` is the same with x*.
+  struct Counted {
+    RegexId unbounded;
+    uint32_t minimum;
+    uint32_t maximum;
+  };
+  std::optional<Counted> counted(RegexId node);
+  // For an intersection (also inside a JSON string) of something with complements: that something.
+  RegexId without_exceptions(RegexId node);
+
   size_t size() const { return nodes_.size(); }
   size_t bytes() const;
 
@@ -117,6 +128,7 @@ class RegexStore {
   RegexId derive_key_set(RegexId node, unsigned b);
   ByteSet compute_first(RegexId node);
   bool search_empty(RegexId node);
+  bool is_class(RegexId node);
   void merge_repetitions(std::vector<RegexId>& parts);
   void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
 
@@ -124,6 +136,8 @@ class RegexStore {
   struct JsonState;
   JsonState json_state(RegexId node) const;
   RegexId json_node(const JsonState& state);
+  bool json_between_characters(RegexId node) const;
+  RegexId json_with_body(RegexId node, RegexId body);
   RegexId derive_json_string(RegexId node, unsigned b);
   ByteSet first_of_json_string(RegexId node);
   RegexId after_character(const JsonState& state, uint32_t code_point);

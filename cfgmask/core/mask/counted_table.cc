@@ -1,0 +1,62 @@
+#include "mask/counted_table.h"
+
+#include <algorithm>
+
+namespace cfgmask {
+
+std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer& lexer, RegexStore& regexes,
+                                                        RegexId unbounded) {
+  struct Frame {
+    uint32_t end;
+    LexerStateId state;
+    uint32_t count;
+  };
+  auto table = std::make_shared<CountedTable>();
+  const LexerStateId run = lexer.inside(0, unbounded);  // between characters; inside one, the state is another
+  const bool in_json = regexes.kind(unbounded) == RegexKind::kJsonString;
+  const uint32_t n = trie.n_nodes();
+  std::vector<Frame> stack{{n, run, 0}};
+  for (uint32_t node = 1; node < n;) {
+    while (stack.back().end <= node) stack.pop_back();
+    const Frame at = stack.back();
+    const uint32_t end = trie.end(node);
+    const unsigned byte = trie.byte(node);
+    const LexerStateId next = lexer.next(at.state, byte);
+    if (next == Lexer::dead()) {
+      if (lexer.matched(at.state) != Lexer::no_slots()) table->exits.push_back({{lexer.matched(at.state), node, end}, at.count});
+      node = end;
+      continue;
+    }
+    const bool ends = in_json && at.state == run && byte == '"';
+    const uint32_t count = at.count + (at.state == run && !ends ? 1 : 0);
+    for (TokenId token : trie.tokens(node)) (ends ? table->ended : table->inside).push_back({token, count});
+    if (ends) {
+      if (node + 1 != end) table->exits.push_back({{lexer.matched(next), node + 1, end}, count});
+      node = end;
+      continue;
+    }
+    if (node + 1 != end) stack.push_back({end, next, count});
+    ++node;
+  }
+  std::stable_sort(table->inside.begin(), table->inside.end(), [](const Token& a, const Token& b) { return a.count > b.count; });
+  table->inside.shrink_to_fit();
+  table->ended.shrink_to_fit();
+  table->exits.shrink_to_fit();
+  return table;
+}
+
+void CountedTable::restrict(uint32_t minimum, uint32_t maximum, std::vector<TokenId>& less,
+                            std::vector<LexerTable::Exit>& exits_out) const {
+  for (const Token& token : inside) {
+    if (token.count <= maximum) break;
+    less.push_back(token.id);
+  }
+  for (const Token& token : ended) {
+    if (token.count < minimum || token.count > maximum) less.push_back(token.id);
+  }
+  for (const Exit& exit : exits) {
+    if (exit.count >= minimum && exit.count <= maximum) exits_out.push_back(exit.exit);
+  }
+}
+
+}  // namespace cfgmask

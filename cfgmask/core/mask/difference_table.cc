@@ -1,0 +1,76 @@
+#include "mask/difference_table.h"
+
+#include <algorithm>
+
+namespace cfgmask {
+
+void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
+  const uint32_t n = trie_.n_nodes();
+  stack_.push_back({n, state, base});
+  for (uint32_t node = 1; node < n;) {
+    while (stack_.back().end <= node) stack_.pop_back();
+    node = visit(node);
+  }
+  merge_exits();
+}
+
+// Returns the node to go on with.
+uint32_t DifferenceWalk::visit(uint32_t node) {
+  const Frame at = stack_.back();
+  const uint32_t end = trie_.end(node);
+  const LexerStateId next = lexer_.next(at.state, trie_.byte(node));
+  const bool base_above = at.base != Lexer::dead();
+  const LexerStateId base = base_above ? lexer_.next(at.base, trie_.byte(node)) : Lexer::dead();
+  const bool base_here = base != Lexer::dead();
+  if (next == base && base_here) return end;
+
+  const bool base_below = base_here && lexer_.can_continue(base);
+  const bool below = next != Lexer::dead() && lexer_.can_continue(next);
+  // Only where both go on may they still meet; elsewhere the base's exits are replaced.
+  if (base_above && !(below && base_below)) replaced_.push_back({node, end});
+
+  if (next == Lexer::dead()) {
+    if (base_here) drop_base(node, end);
+    if (lexer_.matched(at.state) != Lexer::no_slots()) table_.exits_.push_back({lexer_.matched(at.state), node, end});
+    return end;
+  }
+  if (!base_here) {
+    const auto tokens = trie_.tokens(node);
+    table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
+  }
+  if (!below) {
+    if (base_below) drop_base(node + 1, end);
+    if (node + 1 != end) table_.exits_.push_back({lexer_.matched(next), node + 1, end});
+    return end;
+  }
+  if (node + 1 != end) stack_.push_back({end, next, base_below ? base : Lexer::dead()});
+  return node + 1;
+}
+
+// What stayed inside from the base does not.
+void DifferenceWalk::drop_base(uint32_t first, uint32_t last) {
+  for (TokenId token : trie_.tokens_between(first, last)) {
+    if ((base_inside_[token >> 5] >> (token & 31)) & 1) table_.less_.push_back(token);
+  }
+}
+
+// Adds the base's exits where they hold. An exit of several siblings is cut around the siblings that are replaced.
+void DifferenceWalk::merge_exits() {
+  std::vector<LexerTable::Exit> kept;
+  size_t next_range = 0;
+  table_.base_->for_each_exit([&](LexerTable::Exit exit) {
+    while (next_range < replaced_.size() && replaced_[next_range].last <= exit.first) ++next_range;
+    for (size_t i = next_range; i < replaced_.size() && replaced_[i].first < exit.last; ++i) {
+      if (replaced_[i].first > exit.first) kept.push_back({exit.matched, exit.first, replaced_[i].first});
+      exit.first = std::max(exit.first, replaced_[i].last);
+    }
+    if (exit.first < exit.last) kept.push_back(exit);
+  });
+  auto& exits = table_.exits_;
+  const auto middle = static_cast<std::ptrdiff_t>(exits.size());
+  exits.insert(exits.end(), kept.begin(), kept.end());
+  std::inplace_merge(exits.begin(), exits.begin() + middle, exits.end(),
+                     [](const LexerTable::Exit& a, const LexerTable::Exit& b) { return a.first < b.first; });
+}
+
+}  // namespace cfgmask

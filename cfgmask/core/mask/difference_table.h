@@ -1,0 +1,49 @@
+// The table of a lexer state as what differs from the table of another.
+//
+// Where the two states meet on the way down the trie, the other's answers hold for the whole subtree; only what lies above
+// is walked. Right for any two states, cheap where they soon meet.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lexer/lexer.h"
+#include "mask/lexer_table.h"
+#include "vocab/trie.h"
+
+namespace cfgmask {
+
+class DifferenceWalk {
+ public:
+  // base_inside: the mask of the tokens that stay inside from the base. Writes more_, less_ and exits_ of `table`, whose
+  // base_ is set.
+  DifferenceWalk(const Trie& trie, Lexer& lexer, std::span<const uint32_t> base_inside, LexerTable& table)
+      : trie_(trie), lexer_(lexer), base_inside_(base_inside), table_(table) {}
+
+  void run(LexerStateId state, LexerStateId base);
+
+ private:
+  struct Frame {
+    uint32_t end;
+    LexerStateId state;
+    LexerStateId base;  // dead() once the base's lexeme has ended: it has nothing to say below
+  };
+  struct Range {
+    uint32_t first;
+    uint32_t last;
+  };
+
+  uint32_t visit(uint32_t node);
+  void drop_base(uint32_t first, uint32_t last);
+  void merge_exits();
+
+  const Trie& trie_;
+  Lexer& lexer_;
+  std::span<const uint32_t> base_inside_;
+  LexerTable& table_;
+  std::vector<Frame> stack_;
+  std::vector<Range> replaced_;  // where the base's exits do not hold
+};
+
+}  // namespace cfgmask
