@@ -45,7 +45,7 @@ class RegexAlgebra:
 
     def disjoint(self, first: RegexTree, second: RegexTree) -> bool:
         """Whether no text matches both."""
-        nodes = [self._lowering.node(first), self._lowering.lower(second)]
+        nodes = [self._lowering.node(first), self._lowering.node(second)]
         return self._builder.is_empty(self._builder.intersection(nodes))
 
 
