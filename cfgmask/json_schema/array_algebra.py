@@ -1,0 +1,93 @@
+"""Intersection and complement of sets of arrays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.json_schema.normal_form import (
+    ALL_ARRAYS,
+    ANYTHING,
+    NEVER,
+    ArrayShape,
+    Conjunction,
+    ItemWitness,
+    conjoin,
+    negate,
+)
+
+
+def intersect(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
+    """The arrays of both shapes; None where there are plainly none."""
+    if a == ALL_ARRAYS:
+        return b
+    if b == ALL_ARRAYS:
+        return a
+    length = max(len(a.prefix), len(b.prefix))
+    both = trimmed(
+        ArrayShape(
+            tuple(conjoin(a.item(i), b.item(i)) for i in range(length)),
+            conjoin(a.rest, b.rest),
+            max(a.minimum, b.minimum),
+            min((m for m in (a.maximum, b.maximum) if m is not None), default=None),
+            tuple(dict.fromkeys(a.witnesses + b.witnesses)),
+            a.refusals | b.refusals,
+            a.unique_at if a.unique_at is not None else b.unique_at,
+        )
+    )
+    return None if is_plainly_empty(both) else both
+
+
+def trimmed(shape: ArrayShape) -> ArrayShape:
+    """The same set without places that no item can take."""
+    maximum = shape.maximum
+    for index, item in enumerate(shape.prefix):
+        if item == NEVER:
+            maximum = index if maximum is None else min(maximum, index)
+            break
+    if shape.rest == NEVER:
+        maximum = len(shape.prefix) if maximum is None else min(maximum, len(shape.prefix))
+    if maximum is None:
+        return shape
+    prefix = shape.prefix[:maximum]
+    rest = shape.rest if maximum > len(prefix) else NEVER
+    return replace(shape, prefix=prefix, rest=rest, maximum=maximum)
+
+
+def is_plainly_empty(shape: ArrayShape) -> bool:
+    """Whether the conditions contradict each other without a look at what the items must be."""
+    if shape.maximum is None:
+        return any(witness.value == NEVER for witness in shape.witnesses)
+    needed = max([shape.minimum, *(witness.start + 1 for witness in shape.witnesses)])
+    return needed > shape.maximum or any(witness.value == NEVER for witness in shape.witnesses)
+
+
+def complement(shape: ArrayShape) -> list[ArrayShape]:
+    """The arrays that are not of the shape, as alternatives that may overlap (a superset of them, marked as refused,
+    where the shape has refusals)."""
+    outside = [ArrayShape(refusals=shape.refusals)] if shape.refusals else []
+    if shape.unique_at is not None:
+        outside.append(ArrayShape(minimum=2, refusals=frozenset([_needs_equal_items(shape.unique_at)])))
+    if shape.minimum > 0:
+        outside.append(trimmed(ArrayShape(maximum=shape.minimum - 1)))
+    if shape.maximum is not None:
+        outside.append(ArrayShape(minimum=shape.maximum + 1))
+    for index, item in enumerate(shape.prefix):
+        if item != ANYTHING:
+            before: tuple[Conjunction, ...] = (ANYTHING,) * index
+            outside.append(ArrayShape((*before, negate(item)), minimum=index + 1))
+    if shape.rest not in (ANYTHING, NEVER):
+        outside.append(ArrayShape(witnesses=(ItemWitness(len(shape.prefix), negate(shape.rest)),)))
+    outside += [_without(witness) for witness in shape.witnesses]
+    return outside
+
+
+def _needs_equal_items(pointer: str) -> Diagnostic:
+    return Diagnostic(
+        "schema-unique-items", "that an array has two equal items cannot be enforced", pointer=pointer
+    )
+
+
+def _without(witness: ItemWitness) -> ArrayShape:
+    """The arrays that have no such item."""
+    return trimmed(ArrayShape((ANYTHING,) * witness.start, negate(witness.value)))

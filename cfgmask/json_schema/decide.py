@@ -1,0 +1,133 @@
+"""The two questions about regexes that a schema raises, answered by the regex algebra where looking is not enough.
+
+Answers are remembered, and what the algebra learns is shared, for the duration of one `session`: one schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from cfgmask.grammar.regex_tree import (
+    ANY_CHAR,
+    Alternation,
+    CharClass,
+    Complement,
+    Concatenation,
+    Intersection,
+    KeySet,
+    Literal,
+    RegexTree,
+    Repetition,
+)
+from cfgmask.limits import Limits
+from cfgmask.regex.algebra import RegexAlgebra
+
+
+class _Session:
+    """One algebra and the answers it gave. The algebra is made when it is first needed: it takes the compiled core."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._algebra: RegexAlgebra | None = None
+        self.empty: dict[RegexTree, bool] = {}
+        self.matching: dict[tuple[RegexTree, str], bool] = {}
+
+    @property
+    def algebra(self) -> RegexAlgebra:
+        if self._algebra is None:
+            self._algebra = RegexAlgebra(self._limits)
+        return self._algebra
+
+
+_current: ContextVar[_Session | None] = ContextVar("cfgmask.json_schema.decide", default=None)
+
+
+@contextmanager
+def session(limits: Limits) -> Iterator[None]:
+    """Share answers between all questions asked inside of the `with` block, under these limits."""
+    token = _current.set(_Session(limits))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def is_empty(tree: RegexTree) -> bool:
+    """Whether no text matches. Raises LimitExceeded where a search takes too long."""
+    if not _needs_search(tree):
+        return _is_plainly_empty(tree)
+    here = _current.get() or _Session(Limits())
+    if tree not in here.empty:
+        here.empty[tree] = here.algebra.is_empty(tree)
+    return here.empty[tree]
+
+
+def matches(tree: RegexTree, text: str) -> bool:
+    """Whether the whole text is in the language of the tree."""
+    if isinstance(tree, Literal):
+        return tree.data == text.encode()
+    if isinstance(tree, KeySet):
+        return text.encode() in tree.keys
+    if isinstance(tree, Alternation):
+        return any(matches(part, text) for part in tree.parts)
+    if isinstance(tree, Intersection):
+        return all(matches(part, text) for part in tree.parts)
+    if isinstance(tree, Complement):
+        return not matches(tree.body, text)
+    if isinstance(tree, Repetition) and tree.body == ANY_CHAR:
+        return tree.minimum <= len(text) and (tree.maximum is None or len(text) <= tree.maximum)
+    here = _current.get() or _Session(Limits())
+    if (tree, text) not in here.matching:
+        here.matching[tree, text] = here.algebra.matches(tree, text.encode())
+    return here.matching[tree, text]
+
+
+def _needs_search(tree: RegexTree) -> bool:
+    """Whether emptiness is more than a matter of form: only intersections and complements hide it."""
+    todo: list[RegexTree] = [tree]
+    seen: set[int] = set()
+    while todo:
+        part = todo.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, (Intersection, Complement)):
+            return True
+        todo.extend(_children(part))
+    return False
+
+
+def _is_plainly_empty(tree: RegexTree) -> bool:
+    """Emptiness of a tree without intersections and complements, bottom up without recursion."""
+    empty: dict[int, bool] = {}
+    todo: list[RegexTree] = [tree]
+    while todo:
+        part = todo[-1]
+        children = _children(part)
+        pending = [child for child in children if id(child) not in empty]
+        if pending:
+            todo.extend(pending)
+            continue
+        todo.pop()
+        empty[id(part)] = _combine(part, [empty[id(child)] for child in children])
+    return empty[id(tree)]
+
+
+def _children(tree: RegexTree) -> tuple[RegexTree, ...]:
+    if isinstance(tree, (Concatenation, Alternation)):
+        return tree.parts
+    return (tree.body,) if isinstance(tree, Repetition) else ()
+
+
+def _combine(tree: RegexTree, children: list[bool]) -> bool:
+    if isinstance(tree, Concatenation):
+        return any(children)
+    if isinstance(tree, Alternation):
+        return all(children)
+    if isinstance(tree, Repetition):
+        return tree.minimum > 0 and children[0]
+    if isinstance(tree, CharClass):
+        return not tree.ranges
+    return isinstance(tree, KeySet) and not tree.keys

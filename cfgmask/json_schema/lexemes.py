@@ -1,0 +1,96 @@
+"""The terminals of JSON: punctuation, constants, numbers, strings, whitespace."""
+
+from __future__ import annotations
+
+import json
+
+from cfgmask.grammar.ir import Scope, Terminal
+from cfgmask.grammar.regex_tree import (
+    ANY_TEXT,
+    NOTHING,
+    Alternation,
+    Complement,
+    Concatenation,
+    Intersection,
+    JsonString,
+    KeySet,
+    RegexTree,
+    Repetition,
+    char_class,
+    text,
+)
+from cfgmask.json_schema.normal_form import Keys
+from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.strings import StringSet
+
+_MAX_NAME = 60
+
+
+def _fixed(lexeme: str) -> Terminal:
+    return Terminal(json.dumps(lexeme), text(lexeme))
+
+
+OPEN_OBJECT, CLOSE_OBJECT = _fixed("{"), _fixed("}")
+OPEN_ARRAY, CLOSE_ARRAY = _fixed("["), _fixed("]")
+COMMA, COLON = _fixed(","), _fixed(":")
+NULL, TRUE, FALSE = (Terminal(word, text(word)) for word in ("null", "true", "false"))
+
+_BLANK = char_class([(0x20, 0x20), (0x09, 0x09)])
+_ANY_SPACE = char_class([(0x20, 0x20), (0x09, 0x0A), (0x0D, 0x0D)])
+_LINE_BREAK = Concatenation((Repetition(text("\r"), 0, 1), text("\n")))
+_BOUNDED_SPACE = Alternation(
+    (
+        Repetition(_BLANK, 1, 8),
+        Concatenation((Repetition(_BLANK, 0, 8), _LINE_BREAK, Repetition(_BLANK, 0, 64))),
+    )
+)
+
+
+def scope(name: str, options: JsonSchemaOptions) -> Scope:
+    """What may stand between lexemes."""
+    if options.whitespace == "compact":
+        return Scope(name)
+    if options.whitespace == "bounded":
+        return Scope(name, (Terminal("WHITESPACE", _BOUNDED_SPACE),), ignore_once=True)
+    return Scope(name, (Terminal("WHITESPACE", Repetition(_ANY_SPACE, 1, None)),))
+
+
+def number(regex: RegexTree, is_integer: bool) -> Terminal:
+    return Terminal("INTEGER" if is_integer else "NUMBER", regex)
+
+
+def string(allowed: StringSet) -> Terminal:
+    """A string value. Those that the schema lists are spelled as they are, others in any way that JSON has."""
+    if not allowed.values:
+        return Terminal("STRING", JsonString(allowed.pattern))
+    listed = JsonString(_one_of(allowed.values), escapes="literal")
+    name = _shortened(" | ".join(json.dumps(value, ensure_ascii=False) for value in allowed.values[:8]))
+    if allowed.pattern == NOTHING:
+        return Terminal(name, listed)
+    return Terminal(name, Alternation((listed, JsonString(allowed.pattern))))
+
+
+def key(name: str) -> Terminal:
+    """A key that the schema names."""
+    return Terminal(_shortened(json.dumps(name, ensure_ascii=False)), JsonString(text(name), escapes="literal"))
+
+
+def other_key(keys: Keys, names: tuple[str, ...]) -> Terminal:
+    """Any key of a class but those with names."""
+    return Terminal("KEY", JsonString(other_key_text(keys, names)))
+
+
+def other_key_text(keys: Keys, names: tuple[str, ...]) -> RegexTree:
+    regex = keys.regex()
+    if not names:
+        return regex
+    named = Complement(KeySet(tuple(name.encode() for name in names)))
+    return Intersection((ANY_TEXT if regex == ANY_TEXT else regex, named))
+
+
+def _one_of(values: tuple[str, ...]) -> RegexTree:
+    return text(values[0]) if len(values) == 1 else KeySet(tuple(value.encode() for value in values))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 3] + "..."

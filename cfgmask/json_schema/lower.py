@@ -1,0 +1,217 @@
+"""JSON Schema to grammar: the whole way.
+
+The schema is read (`values`), surveyed (`survey`), brought to normal form place by place (`normalise`) and lowered to
+rules (`lower_objects`, `lower_arrays`); rules that no value can satisfy are taken out. Whatever cannot be
+enforced is a refusal in the normal form; it is an error if the part that carries it is left in the grammar in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cfgmask.diagnostics import Diagnostic, Span
+from cfgmask.errors import GrammarError
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, Terminal
+from cfgmask.grammar.productive import productive_rules, without_nonproductive
+from cfgmask.grammar.reachable import without_unreachable
+from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
+from cfgmask.json_schema import decide, lexemes
+from cfgmask.json_schema.lower_arrays import ArrayLowering
+from cfgmask.json_schema.lower_objects import ObjectLowering
+from cfgmask.json_schema.normal_form import Conjunction, Normal
+from cfgmask.json_schema.normalise import Normaliser
+from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
+from cfgmask.json_schema.numbers import NumberShape
+from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.places import Places
+from cfgmask.json_schema.resolve import Node, Schemas
+from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.survey import survey
+from cfgmask.json_schema.values import JsonValue, plain_decimal, read_object, read_text
+from cfgmask.limits import Limits
+
+
+def lower_schema(
+    schema: dict[str, Any] | list[Any] | bool | str,
+    *,
+    options: JsonSchemaOptions = JsonSchemaOptions(),  # noqa: B008  # immutable
+    prefix: str = "",
+    span: Span | None = None,
+    limits: Limits = Limits(),  # noqa: B008  # immutable
+) -> GrammarIR:
+    """The grammar of the JSON texts whose value the schema allows.
+
+    schema  a JSON Schema as JSON text or as Python objects. Text keeps numbers exact and gives diagnostics their places
+    prefix  of the names of all rules, for grammars with several schemas
+    span    where the text stands in a larger source; given to the rules
+
+    The draft is what `$schema` names, otherwise 2020-12, with the keywords of earlier drafts that it dropped.
+    Notes: keywords and formats that restrict nothing.
+    Errors: GrammarError with every place that is malformed or cannot be enforced, or where no value satisfies the
+    schema (codes `schema-...`, and `regex-...` for patterns); LimitExceeded (max_source_bytes, max_nesting, max_rules
+    and what patterns cross).
+    Cost: linear in the schema but for combinations of alternatives (`allOf` of `anyOf`, overlapping `oneOf`), whose
+    number is bounded.
+    """
+    places: Places | None = None
+    value: JsonValue
+    if isinstance(schema, str):
+        value, places = read_text(schema, span, limits)
+    else:
+        value = read_object(schema, limits)
+    try:
+        with decide.session(limits):
+            return _lower(value, options, prefix, span, limits)
+    except GrammarError as error:
+        if places is None:
+            raise
+        raise GrammarError(places.attach(error.diagnostics)) from None
+
+
+def _lower(value: JsonValue, options: JsonSchemaOptions, prefix: str, span: Span | None, limits: Limits) -> GrammarIR:
+    schemas = Schemas(value)
+    found = survey(schemas, options)
+    if found.errors:
+        raise GrammarError(_ordered(found.errors))
+    lowering = _Lowering(Normaliser(schemas, options, limits), prefix, limits)
+    bodies, start = lowering.rules_of(schemas.root)
+    grammar = GrammarIR(
+        tuple(Rule(name, body, span=span) for name, body in bodies.items()),
+        start,
+        (lexemes.scope(f"{prefix}json", options),),
+        ignore_initial=False,
+        ignore_final=False,
+        notes=tuple(_ordered(found.notes)),
+    )
+    live = productive_rules(grammar)
+    grammar = without_unreachable(without_nonproductive(grammar, live))
+    problems = lowering.problems(grammar)
+    if not problems and start not in live:
+        problems.append(_unsatisfiable())
+    if problems:
+        raise GrammarError(_ordered(problems))
+    return grammar
+
+
+class _Lowering:
+    """The rules of one schema: one for each conjunction that describes more than a scalar."""
+
+    def __init__(self, normaliser: Normaliser, prefix: str, limits: Limits) -> None:
+        self._normaliser = normaliser
+        self._rules = RuleSet(prefix, limits)
+        self._names: dict[Conjunction, str] = {}
+        self._todo: list[Conjunction] = []
+
+    def rules_of(self, root: Node) -> tuple[dict[str, Expr], str]:
+        """The rules by name, and which of them is the start. Some may match nothing."""
+        start = self._rule_of(self._normaliser.conjunction(root)).name
+        while self._todo:
+            conjunction = self._todo.pop()
+            name = self._names[conjunction]
+            self._rules.bodies[name] = self._body(name, conjunction)
+        return self._rules.bodies, start
+
+    def problems(self, grammar: GrammarIR) -> list[Diagnostic]:
+        """What cannot be enforced in the rules that are left in a grammar."""
+        refused = {d for rule in grammar.rules for d in self._rules.refusals.get(rule.name, ())}
+        return [*self._normaliser.problems, *refused]
+
+    def _value(self, conjunction: Conjunction) -> Expr:
+        """The expression of a value: in place for scalars, a rule for everything else."""
+        if conjunction not in self._names:
+            normal = self._normaliser.normal(conjunction)
+            if not (normal.arrays or normal.objects or _refusals_of_scalars(normal)):
+                return _choice(self._scalars(normal, ""))
+        return self._rule_of(conjunction)
+
+    def _rule_of(self, conjunction: Conjunction) -> RuleRef:
+        name = self._names.get(conjunction)
+        if name is None:
+            name = self._names[conjunction] = self._rules.name(_wish(conjunction))
+            self._todo.append(conjunction)
+        return RuleRef(name)
+
+    def _body(self, name: str, conjunction: Conjunction) -> Expr:
+        normal = self._normaliser.normal(conjunction)
+        pointer = next((term.pointer for term in conjunction if isinstance(term, Node)), "")
+        choices = self._scalars(normal, name)
+        self._rules.refuse(name, _refusals_of_scalars(normal))
+        own_name = _wish(conjunction)
+        for array in normal.arrays:
+            choices.append(ArrayLowering(array, self._rules, own_name, self._value, pointer).lower())
+        for shape in normal.objects:
+            choices.append(ObjectLowering(shape, self._rules, own_name, self._value, pointer).lower())
+        return _choice(choices)
+
+    def _scalars(self, normal: Normal, rule: str) -> list[Expr]:
+        choices: list[Expr] = []
+        if normal.null:
+            choices.append(lexemes.NULL)
+        choices += [lexemes.TRUE if value else lexemes.FALSE for value in sorted(normal.booleans, reverse=True)]
+        if normal.numbers:
+            choices.append(_number(normal.numbers))
+        if not normal.strings.is_plainly_empty:
+            choices.append(lexemes.string(normal.strings))
+        return choices
+
+
+def _number(shapes: tuple[NumberShape, ...]) -> Terminal:
+    parts = tuple(dict.fromkeys(regex for shape in shapes if (regex := _regex_of(shape)) != NOTHING))
+    integers = all(shape.step is not None and shape.step.denominator == 1 for shape in shapes)
+    return lexemes.number(parts[0] if len(parts) == 1 else Alternation(parts), integers)
+
+
+def _regex_of(shape: NumberShape) -> RegexTree:
+    try:
+        return number_regex(shape)
+    except NoRegex:
+        return ANY_NUMBER
+
+
+def _refusals_of_scalars(normal: Normal) -> frozenset[Diagnostic]:
+    found = normal.strings.refusals if not normal.strings.is_plainly_empty else frozenset()
+    for shape in normal.numbers:
+        found |= shape.refusals
+        try:
+            number_regex(shape)
+        except NoRegex as error:
+            found |= {_no_regex(shape, error)}
+    return found
+
+
+def _no_regex(shape: NumberShape, error: NoRegex) -> Diagnostic:
+    return Diagnostic(
+        "schema-multiple-of",
+        f"multipleOf {plain_decimal(shape.step or 1)} cannot be enforced here: {error.reason}",
+        pointer=shape.step_at,
+        help="bound the number with minimum and maximum, so that its values can be listed",
+    )
+
+
+def _choice(choices: list[Expr]) -> Expr:
+    return choices[0] if len(choices) == 1 else Choice(tuple(choices))
+
+
+def _wish(conjunction: Conjunction) -> str:
+    """The name that a rule for this conjunction should have."""
+    if not conjunction:
+        return "any"
+    places = [term.pointer for term in conjunction if isinstance(term, Node)]
+    if len(conjunction) == 1 and places:
+        return f"#{places[0]}"
+    return f"#{places[0]}&" if places else "value"
+
+
+def _unsatisfiable() -> Diagnostic:
+    return Diagnostic(
+        "schema-unsatisfiable",
+        "no value satisfies this schema",
+        pointer="",
+        help="look for types, bounds or required properties that contradict each other",
+    )
+
+
+def _ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """By place, errors before what is only worth knowing."""
+    return sorted(set(diagnostics), key=lambda d: (d.severity, d.pointer or "", d.code, d.message))

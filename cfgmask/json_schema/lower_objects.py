@@ -1,0 +1,201 @@
+"""Sets of objects to rules.
+
+An object is written by an automaton over its keys: a state is how many of the named members are passed, how many keys
+were written (counted only as far as a bound on their number needs it) and which witnesses are still missing. Each
+state is a rule whose calls stand in tail position, so that the rules are linear in the members and the parser's state
+does not grow with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence
+from cfgmask.json_schema import decide, lexemes
+from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Keys, Member, ObjectShape, conjoin
+from cfgmask.json_schema.rules import RuleSet
+
+ValueOf = Callable[[Conjunction], Expr]
+
+
+class _State(NamedTuple):
+    """position  how many members are passed
+    written   how many keys are written, at most `_Automaton.counted_to`
+    missing   the numbers of the witnesses that are not met yet
+    """
+
+    position: int
+    written: int
+    missing: frozenset[int]
+
+
+@dataclass(frozen=True)
+class _KeyEdge:
+    """Keys that no member names, and which missing witnesses such a key meets."""
+
+    keys: Keys
+    value: Conjunction
+    meets: frozenset[int]
+
+
+class ObjectLowering:
+    """Lowers one alternative of a set of objects.
+
+    value_of  the expression for a conjunction
+    pointer   the place to name in refusals that only show here
+    """
+
+    def __init__(self, shape: ObjectShape, rules: RuleSet, name: str, value_of: ValueOf, pointer: str) -> None:
+        self._rules = rules
+        self._name = name
+        self._value_of = value_of
+        self._pointer = pointer
+        self._shape = shape = _without_idle_bounds(shape)
+        self._names = tuple(member.name for member in shape.members)
+        self._edges = self._key_edges()
+        self._counted_to = max(1, shape.minimum, shape.maximum or 0)
+        self._state_rules: dict[_State, str] = {}
+        self._todo: list[_State] = []
+
+    def lower(self) -> Expr:
+        """The expression of the whole object. Adds a rule for each state."""
+        refusals = set(self._shape.refusals)
+        refusals.update(self._inexact_counts())
+        start = self._call(_State(0, 0, frozenset(range(len(self._shape.witnesses)))))
+        self._rules.refuse(start.name, refusals)
+        while self._todo:
+            state = self._todo.pop()
+            self._rules.bodies[self._state_rules[state]] = self._body(state)
+        return Sequence((lexemes.OPEN_OBJECT, start))
+
+    def _call(self, state: _State) -> RuleRef:
+        rule = self._state_rules.get(state)
+        if rule is None:
+            rule = self._state_rules[state] = self._rules.name(f"{self._name}.{state.position}")
+            self._todo.append(state)
+        return RuleRef(rule)
+
+    def _body(self, state: _State) -> Expr:
+        if state.position == len(self._shape.members):
+            return self._rest(state)
+        member = self._shape.members[state.position]
+        choices = list(self._taken(member, state))
+        if not member.required:
+            choices.append(self._call(state._replace(position=state.position + 1)))
+        return Choice(tuple(choices))
+
+    def _taken(self, member: Member, state: _State) -> Iterator[Expr]:
+        """The ways to write a member."""
+        if self._is_full(state):
+            return
+        key = lexemes.key(member.name)
+        for value, missing in self._values(member, state.missing):
+            after = _State(state.position + 1, self._more(state), missing)
+            yield Sequence((*_comma(state), key, lexemes.COLON, self._value_of(value), self._call(after)))
+
+    def _values(self, member: Member, missing: frozenset[int]) -> list[tuple[Conjunction, frozenset[int]]]:
+        """What the value of a member may be, with the witnesses that are still missing after it."""
+        found = [(member.value, missing)]
+        for number in sorted(missing):
+            witness = self._shape.witnesses[number]
+            if not witness.admits(member.name):
+                continue
+            met = [(conjoin(value, witness.value), rest - {number}) for value, rest in found]
+            # A value that meets the witness may be written by the other way as well; that does no harm.
+            found = met if witness.value == ANYTHING else found + met
+        return found
+
+    def _rest(self, state: _State) -> Expr:
+        """What follows the members: other keys and the closing brace."""
+        if state.missing:
+            return self._rest_with_witnesses(state)
+        least, most = self._shape.minimum - state.written, None
+        if self._shape.maximum is not None:
+            most = self._shape.maximum - state.written
+        other = self._member_of(self._edges)
+        if other is None or most == 0:
+            return lexemes.CLOSE_OBJECT if least <= 0 else Choice(())
+        if state.written:
+            more = Repeat(Sequence((lexemes.COMMA, other)), max(least, 0), most)
+            return Sequence((more, lexemes.CLOSE_OBJECT))
+        more = Repeat(Sequence((lexemes.COMMA, other)), max(least - 1, 0), None if most is None else most - 1)
+        some = Sequence((other, more, lexemes.CLOSE_OBJECT))
+        return some if least > 0 else Choice((lexemes.CLOSE_OBJECT, some))
+
+    def _rest_with_witnesses(self, state: _State) -> Expr:
+        choices: list[Expr] = []
+        if not self._is_full(state):
+            for meets in dict.fromkeys(edge.meets & state.missing for edge in self._edges):
+                other = self._member_of([edge for edge in self._edges if edge.meets & state.missing == meets])
+                after = _State(state.position, self._more(state), state.missing - meets)
+                if other is not None:
+                    choices.append(Sequence((*_comma(state), other, self._call(after))))
+        return Choice(tuple(choices))
+
+    def _member_of(self, edges: list[_KeyEdge]) -> Expr | None:
+        """A key out of these with its value; None if there is no such key."""
+        choices: list[Expr] = [
+            Sequence((lexemes.other_key(edge.keys, self._names), lexemes.COLON, self._value_of(edge.value)))
+            for edge in edges
+        ]
+        if not choices:
+            return None
+        return choices[0] if len(choices) == 1 else Choice(tuple(choices))
+
+    def _key_edges(self) -> list[_KeyEdge]:
+        """The classes of other keys, split so that all keys of an edge meet the same witnesses."""
+        edges = [_KeyEdge(other.keys, other.value, frozenset()) for other in self._shape.others]
+        for number, witness in enumerate(self._shape.witnesses):
+            split = []
+            for edge in edges:
+                split.append(replace(edge, keys=edge.keys & witness.keys, meets=edge.meets | {number}))
+                split += [replace(edge, keys=rest) for rest in edge.keys.difference(witness.keys)]
+            edges = [edge for edge in split if not edge.keys.is_empty]
+        return [edge for edge in edges if not self._has_only_names(edge)]
+
+    def _has_only_names(self, edge: _KeyEdge) -> bool:
+        """Whether every key of a class is the name of a member."""
+        if not edge.keys.include:
+            return False
+        return decide.is_empty(lexemes.other_key_text(edge.keys, self._names))
+
+    def _inexact_counts(self) -> Iterator[Diagnostic]:
+        """Conditions on other keys that would need to know that no key is written twice."""
+        required = sum(member.required for member in self._shape.members)
+        if self._edges and self._shape.minimum - required > 1:
+            yield Diagnostic(
+                "schema-min-properties",
+                "minProperties cannot be enforced where more than one key without a name may be needed to meet it",
+                pointer=self._pointer,
+                help="require some keys by name, or close the object with additionalProperties: false",
+            )
+        if any(self._shape.witnesses[n].value != ANYTHING for edge in self._edges for n in edge.meets):
+            yield Diagnostic(
+                "schema-negated-values",
+                "that some key without a name has a value of a certain kind cannot be enforced",
+                pointer=self._pointer,
+                help="close the object with additionalProperties: false, or name the keys",
+            )
+
+    def _is_full(self, state: _State) -> bool:
+        return self._shape.maximum is not None and state.written >= self._shape.maximum
+
+    def _more(self, state: _State) -> int:
+        return min(state.written + 1, self._counted_to)
+
+
+def _comma(state: _State) -> tuple[Expr, ...]:
+    return (lexemes.COMMA,) if state.written else ()
+
+
+def _without_idle_bounds(shape: ObjectShape) -> ObjectShape:
+    """The same set without bounds on the number of keys that hold anyway, so that nothing is counted for them."""
+    required = sum(member.required for member in shape.members)
+    maximum = shape.maximum
+    if maximum is not None and not shape.others and maximum >= len(shape.members):
+        maximum = None
+    return replace(shape, minimum=shape.minimum if shape.minimum > required else 0, maximum=maximum)
+

@@ -1,0 +1,230 @@
+"""What a schema says, sorted by the types of the values it allows.
+
+A `Normal` is a union of typed parts: at most one part for null, booleans and strings, alternatives for numbers, arrays
+and objects. Alternatives may overlap. Parts of different types are disjoint by nature, so intersection, union and
+complement work type by type (`algebra`).
+
+Values inside arrays and objects are not normalised but named: a `Conjunction` of terms, which is normalised when
+something looks at it. That keeps recursive schemas finite: there are only so many conjunctions of the places of one
+schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import TypeAlias, Union
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.grammar.regex_tree import ANY_TEXT, Complement, Intersection, RegexTree
+from cfgmask.json_schema import decide
+from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
+from cfgmask.json_schema.resolve import Node
+from cfgmask.json_schema.strings import ALL_STRINGS, NO_STRINGS, StringSet
+from cfgmask.json_schema.values import JsonValue, identity
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Exactly one value. Equal where the values are equal in the sense of JSON Schema."""
+
+    key: Hashable
+    value: JsonValue = field(compare=False)
+
+    @classmethod
+    def of(cls, value: JsonValue) -> Constant:
+        return cls(identity(value), value)
+
+
+@dataclass(frozen=True)
+class Negation:
+    """Every value that the terms do not all allow."""
+
+    body: Conjunction
+
+
+Term: TypeAlias = Union[Node, Constant, Negation]
+
+# The values that all terms allow. The order is that in which the schema gives the terms, since the order of properties
+# follows it; no term occurs twice.
+Conjunction: TypeAlias = tuple[Term, ...]
+
+ANYTHING: Conjunction = ()
+NEVER: Conjunction = (Negation(ANYTHING),)
+
+
+def conjoin(a: Conjunction, b: Conjunction) -> Conjunction:
+    if not b or a == b:
+        return a
+    if NEVER in (a, b):
+        return NEVER
+    return tuple(dict.fromkeys(a + b))
+
+
+def negate(body: Conjunction) -> Conjunction:
+    if len(body) == 1 and isinstance(body[0], Negation):
+        return body[0].body
+    return (Negation(body),)
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys that match all of `include` and none of `exclude`."""
+
+    include: frozenset[RegexTree] = frozenset()
+    exclude: frozenset[RegexTree] = frozenset()
+
+    def admits(self, key: str) -> bool:
+        return all(decide.matches(tree, key) for tree in self.include) and not any(
+            decide.matches(tree, key) for tree in self.exclude
+        )
+
+    def __and__(self, other: Keys) -> Keys:
+        return Keys(self.include | other.include, self.exclude | other.exclude)
+
+    def difference(self, other: Keys) -> list[Keys]:
+        """The keys that are not in `other`; the sets may overlap."""
+        pieces = [self & Keys(exclude=frozenset([tree])) for tree in other.include]
+        pieces += [self & Keys(include=frozenset([tree])) for tree in other.exclude]
+        return [piece for piece in pieces if not piece.is_empty]
+
+    def regex(self) -> RegexTree:
+        parts = sorted(self.include, key=repr) + [Complement(tree) for tree in sorted(self.exclude, key=repr)]
+        if not parts:
+            return ANY_TEXT
+        return parts[0] if len(parts) == 1 else Intersection(tuple(parts))
+
+    @property
+    def is_empty(self) -> bool:
+        if self.include & self.exclude:
+            return True
+        return bool(self.include or self.exclude) and decide.is_empty(self.regex())
+
+
+ALL_KEYS = Keys()
+
+
+@dataclass(frozen=True)
+class Member:
+    """A key that is named, and what its value must be.
+
+    listed  whether `properties` names it; its place in the order of the keys depends on that
+    """
+
+    name: str
+    value: Conjunction
+    required: bool = False
+    listed: bool = True
+
+
+@dataclass(frozen=True)
+class KeyClass:
+    """Keys without a name of their own, and what their values must be."""
+
+    keys: Keys
+    value: Conjunction
+
+
+@dataclass(frozen=True)
+class Witness:
+    """At least one key out of `keys` other than `besides` is there, with such a value."""
+
+    keys: Keys
+    besides: frozenset[str]
+    value: Conjunction
+
+    def admits(self, key: str) -> bool:
+        return key not in self.besides and self.keys.admits(key)
+
+
+@dataclass(frozen=True)
+class ObjectShape:
+    """The objects that meet all of these conditions.
+
+    members    keys with names, in the order in which they are written; each name once
+    others     what other keys there may be: disjoint classes, from all of which the names of members are excluded;
+               a key in none of them is not allowed
+    minimum    how many keys there must be at least
+    maximum    and at most
+    witnesses  keys that must be there though they have no name
+    refusals   conditions that could not be read; the set may be smaller than the rest says
+    """
+
+    members: tuple[Member, ...] = ()
+    others: tuple[KeyClass, ...] = (KeyClass(ALL_KEYS, ANYTHING),)
+    minimum: int = 0
+    maximum: int | None = None
+    witnesses: tuple[Witness, ...] = ()
+    refusals: frozenset[Diagnostic] = frozenset()
+
+    def value_of_other(self, name: str) -> Conjunction:
+        """What the value of a key without a name here must be."""
+        for other in self.others:
+            if other.keys.admits(name):
+                return other.value
+        return NEVER
+
+
+@dataclass(frozen=True)
+class ItemWitness:
+    """At least one item at index `start` or later has such a value."""
+
+    start: int
+    value: Conjunction
+
+
+@dataclass(frozen=True)
+class ArrayShape:
+    """The arrays that meet all of these conditions.
+
+    prefix     what the first items must be
+    rest       what every further item must be
+    minimum    how many items there must be at least
+    maximum    and at most
+    witnesses  items that must be there somewhere
+    refusals   conditions that could not be read; the set may be smaller than the rest says
+    unique_at  the JSON Pointer of a `uniqueItems` that forbids equal items; None where equal items are allowed
+    """
+
+    prefix: tuple[Conjunction, ...] = ()
+    rest: Conjunction = ANYTHING
+    minimum: int = 0
+    maximum: int | None = None
+    witnesses: tuple[ItemWitness, ...] = ()
+    refusals: frozenset[Diagnostic] = frozenset()
+    unique_at: str | None = None
+
+    def item(self, index: int) -> Conjunction:
+        return self.prefix[index] if index < len(self.prefix) else self.rest
+
+
+ALL_OBJECTS = ObjectShape()
+ALL_ARRAYS = ArrayShape()
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A set of JSON values: the union of its parts."""
+
+    null: bool = False
+    booleans: frozenset[bool] = frozenset()
+    numbers: tuple[NumberShape, ...] = ()
+    strings: StringSet = NO_STRINGS
+    arrays: tuple[ArrayShape, ...] = ()
+    objects: tuple[ObjectShape, ...] = ()
+
+    @property
+    def is_plainly_empty(self) -> bool:
+        others = self.null or self.booleans or self.numbers or self.arrays or self.objects
+        return not others and self.strings.is_plainly_empty
+
+
+NOTHING_AT_ALL = Normal()
+EVERYTHING = Normal(
+    null=True,
+    booleans=frozenset([False, True]),
+    numbers=(ALL_NUMBERS,),
+    strings=ALL_STRINGS,
+    arrays=(ALL_ARRAYS,),
+    objects=(ALL_OBJECTS,),
+)

@@ -1,0 +1,130 @@
+"""Intersection and complement of sets of objects."""
+
+from __future__ import annotations
+
+from cfgmask.json_schema.normal_form import (
+    ALL_KEYS,
+    ALL_OBJECTS,
+    ANYTHING,
+    NEVER,
+    KeyClass,
+    Member,
+    ObjectShape,
+    Witness,
+    conjoin,
+    negate,
+)
+
+
+def intersect(a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
+    """The objects of both shapes; None where there are plainly none. Linear in the members, times the key classes."""
+    if a == ALL_OBJECTS:
+        return b
+    if b == ALL_OBJECTS:
+        return a
+    others = [
+        KeyClass(keys, conjoin(x.value, y.value))
+        for x in a.others
+        for y in b.others
+        if not (keys := x.keys & y.keys).is_empty
+    ]
+    both = ObjectShape(
+        _merged_members(a, b),
+        tuple(other for other in others if other.value != NEVER),
+        max(a.minimum, b.minimum),
+        min((m for m in (a.maximum, b.maximum) if m is not None), default=None),
+        tuple(dict.fromkeys(a.witnesses + b.witnesses)),
+        a.refusals | b.refusals,
+    )
+    return None if is_plainly_empty(both) else both
+
+
+def is_plainly_empty(shape: ObjectShape) -> bool:
+    """Whether the conditions contradict each other without a look at what the values of the members must be."""
+    required = [member for member in shape.members if member.required]
+    if any(member.value == NEVER for member in required):
+        return True
+    if shape.maximum is not None and max(shape.minimum, len(required)) > shape.maximum:
+        return True
+    if any(not _may_be_met(witness, shape) for witness in shape.witnesses):
+        return True
+    possible = sum(member.value != NEVER for member in shape.members)
+    return not shape.others and possible < shape.minimum
+
+
+def complement(shape: ObjectShape) -> list[ObjectShape]:
+    """The objects that are not of the shape, as alternatives that may overlap (a superset of them, marked as refused,
+    where the shape has refusals)."""
+    outside = [ObjectShape(refusals=shape.refusals)] if shape.refusals else []
+    for member in shape.members:
+        if member.required:
+            outside.append(ObjectShape((Member(member.name, NEVER, listed=False),)))
+        if member.value != ANYTHING:
+            outside.append(ObjectShape((Member(member.name, negate(member.value), required=True, listed=False),)))
+    if shape.minimum > 0:
+        outside.append(ObjectShape(maximum=shape.minimum - 1))
+    if shape.maximum is not None:
+        outside.append(ObjectShape(minimum=shape.maximum + 1))
+    outside += [ObjectShape(_named(witness), witnesses=(witness,)) for witness in _strange_keys(shape)]
+    outside += [_without(witness) for witness in shape.witnesses]
+    return [candidate for candidate in outside if not is_plainly_empty(candidate)]
+
+
+def _merged_members(a: ObjectShape, b: ObjectShape) -> tuple[Member, ...]:
+    """The members of both, those that `properties` lists first, each kind from left to right."""
+    in_a = {member.name: member for member in a.members}
+    in_b = {member.name: member for member in b.members}
+    merged = []
+    for name in dict.fromkeys((*in_a, *in_b)):
+        x, y = in_a.get(name), in_b.get(name)
+        merged.append(
+            Member(
+                name,
+                conjoin(x.value if x else a.value_of_other(name), y.value if y else b.value_of_other(name)),
+                bool(x and x.required) or bool(y and y.required),
+                bool(x and x.listed) or bool(y and y.listed),
+            )
+        )
+    order = [m.name for m in (*a.members, *b.members) if m.listed]
+    rank = {name: position for position, name in enumerate(dict.fromkeys(order))}
+    return tuple(sorted(merged, key=lambda member: rank.get(member.name, len(rank))))
+
+
+def _may_be_met(witness: Witness, shape: ObjectShape) -> bool:
+    if any(member.value != NEVER and witness.admits(member.name) for member in shape.members):
+        return True
+    return any(not (witness.keys & other.keys).is_empty for other in shape.others)
+
+
+def _strange_keys(shape: ObjectShape) -> list[Witness]:
+    """One of these is met by every object with a key that is no member and in no class, or in one with a wrong value."""
+    names = frozenset(member.name for member in shape.members)
+    strange = [Witness(o.keys, names, negate(o.value)) for o in shape.others if o.value != ANYTHING]
+    outside = [ALL_KEYS]
+    for other in shape.others:
+        outside = [piece for keys in outside for piece in keys.difference(other.keys)]
+    return strange + [Witness(keys, names, ANYTHING) for keys in outside]
+
+
+def _without(witness: Witness) -> ObjectShape:
+    """The objects that have no such key with such a value."""
+    rest = KeyClass(witness.keys, negate(witness.value))
+    outside = [KeyClass(keys, ANYTHING) for keys in ALL_KEYS.difference(witness.keys)]
+    others = tuple(other for other in (rest, *outside) if other.value != NEVER)
+    return ObjectShape(_named(witness), _disjoint(others))
+
+
+def _named(witness: Witness) -> tuple[Member, ...]:
+    """Members that are no condition, so that the keys which do not meet the witness have names of their own."""
+    return tuple(Member(name, ANYTHING, listed=False) for name in sorted(witness.besides))
+
+
+def _disjoint(classes: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
+    """The same keys with the same values, each key in the first class only that had it."""
+    found: list[KeyClass] = []
+    for other in classes:
+        pieces = [other.keys]
+        for earlier in found:
+            pieces = [rest for piece in pieces for rest in piece.difference(earlier.keys)]
+        found += [KeyClass(piece, other.value) for piece in pieces]
+    return tuple(found)

@@ -1,0 +1,190 @@
+"""What the keywords for objects say, in normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.grammar.regex_tree import RegexTree
+from cfgmask.json_schema import decide, object_algebra
+from cfgmask.json_schema.normal_form import (
+    ALL_KEYS,
+    ALL_OBJECTS,
+    ANYTHING,
+    NEVER,
+    Conjunction,
+    KeyClass,
+    Keys,
+    Member,
+    ObjectShape,
+    conjoin,
+)
+from cfgmask.json_schema.reader import Reader
+from cfgmask.json_schema.resolve import Node
+from cfgmask.json_schema.scalar_keywords import read_pattern
+from cfgmask.json_schema.values import JsonValue
+
+
+@dataclass(frozen=True)
+class _PatternRule:
+    """One entry of `patternProperties`."""
+
+    tree: RegexTree
+    value: Conjunction
+
+
+def object_shape(node: Node, reader: Reader) -> ObjectShape | None:
+    """The objects that the keywords of one schema object allow, schemas beside or inside them left aside.
+
+    None where there are none. Cost: the classes of keys may double with each pattern of `patternProperties` that
+    overlaps the others.
+    """
+    shape = _keys_and_values(node, reader)
+    least, most = node.get("minProperties"), node.get("maxProperties")
+    counted = ObjectShape(
+        minimum=least if isinstance(least, int) else 0, maximum=most if isinstance(most, int) else None
+    )
+    both = object_algebra.intersect(shape, counted)
+    if both is None or object_algebra.is_plainly_empty(both):
+        return None
+    if node.has("propertyNames"):
+        return object_algebra.intersect(both, _allowed_names(node, reader))
+    return both
+
+
+def _keys_and_values(node: Node, reader: Reader) -> ObjectShape:
+    rules, refusals = _pattern_rules(node, reader)
+    additional, unevaluated = _additional(node, reader)
+    if refusals:
+        # Which keys the unread pattern takes is unknown, so nothing can be said about the others either.
+        additional = ANYTHING
+    properties = node.get("properties")
+    listed = properties if isinstance(properties, dict) else {}
+    required = _texts(node.get("required"))
+    needed = frozenset(required)
+    members = []
+    for name in listed:
+        own = reader.conjunction(reader.schemas.child(node, "properties", name))
+        members.append(Member(name, _with_patterns(own, name, rules), name in needed))
+    for name in dict.fromkeys(required):
+        if name not in listed:
+            matched = any(decide.matches(rule.tree, name) for rule in rules)
+            value = _with_patterns(ANYTHING if matched else additional, name, rules)
+            members.append(Member(name, value, required=True, listed=False))
+    if not (members or rules or additional or refusals or unevaluated):
+        return ALL_OBJECTS
+    return ObjectShape(tuple(members), _classes(rules, additional), refusals=refusals | unevaluated)
+
+
+def _with_patterns(value: Conjunction, name: str, rules: list[_PatternRule]) -> Conjunction:
+    for rule in rules:
+        if decide.matches(rule.tree, name):
+            value = conjoin(value, rule.value)
+    return value
+
+
+def _pattern_rules(node: Node, reader: Reader) -> tuple[list[_PatternRule], frozenset[Diagnostic]]:
+    patterns = node.get("patternProperties")
+    rules: list[_PatternRule] = []
+    refusals: frozenset[Diagnostic] = frozenset()
+    for pattern in patterns if isinstance(patterns, dict) else {}:
+        child = reader.schemas.child(node, "patternProperties", pattern)
+        found = read_pattern(pattern, child.pointer, reader.limits)
+        if found.refusals:
+            refusals |= found.refusals
+        else:
+            rules.append(_PatternRule(found.pattern, reader.conjunction(child)))
+    return rules, refusals
+
+
+def _classes(rules: list[_PatternRule], additional: Conjunction) -> tuple[KeyClass, ...]:
+    """All keys, sorted by the patterns that they match."""
+    # Each class with whether some pattern matches it, which is when additionalProperties does not apply.
+    found: list[tuple[Keys, Conjunction, bool]] = [(ALL_KEYS, ANYTHING, False)]
+    for rule in rules:
+        matching, rest = Keys(include=frozenset([rule.tree])), Keys(exclude=frozenset([rule.tree]))
+        split = [(keys & matching, conjoin(value, rule.value), True) for keys, value, _ in found]
+        split += [(keys & rest, value, matched) for keys, value, matched in found]
+        found = [entry for entry in split if not entry[0].is_empty]
+    classes = [KeyClass(keys, value if matched else additional) for keys, value, matched in found]
+    return tuple(entry for entry in classes if entry.value != NEVER)
+
+
+def _additional(node: Node, reader: Reader) -> tuple[Conjunction, frozenset[Diagnostic]]:
+    """What values of keys that nothing else describes must be, and what could not be read of that."""
+    if node.has("additionalProperties"):
+        return reader.conjunction(reader.schemas.child(node, "additionalProperties")), frozenset()
+    if not node.has("unevaluatedProperties"):
+        return ANYTHING, frozenset()
+    value = reader.conjunction(reader.schemas.child(node, "unevaluatedProperties"))
+    if value == ANYTHING or not looks_elsewhere(node):
+        return value, frozenset()
+    return ANYTHING, frozenset([unevaluated_refusal(node, "unevaluatedProperties")])
+
+
+def looks_elsewhere(node: Node) -> bool:
+    """Whether a schema has other schemas apply to the same value, whose annotations `unevaluated…` would need."""
+    return any(map(node.has, ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "contains")))
+
+
+def unevaluated_refusal(node: Node, keyword: str) -> Diagnostic:
+    return Diagnostic(
+        "schema-unevaluated",
+        f"{keyword} is not supported beside keywords that apply further schemas",
+        pointer=node.at(keyword),
+        help="list what is allowed in one schema and close it there",
+    )
+
+
+def _allowed_names(node: Node, reader: Reader) -> ObjectShape:
+    """The objects whose keys meet `propertyNames`."""
+    names = reader.normal(reader.conjunction(reader.schemas.child(node, "propertyNames"))).strings
+    if names.is_everything:
+        return ALL_OBJECTS
+    others = () if names.is_plainly_empty else (KeyClass(Keys(frozenset([names.as_regex()])), ANYTHING),)
+    return ObjectShape(others=others, refusals=names.refusals)
+
+
+# Keywords that depend on the presence of a key
+
+
+def dependent_required(node: Node) -> list[tuple[ObjectShape, ...]]:
+    """For each key that requires others: the objects without it, and those with it and with them."""
+    found: list[tuple[ObjectShape, ...]] = []
+    for keyword in ("dependentRequired", "dependencies"):
+        held = node.get(keyword)
+        for name, needed in held.items() if isinstance(held, dict) else ():
+            if isinstance(needed, list) and needed:
+                found.append((lacking(name), _having([name, *_texts(needed)])))
+    return found
+
+
+def dependent_schemas(node: Node, reader: Reader) -> list[tuple[str, Conjunction]]:
+    """For each key whose presence makes a schema apply: the key and the schema."""
+    found = []
+    for keyword in ("dependentSchemas", "dependencies"):
+        held = node.get(keyword)
+        for name, child in held.items() if isinstance(held, dict) else ():
+            if isinstance(child, (dict, bool)):
+                found.append((name, reader.conjunction(reader.schemas.child(node, keyword, name))))
+    return found
+
+
+def lacking(name: str) -> ObjectShape:
+    """The objects without a key."""
+    return ObjectShape((Member(name, NEVER, listed=False),))
+
+
+def having(name: str) -> ObjectShape:
+    """The objects with a key."""
+    return _having([name])
+
+
+def _having(names: Iterable[str]) -> ObjectShape:
+    return ObjectShape(tuple(Member(name, ANYTHING, True, listed=False) for name in dict.fromkeys(names)))
+
+
+def _texts(value: JsonValue) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+

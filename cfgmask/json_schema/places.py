@@ -1,0 +1,108 @@
+"""Where the parts of a JSON text stand: JSON Pointer to span, for diagnostics.
+
+The text is read by `json`, which keeps no places. They are looked up in a second pass, only once something is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from cfgmask.diagnostics import Diagnostic, Related, Span
+
+_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+
+
+@dataclass
+class _Open:
+    """An array or object that the scan is inside of."""
+
+    pointer: str
+    start: int
+    is_array: bool
+    index: int = 0
+    key: str | None = None
+
+
+class Places:
+    """The spans of one JSON text. The text must be valid JSON for `attach` and `duplicate_keys`."""
+
+    def __init__(self, text: str, span: Span) -> None:
+        self._text = text
+        self._span = span
+        self._spans: dict[str, tuple[int, int]] | None = None
+        self._repeated: list[tuple[str, str, tuple[int, int], tuple[int, int]]] = []
+
+    def between(self, start: int, end: int) -> Span:
+        """The span of characters `start` to `end` of the text."""
+        return self._span.within(start, end)
+
+    def attach(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """The diagnostics, each with the span of its pointer; those that have a span keep it. Linear in the text."""
+        return [d if d.span is not None else replace(d, span=self._find(d.pointer)) for d in diagnostics]
+
+    def duplicate_keys(self) -> list[Diagnostic]:
+        """An error for every key that an object has twice: what the first one says would be lost."""
+        self._index()
+        return [
+            Diagnostic(
+                "schema-duplicate-key",
+                f"the key {json.dumps(key)} is given twice in one object",
+                self.between(*second),
+                pointer,
+                related=(Related(self.between(*first), "first given here"),),
+                help="remove one of them",
+            )
+            for pointer, key, first, second in self._repeated
+        ]
+
+    def _find(self, pointer: str | None) -> Span | None:
+        if pointer is None:
+            return None
+        spans = self._index()
+        return self.between(*spans[pointer]) if pointer in spans else None
+
+    def _index(self) -> dict[str, tuple[int, int]]:
+        if self._spans is None:
+            self._spans = self._scan()
+        return self._spans
+
+    def _scan(self) -> dict[str, tuple[int, int]]:
+        spans: dict[str, tuple[int, int]] = {}
+        keys: dict[str, tuple[int, int]] = {}
+        stack: list[_Open] = []
+        for match in _LEXEME.finditer(self._text):
+            lexeme, place = match[0], match.span()
+            top = stack[-1] if stack else None
+            if lexeme in "{[":
+                stack.append(_Open(_child(top), place[0], lexeme == "["))
+            elif lexeme in "}]":
+                closed = stack.pop()
+                # A bracket alone is enough to point at a value of many lines.
+                spans[closed.pointer] = (closed.start, closed.start + 1)
+            elif lexeme == ",":
+                assert top is not None
+                top.index, top.key = top.index + 1, None
+            elif lexeme == ":":
+                continue
+            elif top is not None and not top.is_array and top.key is None:
+                top.key = json.loads(lexeme)
+                pointer = _child(top)
+                if pointer in keys:
+                    self._repeated.append((pointer, str(top.key), keys[pointer], place))
+                keys[pointer] = place
+            else:
+                spans[_child(top)] = place
+        return spans
+
+
+def _child(parent: _Open | None) -> str:
+    """The pointer of the value that comes next inside `parent`."""
+    if parent is None:
+        return ""
+    if parent.is_array:
+        return f"{parent.pointer}/{parent.index}"
+    assert parent.key is not None
+    return f"{parent.pointer}/{parent.key.replace('~', '~0').replace('/', '~1')}"

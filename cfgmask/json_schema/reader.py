@@ -1,0 +1,24 @@
+"""What the readers of keywords need from the normaliser that drives them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from cfgmask.json_schema.normal_form import Conjunction, Normal
+from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.resolve import Node, Schemas
+from cfgmask.limits import Limits
+
+
+class Reader(Protocol):
+    """Access to the rest of the schema. `normal` may only be asked for schemas that apply to the same value or key."""
+
+    @property
+    def schemas(self) -> Schemas: ...
+    @property
+    def options(self) -> JsonSchemaOptions: ...
+    @property
+    def limits(self) -> Limits: ...
+
+    def conjunction(self, node: Node) -> Conjunction: ...
+    def normal(self, conjunction: Conjunction) -> Normal: ...

@@ -1,0 +1,34 @@
+"""Rules in the making: names, bodies, and what must be reported if a rule turns out to be needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.errors import LimitExceeded
+from cfgmask.grammar.ir import Expr
+from cfgmask.limits import Limits
+
+
+class RuleSet:
+    """The rules of one schema while they are made. A name is given first and a body later."""
+
+    def __init__(self, prefix: str, limits: Limits) -> None:
+        self.bodies: dict[str, Expr] = {}
+        self.refusals: dict[str, set[Diagnostic]] = {}
+        self._prefix = prefix
+        self._limits = limits
+        self._names: dict[str, int] = {}
+
+    def name(self, wish: str) -> str:
+        """A new name: the wish with the prefix, and a number where it is taken."""
+        name = self._prefix + wish
+        number = self._names.get(name, 0)
+        self._names[name] = number + 1
+        if len(self._names) > self._limits.max_rules:
+            raise LimitExceeded("max_rules", self._limits.max_rules, "JSON Schema")
+        return name if number == 0 else self.name(f"{wish}~{number + 1}")
+
+    def refuse(self, rule: str, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report these if the rule is part of the grammar in the end."""
+        self.refusals.setdefault(rule, set()).update(diagnostics)

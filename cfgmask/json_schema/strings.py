@@ -1,0 +1,149 @@
+"""Sets of strings: the union of some given texts and of a regex over decoded text.
+
+The given texts are kept apart because they are spelled literally in the output, and since deciding whether a given
+text meets a further condition is cheap while intersecting regexes is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.grammar.regex_tree import (
+    ANY_CHAR,
+    ANY_TEXT,
+    NOTHING,
+    Alternation,
+    Complement,
+    Intersection,
+    KeySet,
+    Literal,
+    RegexTree,
+    Repetition,
+)
+from cfgmask.json_schema import decide
+
+
+@dataclass(frozen=True)
+class StringSet:
+    """The texts in `values` and those that `pattern` matches.
+
+    values    in the order in which the schema gives them, without repetition
+    pattern   over decoded text; NOTHING where there is none
+    refusals  conditions that could not be read; the set may be smaller than the rest says
+    """
+
+    values: tuple[str, ...] = ()
+    pattern: RegexTree = NOTHING
+    refusals: frozenset[Diagnostic] = frozenset()
+
+    @property
+    def is_plainly_empty(self) -> bool:
+        return not self.values and self.pattern == NOTHING
+
+    @property
+    def is_everything(self) -> bool:
+        return self.pattern == ANY_TEXT and not self.refusals
+
+    def admits(self, text: str) -> bool:
+        return text in self.values or decide.matches(self.pattern, text)
+
+    def as_regex(self) -> RegexTree:
+        """The whole set over decoded text."""
+        if not self.values:
+            return self.pattern
+        listed = KeySet(tuple(value.encode() for value in self.values))
+        return listed if self.pattern == NOTHING else Alternation((listed, self.pattern))
+
+
+NO_STRINGS = StringSet()
+ALL_STRINGS = StringSet(pattern=ANY_TEXT)
+
+
+def of_lengths(minimum: int, maximum: int | None) -> RegexTree:
+    """The texts of so many characters."""
+    if maximum is not None and minimum > maximum:
+        return NOTHING
+    return Repetition(ANY_CHAR, minimum, maximum)
+
+
+def intersect(a: StringSet, b: StringSet) -> StringSet:
+    if a.is_everything:
+        return b
+    if b.is_everything:
+        return a
+    in_a, in_b = frozenset(a.values), frozenset(b.values)
+    values = [v for v in a.values if v in in_b or decide.matches(b.pattern, v)]
+    values += [v for v in b.values if v not in in_a and decide.matches(a.pattern, v)]
+    return StringSet(tuple(values), _live(_both(a.pattern, b.pattern)), a.refusals | b.refusals)
+
+
+def union(a: StringSet, b: StringSet) -> StringSet:
+    refusals = a.refusals | b.refusals
+    if a.pattern == ANY_TEXT or b.pattern == ANY_TEXT:
+        return StringSet(pattern=ANY_TEXT, refusals=refusals)
+    patterns = _without_repetition((a.pattern, b.pattern), Alternation)
+    pattern = patterns[0] if len(patterns) == 1 else Alternation(patterns)
+    return StringSet(tuple(dict.fromkeys(a.values + b.values)), pattern, refusals)
+
+
+def complement(a: StringSet) -> StringSet:
+    """The texts that are not in the set (all of them, marked as refused, where it has refusals)."""
+    if a.refusals:
+        return StringSet(pattern=ANY_TEXT, refusals=a.refusals)
+    pattern: RegexTree = ANY_TEXT
+    if a.values:
+        pattern = Complement(KeySet(tuple(value.encode() for value in a.values)))
+    if a.pattern != NOTHING:
+        pattern = _both(pattern, _opposite(a.pattern))
+    return StringSet(pattern=_live(pattern))
+
+
+def _opposite(tree: RegexTree) -> RegexTree:
+    if tree == ANY_TEXT:
+        return NOTHING
+    return tree.body if isinstance(tree, Complement) else Complement(tree)
+
+
+def _both(a: RegexTree, b: RegexTree) -> RegexTree:
+    if NOTHING in (a, b):
+        return NOTHING
+    lengths: tuple[int, int | None] = (0, None)
+    parts: list[RegexTree] = []
+    for part in _without_repetition((a, b), Intersection):
+        if isinstance(part, Repetition) and part.body == ANY_CHAR:
+            lengths = _shared(lengths, (part.minimum, part.maximum))
+        else:
+            parts.append(part)
+    length = of_lengths(*lengths)
+    if length == NOTHING:
+        return NOTHING
+    if length != ANY_TEXT or not parts:
+        parts.append(length)
+    return parts[0] if len(parts) == 1 else Intersection(tuple(parts))
+
+
+def _shared(a: tuple[int, int | None], b: tuple[int, int | None]) -> tuple[int, int | None]:
+    highs = [high for high in (a[1], b[1]) if high is not None]
+    return max(a[0], b[0]), min(highs, default=None)
+
+
+def _without_repetition(trees: Iterable[RegexTree], kind: type[Alternation | Intersection]) -> tuple[RegexTree, ...]:
+    """The parts of the trees, those of the given kind taken apart, each of them once."""
+    found: dict[RegexTree, None] = {}
+    for tree in trees:
+        found.update(dict.fromkeys(tree.parts if isinstance(tree, kind) else (tree,)))
+    return tuple(found)
+
+
+def _live(tree: RegexTree) -> RegexTree:
+    """The tree, or NOTHING if no text matches it."""
+    return NOTHING if decide.is_empty(tree) else tree
+
+
+def literal_values(tree: RegexTree) -> tuple[str, ...] | None:
+    """The texts of a tree that lists them; None for other trees."""
+    if isinstance(tree, Literal):
+        return (tree.data.decode(),)
+    return tuple(key.decode() for key in tree.keys) if isinstance(tree, KeySet) else None

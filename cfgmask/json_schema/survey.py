@@ -1,0 +1,227 @@
+"""One linear pass over every schema that can matter: are its keywords well formed, do its references lead somewhere,
+which of its keywords restrict nothing.
+
+It does not decide whether a keyword can be enforced: that depends on what it meets (`normalise`, `lower`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.json_schema.drafts import Draft
+from cfgmask.json_schema.formats import is_known
+from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.resolve import Node, Schemas, keyword_note, subschema_places
+from cfgmask.json_schema.values import JsonValue, is_number, kind
+
+TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+
+
+@dataclass
+class Survey:
+    """What the pass found: `errors` stop the schema from being used, `notes` do not."""
+
+    errors: list[Diagnostic] = field(default_factory=list)
+    notes: list[Diagnostic] = field(default_factory=list)
+
+
+def survey(schemas: Schemas, options: JsonSchemaOptions) -> Survey:
+    """Look at every schema that the root reaches through keywords and references; definitions only if referred to."""
+    found = Survey(notes=list(schemas.notes))
+    seen = {schemas.root}
+    todo = [schemas.root]
+    while todo:
+        node = todo.pop()
+        for reached in _examine(node, schemas, options, found):
+            if reached not in seen:
+                seen.add(reached)
+                todo.append(reached)
+    return found
+
+
+def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Survey) -> list[Node]:
+    """Check one schema; the schemas that it leads to."""
+    value = node.value
+    if isinstance(value, bool):
+        return []
+    if not isinstance(value, dict):
+        message = f"a schema must be an object or a boolean, not {_a(kind(value))}"
+        found.errors.append(Diagnostic("schema-not-a-schema", message, pointer=node.pointer))
+        return []
+    if node.is_only_reference:
+        _note_hidden(node, value, found)
+    wrong = [problem for keyword in value if node.has(keyword) and (problem := _problem(node, keyword)) is not None]
+    found.errors += wrong
+    if not node.is_only_reference:
+        found.notes += [note for keyword in value if (note := keyword_note(node, keyword)) is not None]
+    if (note := _format_note(node, options)) is not None:
+        found.notes.append(note)
+    ill_formed = {problem.pointer for problem in wrong}
+    reached = [
+        schemas.child(node, *path)
+        for path in subschema_places(value)
+        if node.has(path[0]) and node.at(path[0]) not in ill_formed
+    ]
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        if node.has(keyword) and node.at(keyword) not in ill_formed:
+            target = _target(node, keyword, schemas)
+            if isinstance(target, Diagnostic):
+                found.errors.append(target)
+            else:
+                reached.append(target)
+    return reached
+
+
+def _format_note(node: Node, options: JsonSchemaOptions) -> Diagnostic | None:
+    """What to report about a `format` that restricts nothing."""
+    name = node.get("format")
+    if not isinstance(name, str) or options.formats == "assert" and is_known(name):
+        return None
+    if options.formats == "annotate":
+        message = f'the format "{name}" is taken as an annotation, as the options say'
+    else:
+        message = f'"{name}" is no format of JSON Schema and restricts nothing'
+    return Diagnostic("schema-format-annotation", message, pointer=node.at("format"), severity="note")
+
+
+def _target(node: Node, keyword: str, schemas: Schemas) -> Node | Diagnostic:
+    if keyword == "$ref":
+        return schemas.target(node)
+    return Diagnostic(
+        "schema-dynamic-reference",
+        f"{keyword} is not supported yet",
+        pointer=node.at(keyword),
+        help="use $ref where the target does not depend on the way that led here",
+    )
+
+
+def _note_hidden(node: Node, value: dict[str, JsonValue], found: Survey) -> None:
+    hidden = [keyword for keyword in value if keyword != "$ref" and node.dialect.asserts(keyword)]
+    for keyword in hidden:
+        found.notes.append(
+            Diagnostic(
+                "schema-hidden-by-reference",
+                f"{keyword} stands beside $ref and restricts nothing in {node.dialect.draft.label}",
+                pointer=node.at(keyword),
+                severity="warning",
+                help="put the reference into an allOf",
+            )
+        )
+
+
+# The forms that keywords' values must have
+
+
+def _problem(node: Node, keyword: str) -> Diagnostic | None:
+    """What is wrong with the form of a keyword's value."""
+    value = node.get(keyword)
+    expected = _FORMS[keyword](node, value)
+    if expected is None:
+        return None
+    message = f"{keyword} must be {expected}, not {_shown(value)}"
+    return Diagnostic("schema-keyword-value", message, pointer=node.at(keyword))
+
+
+# A check gives what the value must be where it is not that, as the object of "must be".
+_Check = Callable[[Node, JsonValue], "str | None"]
+
+
+def _require(expected: str, test: Callable[[JsonValue], bool]) -> _Check:
+    return lambda _node, value: None if test(value) else expected
+
+
+def _is_schema(value: JsonValue) -> bool:
+    return isinstance(value, (dict, bool))
+
+
+def _is_count(value: JsonValue) -> bool:
+    return is_number(value) and isinstance(value, int) and value >= 0
+
+
+def _is_text_list(value: JsonValue) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_schema_map(value: JsonValue) -> bool:
+    return isinstance(value, dict) and all(_is_schema(child) for child in value.values())
+
+
+def _is_type(value: JsonValue) -> bool:
+    names = value if isinstance(value, list) else [value]
+    return bool(names) and all(isinstance(name, str) and name in TYPES for name in names)
+
+
+def _exclusive(node: Node, value: JsonValue) -> str | None:
+    """A number since draft 6, a boolean beside the bound in draft 4, either where no draft is declared."""
+    may_be_boolean = node.dialect.draft is Draft.DRAFT_4 or not node.dialect.declared
+    may_be_number = node.dialect.draft is not Draft.DRAFT_4
+    if may_be_boolean and isinstance(value, bool) or may_be_number and is_number(value):
+        return None
+    return "a number" if may_be_number else "a boolean"
+
+
+def _items(node: Node, value: JsonValue) -> str | None:
+    """A schema, or a list of schemas before draft 2020-12 and where no draft is declared."""
+    if _is_schema(value):
+        return None
+    if node.dialect.draft is Draft.DRAFT_2020_12 and node.dialect.declared:
+        return "a schema (a list of schemas is called prefixItems in draft 2020-12)"
+    return None if _is_schema_list(value) else "a schema or a list of schemas"
+
+
+def _is_schema_list(value: JsonValue) -> bool:
+    return isinstance(value, list) and all(_is_schema(child) for child in value)
+
+
+def _is_dependency_map(value: JsonValue) -> bool:
+    return isinstance(value, dict) and all(_is_schema(v) or _is_text_list(v) for v in value.values())
+
+
+_NUMBER = _require("a number", is_number)
+_COUNT = _require("a whole number that is not negative", _is_count)
+_TEXT = _require("a string", lambda value: isinstance(value, str))
+_SCHEMA = _require("a schema", _is_schema)
+_SCHEMA_LIST = _require("a list of schemas with at least one element", lambda v: _is_schema_list(v) and bool(v))
+_SCHEMA_MAP = _require("an object of schemas", _is_schema_map)
+
+_FORMS: dict[str, _Check] = {
+    **dict.fromkeys(["$ref", "$dynamicRef", "$recursiveRef", "pattern", "format"], _TEXT),
+    **dict.fromkeys(["allOf", "anyOf", "oneOf", "prefixItems"], _SCHEMA_LIST),
+    **dict.fromkeys(["not", "if", "then", "else", "contains", "propertyNames", "additionalItems"], _SCHEMA),
+    **dict.fromkeys(["additionalProperties", "unevaluatedItems", "unevaluatedProperties"], _SCHEMA),
+    **dict.fromkeys(["properties", "patternProperties", "dependentSchemas"], _SCHEMA_MAP),
+    **dict.fromkeys(["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"], _COUNT),
+    **dict.fromkeys(["minContains", "maxContains"], _COUNT),
+    **dict.fromkeys(["minimum", "maximum"], _NUMBER),
+    **dict.fromkeys(["exclusiveMinimum", "exclusiveMaximum"], _exclusive),
+    "type": _require(f"one of {', '.join(TYPES)}, or a list of them", _is_type),
+    "enum": _require("a list", lambda value: isinstance(value, list)),
+    "const": lambda _node, _value: None,
+    "multipleOf": _require("a number above 0", lambda value: is_number(value) and _above_zero(value)),
+    "items": _items,
+    "uniqueItems": _require("a boolean", lambda value: isinstance(value, bool)),
+    "required": _require("a list of strings", _is_text_list),
+    "dependentRequired": _require(
+        "an object of lists of strings",
+        lambda value: isinstance(value, dict) and all(_is_text_list(names) for names in value.values()),
+    ),
+    "dependencies": _require("an object of schemas and lists of strings", _is_dependency_map),
+}
+
+
+def _above_zero(value: JsonValue) -> bool:
+    return not isinstance(value, (str, list, dict, type(None))) and value > 0
+
+
+def _shown(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return f'"{value}"' if len(value) <= 40 else "a long string"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value) if isinstance(value, int) and abs(value) < 10**20 else _a(kind(value))
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else noun if noun == "null" else f"a {noun}"

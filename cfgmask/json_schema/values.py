@@ -1,0 +1,243 @@
+"""JSON values with exact numbers, and how they are read from text or from Python objects.
+
+Numbers are `int` where they are integral (`1.0` and `1e3` too: JSON Schema compares values, not spellings) and
+`Fraction` elsewhere; there are no floats behind this module. `bool` is Python's own, so look at types before values.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias, Union
+
+from cfgmask.diagnostics import Diagnostic, Source, Span
+from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.json_schema.places import Places
+from cfgmask.limits import Limits
+
+Number: TypeAlias = Union[int, Fraction]
+JsonValue: TypeAlias = Union[None, bool, int, Fraction, str, list["JsonValue"], dict[str, "JsonValue"]]
+
+# A number of more digits than this is an attack or a mistake: `1e999999999` would fill the memory when written out.
+MAX_NUMBER_DIGITS = 1000
+
+
+def read_text(text: str, span: Span | None, limits: Limits) -> tuple[JsonValue, Places]:
+    """The value of a JSON text and the places of its parts.
+
+    span  where the text stands inside a larger source; without it the text is a source of its own
+    Raises GrammarError (schema-syntax, schema-duplicate-key, schema-number) and LimitExceeded. Linear.
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > limits.max_source_bytes:
+        raise LimitExceeded("max_source_bytes", limits.max_source_bytes, "JSON Schema text")
+    places = Places(text, span if span is not None else Span(Source("<schema>", text), 0, len(text)))
+    duplicates = False
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal duplicates
+        out = dict(pairs)
+        duplicates = duplicates or len(out) != len(pairs)
+        return out
+
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=members,
+            parse_float=Decimal,
+            parse_int=Decimal,
+            parse_constant=_Constant,
+        )
+    except json.JSONDecodeError as error:
+        place = places.between(error.pos, error.pos + 1)
+        message = "the schema is not JSON: " + error.msg[:1].lower() + error.msg[1:]
+        raise GrammarError([Diagnostic("schema-syntax", message, place)]) from None
+    except RecursionError:
+        raise LimitExceeded("max_nesting", limits.max_nesting, "JSON Schema text") from None
+    if duplicates:
+        raise GrammarError(places.duplicate_keys())
+    return _exact(value, limits, places), places
+
+
+def read_object(value: Any, limits: Limits) -> JsonValue:
+    """The exact form of a Python object made of None, bool, int, float, Decimal, Fraction, str, list, tuple and dict.
+
+    A float stands for the number that `repr` shows, since that is what its author wrote.
+    Raises GrammarError (schema-not-json, schema-number) with every offending place, and LimitExceeded. Linear.
+    """
+    return _exact(value, limits, None)
+
+
+def kind(value: JsonValue) -> str:
+    """The JSON type of a value: null, boolean, number, string, array or object."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, (int, Fraction)):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def is_number(value: JsonValue) -> bool:
+    return isinstance(value, (int, Fraction)) and not isinstance(value, bool)
+
+
+def identity(value: JsonValue) -> Any:
+    """A hashable object that two values share exactly when JSON Schema calls them equal."""
+    # Values are no deeper than the limit on nesting, which the readers above enforce, but that may be any number.
+    done: list[Any] = []
+    todo: list[tuple[bool, JsonValue]] = [(False, value)]
+    while todo:
+        built, item = todo.pop()
+        if isinstance(item, list):
+            if built:
+                count = len(item)
+                parts = tuple(done[len(done) - count :])
+                del done[len(done) - count :]
+                done.append(("array", parts))
+            else:
+                todo.append((True, item))
+                todo.extend((False, child) for child in reversed(item))
+        elif isinstance(item, dict):
+            if built:
+                count = len(item)
+                pairs = frozenset(zip(item, done[len(done) - count :], strict=True))
+                del done[len(done) - count :]
+                done.append(("object", pairs))
+            else:
+                todo.append((True, item))
+                todo.extend((False, child) for child in reversed(item.values()))
+        else:
+            done.append((kind(item), item))
+    return done[0]
+
+
+def escape(token: str) -> str:
+    """A key as one token of a JSON Pointer (RFC 6901)."""
+    return token.replace("~", "~0").replace("/", "~1")
+
+
+def unescape(token: str) -> str:
+    return token.replace("~1", "/").replace("~0", "~")
+
+
+class _Constant:
+    """NaN, Infinity or -Infinity, which `json` reads though JSON has none."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _exact(value: Any, limits: Limits, places: Places | None) -> JsonValue:
+    """A copy of `value` with exact numbers; iterative, so that depth is bounded by the limit alone."""
+    problems: list[Diagnostic] = []
+    root: list[JsonValue] = [None]
+    todo: list[tuple[Any, str, int, Any, Any]] = [(value, "", 0, root, 0)]
+    while todo:
+        item, pointer, depth, parent, key = todo.pop()
+        if depth > limits.max_nesting:
+            raise LimitExceeded("max_nesting", limits.max_nesting, f"at {pointer}")
+        if isinstance(item, dict):
+            parent[key] = copy = dict.fromkeys(item)
+            for name in item:
+                if isinstance(name, str):
+                    todo.append((item[name], f"{pointer}/{escape(name)}", depth + 1, copy, name))
+                else:
+                    message = f"an object key must be a string, not {type(name).__name__}"
+                    problems.append(Diagnostic("schema-not-json", message, pointer=pointer))
+        elif isinstance(item, (list, tuple)):
+            parent[key] = elements = [None] * len(item)
+            todo.extend((child, f"{pointer}/{i}", depth + 1, elements, i) for i, child in enumerate(item))
+        else:
+            parent[key] = _scalar(item, pointer, problems)
+    if problems:
+        raise GrammarError(places.attach(problems) if places is not None else problems)
+    return root[0]
+
+
+def _scalar(item: Any, pointer: str, problems: list[Diagnostic]) -> JsonValue:
+    if item is None or isinstance(item, (bool, str)):
+        return item
+    if isinstance(item, (int, float, Decimal, Fraction)):
+        number = _number(item)
+        if number is not None:
+            return number
+        message = f"a number must be finite, decimal and of at most {MAX_NUMBER_DIGITS} digits"
+        problems.append(Diagnostic("schema-number", message, pointer=pointer))
+    elif isinstance(item, _Constant):
+        problems.append(Diagnostic("schema-number", f"{item.name} is not a JSON number", pointer=pointer))
+    else:
+        message = f"{type(item).__name__} is not a JSON type"
+        problems.append(Diagnostic("schema-not-json", message, pointer=pointer))
+    return None
+
+
+def _number(item: int | float | Decimal | Fraction) -> Number | None:
+    """The exact value; None where it is not finite, has no finite decimal form or is too long."""
+    if isinstance(item, Fraction):
+        fraction: Number = item
+    elif isinstance(item, int):
+        fraction = int(item)
+    else:
+        if isinstance(item, float):
+            if not math.isfinite(item):
+                return None
+            item = Decimal(repr(item))
+        if not item.is_finite() or _digits(item) > MAX_NUMBER_DIGITS:
+            return None
+        fraction = Fraction(item)
+    if isinstance(fraction, Fraction):
+        if fraction.denominator == 1:
+            fraction = fraction.numerator
+        elif decimal_places(fraction) is None:
+            return None
+    return fraction if abs(fraction) < 10**MAX_NUMBER_DIGITS else None
+
+
+def _digits(number: Decimal) -> int:
+    """How many digits it takes to write the number without an exponent."""
+    _sign, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int)
+    return max(len(digits) + exponent, -exponent, len(digits))
+
+
+def decimal_places(number: Number) -> int | None:
+    """How many digits after the point `number` needs; None where no finite number of them is enough."""
+    denominator = number.denominator
+    places = {2: 0, 5: 0}
+    for prime in places:
+        while denominator % prime == 0:
+            denominator //= prime
+            places[prime] += 1
+    return max(places.values()) if denominator == 1 else None
+
+
+def plain_decimal(number: Number) -> str:
+    """The number without an exponent and without superfluous zeros: `-0.25`, `10`."""
+    places = decimal_places(number)
+    assert places is not None, "the readers refuse numbers without a finite decimal form"
+    scaled = abs(number) * 10**places
+    digits = _decimal_text(int(scaled)).rjust(places + 1, "0")
+    whole, fraction = digits[: len(digits) - places], digits[len(digits) - places :]
+    sign = "-" if number < 0 else ""
+    return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
+
+
+def _decimal_text(number: int) -> str:
+    # Not str(): it refuses integers of more than 4,300 digits, which intermediate results may have.
+    return f"{Decimal(number):f}"
+
+
+def items_of(value: JsonValue, pointer: str) -> Iterator[tuple[str, JsonValue]]:
+    """The elements of an array or the members of an object with their pointers; nothing for other values."""
+    if isinstance(value, list):
+        for index, element in enumerate(value):
+            yield f"{pointer}/{index}", element
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield f"{pointer}/{escape(name)}", member
