@@ -1,0 +1,143 @@
+// Threads that walk one compiled grammar: what they share is guarded, and what one of them learns is right for the
+// others.
+//
+// Each thread makes random walks with masks, forks and rollbacks over a JSON-like grammar and a synthetic vocabulary,
+// while others compile further grammars for the same vocabulary and forget masks. Run under thread sanitizer.
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "check.h"
+#include "matcher/grammar_builder.h"
+#include "matcher/matcher.h"
+#include "matcher_checks.h"
+#include "vocab/vocabulary.h"
+
+namespace cfgmask::testing {
+namespace {
+
+constexpr int kWalkers = 3;
+constexpr int kWalksEach = 20;
+constexpr int kSteps = 60;
+constexpr int kCompilations = 20;
+
+using Random = std::mt19937_64;
+
+std::shared_ptr<const Vocabulary> make_vocabulary() {
+  std::vector<std::string> tokens;
+  for (int b = 0; b < 256; ++b) tokens.emplace_back(1, static_cast<char>(b));
+  Random random(1);
+  constexpr std::string_view kLetters = "{}[]\",:0123456789 \nabcdetruflsn\\u";
+  for (int i = 0; i < 4000; ++i) {
+    std::string word;
+    for (uint64_t n = 2 + random() % 5; n > 0; --n) word += kLetters[random() % kLetters.size()];
+    tokens.push_back(word);
+  }
+  tokens.emplace_back();
+  const auto end = static_cast<TokenId>(tokens.size() - 1);
+  const std::vector<std::string_view> views(tokens.begin(), tokens.end());
+  return std::make_shared<const Vocabulary>(views, std::vector<TokenId>{end});
+}
+
+// value: STRING | NUMBER | "[" [value ("," value)*] "]" | "{" [pair ("," pair)*] "}", blanks ignored.
+std::shared_ptr<CompiledGrammar> make_json(VocabularyStores& stores, uint32_t max_length) {
+  GrammarBuilder builder(stores, Limits{});
+  const auto regex = [&](auto make) { return builder.with([&](RegexStore& r) { return make(r).value; }); };
+  const uint32_t blanks = regex([](RegexStore& r) {
+    ByteSet set;
+    for (const char c : {' ', '\n'}) set.add(static_cast<uint8_t>(c));
+    return r.repetition(r.bytes(set), 1, 4);
+  });
+  const uint32_t scope = builder.scope(blanks, true);
+  const auto literal = [&](std::string_view text) {
+    return builder.terminal(regex([&](RegexStore& r) { return r.literal(text); }), scope, 0, std::string(text));
+  };
+  const uint32_t string =
+      builder.terminal(regex([&](RegexStore& r) {
+                         const RegexId character = r.char_class({{0x20, 0x7F}, {0x80, 0x7FF}});
+                         return r.json_string(r.repetition(character, 0, max_length), JsonEscapes::kAny);
+                       }),
+                       scope, 0, "STRING");
+  const uint32_t number = builder.terminal(
+      regex([](RegexStore& r) { return r.repetition(r.bytes(ByteSet::range('0', '9')), 1, 12); }), scope, 0, "NUMBER");
+
+  const uint32_t value = builder.nonterminal("value");
+  const uint32_t comma = literal(",");
+  const auto list = [&](std::string_view open, uint32_t element, std::string_view close) {
+    const uint32_t rest = builder.nonterminal("rest");
+    builder.alternative(rest, std::vector{comma, element});
+    builder.alternative(value, std::vector{literal(open), literal(close)});
+    builder.alternative(value,
+                        std::vector{literal(open), element, builder.repeat(rest, 0, kUnbounded), literal(close)});
+  };
+  const uint32_t pair = builder.nonterminal("pair");
+  builder.alternative(pair, std::vector{string, literal(":"), value});
+  builder.alternative(value, std::vector{string});
+  builder.alternative(value, std::vector{number});
+  list("[", value, "]");
+  list("{", pair, "}");
+  return builder.build(value, scope, false, false, false);
+}
+
+void walk(const std::shared_ptr<CompiledGrammar>& grammar, uint64_t seed) {
+  Random random(seed);
+  Matcher matcher(grammar);
+  for (int step = 0; step < kSteps; ++step) {
+    const Bits mask = mask_of(matcher);
+    const std::vector<TokenId> allowed = tokens_of(mask);
+    CHECK(!allowed.empty());
+    const TokenId token = allowed[random() % allowed.size()];
+    check_steps(matcher, token);
+    CHECK(matcher.advance(token));
+    if (random() % 8 == 0) {
+      const size_t n = random() % (matcher.n_steps() + 1);
+      CHECK(matcher.rollback(n));
+    }
+    if (random() % 16 == 0) matcher.reset();
+  }
+}
+
+void run() {
+  VocabularyStores stores(make_vocabulary());
+  const std::shared_ptr<CompiledGrammar> grammar = make_json(stores, 30);
+  CHECK(grammar != nullptr);
+  Matcher matcher(grammar);
+  check_mask(matcher);
+
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kWalkers; ++i)
+    threads.emplace_back([&grammar, i] {
+      for (int n = 0; n < kWalksEach; ++n) walk(grammar, static_cast<uint64_t>(i * kWalksEach + n));
+    });
+  threads.emplace_back([&] {
+    for (int i = 0; i < kCompilations; ++i) {
+      walk(make_json(stores, static_cast<uint32_t>(i)), 1);
+      const CompiledGrammar::Guard guard(*grammar);
+      grammar->clear_masks();
+    }
+  });
+  // Forks of one matcher in several threads share its history.
+  CHECK(matcher.advance_bytes("[\"a\", ") == 6);
+  for (int i = 0; i < kWalkers; ++i)
+    threads.emplace_back([fork = matcher]() mutable {
+      for (int n = 0; n < 200; ++n) {
+        CHECK(fork.advance('1'));
+        Matcher copy = fork;
+        CHECK(copy.rollback(2) && copy.n_steps() == 0);
+        CHECK(fork.rollback(1));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  std::printf("%d threads\n", static_cast<int>(threads.size()));
+}
+
+}  // namespace
+}  // namespace cfgmask::testing
+
+int main() { cfgmask::testing::run(); }
