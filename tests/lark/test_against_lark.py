@@ -1,0 +1,141 @@
+"""`lexer: complete` gives the language that Lark's own Earley parser gives with `dynamic_complete`."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+from lark import Lark
+from lark.exceptions import LarkError, UnexpectedInput
+
+import cfgmask
+from tests.lark.engine import accepts, compiled
+
+# Grammar, alphabet, length up to which every text over the alphabet is tried.
+CASES = {
+    "literal": ('start: "ab"', "abc", 3),
+    "sequence and choice": ('start: "a" "b" | "b" ("a" | "ab")', "ab", 5),
+    "optional": ('start: "a"? ["b"] "a"', "ab", 5),
+    "star and plus": ('start: "a"* "b"+', "ab", 6),
+    "counts": ('start: "a"~2 "b"~1..3 ("ab")~0..1', "ab", 7),
+    "empty alternative": ('start: "a" | ', "a", 3),
+    "empty rule": ("start: a a\na: ", "a", 2),
+    "left recursion": ('start: start "a" | "b"', "ab", 5),
+    "right recursion": ('start: "a" start | "b"', "ab", 5),
+    "middle recursion": ('start: "a" start "b" | ', "ab", 8),
+    "hidden left recursion": ('start: e start "a" | "b"\ne: "b"?', "ab", 6),
+    "mutual recursion": ('start: a\na: b "a" | "a"\nb: a "b" | "b"', "ab", 6),
+    "nullable chain": ('start: a b a\na: b*\nb: "b"?', "ab", 4),
+    "nullable left recursion": ('start: start start | "a" | ', "ab", 4),
+    "ambiguity": ('start: start "+" start | /[0-9]+/', "1+", 7),
+    "palindromes": ('start: "a" start "a" | "b" start "b" | "a" | "b" | ', "ab", 7),
+    "two ends": ('start: "a" start "b" | "a" start "c" | "d"', "abcd", 5),
+    "segmentation": ('start: A "b"\nA: /[ab]+/', "ab", 6),
+    "number and dots": ('start: N ".." N\nN: /[0-9]+(\\.[0-9]+)?/', "1.", 8),
+    "keyword and name": ('start: "if" NAME | NAME "f"\nNAME: /[a-z]+/', "if", 6),
+    "terminals of terminals": ('start: A+\nA: B C | D\nB: "a"\nC: "b"*\nD: "c"~2', "abc", 5),
+    "terminal groups": ('start: A\nA: ("a" | "b" "c")+ ["c"] "a"?', "abc", 5),
+    "ranges": ('start: "a".."c" "0".."1"', "abcd01", 3),
+    "flags": ('start: "aB"i /c+/i', "aAbBcC", 4),
+    "dot": ("start: /.b/", "ab\n", 3),
+    "flag s": ("start: /.b/s", "ab\n", 3),
+    "flag x": ("start: /a b  c?/x", "abc ", 4),
+    "classes": ("start: /[^a-b]/ /[\\w]/", "abc-", 2),
+    "escapes": (r'start: "\x61\u0062\n" | "\\n" | "\"" | "\t"', 'ab\n\\n"\t', 3),
+    "unknown escape": (r'start: "\d"', "\\d1", 2),
+    "slash in regex": (r"start: /a\/b/", "a/b", 3),
+    "ignored blanks": ('start: "a" "b"\n%ignore " "', "ab ", 5),
+    "ignored run": ('start: "a"+\n%ignore /[ \\n]+/', "a \n", 5),
+    "ignored twice": ('start: "a" "b"\n%ignore " "\n%ignore /c+/', "abc ", 4),
+    "ignored terminal in a rule": ('start: "a" WS "b"\nWS: " "\n%ignore WS', "ab ", 5),
+    "ignored group": ('start: "a" "b"\n%ignore (" " | "c")+', "abc ", 4),
+    "ignored before and after nothing": ('start: "a"?\n%ignore " "', "a ", 3),
+    "modifiers and aliases": ('?start: a -> x | b -> y\n!b: "b"\n_c: "c"\na: _c a -> z | "a"', "abc", 4),
+    "comments": ('// one\nstart: "a" // two\n  # three\n     | "b"  # four', "ab/#", 2),
+    "imports": ("start: INT LETTER\n%import common (INT, LETTER)", "1a+", 4),
+    "import with alias": ("start: N\n%import common.SIGNED_NUMBER -> N", "1.e-", 5),
+    "escaped string": ('start: ESCAPED_STRING "a"?\n%import common.ESCAPED_STRING', '"a\\', 5),
+    "C comment": ("start: C_COMMENT\n%import common.C_COMMENT", "/*a", 6),
+    "expression": (
+        'start: sum\nsum: product | sum "+" product\nproduct: atom | product "*" atom\natom: /1+/ | "(" sum ")"',
+        "1+*()",
+        5,
+    ),
+}
+
+
+def lark_parser(grammar: str) -> Lark:
+    return Lark(grammar, parser="earley", lexer="dynamic_complete", ambiguity="forest")
+
+
+def in_lark(parser: Lark, text: str) -> bool:
+    try:
+        parser.parse(text)
+    except UnexpectedInput:
+        return False
+    return True
+
+
+def assert_same_language(grammar: str, alphabet: str, longest: int) -> int:
+    """Try every text over the alphabet of up to `longest` characters; how many are in the language."""
+    ours, theirs = compiled('%cfgmask {"lexer": "complete"}\n' + grammar), lark_parser(grammar)
+    n_accepted = 0
+    for length in range(longest + 1):
+        for letters in product(sorted(set(alphabet)), repeat=length):
+            text = "".join(letters)
+            accepted = accepts(ours, text)
+            assert accepted == in_lark(theirs, text), f"{text!r} in\n{grammar}"
+            n_accepted += accepted
+    return n_accepted
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_language(name: str) -> None:
+    assert assert_same_language(*CASES[name]) > 0
+
+
+# Random grammars over the characters a and b. No terminal matches the empty text: Lark has none such.
+literals = st.sampled_from(['"a"', '"b"', '"ab"', '"ba"', "/a+/", "/[ab]/", "/ab?/", "/(ab)+/", '"B"i', '"a".."b"', "T", "U"])
+operators = st.sampled_from(["", "", "", "?", "*", "+", "~2", "~1..2", "~0..1"])
+
+
+def expressions(names: list[str]) -> st.SearchStrategy[str]:
+    """Bodies of rules that may use the rules in `names`."""
+
+    def grown(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        several = st.lists(parts, min_size=2, max_size=3)
+        return st.one_of(
+            several.map(" ".join),
+            several.map(lambda p: "(" + " | ".join(p) + ")"),
+            parts.map(lambda p: f"[{p}]"),
+            st.tuples(parts, operators).map(lambda p: f"({p[0]}){p[1]}"),
+        )
+
+    return st.recursive(st.one_of(literals, st.sampled_from(names)), grown, max_leaves=5)
+
+
+@st.composite
+def grammars(draw: st.DrawFn) -> str:
+    rules = ["start", "x", "y"]
+    bodies = {name: draw(st.lists(expressions(rules), min_size=1, max_size=3, unique=True)) for name in rules}
+    lines = [f"{name}: {' | '.join(alternatives)}" for name, alternatives in bodies.items()]
+    lines += ['T: "a" "b"?', "U: /b+/ | T T"]
+    if draw(st.booleans()):
+        lines.append("%ignore /c/")
+    return "\n".join(lines)
+
+
+@given(grammars())
+def test_same_language_of_random_grammars(grammar: str) -> None:
+    try:
+        lark_parser(grammar)
+    except LarkError:
+        # Lark refuses alternatives that become equal when `?` and `[]` are written out.
+        reject()
+    try:
+        assert_same_language(grammar, "abc" if "%ignore" in grammar else "ab", 4)
+    except cfgmask.GrammarError as error:
+        assert [problem.code for problem in error.diagnostics if problem.severity == "error"] == ["lark-endless-rule"]
+        reject()
