@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
-from cfgmask.json_schema import JsonSchemaOptions, lower_schema
 from cfgmask.lark import nodes
 from cfgmask.lark.problems import Problems
 from cfgmask.limits import Limits
+
+if TYPE_CHECKING:
+    from cfgmask.json_schema import JsonSchemaOptions
 
 
 class JsonBlocks:
     """Lowers the blocks of one grammar and keeps the rules and scopes that they add to it."""
 
-    def __init__(self, options: JsonSchemaOptions, limits: Limits, problems: Problems) -> None:
+    def __init__(self, options: JsonSchemaOptions | None, limits: Limits, problems: Problems) -> None:
         self._options = options
         self._limits = limits
         self._problems = problems
@@ -26,12 +29,15 @@ class JsonBlocks:
 
     def lower(self, block: nodes.JsonBlock) -> ir.Expr:
         """What stands for the block in its rule. Reports what its schema has that cannot be enforced."""
+        # Most grammars have no blocks and need not wait for what reads them.
+        from cfgmask.json_schema import JsonSchemaOptions, lower_schema
+
         span = block.value
         self._n_blocks += 1
         try:
             schema = lower_schema(
                 span.source.text[span.start : span.end],
-                options=self._options,
+                options=self._options or JsonSchemaOptions(),
                 # No rule of a Lark grammar can have such a name.
                 prefix=f"%json#{self._n_blocks}:",
                 span=span,

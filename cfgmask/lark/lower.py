@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cfgmask.diagnostics import Span
 from cfgmask.grammar import ir
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import reachable_rules, without_unreachable
-from cfgmask.json_schema import JsonSchemaOptions
 from cfgmask.lark import nodes
 from cfgmask.lark.common import common_terminals
 from cfgmask.lark.json_blocks import JsonBlocks
@@ -18,6 +18,9 @@ from cfgmask.lark.problems import Problems
 from cfgmask.lark.rules import RuleLowering, spelling
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 from cfgmask.limits import Limits
+
+if TYPE_CHECKING:
+    from cfgmask.json_schema import JsonSchemaOptions
 
 
 def lower_document(
@@ -29,7 +32,7 @@ def lower_document(
     symbols = resolve_names(document, problems)
     literals = TerminalLowering(limits, problems)
     named = literals.define(symbols.terminals, _imported(symbols, literals))
-    json_blocks = JsonBlocks(json_options or JsonSchemaOptions(), limits, problems)
+    json_blocks = JsonBlocks(json_options, limits, problems)
     lowering = RuleLowering(symbols, named, literals, json_blocks, problems)
     rules = [lowering.lower(rule) for rule in symbols.rules.values()]
     ignored = tuple(_ignored(ignore, named, literals, lowering, problems) for ignore in document.ignores)

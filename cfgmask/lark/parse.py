@@ -11,12 +11,14 @@ from cfgmask.limits import Limits
 if TYPE_CHECKING:
     from cfgmask.json_schema import JsonSchemaOptions
 
+_DEFAULT_LIMITS = Limits()
+
 
 def parse_lark(
     text: str,
     *,
     name: str = "<grammar>",
-    limits: Limits = Limits(),
+    limits: Limits = _DEFAULT_LIMITS,
     json_options: JsonSchemaOptions | None = None,
 ) -> GrammarIR:
     """Read a grammar in extended Lark.
