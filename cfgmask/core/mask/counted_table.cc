@@ -16,6 +16,7 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
   const bool in_json = regexes.kind(unbounded) == RegexKind::kJsonString;
   const uint32_t n = trie.n_nodes();
   std::vector<Frame> stack{{n, run, 0}};
+  uint32_t last_parent_end = 0;
   for (uint32_t node = 1; node < n;) {
     while (stack.back().end <= node) stack.pop_back();
     const Frame at = stack.back();
@@ -26,6 +27,16 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
       if (lexer.matched(at.state) != Lexer::no_slots()) table->exits.push_back({{lexer.matched(at.state), node, end}, at.count});
       node = end;
       continue;
+    }
+    if (!in_json && at.state == run) {
+      // Neighbouring siblings, found one after the other, are one exit.
+      auto& more = table->more;
+      if (!more.empty() && more.back().count == at.count && more.back().exit.last == node && last_parent_end == at.end) {
+        more.back().exit.last = end;
+      } else {
+        more.push_back({{lexer.matched(run), node, end}, at.count});
+      }
+      last_parent_end = at.end;
     }
     const bool ends = in_json && at.state == run && byte == '"';
     const uint32_t count = at.count + (at.state == run && !ends ? 1 : 0);
@@ -42,6 +53,8 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
   table->inside.shrink_to_fit();
   table->ended.shrink_to_fit();
   table->exits.shrink_to_fit();
+  std::stable_sort(table->more.begin(), table->more.end(), [](const Exit& a, const Exit& b) { return a.count < b.count; });
+  table->more.shrink_to_fit();
   return table;
 }
 
@@ -57,6 +70,11 @@ void CountedTable::restrict(uint32_t minimum, uint32_t maximum, std::vector<Toke
   for (const Exit& exit : exits) {
     if (exit.count >= minimum && exit.count <= maximum) exits_out.push_back(exit.exit);
   }
+  auto by_count = [](const Exit& exit, uint32_t count) { return exit.count < count; };
+  for (auto it = std::lower_bound(more.begin(), more.end(), maximum, by_count); it != more.end() && it->count == maximum; ++it) {
+    exits_out.push_back(it->exit);
+  }
+  std::sort(exits_out.begin(), exits_out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
 }  // namespace cfgmask

@@ -28,15 +28,18 @@ struct CountedTable {
   std::vector<Token> inside;  // most characters first
   std::vector<Token> ended;   // tokens whose last byte completes the lexeme, as a closing quote does
   std::vector<Exit> exits;
+  // Where one more character begins. A bound that is reached there ends the lexeme, unless it is a JSON string, which only
+  // a quote ends.
+  std::vector<Exit> more;
 
   // `unbounded` is x*, or a JSON string between characters whose rest is x*; see RegexStore::counted.
   static std::shared_ptr<const CountedTable> build(const Trie& trie, Lexer& lexer, RegexStore& regexes, RegexId unbounded);
 
-  // For x{minimum,maximum}: appends the tokens of x* that do not fit, and the exits that do.
+  // For x{minimum,maximum}: appends the tokens of x* that do not fit, and sets the exits, in the order of the trie.
   void restrict(uint32_t minimum, uint32_t maximum, std::vector<TokenId>& less, std::vector<LexerTable::Exit>& exits_out) const;
 
   size_t bytes() const {
-    return sizeof(*this) + (inside.capacity() + ended.capacity()) * sizeof(Token) + exits.capacity() * sizeof(Exit);
+    return sizeof(*this) + (inside.capacity() + ended.capacity()) * sizeof(Token) + (exits.capacity() + more.capacity()) * sizeof(Exit);
   }
 };
 
