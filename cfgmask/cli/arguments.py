@@ -1,0 +1,39 @@
+"""Arguments that several commands share, and what becomes of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+import cfgmask
+from cfgmask.demo import model_path
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
+FILE_OR_STDIN = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True)
+
+
+def json_option(what: str) -> Callable[[Command], Command]:
+    """The option `--json`, passed to the command as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print {what} as JSON.")
+
+
+def read_vocabulary(path: Path | None) -> cfgmask.Vocabulary:
+    """The vocabulary of a GGUF file; the demo model's if there is none."""
+    return cfgmask.Vocabulary.from_gguf(path or model_path())
+
+
+def read_bytes(path: str) -> bytes:
+    """The whole file; `-` is stdin."""
+    return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+
+
+def text_bytes(text: str) -> bytes:
+    """The bytes that stood on the command line, also where they are not valid in the locale's encoding."""
+    return os.fsencode(text)

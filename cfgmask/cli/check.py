@@ -1,0 +1,124 @@
+"""`cfgmask check`: everything that is wrong with a grammar, and what it says to texts."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+import cfgmask
+from cfgmask.cli.arguments import (
+    FILE,
+    FILE_OR_STDIN,
+    json_option,
+    read_bytes,
+    read_vocabulary,
+    text_bytes,
+)
+from cfgmask.cli.failures import PROBLEM, ReportingCommand, diagnostics_of
+from cfgmask.cli.output import print_diagnostics, print_json
+from cfgmask.cli.stand_in import stand_in_vocabulary
+from cfgmask.cli.verdict import Verdict, judge
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.errors import CfgmaskError
+
+_EXAMPLES = """\b
+Examples:
+  cfgmask check grammars/json.lark
+  cfgmask check schema.json --text '{"name": "Anna"}'
+  cfgmask check grammars/csv.lark --input a.csv --input b.csv
+  generate-something | cfgmask check grammars/json.lark --input -
+  cfgmask check tool_call.lark --vocab model.gguf --json"""
+
+
+@dataclass(frozen=True)
+class _Report:
+    path: Path
+    diagnostics: tuple[Diagnostic, ...]
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def is_fine(self) -> bool:
+        errors = any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+        return not errors and all(verdict.outcome == "accepted" for verdict in self.verdicts)
+
+
+@click.command(cls=ReportingCommand, short_help="Report what is wrong with a grammar, try texts.", epilog=_EXAMPLES)
+@click.argument("file", type=FILE)
+@click.option("--text", "texts", multiple=True, metavar="TEXT", help="A text to try; may be repeated.")
+@click.option("--input", "inputs", multiple=True, type=FILE_OR_STDIN, help="A file to try (-: stdin); may be repeated.")
+@click.option("--vocab", "vocabulary", type=FILE, help="Compile for the vocabulary of this GGUF file.")
+@json_option("the report")
+@click.pass_context
+def check(
+    ctx: click.Context,
+    file: Path,
+    texts: tuple[str, ...],
+    inputs: tuple[str, ...],
+    vocabulary: Path | None,
+    as_json: bool,
+) -> None:
+    """Report every problem of the grammar in FILE, and whether texts are in its language.
+
+    A text is accepted, refused (at which byte, and what was expected there) or incomplete (what is missing).
+    Texts are tried byte by byte; a vocabulary is needed only for grammars that name special tokens of it.
+
+    Exit code 0: the grammar is sound and every text accepted; 1: something is not; 2: misuse.
+    """
+    candidates = [(f"text {number}", text_bytes(text)) for number, text in enumerate(texts, 1)]
+    candidates += [("stdin" if path == "-" else path, read_bytes(path)) for path in inputs]
+    report = _examine(file, candidates, vocabulary)
+    if as_json:
+        _print_as_json(report)
+    else:
+        _print_for_people(report)
+    ctx.exit(0 if report.is_fine else PROBLEM)
+
+
+def _examine(file: Path, candidates: list[tuple[str, bytes]], vocabulary: Path | None) -> _Report:
+    known = read_vocabulary(vocabulary) if vocabulary else None
+    try:
+        grammar = cfgmask.Grammar.from_file(file)
+        compiled = cfgmask.compile(grammar, known or stand_in_vocabulary(grammar))
+    except CfgmaskError as error:
+        return _Report(file, diagnostics_of(error))
+    return _Report(file, grammar.notes, tuple(judge(compiled, name, data) for name, data in candidates))
+
+
+def _print_as_json(report: _Report) -> None:
+    print_json(
+        {
+            "file": str(report.path),
+            "ok": report.is_fine,
+            "diagnostics": [diagnostic.to_json() for diagnostic in report.diagnostics],
+            "texts": [verdict.to_json() for verdict in report.verdicts],
+        }
+    )
+
+
+def _print_for_people(report: _Report) -> None:
+    print_diagnostics(report.diagnostics)
+    for verdict in report.verdicts:
+        diagnostic = verdict.diagnostic()
+        if diagnostic is None:
+            sys.stdout.write(f"{verdict.source.name}: accepted\n")
+        else:
+            print_diagnostics([diagnostic])
+    sys.stdout.write(f"{report.path}: {_summary(report)}\n")
+
+
+def _summary(report: _Report) -> str:
+    counts = [
+        _counted(sum(d.severity == severity for d in report.diagnostics), severity)
+        for severity in ("error", "warning", "note")
+    ]
+    for outcome in ("refused", "incomplete"):
+        number = sum(verdict.outcome == outcome for verdict in report.verdicts)
+        counts.append(f"{_counted(number, 'text')} {outcome}" if number else "")
+    return ", ".join(part for part in counts if part) or "fine"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number > 1 else ''}" if number else ""

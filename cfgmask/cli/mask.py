@@ -1,0 +1,102 @@
+"""`cfgmask mask`: what may come after a prefix."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+import cfgmask
+from cfgmask.cli.arguments import FILE, json_option, read_vocabulary, text_bytes
+from cfgmask.cli.failures import PROBLEM, ReportingCommand
+from cfgmask.cli.output import bytes_to_json, print_diagnostics, print_json, print_labelled, quoted
+from cfgmask.cli.verdict import END, Verdict, abridged, judge
+
+_EXAMPLES = """\b
+Examples:
+  cfgmask mask grammars/json.lark
+  cfgmask mask grammars/json.lark --prefix '{"name": '
+  cfgmask mask schema.json --prefix '{' --vocab model.gguf --limit 50 --json"""
+
+
+@dataclass(frozen=True)
+class _Mask:
+    """Where the grammar stands after the prefix, and the ids of the tokens that may come next."""
+
+    verdict: Verdict
+    allowed: list[int]
+    end_tokens: frozenset[int]
+    vocabulary: cfgmask.Vocabulary
+
+
+@click.command(cls=ReportingCommand, short_help="Show what may come next under a grammar.", epilog=_EXAMPLES)
+@click.argument("file", type=FILE)
+@click.option("--prefix", default="", metavar="TEXT", help="What has been written so far.  [default: nothing]")
+@click.option("--vocab", "vocabulary", type=FILE, help="A GGUF file with the vocabulary.  [default: the demo model]")
+@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="How many tokens to list.")
+@json_option("the answer")
+@click.pass_context
+def mask(ctx: click.Context, file: Path, prefix: str, vocabulary: Path | None, limit: int, as_json: bool) -> None:
+    """Show what may come after TEXT under the grammar in FILE: terminals and tokens.
+
+    Exit code 1 if TEXT itself is refused: then at which byte, and what was expected there.
+    """
+    vocab = read_vocabulary(vocabulary)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_file(file), vocab)
+    data = text_bytes(prefix)
+    verdict = judge(compiled, "prefix", data)
+    if verdict.outcome == "refused":
+        _refuse(verdict, as_json)
+        ctx.exit(PROBLEM)
+    found = _Mask(verdict, _allowed_tokens(compiled, data), frozenset(vocab.eos_token_ids), vocab)
+    if as_json:
+        print_json(_to_json(found, limit))
+    else:
+        _print_for_people(found, limit)
+
+
+def _refuse(verdict: Verdict, as_json: bool) -> None:
+    diagnostic = verdict.diagnostic()
+    assert diagnostic is not None
+    if as_json:
+        print_json({"ok": False, "diagnostics": [diagnostic.to_json()], "prefix": verdict.to_json()})
+    else:
+        print_diagnostics([diagnostic], sys.stderr)
+
+
+def _allowed_tokens(compiled: cfgmask.CompiledGrammar, prefix: bytes) -> list[int]:
+    matcher = compiled.matcher()
+    matcher.advance_bytes(prefix)
+    bits = np.zeros((compiled.vocabulary.n_vocab + 31) // 32, dtype="<u4")
+    matcher.fill_mask(bits)
+    ids: list[int] = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).tolist()
+    return ids
+
+
+def _to_json(found: _Mask, limit: int) -> dict[str, Any]:
+    return {
+        "ok": True,
+        "prefix": found.verdict.to_json(),
+        "n_vocab": found.vocabulary.n_vocab,
+        "n_allowed": len(found.allowed),
+        "tokens": [
+            {"id": token, "is_end": token in found.end_tokens, **bytes_to_json(found.vocabulary.tokens[token])}
+            for token in found.allowed[:limit]
+        ],
+    }
+
+
+def _print_for_people(found: _Mask, limit: int) -> None:
+    print_labelled("expected", found.verdict.expectation())
+    if found.verdict.forced:
+        print_labelled("  forced", abridged(found.verdict.forced))
+    print_labelled(" allowed", f"{len(found.allowed):,} of {found.vocabulary.n_vocab:,} tokens")
+    for token in found.allowed[:limit]:
+        is_end = token in found.end_tokens
+        print_labelled(f"{token:>8}", END if is_end else quoted(found.vocabulary.tokens[token]))
+    if 0 < limit < len(found.allowed):
+        print_labelled("     ...", f"and {len(found.allowed) - limit:,} more (--limit)")
