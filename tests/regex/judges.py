@@ -1,4 +1,4 @@
-"""Two engines that say what a tree matches: the slow matcher of these tests and, where it is built, the compiled core."""
+"""Two engines that say what a tree matches: the slow matcher of these tests and, where built, the compiled core."""
 
 from __future__ import annotations
 

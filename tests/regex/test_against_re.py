@@ -1,4 +1,4 @@
-"""Generated patterns against `re` and `regex`: the same texts match, whole and by search, and the same prefixes live."""
+"""Generated patterns against `re` and `regex`: the same texts match, whole and by search; the same prefixes live."""
 
 from __future__ import annotations
 

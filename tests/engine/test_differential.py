@@ -1,0 +1,91 @@
+"""The core against the oracle, bit for bit, along random walks over random grammars and vocabularies."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+import cfgmask
+from tests.engine.harness import compile_ir, mask_of
+from tests.oracle import State
+from tests.strategies import GrammarShape, Problem, discards_undecided, problems, random_token
+
+STEPS = 8
+
+
+def walk(problem: Problem, *, fresh: bool) -> None:
+    """Compare everything that both engines say at each step of a walk.
+
+    fresh: forget remembered masks before each one, so that all are computed
+    """
+    oracle, state = problem.oracle, problem.oracle.initial
+    compiled = compile_ir(problem.ir, problem.vocabulary)
+    matcher = compiled.matcher()
+    for _ in range(STEPS):
+        if fresh:
+            compiled.clear_masks()
+        mask = oracle.mask(state)
+        assert mask_of(matcher, len(oracle.tokens)) == mask
+        assert (matcher.is_accepting, matcher.is_finished) == (oracle.is_accepting(state), state.finished)
+        check_refusals(problem, state, matcher)
+        token = random_token(oracle, mask, problem.random)
+        if token is None:
+            return
+        matcher.advance(token)
+        state = oracle.step_token(state, token)
+
+
+def check_refusals(problem: Problem, state: State, matcher: cfgmask.Matcher) -> None:
+    """A token outside the mask is refused, and the matcher is as it was."""
+    tokens = problem.oracle.tokens
+    token = problem.random.randrange(-1, len(tokens) + 1)
+    if not problem.oracle.step_token(state, token):
+        with pytest.raises(cfgmask.TokenRejected):
+            matcher.advance(token)
+
+
+@given(problems())
+@discards_undecided
+def test_masks_are_the_oracles(problem: Problem) -> None:
+    walk(problem, fresh=False)
+
+
+@given(problems())
+@discards_undecided
+def test_fresh_masks_are_the_oracles(problem: Problem) -> None:
+    walk(problem, fresh=True)
+
+
+@given(problems(GrammarShape(scopes=1, priorities=False, token_sets=False)))
+@discards_undecided
+def test_walks_over_one_compiled_grammar(problem: Problem) -> None:
+    """Many walks share what each of them has learnt."""
+    compiled = compile_ir(problem.ir, problem.vocabulary)
+    for _ in range(4):
+        matcher, state = compiled.matcher(), problem.oracle.initial
+        for _ in range(STEPS):
+            mask = problem.oracle.mask(state)
+            assert mask_of(matcher, len(problem.oracle.tokens)) == mask
+            token = random_token(problem.oracle, mask, problem.random)
+            if token is None:
+                break
+            matcher.advance(token)
+            state = problem.oracle.step_token(state, token)
+
+
+@given(problems(GrammarShape(token_sets=False)))
+@discards_undecided
+def test_bytes_are_the_oracles(problem: Problem) -> None:
+    """`advance_bytes` takes as many bytes as the oracle, and moves only if it takes all."""
+    compiled = compile_ir(problem.ir, problem.vocabulary)
+    oracle, rng = problem.oracle, problem.random
+    for _ in range(6):
+        text = b"".join(oracle.tokens[rng.randrange(len(oracle.tokens))] for _ in range(rng.randrange(4)))
+        fits = max(n for n in range(len(text) + 1) if oracle.is_prefix(text[:n]))
+        matcher = compiled.matcher()
+        assert matcher.advance_bytes(text) == fits
+        if fits == len(text):
+            assert matcher.is_accepting == oracle.accepts(text)
+            assert mask_of(matcher, len(oracle.tokens)) == oracle.mask(oracle.step_bytes(oracle.initial, text))
+        else:
+            assert mask_of(matcher, len(oracle.tokens)) == oracle.mask(oracle.initial)

@@ -1,0 +1,219 @@
+"""A matcher's state is a value: rollback, fork, reset and refusals, whatever the grammar."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cfgmask
+from tests.build import DIGITS, grammar, many, rule, scope, seq
+from tests.engine.harness import compile_ir, mask_of
+from tests.strategies import Problem, VocabularySpec, problems
+
+LIST = compile_ir(grammar(rule("start", seq("[", many(seq(DIGITS, ",")), "]")), scopes=(scope(" "),)))
+END = 256
+
+
+class Model:
+    """What a matcher must do, by replaying its tokens in a new one."""
+
+    def __init__(self, compiled: cfgmask.CompiledGrammar, n_vocab: int, steps: tuple[int, ...] = ()) -> None:
+        self.compiled = compiled
+        self.n_vocab = n_vocab
+        self.matcher = compiled.matcher()
+        self.steps = steps
+        for token in steps:
+            self.matcher.advance(token)
+
+    def check(self) -> None:
+        replayed = self.compiled.matcher()
+        for token in self.steps:
+            replayed.advance(token)
+        assert self.matcher.n_steps == len(self.steps)
+        assert observed(self.matcher, self.n_vocab) == observed(replayed, self.n_vocab)
+
+
+def observed(matcher: cfgmask.Matcher, n_vocab: int) -> tuple[object, ...]:
+    """Everything a matcher says about its future."""
+    return (
+        mask_of(matcher, n_vocab),
+        matcher.is_accepting,
+        matcher.is_finished,
+        matcher.forced_bytes(),
+        sorted(matcher.expected()),
+    )
+
+
+def change(model: Model, rng: random.Random) -> Model | None:
+    """One random operation; a new model if it forks."""
+    matcher, n_vocab = model.matcher, model.n_vocab
+    match rng.choice(["advance", "advance", "advance", "refuse", "try", "try", "rollback", "fork", "reset"]):
+        case "advance":
+            allowed = sorted(mask_of(matcher, n_vocab))
+            if allowed:
+                token = rng.choice(allowed)
+                matcher.advance(token)
+                model.steps += (token,)
+        case "refuse":
+            for token in set(range(n_vocab)) - mask_of(matcher, n_vocab):
+                with pytest.raises(cfgmask.TokenRejected):
+                    matcher.advance(token)
+        case "try":
+            tokens = [rng.randrange(n_vocab) for _ in range(rng.randrange(4))]
+            consume = rng.random() < 0.5
+            if matcher.try_advance(tokens, consume=consume) == len(tokens) and consume:
+                model.steps += tuple(tokens)
+        case "rollback":
+            n = rng.randrange(len(model.steps) + 1)
+            matcher.rollback(n)
+            model.steps = model.steps[: len(model.steps) - n]
+        case "fork":
+            fork = Model(model.compiled, n_vocab)
+            fork.matcher, fork.steps = matcher.fork(), model.steps
+            return fork
+        case "reset":
+            if rng.random() < 0.2:
+                matcher.reset()
+                model.steps = ()
+    return None
+
+
+@given(problems())
+def test_any_order_of_operations_equals_replay(problem: Problem) -> None:
+    compiled = compile_ir(problem.ir, problem.vocabulary)
+    models = [Model(compiled, len(problem.vocabulary.tokens))]
+    for _ in range(12):
+        fork = change(problem.random.choice(models), problem.random)
+        if fork is not None:
+            models.append(fork)
+        for model in models:
+            model.check()
+
+
+@given(problems())
+def test_try_advance_says_how_many_fit(problem: Problem) -> None:
+    n_vocab, rng = len(problem.vocabulary.tokens), problem.random
+    matcher = compile_ir(problem.ir, problem.vocabulary).matcher()
+    tokens = []
+    walker = matcher.fork()
+    for _ in range(5):
+        allowed = sorted(mask_of(walker, n_vocab))
+        if not allowed or rng.random() < 0.1:
+            break
+        tokens.append(rng.choice(allowed))
+        walker.advance(tokens[-1])
+    refused = sorted(set(range(n_vocab)) - mask_of(walker, n_vocab))
+    before = observed(matcher, n_vocab)
+    if refused:
+        assert matcher.try_advance([*tokens, rng.choice(refused), 0]) == len(tokens)
+        assert observed(matcher, n_vocab) == before
+    assert matcher.try_advance(tokens, consume=False) == len(tokens)
+    assert observed(matcher, n_vocab) == before
+    assert matcher.try_advance(tokens) == len(tokens)
+    assert observed(matcher, n_vocab) == observed(walker, n_vocab)
+    assert matcher.n_steps == len(tokens)
+
+
+@given(problems(), st.booleans())
+def test_every_token_on_a_fork_is_the_mask(problem: Problem, fresh: bool) -> None:
+    """Brute force of the core against itself: the mask holds the tokens that a fork takes."""
+    n_vocab = len(problem.vocabulary.tokens)
+    compiled = compile_ir(problem.ir, problem.vocabulary)
+    matcher = compiled.matcher()
+    for _ in range(5):
+        taken = {token for token in range(n_vocab) if matcher.fork().try_advance([token]) == 1}
+        if fresh:
+            compiled.clear_masks()
+        assert mask_of(matcher, n_vocab) == taken
+        if not taken:
+            return
+        matcher.advance(problem.random.choice(sorted(taken)))
+
+
+def test_refused_tokens_leave_the_matcher_as_it_was() -> None:
+    matcher = LIST.matcher()
+    matcher.advance(ord("["))
+    before = observed(matcher, END + 1)
+    for token in (ord("["), ord("a"), END, END + 1, -1, 2**31, 2**40, -(2**40)):
+        with pytest.raises(cfgmask.TokenRejected):
+            matcher.advance(token)
+        assert matcher.try_advance([token]) == 0
+        assert observed(matcher, END + 1) == before
+    assert matcher.n_steps == 1
+
+
+def test_after_the_end_only_end_tokens() -> None:
+    spec = VocabularySpec([b"a", b"", b"</s>", b""], [1, 2], {})
+    matcher = compile_ir(grammar(rule("start", many("a"))), spec).matcher()
+    for end in (1, 2):
+        assert not matcher.is_finished
+        matcher.advance(end)
+        assert matcher.is_finished
+        assert matcher.is_accepting
+        assert mask_of(matcher, 4) == {1, 2}
+        assert matcher.forced_bytes() == b""
+        assert matcher.advance_bytes(b"a") == 0
+        assert matcher.try_advance([1, 2, 0]) == 2
+        matcher.advance(3 - end)
+        assert mask_of(matcher, 4) == {1, 2}
+        matcher.rollback(2)
+    assert mask_of(matcher, 4) == {0, 1, 2}
+
+
+def test_rollback_beyond_the_start_changes_nothing() -> None:
+    matcher = LIST.matcher()
+    matcher.advance(ord("["))
+    for n in (2, -1, 10**12):
+        with pytest.raises(ValueError, match="steps"):
+            matcher.rollback(n)
+    assert matcher.n_steps == 1
+    matcher.rollback(0)
+    matcher.rollback(1)
+    assert mask_of(matcher, END + 1) == {ord("["), ord(" ")}
+
+
+def test_bytes_are_one_step() -> None:
+    matcher = LIST.matcher()
+    assert matcher.advance_bytes(b"[1, 2") == 5
+    assert matcher.n_steps == 1
+    assert matcher.advance_bytes(b",]x") == 2
+    assert matcher.n_steps == 1
+    assert matcher.advance_bytes(b"") == 0
+    assert matcher.advance_bytes(b",]") == 2
+    assert matcher.is_accepting
+    matcher.rollback(matcher.n_steps - 1)
+    assert matcher.advance_bytes(b"3") == 1
+
+
+def test_reset_forgets_the_steps() -> None:
+    matcher = LIST.matcher()
+    matcher.advance_bytes(b"[1,")
+    matcher.reset()
+    assert matcher.n_steps == 0
+    assert observed(matcher, END + 1) == observed(LIST.matcher(), END + 1)
+
+
+def test_forks_go_their_own_ways() -> None:
+    matcher = LIST.matcher()
+    matcher.advance(ord("["))
+    fork = matcher.fork()
+    fork.advance(ord("]"))
+    assert fork.is_accepting
+    assert not matcher.is_accepting
+    assert matcher.n_steps == 1
+    fork.rollback(2)
+    matcher.advance(ord("1"))
+    assert fork.n_steps == 0
+    assert fork.compiled is matcher.compiled is LIST
+
+
+def test_expected_names_what_may_begin_or_go_on() -> None:
+    matcher = LIST.matcher()
+    assert set(matcher.expected()) >= {"'['"}
+    matcher.advance_bytes(b"[1")
+    names = matcher.expected()
+    assert len(names) == len(set(names))
+    assert repr(DIGITS) in names
