@@ -26,13 +26,12 @@ class Symbols:
 
 def resolve_names(document: nodes.Document, problems: Problems) -> Symbols:
     """The symbols of a document. Reports what is defined twice, unknown or unused, and a missing `start`. Linear."""
-    # What could not be read may have used anything.
-    all_was_read = not problems.has_errors
     symbols = _Collector(problems).collect(document)
     known = {*symbols.rules, *symbols.terminals, *symbols.imports}
     used = _check_uses(document, known, problems)
     _check_start(document, symbols, problems)
-    if all_was_read:
+    # What could not be read may have used anything, and a misspelled name meant to use something.
+    if not problems.has_errors:
         _report_unused(symbols, used, problems)
     return symbols
 
@@ -46,12 +45,12 @@ class _Collector:
         self._places: dict[str, Span] = {}
 
     def collect(self, document: nodes.Document) -> Symbols:
-        for imported in document.imports:
-            self._add_import(imported)
-        for definition in document.definitions:
-            if self._is_new(definition.name, definition.span):
-                table = self._symbols.terminals if definition.is_terminal else self._symbols.rules
-                table[definition.name] = definition
+        for statement in sorted((*document.imports, *document.definitions), key=lambda s: s.span.start):
+            if isinstance(statement, nodes.Import):
+                self._add_import(statement)
+            elif self._is_new(statement.name, statement.span):
+                table = self._symbols.terminals if statement.is_terminal else self._symbols.rules
+                table[statement.name] = statement
         return self._symbols
 
     def _add_import(self, imported: nodes.Import) -> None:

@@ -27,6 +27,8 @@ DIRECTIVES = ("%cfgmask", "%ignore", "%import", "%json")
 _RULE_NAME = re.compile(r"_*[a-z][_a-z0-9-]*")
 _TERMINAL_NAME = re.compile(r"_*[A-Z][_A-Z0-9-]*")
 
+_REFUSED_STATEMENTS = frozenset({"DECLARE", "OVERRIDE", "EXTEND", "LLGUIDANCE"})
+
 _TOKEN_WORDS = {
     "NAME": "a name",
     "STRING": "a string",
@@ -158,7 +160,7 @@ class _Reader:
         if is_terminal_name(name) and parts[0] is not name:
             message = "`?` and `!` go before the names of rules only"
             self._problems.error("lark-terminal-modifier", message, self._span(parts[0]))
-        if not self._check_name(name):
+        if not self._check_name(name) or None in parts:
             self._defined_elsewhere.add(str(name))
             return []
         return [nodes.Definition(str(name), is_terminal_name(name), body, self._span(name))]
@@ -283,16 +285,20 @@ class _Reader:
         return nodes.Invalid(self._across(parts))
 
     def _refuse(self, refusal: Refusal, construct: str, parts: list[Built]) -> Built:
-        """Report a construct; what is left in its place depends on whether it is a statement or an expression."""
-        if construct in ("override", "extend"):
-            self._report_refusal(refusal, self._span(parts[0]))
-            return parts[1]
-        place = self._across(parts)
+        """Report a construct and give what stands in its place.
+
+        That is an `Invalid` expression, no statement, or None where a definition cannot be kept without it.
+        """
+        is_statement = isinstance(parts[0], Token) and parts[0].type in _REFUSED_STATEMENTS
+        place = self._span(parts[0]) if is_statement else self._across(parts)
         self._report_refusal(refusal, place)
         if construct == "declare":
-            self._defined_elsewhere.update(str(part) for part in parts[1:])
-            return []
-        return [] if construct == "foreign_options" else nodes.Invalid(place)
+            self._defined_elsewhere.update(str(name) for name in parts[1:])
+        elif construct in ("override", "extend"):
+            self._defined_elsewhere.update(definition.name for definition in parts[1])
+        if construct == "template_parameters":
+            return None
+        return [] if is_statement else nodes.Invalid(place)
 
     def _report_refusal(self, refusal: Refusal, span: Span) -> None:
         self._problems.error(refusal.code, refusal.message, span, help=refusal.help)

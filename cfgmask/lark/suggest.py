@@ -13,5 +13,6 @@ def did_you_mean(name: str, known: Collection[str]) -> str | None:
     """`did you mean ...?` with the known name that is closest to `name`, if one is close."""
     if len(known) > MAX_CANDIDATES or len(name) > 200:
         return None
-    close = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    # `number` is nearer to NUMBER than any count of common letters says.
+    close = [name.swapcase()] if name.swapcase() in known else get_close_matches(name, sorted(known), n=1)
     return f"did you mean `{close[0]}`?" if close else None
