@@ -37,9 +37,9 @@ _DIGITS_AFTER = {"x": 2, "u": 4, "U": 8}
 
 
 def unescape(token: str) -> Unescaped:
-    """The text between the quotes of a string token, with Lark's escapes resolved.
+    r"""The text between the quotes of a string token, with Lark's escapes resolved.
 
-    `\\n \\f \\t \\r \\\\ \\" \\xHH \\uXXXX \\UXXXXXXXX`; a pair of surrogates is one character.
+    `\n \f \t \r \\ \" \xHH \uXXXX \UXXXXXXXX`; a pair of surrogates is one character.
     After any other character the backslash stays, as in Lark. Raises LiteralError for what is no character.
     """
     end = token.rindex('"')

@@ -74,24 +74,32 @@ class Invalid:
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
+    """The parts in order; no parts: the empty text."""
+
     parts: tuple[Expression, ...]
     span: Span
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
+    """`|`"""
+
     parts: tuple[Expression, ...]
     span: Span
 
 
 @dataclass(frozen=True, eq=False)
 class Intersection:
+    """`&`"""
+
     parts: tuple[Expression, ...]
     span: Span
 
 
 @dataclass(frozen=True, eq=False)
 class Complement:
+    """`~`"""
+
     body: Expression
     span: Span
 
@@ -131,6 +139,8 @@ class Definition:
 
 @dataclass(frozen=True, eq=False)
 class Ignore:
+    """`%ignore body`"""
+
     body: Expression
     span: Span
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Refusal:
+    """The diagnostic of a construct, but for its place."""
+
     code: str
     message: str
     help: str | None = None
@@ -20,7 +22,9 @@ REFUSALS: dict[str, Refusal] = {
     "declare": _unsupported("declare", "declared terminals (`%declare`)", "define the terminal with a regex"),
     "override": _unsupported("override", "overriding definitions (`%override`)"),
     "extend": _unsupported("extend", "extending definitions (`%extend`)", "write all alternatives in one definition"),
-    "foreign_options": _unsupported("llguidance", "options of llguidance (`%llguidance`)", "remove it, or choose an option of `%cfgmask {...}`"),
+    "foreign_options": _unsupported(
+        "llguidance", "options of llguidance (`%llguidance`)", "remove it, or choose an option of `%cfgmask {...}`"
+    ),
     "template_parameters": _unsupported("template", "templates", "write a rule for each use"),
     "template_use": _unsupported("template", "templates", "write a rule for each use"),
     "rule_parameter": _unsupported("parameter", "parametric rules (`::`)"),

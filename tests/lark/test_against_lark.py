@@ -97,7 +97,9 @@ def test_same_language(name: str) -> None:
 
 
 # Random grammars over the characters a and b. No terminal matches the empty text: Lark has none such.
-literals = st.sampled_from(['"a"', '"b"', '"ab"', '"ba"', "/a+/", "/[ab]/", "/ab?/", "/(ab)+/", '"B"i', '"a".."b"', "T", "U"])
+literals = st.sampled_from(
+    ['"a"', '"b"', '"ab"', '"ba"', "/a+/", "/[ab]/", "/ab?/", "/(ab)+/", '"B"i', '"a".."b"', "T", "U"]
+)
 operators = st.sampled_from(["", "", "", "?", "*", "+", "~2", "~1..2", "~0..1"])
 
 
@@ -135,7 +137,10 @@ def test_same_language_of_random_grammars(grammar: str) -> None:
         # Lark refuses alternatives that become equal when `?` and `[]` are written out.
         reject()
     try:
-        assert_same_language(grammar, "abc" if "%ignore" in grammar else "ab", 4)
+        cfgmask.Grammar.from_lark(grammar)
     except cfgmask.GrammarError as error:
-        assert [problem.code for problem in error.diagnostics if problem.severity == "error"] == ["lark-endless-rule"]
-        reject()
+        # A start rule that never ends is no error to Lark, which then accepts nothing.
+        if any(problem.code == "lark-endless-rule" for problem in error.diagnostics):
+            reject()
+        raise
+    assert_same_language(grammar, "abc" if "%ignore" in grammar else "ab", 4)

@@ -46,7 +46,7 @@ def test_every_code_has_a_section() -> None:
     package = Path(__file__).parents[2] / "cfgmask" / "lark"
     sources = "\n".join(path.read_text("utf-8") for path in package.glob("*.py"))
     codes = set(re.findall(r'"(lark-[a-z-]*[a-z])"', sources))
-    codes |= {f"lark-unsupported-{what}" for what in re.findall(r'_unsupported\("([a-z-]+)"', sources)}
+    codes |= {f"lark-unsupported-{what}" for what in re.findall(r'_unsupported\(\s*"([a-z-]+)"', sources)}
     codes |= {"lark-unknown-rule", "lark-unknown-terminal"}
     shown = {title.partition(":")[0] for title, _, _ in sections()}
     assert codes - shown == _NOT_IN_TABLE

@@ -1,0 +1,133 @@
+"""What grammars mean to the engine, where Lark has no equal: `longest` lexing and the extensions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import cfgmask
+from cfgmask.grammar.ir import Choice, Expr, Sequence, TokenSet
+from cfgmask.grammar.walk import walk
+from cfgmask.lark import parse_lark
+from tests.lark.engine import accepts, compiled
+
+IMPORTS = """\
+start: NUMBER WS_INLINE CNAME C_COMMENT ESCAPED_STRING
+%import common (NUMBER, WS_INLINE, CNAME)
+%import common.C_COMMENT
+%import common.ESCAPED_STRING
+"""
+
+# Grammar, texts in its language, texts that are not.
+CASES = {
+    "longest match never backs up": ('start: N ".." N\nN: /[0-9]+(\\.[0-9]+)?/', ["1.0..2"], ["1..2"]),
+    "longest match commits": ('start: A "b"\nA: /[ab]+/', [], ["ab", "aab"]),
+    "keyword and name": (
+        'start: "if" NAME | NAME\nNAME: /[a-z]+/\n%ignore " "',
+        ["if x", "if", "iffy"],
+        ["if1", "a b"],
+    ),
+    "only live terminals are tried": ('start: "a" "b"\nNAME: /[ab]+/', ["ab"], ["aab"]),
+    "counts in braces": ('start: "a"{2} "b"{1,} "c"{,2} "d"{0}', ["aab", "aabbbcc"], ["ab", "aabccc", "aabd"]),
+    "counts with blanks": ('start: "a"{ 1 , 2 } "b" ~ 1 .. 2', ["ab", "aabb"], ["aaab"]),
+    "counts of groups": ('start: ("a" | "b" "c"){2}', ["aa", "abc", "bcbc"], ["a", "aaa", "bc"]),
+    "intersection": ("start: A\nA: /[a-z]+/ & /.{2,3}/", ["ab", "abc"], ["a", "abcd", "a1"]),
+    "complement": ('start: "<" A ">"\nA: ~/.*>.*/ & /.+/', ["<a>", "<a<b>"], ["<>", "<a>>"]),
+    "all but some words": ('start: A\nA: /[a-z]+/ & ~("if" | "else")', ["iff", "i", "elses"], ["if", "else"]),
+    "`&` binds tighter than `|`": ('start: A\nA: "a" | "b" & "c" | "d"', ["a", "d"], ["b", "c"]),
+    "a sequence binds tighter than `&`": ('start: A\nA: "a" "b" & /../', ["ab"], ["a", "abb"]),
+    "`~` binds tighter than what follows": ('start: A\nA: /a*/ & ~"aa"+', ["a"], []),
+    "hyphens": ('start: a-b A-B\na-b: "a"\nA-B: "b"', ["ab"], ["a-b"]),
+    "a hyphen before an arrow": ('start: a->b\na: "a"', ["a"], ["a-"]),
+    "several lines in brackets": ('start: (\n  "a"\n  | [\n  "b"\n ]\n)', ["a", "b", ""], ["ab"]),
+    "lines that go on": ('start: "a"\n\n  // and\n\n  | "b" \\\n    "c"\nx: "d"\n', ["a", "bc"], ["b", "d"]),
+    "case of other scripts": ('start: "é"i "ß"i', ["éß", "Éß"], ["e\u0301ß"]),
+    "a pair of surrogates": (r'start: "\ud83d\ude00"', ["\U0001f600"], []),
+    "escapes": (r'start: "\U0001f600\x41\u00e9\\\"\t\f\r\n"', ['\U0001f600Aé\\"\t\f\r\n'], []),
+    "empty strings": ('start: "" | "a" "" "b"', ["", "ab"], ["a"]),
+    "ignored before and after": ('start: "a" "b"\n%ignore " "', [" ab", "ab ", "a  b", "  a b  "], [" "]),
+    "imports of common": (
+        IMPORTS,
+        ['1.5e3 x_1/* a ** */"\\""', '1 x/**/""'],
+        ['1 x/*/""', '1 x/* */"\\"', '1 x/**/"a"b"', '1x/**/""'],
+    ),
+    "a schema in a rule": (
+        'start: "call " %json {"type": "integer", "minimum": 5} "!" | %json {"const": "x"}',
+        ["call 5!", "call 12!", '"x"'],
+        ["call 4!", "call !", '"y"', "5"],
+    ),
+    "schemas have white space of their own": (
+        'start: "a" %json {"type": "array", "items": {"const": 1}} "b"\n%ignore "-"',
+        ["a[1, 1]b", "-a[1]-b-", "a [1]b"],
+        ["a-[1]b", "a[-1]b", "a[1-]b", "a[1] b"],
+    ),
+    "a schema twice": ('start: x x\nx: %json {"enum": ["a", 1]}', ['"a"1', '1"a"'], ["1"]),
+    "rules that never end are left out": ('start: "a" x | "b" x?\nx: "c" x', ["b"], ["a", "bc"]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_language(name: str) -> None:
+    grammar, accepted, refused = CASES[name]
+    engine = compiled(grammar)
+    assert [text for text in accepted if not accepts(engine, text)] == []
+    assert [text for text in refused if accepts(engine, text)] == []
+
+
+def test_lexer_option() -> None:
+    grammar = 'start: A "b"\nA: /[ab]+/\n'
+    assert parse_lark(grammar).lexer == "longest"
+    assert parse_lark(grammar + '%cfgmask {"lexer": "longest"}').lexer == "longest"
+    assert parse_lark(grammar + '%cfgmask {"lexer": "complete"}').lexer == "complete"
+
+
+def token_sets(grammar: str) -> list[TokenSet]:
+    return [expr for rule in parse_lark(grammar).rules for expr in walk(rule.body) if isinstance(expr, TokenSet)]
+
+
+def test_special_tokens() -> None:
+    grammar = "start: <think> <|eot_id|> </s> <[5]> <[1-3, 7]> <[^2,4-5]> <[*]> <\uff5cUser\uff5c>"
+    assert token_sets(grammar) == [
+        TokenSet("<think>", ("<think>",)),
+        TokenSet("<|eot_id|>", ("<|eot_id|>",)),
+        TokenSet("</s>", ("</s>",)),
+        TokenSet("<[5]>", ranges=((5, 5),)),
+        TokenSet("<[1-3, 7]>", ranges=((1, 3), (7, 7))),
+        TokenSet("<[^2,4-5]>", ranges=((2, 2), (4, 5)), negated=True),
+        TokenSet("<[*]>", negated=True),
+        TokenSet("<\uff5cUser\uff5c>", ("<\uff5cUser\uff5c>",)),
+    ]
+
+
+def test_special_tokens_in_the_engine() -> None:
+    tokens = [b"a", b"b", b"", b"", b""]
+    vocabulary = cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=4, special_tokens={"<think>": 2, "</think>": 3})
+    grammar = cfgmask.Grammar.from_lark('start: <think> /[a]*/ </think> "b" <[0-1]>')
+    matcher = cfgmask.compile(grammar, vocabulary).matcher()
+    assert matcher.try_advance([2, 0, 0, 3, 1, 1]) == 6
+    assert matcher.is_accepting
+    assert cfgmask.compile(grammar, vocabulary).matcher().try_advance([2, 0, 1]) == 2
+
+
+def test_terminals_keep_their_names_and_places() -> None:
+    text = 'start: NUMBER "a"i /b+/ "c".."d"\nNUMBER: "0".."9"\n'
+    body: Expr = parse_lark(text).rules[0].body
+    assert isinstance(body, Sequence)
+    assert [part.name for part in body.parts] == ["NUMBER", '"a"i', "/b+/", '"c".."d"']
+    spans = [part.span for part in body.parts]
+    assert [text[span.start : span.end] for span in spans] == ["NUMBER", '"a"i', "/b+/", '"c".."d"']
+    assert spans[0].source.position(spans[0].start) == (2, 1)
+
+
+def test_useless_rules_are_left_out_and_told() -> None:
+    grammar = parse_lark('start: "a" | x\nx: x\nunused: "b"')
+    assert [rule.name for rule in grammar.rules] == ["start"]
+    assert isinstance(grammar.rules[0].body, Choice)
+    assert [note.code for note in grammar.notes] == ["lark-endless-rule", "lark-unused-rule"]
+
+
+def test_importing_the_front_end_leaves_lark_alone() -> None:
+    code = "import sys, cfgmask, cfgmask.lark; assert 'lark' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
