@@ -21,6 +21,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 # pip links the source tree into $(VENV) and leaves compiling to `make develop`, which is incremental.
 EDITABLE := $(PIP) --no-build-isolation --config-settings=wheel.cmake=false --editable
 BUILD := build/dev
+COMMA := ,
 CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 CXX_FILES = $(shell git ls-files 'cfgmask/core/*.cc' 'cfgmask/core/*.h' 'tests/native/*.cc' 'tests/native/*.h')
@@ -58,15 +59,15 @@ develop: $(STAMPS)/tools  ## compile the core into the source tree (WERROR=ON: w
 	$(CONFIGURE) -B $(BUILD) -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCFGMASK_WERROR=$(WERROR) --log-level=WARNING
 	$(CMAKE) --build $(BUILD)
 
-test-sanitize: $(STAMPS)/tools  ## the C++ drivers under address, undefined-behaviour and thread sanitizers
-	$(call native,build/asan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCFGMASK_SANITIZE=address,undefined)
+test-sanitize: $(STAMPS)/tools  ## the C++ core under address, undefined-behaviour and thread sanitizers
+	$(call native,build/asan,address$(COMMA)undefined,all)
 	$(BIN)/ctest --test-dir build/asan --output-on-failure
-	$(call native,build/tsan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCFGMASK_SANITIZE=thread)
-	$(BIN)/ctest --test-dir build/tsan --output-on-failure
+	$(call native,build/tsan,thread,threads)
+	$(BIN)/ctest --test-dir build/tsan --output-on-failure --tests-regex '^threads$$'
 
-fuzz: $(STAMPS)/tools  ## each fuzzer for FUZZ_SECONDS, on new seeds
-	$(call native,build/asan,-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCFGMASK_SANITIZE=address,undefined)
-	build/asan/tests/native/fuzz --seconds $(FUZZ_SECONDS)
+fuzz: $(STAMPS)/tools  ## each fuzzer for FUZZ_SECONDS, on a new seed
+	$(call native,build/asan,address$(COMMA)undefined,all)
+	for fuzzer in regex grammar; do build/asan/tests/native/fuzz_$$fuzzer --seconds $(FUZZ_SECONDS) --seed $$(date +%s) || exit 1; done
 
 bench: $(STAMPS)/bench develop  ## masks and first masks beside llguidance, a small run (BENCH_ARGS)
 	$(BIN)/python benchmarks/masks.py $(MASKBENCH:%=--data %) $(TOKENIZER:%=--vocab %) $(BENCH_ARGS)
@@ -75,9 +76,11 @@ clean:  ## remove what was built, but for $(VENV)
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis cfgmask/_core*.so
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
+# $(call native,folder,sanitizers,target): configure and build the programs of tests/native.
 define native
-	$(CONFIGURE) -B $(1) -DCFGMASK_PYTHON=OFF -DCFGMASK_NATIVE_TESTS=ON -DCFGMASK_WERROR=ON $(2) --log-level=WARNING
-	$(CMAKE) --build $(1)
+	$(CONFIGURE) -B $(1) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCFGMASK_SANITIZE=$(2) -DCFGMASK_WERROR=ON \
+		-DCFGMASK_PYTHON=OFF -DCFGMASK_NATIVE_TESTS=ON --log-level=WARNING
+	$(CMAKE) --build $(1) --target $(3)
 endef
 
 # What is installed. Each stamp stands for one set of extras; all of them install this package in editable mode.

@@ -23,9 +23,9 @@ namespace cfgmask::testing {
 namespace {
 
 constexpr int kWalkers = 3;
-constexpr int kWalksEach = 20;
+constexpr int kWalksEach = 100;
 constexpr int kSteps = 60;
-constexpr int kCompilations = 20;
+constexpr int kCompilations = 60;
 
 using Random = std::mt19937_64;
 
