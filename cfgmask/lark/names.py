@@ -45,7 +45,8 @@ class _Collector:
         self._places: dict[str, Span] = {}
 
     def collect(self, document: nodes.Document) -> Symbols:
-        for statement in sorted((*document.imports, *document.definitions), key=lambda s: s.span.start):
+        statements: list[nodes.Definition | nodes.Import] = [*document.imports, *document.definitions]
+        for statement in sorted(statements, key=lambda s: s.span.start):
             if isinstance(statement, nodes.Import):
                 self._add_import(statement)
             elif self._is_new(statement.name, statement.span):
