@@ -26,6 +26,8 @@ from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.values import Number
 
 MAX_ALTERNATIVES = 1_000
+# Most combinations are empty, so more of them are tried than may stay.
+MAX_COMBINATIONS = 20_000
 
 Shape = TypeVar("Shape", NumberShape, ArrayShape, ObjectShape)
 
@@ -35,6 +37,7 @@ class TooManyAlternatives(Exception):
 
 
 def intersect(a: Normal, b: Normal) -> Normal:
+    """The values of both sets. Raises TooManyAlternatives."""
     if a == EVERYTHING:
         return b
     if b == EVERYTHING or a is b:
@@ -50,6 +53,7 @@ def intersect(a: Normal, b: Normal) -> Normal:
 
 
 def union(parts: Iterable[Normal]) -> Normal:
+    """The values of any of the sets. Raises TooManyAlternatives."""
     found = list(parts)
     if not found:
         return NOTHING_AT_ALL
@@ -70,9 +74,7 @@ def complement(a: Normal) -> Normal:
     return Normal(
         null=not a.null,
         booleans=frozenset([False, True]) - a.booleans,
-        numbers=without(
-            (ALL_NUMBERS,), a.numbers, lambda shape: list(numbers.complement(shape)), intersect_numbers
-        ),
+        numbers=without((ALL_NUMBERS,), a.numbers, lambda shape: list(numbers.complement(shape)), intersect_numbers),
         strings=strings.complement(a.strings),
         arrays=without((ALL_ARRAYS,), a.arrays, array_algebra.complement, array_algebra.intersect),
         objects=without((ALL_OBJECTS,), a.objects, object_algebra.complement, object_algebra.intersect),
@@ -92,8 +94,9 @@ def without(
 
 
 def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
+    """The numbers of both shapes; None where there are none."""
     both = numbers.intersect(a, b)
-    return None if both is None or both.without and _has_no_spelling(both) else both
+    return None if both is None or (both.without and _has_no_spelling(both)) else both
 
 
 def _has_no_spelling(shape: NumberShape) -> bool:
@@ -106,10 +109,12 @@ def _has_no_spelling(shape: NumberShape) -> bool:
 def _product(
     left: tuple[Shape, ...], right: tuple[Shape, ...], both: Callable[[Shape, Shape], Shape | None]
 ) -> tuple[Shape, ...]:
-    if len(left) * len(right) > MAX_ALTERNATIVES:
+    if len(left) * len(right) > MAX_COMBINATIONS:
         raise TooManyAlternatives
-    found = (both(a, b) for a in left for b in right)
-    return tuple(dict.fromkeys(shape for shape in found if shape is not None))
+    found = tuple(dict.fromkeys(shape for a in left for b in right if (shape := both(a, b)) is not None))
+    if len(found) > MAX_ALTERNATIVES:
+        raise TooManyAlternatives
+    return found
 
 
 def _alternatives(shapes: list[Shape], everything: Shape) -> tuple[Shape, ...]:

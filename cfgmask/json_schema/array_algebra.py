@@ -64,7 +64,8 @@ def is_plainly_empty(shape: ArrayShape) -> bool:
 
 def complement(shape: ArrayShape) -> list[ArrayShape]:
     """The arrays that are not of the shape, as alternatives that may overlap (a superset of them, marked as refused,
-    where the shape has refusals)."""
+    where the shape has refusals).
+    """
     outside = [ArrayShape(refusals=shape.refusals)] if shape.refusals else []
     if shape.unique_at is not None:
         outside.append(ArrayShape(minimum=2, refusals=frozenset([_needs_equal_items(shape.unique_at)])))
@@ -83,9 +84,7 @@ def complement(shape: ArrayShape) -> list[ArrayShape]:
 
 
 def _needs_equal_items(pointer: str) -> Diagnostic:
-    return Diagnostic(
-        "schema-unique-items", "that an array has two equal items cannot be enforced", pointer=pointer
-    )
+    return Diagnostic("schema-unique-items", "that an array has two equal items cannot be enforced", pointer=pointer)
 
 
 def _without(witness: ItemWitness) -> ArrayShape:

@@ -16,10 +16,12 @@ class Draft(enum.IntEnum):
 
     @property
     def label(self) -> str:
+        """What diagnostics call the draft."""
         return _LABELS[self]
 
     @property
     def id_keyword(self) -> str:
+        """The keyword that gives a schema a URI."""
         return "id" if self is Draft.DRAFT_4 else "$id"
 
     @property
@@ -52,9 +54,6 @@ def draft_of_uri(uri: str) -> Draft | None:
     return _BY_URI.get(uri.partition("://")[2].removesuffix("#").rstrip("/"))
 
 
-_EVERY = frozenset(Draft)
-
-
 def _since(draft: Draft) -> frozenset[Draft]:
     return frozenset(d for d in Draft if d >= draft)
 
@@ -66,18 +65,47 @@ def _until(draft: Draft) -> frozenset[Draft]:
 # Keywords that restrict instances, and the drafts in which they do.
 ASSERTIONS: dict[str, frozenset[Draft]] = {
     **dict.fromkeys(
-        ["$ref", "type", "enum", "allOf", "anyOf", "oneOf", "not"]
-        + ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]
-        + ["minLength", "maxLength", "pattern", "format"]
-        + ["items", "minItems", "maxItems", "uniqueItems"]
-        + ["properties", "patternProperties", "additionalProperties", "required", "minProperties", "maxProperties"],
-        _EVERY,
+        [
+            "$ref",
+            "type",
+            "enum",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "not",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "pattern",
+            "format",
+            "items",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "properties",
+            "patternProperties",
+            "additionalProperties",
+            "required",
+            "minProperties",
+            "maxProperties",
+        ],
+        frozenset(Draft),
     ),
     **dict.fromkeys(["const", "contains", "propertyNames"], _since(Draft.DRAFT_6)),
     **dict.fromkeys(["if", "then", "else"], _since(Draft.DRAFT_7)),
     **dict.fromkeys(
-        ["dependentRequired", "dependentSchemas", "minContains", "maxContains"]
-        + ["unevaluatedProperties", "unevaluatedItems"],
+        [
+            "dependentRequired",
+            "dependentSchemas",
+            "minContains",
+            "maxContains",
+            "unevaluatedProperties",
+            "unevaluatedItems",
+        ],
         _since(Draft.DRAFT_2019_09),
     ),
     "prefixItems": _since(Draft.DRAFT_2020_12),
@@ -90,7 +118,26 @@ ASSERTIONS: dict[str, frozenset[Draft]] = {
 # Keywords that say something about a schema or an instance without restricting it. A draft that does not know one of
 # them ignores it all the same.
 ANNOTATIONS = frozenset(
-    ["$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment"]
-    + ["$defs", "definitions", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"]
-    + ["contentEncoding", "contentMediaType", "contentSchema"]
+    [
+        "$schema",
+        "$id",
+        "id",
+        "$anchor",
+        "$dynamicAnchor",
+        "$recursiveAnchor",
+        "$vocabulary",
+        "$comment",
+        "$defs",
+        "definitions",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+    ]
 )

@@ -13,7 +13,8 @@ from cfgmask.json_schema.normal_form import ArrayShape, Normal, ObjectShape
 class Prober(Protocol):
     """Can show that a set is empty, sometimes."""
 
-    def is_provably_empty(self, normal: Normal) -> bool: ...
+    def is_provably_empty(self, normal: Normal) -> bool:
+        """Whether no value is in the set; False where that cannot be seen."""
 
 
 def exactly_one(parts: list[Normal], prober: Prober) -> Normal:
@@ -29,7 +30,7 @@ def _only(part: Normal, others: list[Normal], prober: Prober) -> Normal:
     """The values of `part` that are in none of the others."""
     texts = part.strings
     for other in others:
-        if not strings.intersect(texts, other.strings).is_plainly_empty:
+        if not strings.intersect(texts, other.strings.widest).is_plainly_empty:
             texts = strings.intersect(texts, strings.complement(other.strings))
     return Normal(
         null=part.null and not any(other.null for other in others),
@@ -74,12 +75,13 @@ def _without(
     both: Callable[[Shape, Shape], Shape | None],
     is_empty: Callable[[Shape], bool],
 ) -> tuple[Shape, ...]:
-    kept = []
+    kept: list[Shape] = []
     for shape in shapes:
         pieces: tuple[Shape, ...] = (shape,)
         for hole in holes:
             shared = both(shape, hole)
             if shared is not None and not is_empty(shared):
-                pieces = algebra.without(pieces, (hole,), opposite, both)
-        kept += [piece for piece in pieces if not is_empty(piece)]
+                rest = algebra.without(pieces, (hole,), opposite, both)
+                pieces = tuple(piece for piece in rest if not is_empty(piece))
+        kept += pieces
     return tuple(kept)

@@ -6,26 +6,37 @@ here is narrower and says so: a format may refuse a rare valid spelling, and nev
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from cfgmask.grammar.regex_tree import Complement, Intersection, RegexTree
 from cfgmask.regex import parse_regex
 
 
-@lru_cache(maxsize=None)
+@cache
 def format_regex(name: str) -> RegexTree | None:
     """The strings of a format; None where it is unknown or cannot be enforced (`UNENFORCEABLE_FORMATS`)."""
-    patterns = _PATTERNS.get(name)
-    if patterns is None:
+    pattern = _PATTERNS.get(name)
+    if pattern is None:
         return None
-    trees = [parse_regex(pattern, dialect="python", flags="s", source_name=f"format {name}") for pattern in patterns]
-    if name == "hostname":
-        *trees, punycode = trees
-        trees.append(Complement(punycode))
-    return trees[0] if len(trees) == 1 else Intersection(tuple(trees))
+    return _hostname() if name == "hostname" else _read(pattern)
+
+
+def possible_regex(name: str) -> RegexTree | None:
+    """What the strings of a format are sure to match, where `format_regex` is narrower than the standard; else None."""
+    pattern = _WIDER.get(name)
+    return None if pattern is None else _read(pattern)
+
+
+def _hostname() -> RegexTree:
+    return Intersection((_read(_PATTERNS["hostname"]), _read(".{1,253}"), Complement(_read(r"(?:.*\.)?[Xx][Nn]--.*"))))
+
+
+def _read(pattern: str) -> RegexTree:
+    return parse_regex(pattern, dialect="python", flags="s", source_name="<format>")
 
 
 def is_known(name: str) -> bool:
+    """Whether JSON Schema defines the format."""
     return name in _PATTERNS or name in UNENFORCEABLE_FORMATS
 
 
@@ -48,7 +59,8 @@ _OFFSET = f"(?:[Zz]|[+-]{_HOUR}:{_SIXTY})"
 
 def _leap_second() -> str:
     """A leap second is the last of a day in UTC. Offsets of whole hours only: those with minutes would need the 2,880
-    pairs of a local time and an offset, for one second in years."""
+    pairs of a local time and an offset, for one second in years.
+    """
     local = [f"23:59:60{_FRACTION}(?:[Zz]|[+-]00:00)"]
     for hours in range(1, 24):
         local.append(f"{hours - 1:02}:59:60{_FRACTION}\\+{hours:02}:00")
@@ -126,7 +138,9 @@ def _uri(extra: str, private: str, relative: bool) -> str:
     )
     segments = f"(?:/{pchar}*)*"
     rest = rf"(?:\?(?:{some(':@/?' + private)})*)?(?:#(?:{some(':@/?')})*)?"
-    absolute = rf"[A-Za-z][A-Za-z0-9+.-]*:(?://{authority}{segments}|/(?:{pchar}+{segments})?|{pchar}+{segments}|){rest}"
+    absolute = (
+        rf"[A-Za-z][A-Za-z0-9+.-]*:(?://{authority}{segments}|/(?:{pchar}+{segments})?|{pchar}+{segments}|){rest}"
+    )
     if not relative:
         return absolute
     first = some("@")
@@ -143,24 +157,29 @@ _TEMPLATE = rf"(?:[!#$&(-;=?-\[\]_a-z~{_UCS}{_PRIVATE}]|{_PERCENT}|{_EXPRESSION}
 
 _POINTER = r"(?:/(?:[^/~]|~[01])*)*"
 
-# All patterns of a format must match.
-_PATTERNS: dict[str, tuple[str, ...]] = {
-    "date-time": (f"{_DATE}[Tt]{_TIME}",),
-    "date": (_DATE,),
-    "time": (_TIME,),
-    "duration": (_DURATION,),
-    "uuid": ("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",),
-    "email": (f"{_LOCAL}@{_MAIL_DOMAIN}",),
-    "ipv4": (_IPV4,),
-    "ipv6": (_IPV6,),
-    "hostname": (rf"{_LABEL}(?:\.{_LABEL})*", ".{1,253}", rf"(?:.*\.)?[Xx][Nn]--.*"),
-    "uri": (_uri("", "", relative=False),),
-    "uri-reference": (_uri("", "", relative=True),),
-    "iri": (_uri(_UCS, _PRIVATE, relative=False),),
-    "iri-reference": (_uri(_UCS, _PRIVATE, relative=True),),
-    "uri-template": (_TEMPLATE,),
-    "json-pointer": (_POINTER,),
-    "relative-json-pointer": (rf"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",),
+_PATTERNS: dict[str, str] = {
+    "date-time": f"{_DATE}[Tt]{_TIME}",
+    "date": _DATE,
+    "time": _TIME,
+    "duration": _DURATION,
+    "uuid": "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
+    "email": f"{_LOCAL}@{_MAIL_DOMAIN}",
+    "ipv4": _IPV4,
+    "ipv6": _IPV6,
+    "hostname": rf"{_LABEL}(?:\.{_LABEL})*",
+    "uri": _uri("", "", relative=False),
+    "uri-reference": _uri("", "", relative=True),
+    "iri": _uri(_UCS, _PRIVATE, relative=False),
+    "iri-reference": _uri(_UCS, _PRIVATE, relative=True),
+    "uri-template": _TEMPLATE,
+    "json-pointer": _POINTER,
+    "relative-json-pointer": rf"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",
+}
+
+_WIDER: dict[str, str] = {
+    "date-time": f"{_DATE}[Tt]{_HOUR}:{_SIXTY}:(?:{_SIXTY}|60){_FRACTION}{_OFFSET}",
+    "time": f"{_HOUR}:{_SIXTY}:(?:{_SIXTY}|60){_FRACTION}{_OFFSET}",
+    "hostname": rf"{_LABEL}(?:\.{_LABEL})*\.?",
 }
 
 UNENFORCEABLE_FORMATS: dict[str, str] = {

@@ -56,6 +56,7 @@ def scope(name: str, options: JsonSchemaOptions) -> Scope:
 
 
 def number(regex: RegexTree, is_integer: bool) -> Terminal:
+    """A number spelled in one of the ways of the regex."""
     return Terminal("INTEGER" if is_integer else "NUMBER", regex)
 
 
@@ -81,6 +82,7 @@ def other_key(keys: Keys, names: tuple[str, ...]) -> Terminal:
 
 
 def other_key_text(keys: Keys, names: tuple[str, ...]) -> RegexTree:
+    """What such a key says, over decoded text."""
     regex = keys.regex()
     if not names:
         return regex

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
-from cfgmask.errors import GrammarError
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, Terminal
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
@@ -67,6 +67,9 @@ def lower_schema(
         if places is None:
             raise
         raise GrammarError(places.attach(error.diagnostics)) from None
+    except RecursionError:
+        # Nothing here recurses over the schema, but comparing and hashing the trees of deeply nested patterns does.
+        raise LimitExceeded("max_nesting", limits.max_nesting, "a pattern in a JSON Schema") from None
 
 
 def _lower(value: JsonValue, options: JsonSchemaOptions, prefix: str, span: Span | None, limits: Limits) -> GrammarIR:

@@ -198,4 +198,3 @@ def _without_idle_bounds(shape: ObjectShape) -> ObjectShape:
     if maximum is not None and not shape.others and maximum >= len(shape.members):
         maximum = None
     return replace(shape, minimum=shape.minimum if shape.minimum > required else 0, maximum=maximum)
-

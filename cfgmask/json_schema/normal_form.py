@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.regex_tree import ANY_TEXT, Complement, Intersection, RegexTree
@@ -33,6 +33,7 @@ class Constant:
 
     @classmethod
     def of(cls, value: JsonValue) -> Constant:
+        """The constant of a value."""
         return cls(identity(value), value)
 
 
@@ -43,7 +44,7 @@ class Negation:
     body: Conjunction
 
 
-Term: TypeAlias = Union[Node, Constant, Negation]
+Term: TypeAlias = Node | Constant | Negation
 
 # The values that all terms allow. The order is that in which the schema gives the terms, since the order of properties
 # follows it; no term occurs twice.
@@ -54,14 +55,19 @@ NEVER: Conjunction = (Negation(ANYTHING),)
 
 
 def conjoin(a: Conjunction, b: Conjunction) -> Conjunction:
+    """The values that both allow; NEVER where one of them asks for what the other one plainly forbids."""
     if not b or a == b:
         return a
-    if NEVER in (a, b):
+    if not a:
+        return b
+    terms = dict.fromkeys(a + b)
+    if any(isinstance(term, Negation) and all(part in terms for part in term.body) for term in terms):
         return NEVER
-    return tuple(dict.fromkeys(a + b))
+    return tuple(terms)
 
 
 def negate(body: Conjunction) -> Conjunction:
+    """The values that the conjunction does not allow."""
     if len(body) == 1 and isinstance(body[0], Negation):
         return body[0].body
     return (Negation(body),)
@@ -71,34 +77,41 @@ def negate(body: Conjunction) -> Conjunction:
 class Keys:
     """The keys that match all of `include` and none of `exclude`."""
 
-    include: frozenset[RegexTree] = frozenset()
-    exclude: frozenset[RegexTree] = frozenset()
+    include: tuple[RegexTree, ...] = ()
+    exclude: tuple[RegexTree, ...] = ()
 
     def admits(self, key: str) -> bool:
+        """Whether the key is one of these."""
         return all(decide.matches(tree, key) for tree in self.include) and not any(
             decide.matches(tree, key) for tree in self.exclude
         )
 
     def __and__(self, other: Keys) -> Keys:
-        return Keys(self.include | other.include, self.exclude | other.exclude)
+        return Keys(_joined(self.include, other.include), _joined(self.exclude, other.exclude))
 
     def difference(self, other: Keys) -> list[Keys]:
         """The keys that are not in `other`; the sets may overlap."""
-        pieces = [self & Keys(exclude=frozenset([tree])) for tree in other.include]
-        pieces += [self & Keys(include=frozenset([tree])) for tree in other.exclude]
+        pieces = [self & Keys(exclude=(tree,)) for tree in other.include]
+        pieces += [self & Keys(include=(tree,)) for tree in other.exclude]
         return [piece for piece in pieces if not piece.is_empty]
 
     def regex(self) -> RegexTree:
-        parts = sorted(self.include, key=repr) + [Complement(tree) for tree in sorted(self.exclude, key=repr)]
+        """The keys as one regex over decoded text."""
+        parts = (*self.include, *map(Complement, self.exclude))
         if not parts:
             return ANY_TEXT
-        return parts[0] if len(parts) == 1 else Intersection(tuple(parts))
+        return parts[0] if len(parts) == 1 else Intersection(parts)
 
     @property
     def is_empty(self) -> bool:
-        if self.include & self.exclude:
+        """Whether there is no such key. Raises LimitExceeded where deciding takes too long."""
+        if any(tree in self.exclude for tree in self.include):
             return True
         return bool(self.include or self.exclude) and decide.is_empty(self.regex())
+
+
+def _joined(a: tuple[RegexTree, ...], b: tuple[RegexTree, ...]) -> tuple[RegexTree, ...]:
+    return tuple(dict.fromkeys(a + b)) if a and b else a or b
 
 
 ALL_KEYS = Keys()
@@ -134,6 +147,7 @@ class Witness:
     value: Conjunction
 
     def admits(self, key: str) -> bool:
+        """Whether such a key could be the one that must be there."""
         return key not in self.besides and self.keys.admits(key)
 
 
@@ -195,6 +209,7 @@ class ArrayShape:
     unique_at: str | None = None
 
     def item(self, index: int) -> Conjunction:
+        """What the item at an index must be, bounds on the length aside."""
         return self.prefix[index] if index < len(self.prefix) else self.rest
 
 
@@ -215,6 +230,7 @@ class Normal:
 
     @property
     def is_plainly_empty(self) -> bool:
+        """Whether there are no parts at all."""
         others = self.null or self.booleans or self.numbers or self.arrays or self.objects
         return not others and self.strings.is_plainly_empty
 

@@ -85,7 +85,7 @@ class Normaliser:
 
     def is_provably_empty(self, normal: Normal) -> bool:
         """Whether a look a few levels deep shows that no value is in the set. False does not mean that there is one."""
-        others = normal.null or normal.booleans or normal.numbers or not normal.strings.is_plainly_empty
+        others = normal.null or normal.booleans or normal.numbers or not normal.strings.widest.is_plainly_empty
         if others or any(not shape.minimum for shape in normal.arrays):
             return False
         return all(
@@ -94,6 +94,7 @@ class Normaliser:
         ) and all(self.object_is_provably_empty(shape) for shape in normal.objects)
 
     def object_is_provably_empty(self, shape: ObjectShape) -> bool:
+        """The same question about one alternative of a set of objects."""
         return any(member.required and self._conjunction_is_provably_empty(member.value) for member in shape.members)
 
     def _conjunction_is_provably_empty(self, conjunction: Conjunction) -> bool:

@@ -1,15 +1,15 @@
 """Sets of numbers as regexes over how JSON spells them.
 
 A number without any condition may be written in every way that JSON has. Under a condition it is written without an
-exponent, and an integer with at most `MAX_INTEGER_ZEROS` zeros after a point (`1.0` is an integer to JSON Schema; more
-of them only let a model spin). Zero is written with a minus sign only where negative numbers are allowed as well.
+exponent, and an integer, a multiple or a listed number with at most `MAX_ZEROS` superfluous zeros after the point
+(`1.0` is an integer to JSON Schema; more of them only let a model spin). Zero is written with a minus sign only where
+negative numbers are allowed as well.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -33,7 +33,7 @@ from cfgmask.json_schema.values import Number, decimal_places, plain_decimal
 _Bound: TypeAlias = tuple[Number | None, bool]
 _Magnitudes: TypeAlias = Callable[[_Bound, _Bound], RegexTree]
 
-MAX_INTEGER_ZEROS = 4
+MAX_ZEROS = 4
 # A finite set of up to this many numbers is written as a list of them where no better form is known.
 MAX_LISTED = 10_000
 # The last digits of the multiples of a number are listed up to this many different ones.
@@ -56,40 +56,50 @@ def number_regex(shape: NumberShape) -> RegexTree:
     """
     if shape.is_everything:
         return ANY_NUMBER
-    inside = _inside(replace(shape, without=frozenset()))
+    inside = _inside(shape, MAX_ZEROS)
     if not shape.without:
         return inside
-    outside = [Complement(number_regex(hole)) for hole in sorted(shape.without, key=repr)]
-    return Intersection((inside, *outside))
+    return Intersection((inside, *(Complement(_every_spelling(hole)) for hole in shape.without)))
 
 
-def _inside(shape: NumberShape) -> RegexTree:
+def _every_spelling(shape: NumberShape) -> RegexTree:
+    """All ways without an exponent to write the numbers of the shape: what must be taken out to exclude them."""
+    inside = _inside(shape, None)
+    if shape.admits(0):
+        inside = Alternation((inside, Concatenation((text("-0"), _point_zeros(shape, None)))))
+    if not shape.without:
+        return inside
+    return Intersection((inside, *(Complement(_every_spelling(hole)) for hole in shape.without)))
+
+
+def _inside(shape: NumberShape, zeros: int | None) -> RegexTree:
+    """The numbers of the shape, `without` aside, with at most so many superfluous zeros after a point."""
     if shape.values is not None:
-        return _listed(sorted(shape.values), shape.plain)
+        return _listed(sorted(shape.values), shape, zeros)
     if shape.step is None:
         return _signed(shape, _decimals)
     if shape.low is not None and shape.low == shape.high:
-        return _listed([shape.low], shape.plain)
+        return _listed([shape.low], shape, zeros)
     if shape.step == 1:
-        return Concatenation((_signed(shape, _integers), _zeros(shape.plain)))
-    return _multiples(shape)
+        return Concatenation((_signed(shape, _integers), _point_zeros(shape, zeros)))
+    return _multiples(shape, zeros)
 
 
-def _listed(values: list[Number], plain: bool) -> RegexTree:
-    """Exactly these numbers, each with further zeros after its last digit unless `plain`."""
+def _listed(values: list[Number], shape: NumberShape, zeros: int | None) -> RegexTree:
+    """Exactly these numbers."""
     integers = tuple(plain_decimal(v).encode() for v in values if v.denominator == 1)
     fractions = tuple(plain_decimal(v).encode() for v in values if v.denominator != 1)
     parts = []
     if integers:
-        parts.append(Concatenation((KeySet(integers), _zeros(plain))))
-    if fractions and not plain:
-        parts.append(Concatenation((KeySet(fractions), Repetition(_ZERO, 0, MAX_INTEGER_ZEROS))))
+        parts.append(Concatenation((KeySet(integers), _point_zeros(shape, zeros))))
+    if fractions:
+        parts.append(Concatenation((KeySet(fractions), Repetition(_ZERO, 0, zeros))))
     return _any_of(parts)
 
 
-def _zeros(plain: bool) -> RegexTree:
+def _point_zeros(shape: NumberShape, zeros: int | None) -> RegexTree:
     """What may follow the digits of an integer without changing it."""
-    return EMPTY_TEXT if plain else _optional(Concatenation((_POINT, Repetition(_ZERO, 1, MAX_INTEGER_ZEROS))))
+    return EMPTY_TEXT if shape.plain else _optional(Concatenation((_POINT, Repetition(_ZERO, 1, zeros))))
 
 
 # Signs
@@ -280,7 +290,7 @@ def _fraction_digits(bound: Number) -> str:
 # Multiples
 
 
-def _multiples(shape: NumberShape) -> RegexTree:
+def _multiples(shape: NumberShape, zeros: int | None) -> RegexTree:
     """The multiples of `shape.step` between its bounds."""
     assert shape.step is not None
     places = decimal_places(shape.step)
@@ -290,8 +300,9 @@ def _multiples(shape: NumberShape) -> RegexTree:
     if endings is None or 10**endings // modulus > MAX_ENDINGS:
         if count(shape, MAX_LISTED) is None:
             raise NoRegex(f"the multiples of {plain_decimal(shape.step)} are recognised by more than their last digits")
-        return _listed(enumerated(shape), shape.plain)
-    spelled = _scaled_multiples(modulus, endings, places, shape.plain)
+        return _listed(enumerated(shape), shape, zeros)
+    after = Repetition(_ZERO, 0, zeros) if places else _point_zeros(shape, zeros)
+    spelled = _scaled_multiples(modulus, endings, places, after)
     if shape.low is None and shape.high is None:
         return Concatenation((_optional(_MINUS), spelled))
     bounds = _signed(NumberShape(low=shape.low, high=shape.high), _decimals)
@@ -309,26 +320,27 @@ def _ending_length(modulus: int) -> int | None:
     return max(powers.values()) if rest == 1 else None
 
 
-def _scaled_multiples(modulus: int, length: int, places: int, plain: bool) -> RegexTree:
-    """The decimals which, with the point moved `places` to the right, are integers with an ending of a multiple."""
+def _scaled_multiples(modulus: int, length: int, places: int, zeros: RegexTree) -> RegexTree:
+    """The decimals which, with the point moved `places` to the right, are integers with an ending of a multiple.
+
+    zeros  what may follow those that have all their `places`
+    """
     endings = [plain_decimal(n).rjust(length, "0") if length else "" for n in range(0, 10**length, modulus)]
     spelled = []
     # With k digits after the point, k < places, the last places - k digits of the ending are zeros, left unwritten.
     for written in range(places + 1):
         missing = places - written
-        kept = [e[: length - missing] for e in endings if e.endswith("0" * min(missing, length))] if missing else endings
+        # An ending that is shorter than what is missing must be all zeros; 0 is among the multiples, so there is one.
+        kept = [e[: max(length - missing, 0)] for e in endings if e.endswith("0" * min(missing, length))]
         if missing >= length:
             kept = [""]
-        spelled.append(_digits_ending(kept, written, trailing_zeros=written == places and not plain))
+        spelled.append(_digits_ending(kept, written, zeros if written == places else EMPTY_TEXT))
     return _any_of(spelled)
 
 
-def _digits_ending(endings: list[str], written: int, trailing_zeros: bool) -> RegexTree:
+def _digits_ending(endings: list[str], written: int, zeros: RegexTree) -> RegexTree:
     """Decimals of `written` digits after the point whose digits, read without the point, end in one of `endings`."""
     length = len(endings[0])
-    zeros: RegexTree = EMPTY_TEXT
-    if trailing_zeros:
-        zeros = Repetition(_ZERO, 0, MAX_INTEGER_ZEROS) if written else _zeros(False)
     if written >= length:
         free = Repetition(_DIGIT, written - length, written - length)
         fraction = Concatenation((free, KeySet(tuple(e.encode() for e in endings)) if length else EMPTY_TEXT))
@@ -347,7 +359,8 @@ def _digits_ending(endings: list[str], written: int, trailing_zeros: bool) -> Re
 
 def _whole_ending(endings: list[str]) -> RegexTree:
     """The integers without leading zeros that end in one of `endings`, which all have one length; short ones count as
-    if zeros stood before them."""
+    if zeros stood before them.
+    """
     longer = Concatenation((_NON_ZERO, Repetition(_DIGIT, 0, None), KeySet(tuple(e.encode() for e in endings))))
     short = sorted({e.lstrip("0") or "0" for e in endings})
     return Alternation((longer, KeySet(tuple(e.encode() for e in short))))
@@ -372,7 +385,10 @@ _NATURAL = Alternation((_ZERO, Concatenation((_NON_ZERO, Repetition(_DIGIT, 0, N
 _FRACTION = _optional(Concatenation((_POINT, Repetition(_DIGIT, 1, None))))
 _SOME_NON_ZERO = Concatenation((Repetition(_ZERO, 0, None), _NON_ZERO, Repetition(_DIGIT, 0, None)))
 _EXPONENT = Concatenation(
-    (CharClass(((ord("E"), ord("E")), (ord("e"), ord("e")))), _optional(CharClass(((43, 43), (45, 45)))),
-     Repetition(_DIGIT, 1, None))
+    (
+        CharClass(((ord("E"), ord("E")), (ord("e"), ord("e")))),
+        _optional(CharClass(((43, 43), (45, 45)))),
+        Repetition(_DIGIT, 1, None),
+    )
 )
 ANY_NUMBER = Concatenation((_optional(_MINUS), _NATURAL, _FRACTION, _optional(_EXPONENT)))

@@ -33,12 +33,13 @@ class NumberShape:
     step: Number | None = None
     plain: bool = False
     values: frozenset[Number] | None = None
-    without: frozenset[NumberShape] = frozenset()
+    without: tuple[NumberShape, ...] = ()
     refusals: frozenset[Diagnostic] = frozenset()
     step_at: str = field(default="", compare=False)
 
     @property
     def is_everything(self) -> bool:
+        """Whether there is no condition at all."""
         return self == ALL_NUMBERS
 
     def admits(self, value: Number) -> bool:
@@ -88,7 +89,7 @@ def intersect(a: NumberShape, b: NumberShape) -> NumberShape | None:
         step=a.step if b.step is None else b.step if a.step is None else _common_multiple(a.step, b.step),
         plain=a.plain or b.plain,
         values=values,
-        without=a.without | b.without,
+        without=tuple(dict.fromkeys(a.without + b.without)),
         refusals=a.refusals | b.refusals,
         step_at=a.step_at or b.step_at,
     )
@@ -100,7 +101,7 @@ def tightened(shape: NumberShape) -> NumberShape:
     """The same set with values that are checked and bounds that are members of it where there is a step."""
     if shape.values is not None:
         kept = frozenset(v for v in shape.values if shape.admits(v))
-        spelled = frozenset(w for w in shape.without if w.is_spelling_bound)
+        spelled = tuple(w for w in shape.without if w.is_spelling_bound)
         return NumberShape(values=kept, plain=shape.plain, without=spelled, refusals=shape.refusals)
     if shape.step is None:
         return shape
@@ -121,7 +122,7 @@ def complement(shape: NumberShape) -> tuple[NumberShape, ...]:
     if shape.refusals:
         return (NumberShape(refusals=shape.refusals),)
     if replace(shape, low=None, low_open=False, high=None, high_open=False) != ALL_NUMBERS:
-        return (NumberShape(without=frozenset([shape])),)
+        return (NumberShape(without=(shape,)),)
     outside = []
     if shape.low is not None:
         outside.append(NumberShape(high=shape.low, high_open=not shape.low_open))
@@ -148,7 +149,8 @@ def enumerated(shape: NumberShape) -> list[Number]:
     """The values of a shape that `count` counts, in ascending order."""
     if shape.values is not None:
         return sorted(shape.values)
-    assert shape.low is not None and shape.high is not None
+    assert shape.low is not None
+    assert shape.high is not None
     if shape.low == shape.high:
         return [shape.low]
     assert shape.step is not None

@@ -54,7 +54,8 @@ def is_plainly_empty(shape: ObjectShape) -> bool:
 
 def complement(shape: ObjectShape) -> list[ObjectShape]:
     """The objects that are not of the shape, as alternatives that may overlap (a superset of them, marked as refused,
-    where the shape has refusals)."""
+    where the shape has refusals).
+    """
     outside = [ObjectShape(refusals=shape.refusals)] if shape.refusals else []
     for member in shape.members:
         if member.required:
@@ -97,7 +98,7 @@ def _may_be_met(witness: Witness, shape: ObjectShape) -> bool:
 
 
 def _strange_keys(shape: ObjectShape) -> list[Witness]:
-    """One of these is met by every object with a key that is no member and in no class, or in one with a wrong value."""
+    """An object has a key that is no member and in no class, or a wrong value there, if it meets one of these."""
     names = frozenset(member.name for member in shape.members)
     strange = [Witness(o.keys, names, negate(o.value)) for o in shape.others if o.value != ANYTHING]
     outside = [ALL_KEYS]

@@ -103,7 +103,7 @@ def _classes(rules: list[_PatternRule], additional: Conjunction) -> tuple[KeyCla
     # Each class with whether some pattern matches it, which is when additionalProperties does not apply.
     found: list[tuple[Keys, Conjunction, bool]] = [(ALL_KEYS, ANYTHING, False)]
     for rule in rules:
-        matching, rest = Keys(include=frozenset([rule.tree])), Keys(exclude=frozenset([rule.tree]))
+        matching, rest = Keys(include=(rule.tree,)), Keys(exclude=(rule.tree,))
         split = [(keys & matching, conjoin(value, rule.value), True) for keys, value, _ in found]
         split += [(keys & rest, value, matched) for keys, value, matched in found]
         found = [entry for entry in split if not entry[0].is_empty]
@@ -129,6 +129,7 @@ def looks_elsewhere(node: Node) -> bool:
 
 
 def unevaluated_refusal(node: Node, keyword: str) -> Diagnostic:
+    """Why `unevaluatedProperties` or `unevaluatedItems` is refused."""
     return Diagnostic(
         "schema-unevaluated",
         f"{keyword} is not supported beside keywords that apply further schemas",
@@ -142,7 +143,7 @@ def _allowed_names(node: Node, reader: Reader) -> ObjectShape:
     names = reader.normal(reader.conjunction(reader.schemas.child(node, "propertyNames"))).strings
     if names.is_everything:
         return ALL_OBJECTS
-    others = () if names.is_plainly_empty else (KeyClass(Keys(frozenset([names.as_regex()])), ANYTHING),)
+    others = () if names.is_plainly_empty else (KeyClass(Keys((names.as_regex(),)), ANYTHING),)
     return ObjectShape(others=others, refusals=names.refusals)
 
 
@@ -187,4 +188,3 @@ def _having(names: Iterable[str]) -> ObjectShape:
 
 def _texts(value: JsonValue) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-

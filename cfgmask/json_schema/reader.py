@@ -14,11 +14,19 @@ class Reader(Protocol):
     """Access to the rest of the schema. `normal` may only be asked for schemas that apply to the same value or key."""
 
     @property
-    def schemas(self) -> Schemas: ...
-    @property
-    def options(self) -> JsonSchemaOptions: ...
-    @property
-    def limits(self) -> Limits: ...
+    def schemas(self) -> Schemas:
+        """The places of the document."""
 
-    def conjunction(self, node: Node) -> Conjunction: ...
-    def normal(self, conjunction: Conjunction) -> Normal: ...
+    @property
+    def options(self) -> JsonSchemaOptions:
+        """What the caller chose."""
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds on hostile schemas."""
+
+    def conjunction(self, node: Node) -> Conjunction:
+        """A schema as a conjunction."""
+
+    def normal(self, conjunction: Conjunction) -> Normal:
+        """The normal form of a conjunction."""

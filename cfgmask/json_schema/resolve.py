@@ -27,8 +27,9 @@ class Dialect:
     declared: bool = False
 
     def asserts(self, keyword: str) -> bool:
+        """Whether the keyword restricts instances."""
         drafts = ASSERTIONS.get(keyword)
-        if drafts is None or keyword == "$recursiveRef" and not self.declared:
+        if drafts is None or (keyword == "$recursiveRef" and not self.declared):
             return False
         return self.draft in drafts or not self.declared
 
@@ -47,6 +48,7 @@ class Node:
         return self.value.get(keyword) if isinstance(self.value, dict) and self.has(keyword) else None
 
     def has(self, keyword: str) -> bool:
+        """Whether the keyword is there and restricts instances."""
         if not isinstance(self.value, dict) or keyword not in self.value or not self.dialect.asserts(keyword):
             return False
         return keyword == "$ref" or not self.is_only_reference
@@ -57,13 +59,25 @@ class Node:
         return self.dialect.draft.reference_hides_siblings and _is_reference(self.value)
 
     def at(self, keyword: str) -> str:
+        """The JSON Pointer of a keyword of this schema."""
         return f"{self.pointer}/{escape(keyword)}"
 
 
 # Which keywords hold schemas, and how.
 SCHEMA_KEYWORDS = frozenset(
-    ["not", "if", "then", "else", "items", "additionalItems", "contains", "propertyNames"]
-    + ["additionalProperties", "unevaluatedItems", "unevaluatedProperties"]
+    [
+        "not",
+        "if",
+        "then",
+        "else",
+        "items",
+        "additionalItems",
+        "contains",
+        "propertyNames",
+        "additionalProperties",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    ]
 )
 SCHEMA_LIST_KEYWORDS = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])
 SCHEMA_MAP_KEYWORDS = frozenset(
@@ -173,7 +187,7 @@ class Schemas:
         if pointer == "" or isinstance(identifier, str):
             dialect = self._declared(value, dialect, pointer)
         identifier = value.get(dialect.draft.id_keyword)
-        if not isinstance(identifier, str) or dialect.draft.reference_hides_siblings and _is_reference(value):
+        if not isinstance(identifier, str) or (dialect.draft.reference_hides_siblings and _is_reference(value)):
             return base, dialect
         try:
             return urldefrag(_join(base, identifier))[0], dialect

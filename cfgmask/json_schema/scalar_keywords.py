@@ -11,7 +11,7 @@ from cfgmask.errors import GrammarError
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.json_schema import numbers, strings
 from cfgmask.json_schema.drafts import Draft
-from cfgmask.json_schema.formats import UNENFORCEABLE_FORMATS, format_regex
+from cfgmask.json_schema.formats import UNENFORCEABLE_FORMATS, format_regex, possible_regex
 from cfgmask.json_schema.normal_form import (
     NEVER,
     ArrayShape,
@@ -35,7 +35,7 @@ def allowed_types(node: Node) -> frozenset[str]:
     named = node.get("type")
     if named is None:
         return frozenset(TYPES)
-    return frozenset([named] if isinstance(named, str) else [str(name) for name in named])  # type: ignore[union-attr]
+    return frozenset([named] if isinstance(named, str) else [str(name) for name in named])
 
 
 # Constants
@@ -146,7 +146,7 @@ def read_pattern(pattern: str, pointer: str, limits: Limits) -> StringSet:
 def _format(node: Node, name: str) -> StringSet:
     tree = format_regex(name)
     if tree is not None:
-        return StringSet(pattern=tree)
+        return StringSet(pattern=tree, possible=possible_regex(name))
     reason = UNENFORCEABLE_FORMATS.get(name)
     if reason is None:
         return ALL_STRINGS
@@ -157,4 +157,3 @@ def _format(node: Node, name: str) -> StringSet:
         help='formats="annotate" takes formats as annotations',
     )
     return StringSet(pattern=ANY_TEXT, refusals=frozenset([refusal]))
-

@@ -6,8 +6,8 @@ text meets a further condition is cheap while intersecting regexes is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.regex_tree import (
@@ -18,7 +18,6 @@ from cfgmask.grammar.regex_tree import (
     Complement,
     Intersection,
     KeySet,
-    Literal,
     RegexTree,
     Repetition,
 )
@@ -31,22 +30,33 @@ class StringSet:
 
     values    in the order in which the schema gives them, without repetition
     pattern   over decoded text; NOTHING where there is none
+    possible  a regex that is sure to match all that `pattern` should, where that is narrower than what the schema
+              means (a format, say); None where `pattern` is exact. It is what a complement has to leave out
     refusals  conditions that could not be read; the set may be smaller than the rest says
     """
 
     values: tuple[str, ...] = ()
     pattern: RegexTree = NOTHING
     refusals: frozenset[Diagnostic] = frozenset()
+    possible: RegexTree | None = None
 
     @property
     def is_plainly_empty(self) -> bool:
+        """Whether there is nothing in the set; `pattern` is NOTHING where nothing matches it."""
         return not self.values and self.pattern == NOTHING
 
     @property
     def is_everything(self) -> bool:
+        """Whether there is no condition at all."""
         return self.pattern == ANY_TEXT and not self.refusals
 
+    @property
+    def widest(self) -> StringSet:
+        """The same set with everything that may belong to it."""
+        return self if self.possible is None else replace(self, pattern=self.possible, possible=None)
+
     def admits(self, text: str) -> bool:
+        """Whether the text is in the set."""
         return text in self.values or decide.matches(self.pattern, text)
 
     def as_regex(self) -> RegexTree:
@@ -69,6 +79,7 @@ def of_lengths(minimum: int, maximum: int | None) -> RegexTree:
 
 
 def intersect(a: StringSet, b: StringSet) -> StringSet:
+    """The strings of both sets."""
     if a.is_everything:
         return b
     if b.is_everything:
@@ -76,33 +87,54 @@ def intersect(a: StringSet, b: StringSet) -> StringSet:
     in_a, in_b = frozenset(a.values), frozenset(b.values)
     values = [v for v in a.values if v in in_b or decide.matches(b.pattern, v)]
     values += [v for v in b.values if v not in in_a and decide.matches(a.pattern, v)]
-    return StringSet(tuple(values), _live(_both(a.pattern, b.pattern)), a.refusals | b.refusals)
+    possible = _of_both(a, b, _both)
+    return StringSet(tuple(values), _live(_both(a.pattern, b.pattern)), a.refusals | b.refusals, possible)
 
 
 def union(a: StringSet, b: StringSet) -> StringSet:
+    """The strings of either set."""
     refusals = a.refusals | b.refusals
-    if a.pattern == ANY_TEXT or b.pattern == ANY_TEXT:
+    if ANY_TEXT in (a.pattern, b.pattern):
         return StringSet(pattern=ANY_TEXT, refusals=refusals)
-    patterns = _without_repetition((a.pattern, b.pattern), Alternation)
-    pattern = patterns[0] if len(patterns) == 1 else Alternation(patterns)
-    return StringSet(tuple(dict.fromkeys(a.values + b.values)), pattern, refusals)
+    values = tuple(dict.fromkeys(a.values + b.values))
+    return StringSet(values, _either(a.pattern, b.pattern), refusals, _of_both(a, b, _either))
 
 
 def complement(a: StringSet) -> StringSet:
     """The texts that are not in the set (all of them, marked as refused, where it has refusals)."""
     if a.refusals:
         return StringSet(pattern=ANY_TEXT, refusals=a.refusals)
-    pattern: RegexTree = ANY_TEXT
+    unlisted: RegexTree = ANY_TEXT
     if a.values:
-        pattern = Complement(KeySet(tuple(value.encode() for value in a.values)))
-    if a.pattern != NOTHING:
-        pattern = _both(pattern, _opposite(a.pattern))
-    return StringSet(pattern=_live(pattern))
+        unlisted = Complement(KeySet(tuple(value.encode() for value in a.values)))
+    if a.possible is None:
+        return StringSet(pattern=_live(_both(unlisted, _opposite(a.pattern))))
+    return StringSet(
+        pattern=_live(_both(unlisted, _opposite(a.possible))), possible=_both(unlisted, _opposite(a.pattern))
+    )
+
+
+def _of_both(a: StringSet, b: StringSet, operation: Callable[[RegexTree, RegexTree], RegexTree]) -> RegexTree | None:
+    """The operation on what may belong to the sets; None where nothing is in doubt."""
+    if a.possible is None and b.possible is None:
+        return None
+    return operation(a.widest.pattern, b.widest.pattern)
+
+
+def _either(a: RegexTree, b: RegexTree) -> RegexTree:
+    parts = _without_repetition((a, b), Alternation)
+    return parts[0] if len(parts) == 1 else Alternation(parts)
 
 
 def _opposite(tree: RegexTree) -> RegexTree:
+    if tree == NOTHING:
+        return ANY_TEXT
     if tree == ANY_TEXT:
         return NOTHING
+    if isinstance(tree, Repetition) and tree.body == ANY_CHAR and tree.maximum is not None and tree.minimum == 0:
+        return of_lengths(tree.maximum + 1, None)
+    if isinstance(tree, Repetition) and tree.body == ANY_CHAR and tree.maximum is None:
+        return of_lengths(0, tree.minimum - 1)
     return tree.body if isinstance(tree, Complement) else Complement(tree)
 
 
@@ -140,10 +172,3 @@ def _without_repetition(trees: Iterable[RegexTree], kind: type[Alternation | Int
 def _live(tree: RegexTree) -> RegexTree:
     """The tree, or NOTHING if no text matches it."""
     return NOTHING if decide.is_empty(tree) else tree
-
-
-def literal_values(tree: RegexTree) -> tuple[str, ...] | None:
-    """The texts of a tree that lists them; None for other trees."""
-    if isinstance(tree, Literal):
-        return (tree.data.decode(),)
-    return tuple(key.decode() for key in tree.keys) if isinstance(tree, KeySet) else None

@@ -77,7 +77,7 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
 def _format_note(node: Node, options: JsonSchemaOptions) -> Diagnostic | None:
     """What to report about a `format` that restricts nothing."""
     name = node.get("format")
-    if not isinstance(name, str) or options.formats == "assert" and is_known(name):
+    if not isinstance(name, str) or (options.formats == "assert" and is_known(name)):
         return None
     if options.formats == "annotate":
         message = f'the format "{name}" is taken as an annotation, as the options say'
@@ -157,7 +157,7 @@ def _exclusive(node: Node, value: JsonValue) -> str | None:
     """A number since draft 6, a boolean beside the bound in draft 4, either where no draft is declared."""
     may_be_boolean = node.dialect.draft is Draft.DRAFT_4 or not node.dialect.declared
     may_be_number = node.dialect.draft is not Draft.DRAFT_4
-    if may_be_boolean and isinstance(value, bool) or may_be_number and is_number(value):
+    if (may_be_boolean and isinstance(value, bool)) or (may_be_number and is_number(value)):
         return None
     return "a number" if may_be_number else "a boolean"
 

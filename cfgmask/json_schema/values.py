@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.json_schema.places import Places
 from cfgmask.limits import Limits
 
-Number: TypeAlias = Union[int, Fraction]
-JsonValue: TypeAlias = Union[None, bool, int, Fraction, str, list["JsonValue"], dict[str, "JsonValue"]]
+Number: TypeAlias = int | Fraction
+JsonValue: TypeAlias = bool | int | Fraction | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 
 # A number of more digits than this is an attack or a mistake: `1e999999999` would fill the memory when written out.
 MAX_NUMBER_DIGITS = 1000
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_text(text: str, span: Span | None, limits: Limits) -> tuple[JsonValue, Places]:
@@ -84,6 +87,7 @@ def kind(value: JsonValue) -> str:
 
 
 def is_number(value: JsonValue) -> bool:
+    """Whether the value is a number; booleans, which Python counts among them, are not."""
     return isinstance(value, (int, Fraction)) and not isinstance(value, bool)
 
 
@@ -123,6 +127,7 @@ def escape(token: str) -> str:
 
 
 def unescape(token: str) -> str:
+    """A key from one token of a JSON Pointer."""
     return token.replace("~1", "/").replace("~0", "~")
 
 
@@ -145,7 +150,9 @@ def _exact(value: Any, limits: Limits, places: Places | None) -> JsonValue:
         if isinstance(item, dict):
             parent[key] = copy = dict.fromkeys(item)
             for name in item:
-                if isinstance(name, str):
+                if isinstance(name, str) and _SURROGATE.search(name):
+                    problems.append(_lone_surrogate(pointer))
+                elif isinstance(name, str):
                     todo.append((item[name], f"{pointer}/{escape(name)}", depth + 1, copy, name))
                 else:
                     message = f"an object key must be a string, not {type(name).__name__}"
@@ -161,6 +168,9 @@ def _exact(value: Any, limits: Limits, places: Places | None) -> JsonValue:
 
 
 def _scalar(item: Any, pointer: str, problems: list[Diagnostic]) -> JsonValue:
+    if isinstance(item, str) and _SURROGATE.search(item):
+        problems.append(_lone_surrogate(pointer))
+        return None
     if item is None or isinstance(item, (bool, str)):
         return item
     if isinstance(item, (int, float, Decimal, Fraction)):
@@ -175,6 +185,11 @@ def _scalar(item: Any, pointer: str, problems: list[Diagnostic]) -> JsonValue:
         message = f"{type(item).__name__} is not a JSON type"
         problems.append(Diagnostic("schema-not-json", message, pointer=pointer))
     return None
+
+
+def _lone_surrogate(pointer: str) -> Diagnostic:
+    message = "a string holds half of a surrogate pair, which is no character"
+    return Diagnostic("schema-lone-surrogate", message, pointer=pointer, help="write the whole pair or leave it out")
 
 
 def _number(item: int | float | Decimal | Fraction) -> Number | None:
