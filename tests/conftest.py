@@ -1,5 +1,12 @@
-"""Hypothesis profiles: `pytest --hypothesis-profile=ci` or `=thorough`; without the option, `dev`."""
+"""How long to test.
 
+Hypothesis profiles: `pytest --hypothesis-profile=ci` or `=thorough`; without the option, `dev`.
+Tests marked `slow` run only with `--slow` or where `-m` asks for them.
+"""
+
+from __future__ import annotations
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 _SLOW_DATA = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -9,3 +16,16 @@ settings.register_profile("dev", max_examples=40, deadline=None, derandomize=Tru
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True, suppress_health_check=_SLOW_DATA)
 settings.register_profile("thorough", parent=settings.get_profile("ci"), max_examples=5_000)
 settings.load_profile("dev")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.slow or config.option.markexpr:
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]

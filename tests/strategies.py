@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import assume, reject
+from hypothesis import reject
 from hypothesis import strategies as st
 
 from cfgmask.grammar import regex_tree as tree
@@ -184,16 +184,36 @@ class Problem:
 @st.composite
 def problems(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> Problem:
     """A grammar that matches something and a vocabulary that has pieces of its texts."""
+    return _problems([draw(grammars(shape))], random.Random(draw(st.integers(0, 2**16))))[0]
+
+
+@st.composite
+def families(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> list[Problem]:
+    """A grammar and variants of it over one vocabulary: what they share, the core may share too."""
     ir = draw(grammars(shape))
-    rng = random.Random(draw(st.integers(0, 2**16)))
+    variants = [
+        replace(
+            ir,
+            start=draw(st.sampled_from([rule.name for rule in ir.rules])),
+            lexer=draw(st.sampled_from(shape.lexers)),
+            scopes=tuple(replace(scope, ignore_once=draw(st.booleans())) for scope in ir.scopes),
+            ignore_initial=draw(st.booleans()),
+            ignore_final=draw(st.booleans()),
+        )
+        for _ in range(2)
+    ]
+    return _problems([ir, *variants], random.Random(draw(st.integers(0, 2**16))))
+
+
+def _problems(irs: list[GrammarIR], rng: random.Random) -> list[Problem]:
     try:
-        by_bytes = Oracle(ir, [b""] * 64, special=SPECIAL)
-        pieces = [piece for _ in range(6) for piece in _pieces(random_text(by_bytes, rng, 12), rng)]
-        vocabulary = _vocabulary(pieces, rng)
-        oracle = Oracle(ir, vocabulary.tokens, vocabulary.end_tokens, vocabulary.special)
+        by_bytes = [Oracle(ir, [b""] * 64, special=SPECIAL) for ir in irs]
+        texts = [random_text(oracle, rng, 12) for oracle in by_bytes for _ in range(6)]
+        vocabulary = _vocabulary([piece for text in texts for piece in _pieces(text, rng)], rng)
+        oracles = [Oracle(ir, vocabulary.tokens, vocabulary.end_tokens, vocabulary.special) for ir in irs]
     except (Undecided, ValueError):
-        assume(False)
-    return Problem(ir, vocabulary, oracle, rng)
+        reject()
+    return [Problem(ir, vocabulary, oracle, rng) for ir, oracle in zip(irs, oracles, strict=True)]
 
 
 def random_text(oracle: Oracle, rng: random.Random, length: int) -> bytes:

@@ -142,8 +142,9 @@ def _lark_accepts(parser: lark.Lark, text: str) -> bool:
         parser.parse(text)
     except lark.exceptions.LarkError:
         return False
-    except RuntimeError as error:  # raised where the start symbol was found in two ways
-        assert "multiple start symbol items" in str(error)
+    except RuntimeError as error:
+        # Raised where the start symbol was found in two ways.
+        return "multiple start symbol items" in str(error)
     return True
 
 
