@@ -1,0 +1,1 @@
+"""Masks inside other libraries' loops, one library a module. None is imported before it is asked for."""

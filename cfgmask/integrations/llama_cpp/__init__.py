@@ -1,0 +1,42 @@
+"""Masks in llama-cpp-python.
+
+The one-call way:
+
+    from cfgmask.integrations.llama_cpp import generate
+
+    text = generate(llm, "Call a tool: ", cfgmask.Grammar.from_file("tool_call.lark"), max_tokens=200)
+
+Within llama-cpp-python's own calls, streaming or not, chat or not:
+
+    from cfgmask.integrations.llama_cpp import LogitsProcessor, LogitsProcessorList, StoppingCriterion
+
+    processor = LogitsProcessor(cfgmask.compile(grammar, cfgmask.Vocabulary.from_llama(llm)))
+    llm.create_chat_completion(
+        messages,
+        logits_processor=LogitsProcessorList([processor]),
+        stopping_criteria=llama_cpp.StoppingCriteriaList([StoppingCriterion(processor)]),
+    )
+
+The hook is given logits that lie in host memory whatever the backend, so builds with CUDA or Metal need nothing else.
+"""
+
+from __future__ import annotations
+
+from cfgmask.tokenizers.library import require
+
+require("llama_cpp", "llama")
+
+from cfgmask.integrations.errors import IntegrationError  # noqa: E402
+from cfgmask.integrations.llama_cpp.generation import GeneratedText, TextStream, generate  # noqa: E402
+from cfgmask.integrations.llama_cpp.processor import LogitsProcessor, StoppingCriterion  # noqa: E402
+from cfgmask.integrations.llama_cpp.processor_list import LogitsProcessorList  # noqa: E402
+
+__all__ = [
+    "GeneratedText",
+    "IntegrationError",
+    "LogitsProcessor",
+    "LogitsProcessorList",
+    "StoppingCriterion",
+    "TextStream",
+    "generate",
+]

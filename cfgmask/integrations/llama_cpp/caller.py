@@ -1,0 +1,73 @@
+"""Which generation of which model a hook is called for.
+
+llama-cpp-python gives a hook the ids and the scores, not the model or the generation. Ids alone do not tell:
+a prompt that goes on from an earlier output is exactly what the next step of that output would have shown, and draft
+tokens that nobody has verified look like the next turn of a chat. Guessing there means masks of one text in another.
+So the generation is read off the call stack, where it always is: llama.cpp calls back within `Llama.sample`.
+Asking for the model in the constructor was the alternative; it would tell the model, but not the generation.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import llama_cpp
+
+# The hook lies directly below the model's own frame, or below those of a user who wraps it.
+_FRAMES_TO_MODEL = 24
+# Sampler, chain and `Llama.sample` lie between.
+_FRAMES_TO_GENERATION = 8
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls the hook.
+
+    llm            the model
+    sampler        made anew by each `Llama.generate`; None outside of it (a loop around `Llama.sample`)
+    generation_id  tells two generations apart while one of them uses the sampler of the other
+    detokenizes    whether llama-cpp-python itself makes text of the tokens (`create_completion` does)
+    """
+
+    llm: Any
+    sampler: Any
+    generation_id: int
+    detokenizes: bool
+
+
+def find_caller() -> Caller | None:
+    """The generation that the hook, which calls this, is called for; None if no `Llama` calls it.
+
+    Cost: 2 microseconds within llama-cpp-python, 10 where there is nothing to find.
+    """
+    frame: FrameType | None = sys._getframe(2)
+    llm = None
+    for _ in range(_FRAMES_TO_MODEL):
+        if frame is None:
+            return None
+        llm = _self_of(frame)
+        if isinstance(llm, llama_cpp.Llama):
+            break
+        frame = frame.f_back
+    else:
+        return None
+    for _ in range(_FRAMES_TO_GENERATION):
+        if frame is None:
+            break
+        if frame.f_code.co_name == "generate" and _self_of(frame) is llm:
+            outer = frame.f_back
+            detokenizes = outer is not None and outer.f_code.co_name == "_create_completion"
+            return Caller(llm, getattr(llm, "_sampler", None), id(frame), detokenizes)
+        frame = frame.f_back
+    return Caller(llm, None, 0, False)
+
+
+def _self_of(frame: FrameType) -> Any:
+    code = frame.f_code
+    # Reading a frame's locals copies them; most frames on the way have no `self`.
+    if "self" in code.co_freevars or "self" in code.co_varnames:
+        return frame.f_locals.get("self")
+    return None

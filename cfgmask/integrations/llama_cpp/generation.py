@@ -1,0 +1,222 @@
+"""Constrained generation in one call."""
+
+from __future__ import annotations
+
+import codecs
+import weakref
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cfgmask
+from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
+from cfgmask.integrations.errors import IntegrationError
+from cfgmask.integrations.llama_cpp.guard import allow_only
+from cfgmask.integrations.llama_cpp.model_checks import check_model
+
+FinishReason = Literal["stop", "length"]
+
+_vocabularies: weakref.WeakKeyDictionary[Any, Vocabulary] = weakref.WeakKeyDictionary()
+
+
+class GeneratedText(str):
+    """The text of a finished call, with how it ended.
+
+    token_ids      the tokens it was written in, without the end token
+    finish_reason  "stop": the model ended a complete text; "length": `max_tokens` or the context ran out
+    is_complete    whether the text is in the grammar's language; after "length" it may be or may be cut off
+    """
+
+    token_ids: tuple[int, ...]
+    finish_reason: FinishReason
+    is_complete: bool
+
+
+class TextStream(Iterator[str]):
+    """The pieces of a text while it is written; together they are the text. Whole characters only.
+
+    text, token_ids, is_complete  as far as it is written
+    finish_reason                 None until it ends
+    """
+
+    def __init__(self, steps: Callable[[_Hook], Iterator[int]], matcher: Matcher, vocabulary: Vocabulary) -> None:
+        self.text = ""
+        self.token_ids: list[int] = []
+        self.finish_reason: FinishReason | None = None
+        self._matcher = matcher
+        self._pieces = self._run(steps, vocabulary)
+
+    def __next__(self) -> str:
+        piece = next(self._pieces)
+        self.text += piece
+        return piece
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text written so far is in the grammar's language."""
+        return self._matcher.is_accepting or self._matcher.is_finished
+
+    def close(self) -> None:
+        """End generation here. A stream that is dropped ends by itself."""
+        self._pieces.close()
+
+    def _run(self, steps: Callable[[_Hook], Iterator[int]], vocabulary: Vocabulary) -> Generator[str, None, None]:
+        hook = _Hook(self._matcher)
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        for token_id in steps(hook):
+            hook.check_called_once()
+            self._matcher.advance(token_id)
+            if self._matcher.is_finished:
+                self.finish_reason = "stop"
+                break
+            self.token_ids.append(token_id)
+            piece = decoder.decode(vocabulary.tokens[token_id])
+            if piece:
+                yield piece
+        else:
+            self.finish_reason = "length"
+        piece = decoder.decode(b"", final=True)
+        if piece:
+            yield piece
+
+
+class _Hook:
+    """Masks with a matcher that the stream itself advances, so there are no ids to follow."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self._end_tokens = list(matcher.compiled.vocabulary.end_tokens)
+        self._error: BaseException | None = None
+        self._calls = 0
+
+    def __call__(self, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> NDArray[np.single]:
+        self._calls += 1
+        try:
+            self._matcher.apply(scores)
+        # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
+        except BaseException as error:
+            self._error = error
+            allow_only(self._end_tokens, scores)
+        return scores
+
+    def check_called_once(self) -> None:
+        """Raises what happened in the hook, or IntegrationError if it was called for another generation or not at all.
+
+        To be called after each token.
+        """
+        if self._error is not None:
+            raise self._error
+        if self._calls != 1:
+            raise IntegrationError(
+                "another generation used this Llama in the meantime, and llama-cpp-python mixes them up; "
+                "finish one before the next, or load the model twice"
+            )
+        self._calls = 0
+
+
+@overload
+def generate(
+    llm: Any,
+    prompt: str | Sequence[int],
+    grammar: Grammar | CompiledGrammar,
+    *,
+    max_tokens: int | None = ...,
+    stream: Literal[False] = ...,
+    temperature: float = ...,
+    seed: int | None = ...,
+    logits_processor: Iterable[Any] = ...,
+    **sampling: Any,
+) -> GeneratedText: ...
+
+
+@overload
+def generate(
+    llm: Any,
+    prompt: str | Sequence[int],
+    grammar: Grammar | CompiledGrammar,
+    *,
+    max_tokens: int | None = ...,
+    stream: Literal[True],
+    temperature: float = ...,
+    seed: int | None = ...,
+    logits_processor: Iterable[Any] = ...,
+    **sampling: Any,
+) -> TextStream: ...
+
+
+def generate(
+    llm: Any,
+    prompt: str | Sequence[int],
+    grammar: Grammar | CompiledGrammar,
+    *,
+    max_tokens: int | None = None,
+    stream: bool = False,
+    temperature: float = 0.8,
+    seed: int | None = None,
+    logits_processor: Iterable[Any] = (),
+    **sampling: Any,
+) -> GeneratedText | TextStream:
+    """Let a model write a text of a grammar after a prompt.
+
+    llm               a `llama_cpp.Llama`
+    prompt            text, read with its special tokens, or ids
+    grammar           a Grammar, compiled here, or a CompiledGrammar, which saves that on every call but the first
+    max_tokens        None: until the context is full
+    stream            give a `TextStream` of pieces at once, instead of a `GeneratedText` at the end
+    seed              None: the model's own
+    logits_processor  processors of llama-cpp-python's kind, called before the masks
+    sampling          what `Llama.generate` takes: top_k, top_p, min_p, repeat_penalty, …
+
+    Errors: those of `cfgmask.compile`; VocabularyError for a grammar compiled for another vocabulary; IntegrationError
+    for a model with `draft_model`, and where another generation used the model in between; ValueError for a prompt that
+    does not fit the context; whatever a mask raises, LimitExceeded above all. Nothing is swallowed.
+    Cost: the model's vocabulary is read once for each model, 0.3 s for 128,256 tokens.
+
+    The text is made from the tokens' own bytes, so tokens of any length and parts of characters come out right.
+
+    Example: generate(llm, "2 + 3 = ", cfgmask.Grammar.from_regex("[0-9]+"), max_tokens=8, temperature=0)
+    """
+    vocabulary = _vocabulary_of(llm)
+    compiled = cfgmask.compile(grammar, vocabulary) if isinstance(grammar, Grammar) else grammar
+    check_model(llm, compiled.vocabulary)
+    ids = _prompt_ids(llm, prompt)
+    room = llm.n_ctx() - len(ids)
+    if room <= 0:
+        raise ValueError(f"the prompt has {len(ids)} tokens, the context {llm.n_ctx()}")
+    limit = room if max_tokens is None else min(max_tokens, room)
+
+    def steps(hook: _Hook) -> Iterator[int]:
+        if seed is not None:
+            llm.set_seed(seed)
+        processors = [*logits_processor, hook]
+        return islice(llm.generate(ids, temp=temperature, logits_processor=processors, **sampling), max(limit, 0))
+
+    text_stream = TextStream(steps, compiled.matcher(), vocabulary)
+    if stream:
+        return text_stream
+    text = GeneratedText("".join(text_stream))
+    assert text_stream.finish_reason is not None
+    text.token_ids = tuple(text_stream.token_ids)
+    text.finish_reason = text_stream.finish_reason
+    text.is_complete = text_stream.is_complete
+    return text
+
+
+def _vocabulary_of(llm: Any) -> Vocabulary:
+    if llm not in _vocabularies:
+        _vocabularies[llm] = Vocabulary.from_llama(llm)
+    return _vocabularies[llm]
+
+
+def _prompt_ids(llm: Any, prompt: str | Sequence[int]) -> list[int]:
+    """The prompt's ids; where it has none, the token that begins a text."""
+    ids = list(llm.tokenize(prompt.encode(), special=True)) if isinstance(prompt, str) else list(prompt)
+    if ids:
+        return ids
+    start = llm.token_bos()
+    if start < 0:
+        raise ValueError("the prompt is empty, and the model has no token that begins a text")
+    return [start]

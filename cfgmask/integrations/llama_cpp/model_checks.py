@@ -1,0 +1,63 @@
+"""What a model must be like for its text to be in the grammar, and where llama-cpp-python loses text."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import Any
+
+import llama_cpp
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgmask import VocabularyError, _core
+from cfgmask.integrations.errors import IntegrationError
+
+# The size of the buffer that llama-cpp-python's detokenizer has for one token.
+_DETOKENIZER_BUFFER = 32
+
+_lost_tokens: weakref.WeakKeyDictionary[Any, NDArray[np.intp]] = weakref.WeakKeyDictionary()
+
+
+def check_model(llm: Any, vocabulary: _core.Vocabulary) -> None:
+    """Raises IntegrationError for a model with a draft model, VocabularyError where the vocabulary is of another one.
+
+    Cost: a call for each end token.
+    """
+    if llm.draft_model is not None:
+        raise IntegrationError(
+            "a model with draft_model shows tokens that it may take back, which masks do not follow yet; "
+            "load it without draft_model"
+        )
+    if vocabulary.n_vocab > llm.n_vocab():
+        raise VocabularyError(
+            f"the grammar was compiled for {vocabulary.n_vocab} tokens, the model has {llm.n_vocab()}; "
+            "compile it with Vocabulary.from_llama of this model"
+        )
+    model = llama_cpp.llama_model_get_vocab(llm.model)
+    for token_id in vocabulary.end_tokens:
+        if not llama_cpp.llama_vocab_is_eog(model, token_id):
+            raise VocabularyError(
+                f"token {token_id} ends a text in the vocabulary that the grammar was compiled for, but the model does "
+                "not stop at it; compile it with Vocabulary.from_llama of this model"
+            )
+
+
+def lost_tokens(llm: Any) -> NDArray[np.intp]:
+    """The tokens whose text `create_completion` leaves out: llama-cpp-python drops what is longer than 32 bytes.
+
+    In Llama-3 these are 231, mostly runs of blanks and dashes; in Gemma 4 379, words of Indian languages among them.
+    Every text can be written without them, and must be, or what the caller is given is not what was constrained.
+    Cost: one call for each token of the vocabulary when a model is first asked about, 0.1 s for 128,256.
+    """
+    if llm not in _lost_tokens:
+        model = llama_cpp.llama_model_get_vocab(llm.model)
+        buffer = ctypes.create_string_buffer(_DETOKENIZER_BUFFER)
+        long = [
+            token_id
+            for token_id in range(llm.n_vocab())
+            if llama_cpp.llama_token_to_piece(model, token_id, buffer, _DETOKENIZER_BUFFER, 0, False) < 0
+        ]
+        lost = [token_id for token_id in long if not llm.detokenize([token_id])]
+        _lost_tokens[llm] = np.array(lost, dtype=np.intp)
+    return _lost_tokens[llm]

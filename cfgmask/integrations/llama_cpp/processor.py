@@ -1,0 +1,175 @@
+"""The hook for llama-cpp-python's own calls."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgmask import CompiledGrammar, Matcher
+from cfgmask.integrations.errors import IntegrationError
+from cfgmask.integrations.llama_cpp.caller import Caller, find_caller
+from cfgmask.integrations.llama_cpp.guard import allow_only
+from cfgmask.integrations.llama_cpp.model_checks import check_model, lost_tokens
+from cfgmask.integrations.tracking import TrackedText
+
+# Texts that loops outside of `Llama.generate` may write in turns with one processor.
+_LOOSE_TEXTS = 16
+
+
+class LogitsProcessor:
+    """Masks the logits of llama-cpp-python: `create_completion`, `create_chat_completion`, `generate`, `sample`.
+
+    compiled  a CompiledGrammar, or a Matcher to start every text from
+
+    One processor serves any number of calls, one after the other or streaming in turns on several models: each
+    generation is a text of its own. It belongs to one thread at a time.
+
+    An exception in the hook cannot reach the caller (see `guard`). Then only end tokens are left, so that the call
+    ends; `error` holds the exception; every later use of this processor raises it, until `reset`. With a
+    `StoppingCriterion` the call itself raises it.
+    What is refused so: a model with `draft_model`, and tokens sent into `Llama.generate`, which are drafts too; a grammar
+    that was compiled for another vocabulary; two generations in turns on one model, which llama-cpp-python mixes up; a
+    token that the mask did not allow.
+
+    In a loop of your own around `Llama.sample`, or where you call the processor yourself, a text is recognised by its
+    ids: one id more than last time goes on with the text, anything else begins a new one. Call `reset` before a text
+    whose prompt is an earlier text plus one token.
+    """
+
+    def __init__(self, compiled: CompiledGrammar | Matcher) -> None:
+        self._start = compiled.fork() if isinstance(compiled, Matcher) else compiled.matcher()
+        self._vocabulary = self._start.compiled.vocabulary
+        self._end_tokens = list(self._vocabulary.end_tokens)
+        self._error: BaseException | None = None
+        self._generations: weakref.WeakKeyDictionary[Any, tuple[int, TrackedText]] = weakref.WeakKeyDictionary()
+        self._loose: deque[TrackedText] = deque(maxlen=_LOOSE_TEXTS)
+        self._checked: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    @property
+    def error(self) -> BaseException | None:
+        """What went wrong in the hook; None if nothing did."""
+        return self._error
+
+    def raise_error(self) -> None:
+        """Raise `error` if there is one."""
+        if self._error is not None:
+            raise self._error
+
+    def reset(self) -> None:
+        """Forget `error` and every text. The next call begins a new text."""
+        self._error = None
+        self._generations.clear()
+        self._loose.clear()
+
+    def __call__(self, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> NDArray[np.single]:
+        """Mask `scores` in place and give it back.
+
+        input_ids  prompt and output so far
+        scores     one logit a token, float32, of any stride
+        Cost: two microseconds to find the caller, a comparison of the ids with those seen before, and the mask.
+        """
+        caller = find_caller()
+        if self._error is not None:
+            allow_only(self._end_tokens, scores)
+            if caller is None:
+                raise self._error
+            return scores
+        try:
+            self._mask(caller, input_ids, scores)
+        # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
+        except BaseException as error:
+            self._error = error
+            allow_only(self._end_tokens, scores)
+        return scores
+
+    def masked_text(self, input_ids: NDArray[np.intc]) -> TrackedText | None:
+        """The text whose next token was last masked for exactly these ids; None if there is none.
+
+        Called from within a generation, it is that generation's text or none.
+        """
+        caller = find_caller()
+        if caller is not None and caller.sampler in self._generations:
+            texts = [self._generations[caller.sampler][1]]
+        elif caller is not None and caller.sampler is not None:
+            texts = []
+        else:
+            texts = [text for _, text in self._generations.values()] + list(self._loose)
+        return next((text for text in texts if len(text) == len(input_ids) and text.is_start_of(input_ids)), None)
+
+    def _mask(self, caller: Caller | None, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> None:
+        if caller is not None and caller.llm not in self._checked:
+            check_model(caller.llm, self._vocabulary)
+            self._checked.add(caller.llm)
+        if caller is None or caller.sampler is None:
+            text = self._loose_text(input_ids)
+        else:
+            text = self._text_of(caller, input_ids)
+        text.advance_to(input_ids)
+        text.matcher.apply(scores)
+        if caller is not None and caller.detokenizes:
+            _exclude_lost_tokens(caller.llm, scores)
+
+    def _text_of(self, caller: Caller, input_ids: NDArray[np.intc]) -> TrackedText:
+        """The text of a generation, which shows one id more at each step, or something else moved the model."""
+        known = self._generations.get(caller.sampler)
+        if known is None:
+            text = TrackedText(self._start.fork(), input_ids)
+            self._generations[caller.sampler] = caller.generation_id, text
+            return text
+        generation_id, text = known
+        if generation_id != caller.generation_id or not text.is_start_of(input_ids):
+            raise IntegrationError(
+                "two generations use one Llama in turns, which llama-cpp-python mixes up; "
+                "finish one before the next, or load the model twice"
+            )
+        if len(input_ids) != len(text) + 1:
+            # Tokens that are sent into `Llama.generate` are drafts to it: it samples before them with all of them shown.
+            raise IntegrationError("tokens were sent into the generation, which masks do not follow")
+        return text
+
+    def _loose_text(self, input_ids: NDArray[np.intc]) -> TrackedText:
+        for text in self._loose:
+            if len(text) + 1 == len(input_ids) and text.is_start_of(input_ids):
+                return text
+        text = TrackedText(self._start.fork(), input_ids)
+        self._loose.append(text)
+        return text
+
+
+def _exclude_lost_tokens(llm: Any, scores: NDArray[np.single]) -> None:
+    lost = lost_tokens(llm)
+    lost = lost[lost < len(scores)]
+    if not (scores[lost] > -np.inf).any():
+        return
+    scores[lost] = -np.inf
+    if not (scores > -np.inf).any():
+        raise IntegrationError(
+            "only tokens of more than 32 bytes can follow here, and llama-cpp-python's create_completion loses their "
+            "text; use cfgmask.integrations.llama_cpp.generate"
+        )
+
+
+class StoppingCriterion:
+    """Raises a processor's error in the step in which it happened, in the caller's own stack.
+
+    Pass it in `stopping_criteria`. It also raises IntegrationError if a token was sampled without the processor, as
+    happens when a plain list of processors meets `logit_bias`; and it stops a text that has ended.
+    """
+
+    def __init__(self, processor: LogitsProcessor) -> None:
+        self._processor = processor
+
+    def __call__(self, input_ids: NDArray[np.intc], logits: NDArray[np.single]) -> bool:
+        """Whether to stop: after an end token that llama-cpp-python did not stop at."""
+        self._processor.raise_error()
+        text = self._processor.masked_text(input_ids)
+        if text is None:
+            raise IntegrationError(
+                "a token was sampled without its mask; if this call has a logit_bias, pass the processor in "
+                "cfgmask.integrations.llama_cpp.LogitsProcessorList"
+            )
+        return text.matcher.is_finished

@@ -1,0 +1,274 @@
+"""llama-cpp-python's own calls with the hook: what they write is in the language, whatever was called before."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import regex
+
+import cfgmask
+from tests.integrations.conftest import END_TOKENS
+
+llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+from cfgmask.integrations.llama_cpp import (  # noqa: E402
+    IntegrationError,
+    LogitsProcessor,
+    LogitsProcessorList,
+    StoppingCriterion,
+)
+
+PATTERN = r'\{"name": "[a-z]{1,20}", "n": [1-9][0-9]{0,3}\}'
+
+
+def compiled(llm: Any, pattern: str = PATTERN) -> cfgmask.CompiledGrammar:
+    return cfgmask.compile(cfgmask.Grammar.from_regex(pattern), cfgmask.Vocabulary.from_llama(llm))
+
+
+def assert_in_language(text: str, finish_reason: str, pattern: str = PATTERN) -> None:
+    assert regex.fullmatch(pattern, text, partial=finish_reason != "stop"), (text, finish_reason)
+
+
+def complete(llm: Any, processor: LogitsProcessor, prompt: Any = "Hello", **options: Any) -> Any:
+    options = {"max_tokens": 64, "temperature": 1.0} | options
+    return llm.create_completion(
+        prompt,
+        logits_processor=LogitsProcessorList([processor]),
+        stopping_criteria=llama_cpp.StoppingCriteriaList([StoppingCriterion(processor)]),
+        **options,
+    )
+
+
+def text_of(completion: Any) -> str:
+    return completion["choices"][0]["text"]
+
+
+def joined(chunks: Iterator[Any]) -> tuple[str, str]:
+    """The text of a stream and why it ended."""
+    pieces, reason = [], ""
+    for chunk in chunks:
+        pieces.append(text_of(chunk))
+        reason = chunk["choices"][0]["finish_reason"] or reason
+    return "".join(pieces), reason
+
+
+@pytest.mark.parametrize("options", [{}, {"temperature": 0.0}, {"top_k": 5, "repeat_penalty": 1.3}, {"max_tokens": 9}])
+def test_completion(llm: Any, options: dict[str, Any]) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    for seed in range(5):
+        completion = complete(llm, processor, seed=seed, **options)
+        assert_in_language(text_of(completion), completion["choices"][0]["finish_reason"])
+    assert processor.error is None
+
+
+def test_stream_gives_the_same_text(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    for seed in range(5):
+        streamed = joined(complete(llm, processor, seed=seed, stream=True))
+        completion = complete(llm, processor, seed=seed)
+        assert streamed == (text_of(completion), completion["choices"][0]["finish_reason"])
+
+
+def test_chat(load: Callable[..., Any]) -> None:
+    llm = load(chat_format="chatml")
+    processor = LogitsProcessor(compiled(llm))
+    messages = [{"role": "user", "content": "hello"}]
+    processors = LogitsProcessorList([processor])
+    for seed in range(3):
+        answer = llm.create_chat_completion(messages, logits_processor=processors, max_tokens=64, seed=seed)
+        content, reason = answer["choices"][0]["message"]["content"], answer["choices"][0]["finish_reason"]
+        assert_in_language(content, reason)
+        messages += [{"role": "assistant", "content": content}, {"role": "user", "content": "again"}]
+        chunks = llm.create_chat_completion(
+            messages[:1], logits_processor=processors, max_tokens=64, seed=seed, stream=True
+        )
+        pieces = [chunk["choices"][0]["delta"].get("content", "") for chunk in chunks]
+        assert_in_language("".join(pieces), "length")
+    assert processor.error is None
+
+
+def test_every_end_token_ends_a_text(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm, "a?"))
+    seen = []
+
+    def note(input_ids: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        seen.append({token_id for token_id in END_TOKENS if scores[token_id] > -np.inf})
+        return scores
+
+    llm.create_completion("Hello", logits_processor=LogitsProcessorList([processor, note]), max_tokens=4)
+    assert seen
+    assert all(ends == set(END_TOKENS) for ends in seen)
+
+
+def test_a_prompt_may_be_all_that_the_next_step_would_have_shown(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    prompt = llm.tokenize(b"Hello")
+    for cut in range(1, 12):
+        # Greedy, so that the first output is known: its prompt and output are the prompt of the second call.
+        output = [*prompt]
+        for token_id in llm.generate(prompt, temp=0.0, logits_processor=LogitsProcessorList([processor])):
+            output.append(token_id)
+            if len(output) == len(prompt) + cut:
+                break
+        completion = complete(llm, processor, output, seed=cut)
+        assert_in_language(text_of(completion), completion["choices"][0]["finish_reason"])
+
+
+def test_prompt_cache(llm: Any) -> None:
+    llm.set_cache(llama_cpp.LlamaRAMCache())
+    processor = LogitsProcessor(compiled(llm))
+    for prompt in ("Hello", "Hello", "Other", "Hello wor", "Hello", "Hello"):
+        completion = complete(llm, processor, prompt, seed=len(prompt))
+        assert_in_language(text_of(completion), completion["choices"][0]["finish_reason"])
+    assert processor.error is None
+
+
+def test_models_in_turns(load: Callable[..., Any]) -> None:
+    models = [load(), load(), load()]
+    processor = LogitsProcessor(compiled(models[0]))
+    rng = random.Random(0)
+    for _ in range(4):
+        streams = [complete(llm, processor, rng.choice(["Hello", "Hel"]), stream=True, seed=7) for llm in models]
+        texts = [""] * len(streams)
+        reasons = [""] * len(streams)
+        running = list(range(len(streams)))
+        while running:
+            index = rng.choice(running)
+            chunk = next(streams[index], None)
+            if chunk is None:
+                running.remove(index)
+            else:
+                texts[index] += text_of(chunk)
+                reasons[index] = chunk["choices"][0]["finish_reason"] or reasons[index]
+        for text, reason in zip(texts, reasons, strict=True):
+            assert_in_language(text, reason)
+    assert processor.error is None
+
+
+@pytest.mark.parametrize("prompts", [("Hello", "Hello"), ("Hello", "Hi"), ("Hi", "Hello there"), ("Hi", "Hello")])
+def test_one_model_in_turns_is_refused(llm: Any, prompts: tuple[str, str]) -> None:
+    processors = [LogitsProcessor(compiled(llm)), LogitsProcessor(compiled(llm))]
+    first, second = (complete(llm, p, prompt, stream=True) for p, prompt in zip(processors, prompts, strict=True))
+    next(first)
+    next(second)
+    with pytest.raises(IntegrationError):
+        list(zip(first, second, strict=False))
+
+
+def test_an_abandoned_stream_does_no_harm(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    for seed in range(5):
+        stream = complete(llm, processor, stream=True, seed=seed)
+        for _ in range(seed):
+            next(stream)
+        completion = complete(llm, processor, seed=seed)
+        assert_in_language(text_of(completion), completion["choices"][0]["finish_reason"])
+        stream.close()
+    assert processor.error is None
+
+
+def test_bias_and_masks_together(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    token_id = ord("q")
+    completion = complete(llm, processor, logit_bias={token_id: 100.0}, seed=3)
+    assert text_of(completion).startswith('{"name": "qqqqqqqqqq')
+    assert_in_language(text_of(completion), completion["choices"][0]["finish_reason"])
+    later = complete(llm, processor, seed=3)
+    assert "qqqq" not in text_of(later)
+
+
+def test_the_criterion_tells_a_lost_mask(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    plain = llama_cpp.LogitsProcessorList([processor])
+    criteria = llama_cpp.StoppingCriteriaList([StoppingCriterion(processor)])
+    llm.create_completion("Hello", logits_processor=plain, stopping_criteria=criteria, max_tokens=1)
+    with pytest.raises(IntegrationError, match="logit_bias"):
+        llm.create_completion(
+            "Hello", logits_processor=plain, stopping_criteria=criteria, max_tokens=1, logit_bias={1: 1.0}
+        )
+
+
+def test_failures_end_the_call_and_the_criterion_raises_them(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    steps = 0
+
+    def fails_at_step_five(*_: Any) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 5:
+            raise ValueError("broken")
+
+    processors = LogitsProcessorList([processor])
+    monkeypatch.setattr("cfgmask.integrations.llama_cpp.processor._exclude_lost_tokens", fails_at_step_five)
+    completion = llm.create_completion("Hello", logits_processor=processors, max_tokens=64)
+    assert text_of(completion) == '{"na'
+    assert completion["choices"][0]["finish_reason"] == "stop"
+    assert str(processor.error) == "broken"
+    # The next call ends at once; the criterion raises, in the step itself.
+    assert text_of(llm.create_completion("Hello", logits_processor=processors, max_tokens=64)) == ""
+    with pytest.raises(ValueError, match="broken"):
+        complete(llm, processor)
+    processor.reset()
+    steps = 0
+    with pytest.raises(ValueError, match="broken"):
+        complete(llm, processor)
+
+
+def test_draft_model_is_refused(load: Callable[..., Any]) -> None:
+    from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
+
+    llm = load(draft_model=LlamaPromptLookupDecoding(num_pred_tokens=3), logits_all=True)
+    processor = LogitsProcessor(compiled(llm))
+    completion = llm.create_completion("Hello", logits_processor=LogitsProcessorList([processor]), max_tokens=20)
+    assert text_of(completion) == ""
+    assert "draft_model" in str(processor.error)
+    processor.reset()
+    with pytest.raises(IntegrationError, match="load it without draft_model"):
+        complete(llm, processor)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "message"),
+    [
+        (cfgmask.Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b"", b""], 257), "token 257 ends a text"),
+        (cfgmask.Vocabulary.from_bytes([b"x"] * 300, [259]), "compiled for 300 tokens, the model has 264"),
+    ],
+)
+def test_grammars_for_another_vocabulary_are_refused(llm: Any, vocabulary: cfgmask.Vocabulary, message: str) -> None:
+    processor = LogitsProcessor(cfgmask.compile(cfgmask.Grammar.from_regex("x+"), vocabulary))
+    with pytest.raises(cfgmask.VocabularyError, match=message):
+        complete(llm, processor)
+
+
+def test_text_that_the_detokenizer_loses_is_written_otherwise(llm: Any) -> None:
+    assert llm.detokenize([262]) == b"", "llama-cpp-python keeps long tokens now; `lost_tokens` may go"
+    processor = LogitsProcessor(compiled(llm, "-{80}a{70}b"))
+    # With a bias that would have the long tokens win wherever they are allowed.
+    completion = complete(llm, processor, logit_bias={262: 100.0, 263: 100.0}, max_tokens=200)
+    assert text_of(completion) == "-" * 80 + "a" * 70 + "b"
+
+
+def test_tokens_sent_into_a_generation_are_refused(load: Callable[..., Any]) -> None:
+    llm = load(logits_all=True)
+    processor = LogitsProcessor(compiled(llm, "[ab]{2}cd[ef]{4}"))
+    generation = llm.generate(llm.tokenize(b"Hello"), temp=1.0, logits_processor=LogitsProcessorList([processor]))
+    assert {next(generation), next(generation)} <= set(b"ab")
+    assert generation.send(list(b"cd")) in END_TOKENS
+    with pytest.raises(IntegrationError, match="sent into the generation"):
+        processor.raise_error()
+
+
+def test_a_loop_of_ones_own(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    for prompt in (b"Hello", b"Hi", b"Hello"):
+        llm.reset()
+        llm.eval(llm.tokenize(prompt))
+        output = []
+        while (token_id := llm.sample(temp=1.0, logits_processor=LogitsProcessorList([processor]))) not in END_TOKENS:
+            output.append(token_id)
+            llm.eval([token_id])
+        assert_in_language(llm.detokenize(output).decode(), "stop")
+    assert processor.error is None

@@ -1,0 +1,177 @@
+"""Generation in one call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import regex
+
+import cfgmask
+from tests.integrations.conftest import END_TOKENS
+
+llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+from cfgmask.integrations.llama_cpp import IntegrationError, LogitsProcessor, generate  # noqa: E402
+
+PATTERN = r'\{"name": "[a-zé😀]{1,20}", "n": [1-9][0-9]{0,3}\}'
+GRAMMAR = cfgmask.Grammar.from_regex(PATTERN)
+
+
+def test_text_is_in_the_language(llm: Any) -> None:
+    for seed in range(5):
+        text = generate(llm, "Hello", GRAMMAR, seed=seed, temperature=1.0)
+        assert isinstance(text, str)
+        assert set(json.loads(text)) == {"name", "n"}
+        assert (text.finish_reason, text.is_complete) == ("stop", True)
+        assert not set(text.token_ids) & set(END_TOKENS)
+
+
+@pytest.mark.parametrize("max_tokens", range(0, 40, 3))
+def test_text_that_is_cut_off_is_a_viable_prefix(llm: Any, max_tokens: int) -> None:
+    text = generate(llm, "Hello", GRAMMAR, seed=max_tokens, max_tokens=max_tokens)
+    assert len(text.token_ids) <= max_tokens
+    assert text.is_complete == bool(regex.fullmatch(PATTERN, text))
+    if text.finish_reason == "length":
+        assert len(text.token_ids) == max_tokens
+        # A cut character is shown as U+FFFD.
+        assert regex.fullmatch(PATTERN, text.rstrip("\ufffd"), partial=True)
+
+
+def test_stream_gives_the_same_text(llm: Any) -> None:
+    compiled = cfgmask.compile(GRAMMAR, cfgmask.Vocabulary.from_llama(llm))
+    for seed in range(5):
+        stream = generate(llm, "Hello", compiled, seed=seed, stream=True)
+        assert stream.finish_reason is None
+        pieces = list(stream)
+        assert all(pieces)
+        text = generate(llm, "Hello", compiled, seed=seed)
+        assert "".join(pieces) == stream.text == text
+        assert (tuple(stream.token_ids), stream.finish_reason, stream.is_complete) == (text.token_ids, "stop", True)
+
+
+def test_stream_gives_whole_characters(llm: Any) -> None:
+    pieces = list(generate(llm, "Hello", cfgmask.Grammar.from_regex("[é😀]{8}"), stream=True))
+    assert pieces
+    assert set("".join(pieces)) <= set("é😀")
+    assert all(len(piece) == 1 for piece in pieces)
+
+
+def test_tokens_of_any_length_are_written(llm: Any) -> None:
+    grammar = cfgmask.Grammar.from_regex("-{80}a{70}b")
+
+    def favour_long(input_ids: Any, scores: Any) -> Any:
+        scores[[262, 263]] += 100.0
+        return scores
+
+    text = generate(llm, "Hello", grammar, logits_processor=[favour_long])
+    assert text == "-" * 80 + "a" * 70 + "b"
+    assert text.token_ids[:2] == (262, 262)
+
+
+def test_special_tokens_are_in_the_ids_not_in_the_text(llm: Any) -> None:
+    text = generate(llm, "Hello", cfgmask.Grammar.from_lark('start: "a" <[261]> "b"'))
+    assert text == "ab"
+    assert text.token_ids == (ord("a"), 261, ord("b"))
+
+
+@pytest.mark.parametrize("prompt", ["Hello", [72, 101], "", []])
+def test_prompts(load: Callable[..., Any], prompt: Any) -> None:
+    llm = load()
+    llm.token_bos = lambda: 11
+    assert json.loads(generate(llm, prompt, GRAMMAR))
+
+
+def test_wrong_prompts(llm: Any) -> None:
+    with pytest.raises(ValueError, match="the prompt has 300 tokens, the context 256"):
+        generate(llm, [1] * 300, GRAMMAR)
+    llm.token_bos = lambda: -1
+    with pytest.raises(ValueError, match="no token that begins a text"):
+        generate(llm, "", GRAMMAR)
+
+
+def test_the_context_is_a_limit(llm: Any) -> None:
+    text = generate(
+        llm,
+        "x" * 200,
+        cfgmask.Grammar.from_regex(
+            "a[a-z]*",
+        ),
+        max_tokens=1000,
+        logits_processor=[no_end],
+    )
+    assert text.finish_reason == "length"
+    assert text.is_complete
+    assert len(text.token_ids) == 56
+
+
+def no_end(input_ids: Any, scores: Any) -> Any:
+    scores[list(END_TOKENS)] = -1e9
+    return scores
+
+
+def test_options_reach_the_sampler(llm: Any) -> None:
+    greedy = {generate(llm, "Hello", GRAMMAR, temperature=0.0, seed=seed) for seed in range(4)}
+    top = {generate(llm, "Hello", GRAMMAR, top_k=1, seed=seed) for seed in range(4)}
+    free = {generate(llm, "Hello", GRAMMAR, temperature=2.0, seed=seed) for seed in range(4)}
+    assert greedy == top
+    assert (len(greedy), len(free)) == (1, 4)
+
+
+def test_failures_in_the_hook_are_raised(llm: Any) -> None:
+    limits = cfgmask.Limits(max_lexer_states=60)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_regex("[a-z]{400}"), cfgmask.Vocabulary.from_llama(llm), limits)
+    with pytest.raises(cfgmask.LimitExceeded):
+        generate(llm, "Hello", compiled)
+
+
+@pytest.mark.parametrize(
+    ("asks_the_hook", "error"), [(True, cfgmask.TokenRejected), (False, IntegrationError)], ids=["asked", "not asked"]
+)
+def test_tokens_that_no_mask_allowed_are_raised(
+    llm: Any, monkeypatch: pytest.MonkeyPatch, asks_the_hook: bool, error: type[Exception]
+) -> None:
+    def writes_x(ids: list[int], logits_processor: list[Any], **_: Any) -> Iterator[int]:
+        while True:
+            if asks_the_hook:
+                logits_processor[-1](np.array(ids, dtype=np.intc), np.zeros(llm.n_vocab(), dtype=np.single))
+            yield ord("x")
+
+    monkeypatch.setattr(llm, "generate", writes_x)
+    with pytest.raises(error):
+        generate(llm, "Hello", cfgmask.Grammar.from_regex("abc"))
+
+
+def test_two_streams_on_one_model_are_refused(llm: Any) -> None:
+    first, second = (generate(llm, prompt, GRAMMAR, stream=True) for prompt in ("Hello", "Hi"))
+    next(first)
+    next(second)
+    with pytest.raises(IntegrationError, match="another generation used this Llama"):
+        next(first)
+
+
+def test_a_stream_may_be_dropped(llm: Any) -> None:
+    for _ in range(3):
+        stream = generate(llm, "Hello", GRAMMAR, stream=True)
+        next(stream)
+        stream.close()
+        assert list(stream) == []
+    assert json.loads(generate(llm, "Hello", GRAMMAR))
+
+
+def test_draft_model_is_refused(load: Callable[..., Any]) -> None:
+    from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
+
+    with pytest.raises(IntegrationError, match="load it without draft_model"):
+        generate(load(draft_model=LlamaPromptLookupDecoding(), logits_all=True), "Hello", GRAMMAR)
+
+
+def test_one_call_and_the_hook_write_the_same(llm: Any) -> None:
+    compiled = cfgmask.compile(GRAMMAR, cfgmask.Vocabulary.from_llama(llm))
+    text = generate(llm, "Hello", compiled, temperature=0.0)
+    completion = llm.create_completion(
+        "Hello", max_tokens=200, temperature=0.0, logits_processor=[LogitsProcessor(compiled)]
+    )
+    assert completion["choices"][0]["text"] == text
