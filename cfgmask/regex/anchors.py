@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from cfgmask.grammar.regex_tree import ANY_TEXT, EMPTY_TEXT, NOTHING, RegexTree
 from cfgmask.regex.trees import TreeBuilder
@@ -74,6 +75,7 @@ NO_TEXT = Meaning([_EMPTY])
 ANYTHING = Meaning([Reading(ANY_TEXT, True, True)])
 
 
+@cache
 def anchor(kind: str) -> Meaning:
     """The meaning of an anchor; `kind` as in `syntax.Anchor`."""
     holds: dict[str, Callable[[Context], bool]] = {
@@ -136,28 +138,45 @@ class Combiner:
         return Meaning([Reading(tree, not needed, newline)])
 
     def _pair(self, first: Meaning, second: Meaning) -> Meaning:
-        return _meaning([first, second], lambda context: self._pair_reading(first, second, context))
+        # Of the six contexts many look the same to a pair: `^a` depends on the start alone.
+        made: dict[tuple[int, ...], Reading] = {}
 
-    def _pair_reading(self, first: Meaning, second: Meaning, context: Context) -> Reading:
-        start, left = context.at_start, context.left
-        weak_first, weak_second = first.at(start, ELSEWHERE), second.at(False, left)
-        full_first, full_second = first.within(context), second.within(context)
+        def reading(context: Context) -> Reading:
+            start, left = context.at_start, context.left
+            weak = first.at(start, ELSEWHERE), second.at(False, left)
+            full = first.within(context), second.within(context)
+            before_newline = first.at(start, BEFORE_NEWLINE if left == AT_END else ELSEWHERE)
+            key = tuple(id(part) for part in (*weak, *full, before_newline))
+            if key not in made:
+                made[key] = self._pair_reading(*weak, *full, before_newline)
+            return made[key]
+
+        return _meaning([first, second], reading)
+
+    def _pair_reading(
+        self, weak_first: Reading, weak_second: Reading, first: Reading, second: Reading, before_newline: Reading
+    ) -> Reading:
+        """One reading of a sequence of two.
+
+        weak_first      the first part with anything behind it
+        weak_second     the second part with anything before it
+        first, second   both with nothing in between them and the context of the pair
+        before_newline  the first part where the second one is a line break and then the text ends
+        """
         trees = self._trees
-        # Both match something, or are not helped by the other matching nothing.
         ways = [trees.concatenation([weak_first.tree, weak_second.tree])]
-        if weak_first.nullable and full_second.tree is not weak_second.tree:
-            ways.append(full_second.tree)
-        if weak_second.nullable and full_first.tree is not weak_first.tree:
-            ways.append(full_first.tree)
-        nullable = full_first.nullable and full_second.nullable
+        if weak_first.nullable and second.tree is not weak_second.tree:
+            ways.append(second.tree)
+        if weak_second.nullable and first.tree is not weak_first.tree:
+            ways.append(first.tree)
+        nullable = first.nullable and second.nullable
         if nullable and not weak_first.nullable and not weak_second.nullable:
             ways.append(EMPTY_TEXT)
-        before_newline = first.at(start, BEFORE_NEWLINE if left == AT_END else ELSEWHERE)
         if weak_second.newline and before_newline.tree is not weak_first.tree:
             ways.append(trees.concatenation([before_newline.tree, trees.literal(b"\n")]))
-        if full_second.newline and before_newline.nullable and not weak_first.nullable:
+        if second.newline and before_newline.nullable and not weak_first.nullable:
             ways.append(trees.literal(b"\n"))
-        newline = (full_first.newline and weak_second.nullable) or (before_newline.nullable and full_second.newline)
+        newline = (first.newline and weak_second.nullable) or (before_newline.nullable and second.newline)
         return Reading(trees.alternation(ways), nullable, newline)
 
     def _repetition_reading(self, body: Meaning, minimum: int, maximum: int | None, context: Context) -> Reading:

@@ -63,7 +63,7 @@ class Dialect:
     ignored_flags: str
     inline_flags: str
     negatable_flags: str
-    bare_flags: Literal["at the start", "anywhere", "nowhere"]
+    bare_flags: Literal["start", "anywhere", "nowhere"]
     count: re.Pattern[str]
     literal_brace: bool
     stacked_repeats: bool
@@ -104,7 +104,7 @@ _PYTHON = Dialect(
     ignored_flags="",
     inline_flags="imsxau",
     negatable_flags="imsx",
-    bare_flags="at the start",
+    bare_flags="start",
     count=re.compile(r"(?!\})([0-9]*)(?:(,)([0-9]*))?\}"),
     literal_brace=True,
     stacked_repeats=False,

@@ -50,7 +50,7 @@ def read_escape(scan: Scanner, in_class: bool) -> Escape | None:
     if letter in "pP":
         return _property(scan, start, letter == "P")
     if letter in dialect.hex_digits:
-        return _hex(scan, start, letter)
+        return _hex(scan, start, letter, in_class)
     if letter in "0123456789":
         return _digits(scan, start, letter, in_class)
     if letter == "c" and dialect.control:
@@ -89,19 +89,19 @@ def _refuse(scan: Scanner, start: int, letter: str) -> None:
     name = scan.dialect.name
     if letter in _KNOWN_UNSUPPORTED:
         what = _KNOWN_UNSUPPORTED[letter]
-        scan.report("unsupported-escape", start, f"`\\{letter}` ({what}) is not supported")
+        scan.report("unsupported-escape", start, f"`\\{letter}` ({what}) is not supported", "write a pattern for it")
     elif letter.isascii() and letter.isalnum():
         scan.report(
             "bad-escape",
             start,
             f"`\\{letter}` has no meaning in {name} patterns",
-            f"write `{letter}` for the character itself",
+            "anchors are `^` and `$`" if letter in "AZz" else f"write `{letter}` for the character itself",
         )
     else:
         scan.report("bad-escape", start, f"`{letter}` takes no backslash in {name} patterns", f"write `{letter}`")
 
 
-def _hex(scan: Scanner, start: int, letter: str) -> Text | None:
+def _hex(scan: Scanner, start: int, letter: str, in_class: bool) -> Text | None:
     dialect = scan.dialect
     if letter in dialect.braced_hex and scan.looking_at("{"):
         braced = scan.match(_BRACED_HEX)
@@ -126,7 +126,13 @@ def _hex(scan: Scanner, start: int, letter: str) -> Text | None:
         if low:
             code = 0x10000 + ((code - 0xD800) << 10) + (int(low[1], 16) - 0xDC00)
     if code > MAX_CODE_POINT:
-        scan.report("bad-code-point", start, "there is no character beyond U+10FFFF")
+        scan.report("bad-code-point", start, "there is no character beyond U+10FFFF", "write fewer digits")
+        return None
+    if 0xD800 <= code <= 0xDFFF and (not in_class or dialect.name == "rust"):
+        # In a class a range may pass over surrogates, which then are left out of it.
+        scan.report(
+            "surrogate", start, "a lone surrogate is no character", "write the character that the pair stands for"
+        )
         return None
     if dialect.name == "rust" and scan.flags.ascii and letter == "x" and code > 0x7F:
         scan.report("non-utf8", start, "without the flag u this escape is a byte, not a character", "drop `-u`")

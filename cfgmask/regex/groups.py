@@ -128,18 +128,14 @@ def _flags(scan: Scanner, start: int, at_pattern_start: bool) -> Opening | None:
     flags = with_flags(scan.flags, added, removed)
     if last == ":":
         return Opening(Group, flags)
-    misplaced = dialect.bare_flags == "nowhere" or (
-        dialect.bare_flags == "at the start" and (minus or not at_pattern_start)
-    )
+    misplaced = None
+    if dialect.bare_flags == "nowhere":
+        misplaced = f"{dialect.name} patterns have no flags without a group"
+    elif dialect.bare_flags == "start" and (minus or not at_pattern_start):
+        misplaced = "flags without a group switch on, and stand at the start of the pattern"
     if misplaced:
-        scan.report(
-            "misplaced-flags",
-            start,
-            f"in {dialect.name} patterns flags without a group may stand {dialect.bare_flags} of the pattern"
-            if dialect.bare_flags != "nowhere"
-            else f"{dialect.name} patterns have no flags without a group",
-            f"write `(?{added}{minus}{removed}:...)` around what they are for",
-        )
+        help = f"write `(?{added}{minus}{removed}:...)` around what they are for"
+        scan.report("misplaced-flags", start, misplaced, help)
     return Opening(None, flags)
 
 

@@ -22,6 +22,9 @@ from cfgmask.regex.trees import MAX_COUNT
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|]+")
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]()|#\s\u200e\u200f]+")
+# What an anchor counts for when parts are limited: its surroundings are translated for several contexts.
+_ANCHOR_PARTS = 16
+
 _SURROGATE = re.compile("[\ud800-\udfff]+")
 
 
@@ -50,7 +53,7 @@ def parse(pattern: str, dialect: Dialect, flags: Flags, problems: Problems, limi
     Raises LimitExceeded (max_nesting, max_regex_nodes). Linear in the pattern.
     """
     for found in _SURROGATE.finditer(pattern):
-        problems.report("surrogate", found.start(), found.end(), "a lone surrogate is no character", "remove it")
+        problems.report("surrogate", found.start(), found.end(), "a lone surrogate is no character", "leave it out")
     return _Parser(Scanner(pattern, dialect, flags, problems, limits)).parse()
 
 
@@ -59,7 +62,7 @@ class _Parser:
         self._scan = scan
         self._frames = [_Frame(0, Group, scan.flags, 0)]
         self._names: set[str] = set()
-        self._nodes = 0
+        self._parts = 0
 
     def parse(self) -> Node:
         scan = self._scan
@@ -81,7 +84,9 @@ class _Parser:
         scan = self._scan
         plain = scan.match(_PLAIN_VERBOSE if scan.flags.verbose else _PLAIN)
         if plain:
-            self._add(Text(plain.start(), plain.end(), plain[0], scan.flags))
+            # Without regard to case each character becomes a part of its own.
+            parts = len(plain[0]) if scan.flags.ignore_case else 1
+            self._add(Text(plain.start(), plain.end(), plain[0], scan.flags), parts=parts)
             return
         character = scan.peek()
         if character == "(":
@@ -103,16 +108,17 @@ class _Parser:
         start = scan.position
         scan.position += 1
         if character == "\\":
-            self._add(read_escape(scan, in_class=False))
+            # A wrong escape still counts as an item, so that a quantifier behind it is not wrong as well.
+            self._add(read_escape(scan, in_class=False) or Text(start, scan.position, "", scan.flags))
         elif character == "|":
             self._branch()
         elif character == ".":
             self._add(Dot(start, start + 1, scan.flags))
         elif character == "^":
-            self._add(Anchor(start, start + 1, "start", scan.flags.multi_line))
+            self._add(Anchor(start, start + 1, "start", scan.flags.multi_line), parts=_ANCHOR_PARTS)
         elif character == "$":
             kind = scan.dialect.dollar
-            self._add(Anchor(start, start + 1, kind, scan.flags.multi_line))
+            self._add(Anchor(start, start + 1, kind, scan.flags.multi_line), parts=_ANCHOR_PARTS)
         else:
             self._stray(character, start)
 
@@ -122,24 +128,26 @@ class _Parser:
         if character == "]" and not scan.dialect.literal_brace and scan.dialect.name == "ecma":
             scan.report("stray-bracket", start, "this bracket closes no class", "write `\\]` for a bracket")
         elif character == "}" and not scan.dialect.literal_brace and scan.dialect.name == "ecma":
-            scan.report("stray-bracket", start, "this brace closes nothing", "write `\\}` for a brace")
+            scan.report("stray-brace", start, "this brace closes nothing", "write `\\}` for a brace")
         else:
             self._add(Text(start, start + 1, character, scan.flags))
 
-    def _add(self, node: Node | None, height: int = 0) -> None:
+    def _add(self, node: Node | None, height: int = 0, parts: int = 1) -> None:
         if node is None:
             return
-        self._nodes += 1
-        self._scan.check_size(self._nodes)
+        self._count(parts)
         frame = self._frames[-1]
         frame.items.append(node)
         frame.last_height = height
         frame.height = max(frame.height, height)
 
+    def _count(self, parts: int) -> None:
+        self._parts += parts
+        self._scan.check_size(self._parts)
+
     def _branch(self) -> None:
         frame = self._frames[-1]
-        self._nodes += 1
-        self._scan.check_size(self._nodes)
+        self._count(1)
         frame.branches.append(Sequence(frame.branch_start, self._scan.position - 1, tuple(frame.items)))
         frame.items = []
         frame.branch_start = self._scan.position

@@ -64,8 +64,8 @@ def resolve_property(name: str, value: str, dialect: DialectName, ignore_case: b
     Raises UnknownProperty.
     """
     if dialect != "python":
-        return _lookup(*_spelled(name, value, dialect))
-    members = _lookup(name, value)
+        return _lookup(*_spelled(name, value, dialect), name)
+    members = _lookup(name, value, name)
     if ignore_case:
         for family in (("Lu", "Ll", "Lt"), ("Uppercase", "Lowercase")):
             sets = [unicode_property(member) for member in family]
@@ -74,13 +74,12 @@ def resolve_property(name: str, value: str, dialect: DialectName, ignore_case: b
     return members
 
 
-def _lookup(name: str, value: str) -> CharClass:
-    spelling = f"{name}={value}" if value else name
+def _lookup(name: str, value: str, written: str) -> CharClass:
     try:
         return unicode_property(name, value)
     except KeyError:
         help = "names are those of the Unicode standard, `\\p{L}` or `\\p{Script=Greek}` for instance"
-        raise UnknownProperty(f"`{spelling}` is no known property of characters", help) from None
+        raise UnknownProperty(f"`{written}` names no known property of characters", help) from None
 
 
 def _spelled(name: str, value: str, dialect: DialectName) -> tuple[str, str]:

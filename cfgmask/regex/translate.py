@@ -68,12 +68,12 @@ class _Translator:
             return self._combiner.alternation(parts)
         if isinstance(node, Repeat):
             if node.mode == "possessive":
-                self._refuse(node, "possessive", "possessive repetition", "drop the `+` if the match stays the same")
+                self._refuse(node, "possessive", "possessive repetition", "drop the `+`, which may allow more texts")
             return self._combiner.repetition(parts[0], node.minimum, node.maximum)
         if isinstance(node, Group):
             return parts[0]
         if isinstance(node, Atomic):
-            self._refuse(node, "atomic-group", "an atomic group", "write `(?:...)` if the match stays the same")
+            self._refuse(node, "atomic-group", "an atomic group", "write `(?:...)`, which may allow more texts")
             return parts[0]
         if isinstance(node, Lookaround):
             return self._lookaround(node)
@@ -131,7 +131,7 @@ class _Translator:
         if isinstance(node, WordBoundary):
             self._refuse(node, "word-boundary", "a word boundary", "write which characters may stand there")
         else:
-            self._refuse(node, "backreference", "a backreference", "its language is not regular; use a grammar's rules")
+            self._refuse(node, "backreference", "a backreference", "write the possible texts as alternatives")
         return NO_TEXT
 
     def _refuse(self, node: Node, code: str, what: str, help: str) -> None:

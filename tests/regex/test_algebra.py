@@ -1,0 +1,135 @@
+"""Questions about trees, answered by the compiled core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfgmask.errors import LimitExceeded
+from cfgmask.grammar.regex_tree import (
+    ANY_TEXT,
+    NOTHING,
+    ByteClass,
+    Complement,
+    Concatenation,
+    Intersection,
+    JsonString,
+    KeySet,
+    Literal,
+    RegexTree,
+    Repetition,
+)
+from cfgmask.limits import Limits
+from cfgmask.regex import algebra, parse_regex
+from cfgmask.regex.lowering import RegexLowering
+from tests.regex import tree_matcher
+from tests.regex.judges import HAS_CORE
+from tests.regex.test_against_re import plain_patterns
+
+pytestmark = pytest.mark.skipif(not HAS_CORE, reason="the compiled core is not built")
+
+
+def of(pattern: str) -> RegexTree:
+    return parse_regex(pattern)
+
+
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        (of("a*"), b""),
+        (of("b|aa"), b"b"),
+        (of("[^a]b{3}"), b"\x00bbb"),
+        (of("(?i)k|zz"), b"K"),
+        (of("é|zz"), b"zz"),
+        (of("a{100000}"), b"a" * 100000),
+        (NOTHING, None),
+        (Intersection((of("a+"), of("b+"))), None),
+        (Intersection((of("(?:ab)+"), of(".{6,}"))), b"ababab"),
+        (Intersection((of("[a-c]+"), Complement(of("a.*|.")))), b"ba"),
+        (Complement(ANY_TEXT), None),
+        (Complement(of("")), b"\x00"),
+        (KeySet((b"two", b"one")), b"one"),
+        (JsonString(of("a{2}"), "literal"), b'"aa"'),
+        (ByteClass(((0xFF, 0xFF),)), b"\xff"),
+    ],
+)
+def test_shortest(tree: RegexTree, expected: bytes | None) -> None:
+    assert algebra.shortest(tree) == expected
+    assert algebra.is_empty(tree) == (expected is None)
+    if expected is not None:
+        assert algebra.matches(tree, expected)
+        assert algebra.is_prefix(tree, expected[:1])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("a+", "b+", True),
+        ("a*", "b*", False),
+        ("[a-z]+", ".{3}", False),
+        (r"[0-9]+", r"[0-9]+\.[0-9]+", True),
+        ("(?:aa)*", "a(?:aa)*", True),
+        ("(?:aaa)+", "(?:aa)+", False),
+        (r"\w+", r"\W+", True),
+        ("(?i)abc", "ABC", False),
+    ],
+)
+def test_disjoint(first: str, second: str, expected: bool) -> None:
+    assert algebra.disjoint(of(first), of(second)) == expected
+
+
+@given(plain_patterns)
+def test_a_shortest_text_matches_and_no_tree_is_empty_without_reason(pattern: str) -> None:
+    tree = of(pattern)
+    text = algebra.shortest(tree)
+    assert (text is None) == algebra.is_empty(tree) == (not tree_matcher.matches_something(tree))
+    if text is not None:
+        assert tree_matcher.matches(tree, text.decode())
+
+
+@given(plain_patterns, plain_patterns, st.text("aAbk\n0_", max_size=4))
+def test_a_text_of_both_shows_that_they_are_not_disjoint(first: str, second: str, text: str) -> None:
+    trees = of(first), of(second)
+    if all(tree_matcher.matches(tree, text) for tree in trees):
+        assert not algebra.disjoint(*trees)
+    if algebra.disjoint(*trees):
+        assert algebra.is_empty(Intersection(trees))
+
+
+def test_one_algebra_serves_many_questions() -> None:
+    shared = algebra.RegexAlgebra()
+    words = [of(f"w{i}") for i in range(20)]
+    assert all(shared.disjoint(a, b) == (a is not b) for a in words for b in words)
+
+
+def test_hard_questions_end_in_a_limit() -> None:
+    blocks = "|".join(f"(?:[01]*1[01]{{{n}}})" for n in range(12, 20))
+    tree = Intersection((of(blocks), Complement(of(f"{blocks}|1*"))))
+    with pytest.raises(LimitExceeded):
+        algebra.RegexAlgebra(Limits(max_search_steps=10)).is_empty(tree)
+
+
+def test_shared_parts_are_lowered_once() -> None:
+    made: list[Any] = []
+
+    class Builder:
+        def __getattr__(self, name: str) -> Any:
+            return lambda *arguments: made.append((name, *arguments)) or len(made)
+
+    part = of("ab")
+    tree: RegexTree = part
+    for _ in range(100):
+        tree = Concatenation((tree, tree))
+    RegexLowering(Builder()).node(tree)  # type: ignore[arg-type]
+    assert len(made) == 101
+
+
+def test_the_height_of_a_tree_is_bounded() -> None:
+    tree: RegexTree = Literal(b"a")
+    for _ in range(100_000):
+        tree = Repetition(tree, 2, 3)
+    with pytest.raises(LimitExceeded, match="max_nesting"):
+        algebra.is_empty(tree)
