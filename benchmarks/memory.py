@@ -41,7 +41,7 @@ def _keep(engine: peers.Engine, case: Case, vocabulary: vocabularies.BenchVocabu
     except peers.Refused:
         return None
     for instance in case.instances:
-        measure.walk(session, vocabulary.encode(instance.text), vocabulary.vocabulary.end_tokens[0], instance.valid)
+        measure.walk(session, vocabulary.encode(instance.text), vocabulary.vocabulary.eos_token_ids[0], instance.valid)
     return session
 
 

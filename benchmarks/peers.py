@@ -121,7 +121,7 @@ def _lltokenizer(vocabulary: BenchVocabulary) -> object:
         return lltokenizer_from_encoding(vocabulary.tiktoken)
 
     class Tokens:
-        eos_token_id = vocabulary.vocabulary.end_tokens[0]
+        eos_token_id = vocabulary.vocabulary.eos_token_ids[0]
         bos_token_id = None
         tokens = vocabulary.vocabulary.tokens
         special_token_ids = tuple(vocabulary.vocabulary.special_tokens.values())
@@ -130,7 +130,7 @@ def _lltokenizer(vocabulary: BenchVocabulary) -> object:
             return vocabulary.encode(text)
 
     return llguidance.LLTokenizer(
-        llguidance.TokenizerWrapper(Tokens()), eos_token=list(vocabulary.vocabulary.end_tokens)
+        llguidance.TokenizerWrapper(Tokens()), eos_token=list(vocabulary.vocabulary.eos_token_ids)
     )
 
 

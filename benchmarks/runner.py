@@ -30,6 +30,13 @@ def options(command: Command) -> Command:
             "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write every figure here."
         ),
         click.option("--memory", is_flag=True, help="Measure memory too, each engine in a process of its own."),
+        click.option(
+            "--clock",
+            type=click.Choice(list(measure.CLOCKS)),
+            default="wall",
+            show_default=True,
+            help="What to time by; cpu on a machine that does other work too.",
+        ),
         click.option("--limit", type=click.IntRange(min=1), help="Measure at most this many cases, evenly spread."),
         click.option(
             "--engine",
@@ -54,6 +61,7 @@ def run_cases(
     vocab: Path | None,
     engine_names: tuple[str, ...],
     limit: int | None,
+    clock: str,
     memory: bool,
     json_path: Path | None,
 ) -> None:
@@ -65,7 +73,7 @@ def run_cases(
     results = []
     with _progress() as progress:
         task = progress.add_task(" beside ".join(engine.name for engine in engines), total=len(chosen))
-        for row in measure.run(engines, chosen, vocabulary):
+        for row in measure.run(engines, chosen, vocabulary, measure.CLOCKS[clock]):
             results.append({engine.name: row[engine.name] for engine in engines})
             progress.advance(task)
     kilobytes = {e.name: kilobytes_per_grammar(e.name, vocab, chosen) for e in engines} if memory else {}

@@ -35,14 +35,24 @@ class BenchVocabulary:
 def load(path: Path) -> BenchVocabulary:
     """A `.gguf` file, or a file of tiktoken ranks (`.model` or `.tiktoken`), which is read as Llama 3's."""
     if path.suffix == ".gguf":
-        vocabulary = cfgmask.Vocabulary.from_gguf(path)
-        if vocabulary.encode is None:
-            raise ValueError(f"{path}: this tokenizer cannot encode")
-        return BenchVocabulary(path.name, vocabulary, vocabulary.encode)
+        return _gguf(path)
     encoding = _llama3(path)
-    return BenchVocabulary(
-        path.name, cfgmask.Vocabulary.from_tiktoken(encoding), encoding.encode_ordinary, tiktoken=encoding
-    )
+    vocabulary = cfgmask.Vocabulary.from_tiktoken(encoding, eos_token_id=encoding.eot_token)
+    return BenchVocabulary(path.name, vocabulary, encoding.encode_ordinary, tiktoken=encoding)
+
+
+def _gguf(path: Path) -> BenchVocabulary:
+    import llama_cpp
+
+    model = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
+    vocabulary = cfgmask.Vocabulary.from_llama(model)
+
+    def encode(text: str, _model: llama_cpp.Llama = model) -> list[int]:
+        """Holds the model, since its tokenizer goes with it."""
+        assert vocabulary.encode is not None
+        return list(vocabulary.encode(text))
+
+    return BenchVocabulary(path.name, vocabulary, encode)
 
 
 def _llama3(path: Path) -> Any:
