@@ -31,9 +31,9 @@ class LogitsProcessor:
     An exception in the hook cannot reach the caller (see `guard`). Then only end tokens are left, so that the call
     ends; `error` holds the exception; every later use of this processor raises it, until `reset`. With a
     `StoppingCriterion` the call itself raises it.
-    What is refused so: a model with `draft_model`, and tokens sent into `Llama.generate`, which are drafts too; a grammar
-    that was compiled for another vocabulary; two generations in turns on one model, which llama-cpp-python mixes up; a
-    token that the mask did not allow.
+    What is refused so: a model with `draft_model`, and tokens sent into `Llama.generate`, which are drafts too; a
+    grammar that was compiled for another vocabulary; two generations in turns on one model, which llama-cpp-python
+    mixes up; a token that the mask did not allow.
 
     In a loop of your own around `Llama.sample`, or where you call the processor yourself, a text is recognised by its
     ids: one id more than last time goes on with the text, anything else begins a new one. Call `reset` before a text
@@ -127,7 +127,7 @@ class LogitsProcessor:
                 "finish one before the next, or load the model twice"
             )
         if len(input_ids) != len(text) + 1:
-            # Tokens that are sent into `Llama.generate` are drafts to it: it samples before them with all of them shown.
+            # They are drafts to `Llama.generate`: it samples the place before them while it shows all of them.
             raise IntegrationError("tokens were sent into the generation, which masks do not follow")
         return text
 

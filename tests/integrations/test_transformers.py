@@ -1,0 +1,138 @@
+"""transformers' `generate` with the hook, on a tiny model of random weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import regex
+
+import cfgmask
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+from cfgmask.integrations.transformers import IntegrationError, LogitsProcessor  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+PATTERN = r'\{"name": "[a-zé]{1,12}", "n": [1-9][0-9]{0,3}\}'
+END_TOKENS = (256, 257)
+VOCABULARY = cfgmask.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b"", b""], eos_token_id=END_TOKENS)
+PROMPT = torch.tensor([list(b"Hello")])
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    """More logits than the vocabulary has tokens, as in models whose vocabulary is padded."""
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    ends = {"bos_token_id": 0, "eos_token_id": list(END_TOKENS), "pad_token_id": END_TOKENS[0]}
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=272, **sizes, **ends)).eval()
+    with torch.no_grad():
+        model.lm_head.weight.mul_(20)
+    return model
+
+
+def processor(pattern: str = PATTERN) -> LogitsProcessor:
+    return LogitsProcessor(cfgmask.compile(cfgmask.Grammar.from_regex(pattern), VOCABULARY))
+
+
+def generate(model: Any, hook: LogitsProcessor, prompt: Any = PROMPT, **options: Any) -> list[int]:
+    options = {"max_new_tokens": 64, "do_sample": True} | options
+    output = model.generate(prompt, attention_mask=torch.ones_like(prompt), logits_processor=[hook], **options)
+    return output[0, prompt.shape[1] :].tolist()
+
+
+def assert_in_language(output: list[int], pattern: str = PATTERN) -> None:
+    finished = output[-1] in END_TOKENS
+    text = bytes(output[:-1] if finished else output).decode(errors="ignore")
+    assert regex.fullmatch(pattern, text, partial=not finished), (text, finished)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"do_sample": False}, {}, {"top_k": 3}, {"top_p": 0.5, "temperature": 0.7}, {"max_new_tokens": 7}],
+    ids=str,
+)
+def test_output_is_in_the_language(model: Any, options: dict[str, Any]) -> None:
+    hook = processor()
+    for seed in range(4):
+        torch.manual_seed(seed)
+        assert_in_language(generate(model, hook, **options))
+
+
+def test_each_call_is_a_text_of_its_own(model: Any) -> None:
+    hook = processor()
+    for cut in range(1, 10):
+        output = generate(model, hook, max_new_tokens=cut, do_sample=False)
+        # All that one more step of the first call would have shown is the prompt of the second.
+        prompt = torch.tensor([PROMPT[0].tolist() + output])
+        assert_in_language(generate(model, hook, prompt, do_sample=False))
+
+
+def test_raw_logits_stay_as_they_are(model: Any) -> None:
+    output = model.generate(
+        PROMPT,
+        logits_processor=[processor()],
+        max_new_tokens=4,
+        return_dict_in_generate=True,
+        output_logits=True,
+        output_scores=True,
+        do_sample=False,
+    )
+    assert torch.isfinite(torch.stack(output.logits)).all()
+    assert torch.isinf(torch.stack(output.scores)).any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+def test_scores_of_any_type(dtype: Any) -> None:
+    masked = processor("(ab)*c")(PROMPT, torch.zeros(1, 300, dtype=dtype))
+    assert masked.dtype == dtype
+    assert torch.nonzero(masked[0] == 0).flatten().tolist() == [ord("a"), ord("c")]
+
+
+def test_scores_narrower_than_the_vocabulary() -> None:
+    masked = processor("(ab)*c")(PROMPT, torch.zeros(1, 200))
+    assert torch.nonzero(masked[0] == 0).flatten().tolist() == [ord("a"), ord("c")]
+    with pytest.raises(IntegrationError, match="is the model another one"):
+        processor("(ab)*c")(PROMPT, torch.zeros(1, 50))
+
+
+def test_a_loop_of_ones_own() -> None:
+    hook = processor("(ab)*c")
+    for prompt in ([1, 2], [3], [1, 2]):
+        output = list(prompt)
+        for expected in ("ac", "b", "ac", "b"):
+            masked = hook(torch.tensor([output]), torch.zeros(1, 258))
+            assert torch.nonzero(masked[0] == 0).flatten().tolist() == [ord(c) for c in expected]
+            output.append(ord(expected[0]))
+    hook.reset()
+    masked = hook(torch.tensor([[*output, 9]]), torch.zeros(1, 258))
+    assert torch.nonzero(masked[0] == 0).flatten().tolist() == [ord("a"), ord("c")]
+
+
+def test_a_token_that_the_mask_did_not_allow() -> None:
+    hook = processor("(ab)*c")
+    hook(torch.tensor([[1]]), torch.zeros(1, 258))
+    with pytest.raises(cfgmask.TokenRejected):
+        hook(torch.tensor([[1, ord("b")]]), torch.zeros(1, 258))
+    assert torch.isfinite(hook(torch.tensor([[1]]), torch.zeros(1, 258))).any()
+
+
+@pytest.mark.parametrize("options", [{"num_beams": 2}, {"num_return_sequences": 2}])
+def test_batches_and_beams_are_refused(model: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(IntegrationError, match="2 sequences at once"):
+        generate(model, processor(), **options)
+
+
+def test_assisted_generation_is_refused(model: Any) -> None:
+    hook = processor("(ab)*c")
+    with pytest.raises((IntegrationError, cfgmask.TokenRejected)):
+        generate(model, hook, torch.tensor([list(b"abxabyabz")]), prompt_lookup_num_tokens=3, do_sample=False)
+
+
+def test_failures_in_the_mask_are_raised(model: Any) -> None:
+    limits = cfgmask.Limits(max_lexer_states=60)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_regex("[a-z]{400}"), VOCABULARY, limits)
+    with pytest.raises(cfgmask.LimitExceeded):
+        generate(model, LogitsProcessor(compiled), max_new_tokens=200)
