@@ -44,8 +44,8 @@ WORD = rep(cls("az"), 1)
 
 
 def t(regex: str | RegexTree, priority: int = 0, name: str | None = None) -> Terminal:
-    """A terminal."""
-    return Terminal(name or repr(regex), lit(regex), priority)
+    """A terminal; its name is its text, or `T`."""
+    return Terminal(name or (repr(regex) if isinstance(regex, str) else "T"), lit(regex), priority)
 
 
 def tokens(*ids: int, negated: bool = False) -> TokenSet:
