@@ -1,0 +1,236 @@
+"""What the package promises as a whole: its names, a light import, one direction of imports, a true `_core.pyi`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cfgmask
+
+PACKAGE = Path(cfgmask.__file__).parent
+CORE = PACKAGE / "core"
+
+PUBLIC_NAMES = {
+    "CfgmaskError",
+    "CompiledGrammar",
+    "Diagnostic",
+    "Grammar",
+    "GrammarError",
+    "LimitExceeded",
+    "Limits",
+    "Matcher",
+    "TokenRejected",
+    "Vocabulary",
+    "VocabularyError",
+    "compile",
+    "fill_masks",
+}
+
+
+def test_public_names() -> None:
+    assert set(cfgmask.__all__) >= PUBLIC_NAMES
+    for name in cfgmask.__all__:
+        assert hasattr(cfgmask, name), name
+
+
+def test_every_public_name_is_documented() -> None:
+    """What the compiled core defines is documented in `_core.pyi`."""
+    for name in PUBLIC_NAMES:
+        value = getattr(cfgmask, name)
+        assert inspect.getdoc(value) or value.__module__ == "cfgmask._core", name
+
+
+def test_import_is_light() -> None:
+    heavy = ["torch", "transformers", "llama_cpp", "lark", "tiktoken", "gguf", "rich", "click"]
+    code = f"import cfgmask, sys; print([name for name in {heavy} if name in sys.modules])"
+    assert _run(code) == "[]"
+
+
+def test_reading_a_schema_needs_no_lark() -> None:
+    code = """
+import sys, cfgmask
+cfgmask.Grammar.from_json_schema({"type": "integer"})
+print("lark" in sys.modules)
+"""
+    assert _run(code) == "False"
+
+
+def _run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+# Python: a module may import its own layer and those listed for it, nothing else of this package.
+# Front ends know the compiled core through one leaf, the regex algebra.
+
+BOTTOM = {"diagnostics", "errors", "limits"}
+TREES = BOTTOM | {"grammar"}
+FRONT_ENDS = {"gbnf", "json_schema", "lark", "types"}
+ENGINE = TREES | FRONT_ENDS | {"regex", "compiler", "vocabulary", "tokenizers", "_core", "__init__"}
+ALLOWED: dict[str, set[str]] = {
+    "diagnostics": set(),
+    "errors": {"diagnostics"},
+    "limits": set(),
+    "grammar": BOTTOM,
+    "regex": TREES,
+    "json_schema": TREES | {"regex"},
+    "lark": TREES | {"regex", "json_schema"},
+    "gbnf": TREES | {"regex"},
+    "types": TREES | {"regex", "json_schema"},
+    "tokenizers": BOTTOM,
+    "vocabulary": BOTTOM | {"tokenizers", "_core"},
+    "compiler": TREES | FRONT_ENDS | {"regex", "vocabulary", "_core"},
+    "__init__": ENGINE,
+    "integrations": ENGINE,
+    "demo": set(),
+    "cli": ENGINE | {"integrations", "demo"},
+    "__main__": {"cli"},
+}
+REGEX_ALGEBRA = "cfgmask.regex.algebra"
+# A program that ends in the integrations; nothing imports it.
+DEMO = "cfgmask.demo.__main__"
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(("cfgmask", *file.relative_to(PACKAGE).with_suffix("").parts))
+        yield name, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _imports(name: str, tree: ast.Module) -> Iterator[str]:
+    """The modules of this package that a module imports, wherever the statements stand, but for types alone."""
+    for node in _run_time_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "cfgmask")
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}:{node.lineno}: relative import"
+            if node.module == "cfgmask":
+                yield from (f"cfgmask.{_home(alias.name)}" for alias in node.names)
+            elif node.module is not None and node.module.startswith("cfgmask."):
+                yield node.module
+
+
+def _run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node below, without what stands under `if TYPE_CHECKING:`."""
+    yield node
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _run_time_nodes(child)
+
+
+def _home(name: str) -> str:
+    """`from cfgmask import name`: the submodule of that name, or the package itself for a public name."""
+    is_module = (PACKAGE / name).is_dir() or any(PACKAGE.glob(f"{name}.*"))
+    return name if is_module or name.startswith("_core") else "__init__"
+
+
+def _layer(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def test_python_imports_point_one_way() -> None:
+    wrong = []
+    for name, tree in _modules():
+        allowed = ALLOWED[_layer(name)] | {_layer(name)}
+        if name == REGEX_ALGEBRA:
+            allowed |= {"_core"}
+        if name != DEMO:
+            wrong += [f"{name} imports {target}" for target in _imports(name, tree) if _layer(target) not in allowed]
+    assert not wrong
+
+
+def test_every_layer_is_known() -> None:
+    assert {_layer(name) for name, _ in _modules()} <= set(ALLOWED)
+
+
+# C++: bindings -> matcher -> mask -> earley, lexer, vocab -> regex -> util; only bindings knows Python.
+
+CPP_ALLOWED: dict[str, set[str]] = {
+    "util": set(),
+    "regex": {"util"},
+    "vocab": {"regex", "util"},
+    "lexer": {"regex", "util"},
+    "earley": {"lexer", "regex", "util"},
+    "mask": {"earley", "lexer", "vocab", "regex", "util"},
+    "matcher": {"mask", "earley", "lexer", "vocab", "regex", "util"},
+    "bindings": {"matcher", "mask", "earley", "lexer", "vocab", "regex", "util"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
+
+core_sources = pytest.mark.skipif(not CORE.is_dir(), reason="the C++ sources are not part of an installed package")
+
+
+def _includes() -> Iterator[tuple[str, str, str]]:
+    """(file, its part of the core, what it includes) for every include of the core."""
+    for file in sorted([*CORE.rglob("*.cc"), *CORE.rglob("*.h")]):
+        path = file.relative_to(CORE)
+        for target in INCLUDE.findall(file.read_text(encoding="utf-8")):
+            yield path.as_posix(), path.parts[0].removesuffix(".cc"), target
+
+
+@core_sources
+def test_cpp_includes_point_one_way() -> None:
+    wrong = []
+    for file, part, target in _includes():
+        other = target.split("/")[0]
+        if other in CPP_ALLOWED and other not in CPP_ALLOWED[part] | {part}:
+            wrong.append(f"{file} includes {target}")
+    assert not wrong
+
+
+@core_sources
+def test_only_the_bindings_know_python() -> None:
+    python = [(file, target) for file, part, target in _includes() if part != "bindings" and _is_python(target)]
+    assert not python
+
+
+def _is_python(header: str) -> bool:
+    return header == "Python.h" or header.startswith(("nanobind/", "numpy/"))
+
+
+@core_sources
+def test_quoted_includes_name_their_part() -> None:
+    """As in `util/ids.h`, so that a reader, and the tests above, can tell where a header is from."""
+    for file in sorted([*CORE.rglob("*.cc"), *CORE.rglob("*.h")]):
+        for target in re.findall(r'^\s*#\s*include\s+"([^"]+)"', file.read_text(encoding="utf-8"), re.MULTILINE):
+            assert target.split("/")[0] in CPP_ALLOWED, f"{file.name}: {target}"
+
+
+# _core.pyi is written by hand, for people; it has to name exactly what the module has.
+
+
+def _stub() -> ast.Module:
+    return ast.parse((PACKAGE / "_core.pyi").read_text(encoding="utf-8"))
+
+
+def _public(names: Iterator[str]) -> set[str]:
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_stub_names_what_the_core_has() -> None:
+    from cfgmask import _core
+
+    definitions = [node for node in _stub().body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    assert _public(iter(vars(_core))) == {node.name for node in definitions}
+
+
+def test_stub_classes_have_the_members_of_the_core() -> None:
+    from cfgmask import _core
+
+    for node in _stub().body:
+        if isinstance(node, ast.ClassDef):
+            members = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
+            cls = getattr(_core, node.name)
+            assert _public(iter(vars(cls))) == _public(iter(members)), node.name
+            assert [base.__name__ for base in cls.__bases__ if base is not object] == [
+                ast.unparse(b) for b in node.bases
+            ]
