@@ -42,7 +42,7 @@ test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transforme
 
 test-package: $(STAMPS)/tools  ## build sdist and wheel, look into both, install the wheel alone and use it
 	$(PIP) build
-	$(BIN)/python tests/package/check_wheel.py build/package
+	$(BIN)/python .ci/check_package.py build/package
 
 lint: $(STAMPS)/lint  ## ruff, mypy --strict, clang-format; changes nothing
 	$(BIN)/ruff check .

@@ -37,16 +37,14 @@ def read_schemas(path: Path) -> list[Case]:
     return [_schema_case(name, record) for name, record in _records(path)]
 
 
-def read_grammars(folder: Path) -> list[Case]:
-    """A case for each `NAME.lark` of a folder; its texts are the files of `NAME/accept/` and `NAME/refuse/`."""
+def read_grammars(grammars: Path, tables: Path) -> list[Case]:
+    """A case for each table: a `.json` file of `{"grammar": "NAME.lark", "accept": [text], "refuse": [text]}`."""
     cases = []
-    for grammar in sorted(folder.glob("*.lark")):
-        texts = [
-            Instance(file.read_text(encoding="utf-8"), verdict == "accept")
-            for verdict in ("accept", "refuse")
-            for file in sorted((folder / grammar.stem / verdict).glob("*"))
-        ]
-        cases.append(Case(grammar.stem, "lark", grammar.read_text(encoding="utf-8"), tuple(texts)))
+    for file in sorted(tables.glob("*.json")):
+        table = json.loads(file.read_text(encoding="utf-8"))
+        source = (grammars / table["grammar"]).read_text(encoding="utf-8")
+        texts = [Instance(text, kind == "accept") for kind in ("accept", "refuse") for text in table[kind]]
+        cases.append(Case(table["grammar"], "lark", source, tuple(texts)))
     return cases
 
 

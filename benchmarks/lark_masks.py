@@ -1,4 +1,4 @@
-"""Masks and first masks over Lark grammars: those of grammars/ with their own texts, or a folder laid out like it.
+"""Masks and first masks over Lark grammars: those of grammars/ with their tests' texts, or others laid out like them.
 
 Example: python benchmarks/lark_masks.py --vocab tokenizer.model --engine cfgmask --engine llguidance
 """
@@ -12,19 +12,25 @@ import click
 import cases
 import runner
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @click.command(help=__doc__)
 @click.option(
     "--grammars",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=HERE.parent / "grammars",
-    help="A folder of NAME.lark files with texts in NAME/accept/ and NAME/refuse/.",
+    default=ROOT / "grammars",
+    help="The folder of the .lark files that the tables name.",
+)
+@click.option(
+    "--tables",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=ROOT / "tests" / "grammars",
+    help='A folder of .json files: {"grammar": "NAME.lark", "accept": [texts], "refuse": [texts]}.',
 )
 @runner.options
-def main(grammars: Path, **options: object) -> None:
-    runner.run_cases(cases.read_grammars(grammars), **options)  # type: ignore[arg-type]
+def main(grammars: Path, tables: Path, **options: object) -> None:
+    runner.run_cases(cases.read_grammars(grammars, tables), **options)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":
