@@ -14,6 +14,9 @@ tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not install
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers  # noqa: E402
 
 
+pytestmark = pytest.mark.torch
+
+
 def byte_level(merges: tuple[tuple[str, str], ...] = (("h", "e"), ("Ġ", "he"), ("Ã", "©"))) -> Any:
     vocab = {character: token_id for token_id, character in enumerate(byte_characters())}
     for left, right in merges:
@@ -114,7 +117,6 @@ def test_slow_tokenizers_and_missing_ends_are_refused() -> None:
         Vocabulary.from_transformers(byte_level())
 
 
-@pytest.mark.torch
 def test_fast_tokenizer_of_transformers() -> None:
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level(), eos_token="</s>", padding_side="left")
