@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cfgmask.diagnostics import Related, Span
@@ -78,32 +78,40 @@ class _Collector:
         return False
 
 
-def _uses(document: nodes.Document) -> Iterator[tuple[str | None, nodes.Name]]:
-    """Each use of a name with the name of the definition that it stands in."""
-    bodies: Iterable[tuple[str | None, nodes.Expression]] = [
-        *((definition.name, definition.body) for definition in document.definitions),
-        *((None, ignore.body) for ignore in document.ignores),
-    ]
-    for owner, body in bodies:
-        for node in nodes.walk(body):
+def _uses(document: nodes.Document) -> Iterator[tuple[nodes.Definition | nodes.Ignore, nodes.Name]]:
+    """Each use of a name with the statement that it stands in."""
+    statements: list[nodes.Definition | nodes.Ignore] = [*document.definitions, *document.ignores]
+    for statement in statements:
+        for node in nodes.walk(statement.body):
             if isinstance(node, nodes.Name):
-                yield owner, node
+                yield statement, node
 
 
 def _check_uses(document: nodes.Document, known: set[str], problems: Problems) -> set[str]:
-    """Report names that are not known; the names that are used outside their own definition."""
+    """Report names that are unknown or out of place; the names that are used outside their own definition."""
     used: set[str] = set()
-    for owner, name in _uses(document):
-        if name.text != owner:
+    for statement, name in _uses(document):
+        if isinstance(statement, nodes.Ignore) or name.text != statement.name:
             used.add(name.text)
-        if name.text in known or name.text in document.defined_elsewhere:
-            continue
-        kind = "terminal" if is_terminal_name(name.text) else "rule"
-        help = did_you_mean(name.text, known)
-        if help is None and name.text in common_terminals():
-            help = f"write `%import common.{name.text}`"
-        problems.error(f"lark-unknown-{kind}", f"there is no {kind} `{name.text}`", name.span, help=help)
+        is_rule = not is_terminal_name(name.text)
+        if is_rule and (isinstance(statement, nodes.Ignore) or statement.is_terminal):
+            problems.error(
+                "lark-rule-in-terminal",
+                f"a terminal cannot use the rule `{name.text}`",
+                name.span,
+                help="a terminal is one regex; make it a rule by writing its name in lower case",
+            )
+        elif name.text not in known and name.text not in document.defined_elsewhere:
+            _report_unknown(name, is_rule, known, problems)
     return used
+
+
+def _report_unknown(name: nodes.Name, is_rule: bool, known: set[str], problems: Problems) -> None:
+    kind = "rule" if is_rule else "terminal"
+    help = did_you_mean(name.text, known)
+    if help is None and name.text in common_terminals():
+        help = f"write `%import common.{name.text}`"
+    problems.error(f"lark-unknown-{kind}", f"there is no {kind} `{name.text}`", name.span, help=help)
 
 
 def _check_start(document: nodes.Document, symbols: Symbols, problems: Problems) -> None:

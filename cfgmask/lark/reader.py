@@ -45,6 +45,9 @@ _TOKEN_WORDS = {
     "EQUAL": "`=`",
 }
 
+_MAX_SHOWN = 60
+"""The longest piece of a grammar that a message repeats."""
+
 Built: TypeAlias = Any
 """What a piece of a parse tree became: a node, a list of statements, None, or a token that its parent reads."""
 
@@ -234,7 +237,20 @@ class _Reader:
                 return nodes.Invalid(self._span(operator))
         else:
             bounds = {"?": (0, 1), "*": (0, None), "+": (1, None)}[str(operator)]
+        if isinstance(body, nodes.Complement):
+            self._warn_of_repeated_complement(body, operator)
         return nodes.Repeat(body, bounds[0], bounds[1], self._across(parts))
+
+    def _warn_of_repeated_complement(self, body: nodes.Complement, operator: Token) -> None:
+        """`~"a"+` looks like what is not `"a"+`, and nearly every text is several that are not `"a"`."""
+        inner = _shortened(self._source.text[body.body.span.start : body.body.span.end])
+        times = _shortened(str(operator))
+        self._problems.warning(
+            "lark-repeated-complement",
+            f"`~` binds tighter than `{times}`: this is `(~{inner}){times}`",
+            self._across([body, operator]),
+            help=f"write `~({inner}{times})` or `(~{inner}){times}`",
+        )
 
     def build_name(self, parts: list[Built]) -> Built:
         span = self._span(parts[0])
@@ -349,5 +365,5 @@ class _Reader:
         return Span(self._source, self._span(parts[0]).start, self._span(parts[-1]).end)
 
 
-def _shortened(text: str, limit: int = 60) -> str:
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."

@@ -13,7 +13,6 @@ from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import regex_tree as regex
 from cfgmask.lark import nodes
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.reader import is_terminal_name
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 
@@ -58,11 +57,11 @@ class TerminalLowering:
         return done
 
     def lower(self, body: nodes.Expression, known: Mapping[str, TerminalRegex]) -> TerminalRegex:
-        """The regex of a terminal expression; names are looked up in `known`, unknown ones were reported before."""
+        """The regex of a terminal expression; names are looked up in `known`; others were reported before."""
 
         def combine(node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
             if isinstance(node, nodes.Name):
-                return self._use(node, known)
+                return known.get(node.text, INVALID)
             if isinstance(node, (nodes.SpecialTokens, nodes.JsonBlock)):
                 return self._refuse(node)
             if isinstance(node, nodes.Alias):
@@ -119,16 +118,6 @@ class TerminalLowering:
         if depth > self._limits.max_nesting:
             raise LimitExceeded("max_nesting", self._limits.max_nesting, "terminals inside terminals")
         return TerminalRegex(tree, depth, only_empty)
-
-    def _use(self, name: nodes.Name, known: Mapping[str, TerminalRegex]) -> TerminalRegex:
-        if not is_terminal_name(name.text):
-            self._problems.error(
-                "lark-rule-in-terminal",
-                f"a terminal cannot use the rule `{name.text}`",
-                name.span,
-                help="a terminal is one regex; make it a rule by writing its name in lower case",
-            )
-        return known.get(name.text, INVALID)
 
     def _refuse(self, node: nodes.SpecialTokens | nodes.JsonBlock) -> TerminalRegex:
         if isinstance(node, nodes.SpecialTokens):

@@ -38,7 +38,7 @@ CASES = {
     "all but some words": ('start: A\nA: /[a-z]+/ & ~("if" | "else")', ["iff", "i", "elses"], ["if", "else"]),
     "`&` binds tighter than `|`": ('start: A\nA: "a" | "b" & "c" | "d"', ["a", "d"], ["b", "c"]),
     "a sequence binds tighter than `&`": ('start: A\nA: "a" "b" & /../', ["ab"], ["a", "abb"]),
-    "`~` binds tighter than what follows": ('start: A\nA: /a*/ & ~"aa"+', ["a"], []),
+    "`~` binds tighter than what follows": ('start: A\nA: /a+/ & ~"aa"+', ["a", "aa"], []),
     "hyphens": ('start: a-b A-B\na-b: "a"\nA-B: "b"', ["ab"], ["a-b"]),
     "a hyphen before an arrow": ('start: a->b\na: "a"', ["a"], ["a-"]),
     "several lines in brackets": ('start: (\n  "a"\n  | [\n  "b"\n ]\n)', ["a", "b", ""], ["ab"]),
