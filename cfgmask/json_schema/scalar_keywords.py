@@ -33,9 +33,9 @@ from cfgmask.regex import parse_regex
 def allowed_types(node: Node) -> frozenset[str]:
     """The names in `type`; all of them where it is absent. "number" includes integers."""
     named = node.get("type")
-    if named is None:
-        return frozenset(TYPES)
-    return frozenset([named] if isinstance(named, str) else [str(name) for name in named])
+    if isinstance(named, list):
+        return frozenset(str(name) for name in named)
+    return frozenset(TYPES) if named is None else frozenset([str(named)])
 
 
 # Constants

@@ -1,0 +1,80 @@
+"""What the tests of the JSON Schema front end share: a grammar's verdict on a text, and the validator's.
+
+The validator is `jsonschema`, with numbers read exactly and formats left to the tests that are about them.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import jsonschema
+from jsonschema.validators import extend
+
+import cfgmask
+
+Schema = dict[str, Any] | bool | str
+
+
+@cache
+def vocabulary() -> cfgmask.Vocabulary:
+    """A token for each byte: what is accepted does not depend on the vocabulary."""
+    return cfgmask.Vocabulary.from_bytes([bytes([i]) for i in range(256)] + [b""], eos_token_id=256)
+
+
+def compiled(schema: Schema, **options: Any) -> cfgmask.CompiledGrammar:
+    return cfgmask.compile(cfgmask.Grammar.from_json_schema(schema, **options), vocabulary())
+
+
+def accepts(grammar: cfgmask.CompiledGrammar, text: str) -> bool:
+    matcher = grammar.matcher()
+    data = text.encode("utf-8", "surrogatepass")
+    return matcher.advance_bytes(data) == len(data) and matcher.is_accepting
+
+
+def _is_integer(_checker: Any, instance: Any) -> bool:
+    if isinstance(instance, bool) or not isinstance(instance, (int, Decimal)):
+        return False
+    return isinstance(instance, int) or instance == instance.to_integral_value()
+
+
+def _is_plain_integer(_checker: Any, instance: Any) -> bool:
+    return isinstance(instance, int) and not isinstance(instance, bool)
+
+
+def is_valid(schema: Schema, text: str) -> bool:
+    """Whether the value of a JSON text satisfies a schema, in the dialect that the schema names."""
+    exact = read(json.dumps(schema) if not isinstance(schema, str) else schema)
+    instance = read(text)
+    draft = jsonschema.validators.validator_for(exact, default=jsonschema.Draft202012Validator)
+    integer = _is_plain_integer if draft is jsonschema.Draft4Validator else _is_integer
+    types = draft.TYPE_CHECKER.redefine("integer", integer)
+    validator = extend(draft, type_checker=types)
+    draft.check_schema(exact)
+    return bool(validator(exact).is_valid(instance))
+
+
+def read(text: str) -> Any:
+    return json.loads(text, parse_float=Decimal)
+
+
+def check(schema: Schema, valid: list[str], invalid: list[str], **options: Any) -> None:
+    """The texts are judged by the validator first, so that a mistake in a table cannot hide one in the grammar."""
+    grammar = compiled(schema, **options)
+    for text in valid:
+        assert is_valid(schema, text), f"the validator refuses {text}"
+        assert accepts(grammar, text), f"refused: {text}"
+    for text in invalid:
+        assert not is_valid(schema, text), f"the validator accepts {text}"
+        assert not accepts(grammar, text), f"accepted: {text}"
+
+
+def spellings(value: Any) -> list[str]:
+    """Some ways to write a value, all with the same order of keys."""
+    return [
+        json.dumps(value, separators=(",", ":"), ensure_ascii=False),
+        json.dumps(value),
+        json.dumps(value, indent=2),
+    ]

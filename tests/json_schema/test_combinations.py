@@ -1,0 +1,146 @@
+"""allOf, anyOf, oneOf, not, if: with siblings, overlapping, nested."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.json_schema.judge import Schema, check
+
+A = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
+B = {"properties": {"b": {"type": "integer"}}, "required": ["b"]}
+CAT = {"type": "object", "properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}}, "required": ["kind"]}
+DOG = {
+    "type": "object",
+    "properties": {"kind": {"enum": ["dog", "wolf"]}, "tail": {"type": "boolean"}},
+    "required": ["kind"],
+}
+
+TABLE: list[tuple[Schema, list[str], list[str]]] = [
+    ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, ["1", '"a"'], ["1.5", "null"]),
+    ({"anyOf": [{"minimum": 5}, {"maximum": 2}], "type": "integer"}, ["5", "2"], ["3", "4"]),
+    (
+        {"anyOf": [A, B], "type": "object"},
+        ['{"a":1}', '{"b":1}', '{"a":1,"b":1}', '{"a":1,"b":"x"}'],
+        ["{}", '{"a":"x"}', '{"c":1}'],
+    ),
+    (
+        {"properties": {"a": True, "b": True}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        ['{"a":1}', '{"a":1,"b":2}', "1"],
+        ["{}", '{"c":1}'],
+    ),
+    ({"anyOf": [True, {"type": "string"}]}, ["1", '"a"'], []),
+    ({"anyOf": [False, {"type": "string"}]}, ['"a"'], ["1"]),
+    ({"allOf": [A, B]}, ['{"a":1,"b":2}', "1"], ['{"a":1}', '{"b":1}', '{"a":1,"b":"x"}']),
+    (
+        {
+            "allOf": [{"type": "object", "properties": {"a": {"minimum": 2}}}, {"properties": {"a": {"maximum": 3}}}],
+            "required": ["a"],
+        },
+        ['{"a":2}', '{"a":"x"}'],
+        ['{"a":1}', '{"a":4}', "{}"],
+    ),
+    (
+        {
+            "allOf": [
+                {"properties": {"a": True}, "additionalProperties": False},
+                {"properties": {"a": True, "b": True}},
+            ],
+            "type": "object",
+        },
+        ["{}", '{"a":1}'],
+        ['{"b":1}', '{"a":1,"b":2}'],
+    ),
+    (
+        {
+            "allOf": [
+                {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+                {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            ]
+        },
+        ["1"],
+        ['"a"', "null"],
+    ),
+    ({"oneOf": [{"type": "integer"}, {"type": "string"}]}, ["1", '"a"'], ["1.5", "null"]),
+    ({"oneOf": [{"type": "integer"}, {"type": "number", "minimum": 2}]}, ["1", "2.5"], ["2", "3", "1.5"]),
+    ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, ["1", "2.5", '"a"', "null"], ["2", "3", "1.5"]),
+    (
+        {"oneOf": [CAT, DOG]},
+        ['{"kind":"cat"}', '{"kind":"cat","lives":9}', '{"kind":"wolf","tail":true}', '{"kind":"dog","lives":"many"}'],
+        ['{"kind":"cow"}', "{}", '{"kind":"cat","lives":"x"}'],
+    ),
+    (
+        {"oneOf": [A, B], "type": "object"},
+        ['{"a":1}', '{"b":1}', '{"a":1,"b":"x"}', '{"b":1,"a":"x"}'],
+        ["{}", '{"a":1,"b":1}'],
+    ),
+    (
+        {"oneOf": [{"required": ["a"]}, {"required": ["b"]}], "properties": {"a": True, "b": True}, "type": "object"},
+        ['{"a":1}', '{"b":1}', '{"a":1,"c":1}'],
+        ["{}", '{"a":1,"b":1}'],
+    ),
+    (
+        {
+            "oneOf": [
+                {"type": "object", "properties": {"a": True}, "additionalProperties": False},
+                {"type": "object", "properties": {"b": True}, "additionalProperties": False},
+            ]
+        },
+        ['{"a":1}', '{"b":1}'],
+        ["{}", '{"a":1,"b":1}', '{"c":1}'],
+    ),
+    ({"oneOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]}, ['"a"', '"c"'], ['"b"', '"d"']),
+    (
+        {"oneOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "array", "items": {"type": "string"}}]},
+        ["[1]", '["a","b"]'],
+        ["[]", '[1,"a"]'],
+    ),
+    ({"oneOf": [True, {"type": "null"}]}, ["1", '"a"'], ["null"]),
+    ({"oneOf": [{"const": 1}, {"const": 1.0}, {"const": 2}]}, ["2"], ["1", "1.0"]),
+    ({"not": {"type": "object"}}, ["1", "[]", "null"], ["{}", '{"a":1}']),
+    ({"not": {"type": ["string", "number"]}}, ["null", "[]"], ["1", '"a"']),
+    ({"type": "object", "not": {"required": ["a"]}}, ["{}", '{"b":1}'], ['{"a":1}', '{"b":1,"a":1}']),
+    ({"type": "object", "not": {"required": ["a", "b"]}}, ["{}", '{"b":1}', '{"a":1}'], ['{"a":1,"b":1}']),
+    ({"type": "object", "not": A}, ["{}", '{"a":"x"}'], ['{"a":1}']),
+    (
+        {"type": "object", "not": {"properties": {"a": True}, "additionalProperties": False}},
+        ['{"b":1}', '{"a":1,"b":1}', '{"x":0,"y":0}'],
+        ["{}", '{"a":1}'],
+    ),
+    (
+        {
+            "type": "object",
+            "not": {"maxProperties": 1},
+            "properties": {"a": True, "b": True},
+            "additionalProperties": False,
+        },
+        ['{"a":1,"b":1}'],
+        ["{}", '{"a":1}'],
+    ),
+    ({"not": {"not": {"type": "string"}}}, ['"a"'], ["1"]),
+    ({"not": {"anyOf": [{"type": "string"}, {"type": "number"}]}}, ["null"], ["1", '"a"']),
+    ({"type": ["integer", "boolean"], "not": {"enum": [True, 3]}}, ["false", "4"], ["true", "3"]),
+    ({"not": {"const": []}, "type": "array"}, ["[1]", "[[]]"], ["[]"]),
+    ({"not": {"const": {"a": 1}}, "type": "object"}, ["{}", '{"a":2}', '{"a":1,"b":1}'], ['{"a":1}']),
+    (
+        {
+            "if": {"properties": {"a": {"const": 1}}, "required": ["a"]},
+            "then": {"required": ["b"]},
+            "else": {"required": ["c"]},
+            "properties": {"a": True, "b": True, "c": True},
+            "type": "object",
+        },
+        ['{"a":1,"b":1}', '{"a":2,"c":1}', '{"c":1}', '{"a":1,"b":1,"c":1}'],
+        ['{"a":1}', '{"a":1,"c":1}', '{"a":2}', "{}"],
+    ),
+    ({"if": {"type": "integer"}, "then": {"minimum": 3}}, ["3", "2.5", '"a"'], ["2"]),
+    ({"if": {"type": "integer"}, "else": {"type": "string"}}, ["3", '"a"'], ["2.5", "null"]),
+    ({"if": True, "then": {"type": "string"}}, ['"a"'], ["1"]),
+    ({"then": {"type": "string"}}, ["1"], []),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), TABLE, ids=lambda value: json.dumps(value)[:60])
+def test_table(schema: Schema, valid: list[str], invalid: list[str]) -> None:
+    check(schema, valid, invalid)

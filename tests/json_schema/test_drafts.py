@@ -1,0 +1,98 @@
+"""What differs between the drafts, and what is read where none is declared."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cfgmask.json_schema import lower_schema
+from tests.json_schema.judge import Schema, accepts, check, compiled
+
+URI = {
+    "4": "http://json-schema.org/draft-04/schema#",
+    "6": "http://json-schema.org/draft-06/schema#",
+    "7": "http://json-schema.org/draft-07/schema#",
+    "2019-09": "https://json-schema.org/draft/2019-09/schema",
+    "2020-12": "https://json-schema.org/draft/2020-12/schema",
+}
+
+
+def in_draft(draft: str, **schema: Any) -> Schema:
+    return {"$schema": URI[draft], **schema}
+
+
+TABLE: list[tuple[Schema, list[str], list[str]]] = [
+    (in_draft("4", type="integer"), ["1", "-0"], ["1.0", "1.5"]),
+    (in_draft("6", type="integer"), ["1", "1.0"], ["1.5"]),
+    (in_draft("4", type="number", minimum=3, exclusiveMinimum=True), ["3.5"], ["3"]),
+    (in_draft("4", type="number", maximum=3, exclusiveMaximum=False), ["3"], ["3.5"]),
+    (in_draft("4", const=1), ["2"], []),
+    (
+        in_draft("4", type="array", items=[{"type": "null"}], additionalItems=False),
+        ["[]", "[null]"],
+        ["[1]", "[null,1]"],
+    ),
+    (
+        in_draft("7", type="array", items=[{"type": "null"}], additionalItems={"type": "integer"}),
+        ["[null,1]"],
+        ["[null,null]"],
+    ),
+    (in_draft("2019-09", type="array", items=[{"type": "null"}]), ["[null,1]"], ["[1]"]),
+    (
+        in_draft("2020-12", type="array", prefixItems=[{"type": "null"}], items={"type": "integer"}),
+        ["[null,1]"],
+        ["[1]", "[null,null]"],
+    ),
+    (in_draft("7", type="array", items={"type": "null"}, prefixItems=[{"type": "integer"}]), ["[null]"], ["[1]"]),
+    (in_draft("7", dependencies={"a": ["b"]}), ['{"b":1}'], ['{"a":1}']),
+    (in_draft("2020-12", dependencies={"a": ["b"]}), ['{"a":1}'], []),
+    (in_draft("6", **{"if": {"type": "string"}, "then": False}), ['"a"'], []),
+    (in_draft("7", **{"if": {"type": "string"}, "then": False}), ["1"], ['"a"']),
+    (in_draft("7", dependentRequired={"a": ["b"]}), ['{"a":1}'], []),
+    (in_draft("2019-09", definitions={"a": {"type": "null"}}, **{"$ref": "#/definitions/a"}), ["null"], ["1"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), TABLE, ids=lambda value: json.dumps(value)[:60])
+def test_table(schema: Schema, valid: list[str], invalid: list[str]) -> None:
+    check(schema, valid, invalid)
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        ({"type": "array", "items": [{"type": "null"}], "additionalItems": False}, ["[null]"], ["[1]", "[null,1]"]),
+        ({"minimum": 3, "exclusiveMinimum": True}, ["4"], ["3"]),
+        ({"dependencies": {"a": ["b"]}}, ['{"b":1}'], ['{"a":1}']),
+    ],
+)
+def test_without_a_declared_draft_old_keywords_are_enforced(
+    schema: Schema, valid: list[str], invalid: list[str]
+) -> None:
+    grammar = compiled(schema)
+    assert all(accepts(grammar, text) for text in valid)
+    assert not any(accepts(grammar, text) for text in invalid)
+
+
+def test_keywords_of_other_drafts_are_reported() -> None:
+    notes = lower_schema(in_draft("2020-12", dependencies={}, title="t", x_mine=1)).notes
+    assert [(note.code, note.severity, note.pointer) for note in notes] == [
+        ("schema-unknown-keyword", "note", "/x_mine"),
+        ("schema-other-draft", "warning", "/dependencies"),
+    ]
+
+
+def test_what_a_reference_hides_is_reported() -> None:
+    schema = in_draft(
+        "7", definitions={"a": True}, properties={"p": {"$ref": "#/definitions/a", "minimum": 1, "title": "t"}}
+    )
+    assert [(note.code, note.pointer) for note in lower_schema(schema).notes] == [
+        ("schema-hidden-by-reference", "/properties/p/minimum")
+    ]
+
+
+def test_an_unknown_draft_is_reported() -> None:
+    notes = lower_schema({"$schema": "http://example.com/mine"}).notes
+    assert [(note.code, note.pointer) for note in notes] == [("schema-unknown-draft", "/$schema")]

@@ -1,0 +1,150 @@
+"""Bounds and multiples, exactly; the regexes against arithmetic."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfgmask.json_schema import numbers
+from cfgmask.json_schema.number_regex import NoRegex, number_regex
+from cfgmask.json_schema.numbers import NumberShape
+from cfgmask.regex.algebra import RegexAlgebra
+from tests.json_schema.judge import Schema, check
+
+BIG = 2**64
+TABLE: list[tuple[Schema, list[str], list[str]]] = [
+    ({"type": "integer", "minimum": 3}, ["3", "4", "10", "999"], ["2", "0", "-3", "2.0"]),
+    (
+        {"type": "integer", "minimum": -12, "maximum": 105},
+        ["-12", "-9", "0", "99", "105"],
+        ["-13", "106", "-100", "1000"],
+    ),
+    ({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 3}, ["1", "2"], ["0", "3"]),
+    ({"type": "integer", "minimum": 1.5, "maximum": 3.5}, ["2", "3", "3.0"], ["1", "4"]),
+    ({"type": "integer", "maximum": -5}, ["-5", "-10", "-99"], ["-4", "0", "5"]),
+    (
+        {"type": "integer", "minimum": BIG - 1, "maximum": BIG + 1},
+        [str(BIG - 1), str(BIG + 1)],
+        [str(BIG - 2), str(BIG + 2)],
+    ),
+    ({"const": 9007199254740993}, ["9007199254740993"], ["9007199254740992", "9007199254740994"]),
+    ('{"type":"number","minimum":0.1}', ["0.1", "0.10", "0.2", "1", "5.75"], ["0.09999999999999999999", "0", "-1"]),
+    ('{"type":"number","exclusiveMaximum":0.1}', ["0", "0.09999999999999999999", "-3.5"], ["0.1", "0.100", "0.2"]),
+    ('{"type":"number","minimum":-0.25,"maximum":0.5}', ["-0.25", "0.5", "0", "0.33"], ["-0.251", "0.51", "1"]),
+    ('{"type":"number","minimum":1.25,"maximum":1.5}', ["1.25", "1.3", "1.5"], ["1.2", "1.51", "1", "2"]),
+    ({"type": "number", "minimum": 5, "maximum": 5}, ["5", "5.0"], ["4.9", "5.1"]),
+    ({"exclusiveMinimum": 0, "maximum": 0.001}, ["0.0001", "0.001", '"any string"'], ["0", "0.0", "0.002"]),
+    ({"type": "integer", "multipleOf": 5}, ["0", "5", "-10", "25"], ["1", "24"]),
+    ({"type": "integer", "multipleOf": 4, "minimum": 1}, ["4", "100", "1024"], ["0", "2", "102"]),
+    ({"type": "integer", "multipleOf": 7, "minimum": 0, "maximum": 50}, ["0", "7", "49"], ["1", "50", "56"]),
+    ('{"multipleOf":0.01}', ["0", "1.5", "1.25", "-3.14", "1.250"], ["1.255", "0.001"]),
+    ('{"multipleOf":2.5}', ["0", "2.5", "5", "7.5", "12.5", "-10.0"], ["1", "2", "2.4", "7.25"]),
+    ('{"multipleOf":0.5,"type":"integer"}', ["0", "3"], ["0.5"]),
+    ({"type": "integer", "multipleOf": 1}, ["3", "3.0"], ["3.5"]),
+    ({"allOf": [{"multipleOf": 4}, {"multipleOf": 10}], "type": "number"}, ["0", "20", "100"], ["4", "10", "30"]),
+    ({"type": "number", "not": {"type": "integer"}}, ["0.5", "-1.25"], ["1", "1.0", "1.00000000"]),
+    ({"type": "number", "not": {"multipleOf": 0.5}}, ["0.25"], ["0", "-0", "-0.0", "1.5", "1.50000000"]),
+    ({"type": "integer", "not": {"enum": [1, 2]}}, ["0", "3", "12"], ["1", "2", "1.0"]),
+    ({"type": "integer", "not": {"minimum": 0}}, ["-1"], ["0", "-0", "1"]),
+    ({"type": "integer", "not": {"minimum": 0, "maximum": 10}}, ["-1", "11"], ["0", "5", "10"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), TABLE, ids=lambda value: json.dumps(value)[:60])
+def test_table(schema: Schema, valid: list[str], invalid: list[str]) -> None:
+    check(schema, valid, invalid)
+
+
+_BOUNDS = st.one_of(
+    st.none(),
+    st.integers(-1200, 1200),
+    st.integers(-120, 120).map(lambda n: Fraction(n, 10)),
+    st.integers(-5000, 5000).map(lambda n: Fraction(n, 1000)),
+    st.sampled_from([2**64, -(2**64), 10**30]),
+)
+_STEPS = st.sampled_from(
+    [None, 1, 1, 2, 5, 10, 25, 8, Fraction(1, 10), Fraction(1, 100), Fraction(1, 4), Fraction(5, 2)]
+)
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> NumberShape:
+    """Number sets with up to two bounds, a step and holes."""
+    low, high = draw(_BOUNDS), draw(_BOUNDS)
+    shape = numbers.tightened(
+        NumberShape(
+            low, low is not None and draw(st.booleans()), high, high is not None and draw(st.booleans()), draw(_STEPS)
+        )
+    )
+    if draw(st.integers(0, 3)) == 0:
+        hole = numbers.tightened(NumberShape(low=draw(_BOUNDS), high=draw(_BOUNDS), step=draw(_STEPS)))
+        found = numbers.intersect(shape, draw(st.sampled_from(numbers.complement(hole) or (shape,))))
+        return found or shape
+    return shape
+
+
+@st.composite
+def spelled_numbers(draw: st.DrawFn, shape: NumberShape) -> str:
+    """Decimals near the bounds of a shape, and others."""
+    near = [bound for bound in (shape.low, shape.high, 0) if bound is not None]
+    delta = draw(
+        st.sampled_from(
+            [Fraction(0), Fraction(1), Fraction(-1), Fraction(1, 10), Fraction(1, 1000), Fraction(-1, 1000)]
+        )
+    )
+    value = draw(
+        st.one_of(
+            st.sampled_from(near).map(lambda b: b + delta), st.integers(-1300, 1300).map(lambda n: Fraction(n, 100))
+        )
+    )
+    places = draw(st.integers(0, 4))
+    scaled = round(abs(value) * 10**places)
+    digits = str(scaled).rjust(places + 1, "0")
+    text = digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
+    return ("-" if value < 0 and scaled else "") + text
+
+
+@given(st.data())
+def test_regexes_agree_with_arithmetic(data: st.DataObject) -> None:
+    shape = data.draw(shapes())
+    try:
+        regex = number_regex(shape)
+    except NoRegex:
+        return
+    algebra = RegexAlgebra()
+    for _ in range(10):
+        text = data.draw(spelled_numbers(shape))
+        assert algebra.matches(regex, text.encode()) == shape.admits(Fraction(text)), (shape, text)
+
+
+@given(shapes())
+def test_no_spelling_is_ill_formed(shape: NumberShape) -> None:
+    try:
+        regex = number_regex(shape)
+    except NoRegex:
+        return
+    shortest = RegexAlgebra().shortest(regex)
+    if shortest is None:
+        assert shape.is_plainly_empty or shape.without
+    else:
+        assert shape.admits(Fraction(json.loads(shortest, parse_float=Fraction)))
+
+
+@given(shapes(), shapes())
+def test_intersection_is_that_of_the_sets(a: NumberShape, b: NumberShape) -> None:
+    both = numbers.intersect(a, b)
+    for value in [a.low, a.high, b.low, b.high, 0, 1, Fraction(1, 4), 100]:
+        if value is not None:
+            assert (a.admits(value) and b.admits(value)) == (both is not None and both.admits(value))
+
+
+@given(shapes())
+def test_complement_is_that_of_the_set(a: NumberShape) -> None:
+    outside = numbers.complement(a)
+    for value in [a.low, a.high, 0, 1, Fraction(1, 4), -3, 10**31]:
+        if value is not None:
+            assert a.admits(value) != any(shape.admits(value) for shape in outside)

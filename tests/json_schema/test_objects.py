@@ -1,0 +1,149 @@
+"""properties, required, additionalProperties and what else is about keys."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.json_schema.judge import Schema, accepts, check, compiled
+
+AB = {"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "type": "object"}
+CLOSED = {**AB, "additionalProperties": False}
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+TABLE: list[tuple[Schema, list[str], list[str]]] = [
+    (
+        AB,
+        ["{}", '{"a":1}', '{"b":"x"}', '{"a":1,"b":"x"}', '{"c":null}', '{"a":1,"c":[],"d":{}}'],
+        ['{"a":"x"}', '{"b":1}', "[]"],
+    ),
+    (CLOSED, ["{}", '{"a":1}', '{"b":"x"}', '{"a":1,"b":"x"}'], ['{"c":1}', '{"a":1,"c":1}', '{"a":"x"}']),
+    ({**CLOSED, "required": ["b"]}, ['{"b":"x"}', '{"a":1,"b":"x"}'], ["{}", '{"a":1}']),
+    ({**AB, "required": ["c"]}, ['{"c":1}', '{"a":1,"c":null}', '{"b":"","c":1,"d":2}'], ["{}", '{"a":1}', '{"d":1}']),
+    (
+        {"required": ["a"], "additionalProperties": {"type": "integer"}},
+        ['{"a":1}', '{"a":1,"b":2}', "3"],
+        ['{"a":"x"}', '{"a":1,"b":"x"}', "{}"],
+    ),
+    (
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        ["{}", '{"x":1,"y":2}'],
+        ['{"x":"1"}', '{"x":1,"y":null}'],
+    ),
+    ({"type": "object", "properties": {"a": False}}, ["{}", '{"b":1}'], ['{"a":1}', '{"b":1,"a":2}']),
+    (
+        {**CLOSED, "properties": {"a": {"minimum": 3, "maximum": 2, "type": "integer"}, "b": True}},
+        ["{}", '{"b":1}'],
+        ['{"a":2}'],
+    ),
+    (
+        {"type": "object", "properties": {"": {"const": 1}, 'a"b\n': {"const": 2}}},
+        [r'{"":1,"a\"b\n":2}'],
+        ['{"":2}', r'{"a\"b\n":1}'],
+    ),
+    (
+        {"type": "object", "patternProperties": {"^i": {"type": "integer"}}},
+        ["{}", '{"i":1,"x":"y"}', '{"id":2}'],
+        ['{"i":"x"}', '{"x":1,"id":null}'],
+    ),
+    (
+        {"type": "object", "patternProperties": {"^i": {"type": "integer"}}, "additionalProperties": False},
+        ["{}", '{"i":1,"ii":2}'],
+        ['{"x":1}', '{"i":null}'],
+    ),
+    (
+        {"type": "object", "properties": {"id": {"minimum": 3}}, "patternProperties": {"^i": {"type": "integer"}}},
+        ['{"id":3}', '{"id":4,"ix":1}'],
+        ['{"id":2}', '{"id":"x"}'],
+    ),
+    (
+        {
+            "type": "object",
+            "patternProperties": {"a": {"minimum": 2}, "b": {"maximum": 4}},
+            "additionalProperties": {"type": "string"},
+        },
+        ['{"ab":3}', '{"a":9,"b":0}', '{"c":"x"}', '{"ab":"x"}'],
+        ['{"ab":1}', '{"ab":5}', '{"c":1}'],
+    ),
+    (
+        {
+            "type": "object",
+            "patternProperties": {"^(a|b)$": {"type": "integer"}},
+            "properties": {"a": True, "b": True},
+            "additionalProperties": False,
+        },
+        ['{"a":1,"b":2}', "{}"],
+        ['{"c":1}', '{"a":null}'],
+    ),
+    (
+        {"type": "object", "propertyNames": {"pattern": "^[a-z]{1,3}$"}},
+        ["{}", '{"a":1,"abc":2}'],
+        ['{"A":1}', '{"abcd":1}', '{"":0}'],
+    ),
+    ({**AB, "propertyNames": {"enum": ["a", "x"]}}, ["{}", '{"a":1,"x":2}'], ['{"b":"x"}', '{"y":1}']),
+    ({"propertyNames": False}, ["{}", "1"], ['{"a":1}']),
+    ({**CLOSED, "minProperties": 1}, ['{"a":1}', '{"b":""}', '{"a":1,"b":""}'], ["{}"]),
+    ({**CLOSED, "minProperties": 2}, ['{"a":1,"b":""}'], ["{}", '{"a":1}', '{"b":""}']),
+    ({**CLOSED, "maxProperties": 1}, ["{}", '{"a":1}', '{"b":""}'], ['{"a":1,"b":""}']),
+    ({"type": "object", "minProperties": 1}, ['{"x":1}', '{"x":1,"y":2}'], ["{}"]),
+    ({"type": "object", "maxProperties": 2}, ["{}", '{"x":1}', '{"x":1,"y":2}'], ['{"x":1,"y":2,"z":3}']),
+    (
+        {**AB, "maxProperties": 2},
+        ["{}", '{"a":1,"x":1}', '{"a":1,"b":""}'],
+        ['{"a":1,"b":"","x":1}', '{"a":1,"x":1,"y":2}'],
+    ),
+    ({**AB, "required": ["a"], "minProperties": 2}, ['{"a":1,"b":""}', '{"a":1,"x":0}'], ['{"a":1}', '{"b":"","x":1}']),
+    ({**CLOSED, "dependentRequired": {"a": ["b"]}}, ["{}", '{"b":""}', '{"a":1,"b":""}'], ['{"a":1}']),
+    (
+        {"$schema": DRAFT_7, **CLOSED, "dependencies": {"a": ["b"], "b": {"minProperties": 2}}},
+        ["{}", '{"a":1,"b":""}'],
+        ['{"a":1}', '{"b":""}'],
+    ),
+    (
+        {**AB, "dependentSchemas": {"a": {"properties": {"b": {"const": "x"}}}}},
+        ['{"b":"y"}', '{"a":1,"b":"x"}', '{"a":1}'],
+        ['{"a":1,"b":"y"}'],
+    ),
+    ({**AB, "unevaluatedProperties": False}, ['{"a":1}'], ['{"c":1}']),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), TABLE, ids=lambda value: json.dumps(value)[:60])
+def test_table(schema: Schema, valid: list[str], invalid: list[str]) -> None:
+    check(schema, valid, invalid)
+
+
+def test_properties_come_in_the_order_of_the_schema_and_others_after_them() -> None:
+    grammar = compiled({**AB, "required": ["z"]})
+    assert accepts(grammar, '{"a":1,"b":"x","z":0,"y":0}')
+    assert not accepts(grammar, '{"b":"x","a":1,"z":0}')
+    assert not accepts(grammar, '{"z":0,"a":1}')
+    assert not accepts(grammar, '{"y":0,"z":0}')
+
+
+def test_orders_are_merged_from_left_to_right() -> None:
+    grammar = compiled(
+        {
+            "allOf": [{"properties": {"a": True, "b": True}}, {"properties": {"c": True, "a": True}}],
+            "anyOf": [{"required": ["d"]}, {"required": ["b"]}],
+            "properties": {"d": True},
+        }
+    )
+    assert accepts(grammar, '{"a":1,"b":2,"c":3,"d":4}')
+    assert not accepts(grammar, '{"d":4,"b":2}')
+
+
+def test_a_named_key_is_never_written_twice_however_it_is_spelled() -> None:
+    grammar = compiled(AB)
+    assert not accepts(grammar, '{"a":1,"a":"x"}')
+    assert not accepts(grammar, r'{"a":1,"\u0061":"x"}')
+    assert accepts(grammar, r'{"a":1,"\u0062\u0062":"x"}')
+
+
+def test_many_optional_properties_take_one_rule_each() -> None:
+    from cfgmask.json_schema import lower_schema
+
+    for count in (50, 100):
+        schema = {"type": "object", "properties": {f"p{i}": {"type": "integer"} for i in range(count)}}
+        assert len(lower_schema(schema).rules) <= 2 * count + 8
