@@ -22,7 +22,7 @@ class Source:
     """A text that was read, and the name that its reader knows it by (a path, or `<grammar>`)."""
 
     name: str
-    text: str
+    text: str = field(repr=False)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of a character offset, both from 1."""
@@ -31,8 +31,13 @@ class Source:
 
     def line(self, number: int) -> str:
         """The text of line `number` (from 1) without its line break."""
-        lines = self.text.split("\n")
-        return lines[number - 1].rstrip("\r") if number <= len(lines) else ""
+        start = 0
+        for _ in range(number - 1):
+            start = self.text.find("\n", start) + 1
+            if start == 0:
+                return ""
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else None].rstrip("\r")
 
 
 @dataclass(frozen=True)

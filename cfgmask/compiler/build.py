@@ -99,8 +99,12 @@ class _Build:
         if isinstance(expr, TokenSet):
             return self._token_set(expr, scope)
         if isinstance(expr, Repeat):
-            body = self._symbol(expr.body, scope, rule, pending)
+            nested = isinstance(expr.body, Repeat)
+            body = self._group(expr.body, rule, pending) if nested else self._symbol(expr.body, scope, rule, pending)
             return self._builder.repeat(body, expr.minimum, expr.maximum)
+        return self._group(expr, rule, pending)
+
+    def _group(self, expr: Expr, rule: str, pending: list[tuple[int, Expr]]) -> int:
         self._n_groups += 1
         group = self._builder.nonterminal(f"{rule}.{self._n_groups}")
         pending.append((group, expr))

@@ -27,8 +27,9 @@ SlotSetId Lexer::slot_set(uint32_t slot) {
 }
 
 LexerStateId Lexer::intern(std::span<const uint32_t> key) {
-  const auto [id, is_new] = ids_.intern(key);
-  if (!is_new) return LexerStateId(id);
+  if (auto known = ids_.find(key)) return LexerStateId(*known);
+  // Charged before it is entered: a state over the bound is refused each time it is asked for.
+  if (account_ != nullptr) account_->charge();
   State state;
   state.boundary = key[0] != 0;
   std::vector<uint32_t> complete;
@@ -40,8 +41,7 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
   state.can_continue = !state.first.empty();
   state.matched = SlotSetId(slot_sets_.intern(complete).first);
   states_.push_back(std::move(state));
-  if (account_ != nullptr) account_->charge();
-  return LexerStateId(id);
+  return LexerStateId(ids_.intern(key).first);
 }
 
 LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {

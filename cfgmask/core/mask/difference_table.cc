@@ -4,9 +4,38 @@
 
 namespace cfgmask {
 
+namespace {
+
+// A residual that so many first bytes may begin is worth a difference to a table that is shared.
+constexpr int kDenseFirstBytes = 32;
+
+}  // namespace
+
+std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, LexerStateId state) {
+  const Words live = lexer.residuals(state);
+  size_t dense = live.size();
+  ByteSet differs;
+  for (size_t i = 0; i < live.size(); i += 2) {
+    const ByteSet& first = regexes.first(RegexId(live[i + 1]));
+    if (first.count() < kDenseFirstBytes) {
+      differs |= first;
+    } else if (dense == live.size()) {
+      dense = i;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (dense == live.size()) return std::nullopt;
+  const RegexStore::Simpler simpler = regexes.without_exceptions(RegexId(live[dense + 1]));
+  const LexerStateId simpler_state = lexer.inside(live[dense], simpler.node);
+  if (simpler_state == state) return std::nullopt;
+  differs |= simpler.differs;
+  return SimplerState{simpler_state, differs};
+}
+
 void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
   const uint32_t n = trie_.n_nodes();
-  stack_.push_back({n, state, base});
+  push(n, state, base);
   for (uint32_t node = 1; node < n;) {
     while (stack_.back().end <= node) stack_.pop_back();
     node = visit(node);
@@ -14,10 +43,22 @@ void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
   merge_exits();
 }
 
+void DifferenceWalk::push(uint32_t end, LexerStateId state, LexerStateId base) {
+  Frame frame{end, state, base, ByteSet::all()};
+  if (base != Lexer::dead()) {
+    const auto simpler = simpler_state(regexes_, lexer_, state);
+    // Both must leave alike what neither can take: a complete lexeme ends there, one that is not dies.
+    const bool same_end = lexer_.matched(state) == lexer_.matched(base);
+    if (simpler && simpler->state == base && same_end) frame.differs = simpler->differs;
+  }
+  stack_.push_back(frame);
+}
+
 // Returns the node to go on with.
 uint32_t DifferenceWalk::visit(uint32_t node) {
-  const Frame at = stack_.back();
   const uint32_t end = trie_.end(node);
+  if (!stack_.back().differs.has(trie_.byte(node))) return end;
+  const Frame at = stack_.back();
   const LexerStateId next = lexer_.next(at.state, trie_.byte(node));
   const bool base_above = at.base != Lexer::dead();
   const LexerStateId base = base_above ? lexer_.next(at.base, trie_.byte(node)) : Lexer::dead();
@@ -43,7 +84,7 @@ uint32_t DifferenceWalk::visit(uint32_t node) {
     if (node + 1 != end) table_.exits_.push_back({lexer_.matched(next), node + 1, end});
     return end;
   }
-  if (node + 1 != end) stack_.push_back({end, next, base_below ? base : Lexer::dead()});
+  if (node + 1 != end) push(end, next, base_below ? base : Lexer::dead());
   return node + 1;
 }
 

@@ -5,21 +5,34 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "lexer/lexer.h"
 #include "mask/lexer_table.h"
+#include "regex/regex.h"
+#include "util/byte_set.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
+
+// A state whose tables many others can build on, and the bytes after which it and the given state may differ (elsewhere
+// both have the same successor).
+struct SimplerState {
+  LexerStateId state;
+  ByteSet differs;
+};
+// The state in which, of all residuals, only the one that takes nearly everything is live, without its exceptions; nullopt
+// if there is no such residual, or if `state` is that already.
+std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, LexerStateId state);
 
 class DifferenceWalk {
  public:
   // base_inside: the mask of the tokens that stay inside from the base. Writes more_, less_ and exits_ of `table`, whose
   // base_ is set.
-  DifferenceWalk(const Trie& trie, Lexer& lexer, std::span<const uint32_t> base_inside, LexerTable& table)
-      : trie_(trie), lexer_(lexer), base_inside_(base_inside), table_(table) {}
+  DifferenceWalk(const Trie& trie, RegexStore& regexes, Lexer& lexer, std::span<const uint32_t> base_inside, LexerTable& table)
+      : trie_(trie), regexes_(regexes), lexer_(lexer), base_inside_(base_inside), table_(table) {}
 
   void run(LexerStateId state, LexerStateId base);
 
@@ -28,17 +41,20 @@ class DifferenceWalk {
     uint32_t end;
     LexerStateId state;
     LexerStateId base;  // dead() once the base's lexeme has ended: it has nothing to say below
+    ByteSet differs;    // bytes after which the two may differ
   };
   struct Range {
     uint32_t first;
     uint32_t last;
   };
 
+  void push(uint32_t end, LexerStateId state, LexerStateId base);
   uint32_t visit(uint32_t node);
   void drop_base(uint32_t first, uint32_t last);
   void merge_exits();
 
   const Trie& trie_;
+  RegexStore& regexes_;
   Lexer& lexer_;
   std::span<const uint32_t> base_inside_;
   LexerTable& table_;

@@ -7,13 +7,6 @@
 
 namespace cfgmask {
 
-namespace {
-
-// A residual that so many first bytes may begin is worth a difference to a table that is shared.
-constexpr int kDenseFirstBytes = 32;
-
-}  // namespace
-
 // One walk of the trie with the lexer alone: from 10 microseconds where few bytes fit to some milliseconds inside a string.
 class TableWalk {
  public:
@@ -157,24 +150,13 @@ std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded
 // Property names that are told apart from all other names, and the like: one residual takes nearly everything, and is a
 // known one but for a few texts. Only the part of the trie where the two differ is walked.
 std::shared_ptr<const LexerTable> LexerTables::difference(LexerStateId state) {
-  const Words live = lexer_.residuals(state);
-  size_t dense = live.size();
-  for (size_t i = 0; i < live.size(); i += 2) {
-    if (regexes_.first(RegexId(live[i + 1])).count() < kDenseFirstBytes) continue;
-    if (dense != live.size()) return nullptr;
-    dense = i;
-  }
-  if (dense == live.size()) return nullptr;
-  const RegexId residual(live[dense + 1]);
-  const RegexId simpler = regexes_.without_exceptions(residual);
-  if (live.size() == 2 && simpler == residual) return nullptr;
-  const LexerStateId base_state = lexer_.inside(live[dense], simpler);
-  if (base_state == state) return nullptr;
+  const auto simpler = simpler_state(regexes_, lexer_, state);
+  if (!simpler) return nullptr;
   auto table = std::make_shared<LexerTable>();
-  table->base_ = get(base_state);
+  table->base_ = get(simpler->state);
   std::vector<uint32_t> base_inside(n_words_);
   table->base_->write_inside(base_inside);
-  DifferenceWalk(*trie_, lexer_, base_inside, *table).run(state, base_state);
+  DifferenceWalk(*trie_, regexes_, lexer_, base_inside, *table).run(state, simpler->state);
   settle(*table);
   return table;
 }

@@ -92,13 +92,8 @@ uint32_t GrammarBuilder::nonterminal(std::string name) {
 
 uint32_t GrammarBuilder::repeat(uint32_t body, uint32_t minimum, uint32_t maximum) {
   if (minimum > maximum) throw std::invalid_argument("a repetition's minimum exceeds its maximum");
-  Symbol inner = symbol(body);
-  if (inner.kind() == SymbolKind::kRepeat) {
-    // The parser counts one body at a time: a repeat of a repeat goes through a nonterminal.
-    const uint32_t wrapper = nonterminal(std::string());
-    alternative(wrapper, std::span(&body, 1));
-    inner = symbol(wrapper);
-  }
+  const Symbol inner = symbol(body);
+  if (inner.kind() == SymbolKind::kRepeat) throw std::invalid_argument("a repetition needs a nonterminal around its repetition");
   grammar_.repeats.push_back({inner, minimum, maximum});
   return Symbol::make(SymbolKind::kRepeat, grammar_.repeats.size() - 1).value;
 }

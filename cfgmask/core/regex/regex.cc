@@ -39,12 +39,14 @@ RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
   }
   words[0] = static_cast<uint32_t>(kind);
   std::copy(operands.begin(), operands.end(), words + 1);
-  const auto [id, is_new] = nodes_.intern({words, operands.size() + 1});
-  // A node stays interned when a bound is crossed: it is complete, only not to be used.
-  if (is_new) props_.push_back(properties(kind, operands));
-  if (props_[id].depth > max_depth_) throw LimitExceeded("max_nesting", max_depth_);
-  if (is_new && account_ != nullptr) account_->charge();
-  return RegexId(id);
+  const Words key{words, operands.size() + 1};
+  if (auto known = nodes_.find(key)) return RegexId(*known);
+  // Bounds are checked before the node is entered: one that crosses them is refused each time it is asked for.
+  const Props p = properties(kind, operands);
+  if (p.depth > max_depth_) throw LimitExceeded("max_nesting", max_depth_);
+  if (account_ != nullptr) account_->charge();
+  props_.push_back(p);
+  return RegexId(nodes_.intern(key).first);
 }
 
 RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_t> operands) const {
@@ -636,18 +638,26 @@ std::optional<RegexStore::Counted> RegexStore::counted(RegexId node) {
   return Counted{in_json ? json_with_body(node, unbounded) : unbounded, o[1], o[2]};
 }
 
-RegexId RegexStore::without_exceptions(RegexId node) {
+RegexStore::Simpler RegexStore::without_exceptions(RegexId node) {
   const bool in_json = json_between_characters(node);
   const RegexId body = in_json ? operand(node, 0) : node;
-  if (kind(body) != RegexKind::kIntersection) return node;
+  if (kind(body) != RegexKind::kIntersection) return {node, {}};
   std::vector<RegexId> kept;
+  ByteSet differs;
   for (uint32_t part : operands(body)) {
-    if (kind(RegexId(part)) != RegexKind::kComplement) kept.push_back(RegexId(part));
+    if (kind(RegexId(part)) == RegexKind::kComplement) {
+      differs |= first(operand(RegexId(part), 0));
+    } else {
+      kept.emplace_back(part);
+    }
   }
-  if (kept.empty()) return node;
+  if (kept.empty()) return {node, {}};
   const RegexId rest = intersection(std::move(kept));
-  if (rest == nothing()) return node;
-  return in_json ? json_with_body(node, rest) : rest;
+  if (rest == nothing()) return {node, {}};
+  if (!in_json) return {rest, differs};
+  // Where the text may end, and what an escape decodes to, are not decided by the first byte.
+  for (unsigned b : {'"', '\\'}) differs.add(b);
+  return {json_with_body(node, rest), differs};
 }
 
 std::optional<std::string> RegexStore::shortest(RegexId node) {

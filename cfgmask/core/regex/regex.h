@@ -99,8 +99,13 @@ class RegexStore {
     uint32_t maximum;
   };
   std::optional<Counted> counted(RegexId node);
-  // For an intersection (also inside a JSON string) of something with complements: that something.
-  RegexId without_exceptions(RegexId node);
+  // For an intersection (also inside a JSON string between characters) of something with complements: that something, and
+  // the bytes after which the two may differ. A node of another kind is itself.
+  struct Simpler {
+    RegexId node;
+    ByteSet differs;
+  };
+  Simpler without_exceptions(RegexId node);
 
   size_t size() const { return nodes_.size(); }
   size_t bytes() const;
