@@ -113,6 +113,7 @@ class Oracle:
     tokens      bytes of each id; b"" for an id without text
     end_tokens  ids that end a text
     special     ids of the names that token sets use
+    regexes     where residuals are made; oracles that share it share what they find out about them
 
     Raises ValueError if the grammar matches nothing, `Undecided` if a regex is too hard for this engine.
     """
@@ -123,10 +124,11 @@ class Oracle:
         tokens: Sequence[bytes] = (),
         end_tokens: Iterable[int] = (),
         special: Mapping[str, int] | None = None,
+        regexes: Regexes | None = None,
     ) -> None:
         self.tokens = tokens
         self.end_tokens = frozenset(end_tokens)
-        self._regexes = Regexes()
+        self._regexes = regexes or Regexes()
         translation = Translation(ir, self._regexes, len(tokens), self.end_tokens, special or {})
         self._parser = Parser(ir, translation.productions)
         self._complete_mode = ir.lexer == "complete"

@@ -18,6 +18,9 @@ SEARCH_LIMIT = 500
 _SHORT_ESCAPES = {'\\"': '"', "\\\\": "\\", "\\/": "/", "\\b": "\b", "\\f": "\f", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
 _QUOTE, _BACKSLASH = 0x22, 0x5C
 
+# First bytes of encodings of several bytes: lowest, highest, how many bytes follow, the least character so encoded.
+_LEADS = ((0xC0, 0xDF, 1, 0x80), (0xE0, 0xEF, 2, 0x800), (0xF0, 0xF7, 3, 0x10000))
+
 
 class Undecided(Exception):
     """A question of emptiness took more than `SEARCH_LIMIT` residuals; a property test should drop its example."""
@@ -47,8 +50,8 @@ class Regexes:
         sequence(a, b)   any(set)   all(set)   not(a)
         repeat(a, minimum, maximum)
         json(body, escapes)                  a string literal, from its opening quote
-        json-inside(body, escapes)           the rest of a string literal, between characters or inside one
-        json-escape(body, escapes, prefix)   the same in the middle of an escape, of which `prefix` was read
+        json_inside(body, escapes)           the rest of a string literal, between characters or inside one
+        json_escape(body, escapes, prefix)   the same in the middle of an escape, of which `prefix` was read
     """
 
     def __init__(self) -> None:
@@ -153,7 +156,7 @@ class Regexes:
     def derivative(self, a: Residual, byte: int) -> Residual:
         key = (a, byte)
         if key not in self._derivatives:
-            self._derivatives[key] = self._derivative(a, byte)
+            self._derivatives[key] = getattr(self, f"_{a.kind}_derivative")(byte, *a.parts)
         return self._derivatives[key]
 
     def after(self, a: Residual, data: bytes) -> Residual:
@@ -161,70 +164,66 @@ class Regexes:
             a = self.derivative(a, byte)
         return a
 
-    def _derivative(self, a: Residual, byte: int) -> Residual:
-        match a.kind, a.parts:
-            case "keys", (keys,):
-                return self.keys(frozenset(key[1:] for key in keys if key[:1] == bytes([byte])))
-            case "byte", (ranges,):
-                return self.empty_text if _contains(ranges, byte) else self.nothing
-            case "character", (ranges,):
-                return self._character_derivative(ranges, byte)
-            case "continuation", (count, ranges):
-                if not 0x80 <= byte <= 0xBF:
-                    return self.nothing
-                return self.continuation(count - 1, _block(ranges, byte & 0x3F, count - 1))
-            case "sequence", (head, rest):
-                after_head = self.sequence(self.derivative(head, byte), rest)
-                if not self.nullable(head):
-                    return after_head
-                return self.alternation(after_head, self.derivative(rest, byte))
-            case "any", (parts,):
-                return self.alternation(*(self.derivative(part, byte) for part in parts))
-            case "all", (parts,):
-                return self.intersection(*(self.derivative(part, byte) for part in parts))
-            case "not", (body,):
-                return self.complement(self.derivative(body, byte))
-            case "repeat", (body, minimum, maximum):
-                # If body matches the empty text then minimum is 0 here, and d(body) body{0,n-1} is still all there is.
-                rest = self.repetition(body, max(minimum - 1, 0), None if maximum is None else maximum - 1)
-                return self.sequence(self.derivative(body, byte), rest)
-            case "json", (body, escapes):
-                return self._json_inside(body, escapes) if byte == _QUOTE else self.nothing
-            case "json-inside", (body, escapes):
-                return self._json_derivative(body, escapes, byte)
-            case "json-escape", (body, escapes, prefix):
-                return self._escape_derivative(body, escapes, prefix + chr(byte))
-        raise TypeError(a)
+    def _keys_derivative(self, byte: int, keys: frozenset[bytes]) -> Residual:
+        return self.keys(frozenset(key[1:] for key in keys if key[:1] == bytes([byte])))
 
-    def _character_derivative(self, ranges: Ranges, byte: int) -> Residual:
+    def _byte_derivative(self, byte: int, ranges: Ranges) -> Residual:
+        return self.empty_text if _contains(ranges, byte) else self.nothing
+
+    def _character_derivative(self, byte: int, ranges: Ranges) -> Residual:
         if byte < 0x80:
             return self.empty_text if _contains(ranges, byte) else self.nothing
-        for low_lead, high_lead, count, shortest in (
-            (0xC0, 0xDF, 1, 0x80),
-            (0xE0, 0xEF, 2, 0x800),
-            (0xF0, 0xF7, 3, 0x10000),
-        ):
+        for low_lead, high_lead, count, shortest in _LEADS:
             if low_lead <= byte <= high_lead:
                 not_overlong = _clip(ranges, shortest, tree.MAX_CODE_POINT)
                 return self.continuation(count, _block(not_overlong, byte - low_lead, count))
         return self.nothing
 
-    def _json_inside(self, body: Residual, escapes: str) -> Residual:
-        return self.nothing if body is self.nothing else self._make("json-inside", body, escapes)
+    def _continuation_derivative(self, byte: int, count: int, ranges: Ranges) -> Residual:
+        if not 0x80 <= byte <= 0xBF:
+            return self.nothing
+        return self.continuation(count - 1, _block(ranges, byte & 0x3F, count - 1))
 
-    def _json_derivative(self, body: Residual, escapes: str, byte: int) -> Residual:
+    def _sequence_derivative(self, byte: int, head: Residual, rest: Residual) -> Residual:
+        after_head = self.sequence(self.derivative(head, byte), rest)
+        if not self.nullable(head):
+            return after_head
+        return self.alternation(after_head, self.derivative(rest, byte))
+
+    def _any_derivative(self, byte: int, parts: frozenset[Residual]) -> Residual:
+        return self.alternation(*(self.derivative(part, byte) for part in parts))
+
+    def _all_derivative(self, byte: int, parts: frozenset[Residual]) -> Residual:
+        return self.intersection(*(self.derivative(part, byte) for part in parts))
+
+    def _not_derivative(self, byte: int, body: Residual) -> Residual:
+        return self.complement(self.derivative(body, byte))
+
+    def _repeat_derivative(self, byte: int, body: Residual, minimum: int, maximum: int | None) -> Residual:
+        # If body matches the empty text then minimum is 0 here, and d(body) body{0,n-1} is still all there is.
+        rest = self.repetition(body, max(minimum - 1, 0), None if maximum is None else maximum - 1)
+        return self.sequence(self.derivative(body, byte), rest)
+
+    def _json_derivative(self, byte: int, body: Residual, escapes: str) -> Residual:
+        return self._json_inside(body, escapes) if byte == _QUOTE else self.nothing
+
+    def _json_inside_derivative(self, byte: int, body: Residual, escapes: str) -> Residual:
         if byte == _QUOTE:
             return self.empty_text if self.nullable(body) else self.nothing
         if byte == _BACKSLASH:
-            return self._escape_derivative(body, escapes, "\\")
+            return self._json_escape_derivative(byte, body, escapes, "")
         if byte < 0x20:
             return self.nothing
         return self._json_inside(self.derivative(body, byte), escapes)
 
-    def _escape_derivative(self, body: Residual, escapes: str, spelling: str) -> Residual:
+    def _json_escape_derivative(self, byte: int, body: Residual, escapes: str, prefix: str) -> Residual:
+        spelling = prefix + chr(byte)
         for character in _meanings(spelling, escapes):
             return self._json_inside(self.after(body, character.encode()), escapes)
-        return self._make("json-escape", body, escapes, spelling) if _escaped(spelling, escapes) else self.nothing
+        return self._make("json_escape", body, escapes, spelling) if _escaped(spelling, escapes) else self.nothing
+
+    def _json_inside(self, body: Residual, escapes: str) -> Residual:
+        return self.nothing if body is self.nothing else self._make("json_inside", body, escapes)
 
     # Questions.
 
@@ -264,9 +263,9 @@ class Regexes:
                 return all(map(self.is_empty, parts))
             case "repeat", (body, minimum, _):
                 return minimum > 0 and self.is_empty(body)
-            case (("json" | "json-inside"), (body, _)):
+            case (("json" | "json_inside"), (body, _)):
                 return self.is_empty(body)  # each character has a spelling in every mode
-            case "json-escape", (body, escapes, prefix):
+            case "json_escape", (body, escapes, prefix):
                 starts = self.sequence(self.character(_escaped(prefix, escapes)), self.any_bytes)
                 return self.is_empty(self.intersection(body, starts))
             case (("all" | "not"), _):

@@ -19,7 +19,7 @@ from cfgmask.grammar import regex_tree as tree
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Scope, Sequence, Terminal, TokenSet
 from cfgmask.grammar.regex_tree import RegexTree
 from tests.oracle import Oracle
-from tests.oracle_regex import Undecided
+from tests.oracle_regex import Regexes, Undecided
 
 # Characters of one, two, three and four bytes; é and ê differ in their last byte only, as do 😀 and 😁.
 CHARACTERS = 'aab  \n10"\\/+éê€😀😁'
@@ -206,11 +206,12 @@ def families(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> list[Prob
 
 
 def _problems(irs: list[GrammarIR], rng: random.Random) -> list[Problem]:
+    regexes = Regexes()
     try:
-        by_bytes = [Oracle(ir, [b""] * 64, special=SPECIAL) for ir in irs]
+        by_bytes = [Oracle(ir, [b""] * 64, special=SPECIAL, regexes=regexes) for ir in irs]
         texts = [random_text(oracle, rng, 12) for oracle in by_bytes for _ in range(6)]
         vocabulary = _vocabulary([piece for text in texts for piece in _pieces(text, rng)], rng)
-        oracles = [Oracle(ir, vocabulary.tokens, vocabulary.end_tokens, vocabulary.special) for ir in irs]
+        oracles = [Oracle(ir, vocabulary.tokens, vocabulary.end_tokens, SPECIAL, regexes) for ir in irs]
     except (Undecided, ValueError):
         reject()
     return [Problem(ir, vocabulary, oracle, rng) for ir, oracle in zip(irs, oracles, strict=True)]
