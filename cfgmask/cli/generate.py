@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,14 +14,22 @@ import cfgmask
 from cfgmask.cli.arguments import FILE, json_option
 from cfgmask.cli.failures import PROBLEM, ReportingCommand
 from cfgmask.cli.output import print_diagnostics, print_json, stream_text
-from cfgmask.cli.verdict import Verdict, judge
-from cfgmask.demo import model_path
+from cfgmask.demo import CONTEXT_LENGTH, model_path
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.errors import CfgmaskError
+
+if TYPE_CHECKING:
+    from cfgmask.integrations.llama_cpp import TextStream
 
 _EXAMPLES = """\b
 Examples:
   cfgmask generate grammars/tool_call.lark --prompt $'User: what is the weather in Paris?\\nCall: '
   cfgmask generate grammars/tool_call.lark --unconstrained --prompt $'User: tell Anna that dinner is ready\\nCall: '
   cfgmask generate schema.json --model model.gguf --temperature 0.8 --seed 7 --prompt 'A person as JSON: '"""
+
+
+_CONTEXT = 2048
+_CONTEXT_STEP = 256
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,9 @@ class _Settings:
 @click.option("--prompt", required=True, metavar="TEXT", help="What the model goes on from, as it is.")
 @click.option("--model", type=FILE, help="A GGUF model.  [default: the demo model]")
 @click.option(
-    "--context", type=click.IntRange(min=1), default=2048, show_default=True, help="Context length, in tokens."
+    "--context",
+    type=click.IntRange(min=1),
+    help=f"Context length, in tokens.  [default: {_CONTEXT}, demo model: {CONTEXT_LENGTH}]",
 )
 @click.option(
     "--max-tokens", type=click.IntRange(min=1), default=256, show_default=True, help="Stop after so many tokens."
@@ -54,7 +64,7 @@ def generate(
     file: Path,
     prompt: str,
     model: Path | None,
-    context: int,
+    context: int | None,
     max_tokens: int,
     temperature: float,
     seed: int,
@@ -68,50 +78,59 @@ def generate(
     Exit code 1 if the text was not complete when --max-tokens or the context ended.
     """
     grammar = cfgmask.Grammar.from_file(file)
-    llm = _load(model or model_path(), context)
-    compiled = cfgmask.compile(grammar, cfgmask.Vocabulary.from_llama(llm))
+    llm = _load(model, context)
     settings = _Settings(prompt, max_tokens, temperature, seed)
-    show = _ignore if as_json else stream_text
-    free = _run("unconstrained", _free_text(llm, settings), show) if unconstrained else None
-    text = _run("constrained" if unconstrained else None, _constrained_text(llm, compiled, settings), show)
-    verdict = judge(compiled, "generated text", text.encode())
+    show = _discard if as_json else stream_text
+    try:
+        free = _write("unconstrained", _free_text(llm, settings), show) if unconstrained else None
+        stream = _constrained_text(llm, grammar, settings)
+        _write("constrained" if unconstrained else None, stream, show)
+    except CfgmaskError:
+        raise
+    except ValueError as error:
+        # What llama-cpp-python says to a prompt that is longer than the context, say.
+        raise click.UsageError(str(error)) from error
     if as_json:
-        print_json(_to_json(verdict, text, free))
-    elif verdict.outcome != "accepted":
-        print_diagnostics([d for d in [verdict.diagnostic()] if d], sys.stderr)
-    ctx.exit(0 if verdict.outcome == "accepted" else PROBLEM)
+        print_json(_to_json(stream, free))
+    elif not stream.is_complete:
+        print_diagnostics([_cut_off(stream)], sys.stderr)
+    ctx.exit(0 if stream.is_complete else PROBLEM)
 
 
-def _load(path: Path, context: int) -> Any:
+def _load(path: Path | None, context: int | None) -> Any:
     try:
         import llama_cpp
     except ImportError as error:
         raise click.UsageError("generating needs llama-cpp-python: pip install 'cfgmask[llama]'") from error
+    wanted = context or (_CONTEXT if path else CONTEXT_LENGTH)
+    # llama.cpp rounds up and llama-cpp-python's buffers do not: texts between the two lengths would fail.
+    rounded = -(-wanted // _CONTEXT_STEP) * _CONTEXT_STEP
     try:
-        return llama_cpp.Llama(str(path), n_ctx=context, verbose=False)
+        return llama_cpp.Llama(str(path or model_path()), n_ctx=rounded, verbose=False)
     except ValueError as error:
         raise click.UsageError(f"{path}: not a model that llama.cpp can load") from error
 
 
 def _free_text(llm: Any, settings: _Settings) -> Iterator[str]:
-    for event in llm.create_completion(
+    events = llm.create_completion(
         settings.prompt,
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
         seed=settings.seed,
         stream=True,
-    ):
+    )
+    for event in events:
         yield event["choices"][0]["text"]
 
 
-def _constrained_text(llm: Any, compiled: cfgmask.CompiledGrammar, settings: _Settings) -> Iterator[str]:
+def _constrained_text(llm: Any, grammar: cfgmask.Grammar, settings: _Settings) -> TextStream:
     # Here, since the module imports llama_cpp, which the other commands do without.
     from cfgmask.integrations import llama_cpp
 
     return llama_cpp.generate(
         llm,
         settings.prompt,
-        compiled,
+        grammar,
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
         seed=settings.seed,
@@ -119,7 +138,7 @@ def _constrained_text(llm: Any, compiled: cfgmask.CompiledGrammar, settings: _Se
     )
 
 
-def _run(heading: str | None, pieces: Iterator[str], show: Callable[[str], None]) -> str:
+def _write(heading: str | None, pieces: Iterable[str], show: Callable[[str], None]) -> str:
     """Show the pieces as they come and return them joined. With several texts, each has its heading."""
     if heading:
         show(f"--- {heading} ---\n")
@@ -131,12 +150,23 @@ def _run(heading: str | None, pieces: Iterator[str], show: Callable[[str], None]
     return text
 
 
-def _ignore(_: str) -> None:
+def _discard(_: str) -> None:
     pass
 
 
-def _to_json(verdict: Verdict, text: str, free: str | None) -> dict[str, Any]:
-    out: dict[str, Any] = {"ok": verdict.outcome == "accepted", "text": text, "verdict": verdict.to_json()}
-    if free is not None:
-        out["unconstrained"] = free
-    return out
+def _cut_off(stream: TextStream) -> Diagnostic:
+    return Diagnostic(
+        "text-incomplete",
+        f"the text was cut off after {len(stream.token_ids)} tokens, before it was complete",
+        help="allow more with --max-tokens, or a longer --context",
+    )
+
+
+def _to_json(stream: TextStream, free: str | None) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "ok": stream.is_complete,
+        "text": stream.text,
+        "finish_reason": stream.finish_reason,
+        "n_tokens": len(stream.token_ids),
+    }
+    return out if free is None else {**out, "unconstrained": free}

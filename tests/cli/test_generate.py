@@ -40,23 +40,29 @@ def test_json(run: Run, schema: str) -> None:
     assert answer["ok"] is True
     assert answer["text"] == CALL
     assert answer["unconstrained"] == CHAT
-    assert answer["verdict"]["outcome"] == "accepted"
+    assert answer["finish_reason"] == "stop"
 
 
 def test_a_text_cut_by_max_tokens_is_a_problem(run: Run, schema: str) -> None:
     result = run("generate", schema, "--max-tokens", "4", "--prompt", PROMPTS[0])
     assert result.exit_code == 1
     assert CALL.startswith(result.stdout.rstrip("\n"))
-    assert "error[text-incomplete]: the text is incomplete after its" in result.stderr
+    assert (
+        result.stderr
+        == """\
+error[text-incomplete]: the text was cut off after 4 tokens, before it was complete
+  help: allow more with --max-tokens, or a longer --context
+
+"""
+    )
 
 
-def test_a_seed_repeats_a_text(run: Run, schema: str) -> None:
+def test_a_seed_repeats_a_text(run: Run) -> None:
     def text(seed: int) -> str:
-        options = ("--temperature", "1.5", "--seed", str(seed), "--prompt", PROMPTS[0])
-        return run("generate", schema, *options).stdout
+        options = ("--temperature", "2", "--max-tokens", "20", "--seed", str(seed), "--prompt", "Anna lives in ")
+        return run("generate", "greeting.lark", *options).stdout
 
-    assert text(1) == text(1)
-    assert len({text(seed) for seed in range(4)}) > 1
+    assert text(1) == text(1) != text(2)
 
 
 def test_a_file_that_is_no_model_is_misuse(run: Run, schema: str, folder: Path) -> None:
@@ -67,7 +73,7 @@ def test_a_file_that_is_no_model_is_misuse(run: Run, schema: str, folder: Path) 
 
 
 def test_a_prompt_longer_than_the_context_is_misuse(run: Run, schema: str) -> None:
-    result = run("generate", schema, "--context", "32", "--prompt", "word " * 100)
+    result = run("generate", schema, "--context", "32", "--prompt", "1234567890" * 60)
     assert result.exit_code == 2
     assert "context" in result.stderr
 
