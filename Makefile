@@ -100,15 +100,15 @@ $(STAMPS)/lint: $(STAMPS)/tools pyproject.toml
 	touch $@
 
 $(STAMPS)/demo: $(STAMPS)/tools pyproject.toml
-	$(EDITABLE) '.[llama]'
+	$(EDITABLE) '.[demo]'
 	touch $@
 
 $(STAMPS)/test: $(STAMPS)/tools pyproject.toml
-	$(EDITABLE) '.[llama,tiktoken,test]'
+	$(EDITABLE) '.[demo,tiktoken,test]'
 	touch $@
 
 $(STAMPS)/torch: $(STAMPS)/test
-	$(EDITABLE) '.[llama,tiktoken,test,torch,transformers]'
+	$(EDITABLE) '.[demo,tiktoken,test,torch,transformers]'
 	touch $@
 
 $(STAMPS)/bench: $(STAMPS)/tools pyproject.toml
