@@ -136,7 +136,7 @@ _PYTHON = Dialect(
     folding="python",
 )
 
-_RUST_PUNCTUATION = re.compile(r"[ -/:;=?@\[-`{-~]")
+_RUST_ESCAPABLE = re.compile(r"[^0-9A-Za-z<>\x80-\U0010FFFF]")
 
 _RUST = Dialect(
     name="rust",
@@ -164,8 +164,8 @@ _RUST = Dialect(
     control=False,
     named_characters=False,
     short_properties=True,
-    identity=_RUST_PUNCTUATION,
-    class_identity=_RUST_PUNCTUATION,
+    identity=_RUST_ESCAPABLE,
+    class_identity=_RUST_ESCAPABLE,
     anchors={"A": "start", "z": "end"},
     dollar="end",
     line_ends="\n",
