@@ -184,7 +184,10 @@ class Problem:
 @st.composite
 def problems(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> Problem:
     """A grammar that matches something and a vocabulary that has pieces of its texts."""
-    return _problems([draw(grammars(shape))], random.Random(draw(st.integers(0, 2**16))))[0]
+    try:
+        return problems_of([draw(grammars(shape))], random.Random(draw(st.integers(0, 2**16))))[0]
+    except (Undecided, ValueError):
+        reject()
 
 
 @st.composite
@@ -202,18 +205,22 @@ def families(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> list[Prob
         )
         for _ in range(2)
     ]
-    return _problems([ir, *variants], random.Random(draw(st.integers(0, 2**16))))
-
-
-def _problems(irs: list[GrammarIR], rng: random.Random) -> list[Problem]:
-    regexes = Regexes()
     try:
-        by_bytes = [Oracle(ir, [b""] * 64, special=SPECIAL, regexes=regexes) for ir in irs]
-        texts = [random_text(oracle, rng, 12) for oracle in by_bytes for _ in range(6)]
-        vocabulary = _vocabulary([piece for text in texts for piece in _pieces(text, rng)], rng)
-        oracles = [Oracle(ir, vocabulary.tokens, vocabulary.end_tokens, SPECIAL, regexes) for ir in irs]
+        return problems_of([ir, *variants], random.Random(draw(st.integers(0, 2**16))))
     except (Undecided, ValueError):
         reject()
+
+
+def problems_of(irs: list[GrammarIR], rng: random.Random, texts: tuple[bytes, ...] = ()) -> list[Problem]:
+    """The grammars over one vocabulary made of pieces of their texts and of `texts`.
+
+    Raises ValueError if one of them matches nothing, `Undecided`.
+    """
+    regexes = Regexes()
+    by_bytes = [Oracle(ir, [b""] * 64, special=SPECIAL, regexes=regexes) for ir in irs]
+    sampled = [random_text(oracle, rng, 12) for oracle in by_bytes for _ in range(6)]
+    vocabulary = _vocabulary([piece for text in [*texts, *sampled] for piece in _pieces(text, rng)], rng)
+    oracles = [Oracle(ir, vocabulary.tokens, vocabulary.end_tokens, SPECIAL, regexes) for ir in irs]
     return [Problem(ir, vocabulary, oracle, rng) for ir, oracle in zip(irs, oracles, strict=True)]
 
 
@@ -230,7 +237,8 @@ def random_text(oracle: Oracle, rng: random.Random, length: int) -> bytes:
 
 
 def _pieces(text: bytes, rng: random.Random) -> list[bytes]:
-    cuts = sorted({0, len(text), *(rng.randrange(len(text) + 1) for _ in range(3))})
+    """The text cut at three places or more: tokens by which it can be written."""
+    cuts = sorted({0, len(text), *(rng.randrange(len(text) + 1) for _ in range(3 + len(text) // 6))})
     return [text[a:b] for a, b in pairwise(cuts)]
 
 
@@ -238,7 +246,8 @@ def _vocabulary(pieces: list[bytes], rng: random.Random) -> VocabularySpec:
     """Special ids, all single bytes, pieces, joined ones, some with a wrong end, duplicates and empty tokens."""
     joined = [rng.choice(pieces) + rng.choice(pieces) for _ in range(8)] if pieces else []
     broken = [piece + bytes([rng.choice(BYTES)]) for piece in pieces[:8]]
-    texts = [bytes([b]) for b in BYTES] + pieces + joined + broken + [b"", b"a", "é".encode()[:1], "😀".encode()[2:]]
+    single = sorted({*BYTES, *b"".join(pieces)})
+    texts = [bytes([b]) for b in single] + pieces + joined + broken + [b"", b"a", "é".encode()[:1], "😀".encode()[2:]]
     rng.shuffle(texts)
     tokens = [b"", rng.choice([b"", b"</s>", b"a"]), b"", b"", *texts]
     return VocabularySpec(tokens, [END] if rng.random() < 0.5 else [END, OTHER_END], dict(SPECIAL))
