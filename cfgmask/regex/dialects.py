@@ -1,4 +1,4 @@
-r"""How the dialects differ, as data: the parser and the translation ask these tables and never a dialect's name.
+r"""How the dialects differ, as data. The few differences that are code are told by `Dialect.name` where they matter.
 
 The references are the documentation of Python's `re` (with the `regex` package for what `re` lacks),
 the syntax page of Rust's `regex` crate, and ECMA-262 with its Annex B.
@@ -242,7 +242,7 @@ def select(name: DialectName, flags: str, end: int, problems: Problems) -> tuple
     dialect = {"python": _PYTHON, "rust": _RUST, "ecma": _ECMA}[name]
     for letter in flags:
         if letter not in dialect.flags:
-            report_flag(dialect, letter, end, end, problems)
+            report_flag(dialect, letter, dialect.flags, end, end, problems)
     if "u" in flags and "v" in flags and name == "ecma":
         problems.report("bad-flag", end, end, "the flags `u` and `v` exclude each other", "keep one of them")
     if "u" in flags and "a" in flags and name == "python":
@@ -254,14 +254,14 @@ def select(name: DialectName, flags: str, end: int, problems: Problems) -> tuple
     return dialect, with_flags(Flags(), flags, "")
 
 
-def report_flag(dialect: Dialect, letter: str, start: int, end: int, problems: Problems) -> None:
-    """Say that `letter` is no flag of the dialect."""
+def report_flag(dialect: Dialect, letter: str, known: str, start: int, end: int, problems: Problems) -> None:
+    """Say that `letter` is none of the flags that are known at this place."""
     problems.report(
         "bad-flag",
         start,
         end,
-        f"`{letter}` is not a supported flag of {dialect.name} patterns",
-        "supported are " + ", ".join(sorted(dialect.flags, key=str.lower)),
+        f"`{letter}` is not a supported flag of {dialect.name} patterns here",
+        "supported are " + ", ".join(sorted(known, key=str.lower)),
     )
 
 

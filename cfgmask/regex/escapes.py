@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import cast
+from typing import TypeAlias, cast
 
 from cfgmask.grammar.regex_tree import MAX_CODE_POINT
 from cfgmask.regex.scanner import Scanner
 from cfgmask.regex.syntax import Anchor, Backreference, Property, Shorthand, Text, WordBoundary
 from cfgmask.regex.unicode_data import ShorthandLetter
 
-Escape = Text | Shorthand | Property | Anchor | WordBoundary | Backreference
+Escape: TypeAlias = Text | Shorthand | Property | Anchor | WordBoundary | Backreference
 
 _HEX = re.compile(r"[0-9A-Fa-f]+")
 _BRACED_HEX = re.compile(r"\{([0-9A-Fa-f]+)\}")

@@ -120,7 +120,7 @@ def _flags(scan: Scanner, start: int, at_pattern_start: bool) -> Opening | None:
         *((found.start(3) + i, c, dialect.negatable_flags) for i, c in enumerate(removed)),
     ]:
         if letter not in known:
-            report_flag(dialect, letter, offset, offset + 1, scan.problems)
+            report_flag(dialect, letter, known, offset, offset + 1, scan.problems)
     if not added and not removed:
         scan.report("bad-flag", start, "a flag must stand here", "write `(?:...)` to group")
     if set(added) & set(removed) or {"a", "u"} <= set(added):
