@@ -1,7 +1,7 @@
 """`python -m cfgmask.demo [PROMPT]`: one prompt, with and without a grammar, and proof that the difference is real.
 
 The exit code is 0 only if the text written under the grammar is a valid tool call for a validator that knows nothing of
-cfgmask. Needs `cfgmask[llama]` and `jsonschema`.
+cfgmask. Needs `cfgmask[demo]`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import json
 import sys
 from typing import Any
 
-import jsonschema
-import llama_cpp
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
@@ -20,6 +18,10 @@ import cfgmask
 from cfgmask.demo import CONTEXT_LENGTH, PROMPTS, model_path
 from cfgmask.demo.tools import tool_call_schema
 from cfgmask.integrations.llama_cpp import generate
+from cfgmask.tokenizers.library import require
+
+jsonschema: Any = require("jsonschema", "demo")
+llama_cpp: Any = require("llama_cpp", "demo")
 
 _MAX_TOKENS = 120
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cfgmask.cli.output import bytes_to_json, quoted
-from tests.cli.conftest import Spawn
+from tests.cli.conftest import Run, Spawn
 
 RED = b"\x1b[1;31m"
 
@@ -35,6 +35,13 @@ def test_quoted(data: bytes, text: str) -> None:
 def test_bytes_to_json() -> None:
     assert bytes_to_json("é".encode()) == {"text": "é", "hex": "c3a9"}
     assert bytes_to_json(b"\xc3") == {"text": None, "hex": "c3"}
+
+
+def test_control_characters_of_a_schema_are_spelled_out(run: Run, folder: Path) -> None:
+    (folder / "evil.json").write_text('{"properties": {"\\u001b[2J": {"uniqueItems": true}}}')
+    shown = run("check", "evil.json").stdout
+    assert r"/properties/\x1b[2J/uniqueItems" in shown
+    assert "\x1b" not in shown
 
 
 def test_a_pipe_gets_plain_text(spawn: Spawn) -> None:
