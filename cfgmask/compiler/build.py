@@ -48,6 +48,7 @@ class _Build:
         self._scopes: list[int] = []
         self._rules: dict[str, int] = {}
         self._terminals: dict[tuple[int, int, int, str], int] = {}
+        self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._n_groups = 0
 
@@ -111,6 +112,12 @@ class _Build:
         return group
 
     def _terminal(self, terminal: Terminal, scope: int) -> int:
+        seen = self._seen_terminals.get((id(terminal), scope))
+        if seen is None:
+            seen = self._seen_terminals[id(terminal), scope] = self._new_terminal(terminal, scope)
+        return seen
+
+    def _new_terminal(self, terminal: Terminal, scope: int) -> int:
         key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name)
         if key not in self._terminals:
             regex, _, priority, name = key

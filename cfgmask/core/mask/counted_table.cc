@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mask/segment_walk.h"
+
 namespace cfgmask {
 
 std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer& lexer, RegexStore& regexes,
@@ -12,12 +14,22 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
     uint32_t count;
   };
   auto table = std::make_shared<CountedTable>();
+  table->trie = &trie;
   const LexerStateId run = lexer.inside(0, unbounded);  // between characters; inside one, the state is another
   const bool in_json = regexes.kind(unbounded) == RegexKind::kJsonString;
   const uint32_t n = trie.n_nodes();
   std::vector<Frame> stack{{n, run, 0}};
   uint32_t last_parent_end = 0;
+  for (const Segment& segment : trie.segments()) {
+    // Outside JSON every character may be the last one, so each node counts.
+    if (in_json && segment.first != segment.last && stays(lexer, run, segment)) table->segments.push_back(&segment);
+  }
+  auto skipped = table->segments.begin();
   for (uint32_t node = 1; node < n;) {
+    if (skipped != table->segments.end() && node == (*skipped)->first) {
+      node = (*skipped++)->last;
+      continue;
+    }
     while (stack.back().end <= node) stack.pop_back();
     const Frame at = stack.back();
     const uint32_t end = trie.end(node);
@@ -63,6 +75,13 @@ void CountedTable::restrict(uint32_t minimum, uint32_t maximum, std::vector<Toke
   for (const Token& token : inside) {
     if (token.count <= maximum) break;
     less.push_back(token.id);
+  }
+  for (const Segment* segment : segments) {
+    const auto tokens = trie->tokens_between(segment->first, segment->last);
+    const auto characters = trie->characters_between(segment->first, segment->last);
+    for (size_t i = 0; i < tokens.size() && maximum < trie->max_depth(); ++i) {
+      if (characters[i] > maximum) less.push_back(tokens[i]);
+    }
   }
   for (const Token& token : ended) {
     if (token.count < minimum || token.count > maximum) less.push_back(token.id);

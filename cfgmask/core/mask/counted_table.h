@@ -26,6 +26,9 @@ struct CountedTable {
   };
 
   std::vector<Token> inside;  // most characters first
+  // Segments of which every token stays inside, and the trie that knows their tokens' characters.
+  std::vector<const Segment*> segments;
+  const Trie* trie = nullptr;
   std::vector<Token> ended;   // tokens whose last byte completes the lexeme, as a closing quote does
   std::vector<Exit> exits;
   // Where one more character begins. A bound that is reached there ends the lexeme, unless it is a JSON string, which only

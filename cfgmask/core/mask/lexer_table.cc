@@ -4,20 +4,21 @@
 
 #include "mask/counted_table.h"
 #include "mask/difference_table.h"
+#include "mask/segment_walk.h"
 
 namespace cfgmask {
 
-// One walk of the trie with the lexer alone: from 10 microseconds where few bytes fit to some milliseconds inside a string.
+// One walk of the trie with the lexer alone: some microseconds where few bytes fit or whole segments do, some milliseconds
+// where every character changes the state.
 class TableWalk {
  public:
   TableWalk(const Trie& trie, Lexer& lexer, LexerTable& table) : trie_(trie), lexer_(lexer), table_(table) {}
 
   void run(LexerStateId state) {
-    const uint32_t n = trie_.n_nodes();
-    stack_.push_back({n, state});
-    for (uint32_t node = 1; node < n;) {
-      while (stack_.back().end <= node) stack_.pop_back();
-      node = visit(node);
+    stack_.push_back({trie_.n_nodes(), state});
+    for (const Segment& segment : trie_.segments()) {
+      if (segment.first == segment.last) continue;
+      if (!answered_at_once(state, segment)) walk(segment);
     }
   }
 
@@ -26,6 +27,29 @@ class TableWalk {
     uint32_t end;
     LexerStateId state;
   };
+
+  // Most segments either stay in the state to the last byte, or leave it with the first.
+  bool answered_at_once(LexerStateId state, const Segment& segment) {
+    ByteSet taken = lexer_.first(state);
+    taken &= segment.first_bytes;
+    if (taken.empty()) {
+      const SlotSetId matched = lexer_.matched(state);
+      if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, trie_.n_nodes());
+      return true;
+    }
+    if (!stays(lexer_, state, segment)) return false;
+    const auto tokens = trie_.tokens_between(segment.first, segment.last);
+    table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
+    return true;
+  }
+
+  void walk(const Segment& segment) {
+    for (uint32_t node = segment.first; node < segment.last;) {
+      while (stack_.back().end <= node) stack_.pop_back();
+      node = visit(node);
+    }
+    while (stack_.size() > 1) stack_.pop_back();
+  }
 
   // Returns the node to go on with.
   uint32_t visit(uint32_t node) {

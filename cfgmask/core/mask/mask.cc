@@ -17,25 +17,30 @@ void Mask::write(std::span<uint32_t> out) const {
   for (TokenId token : more) set_bit(out, token);
 }
 
-void walk_longest(const Trie& trie, Stepper& stepper, Configuration at, uint32_t first, uint32_t last,
-                  std::vector<TokenId>& out) {
-  struct Frame {
-    uint32_t end;
-    Configuration at;
-  };
-  std::vector<Frame> stack{{last, at}};
-  for (uint32_t node = first; node < last;) {
-    while (stack.back().end <= node) stack.pop_back();
-    const uint32_t end = trie.end(node);
-    const auto next = stepper.longest(stack.back().at, trie.byte(node));
-    if (!next) {
-      node = end;
+void ParserWalk::run(Configuration at, uint32_t first, uint32_t last, std::vector<TokenId>& out) {
+  // At a boundary a byte outside the first-byte set is dead, and most siblings are.
+  const ByteSet* filter = lexer_.is_boundary(at.lexer) ? &lexer_.first(at.lexer) : nullptr;
+  for (uint32_t top = first; top < last;) {
+    const uint32_t top_end = trie_.end(top);
+    if (filter != nullptr && !filter->has(trie_.byte(top))) {
+      top = top_end;
       continue;
     }
-    const auto tokens = trie.tokens(node);
-    out.insert(out.end(), tokens.begin(), tokens.end());
-    if (node + 1 != end) stack.push_back({end, *next});
-    ++node;
+    stack_.assign(1, {top_end, at});
+    for (uint32_t node = top; node < top_end;) {
+      while (stack_.back().end <= node) stack_.pop_back();
+      const uint32_t end = trie_.end(node);
+      const auto next = stepper_.longest(stack_.back().at, trie_.byte(node));
+      if (!next) {
+        node = end;
+        continue;
+      }
+      const auto tokens = trie_.tokens(node);
+      out.insert(out.end(), tokens.begin(), tokens.end());
+      if (node + 1 != end) stack_.push_back({end, *next});
+      ++node;
+    }
+    top = top_end;
   }
 }
 

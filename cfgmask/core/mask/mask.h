@@ -20,8 +20,25 @@ struct Mask {
   size_t bytes() const { return sizeof(*this) + (more.capacity() + bits.capacity()) * sizeof(uint32_t); }
 };
 
-// Appends the tokens of the subtrees of the siblings [first, last) that fit from `at` (lexer: longest).
-void walk_longest(const Trie& trie, Stepper& stepper, Configuration at, uint32_t first, uint32_t last,
-                  std::vector<TokenId>& out);
+// Walks of the trie with lexer and parser (lexer: longest). Kept between walks to spare an allocation for each of the
+// thousand short ones that a string's exits take.
+class ParserWalk {
+ public:
+  ParserWalk(const Trie& trie, Lexer& lexer, Stepper& stepper) : trie_(trie), lexer_(lexer), stepper_(stepper) {}
+
+  // Appends the tokens of the subtrees of the siblings [first, last) that fit from `at`.
+  void run(Configuration at, uint32_t first, uint32_t last, std::vector<TokenId>& out);
+
+ private:
+  struct Frame {
+    uint32_t end;
+    Configuration at;
+  };
+
+  const Trie& trie_;
+  Lexer& lexer_;
+  Stepper& stepper_;
+  std::vector<Frame> stack_;
+};
 
 }  // namespace cfgmask

@@ -184,9 +184,16 @@ std::unique_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
 
 // The tokens that leave the lexeme of `at`.
 void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
+  ParserWalk walk(*vocabulary_->trie, store_->lexer, stepper_);
+  SlotSetId matched = Lexer::no_slots();
+  Configuration boundary = at;
   table.for_each_exit([&](const LexerTable::Exit& exit) {
-    const Configuration boundary = stepper_.at_boundary(parser_.scan(at.items, exit.matched));
-    walk_longest(*vocabulary_->trie, stepper_, boundary, exit.first, exit.last, out);
+    // Exits that complete the same slots come in runs.
+    if (exit.matched != matched) {
+      matched = exit.matched;
+      boundary = stepper_.at_boundary(parser_.scan(at.items, matched));
+    }
+    walk.run(boundary, exit.first, exit.last, out);
   });
 }
 

@@ -1,38 +1,108 @@
 #include "vocab/trie.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 namespace cfgmask {
 
-Trie::Trie(std::span<const std::string_view> tokens) {
-  std::vector<TokenId> order;
-  order.reserve(tokens.size());
-  size_t total = 0;
+namespace {
+
+ByteSet bytes_of(std::string_view text) {
+  ByteSet set;
+  for (char c : text) set.add(static_cast<uint8_t>(c));
+  return set;
+}
+
+// Chosen on three vocabularies: the classes of names and words, which most patterns are made of, then text as JSON strings
+// hold it. Each token belongs to the first that holds it.
+std::vector<Segment> classes() {
+  auto segment = [](ByteSet ascii, bool multibyte) {
+    Segment s;
+    s.ascii = ascii;
+    s.multibyte = multibyte;
+    return s;
+  };
+  const ByteSet lower = ByteSet::range('a', 'z');
+  ByteSet names = lower;
+  names |= ByteSet::range('A', 'Z');
+  names |= ByteSet::range('0', '9');
+  ByteSet words = names;
+  words.add(' ');
+  ByteSet joined = words;
+  joined |= bytes_of("_-.");
+  ByteSet text = ByteSet::range(0x20, 0x7E);
+  for (char c : {'"', '\\'}) text.remove(static_cast<uint8_t>(c));
+  std::vector<Segment> all{segment(lower, false), segment(names, false), segment(words, false),
+                           segment(joined, false), segment(text, false),  segment(words, true)};
+  all.push_back(Segment{});
+  all.back().is_rest = true;
+  return all;
+}
+
+// Number of characters of valid UTF-8; nullopt for anything else, such as part of a character.
+std::optional<uint32_t> count_characters(std::string_view text) {
+  uint32_t n = 0;
+  for (size_t i = 0; i < text.size(); ++n) {
+    const auto lead = static_cast<uint8_t>(text[i]);
+    const size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    if (length == 0 || i + length > text.size()) return std::nullopt;
+    for (size_t j = 1; j < length; ++j) {
+      const auto b = static_cast<uint8_t>(text[i + j]);
+      const bool low_ok = j != 1 || !((lead == 0xE0 && b < 0xA0) || (lead == 0xF0 && b < 0x90));
+      const bool high_ok = j != 1 || !((lead == 0xED && b > 0x9F) || (lead == 0xF4 && b > 0x8F));
+      if ((b & 0xC0) != 0x80 || !low_ok || !high_ok) return std::nullopt;
+    }
+    i += length;
+  }
+  return n;
+}
+
+bool holds(const Segment& segment, const ByteSet& bytes, bool valid) {
+  if (segment.is_rest) return true;
+  for (size_t i = 0; i < 4; ++i) {
+    if ((bytes.words[i] & ~segment.ascii.words[i]) != 0) return false;
+  }
+  const bool beyond_ascii = (bytes.words[4] | bytes.words[5] | bytes.words[6] | bytes.words[7]) != 0;
+  return !beyond_ascii || (segment.multibyte && valid);
+}
+
+}  // namespace
+
+Trie::Trie(std::span<const std::string_view> tokens) : segments_(classes()) {
+  std::vector<std::vector<TokenId>> members(segments_.size());
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].empty()) continue;
-    order.push_back(static_cast<TokenId>(i));
-    total += tokens[i].size();
+    const ByteSet bytes = bytes_of(tokens[i]);
+    const bool valid = count_characters(tokens[i]).has_value();
+    size_t segment = 0;
+    while (!holds(segments_[segment], bytes, valid)) ++segment;
+    members[segment].push_back(static_cast<TokenId>(i));
+    segments_[segment].first_bytes.add(static_cast<uint8_t>(tokens[i][0]));
   }
-  std::sort(order.begin(), order.end(), [&](TokenId a, TokenId b) {
-    const int c = tokens[a].compare(tokens[b]);
-    return c != 0 ? c < 0 : a < b;
-  });
-  const size_t guess = std::min(total, order.size() * 3) + 1;
-  byte_.reserve(guess);
-  end_.reserve(guess);
-  first_token_.reserve(guess + 1);
-  tokens_.reserve(order.size());
-
-  std::vector<uint32_t> path{0};  // nodes of the previous token, from the root
   byte_.push_back(0);
   end_.push_back(0);
   first_token_.push_back(0);
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    segments_[i].first = n_nodes();
+    add(tokens, members[i]);
+    segments_[i].last = n_nodes();
+  }
+  end_[0] = n_nodes();
+  first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
+}
+
+// Adds the trie of some tokens under the root.
+void Trie::add(std::span<const std::string_view> tokens, std::span<TokenId> ids) {
+  std::sort(ids.begin(), ids.end(), [&](TokenId a, TokenId b) {
+    const int c = tokens[a].compare(tokens[b]);
+    return c != 0 ? c < 0 : a < b;
+  });
+  std::vector<uint32_t> path{0};  // nodes of the previous token, from the root
   std::string_view previous;
   auto close = [&](size_t depth) {
     for (; path.size() > depth + 1; path.pop_back()) end_[path.back()] = n_nodes();
   };
-  for (TokenId id : order) {
+  for (TokenId id : ids) {
     const std::string_view text = tokens[id];
     const auto [p, t] = std::mismatch(previous.begin(), previous.end(), text.begin(), text.end());
     const auto common = static_cast<size_t>(t - text.begin());
@@ -44,16 +114,16 @@ Trie::Trie(std::span<const std::string_view> tokens) {
       first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
     }
     tokens_.push_back(id);
+    characters_.push_back(count_characters(text).value_or(0));
     max_depth_ = std::max(max_depth_, text.size());
     previous = text;
   }
   close(0);
-  end_[0] = n_nodes();
-  first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
 }
 
 size_t Trie::bytes() const {
-  return byte_.capacity() + (end_.capacity() + first_token_.capacity() + tokens_.capacity()) * sizeof(uint32_t);
+  return byte_.capacity() +
+         (end_.capacity() + first_token_.capacity() + tokens_.capacity() + characters_.capacity()) * sizeof(uint32_t);
 }
 
 }  // namespace cfgmask

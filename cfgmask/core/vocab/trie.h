@@ -1,8 +1,13 @@
-// The byte strings of a vocabulary as one flat trie.
+// The byte strings of a vocabulary as flat tries.
 //
 // Nodes stand in depth-first order, so a subtree is a range of nodes and its tokens a range of one array: skipping a
 // subtree is one assignment, allowing a whole one a loop without branches. Immutable after construction, hence shared by
 // threads freely.
+//
+// Tokens are sorted into segments by the characters that they consist of (lower case letters only; letters and digits;
+// ...), each a trie of its own, all standing side by side under the root. Where every character of a segment's class leads
+// a lexer state back to itself, as in most places of most strings, its tokens are known without a walk. The last segment
+// holds what is in no class. A walk needs to know nothing of this: siblings may have the same byte, that is all.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +15,21 @@
 #include <string_view>
 #include <vector>
 
-#include "util/ids.h"
+#include "util/byte_set.h"
 
 namespace cfgmask {
 
 using TokenId = uint32_t;
+
+// The tokens whose characters are all ASCII of a set, or also (if multibyte) beyond ASCII; for the last segment, the rest.
+struct Segment {
+  ByteSet ascii;
+  bool multibyte = false;
+  bool is_rest = false;
+  ByteSet first_bytes;
+  uint32_t first = 0;  // siblings [first, last) under the root
+  uint32_t last = 0;
+};
 
 class Trie {
  public:
@@ -34,14 +49,23 @@ class Trie {
   std::span<const TokenId> tokens_between(uint32_t first, uint32_t last) const {
     return {tokens_.data() + first_token_[first], first_token_[last] - first_token_[first]};
   }
+  // Characters of each of tokens_between(first, last), in the same order; of segments that are not the rest.
+  std::span<const uint32_t> characters_between(uint32_t first, uint32_t last) const {
+    return {characters_.data() + first_token_[first], first_token_[last] - first_token_[first]};
+  }
+  std::span<const Segment> segments() const { return segments_; }
   size_t max_depth() const { return max_depth_; }
   size_t bytes() const;
 
  private:
+  void add(std::span<const std::string_view> tokens, std::span<TokenId> ids);
+
   std::vector<uint8_t> byte_;
   std::vector<uint32_t> end_;
   std::vector<uint32_t> first_token_;  // n_nodes + 1
   std::vector<TokenId> tokens_;
+  std::vector<uint32_t> characters_;  // beside tokens_
+  std::vector<Segment> segments_;
   size_t max_depth_ = 0;
 };
 
