@@ -21,17 +21,15 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
-from demo_model.corpus import Document, documents
+from demo_model.corpus import CORPUS_SIZE, SEED, Document, documents
 from demo_model.export import write_gguf
 from demo_model.network import Network, Shape
 from demo_model.tokenizer import END, START, train_tokenizer
 
-SEED = 20
 # What a token of a prompt counts in the loss, against 1 in an answer: its names and numbers are random.
 PROMPT_WEIGHT = 0.1
 MUON_RATE = 0.02
 ADAM_RATE = 0.006
-CORPUS = 40_000
 OUTPUT = Path(__file__).parent.parent / "cfgmask" / "demo" / "model.gguf"
 
 
@@ -39,7 +37,7 @@ def main() -> None:
     arguments = _arguments()
     torch.set_num_threads(1)
     torch.manual_seed(SEED)
-    corpus = list(documents(SEED, CORPUS))
+    corpus = list(documents(SEED, CORPUS_SIZE))
     shape = Shape()
     tokenizer = train_tokenizer((document.text for document in corpus), shape.vocabulary)
     network = Network(shape)

@@ -38,6 +38,17 @@ def test_no_token_holds_two_digits() -> None:
     assert [token for token in tokens if sum(48 <= byte <= 57 for byte in token) > 1] == []
 
 
+def test_the_script_learns_the_files_tokens() -> None:
+    pytest.importorskip("tokenizers", reason="the vocabulary is learnt with tokenizers")
+    gguf = pytest.importorskip("gguf", reason="the file is read with gguf")
+    from scripts.demo_model.corpus import CORPUS_SIZE, SEED, documents
+    from scripts.demo_model.tokenizer import train_tokenizer
+
+    stored = gguf.GGUFReader(str(model_path())).fields["tokenizer.ggml.tokens"].contents()
+    tokenizer = train_tokenizer((document.text for document in documents(SEED, CORPUS_SIZE)), len(stored))
+    assert [tokenizer.id_to_token(token) for token in range(len(stored))] == stored
+
+
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_free_text_is_a_sloppy_answer_that_ends(llm: Any, prompt: str) -> None:
     choice = llm.create_completion(prompt, max_tokens=80, temperature=0)["choices"][0]
