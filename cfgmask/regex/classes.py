@@ -10,6 +10,9 @@ from cfgmask.regex.scanner import Scanner
 from cfgmask.regex.syntax import CharacterSet, ClassRange, PosixClass, Property, SetMember, SetTerm, Shorthand, Text
 from cfgmask.regex.unicode_data import POSIX_CLASSES
 
+# What a class counts for when parts are limited, beside its members: about as many parts of the size of a character.
+_CLASS_PARTS = 5
+
 _POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
 _STRING = re.compile(r"\\q\{[^}]*\}")
 _RESERVED = re.compile(r"([&!#$%*+,.:;<=>?@^`~])\1|[()\[{}/\-|]")
@@ -59,12 +62,13 @@ def read_class(scan: Scanner, depth: int) -> CharacterSet | None:
                 levels.append(opened)
                 scan.check_nesting(depth + len(levels))
         elif not _operator(scan, level):
+            scan.count(1)
             _member(scan, level)
-        scan.check_size(len(level.members))
 
 
 def _open(scan: Scanner) -> _Level:
     start = scan.position
+    scan.count(_CLASS_PARTS)
     scan.position += 1
     level = _Level(start, scan.accept("^"))
     if scan.dialect.leading_bracket:

@@ -22,7 +22,9 @@ from cfgmask.regex.trees import MAX_COUNT
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|]+")
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]()|#\s\u200e\u200f]+")
-# What an anchor counts for when parts are limited: its surroundings are translated for several contexts.
+# What groups and anchors count for when parts are limited, a character being one part. A group has several nodes;
+# what stands around an anchor is translated for several contexts.
+_GROUP_PARTS = 4
 _ANCHOR_PARTS = 16
 
 _SURROGATE = re.compile("[\ud800-\udfff]+")
@@ -62,7 +64,6 @@ class _Parser:
         self._scan = scan
         self._frames = [_Frame(0, Group, scan.flags, 0)]
         self._names: set[str] = set()
-        self._parts = 0
 
     def parse(self) -> Node:
         scan = self._scan
@@ -135,19 +136,15 @@ class _Parser:
     def _add(self, node: Node | None, height: int = 0, parts: int = 1) -> None:
         if node is None:
             return
-        self._count(parts)
+        self._scan.count(parts)
         frame = self._frames[-1]
         frame.items.append(node)
         frame.last_height = height
         frame.height = max(frame.height, height)
 
-    def _count(self, parts: int) -> None:
-        self._parts += parts
-        self._scan.check_size(self._parts)
-
     def _branch(self) -> None:
         frame = self._frames[-1]
-        self._count(1)
+        self._scan.count(1)
         frame.branches.append(Sequence(frame.branch_start, self._scan.position - 1, tuple(frame.items)))
         frame.items = []
         frame.branch_start = self._scan.position
@@ -182,7 +179,7 @@ class _Parser:
         frame = self._frames.pop()
         self._scan.flags = frame.outer_flags
         node = frame.wrap(frame.start, self._scan.position, self._body(frame))
-        self._add(node, frame.height + 1)
+        self._add(node, frame.height + 1, parts=_GROUP_PARTS)
 
     def _body(self, frame: _Frame) -> Node:
         end = self._scan.position

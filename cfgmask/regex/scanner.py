@@ -21,6 +21,7 @@ class Scanner:
         self.flags = flags
         self.problems = problems
         self._limits = limits
+        self._parts = 0
 
     @property
     def at_end(self) -> bool:
@@ -71,7 +72,8 @@ class Scanner:
         if depth > self._limits.max_nesting:
             raise LimitExceeded("max_nesting", self._limits.max_nesting, f"at character {self.position + 1} of a regex")
 
-    def check_size(self, nodes: int) -> None:
-        """Raises LimitExceeded where the pattern has too many parts to be held."""
-        if nodes > self._limits.max_regex_nodes:
+    def count(self, parts: int) -> None:
+        """Note that so many parts were read. Raises LimitExceeded where the pattern has too many to be held."""
+        self._parts += parts
+        if self._parts > self._limits.max_regex_nodes:
             raise LimitExceeded("max_regex_nodes", self._limits.max_regex_nodes, "in the parts of a regex")
