@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +145,18 @@ def test_large_vocabulary_that_cannot_write_ascii_is_refused(tmp_path: Path) -> 
     fields = changed(byte_level_fields(), model="llama", tokens=tokens, token_type=[NORMAL] * 2001, eos_token_id=2000)
     with pytest.raises(VocabularyError, match=r"no token is b' '"):
         vocabulary(tmp_path, fields)
+
+
+def test_damaged_files_never_give_another_error(tmp_path: Path) -> None:
+    added = {"</x>": CONTROL, "<think>": USER_DEFINED}
+    path = write_gguf(tmp_path / "whole.gguf", {"general.architecture": "llama"} | byte_level_fields(added))
+    data = path.read_bytes()
+    rng = random.Random(0)
+    damaged_path = tmp_path / "damaged.gguf"
+    for _ in range(300):
+        damaged = bytearray(data[: rng.choice([len(data), rng.randrange(len(data))])])
+        for _ in range(rng.randint(1, 8)):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        damaged_path.write_bytes(damaged)
+        with contextlib.suppress(VocabularyError):
+            Vocabulary.from_gguf(damaged_path)

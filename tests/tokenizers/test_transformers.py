@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cfgmask import Vocabulary
 from cfgmask.errors import VocabularyError
-from tests.tokenizers.small import byte_characters
+from cfgmask.tokenizers.gguf_file import GgufFile
+from tests.tokenizers.real import gguf_path
+from tests.tokenizers.small import CONTROL, USER_DEFINED, byte_characters
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers  # noqa: E402
-
 
 pytestmark = pytest.mark.torch
 
@@ -115,6 +117,44 @@ def test_slow_tokenizers_and_missing_ends_are_refused() -> None:
         Vocabulary.from_transformers(object())
     with pytest.raises(VocabularyError, match="say which with eos_token_id"):
         Vocabulary.from_transformers(byte_level())
+
+
+def from_gguf_fields(path: Path, *, sentencepiece: bool) -> Any:
+    """The tokenizer of a GGUF file as the tokenizers library has it."""
+    with GgufFile(path) as file:
+        texts = [text.decode() for text in file.strings("tokenizer.ggml.tokens") or []]
+        merges = [tuple(merge.decode().split(" ")) for merge in file.strings("tokenizer.ggml.merges") or []]
+        types = file.integers("tokenizer.ggml.token_type") or []
+    unknown = {"byte_fallback": True, "fuse_unk": True, "unk_token": "<unk>"} if sentencepiece else {}
+    vocab = {text: token_id for token_id, text in enumerate(texts)}
+    tokenizer = Tokenizer(models.BPE(vocab, merges, **unknown))
+    if sentencepiece:
+        tokenizer.normalizer = normalizers.Replace(" ", "▁")
+        tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    else:
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+    added = [(text, kind) for text, kind in zip(texts, types, strict=True) if kind in (CONTROL, USER_DEFINED)]
+    tokenizer.add_tokens([AddedToken(text, special=kind == CONTROL, normalized=False) for text, kind in added])
+    return tokenizer
+
+
+@pytest.mark.parametrize(
+    ("name", "sentencepiece"),
+    [
+        ("gpt-2", False),
+        pytest.param("llama-bpe", False, marks=pytest.mark.slow),
+        pytest.param("gemma-4", True, marks=pytest.mark.slow),
+    ],
+)
+def test_real_tokenizers_equal_the_gguf_file(name: str, sentencepiece: bool) -> None:
+    reference = Vocabulary.from_gguf(gguf_path(name))
+    tokenizer = from_gguf_fields(gguf_path(name), sentencepiece=sentencepiece)
+    vocab = Vocabulary.from_transformers(tokenizer, eos_token_id=reference.eos_token_ids)
+    different = [i for i, pair in enumerate(zip(vocab.tokens, reference.tokens, strict=True)) if pair[0] != pair[1]]
+    # llama.cpp calls some added tokens an end, and they have no text there.
+    assert set(different) <= set(reference.eos_token_ids)
+    assert vocab.special_tokens.items() <= reference.special_tokens.items()
 
 
 def test_fast_tokenizer_of_transformers() -> None:
