@@ -87,18 +87,37 @@ regexes = st.one_of(
     st.recursive(st.one_of(literals, byte_classes, json_strings), _combined_by_sets, max_leaves=3),
 )
 
+# Terminals that begin alike, end alike, hold each other or look like what is ignored.
+_AB = tree.char_class([(ord("a"), ord("b"))])
+overlapping_regexes = st.sampled_from(
+    [
+        *map(tree.text, ["a", "b", "ab", "ba", "aab", " ", "a ", " b", "\n", "é"]),
+        _AB,
+        tree.Repetition(tree.text("a"), 1, None),
+        tree.Repetition(tree.text("b"), 0, None),
+        tree.Repetition(_AB, 1, None),
+        tree.Repetition(_AB, 2, 3),
+        tree.Repetition(tree.text("ab"), 0, 2),
+        tree.Concatenation((tree.text("a"), tree.Repetition(tree.text("b"), 0, 1))),
+        tree.Concatenation((tree.Repetition(_AB, 0, None), tree.text("é"))),
+        tree.Repetition(tree.char_class([(0x20, 0x20), (ord("a"), ord("b"))]), 1, None),
+        tree.KeySet((b"a", b"aba", b"b ")),
+    ]
+)
+
 # Grammars.
 
 END, OTHER_END, TOOL, EMPTY = range(4)
 SPECIAL = {"<|end|>": END, "<|eot|>": OTHER_END, "<|tool|>": TOOL}
 FIRST_TEXT = 4
 
-token_sets = st.builds(
+_any_token_sets = st.builds(
     lambda names, ranges, negated: TokenSet("<…>", tuple(names), tuple(sorted(ranges)), negated),
     st.lists(st.sampled_from(sorted(SPECIAL)), max_size=2, unique=True),
     st.lists(st.tuples(st.integers(0, 20), st.integers(0, 6)).map(lambda r: (r[0], r[0] + r[1])), max_size=2),
     st.booleans(),
 )
+token_sets = st.one_of(_any_token_sets, st.just(TokenSet("<|end|>", ("<|end|>",))))
 spaces = st.sampled_from(
     [
         tree.text(" "),
@@ -123,11 +142,14 @@ class GrammarShape:
 def grammars(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> GrammarIR:
     """Grammars of one to five rules that call each other in every way; not all match something."""
     names = ["start", "one", "two", "three", "four"][: draw(st.integers(1, 5))]
-    pool = draw(st.lists(regexes, min_size=1, max_size=4))
+    overlapping = st.lists(overlapping_regexes, min_size=2, max_size=5)
+    pool = draw(
+        st.one_of(overlapping, overlapping, st.lists(st.one_of(regexes, overlapping_regexes), min_size=1, max_size=4))
+    )
     priorities = st.sampled_from([0, 0, 0, 1, -1]) if shape.priorities else st.just(0)
     terminals = st.builds(lambda i, p: Terminal(f"T{i}", pool[i], p), st.integers(0, len(pool) - 1), priorities)
     leaves = [terminals, terminals, terminals, st.sampled_from(names).map(RuleRef)]
-    if shape.token_sets and draw(st.integers(0, 3)) == 0:
+    if shape.token_sets and draw(st.integers(0, 2)) == 0:
         leaves.append(token_sets)
     bodies = st.recursive(st.one_of(leaves), _expressions, max_leaves=6)
     scopes = draw(
@@ -138,6 +160,8 @@ def grammars(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> GrammarIR
         body: Expr = draw(bodies)
         if draw(st.booleans()):
             body = Choice((body, draw(terminals)))
+        if name == "start" and draw(st.booleans()):
+            body = Repeat(body, *draw(counts))
         rules.append(Rule(name, body, draw(st.integers(0, len(scopes) - 1))))
     return GrammarIR(
         rules=tuple(rules),
@@ -254,9 +278,14 @@ def _vocabulary(pieces: list[bytes], rng: random.Random) -> VocabularySpec:
 
 
 def random_token(oracle: Oracle, mask: set[int], rng: random.Random) -> int | None:
-    """A token of the mask, long ones and such that are not end tokens rather than others; None if there is none."""
+    """A token of the mask; None if there is none. One that does not end the text rather than one that does.
+
+    Half of the time a long one, now and then one that can only be matched by its id.
+    """
+    by_id = sorted(token for token in mask if not oracle.tokens[token] or token in oracle.end_tokens)
+    spelled = sorted(mask.difference(by_id))
     if not mask:
         return None
-    going_on = sorted(mask - oracle.end_tokens)
-    candidates = going_on if going_on and rng.random() < 0.9 else sorted(mask)
-    return max(rng.choices(candidates, k=2), key=lambda token: len(oracle.tokens[token]))
+    if not spelled or (by_id and rng.random() < 0.15):
+        return rng.choice(by_id)
+    return max(rng.choices(spelled, k=rng.choice([1, 3])), key=lambda token: len(oracle.tokens[token]))
