@@ -108,7 +108,8 @@ def test_python(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
 def read(block: Block) -> cfgmask.Grammar:
     if block.language == "lark":
         return cfgmask.Grammar.from_lark(block.text)
-    return cfgmask.Grammar.from_json_schema(block.text, **block.keywords)
+    options: dict[str, Any] = {**block.keywords}
+    return cfgmask.Grammar.from_json_schema(block.text, **options)
 
 
 def check_grammar(block: Block) -> None:
