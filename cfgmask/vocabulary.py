@@ -32,7 +32,7 @@ class Vocabulary:
     eos_token_ids   ids that end a text, the tokenizer's own end token first
     special_tokens  id of each control or added token by its exact text; grammars name them: `<|tool|>`
     encode          function from text to the ids whose bytes, joined, are that text; None if there is none
-    core            the compiled form; asking for it the first time costs about 50 ms for 128,256 tokens
+    core            the compiled form; asking for it the first time costs about 70 ms for 128,256 tokens
 
     Every method below raises VocabularyError where a vocabulary cannot be read exactly, and ImportError that names the
     extra to install where a library is missing.
@@ -91,7 +91,7 @@ class Vocabulary:
         """The vocabulary of a model that llama-cpp-python has loaded, as llama.cpp itself uses it.
 
         The end tokens are all that `llama_vocab_is_eog` calls an end. `encode` works while the model is loaded; the
-        vocabulary does not keep it loaded. Cost: 0.2 s for 128,256 tokens.
+        vocabulary does not keep it loaded. Cost: 0.3 s for 128,256 tokens.
         """
         from cfgmask.tokenizers.llama import read_llama
 
@@ -115,7 +115,7 @@ class Vocabulary:
         """The vocabulary of a tiktoken encoding.
 
         eos_token_id  the id or ids that end a text; None takes the special tokens that are known to by their names
-        Cost: 0.3 s for 128,256 tokens.
+        Cost: 0.1 s for 128,256 tokens.
         """
         from cfgmask.tokenizers.tiktoken import read_tiktoken
 

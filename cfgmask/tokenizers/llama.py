@@ -24,7 +24,7 @@ def read_llama(llm: llama_cpp.Llama) -> VocabularyParts:
     """Read the vocabulary of a loaded model as llama.cpp itself uses it: its bytes, its end-of-generation set.
 
     Raises VocabularyError where the self-check fails (a tokenizer that changes its text, say).
-    Cost: one call for each token; 0.2 s for 128,256.
+    Cost: one call for each token; 0.3 s for 128,256.
     """
     api: Any = require("llama_cpp", "llama").llama_cpp
     vocab = api.llama_model_get_vocab(llm.model)

@@ -72,18 +72,20 @@ class LogitsProcessor:
         scores     one logit a token, float32, of any stride
         Cost: two microseconds to find the caller, a comparison of the ids with those seen before, and the mask.
         """
-        caller = find_caller()
-        if self._error is not None:
-            allow_only(self._end_tokens, scores)
-            if caller is None:
-                raise self._error
-            return scores
+        caller = None
         try:
-            self._mask(caller, input_ids, scores)
+            caller = find_caller()
+            if self._error is None:
+                self._mask(caller, input_ids, scores)
+                return scores
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
             self._error = error
             allow_only(self._end_tokens, scores)
+            return scores
+        allow_only(self._end_tokens, scores)
+        if caller is None:
+            raise self._error
         return scores
 
     def masked_text(self, input_ids: NDArray[np.intc]) -> TrackedText | None:
