@@ -1,0 +1,152 @@
+"""Masks of terminals that take nearly everything, over vocabularies of thousands of tokens: what tables answer.
+
+Free text, counted classes, JSON strings with bounds and exceptions: their masks come from tables that states, grammars
+and bounds share. Each is compared with brute force, which goes byte by byte and asks no table.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cfgmask
+from cfgmask.grammar import regex_tree as tree
+from cfgmask.grammar.ir import Expr, GrammarIR
+from cfgmask.grammar.regex_tree import RegexTree
+from tests.build import cat, choice, cls, grammar, lit, many, rule, scope, seq, t
+from tests.engine.harness import as_set, empty_bits
+
+# Characters of every length of encoding, of many classes, some in one block and some at the edge of one.
+ALPHABETS = [
+    "etaoinshrdlu",
+    "ABCXYZ",
+    "0123456789",
+    ' "\\/\n\t{}[]:,.-+_<>',
+    "\x00\x1f\x7f",
+    "éêàïß\x80\u07ff",
+    "あい€漢字\u0800\ud7ff\ue000\uffff",
+    "😀😁𝒳\U0010ffff",
+]
+PIECES = ['"', '",', '":', '"}', '\\"', "\\n", "\\u00", "\\ud83d\\ude00", "e9", "name", "names", " the", "\r\n", "true"]
+
+
+@cache
+def tokens(size: int) -> tuple[bytes, ...]:
+    """Words of one alphabet or of several, parts of characters, pieces of JSON; duplicates among them."""
+    rng = random.Random(size)
+    made = [bytes([b]) for b in range(256)] + [piece.encode() for piece in PIECES]
+    while len(made) < size:
+        alphabet = rng.choice(ALPHABETS)
+        word = "".join(rng.choices(alphabet, k=rng.choice([1, 2, 3, 4, 5, 9, 17])))
+        kind = rng.random()
+        if kind < 0.15:
+            word = " " + word
+        elif kind < 0.3:
+            word = word + rng.choice(PIECES) + rng.choice(["", rng.choice(rng.choice(ALPHABETS))])
+        elif kind < 0.4:
+            word = word[:2] + "".join(rng.choices(rng.choice(ALPHABETS), k=2))
+        data = word.encode()
+        made.append(data[rng.choice([0, 0, 0, 0, 1]) : len(data) - rng.choice([0, 0, 0, 0, 1, 2])] or b"")
+    return (*made, b"")
+
+
+def vocabulary(size: int) -> cfgmask.Vocabulary:
+    return cfgmask.Vocabulary.from_bytes(tokens(size), size)
+
+
+# One for many examples, so that grammars meet what others have left.
+SHARED = vocabulary(2_000)
+
+
+CLASSES = [
+    tree.ANY_CHAR,
+    tree.negated(cls('"')),
+    tree.negated(cls("\n")),
+    tree.negated(cls('"', "\\", "\n", "é", "漢", "😀")),
+    cls("az"),
+    cls("az", "AZ", "09", "_"),
+    cls("az", "09", "-"),
+    cls("\x00\x7f"),
+    cls("à\u07ff", "az"),
+    cls("\u0800\uffff", " "),
+    cls("あん", "€", "😀😁", "az", " "),
+    cls("é", "e"),
+    tree.char_class([(0x80, tree.MAX_CODE_POINT)]),
+]
+KEYS = tree.KeySet((b"name", b"na", "é".encode(), b"names", b"t", b"", "😀".encode()))
+COUNTS = [(0, None), (1, None), (0, 1), (0, 5), (1, 3), (2, 2), (3, 8), (1, 40), (7, None), (0, 100), (12, 63)]
+
+classes = st.sampled_from(CLASSES)
+counted = st.builds(lambda c, count: tree.Repetition(c, *count), classes, st.sampled_from(COUNTS))
+
+
+def excepted(body: RegexTree) -> RegexTree:
+    return tree.Intersection((body, tree.Complement(KEYS)))
+
+
+bodies = st.one_of(
+    counted,
+    counted,
+    st.just(tree.ANY_TEXT),
+    counted.map(excepted),
+    st.just(excepted(tree.ANY_TEXT)),
+    st.just(tree.Complement(cat(tree.ANY_TEXT, "th", tree.ANY_TEXT))),
+    st.tuples(counted, counted).map(tree.Concatenation),
+    st.tuples(counted, counted).map(tree.Alternation),
+    st.tuples(counted, counted).map(tree.Intersection),
+    st.just(KEYS),
+)
+strings = st.builds(tree.JsonString, bodies, st.sampled_from(["any", "any", "literal", "canonical"]))
+endings = st.sampled_from(["", '"', "e", " ", "\n", "é", "0", "}"])
+dense = st.one_of(
+    bodies,
+    strings,
+    strings,
+    st.builds(cat, bodies, endings),
+    st.builds(cat, st.sampled_from(['"', "<", "e", "é"]), bodies, endings),
+    st.builds(lambda a, b: tree.Alternation((a, b)), strings, bodies),
+)
+small = st.sampled_from(['"', ",", ":", " ", "e", "the", "name", "\n", "é", "}", "0"])
+
+
+@st.composite
+def dense_grammars(draw: st.DrawFn) -> GrammarIR:
+    parts: list[str | RegexTree | Expr] = []
+    for _ in range(draw(st.integers(1, 3))):
+        terminals = [t(lit(draw(st.one_of(dense, dense, small))), draw(st.sampled_from([0, 0, 1]))) for _ in range(3)]
+        parts.append(choice(*terminals[: draw(st.integers(1, 3))]))
+    body = draw(st.sampled_from([seq(*parts), many(seq(*parts)), many(seq(*parts, ","), 0, 3), choice(*parts)]))
+    spaces = draw(st.sampled_from([(), (" ",), (tree.Repetition(cls(" ", "\n"), 1, None),)]))
+    return grammar(rule("start", body), scopes=(scope(*spaces, once=draw(st.booleans())),))
+
+
+def compare(compiled: cfgmask.CompiledGrammar, rng: random.Random, steps: int) -> None:
+    matcher, n = compiled.matcher(), compiled.vocabulary.n_vocab
+    bits = empty_bits(n)
+    for _ in range(steps):
+        matcher.fill_mask(bits)
+        allowed = as_set(bits)
+        fits = matcher.try_advance
+        assert allowed == {token for token in range(n) if fits([token], consume=False)}
+        going_on = sorted(allowed - {n - 1})
+        if not going_on:
+            return
+        matcher.advance(
+            max(rng.choices(going_on, k=rng.choice([1, 1, 4])), key=lambda token: len(tokens(n - 1)[token]))
+        )
+
+
+@given(dense_grammars(), st.sampled_from([None, 700, 1_500]), st.integers(0, 2**16))
+def test_masks_from_tables_are_brute_force(ir: GrammarIR, size: int | None, seed: int) -> None:
+    try:
+        compiled = cfgmask.compile(cfgmask.Grammar(ir), vocabulary(size) if size else SHARED)
+    except cfgmask.GrammarError:
+        return  # it matches nothing
+    rng = random.Random(seed)
+    for _ in range(3):
+        compare(compiled, rng, 8)
+    compiled.clear_masks()
+    compare(compiled, rng, 8)
