@@ -12,7 +12,8 @@ namespace cfgmask {
 // where every character changes the state.
 class TableWalk {
  public:
-  TableWalk(const Trie& trie, Lexer& lexer, LexerTable& table) : trie_(trie), lexer_(lexer), table_(table) {}
+  TableWalk(const Trie& trie, RegexStore& regexes, Lexer& lexer, LexerTable& table)
+      : trie_(trie), regexes_(regexes), lexer_(lexer), table_(table) {}
 
   void run(LexerStateId state) {
     stack_.push_back({trie_.n_nodes(), state});
@@ -37,7 +38,7 @@ class TableWalk {
       if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, trie_.n_nodes());
       return true;
     }
-    if (!stays(lexer_, state, segment)) return false;
+    if (!takes_all(regexes_, lexer_, state, segment)) return false;
     const auto tokens = trie_.tokens_between(segment.first, segment.last);
     table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
     return true;
@@ -87,6 +88,7 @@ class TableWalk {
   static constexpr uint32_t kNoParent = 0;
 
   const Trie& trie_;
+  RegexStore& regexes_;
   Lexer& lexer_;
   LexerTable& table_;
   std::vector<Frame> stack_;
@@ -132,7 +134,7 @@ std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
 
 std::shared_ptr<const LexerTable> LexerTables::walk(LexerStateId state) {
   auto table = std::make_shared<LexerTable>();
-  TableWalk(*trie_, lexer_, *table).run(state);
+  TableWalk(*trie_, regexes_, lexer_, *table).run(state);
   settle(*table);
   return table;
 }

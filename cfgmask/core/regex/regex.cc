@@ -638,6 +638,24 @@ std::optional<RegexStore::Counted> RegexStore::counted(RegexId node) {
   return Counted{in_json ? json_with_body(node, unbounded) : unbounded, o[1], o[2]};
 }
 
+std::vector<RegexId> RegexStore::leading_loops(RegexId node) {
+  const bool in_json = json_between_characters(node);
+  const RegexId body = in_json ? operand(node, 0) : node;
+  std::vector<RegexId> loops;
+  auto add = [&](RegexId part) {
+    const RegexId head = kind(part) == RegexKind::kConcatenation ? operand(part, 0) : part;
+    if (kind(head) != RegexKind::kRepetition || operands(head)[2] != kUnbounded || is_empty(part)) return;
+    const RegexId loop = repetition(operand(head, 0), 0, kUnbounded);
+    if (is_class(operand(head, 0))) loops.push_back(in_json ? json_with_body(node, loop) : loop);
+  };
+  if (kind(body) == RegexKind::kAlternation) {
+    for (uint32_t part : operands(body)) add(RegexId(part));
+  } else {
+    add(body);
+  }
+  return loops;
+}
+
 RegexStore::Simpler RegexStore::without_exceptions(RegexId node) {
   const bool in_json = json_between_characters(node);
   const RegexId body = in_json ? operand(node, 0) : node;

@@ -99,6 +99,10 @@ class RegexStore {
     uint32_t maximum;
   };
   std::optional<Counted> counted(RegexId node);
+  // Residuals x* (x a class), or JSON strings between characters with that to come, such that whatever text keeps one of
+  // them alive keeps `node` alive: those that the alternatives of `node` begin with. So any text may go before what a
+  // search looks for.
+  std::vector<RegexId> leading_loops(RegexId node);
   // For an intersection (also inside a JSON string between characters) of something with complements: that something, and
   // the bytes after which the two may differ. A node of another kind is itself.
   struct Simpler {

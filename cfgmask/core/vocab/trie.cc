@@ -1,7 +1,7 @@
 #include "vocab/trie.h"
 
 #include <algorithm>
-#include <optional>
+#include <bit>
 
 namespace cfgmask {
 
@@ -39,31 +39,45 @@ std::vector<Segment> classes() {
   return all;
 }
 
-// Number of characters of valid UTF-8; nullopt for anything else, such as part of a character.
-std::optional<uint32_t> count_characters(std::string_view text) {
-  uint32_t n = 0;
-  for (size_t i = 0; i < text.size(); ++n) {
-    const auto lead = static_cast<uint8_t>(text[i]);
-    const size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
-    if (length == 0 || i + length > text.size()) return std::nullopt;
-    for (size_t j = 1; j < length; ++j) {
-      const auto b = static_cast<uint8_t>(text[i + j]);
-      const bool low_ok = j != 1 || !((lead == 0xE0 && b < 0xA0) || (lead == 0xF0 && b < 0x90));
-      const bool high_ok = j != 1 || !((lead == 0xED && b > 0x9F) || (lead == 0xF4 && b > 0x8F));
-      if ((b & 0xC0) != 0x80 || !low_ok || !high_ok) return std::nullopt;
-    }
-    i += length;
-  }
-  return n;
+struct Characters {
+  uint32_t count = 0;
+  bool valid = true;               // whole characters of UTF-8 only
+  bool space_beyond_ascii = false;
+};
+
+bool is_space_beyond_ascii(uint32_t c) {
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+         c == 0x202F || c == 0x205F || c == 0x3000 || c == 0xFEFF;
 }
 
-bool holds(const Segment& segment, const ByteSet& bytes, bool valid) {
+Characters characters_of(std::string_view text) {
+  Characters out;
+  for (size_t i = 0; i < text.size(); ++out.count) {
+    const auto lead = static_cast<uint8_t>(text[i]);
+    const size_t length = std::max(1, std::countl_one(lead));
+    const bool leads = lead < 0x80 || (lead >= 0xC2 && lead < 0xF5);
+    if (!leads || i + length > text.size()) return {out.count, false, false};
+    uint32_t c = length == 1 ? lead : lead & (0x7FU >> length);
+    for (size_t j = 1; j < length; ++j) {
+      const auto b = static_cast<uint8_t>(text[i + j]);
+      if ((b & 0xC0) != 0x80) return {out.count, false, false};
+      c = (c << 6) | (b & 0x3F);
+    }
+    static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (c < kSmallest[length] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return {out.count, false, false};
+    out.space_beyond_ascii = out.space_beyond_ascii || is_space_beyond_ascii(c);
+    i += length;
+  }
+  return out;
+}
+
+bool holds(const Segment& segment, const ByteSet& bytes, const Characters& characters) {
   if (segment.is_rest) return true;
   for (size_t i = 0; i < 4; ++i) {
     if ((bytes.words[i] & ~segment.ascii.words[i]) != 0) return false;
   }
   const bool beyond_ascii = (bytes.words[4] | bytes.words[5] | bytes.words[6] | bytes.words[7]) != 0;
-  return !beyond_ascii || (segment.multibyte && valid);
+  return !beyond_ascii || (segment.multibyte && characters.valid && !characters.space_beyond_ascii);
 }
 
 }  // namespace
@@ -73,9 +87,9 @@ Trie::Trie(std::span<const std::string_view> tokens) : segments_(classes()) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].empty()) continue;
     const ByteSet bytes = bytes_of(tokens[i]);
-    const bool valid = count_characters(tokens[i]).has_value();
+    const Characters characters = characters_of(tokens[i]);
     size_t segment = 0;
-    while (!holds(segments_[segment], bytes, valid)) ++segment;
+    while (!holds(segments_[segment], bytes, characters)) ++segment;
     members[segment].push_back(static_cast<TokenId>(i));
     segments_[segment].first_bytes.add(static_cast<uint8_t>(tokens[i][0]));
   }
@@ -114,7 +128,7 @@ void Trie::add(std::span<const std::string_view> tokens, std::span<TokenId> ids)
       first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
     }
     tokens_.push_back(id);
-    characters_.push_back(count_characters(text).value_or(0));
+    characters_.push_back(characters_of(text).count);
     max_depth_ = std::max(max_depth_, text.size());
     previous = text;
   }

@@ -21,7 +21,8 @@ namespace cfgmask {
 
 using TokenId = uint32_t;
 
-// The tokens whose characters are all ASCII of a set, or also (if multibyte) beyond ASCII; for the last segment, the rest.
+// The tokens whose characters are all ASCII of a set, or also (if multibyte) beyond ASCII but not white space, which `.`,
+// `\S` and the like leave out; for the last segment, the rest.
 struct Segment {
   ByteSet ascii;
   bool multibyte = false;
