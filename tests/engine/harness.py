@@ -11,9 +11,10 @@ from tests.strategies import VocabularySpec
 ALL_BYTES = VocabularySpec([*(bytes([b]) for b in range(256)), b""], [256], {})
 
 
-def compile_ir(ir: GrammarIR, spec: VocabularySpec = ALL_BYTES) -> cfgmask.CompiledGrammar:
+def compile_ir(ir: GrammarIR, spec: VocabularySpec = ALL_BYTES, **limits: int) -> cfgmask.CompiledGrammar:
+    """Compiled over a vocabulary of its own, so that nothing is there that other grammars have made."""
     vocabulary = cfgmask.Vocabulary.from_bytes(spec.tokens, spec.end_tokens, spec.special)
-    return cfgmask.compile(cfgmask.Grammar(ir), vocabulary)
+    return cfgmask.compile(cfgmask.Grammar(ir), vocabulary, cfgmask.Limits(**limits))
 
 
 def empty_bits(n_vocab: int) -> np.ndarray:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import cfgmask
 from tests.engine.harness import compile_ir, mask_of
@@ -54,6 +58,44 @@ def test_masks_are_the_oracles(problem: Problem) -> None:
 @discards_undecided
 def test_fresh_masks_are_the_oracles(problem: Problem) -> None:
     walk(problem, fresh=True)
+
+
+LIMITS = st.one_of(
+    st.builds(dict, mask_cache_bytes=st.integers(0, 500)),
+    st.builds(dict, max_items=st.integers(1, 12)),
+    st.builds(dict, max_item_sets=st.integers(1, 12)),
+    st.builds(dict, max_lexer_states=st.integers(1, 30)),
+    st.builds(dict, max_regex_nodes=st.integers(1, 60)),
+)
+
+
+@contextmanager
+def may_exceed(limit: str) -> Iterator[None]:
+    """Only this limit may be crossed."""
+    try:
+        yield
+    except cfgmask.LimitExceeded as error:
+        if error.limit != limit:
+            raise
+
+
+@given(problems(), LIMITS)
+@discards_undecided
+def test_limits_never_make_a_mask_wrong(problem: Problem, limits: dict[str, int]) -> None:
+    """Under a limit each answer is the oracle's or an error that names it."""
+    (limit,) = limits
+    oracle, state = problem.oracle, problem.oracle.initial
+    with may_exceed(limit):
+        matcher = compile_ir(problem.ir, problem.vocabulary, **limits).matcher()
+        for _ in range(2 * STEPS):
+            mask = oracle.mask(state)
+            with may_exceed(limit):
+                assert mask_of(matcher, len(oracle.tokens)) == mask
+            token = random_token(oracle, mask, problem.random)
+            if token is None:
+                return
+            matcher.advance(token)
+            state = oracle.step_token(state, token)
 
 
 @given(families())
