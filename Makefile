@@ -78,8 +78,8 @@ clean:  ## remove what was built, but for $(VENV)
 
 # $(call native,folder,sanitizers,target): configure and build the programs of tests/native.
 define native
-	$(CONFIGURE) -B $(1) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCFGMASK_SANITIZE=$(2) -DCFGMASK_WERROR=ON \
-		-DCFGMASK_PYTHON=OFF -DCFGMASK_NATIVE_TESTS=ON --log-level=WARNING
+	$(CONFIGURE) -B $(1) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG='-O1 -g' -DCFGMASK_SANITIZE=$(2) \
+		-DCFGMASK_WERROR=ON -DCFGMASK_PYTHON=OFF -DCFGMASK_NATIVE_TESTS=ON --log-level=WARNING
 	$(CMAKE) --build $(1) --target $(3)
 endef
 
