@@ -129,6 +129,15 @@ spaces = st.sampled_from(
 
 
 @dataclass(frozen=True)
+class VocabularySpec:
+    """The arguments of `Vocabulary.from_bytes` and of `Oracle`."""
+
+    tokens: list[bytes]
+    end_tokens: list[int]
+    special: dict[str, int]
+
+
+@dataclass(frozen=True)
 class GrammarShape:
     """What kinds of grammar to make."""
 
@@ -173,6 +182,28 @@ def grammars(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> GrammarIR
     )
 
 
+LETTERS = VocabularySpec([b"a", b"b", b"c", b" ", b"ab", b"a ", b""], [6], {})
+
+
+@st.composite
+def letter_grammars(draw: st.DrawFn) -> GrammarIR:
+    """Grammars of up to seven rules over three letters: all that is hard about them is parsing."""
+    names = ["start", "one", "two", "three", "four", "five", "six"][: draw(st.integers(1, 7))]
+    letters = st.sampled_from("abc").map(lambda c: Terminal(c, tree.text(c)))
+    references = st.sampled_from(names).map(RuleRef)
+    bodies = st.recursive(st.one_of(letters, references, references), _expressions, max_leaves=5)
+    scopes = draw(
+        st.sampled_from([_NO_SPACE, _NO_SPACE, (_scope([tree.text(" ")], False), _scope([tree.text(" ")], True))])
+    )
+    rules = []
+    for name in names:
+        alternatives = draw(st.lists(bodies, min_size=1, max_size=3))
+        escape = [draw(letters)] if draw(st.booleans()) else []
+        rules.append(Rule(name, Choice((*alternatives, *escape)), draw(st.integers(0, len(scopes) - 1))))
+    lexer = draw(st.sampled_from(["longest", "complete"]))
+    return GrammarIR(tuple(rules), "start", tuple(scopes), lexer, draw(st.booleans()), draw(st.booleans()))  # type: ignore[arg-type]
+
+
 def _scope(ignore: list[RegexTree], once: bool) -> Scope:
     return Scope("scope", tuple(Terminal("SPACE", regex) for regex in ignore), once)
 
@@ -183,16 +214,9 @@ def _expressions(parts: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
     return st.one_of(several.map(Sequence), several.map(Sequence), several.map(Choice), repeated)
 
 
+_NO_SPACE = (_scope([], False),)
+
 # Vocabularies and walks.
-
-
-@dataclass(frozen=True)
-class VocabularySpec:
-    """The arguments of `Vocabulary.from_bytes` and of `Oracle`."""
-
-    tokens: list[bytes]
-    end_tokens: list[int]
-    special: dict[str, int]
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import cfgmask
+from cfgmask.grammar.ir import GrammarIR
 from tests.engine.harness import compile_ir, mask_of
-from tests.oracle import State
-from tests.strategies import GrammarShape, Problem, discards_undecided, families, problems, random_token
+from tests.oracle import Oracle, State
+from tests.strategies import (
+    LETTERS,
+    GrammarShape,
+    Problem,
+    discards_undecided,
+    families,
+    letter_grammars,
+    problems,
+    random_token,
+)
 
 STEPS = 8
 
@@ -58,6 +69,52 @@ def test_masks_are_the_oracles(problem: Problem) -> None:
 @discards_undecided
 def test_fresh_masks_are_the_oracles(problem: Problem) -> None:
     walk(problem, fresh=True)
+
+
+def letter_engines(ir: GrammarIR) -> tuple[Oracle, cfgmask.Matcher]:
+    """Both engines of a grammar over letters; the example is dropped if it matches nothing, once both have said so."""
+    try:
+        oracle = Oracle(ir, LETTERS.tokens, LETTERS.end_tokens)
+    except ValueError:
+        with pytest.raises(cfgmask.GrammarError):
+            compile_ir(ir, LETTERS)
+        reject()
+    return oracle, compile_ir(ir, LETTERS).matcher()
+
+
+@given(letter_grammars())
+def test_all_short_texts(ir: GrammarIR) -> None:
+    """Every text of a few tokens, not only random ones: the parser's whole beginning."""
+    oracle, root = letter_engines(ir)
+    waiting, seen = [(root, oracle.initial)], {oracle.initial}
+    for matcher, state in waiting:
+        mask = oracle.mask(state)
+        assert mask_of(matcher, len(LETTERS.tokens)) == mask
+        assert matcher.is_accepting == oracle.is_accepting(state)
+        for token in mask - oracle.end_tokens if len(waiting) < 60 else ():
+            after = oracle.step_token(state, token)
+            if after not in seen:
+                seen.add(after)
+                fork = matcher.fork()
+                fork.advance(token)
+                waiting.append((fork, after))
+
+
+@given(letter_grammars(), st.randoms(use_true_random=False))
+def test_long_texts(ir: GrammarIR, rng: random.Random) -> None:
+    """Far from the start, where item sets come round again."""
+    oracle, matcher = letter_engines(ir)
+    state = oracle.initial
+    for _ in range(40):
+        mask = oracle.mask(state)
+        assert mask_of(matcher, len(LETTERS.tokens)) == mask
+        assert matcher.is_accepting == oracle.is_accepting(state)
+        going_on = sorted(mask - oracle.end_tokens)
+        if not going_on:
+            return
+        token = rng.choice(going_on)
+        matcher.advance(token)
+        state = oracle.step_token(state, token)
 
 
 LIMITS = st.one_of(
