@@ -9,21 +9,23 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from cfgmask.compiler.grammar import Grammar
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, RuleRef, Sequence, Terminal, TokenSet
-from cfgmask.grammar.regex_tree import Alternation
+from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
+from cfgmask.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from cfgmask import _core
-    from cfgmask.compiler.grammar import Grammar
-    from cfgmask.vocabulary import Vocabulary
 
 
-def compile(grammar: Grammar | GrammarIR, vocabulary: Vocabulary, limits: Limits | None = None) -> _core.CompiledGrammar:
+def compile(
+    grammar: Grammar | GrammarIR, vocabulary: Vocabulary, limits: Limits | None = None
+) -> _core.CompiledGrammar:
     """Bind a grammar to a vocabulary.
 
     limits   bounds on what the grammar may cost while it is matched; None: the defaults of `Limits`
@@ -32,6 +34,9 @@ def compile(grammar: Grammar | GrammarIR, vocabulary: Vocabulary, limits: Limits
     LimitExceeded.
     Cost: linear in the grammar. Automata and item sets are made when a text first reaches them.
     """
+    for value, expected in ((grammar, (Grammar, GrammarIR)), (vocabulary, Vocabulary), (limits, (Limits, type(None)))):
+        if not isinstance(value, expected):
+            raise TypeError(f"compile takes a Grammar, a Vocabulary and Limits, not {type(value).__name__}")
     ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir
     return _Build(ir, vocabulary, limits or Limits()).run()
 
@@ -92,6 +97,12 @@ class _Build:
                 symbols = part.parts if isinstance(part, Sequence) else (part,)
                 self._builder.alternative(owner, [self._symbol(s, scope, rule, pending) for s in symbols])
 
+    def _check_counts(self, repeat: Repeat, rule: str) -> None:
+        for count in (repeat.minimum, repeat.maximum or 0):
+            if count > MAX_COUNT:
+                message = f"rule {rule!r} repeats something {count} times, more than {MAX_COUNT}"
+                raise GrammarError([Diagnostic("count-too-large", message, help="leave the bound out, or lower it")])
+
     def _symbol(self, expr: Expr, scope: int, rule: str, pending: list[tuple[int, Expr]]) -> int:
         if isinstance(expr, RuleRef):
             return self._rules[expr.name]
@@ -100,6 +111,7 @@ class _Build:
         if isinstance(expr, TokenSet):
             return self._token_set(expr, scope)
         if isinstance(expr, Repeat):
+            self._check_counts(expr, rule)
             nested = isinstance(expr.body, Repeat)
             body = self._group(expr.body, rule, pending) if nested else self._symbol(expr.body, scope, rule, pending)
             return self._builder.repeat(body, expr.minimum, expr.maximum)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ class Grammar:
     `cfgmask.compile(grammar, vocabulary)` is the next step.
 
     ir     the intermediate form
-    notes  warnings and annotations: what does not stop the grammar from being used but should be known
+    notes  what does not stop the grammar from being used but should be known
     """
 
     __slots__ = ("ir", "name")
@@ -40,6 +41,7 @@ class Grammar:
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
+        """Warnings and annotations that were found while the grammar was read."""
         return self.ir.notes
 
     @classmethod
@@ -50,6 +52,7 @@ class Grammar:
         """
         from cfgmask.lark import parse_lark
 
+        _require_text("a grammar", text)
         return cls(parse_lark(text, name=name, limits=limits), name)
 
     @classmethod
@@ -64,6 +67,10 @@ class Grammar:
         """
         from cfgmask.json_schema import JsonSchemaOptions, lower_schema
 
+        known = [field.name for field in fields(JsonSchemaOptions)]
+        unknown = [name for name in options if name not in known]
+        if unknown:
+            raise TypeError(f"unknown option {unknown[0]!r}; the options are limits, {', '.join(known)}")
         return cls(lower_schema(schema, options=JsonSchemaOptions(**options), limits=limits), "<schema>")
 
     @classmethod
@@ -73,6 +80,7 @@ class Grammar:
         """Texts that match the pattern from their first to their last character."""
         from cfgmask.regex import parse_regex
 
+        _require_text("a pattern", pattern)
         span = Span(Source("<pattern>", pattern), 0, len(pattern))
         tree = parse_regex(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
         return cls(_one_terminal("PATTERN", tree, span), "<pattern>")
@@ -80,12 +88,14 @@ class Grammar:
     @classmethod
     def from_choices(cls, choices: Iterable[str]) -> Grammar:
         """Exactly one of some texts. Linear in their size."""
+        if isinstance(choices, (str, bytes)):
+            raise TypeError("choices must be a list of texts, not one text")
         texts = list(choices)
         if not texts:
             raise GrammarError(
                 [Diagnostic("choices-empty", "there is nothing to choose from", help="give at least one text")]
             )
-        return cls(_one_terminal("CHOICE", KeySet(tuple(text.encode() for text in texts)), None), "<choices>")
+        return cls(_one_terminal("CHOICE", KeySet(tuple(map(_encoded, texts))), None), "<choices>")
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], *, limits: Limits = _DEFAULT_LIMITS) -> Grammar:
@@ -117,6 +127,21 @@ class Grammar:
         grammar = cls.from_json_schema(text, limits=limits)
         grammar.name = str(path)
         return grammar
+
+
+def _require_text(what: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be a str, not {type(value).__name__}")
+
+
+def _encoded(choice: str) -> bytes:
+    _require_text("a choice", choice)
+    try:
+        return choice.encode()
+    except UnicodeEncodeError as error:
+        message = f"a choice holds the lone surrogate U+{ord(choice[error.start]):04X}, which is no character"
+        problem = Diagnostic("choices-surrogate", message, help="choices are written as UTF-8: remove it")
+        raise GrammarError([problem]) from None
 
 
 def _one_terminal(name: str, regex: RegexTree, span: Span | None) -> GrammarIR:

@@ -83,13 +83,15 @@ Limits parse_limits(const std::optional<nb::dict>& values) {
 std::shared_ptr<PyVocabulary> make_vocabulary(const nb::sequence& tokens, std::vector<TokenId> end_tokens) {
   std::vector<std::string_view> texts;
   const size_t n = nb::len(tokens);
-  if (n == 0 || n > std::numeric_limits<int32_t>::max()) throw nb::value_error("a vocabulary needs 1 to 2**31 - 1 tokens");
+  if (n == 0 || n > std::numeric_limits<int32_t>::max())
+    throw nb::value_error("a vocabulary needs 1 to 2**31 - 1 tokens");
   texts.reserve(n);
   for (nb::handle token : tokens) texts.push_back(view(nb::cast<nb::bytes>(token)));
   if (texts.size() != n) throw nb::value_error("the tokens changed while they were read");
   size_t total = 0;
   for (const auto& text : texts) total += text.size();
-  if (total > std::numeric_limits<uint32_t>::max() / 2) throw nb::value_error("the tokens hold more than 2 GiB of text");
+  if (total > std::numeric_limits<uint32_t>::max() / 2)
+    throw nb::value_error("the tokens hold more than 2 GiB of text");
   for (TokenId id : end_tokens) {
     if (id >= n) throw nb::value_error("an end token lies beyond the vocabulary");
   }
@@ -102,7 +104,8 @@ using AnyArray = nb::ndarray<nb::device::cpu>;
 
 bool is_mask_word(const nb::dlpack::dtype& t) {
   return t.bits == 32 && t.lanes == 1 &&
-         (t.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Int) || t.code == static_cast<uint8_t>(nb::dlpack::dtype_code::UInt));
+         (t.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Int) ||
+          t.code == static_cast<uint8_t>(nb::dlpack::dtype_code::UInt));
 }
 
 std::span<uint32_t> mask_row(const AnyArray& bits, size_t row, size_t n_words) {
@@ -128,7 +131,8 @@ void fill_row(Matcher& matcher, std::span<uint32_t> row) {
 
 // Sets what the mask leaves out. Whole words of zeros and ones, most of every mask, are taken at once.
 template <class Float>
-void mask_out(std::span<const uint32_t> bits, size_t n_vocab, Float* logits, int64_t stride, size_t n, Float minus_infinity) {
+void mask_out(std::span<const uint32_t> bits, size_t n_vocab, Float* logits, int64_t stride, size_t n,
+              Float minus_infinity) {
   auto at = [&](size_t i) -> Float& { return logits[static_cast<int64_t>(i) * stride]; };
   for (size_t word = 0; word < bits.size(); ++word) {
     const uint32_t allowed = bits[word];
@@ -166,7 +170,8 @@ void apply(PyMatcher& self, const AnyArray& logits) {
                     -std::numeric_limits<float>::infinity());
   } else {
     constexpr uint16_t kMinusInfinity = 0xFC00;
-    mask_out<uint16_t>(bits, vocabulary.n_vocab, static_cast<uint16_t*>(logits.data()), logits.stride(0), n, kMinusInfinity);
+    mask_out<uint16_t>(bits, vocabulary.n_vocab, static_cast<uint16_t*>(logits.data()), logits.stride(0), n,
+                       kMinusInfinity);
   }
   if (error) std::rethrow_exception(error);
 }
@@ -259,117 +264,178 @@ std::vector<CodePointRange> code_points(Ranges ranges, uint32_t limit) {
 void bind_regex_builder(nb::module_& m) {
   using Ids = std::vector<uint32_t>;
   nb::class_<RegexBuilder>(m, "RegexBuilder")
-      .def("__init__", [](RegexBuilder* self, const std::optional<nb::dict>& limits) { new (self) RegexBuilder(parse_limits(limits)); },
-           "limits"_a = nb::none())
-      .def("literal", [](RegexBuilder& self, const nb::bytes& data) {
-        return self.with([&](RegexStore& r) { return r.literal(view(data)).value; });
-      }, "data"_a)
-      .def("char_class", [](RegexBuilder& self, Ranges ranges) {
-        auto points = code_points(std::move(ranges), 0x10FFFF);
-        return self.with([&](RegexStore& r) { return r.char_class(std::move(points)).value; });
-      }, "ranges"_a)
-      .def("byte_class", [](RegexBuilder& self, Ranges ranges) {
-        ByteSet set;
-        for (const auto& range : code_points(std::move(ranges), 0xFF)) set |= ByteSet::range(range.low, range.high);
-        return self.with([&](RegexStore& r) { return r.bytes(set).value; });
-      }, "ranges"_a)
-      .def("concatenation", [](RegexBuilder& self, const Ids& parts) {
-        const auto nodes = self.nodes(parts);
-        return self.with([&](RegexStore& r) {
-          RegexId whole = RegexStore::empty_text();
-          for (size_t i = nodes.size(); i-- > 0;) whole = r.concatenation(nodes[i], whole);
-          return whole.value;
-        });
-      }, "parts"_a)
-      .def("alternation", [](RegexBuilder& self, const Ids& parts) {
-        auto nodes = self.nodes(parts);
-        return self.with([&](RegexStore& r) { return r.alternation(std::move(nodes)).value; });
-      }, "parts"_a)
-      .def("repetition", [](RegexBuilder& self, uint32_t body, uint32_t minimum, std::optional<uint32_t> maximum) {
-        const RegexId node = self.node(body);
-        return self.with([&](RegexStore& r) { return r.repetition(node, minimum, maximum.value_or(kUnbounded)).value; });
-      }, "body"_a, "minimum"_a, "maximum"_a.none())
-      .def("intersection", [](RegexBuilder& self, const Ids& parts) {
-        auto nodes = self.nodes(parts);
-        return self.with([&](RegexStore& r) { return r.intersection(std::move(nodes)).value; });
-      }, "parts"_a)
-      .def("complement", [](RegexBuilder& self, uint32_t body) {
-        const RegexId node = self.node(body);
-        return self.with([&](RegexStore& r) {
-          const RegexId text = r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
-          return r.intersection({text, r.complement(node)}).value;
-        });
-      }, "body"_a)
-      .def("key_set", [](RegexBuilder& self, const std::vector<nb::bytes>& keys) {
-        std::vector<std::string> texts;
-        for (const nb::bytes& key : keys) texts.emplace_back(view(key));
-        return self.with([&](RegexStore& r) { return r.key_set(std::move(texts)).value; });
-      }, "keys"_a)
-      .def("json_string", [](RegexBuilder& self, uint32_t body, std::string_view escapes) {
-        const RegexId node = self.node(body);
-        const JsonEscapes mode = parse_escapes(escapes);
-        return self.with([&](RegexStore& r) { return r.json_string(node, mode).value; });
-      }, "body"_a, "escapes"_a)
-      .def("is_empty", [](RegexBuilder& self, uint32_t id) {
-        const RegexId node = self.node(id);
-        return self.with([&](RegexStore& r) { return r.is_empty(node); });
-      }, "node"_a)
-      .def("matches", [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
-        RegexId node = self.node(id);
-        return self.with([&](RegexStore& r) {
-          for (char c : view(data)) node = r.derivative(node, static_cast<uint8_t>(c));
-          return r.nullable(node);
-        });
-      }, "node"_a, "data"_a)
-      .def("is_prefix", [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
-        RegexId node = self.node(id);
-        return self.with([&](RegexStore& r) {
-          for (char c : view(data)) node = r.derivative(node, static_cast<uint8_t>(c));
-          return !r.is_empty(node);
-        });
-      }, "node"_a, "data"_a)
-      .def("shortest", [](RegexBuilder& self, uint32_t id) -> nb::object {
-        const RegexId node = self.node(id);
-        const auto text = self.with([&](RegexStore& r) { return r.shortest(node); });
-        if (!text) return nb::none();
-        return to_bytes(*text);
-      }, "node"_a);
+      .def(
+          "__init__",
+          [](RegexBuilder* self, const std::optional<nb::dict>& limits) {
+            new (self) RegexBuilder(parse_limits(limits));
+          },
+          "limits"_a = nb::none())
+      .def(
+          "literal",
+          [](RegexBuilder& self, const nb::bytes& data) {
+            return self.with([&](RegexStore& r) { return r.literal(view(data)).value; });
+          },
+          "data"_a)
+      .def(
+          "char_class",
+          [](RegexBuilder& self, Ranges ranges) {
+            auto points = code_points(std::move(ranges), 0x10FFFF);
+            return self.with([&](RegexStore& r) { return r.char_class(std::move(points)).value; });
+          },
+          "ranges"_a)
+      .def(
+          "byte_class",
+          [](RegexBuilder& self, Ranges ranges) {
+            ByteSet set;
+            for (const auto& range : code_points(std::move(ranges), 0xFF)) set |= ByteSet::range(range.low, range.high);
+            return self.with([&](RegexStore& r) { return r.bytes(set).value; });
+          },
+          "ranges"_a)
+      .def(
+          "concatenation",
+          [](RegexBuilder& self, const Ids& parts) {
+            const auto nodes = self.nodes(parts);
+            return self.with([&](RegexStore& r) {
+              RegexId whole = RegexStore::empty_text();
+              for (size_t i = nodes.size(); i-- > 0;) whole = r.concatenation(nodes[i], whole);
+              return whole.value;
+            });
+          },
+          "parts"_a)
+      .def(
+          "alternation",
+          [](RegexBuilder& self, const Ids& parts) {
+            auto nodes = self.nodes(parts);
+            return self.with([&](RegexStore& r) { return r.alternation(std::move(nodes)).value; });
+          },
+          "parts"_a)
+      .def(
+          "repetition",
+          [](RegexBuilder& self, uint32_t body, uint32_t minimum, std::optional<uint32_t> maximum) {
+            const RegexId node = self.node(body);
+            return self.with(
+                [&](RegexStore& r) { return r.repetition(node, minimum, maximum.value_or(kUnbounded)).value; });
+          },
+          "body"_a, "minimum"_a, "maximum"_a.none())
+      .def(
+          "intersection",
+          [](RegexBuilder& self, const Ids& parts) {
+            auto nodes = self.nodes(parts);
+            return self.with([&](RegexStore& r) { return r.intersection(std::move(nodes)).value; });
+          },
+          "parts"_a)
+      .def(
+          "complement",
+          [](RegexBuilder& self, uint32_t body) {
+            const RegexId node = self.node(body);
+            return self.with([&](RegexStore& r) {
+              const RegexId text = r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
+              return r.intersection({text, r.complement(node)}).value;
+            });
+          },
+          "body"_a)
+      .def(
+          "key_set",
+          [](RegexBuilder& self, const std::vector<nb::bytes>& keys) {
+            std::vector<std::string> texts;
+            for (const nb::bytes& key : keys) texts.emplace_back(view(key));
+            return self.with([&](RegexStore& r) { return r.key_set(std::move(texts)).value; });
+          },
+          "keys"_a)
+      .def(
+          "json_string",
+          [](RegexBuilder& self, uint32_t body, std::string_view escapes) {
+            const RegexId node = self.node(body);
+            const JsonEscapes mode = parse_escapes(escapes);
+            return self.with([&](RegexStore& r) { return r.json_string(node, mode).value; });
+          },
+          "body"_a, "escapes"_a)
+      .def(
+          "is_empty",
+          [](RegexBuilder& self, uint32_t id) {
+            const RegexId node = self.node(id);
+            return self.with([&](RegexStore& r) { return r.is_empty(node); });
+          },
+          "node"_a)
+      .def(
+          "matches",
+          [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
+            RegexId node = self.node(id);
+            return self.with([&](RegexStore& r) {
+              for (char c : view(data)) node = r.derivative(node, static_cast<uint8_t>(c));
+              return r.nullable(node);
+            });
+          },
+          "node"_a, "data"_a)
+      .def(
+          "is_prefix",
+          [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
+            RegexId node = self.node(id);
+            return self.with([&](RegexStore& r) {
+              for (char c : view(data)) node = r.derivative(node, static_cast<uint8_t>(c));
+              return !r.is_empty(node);
+            });
+          },
+          "node"_a, "data"_a)
+      .def(
+          "shortest",
+          [](RegexBuilder& self, uint32_t id) -> nb::object {
+            const RegexId node = self.node(id);
+            const auto text = self.with([&](RegexStore& r) { return r.shortest(node); });
+            if (!text) return nb::none();
+            return to_bytes(*text);
+          },
+          "node"_a);
 }
 
 void bind_grammar_builder(nb::module_& m) {
   nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder")
-      .def("__init__", [](GrammarBuilder* self, PyVocabulary& vocabulary, const std::optional<nb::dict>& limits) {
-        new (self) GrammarBuilder(vocabulary.stores, parse_limits(limits));
-      }, "vocabulary"_a, "limits"_a = nb::none())
+      .def(
+          "__init__",
+          [](GrammarBuilder* self, PyVocabulary& vocabulary, const std::optional<nb::dict>& limits) {
+            new (self) GrammarBuilder(vocabulary.stores, parse_limits(limits));
+          },
+          "vocabulary"_a, "limits"_a = nb::none())
       .def("scope", &GrammarBuilder::scope, "ignore"_a.none(), "ignore_once"_a)
       .def("terminal", &GrammarBuilder::terminal, "regex"_a, "scope"_a, "priority"_a, "name"_a)
       .def("token_set", &GrammarBuilder::token_set, "ids"_a, "scope"_a, "name"_a)
       .def("nonterminal", &GrammarBuilder::nonterminal, "name"_a)
-      .def("repeat", [](GrammarBuilder& self, uint32_t symbol, uint32_t minimum, std::optional<uint32_t> maximum) {
-        return self.repeat(symbol, minimum, maximum.value_or(kUnbounded));
-      }, "symbol"_a, "minimum"_a, "maximum"_a.none())
-      .def("alternative", [](GrammarBuilder& self, uint32_t nonterminal, const std::vector<uint32_t>& symbols) {
-        self.alternative(nonterminal, symbols);
-      }, "nonterminal"_a, "symbols"_a)
-      .def("build", [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, uint32_t start, uint32_t start_scope,
-                       bool complete, bool ignore_initial, bool ignore_final) {
-        auto grammar = self.build(start, start_scope, complete, ignore_initial, ignore_final);
-        if (grammar == nullptr) throw nb::value_error("the start symbol matches nothing");
-        return std::make_shared<PyCompiled>(PyCompiled{std::move(grammar), std::move(vocabulary)});
-      }, "vocabulary"_a, "start"_a, "start_scope"_a, "complete"_a, "ignore_initial"_a, "ignore_final"_a);
+      .def(
+          "repeat",
+          [](GrammarBuilder& self, uint32_t symbol, uint32_t minimum, std::optional<uint32_t> maximum) {
+            return self.repeat(symbol, minimum, maximum.value_or(kUnbounded));
+          },
+          "symbol"_a, "minimum"_a, "maximum"_a.none())
+      .def(
+          "alternative",
+          [](GrammarBuilder& self, uint32_t nonterminal, const std::vector<uint32_t>& symbols) {
+            self.alternative(nonterminal, symbols);
+          },
+          "nonterminal"_a, "symbols"_a)
+      .def(
+          "build",
+          [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, uint32_t start, uint32_t start_scope,
+             bool complete, bool ignore_initial, bool ignore_final) {
+            auto grammar = self.build(start, start_scope, complete, ignore_initial, ignore_final);
+            if (grammar == nullptr) throw nb::value_error("the start symbol matches nothing");
+            return std::make_shared<PyCompiled>(PyCompiled{std::move(grammar), std::move(vocabulary)});
+          },
+          "vocabulary"_a, "start"_a, "start_scope"_a, "complete"_a, "ignore_initial"_a, "ignore_final"_a);
 }
 
 void bind_compiled_grammar(nb::module_& m) {
   nb::class_<PyCompiled>(m, "CompiledGrammar", nb::dynamic_attr())
-      .def("matcher", [](std::shared_ptr<PyCompiled> self) {
-        Matcher matcher(self->grammar);
-        return PyMatcher{std::move(matcher), std::move(self)};
-      })
+      .def("matcher",
+           [](std::shared_ptr<PyCompiled> self) {
+             Matcher matcher(self->grammar);
+             return PyMatcher{std::move(matcher), std::move(self)};
+           })
       .def_prop_ro("vocabulary", [](PyCompiled& self) { return self.vocabulary; })
-      .def("clear_masks", [](PyCompiled& self) {
-        const CompiledGrammar::Guard guard(*self.grammar);
-        self.grammar->clear_masks();
-      })
+      .def("clear_masks",
+           [](PyCompiled& self) {
+             const CompiledGrammar::Guard guard(*self.grammar);
+             self.grammar->clear_masks();
+           })
       .def("stats", [](PyCompiled& self) {
         const CompiledGrammar::Guard guard(*self.grammar);
         const CompiledGrammar::Stats s = self.grammar->stats();
@@ -389,29 +455,46 @@ void bind_compiled_grammar(nb::module_& m) {
 
 void bind_matcher(nb::module_& m) {
   nb::class_<PyMatcher>(m, "Matcher")
-      .def("fill_mask", [](PyMatcher& self, const AnyArray& bits) {
-        check_mask_array(bits, 1);
-        fill_row(self.matcher, mask_row(bits, 0, self.matcher.grammar().vocabulary().n_words()));
-      }, "bits"_a.noconvert())
+      .def(
+          "fill_mask",
+          [](PyMatcher& self, const AnyArray& bits) {
+            check_mask_array(bits, 1);
+            fill_row(self.matcher, mask_row(bits, 0, self.matcher.grammar().vocabulary().n_words()));
+          },
+          "bits"_a.noconvert())
       .def("apply", &apply, "logits"_a.noconvert())
-      .def("advance", [](PyMatcher& self, int64_t token) {
-        if (token >= 0 && token <= std::numeric_limits<int32_t>::max() && self.matcher.advance(static_cast<TokenId>(token))) return;
-        const std::string message = "token " + std::to_string(token) + " is not allowed here";
-        PyErr_SetString(python_error("TokenRejected").ptr(), message.c_str());
-        throw nb::python_error();
-      }, "token_id"_a)
-      .def("try_advance", [](PyMatcher& self, const std::vector<int64_t>& tokens, bool consume) {
-        std::vector<TokenId> ids;
-        for (int64_t token : tokens) {
-          const bool possible = token >= 0 && token <= std::numeric_limits<int32_t>::max();
-          ids.push_back(possible ? static_cast<TokenId>(token) : std::numeric_limits<TokenId>::max());
-        }
-        return self.matcher.try_advance(ids, consume);
-      }, "tokens"_a, nb::kw_only(), "consume"_a = true)
-      .def("advance_bytes", [](PyMatcher& self, const nb::bytes& data) { return self.matcher.advance_bytes(view(data)); }, "data"_a)
-      .def("rollback", [](PyMatcher& self, int64_t n) {
-        if (n < 0 || !self.matcher.rollback(static_cast<size_t>(n))) throw nb::value_error("there are fewer steps to take back");
-      }, "n"_a)
+      .def(
+          "advance",
+          [](PyMatcher& self, int64_t token) {
+            if (token >= 0 && token <= std::numeric_limits<int32_t>::max() &&
+                self.matcher.advance(static_cast<TokenId>(token)))
+              return;
+            const std::string message = "token " + std::to_string(token) + " is not allowed here";
+            PyErr_SetString(python_error("TokenRejected").ptr(), message.c_str());
+            throw nb::python_error();
+          },
+          "token_id"_a)
+      .def(
+          "try_advance",
+          [](PyMatcher& self, const std::vector<int64_t>& tokens, bool consume) {
+            std::vector<TokenId> ids;
+            for (int64_t token : tokens) {
+              const bool possible = token >= 0 && token <= std::numeric_limits<int32_t>::max();
+              ids.push_back(possible ? static_cast<TokenId>(token) : std::numeric_limits<TokenId>::max());
+            }
+            return self.matcher.try_advance(ids, consume);
+          },
+          "tokens"_a, nb::kw_only(), "consume"_a = true)
+      .def(
+          "advance_bytes",
+          [](PyMatcher& self, const nb::bytes& data) { return self.matcher.advance_bytes(view(data)); }, "data"_a)
+      .def(
+          "rollback",
+          [](PyMatcher& self, int64_t n) {
+            if (n < 0 || !self.matcher.rollback(static_cast<size_t>(n)))
+              throw nb::value_error("there are fewer steps to take back");
+          },
+          "n"_a)
       .def("fork", [](const PyMatcher& self) { return PyMatcher(self); })
       .def("reset", [](PyMatcher& self) { self.matcher.reset(); })
       .def_prop_ro("is_accepting", [](PyMatcher& self) { return self.matcher.is_accepting(); })
@@ -436,8 +519,9 @@ NB_MODULE(_core, m) {
   });
   nb::class_<PyVocabulary>(m, "Vocabulary")
       .def(nb::new_([](const nb::sequence& tokens, std::vector<TokenId> end_tokens) {
-        return make_vocabulary(tokens, std::move(end_tokens));
-      }), "tokens"_a, "end_tokens"_a)
+             return make_vocabulary(tokens, std::move(end_tokens));
+           }),
+           "tokens"_a, "end_tokens"_a)
       .def_prop_ro("n_vocab", [](PyVocabulary& self) { return self.vocabulary->n_vocab; })
       .def_prop_ro("end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; });
   bind_regex_builder(m);

@@ -12,6 +12,8 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 MAX_CODE_POINT = 0x10FFFF
+# Repetitions count up to this; front ends refuse what is beyond.
+MAX_COUNT = 2**31 - 1
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from cfgmask.grammar.regex_tree import MAX_COUNT
 from cfgmask.limits import Limits
 from cfgmask.regex.classes import read_class
 from cfgmask.regex.dialects import Dialect
@@ -18,7 +19,6 @@ from cfgmask.regex.groups import Wrap, read_opening
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.scanner import Scanner
 from cfgmask.regex.syntax import Anchor, Choice, Dot, Flags, Group, Node, Repeat, Sequence, Text, WordBoundary
-from cfgmask.regex.trees import MAX_COUNT
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|]+")
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]()|#\s\u200e\u200f]+")

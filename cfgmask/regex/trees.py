@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 
 from cfgmask.grammar.regex_tree import (
     EMPTY_TEXT,
+    MAX_COUNT,
     NOTHING,
     Alternation,
     CharClass,
@@ -15,9 +16,6 @@ from cfgmask.grammar.regex_tree import (
     Repetition,
     char_class,
 )
-
-# The largest count of a repetition, written or made here; it must fit into the core's 32-bit counters.
-MAX_COUNT = 2**31 - 1
 
 # Sequences and alternations in others of their kind are spliced in up to this size. A longer one may be shared by many
 # trees, and copying it into each would be quadratic.

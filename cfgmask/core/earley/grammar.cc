@@ -188,12 +188,12 @@ bool Grammar::nullable(Symbol symbol) const {
 
 bool analyse(Grammar& grammar) {
   prune(grammar);
-  const Closure nullable(grammar, [&](Symbol s) {
-    return s.kind() == SymbolKind::kTerminal && grammar.terminals[s.index()].nullable;
-  });
+  const Closure nullable(
+      grammar, [&](Symbol s) { return s.kind() == SymbolKind::kTerminal && grammar.terminals[s.index()].nullable; });
   for (uint32_t i = 0; i < grammar.nonterminals.size(); ++i) grammar.nonterminals[i].nullable = nullable[i];
   order_components(grammar);
-  return grammar.start.kind() == SymbolKind::kNonterminal && !grammar.nonterminals[grammar.start.index()].alternatives.empty();
+  return grammar.start.kind() == SymbolKind::kNonterminal &&
+         !grammar.nonterminals[grammar.start.index()].alternatives.empty();
 }
 
 }  // namespace cfgmask

@@ -48,7 +48,8 @@ Parser::Parser(const Grammar& grammar, Lexer& lexer, const Limits& limits)
     const ItemSet& set = at(start_);
     Kernel suppressed;
     for (const auto& edge : set.edges) {
-      if (!edge.is_ignore) suppressed.items.push_back(Item{edge.item.rest, edge.item.continuation, Gap::kSkippedOnce}.packed());
+      if (!edge.is_ignore)
+        suppressed.items.push_back(Item{edge.item.rest, edge.item.continuation, Gap::kSkippedOnce}.packed());
     }
     for (const auto& edge : set.token_edges) {
       suppressed.items.push_back(Item{edge.item.rest, edge.item.continuation, Gap::kSkippedOnce}.packed());
@@ -61,8 +62,9 @@ Parser::Parser(const Grammar& grammar, Lexer& lexer, const Limits& limits)
 }
 
 size_t Parser::bytes() const {
-  return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 + continuations_.bytes() +
-         outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() + n_items_ * sizeof(ItemSet::Edge) + scans_.bytes();
+  return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 +
+         continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
+         n_items_ * sizeof(ItemSet::Edge) + scans_.bytes();
 }
 
 RestId Parser::rest(Symbol head, RestId tail) {
@@ -255,7 +257,8 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
     case SymbolKind::kTerminal: {
       const Terminal& terminal = grammar_.terminals[here.head.index()];
       if (terminal.regex == RegexStore::nothing()) return;
-      closing.set.edges.push_back({terminal.regex, terminal.priority, here.head.index(), false, {at, item.continuation, item.gap}});
+      closing.set.edges.push_back(
+          {terminal.regex, terminal.priority, here.head.index(), false, {at, item.continuation, item.gap}});
       return;
     }
     case SymbolKind::kTokenSet:
@@ -367,7 +370,9 @@ void Parser::add_ignores(ItemSet& set) const {
 // Edges of equal regex and priority are one slot, in an order that depends on the regexes alone, so that equal sets of
 // live regexes are one lexer state whatever the grammar around them.
 void Parser::make_slots(ItemSet& set) {
-  auto key = [](const ItemSet::Edge& e) { return std::tuple(e.regex, e.priority, e.is_ignore, e.source, e.item.packed()); };
+  auto key = [](const ItemSet::Edge& e) {
+    return std::tuple(e.regex, e.priority, e.is_ignore, e.source, e.item.packed());
+  };
   auto less = [&](const auto& a, const auto& b) { return key(a) < key(b); };
   auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
   std::sort(set.edges.begin(), set.edges.end(), less);

@@ -1,9 +1,12 @@
 // An Earley parser whose item sets are interned values.
 //
-// An item is (rest, continuation): what is left of an alternative, and what goes on after it. There are no input positions.
+// An item is (rest, continuation): what is left of an alternative, and what goes on after it. There are no input
+// positions.
 //   - Equal tails of alternatives share one rest.
-//   - A continuation is the interned *set* of the items that await one nonterminal, so that many callers of a nonterminal
-//     share one item and ambiguity merges. (One continuation per caller is exponential on `s: "a" s "b" | "a" s "c" | "d"`.)
+//   - A continuation is the interned *set* of the items that await one nonterminal, so that many callers of a
+//   nonterminal
+//     share one item and ambiguity merges. (One continuation per caller is exponential on `s: "a" s "b" | "a" s "c" |
+//     "d"`.)
 //   - A call in tail position does not wait: its callers' callers wait instead. Right recursion stays in one state.
 //   - Content alone would never end for left recursion, so the nonterminals of a left-recursive component share a loop
 //     continuation: its identity is the set of callers from outside the component.
@@ -11,11 +14,11 @@
 //   - Nullable symbols are skipped where they are predicted (Aycock, Horspool 2002).
 // Equal contexts thus get equal ids however they were reached, and everything learnt about a state serves all of them.
 //
-// Continuations are well ordered only if all callers of a nonterminal are known when it is expanded: item sets are closed
-// component by component in the order that analyse() gives.
+// Continuations are well ordered only if all callers of a nonterminal are known when it is expanded: item sets are
+// closed component by component in the order that analyse() gives.
 //
-// After a skip (%ignore) only the terminals of the scope that skipped may follow. Their items are kept as they stood, each
-// for its first symbol alone, and marked with whether another skip may follow in the same gap.
+// After a skip (%ignore) only the terminals of the scope that skipped may follow. Their items are kept as they stood,
+// each for its first symbol alone, and marked with whether another skip may follow in the same gap.
 //
 // Threads: guarded by the owner.
 #pragma once

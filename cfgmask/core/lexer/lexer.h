@@ -1,11 +1,11 @@
 // Lexer states: which residuals the terminals that the parser can take here have come to.
 //
-// A state is an interned list of (slot, residual). A slot is the place of a terminal among the live terminals of a parser
-// state, not the terminal itself, so parser states and grammars whose live regexes are equal share automata, transition
-// rows and everything that is remembered by lexer state.
+// A state is an interned list of (slot, residual). A slot is the place of a terminal among the live terminals of a
+// parser state, not the terminal itself, so parser states and grammars whose live regexes are equal share automata,
+// transition rows and everything that is remembered by lexer state.
 //
-// A state made by `start` is at the boundary between two lexemes; any other is inside one. The two never share an id: the
-// residual of /a*b/ after "a" equals the one before it, but only before it may the text end or a token set match.
+// A state made by `start` is at the boundary between two lexemes; any other is inside one. The two never share an id:
+// the residual of /a*b/ after "a" equals the one before it, but only before it may the text end or a token set match.
 //
 // Threads: guarded by the owner, like RegexStore.
 #pragma once

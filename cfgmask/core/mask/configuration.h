@@ -38,8 +38,8 @@ class Stepper {
     return Configuration{at.items, next};
   }
 
-  // lexer: complete. Appends every way to go on inside a lexeme to `out`, and to `ends` the item sets of lexemes that may
-  // end after b.
+  // lexer: complete. Appends every way to go on inside a lexeme to `out`, and to `ends` the item sets of lexemes that
+  // may end after b.
   void complete(Configuration at, unsigned b, std::vector<Configuration>& out, std::vector<ItemSetId>& ends) {
     const LexerStateId next = lexer_.next(at.lexer, b);
     if (next == Lexer::dead()) return;

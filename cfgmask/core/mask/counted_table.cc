@@ -36,14 +36,16 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
     const unsigned byte = trie.byte(node);
     const LexerStateId next = lexer.next(at.state, byte);
     if (next == Lexer::dead()) {
-      if (lexer.matched(at.state) != Lexer::no_slots()) table->exits.push_back({{lexer.matched(at.state), node, end}, at.count});
+      if (lexer.matched(at.state) != Lexer::no_slots())
+        table->exits.push_back({{lexer.matched(at.state), node, end}, at.count});
       node = end;
       continue;
     }
     if (!in_json && at.state == run) {
       // Neighbouring siblings, found one after the other, are one exit.
       auto& more = table->more;
-      if (!more.empty() && more.back().count == at.count && more.back().exit.last == node && last_parent_end == at.end) {
+      if (!more.empty() && more.back().count == at.count && more.back().exit.last == node &&
+          last_parent_end == at.end) {
         more.back().exit.last = end;
       } else {
         more.push_back({{lexer.matched(run), node, end}, at.count});
@@ -61,11 +63,13 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
     if (node + 1 != end) stack.push_back({end, next, count});
     ++node;
   }
-  std::stable_sort(table->inside.begin(), table->inside.end(), [](const Token& a, const Token& b) { return a.count > b.count; });
+  std::stable_sort(table->inside.begin(), table->inside.end(),
+                   [](const Token& a, const Token& b) { return a.count > b.count; });
   table->inside.shrink_to_fit();
   table->ended.shrink_to_fit();
   table->exits.shrink_to_fit();
-  std::stable_sort(table->more.begin(), table->more.end(), [](const Exit& a, const Exit& b) { return a.count < b.count; });
+  std::stable_sort(table->more.begin(), table->more.end(),
+                   [](const Exit& a, const Exit& b) { return a.count < b.count; });
   table->more.shrink_to_fit();
   return table;
 }
@@ -90,7 +94,8 @@ void CountedTable::restrict(uint32_t minimum, uint32_t maximum, std::vector<Toke
     if (exit.count >= minimum && exit.count <= maximum) exits_out.push_back(exit.exit);
   }
   auto by_count = [](const Exit& exit, uint32_t count) { return exit.count < count; };
-  for (auto it = std::lower_bound(more.begin(), more.end(), maximum, by_count); it != more.end() && it->count == maximum; ++it) {
+  for (auto it = std::lower_bound(more.begin(), more.end(), maximum, by_count);
+       it != more.end() && it->count == maximum; ++it) {
     exits_out.push_back(it->exit);
   }
   std::sort(exits_out.begin(), exits_out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

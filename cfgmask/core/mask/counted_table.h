@@ -29,20 +29,23 @@ struct CountedTable {
   // Segments of which every token stays inside, and the trie that knows their tokens' characters.
   std::vector<const Segment*> segments;
   const Trie* trie = nullptr;
-  std::vector<Token> ended;   // tokens whose last byte completes the lexeme, as a closing quote does
+  std::vector<Token> ended;  // tokens whose last byte completes the lexeme, as a closing quote does
   std::vector<Exit> exits;
-  // Where one more character begins. A bound that is reached there ends the lexeme, unless it is a JSON string, which only
-  // a quote ends.
+  // Where one more character begins. A bound that is reached there ends the lexeme, unless it is a JSON string, which
+  // only a quote ends.
   std::vector<Exit> more;
 
   // `unbounded` is x*, or a JSON string between characters whose rest is x*; see RegexStore::counted.
-  static std::shared_ptr<const CountedTable> build(const Trie& trie, Lexer& lexer, RegexStore& regexes, RegexId unbounded);
+  static std::shared_ptr<const CountedTable> build(const Trie& trie, Lexer& lexer, RegexStore& regexes,
+                                                   RegexId unbounded);
 
   // For x{minimum,maximum}: appends the tokens of x* that do not fit, and sets the exits, in the order of the trie.
-  void restrict(uint32_t minimum, uint32_t maximum, std::vector<TokenId>& less, std::vector<LexerTable::Exit>& exits_out) const;
+  void restrict(uint32_t minimum, uint32_t maximum, std::vector<TokenId>& less,
+                std::vector<LexerTable::Exit>& exits_out) const;
 
   size_t bytes() const {
-    return sizeof(*this) + (inside.capacity() + ended.capacity()) * sizeof(Token) + (exits.capacity() + more.capacity()) * sizeof(Exit);
+    return sizeof(*this) + (inside.capacity() + ended.capacity()) * sizeof(Token) +
+           (exits.capacity() + more.capacity()) * sizeof(Exit);
   }
 };
 

@@ -1,7 +1,7 @@
 // The table of a lexer state as what differs from the table of another.
 //
-// Where the two states meet on the way down the trie, the other's answers hold for the whole subtree; only what lies above
-// is walked. Right for any two states, cheap where they soon meet.
+// Where the two states meet on the way down the trie, the other's answers hold for the whole subtree; only what lies
+// above is walked. Right for any two states, cheap where they soon meet.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,16 @@ struct SimplerState {
   LexerStateId state;
   ByteSet differs;
 };
-// The state in which, of all residuals, only the one that takes nearly everything is live, without its exceptions; nullopt
-// if there is no such residual, or if `state` is that already.
+// The state in which, of all residuals, only the one that takes nearly everything is live, without its exceptions;
+// nullopt if there is no such residual, or if `state` is that already.
 std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, LexerStateId state);
 
 class DifferenceWalk {
  public:
-  // base_inside: the mask of the tokens that stay inside from the base. Writes more_, less_ and exits_ of `table`, whose
-  // base_ is set.
-  DifferenceWalk(const Trie& trie, RegexStore& regexes, Lexer& lexer, std::span<const uint32_t> base_inside, LexerTable& table)
+  // base_inside: the mask of the tokens that stay inside from the base. Writes more_, less_ and exits_ of `table`,
+  // whose base_ is set.
+  DifferenceWalk(const Trie& trie, RegexStore& regexes, Lexer& lexer, std::span<const uint32_t> base_inside,
+                 LexerTable& table)
       : trie_(trie), regexes_(regexes), lexer_(lexer), base_inside_(base_inside), table_(table) {}
 
   void run(LexerStateId state, LexerStateId base);

@@ -8,8 +8,8 @@
 
 namespace cfgmask {
 
-// One walk of the trie with the lexer alone: some microseconds where few bytes fit or whole segments do, some milliseconds
-// where every character changes the state.
+// One walk of the trie with the lexer alone: some microseconds where few bytes fit or whole segments do, some
+// milliseconds where every character changes the state.
 class TableWalk {
  public:
   TableWalk(const Trie& trie, RegexStore& regexes, Lexer& lexer, LexerTable& table)
@@ -151,7 +151,8 @@ std::shared_ptr<const LexerTable> LexerTables::renamed(LexerStateId state) {
   return table;
 }
 
-// A counted residual alone, such as JSON's "[^...]{0,40}: the unbounded one's table without the tokens that are too long.
+// A counted residual alone, such as JSON's "[^...]{0,40}: the unbounded one's table without the tokens that are too
+// long.
 std::shared_ptr<const LexerTable> LexerTables::counted(LexerStateId state) {
   const Words live = lexer_.residuals(state);
   if (live.size() != 2) return nullptr;

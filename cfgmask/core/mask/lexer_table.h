@@ -1,10 +1,10 @@
 // What every token of the vocabulary does to a lexer state, before any parser is asked.
 //
-// From a lexer state, a token either stays inside the lexeme to its last byte, or dies in it, or leaves it: the bytes so
-// far complete a lexeme and the next byte cannot go on. The first kind is a set of tokens; the last is a list of exits,
-// each a range of sibling subtrees of the trie that begin a new lexeme once the parser has scanned the matched slots. Both
-// depend on the residuals alone, so a table serves every parser state and every grammar in which the same residuals are
-// live: a mask is a table's inside, and the walks of its exits from the parser's answers.
+// From a lexer state, a token either stays inside the lexeme to its last byte, or dies in it, or leaves it: the bytes
+// so far complete a lexeme and the next byte cannot go on. The first kind is a set of tokens; the last is a list of
+// exits, each a range of sibling subtrees of the trie that begin a new lexeme once the parser has scanned the matched
+// slots. Both depend on the residuals alone, so a table serves every parser state and every grammar in which the same
+// residuals are live: a mask is a table's inside, and the walks of its exits from the parser's answers.
 //
 // Threads: guarded by the store that owns it.
 #pragma once
@@ -47,7 +47,8 @@ class LexerTable {
   }
   // Not counting the base, which has other users.
   size_t bytes() const {
-    return sizeof(*this) + (more_.capacity() + less_.capacity() + bits_.capacity()) * 4 + exits_.capacity() * sizeof(Exit);
+    return sizeof(*this) + (more_.capacity() + less_.capacity() + bits_.capacity()) * 4 +
+           exits_.capacity() * sizeof(Exit);
   }
 
  private:
@@ -75,7 +76,8 @@ class LexerTables {
   LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, Lexer& lexer);
   ~LexerTables();
 
-  // The table of a state, remembered. The result outlives its being forgotten. Cost of a first call: see the ways below.
+  // The table of a state, remembered. The result outlives its being forgotten. Cost of a first call: see the ways
+  // below.
   std::shared_ptr<const LexerTable> get(LexerStateId state);
   // By a plain walk whatever the state, and not remembered; what the other ways are tested against.
   std::shared_ptr<const LexerTable> walk(LexerStateId state);
@@ -98,7 +100,7 @@ class LexerTables {
   size_t n_words_;
   RegexStore& regexes_;
   Lexer& lexer_;
-  std::unordered_map<uint32_t, std::shared_ptr<const LexerTable>> tables_;         // by lexer state
+  std::unordered_map<uint32_t, std::shared_ptr<const LexerTable>> tables_;            // by lexer state
   std::unordered_map<uint32_t, std::shared_ptr<const CountedTable>> counted_tables_;  // by residual
   size_t bytes_ = 0;
 };

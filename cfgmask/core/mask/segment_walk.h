@@ -10,8 +10,8 @@
 
 namespace cfgmask {
 
-// Whether `state` takes all texts of the segment's class and is the same after them. At most a hundred look-ups for ASCII,
-// some hundreds beyond it.
+// Whether `state` takes all texts of the segment's class and is the same after them. At most a hundred look-ups for
+// ASCII, some hundreds beyond it.
 bool stays(Lexer& lexer, LexerStateId state, const Segment& segment);
 
 // Whether `state` takes all texts of the segment's class, to whatever state: then its tokens stay inside the lexeme.

@@ -263,8 +263,14 @@ std::vector<std::string> CompiledGrammar::expected(StateId state) {
 }
 
 CompiledGrammar::Stats CompiledGrammar::stats() const {
-  return {states_.size(),          parser_.n_item_sets(), parser_.n_items(), store_->lexer.size(),
-          store_->regexes.size(), n_masks_,              mask_bytes_,       store_->tables.size(),
+  return {states_.size(),
+          parser_.n_item_sets(),
+          parser_.n_items(),
+          store_->lexer.size(),
+          store_->regexes.size(),
+          n_masks_,
+          mask_bytes_,
+          store_->tables.size(),
           parser_.bytes() + state_ids_.bytes() + states_.bytes() + steps_.bytes() + mask_bytes_};
 }
 

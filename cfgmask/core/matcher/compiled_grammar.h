@@ -1,7 +1,8 @@
 // A grammar bound to a vocabulary, with everything that its matchers have learnt.
 //
-// The state of a matcher is a StateId: an interned set of configurations. Equal texts, and most texts that leave the same
-// things open, have the same id; what is remembered about a state (its mask, whether it accepts) serves every matcher.
+// The state of a matcher is a StateId: an interned set of configurations. Equal texts, and most texts that leave the
+// same things open, have the same id; what is remembered about a state (its mask, whether it accepts) serves every
+// matcher.
 //
 // Threads: hold a Guard while calling anything below it. The store's mutex is the only lock; nothing here calls out.
 #pragma once

@@ -20,8 +20,9 @@ std::shared_ptr<SharedStore> VocabularyStores::acquire(const Limits& limits) {
 }
 
 RegexBuilder::RegexBuilder(const Limits& limits)
-    : RegexBuilder(std::make_shared<SharedStore>(std::make_shared<const Trie>(std::span<const std::string_view>()), 0, limits),
-                   limits) {}
+    : RegexBuilder(
+          std::make_shared<SharedStore>(std::make_shared<const Trie>(std::span<const std::string_view>()), 0, limits),
+          limits) {}
 
 RegexBuilder::RegexBuilder(std::shared_ptr<SharedStore> store, const Limits& limits)
     : store_(std::move(store)), limits_(limits), account_{"max_regex_nodes", limits.max_regex_nodes} {}
@@ -93,7 +94,8 @@ uint32_t GrammarBuilder::nonterminal(std::string name) {
 uint32_t GrammarBuilder::repeat(uint32_t body, uint32_t minimum, uint32_t maximum) {
   if (minimum > maximum) throw std::invalid_argument("a repetition's minimum exceeds its maximum");
   const Symbol inner = symbol(body);
-  if (inner.kind() == SymbolKind::kRepeat) throw std::invalid_argument("a repetition needs a nonterminal around its repetition");
+  if (inner.kind() == SymbolKind::kRepeat)
+    throw std::invalid_argument("a repetition needs a nonterminal around its repetition");
   grammar_.repeats.push_back({inner, minimum, maximum});
   return Symbol::make(SymbolKind::kRepeat, grammar_.repeats.size() - 1).value;
 }
@@ -111,7 +113,8 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
                                                        bool ignore_initial, bool ignore_final) {
   check_scope(start_scope);
   grammar_.start = symbol(start);
-  if (grammar_.start.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("the start symbol must be a nonterminal");
+  if (grammar_.start.kind() != SymbolKind::kNonterminal)
+    throw std::invalid_argument("the start symbol must be a nonterminal");
   grammar_.start_scope = start_scope;
   grammar_.complete = complete;
   grammar_.ignore_initial = ignore_initial;

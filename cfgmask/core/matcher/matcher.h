@@ -30,9 +30,7 @@ class History {
   }
   ~History() { release(top_); }
 
-  void push(StateId state, bool finished) {
-    top_ = new Step{1, top_, state, finished, size() + 1};
-  }
+  void push(StateId state, bool finished) { top_ = new Step{1, top_, state, finished, size() + 1}; }
   void pop(size_t n) {
     for (; n > 0; --n) {
       Step* below = top_->below;

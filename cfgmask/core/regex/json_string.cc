@@ -27,7 +27,7 @@ constexpr uint32_t kLowSurrogate = 0xDC00;
 constexpr uint32_t kSurrogateSpan = 0x400;
 
 constexpr CodePointRange kAnyEscape[] = {{0, 0xD7FF}, {0xE000, 0xFFFF}};
-constexpr CodePointRange kLiteralEscape[] = {{0, 0x1F},   {0x22, 0x22},     {0x2F, 0x2F},
+constexpr CodePointRange kLiteralEscape[] = {{0, 0x1F},    {0x22, 0x22},   {0x2F, 0x2F},
                                              {0x5C, 0x5C}, {0x7F, 0xD7FF}, {0xE000, 0xFFFF}};
 // Control characters that have no short escape.
 constexpr CodePointRange kCanonicalEscape[] = {{0, 7}, {0xB, 0xB}, {0xE, 0x1F}};
@@ -93,7 +93,8 @@ struct RegexStore::JsonState {
 
 RegexStore::JsonState RegexStore::json_state(RegexId node) const {
   const Words o = operands(node);
-  return {RegexId(o[0]), static_cast<JsonEscapes>(o[1] & 0xF), static_cast<Phase>((o[1] >> 4) & 0xF), o[1] >> 8, o[2], o[3]};
+  return {RegexId(o[0]), static_cast<JsonEscapes>(o[1] & 0xF), static_cast<Phase>((o[1] >> 4) & 0xF), o[1] >> 8, o[2],
+          o[3]};
 }
 
 RegexId RegexStore::json_node(const JsonState& s) {
@@ -136,7 +137,8 @@ RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
       return is_empty(s.body) ? nothing() : json_node(s);
     case Phase::kEscape:
       for (const ShortEscape& escape : kShortEscapes) {
-        if (b == static_cast<unsigned>(escape.letter) && allows(s.escapes, escape)) return after_character(s, escape.code_point);
+        if (b == static_cast<unsigned>(escape.letter) && allows(s.escapes, escape))
+          return after_character(s, escape.code_point);
       }
       if (b != 'u') return nothing();
       s.phase = Phase::kHex;
@@ -213,9 +215,7 @@ bool RegexStore::can_take_hex(const JsonState& state) {
   const uint32_t shift = 4 * (4 - state.n_digits);
   const uint32_t low = state.digits << shift;
   const uint32_t high = low + (1U << shift) - 1;
-  auto overlap = [&](uint32_t from, uint32_t to) {
-    return std::pair(std::max(low, from), std::min(high, to));
-  };
+  auto overlap = [&](uint32_t from, uint32_t to) { return std::pair(std::max(low, from), std::min(high, to)); };
   if (state.phase == Phase::kLowHex) {
     const auto [from, to] = overlap(kLowSurrogate, kLowSurrogate + kSurrogateSpan - 1);
     const uint32_t base = 0x10000 + state.high * kSurrogateSpan;

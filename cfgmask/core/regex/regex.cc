@@ -304,7 +304,8 @@ void RegexStore::merge_json_strings(std::vector<RegexId>& parts, bool intersect)
   for (size_t i = 0; i < strings.size();) {
     std::vector<RegexId> bodies;
     size_t j = i;
-    for (; j < strings.size() && std::equal(place(strings[i]).begin(), place(strings[i]).end(), place(strings[j]).begin());
+    for (; j < strings.size() &&
+           std::equal(place(strings[i]).begin(), place(strings[i]).end(), place(strings[j]).begin());
          ++j) {
       bodies.push_back(operand(strings[j], 0));
     }
@@ -383,8 +384,8 @@ RegexId RegexStore::repetition(RegexId body, uint32_t minimum, uint32_t maximum)
   if (nullable(body)) minimum = 0;
   if (kind(body) == RegexKind::kRepetition) {
     const Words inner = operands(body);
-    if (inner[1] == 0 && inner[2] == kUnbounded) return body;                       // (x*){m,n}
-    if (inner[1] <= 1 && minimum <= 1 && maximum == kUnbounded) {                   // (x{0,k})*, (x{1,k})+
+    if (inner[1] == 0 && inner[2] == kUnbounded) return body;      // (x*){m,n}
+    if (inner[1] <= 1 && minimum <= 1 && maximum == kUnbounded) {  // (x{0,k})*, (x{1,k})+
       return repetition(RegexId(inner[0]), std::min(inner[1], minimum), kUnbounded);
     }
   }
@@ -698,7 +699,8 @@ std::optional<std::string> RegexStore::shortest(RegexId node) {
       steps.push_back({next, i, static_cast<uint8_t>(b)});
       if (!nullable(next)) continue;
       std::string text;
-      for (size_t at = steps.size() - 1; at != 0; at = steps[at].parent) text.push_back(static_cast<char>(steps[at].byte));
+      for (size_t at = steps.size() - 1; at != 0; at = steps[at].parent)
+        text.push_back(static_cast<char>(steps[at].byte));
       return std::string(text.rbegin(), text.rend());
     }
   }

@@ -1,11 +1,11 @@
 // Regexes over bytes: hash-consed nodes moved by Brzozowski derivatives.
 //
-// A node denotes a set of byte strings. Equal nodes have equal ids, so an automaton state is a node and its transition a
-// derivative (Brzozowski 1964; Owens, Reppy, Turon 2009). Nodes are simplified where they are made: similar nodes become
-// one, which is what keeps the number of residuals finite and small.
+// A node denotes a set of byte strings. Equal nodes have equal ids, so an automaton state is a node and its transition
+// a derivative (Brzozowski 1964; Owens, Reppy, Turon 2009). Nodes are simplified where they are made: similar nodes
+// become one, which is what keeps the number of residuals finite and small.
 //
-// Counted repetition is a node (`x{0,100000}` is one), a set of keys is a node (a range of a sorted table and a depth), and
-// a JSON string literal is a node around the regex of its decoded text. None is ever unrolled.
+// Counted repetition is a node (`x{0,100000}` is one), a set of keys is a node (a range of a sorted table and a depth),
+// and a JSON string literal is a node around the regex of its decoded text. None is ever unrolled.
 //
 // Threads: none of this is safe for concurrent use; the owner of a RegexStore guards it.
 #pragma once
@@ -99,12 +99,12 @@ class RegexStore {
     uint32_t maximum;
   };
   std::optional<Counted> counted(RegexId node);
-  // Residuals x* (x a class), or JSON strings between characters with that to come, such that whatever text keeps one of
-  // them alive keeps `node` alive: those that the alternatives of `node` begin with. So any text may go before what a
-  // search looks for.
+  // Residuals x* (x a class), or JSON strings between characters with that to come, such that whatever text keeps one
+  // of them alive keeps `node` alive: those that the alternatives of `node` begin with. So any text may go before what
+  // a search looks for.
   std::vector<RegexId> leading_loops(RegexId node);
-  // For an intersection (also inside a JSON string between characters) of something with complements: that something, and
-  // the bytes after which the two may differ. A node of another kind is itself.
+  // For an intersection (also inside a JSON string between characters) of something with complements: that something,
+  // and the bytes after which the two may differ. A node of another kind is itself.
   struct Simpler {
     RegexId node;
     ByteSet differs;

@@ -2,13 +2,16 @@
 //
 // Open addressing with linear probing. When a table is three quarters full, a table of twice the size is started and
 // every later insertion moves kMove entries over; a lookup asks both until the move is done. The longest pause is one
-// allocation. Nothing is ever erased, which is what interning needs; `clear` starts anew.
+// allocation, whose zeroes come from the system page by page. Nothing is ever erased, which is what interning needs.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <optional>
-#include <vector>
+#include <utility>
 
 namespace cfgmask {
 
@@ -49,21 +52,37 @@ class HashTable {
   }
 
   size_t size() const { return count_; }
-  size_t bytes() const { return (slots_.capacity() + old_.capacity()) * sizeof(Slot); }
-
-  void clear() { *this = HashTable(); }
+  size_t bytes() const { return (slots_.size() + old_.size()) * sizeof(Slot); }
 
  private:
   struct Slot {
-    uint64_t key = 0;
-    uint32_t value = 0;
-    bool used = false;
+    uint64_t key;
+    uint32_t value;
+    bool used;
+  };
+  class Slots {
+   public:
+    Slots() = default;
+    explicit Slots(size_t n) : at_(static_cast<Slot*>(std::calloc(n, sizeof(Slot)))), size_(n) {
+      if (at_ == nullptr) throw std::bad_alloc();
+    }
+    size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    Slot& operator[](size_t i) { return at_.get()[i]; }
+    const Slot& operator[](size_t i) const { return at_.get()[i]; }
+
+   private:
+    struct Free {
+      void operator()(Slot* slots) const { std::free(slots); }
+    };
+    std::unique_ptr<Slot, Free> at_;
+    size_t size_ = 0;
   };
   static constexpr size_t kFirst = 16;
   static constexpr size_t kMove = 16;
 
   template <class Same>
-  static std::optional<uint32_t> probe(const std::vector<Slot>& slots, uint64_t key, Same same) {
+  static std::optional<uint32_t> probe(const Slots& slots, uint64_t key, Same same) {
     if (slots.empty()) return std::nullopt;
     const size_t mask = slots.size() - 1;
     for (size_t i = mix(key) & mask; slots[i].used; i = (i + 1) & mask) {
@@ -81,8 +100,8 @@ class HashTable {
 
   void grow() {
     while (!old_.empty()) move_some();
-    old_.swap(slots_);
-    slots_.assign(old_.empty() ? kFirst : old_.size() * 2, Slot{});
+    Slots larger(slots_.empty() ? kFirst : slots_.size() * 2);
+    old_ = std::exchange(slots_, std::move(larger));
     moved_ = 0;
   }
 
@@ -92,11 +111,11 @@ class HashTable {
     for (; moved_ < end; ++moved_) {
       if (old_[moved_].used) place(old_[moved_].key, old_[moved_].value);
     }
-    if (moved_ == old_.size()) std::vector<Slot>().swap(old_);
+    if (moved_ == old_.size()) old_ = Slots();
   }
 
-  std::vector<Slot> slots_;
-  std::vector<Slot> old_;
+  Slots slots_;
+  Slots old_;
   size_t moved_ = 0;
   size_t count_ = 0;
 };

@@ -13,8 +13,8 @@ ByteSet bytes_of(std::string_view text) {
   return set;
 }
 
-// Chosen on three vocabularies: the classes of names and words, which most patterns are made of, then text as JSON strings
-// hold it. Each token belongs to the first that holds it.
+// Chosen on three vocabularies: the classes of names and words, which most patterns are made of, then text as JSON
+// strings hold it. Each token belongs to the first that holds it.
 std::vector<Segment> classes() {
   auto segment = [](ByteSet ascii, bool multibyte) {
     Segment s;
@@ -32,7 +32,7 @@ std::vector<Segment> classes() {
   joined |= bytes_of("_-.");
   ByteSet text = ByteSet::range(0x20, 0x7E);
   for (char c : {'"', '\\'}) text.remove(static_cast<uint8_t>(c));
-  std::vector<Segment> all{segment(lower, false), segment(names, false), segment(words, false),
+  std::vector<Segment> all{segment(lower, false),  segment(names, false), segment(words, false),
                            segment(joined, false), segment(text, false),  segment(words, true)};
   all.push_back(Segment{});
   all.back().is_rest = true;
@@ -41,7 +41,7 @@ std::vector<Segment> classes() {
 
 struct Characters {
   uint32_t count = 0;
-  bool valid = true;               // whole characters of UTF-8 only
+  bool valid = true;  // whole characters of UTF-8 only
   bool space_beyond_ascii = false;
 };
 

@@ -1,13 +1,14 @@
 // The byte strings of a vocabulary as flat tries.
 //
 // Nodes stand in depth-first order, so a subtree is a range of nodes and its tokens a range of one array: skipping a
-// subtree is one assignment, allowing a whole one a loop without branches. Immutable after construction, hence shared by
-// threads freely.
+// subtree is one assignment, allowing a whole one a loop without branches. Immutable after construction, hence shared
+// by threads freely.
 //
 // Tokens are sorted into segments by the characters that they consist of (lower case letters only; letters and digits;
-// ...), each a trie of its own, all standing side by side under the root. Where every character of a segment's class leads
-// a lexer state back to itself, as in most places of most strings, its tokens are known without a walk. The last segment
-// holds what is in no class. A walk needs to know nothing of this: siblings may have the same byte, that is all.
+// ...), each a trie of its own, all standing side by side under the root. Where every character of a segment's class
+// leads a lexer state back to itself, as in most places of most strings, its tokens are known without a walk. The last
+// segment holds what is in no class. A walk needs to know nothing of this: siblings may have the same byte, that is
+// all.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ namespace cfgmask {
 
 using TokenId = uint32_t;
 
-// The tokens whose characters are all ASCII of a set, or also (if multibyte) beyond ASCII but not white space, which `.`,
+// The tokens whose characters are all ASCII of a set, or also (if multibyte) beyond ASCII but not white space, which
+// `.`,
 // `\S` and the like leave out; for the last segment, the rest.
 struct Segment {
   ByteSet ascii;

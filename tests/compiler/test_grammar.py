@@ -1,0 +1,83 @@
+"""What `Grammar.from_…` and `compile` refuse, and how they say it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cfgmask
+from cfgmask.grammar.ir import GrammarIR, Repeat, Rule, Terminal
+from cfgmask.grammar.regex_tree import MAX_COUNT, Literal
+
+BYTES = cfgmask.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], eos_token_id=256)
+
+
+def code_of(error: pytest.ExceptionInfo[cfgmask.GrammarError]) -> str:
+    return error.value.diagnostics[0].code
+
+
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (cfgmask.Grammar.from_lark, b'start: "a"'),
+        (cfgmask.Grammar.from_regex, ["a"]),
+        (cfgmask.Grammar.from_choices, "abc"),
+        (cfgmask.Grammar.from_choices, ["a", 1]),
+    ],
+)
+def test_wrong_types_are_named(make: Any, argument: Any) -> None:
+    with pytest.raises(TypeError, match="must be a"):
+        make(argument)
+
+
+def test_unknown_schema_option_is_named() -> None:
+    with pytest.raises(TypeError, match=r"unknown option 'spaces'; the options are limits, whitespace"):
+        cfgmask.Grammar.from_json_schema({}, spaces="none")
+
+
+@pytest.mark.parametrize(("choices", "code"), [([], "choices-empty"), (["\ud800"], "choices-surrogate")])
+def test_choices_that_are_none(choices: list[str], code: str) -> None:
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.Grammar.from_choices(choices)
+    assert code_of(error) == code
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [("g.txt", b'start: "a"', "file-suffix"), ("g.lark", b'start: "\xff"', "file-encoding")],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes, code: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.Grammar.from_file(path)
+    assert code_of(error) == code
+
+
+def test_file_over_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "g.lark"
+    path.write_bytes(b"//" * 600)
+    with pytest.raises(cfgmask.LimitExceeded, match="max_source_bytes = 1000"):
+        cfgmask.Grammar.from_file(path, limits=cfgmask.Limits(max_source_bytes=1000))
+
+
+@pytest.mark.parametrize("arguments", [(None, BYTES), (cfgmask.Grammar.from_choices(["a"]), None)])
+def test_compile_names_wrong_types(arguments: tuple[Any, Any]) -> None:
+    with pytest.raises(TypeError, match="compile takes a Grammar, a Vocabulary and Limits"):
+        cfgmask.compile(*arguments)
+
+
+def test_compile_refuses_counts_that_the_core_cannot_hold() -> None:
+    letter = Terminal("A", Literal(b"a"))
+    ir = GrammarIR((Rule("start", Repeat(letter, 0, MAX_COUNT + 1)),), "start")
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.compile(ir, BYTES)
+    assert code_of(error) == "count-too-large"
+
+
+def test_compile_refuses_a_grammar_without_texts() -> None:
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.compile(cfgmask.Grammar.from_regex(r"[^\s\S]"), BYTES)
+    assert code_of(error) == "grammar-empty"
