@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+_LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Limits:
     """Bounds on what one grammar may cost. Crossing one raises `LimitExceeded`, which names it.
+
+    Each is an int from 0 to 2**63 - 1; anything else raises TypeError or ValueError.
+    Regex nodes and lexer states are shared by the grammars of a vocabulary: what another grammar made before is free.
 
     max_source_bytes   size of a grammar, schema or pattern text
     max_nesting        nesting depth of groups, of schema values and of regexes
@@ -29,3 +34,11 @@ class Limits:
     max_items: int = 100_000
     max_item_sets: int = 4_000_000
     mask_cache_bytes: int = 256 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{field.name} must be an int, not {type(value).__name__}")
+            if not 0 <= value <= _LARGEST:
+                raise ValueError(f"{field.name} must be from 0 to 2**63 - 1, not {value}")

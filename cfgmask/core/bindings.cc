@@ -205,7 +205,10 @@ nb::list fill_masks(const nb::sequence& matchers, const AnyArray& bits, size_t t
   std::vector<nb::object> alive;
   for (size_t i = 0; i < n; ++i) {
     alive.emplace_back(matchers[i]);
-    PyMatcher* matcher = alive.back().is_none() ? nullptr : nb::cast<PyMatcher*>(alive.back());
+    PyMatcher* matcher = nullptr;
+    if (!alive.back().is_none() && !nb::try_cast(alive.back(), matcher)) {
+      throw nb::type_error("fill_masks takes a sequence of Matcher or None");
+    }
     const size_t n_words = matcher == nullptr ? 0 : matcher->matcher.grammar().vocabulary().n_words();
     rows.push_back({matcher == nullptr ? nullptr : &matcher->matcher, mask_row(bits, i, n_words), nullptr});
   }
@@ -510,6 +513,8 @@ void bind_matcher(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   using namespace cfgmask;
+  // What a module keeps in its globals lives to the end of the process; that is no leak to warn its users of.
+  nb::set_leak_warnings(false);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

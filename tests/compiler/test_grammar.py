@@ -81,3 +81,11 @@ def test_compile_refuses_a_grammar_without_texts() -> None:
     with pytest.raises(cfgmask.GrammarError) as error:
         cfgmask.compile(cfgmask.Grammar.from_regex(r"[^\s\S]"), BYTES)
     assert code_of(error) == "grammar-empty"
+
+
+@pytest.mark.parametrize(
+    ("value", "error"), [("x", TypeError), (1.5, TypeError), (-1, ValueError), (2**63, ValueError)]
+)
+def test_limits_are_checked(value: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="max_items must be"):
+        cfgmask.Limits(max_items=value)
