@@ -130,6 +130,15 @@ RegexId RegexStore::bytes(const ByteSet& set) {
 // A character class as UTF-8: alternatives by the first byte, bytes with equal continuations in one set. Shared
 // continuations make it the minimal automaton of the class.
 RegexId RegexStore::char_class(std::vector<CodePointRange> ranges) {
+  static_assert(sizeof(CodePointRange) == 2 * sizeof(uint32_t));
+  const Words key(reinterpret_cast<const uint32_t*>(ranges.data()), ranges.size() * 2);
+  if (auto known = class_keys_.find(key)) return class_nodes_[*known];
+  const RegexId node = build_char_class(ranges);
+  class_keys_.intern(key);
+  return class_nodes_.push_back(node);
+}
+
+RegexId RegexStore::build_char_class(std::span<const CodePointRange> ranges) {
   struct Form {
     uint32_t low, high;  // code points with this many bytes
     uint32_t lead;

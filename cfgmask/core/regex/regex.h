@@ -131,6 +131,7 @@ class RegexStore {
   RegexId intern(RegexKind kind, std::span<const uint32_t> operands);
   Props properties(RegexKind kind, std::span<const uint32_t> operands) const;
 
+  RegexId build_char_class(std::span<const CodePointRange> ranges);
   RegexId utf8_tail(std::span<const CodePointRange> ranges, int n_bytes);
   RegexId derive(RegexId node, unsigned b);
   RegexId derive_concatenation(RegexId node, unsigned b);
@@ -162,6 +163,8 @@ class RegexStore {
   ChunkedVector<Props> props_;
   ChunkedVector<ByteSet> first_sets_;
   HashTable derivatives_;
+  Interner class_keys_;  // ranges of char_class; grammars ask for the same few again and again
+  ChunkedVector<RegexId> class_nodes_;
   Interner key_table_ids_;
   ChunkedVector<std::unique_ptr<KeyTable>> key_tables_;
   size_t key_table_bytes_ = 0;
