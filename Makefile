@@ -108,7 +108,7 @@ $(STAMPS)/test: $(STAMPS)/tools pyproject.toml
 	touch $@
 
 $(STAMPS)/torch: $(STAMPS)/test
-	$(EDITABLE) '.[demo,tiktoken,test,torch,transformers]'
+	$(EDITABLE) '.[demo,tiktoken,test,torch,train,transformers]'
 	touch $@
 
 $(STAMPS)/bench: $(STAMPS)/tools pyproject.toml
