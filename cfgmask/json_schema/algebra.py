@@ -8,8 +8,9 @@ raised before that costs much.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import reduce
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from cfgmask.json_schema import array_algebra, decide, numbers, object_algebra, strings
 from cfgmask.json_schema.normal_form import (
@@ -69,27 +70,112 @@ def union(parts: Iterable[Normal]) -> Normal:
     )
 
 
-def complement(a: Normal) -> Normal:
-    """Every value that is not in the set. Where it has refusals: a superset of them, marked as refused."""
+class Prober(Protocol):
+    """Proves sets to be empty, sometimes, by a look at the values of members and items. False means nothing."""
+
+    def has_no_array(self, shape: ArrayShape) -> bool:
+        """Whether no array is of the shape."""
+
+    def has_no_object(self, shape: ObjectShape) -> bool:
+        """Whether no object is of the shape."""
+
+    def share_no_object(self, a: ObjectShape, b: ObjectShape) -> bool:
+        """Whether no object is of both shapes."""
+
+
+def without_empty(a: Normal, prober: Prober) -> Normal:
+    """The same set without alternatives that can be shown to be empty."""
+    arrays = tuple(shape for shape in a.arrays if not prober.has_no_array(shape))
+    objects = tuple(shape for shape in a.objects if not prober.has_no_object(shape))
+    return replace(a, arrays=arrays, objects=objects)
+
+
+def difference(a: Normal, holes: Iterable[Normal], prober: Prober) -> Normal:
+    """The values of `a` that are in none of the holes. Raises TooManyAlternatives.
+
+    Where something in a hole is refused, what it touches of `a` stays and is refused too.
+    Alternatives that share nothing with a hole stay as they are: that is what keeps discriminated unions small.
+    """
+    holes = list(holes)
+    texts = a.strings
+    for hole in holes:
+        if not strings.intersect(texts, hole.strings.widest).is_plainly_empty:
+            texts = strings.intersect(texts, strings.complement(hole.strings))
     return Normal(
-        null=not a.null,
-        booleans=frozenset([False, True]) - a.booleans,
-        numbers=without((ALL_NUMBERS,), a.numbers, lambda shape: list(numbers.complement(shape)), intersect_numbers),
-        strings=strings.complement(a.strings),
-        arrays=without((ALL_ARRAYS,), a.arrays, array_algebra.complement, array_algebra.intersect),
-        objects=without((ALL_OBJECTS,), a.objects, object_algebra.complement, object_algebra.intersect),
+        null=a.null and not any(hole.null for hole in holes),
+        booleans=a.booleans.difference(*(hole.booleans for hole in holes)),
+        numbers=_without(
+            a.numbers,
+            [shape for hole in holes for shape in hole.numbers],
+            lambda shape: list(numbers.complement(shape)),
+            intersect_numbers,
+            lambda a, b: intersect_numbers(a, b) is None,
+            lambda _shape: False,
+        ),
+        strings=texts,
+        arrays=_without(
+            a.arrays,
+            [shape for hole in holes for shape in hole.arrays],
+            array_algebra.complement,
+            array_algebra.intersect,
+            lambda a, b: _arrays_are_disjoint(a, b, prober),
+            prober.has_no_array,
+        ),
+        objects=_without(
+            a.objects,
+            [shape for hole in holes for shape in hole.objects],
+            object_algebra.complement,
+            object_algebra.intersect,
+            lambda a, b: _objects_are_disjoint(a, b, prober),
+            prober.has_no_object,
+        ),
     )
 
 
-def without(
+def _arrays_are_disjoint(a: ArrayShape, b: ArrayShape, prober: Prober) -> bool:
+    both = array_algebra.intersect(a, b)
+    return both is None or prober.has_no_array(both)
+
+
+def _objects_are_disjoint(a: ObjectShape, b: ObjectShape, prober: Prober) -> bool:
+    if prober.share_no_object(a, b):
+        return True
+    counted = a.minimum or b.minimum or a.maximum is not None or b.maximum is not None or a.witnesses or b.witnesses
+    return bool(counted) and object_algebra.intersect(a, b) is None
+
+
+def exactly_one(parts: list[Normal], prober: Prober) -> Normal:
+    """The values that are in exactly one of the parts. Raises TooManyAlternatives.
+
+    Cost: quadratic in the number of alternatives.
+    """
+    return union([difference(part, parts[:i] + parts[i + 1 :], prober) for i, part in enumerate(parts)])
+
+
+def _without(
     shapes: tuple[Shape, ...],
-    holes: tuple[Shape, ...],
+    holes: Iterable[Shape],
     opposite: Callable[[Shape], list[Shape]],
     both: Callable[[Shape, Shape], Shape | None],
+    are_disjoint: Callable[[Shape, Shape], bool],
+    is_empty: Callable[[Shape], bool],
 ) -> tuple[Shape, ...]:
-    """The values of the shapes that are in none of the holes."""
-    for hole in holes:
-        shapes = _product(shapes, tuple(opposite(hole)), both)
+    """Take one hole after the other out of each shape that it touches; empty pieces are dropped on the way."""
+    for hole in dict.fromkeys(holes):
+        kept: dict[Shape, None] = {}
+        touched = []
+        for shape in shapes:
+            if are_disjoint(shape, hole):
+                kept[shape] = None
+            else:
+                touched.append(shape)
+        if not touched:
+            continue
+        pieces = _product(tuple(touched), tuple(opposite(hole)), both)
+        kept.update(dict.fromkeys(piece for piece in pieces if not is_empty(piece)))
+        if len(kept) > MAX_ALTERNATIVES:
+            raise TooManyAlternatives
+        shapes = tuple(kept)
     return shapes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from cfgmask.diagnostics import Diagnostic
@@ -63,24 +64,40 @@ def is_plainly_empty(shape: ArrayShape) -> bool:
 
 
 def complement(shape: ArrayShape) -> list[ArrayShape]:
-    """The arrays that are not of the shape, as alternatives that may overlap (a superset of them, marked as refused,
-    where the shape has refusals).
+    """The arrays that are not of the shape (all of them, marked as refused, where the shape has refusals).
+
+    The alternatives are disjoint: each breaks one condition and meets those before it.
     """
-    outside = [ArrayShape(refusals=shape.refusals)] if shape.refusals else []
-    if shape.unique_at is not None:
-        outside.append(ArrayShape(minimum=2, refusals=frozenset([_needs_equal_items(shape.unique_at)])))
+    if shape.refusals:
+        return [ArrayShape(refusals=shape.refusals)]
+    outside: list[ArrayShape | None] = []
+    held: ArrayShape | None = ALL_ARRAYS
+    for met, broken in _conditions(shape):
+        if held is None:
+            break
+        outside.append(intersect(held, broken))
+        held = intersect(held, met)
+    return [candidate for candidate in outside if candidate is not None]
+
+
+def _conditions(shape: ArrayShape) -> Iterator[tuple[ArrayShape, ArrayShape]]:
+    """The conditions of a shape one by one: the arrays that meet it, and those that do not."""
     if shape.minimum > 0:
-        outside.append(trimmed(ArrayShape(maximum=shape.minimum - 1)))
+        yield ArrayShape(minimum=shape.minimum), trimmed(ArrayShape(maximum=shape.minimum - 1))
     if shape.maximum is not None:
-        outside.append(ArrayShape(minimum=shape.maximum + 1))
+        yield trimmed(ArrayShape(maximum=shape.maximum)), ArrayShape(minimum=shape.maximum + 1)
     for index, item in enumerate(shape.prefix):
         if item != ANYTHING:
             before: tuple[Conjunction, ...] = (ANYTHING,) * index
-            outside.append(ArrayShape((*before, negate(item)), minimum=index + 1))
-    if shape.rest not in (ANYTHING, NEVER):
-        outside.append(ArrayShape(witnesses=(ItemWitness(len(shape.prefix), negate(shape.rest)),)))
-    outside += [_without(witness) for witness in shape.witnesses]
-    return outside
+            yield trimmed(ArrayShape((*before, item))), ArrayShape((*before, negate(item)), minimum=index + 1)
+    for witness in [ItemWitness(len(shape.prefix), negate(shape.rest))]:
+        if witness.value not in (ANYTHING, NEVER):
+            yield _without(witness), ArrayShape(witnesses=(witness,))
+    for witness in shape.witnesses:
+        yield ArrayShape(witnesses=(witness,)), _without(witness)
+    if shape.unique_at is not None:
+        broken = ArrayShape(minimum=2, refusals=frozenset([_needs_equal_items(shape.unique_at)]))
+        yield ArrayShape(unique_at=shape.unique_at), broken
 
 
 def _needs_equal_items(pointer: str) -> Diagnostic:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from cfgmask.grammar.regex_tree import Complement, Intersection, RegexTree
+from cfgmask.grammar.regex_tree import Intersection, RegexTree
 from cfgmask.regex import parse_regex
 
 
@@ -28,7 +28,7 @@ def possible_regex(name: str) -> RegexTree | None:
 
 
 def _hostname() -> RegexTree:
-    return Intersection((_read(_PATTERNS["hostname"]), _read(".{1,253}"), Complement(_read(r"(?:.*\.)?[Xx][Nn]--.*"))))
+    return Intersection((_read(_PATTERNS["hostname"]), _read(".{1,253}")))
 
 
 def _read(pattern: str) -> RegexTree:
@@ -58,13 +58,16 @@ _OFFSET = f"(?:[Zz]|[+-]{_HOUR}:{_SIXTY})"
 
 
 def _leap_second() -> str:
-    """A leap second is the last of a day in UTC. Offsets of whole hours only: those with minutes would need the 2,880
-    pairs of a local time and an offset, for one second in years.
+    """A leap second, which is the last of a day in UTC.
+
+    Only for offsets of which the minutes are in use somewhere: all others would make this 20 times as large.
     """
     local = [f"23:59:60{_FRACTION}(?:[Zz]|[+-]00:00)"]
-    for hours in range(1, 24):
-        local.append(f"{hours - 1:02}:59:60{_FRACTION}\\+{hours:02}:00")
-        local.append(f"{23 - hours:02}:59:60{_FRACTION}-{hours:02}:00")
+    for offset in range(15, 24 * 60, 15):
+        if offset % 60 != 15:
+            for sign, time in (("+", offset - 1), ("-", 24 * 60 - 1 - offset)):
+                shown = f"{offset // 60:02}:{offset % 60:02}"
+                local.append(f"{time // 60:02}:{time % 60:02}:60{_FRACTION}[{sign}]{shown}")
     return _one_of(*local)
 
 
@@ -104,7 +107,15 @@ _IPV6 = _ipv6()
 # Host names: RFC 1123, section 2.1. Labels that begin with `xn--` are left out: whether one is valid is a matter of
 # punycode, which no regex decides. The bound of 253 characters for the whole name is an intersection.
 
-_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_ANY_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+# Spelled out, for a complement would cost every host name a search of whether it can still be completed. From the
+# inside: after `xn-` no hyphen, after `xn` not `--`, after `x` not `n--`.
+_AFTER_XN_ = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,58}[A-Za-z0-9])?"
+_AFTER_XN = f"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{{0,59}}[A-Za-z0-9])?|-{_AFTER_XN_})"
+_AFTER_X = (
+    f"(?:[A-MO-Za-mo-z0-9](?:[A-Za-z0-9-]{{0,60}}[A-Za-z0-9])?|-[A-Za-z0-9-]{{0,60}}[A-Za-z0-9]|[Nn]{_AFTER_XN}?)"
+)
+_LABEL = f"(?:[A-WYZa-wyz0-9](?:[A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?|[Xx]{_AFTER_X}?)"
 
 # E-mail: RFC 5321, section 4.1.2 (Mailbox).
 
@@ -151,7 +162,7 @@ def _uri(extra: str, private: str, relative: bool) -> str:
 
 _VARIABLE = rf"(?:[A-Za-z0-9_]|{_PERCENT})(?:\.?(?:[A-Za-z0-9_]|{_PERCENT}))*(?::[1-9][0-9]{{0,3}}|\*)?"
 _EXPRESSION = rf"\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\}}"
-_TEMPLATE = rf"(?:[!#$&(-;=?-\[\]_a-z~{_UCS}{_PRIVATE}]|{_PERCENT}|{_EXPRESSION})*"
+_TEMPLATE = rf"(?:[!#$&-;=?-\[\]_a-z~{_UCS}{_PRIVATE}]|{_PERCENT}|{_EXPRESSION})*"
 
 # JSON Pointers: RFC 6901, section 3, and the draft of relative ones.
 
@@ -179,7 +190,7 @@ _PATTERNS: dict[str, str] = {
 _WIDER: dict[str, str] = {
     "date-time": f"{_DATE}[Tt]{_HOUR}:{_SIXTY}:(?:{_SIXTY}|60){_FRACTION}{_OFFSET}",
     "time": f"{_HOUR}:{_SIXTY}:(?:{_SIXTY}|60){_FRACTION}{_OFFSET}",
-    "hostname": rf"{_LABEL}(?:\.{_LABEL})*\.?",
+    "hostname": rf"{_ANY_LABEL}(?:\.{_ANY_LABEL})*\.?",
 }
 
 UNENFORCEABLE_FORMATS: dict[str, str] = {

@@ -118,7 +118,7 @@ class _Lowering:
     def problems(self, grammar: GrammarIR) -> list[Diagnostic]:
         """What cannot be enforced in the rules that are left in a grammar."""
         refused = {d for rule in grammar.rules for d in self._rules.refusals.get(rule.name, ())}
-        return [*self._normaliser.problems, *refused]
+        return [d for found in (*self._normaliser.problems, *refused) for d in self._normaliser.everywhere(found)]
 
     def _value(self, conjunction: Conjunction) -> Expr:
         """The expression of a value: in place for scalars, a rule for everything else."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 from cfgmask.diagnostics import Diagnostic
@@ -171,8 +172,16 @@ class ObjectShape:
     witnesses: tuple[Witness, ...] = ()
     refusals: frozenset[Diagnostic] = frozenset()
 
-    def value_of_other(self, name: str) -> Conjunction:
-        """What the value of a key without a name here must be."""
+    @cached_property
+    def by_name(self) -> dict[str, Member]:
+        """The members by their names."""
+        return {member.name: member for member in self.members}
+
+    def value_of(self, name: str) -> Conjunction:
+        """What the value of a key must be; NEVER if there must be no such key."""
+        member = self.by_name.get(name)
+        if member is not None:
+            return member.value
         for other in self.others:
             if other.keys.admits(name):
                 return other.value

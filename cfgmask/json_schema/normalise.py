@@ -7,6 +7,7 @@ into a value is found out. Schemas of members and items are left as conjunctions
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import reduce
 
@@ -16,7 +17,6 @@ from cfgmask.json_schema import algebra
 from cfgmask.json_schema.algebra import TooManyAlternatives
 from cfgmask.json_schema.array_keywords import array_shape
 from cfgmask.json_schema.drafts import ASSERTIONS
-from cfgmask.json_schema.exactly_one import exactly_one
 from cfgmask.json_schema.normal_form import (
     ANYTHING,
     EVERYTHING,
@@ -26,11 +26,11 @@ from cfgmask.json_schema.normal_form import (
     Constant,
     Negation,
     Normal,
-    ObjectShape,
     Term,
 )
 from cfgmask.json_schema.object_keywords import dependent_required, dependent_schemas, having, lacking, object_shape
 from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.probe import InProgress, Prober
 from cfgmask.json_schema.resolve import Node, Schemas
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.limits import Limits
@@ -38,13 +38,10 @@ from cfgmask.limits import Limits
 # Keywords whose schemas apply to the same value as the schema they stand in.
 _APPLICATORS = ("$ref", "allOf", "anyOf", "oneOf", "not", "if")
 
-# How many levels a probe for emptiness goes down, and how many items of an array it looks at.
+# How many normalisations may wait for the answer of a probe that led to the next one.
 _MAX_PROBES = 8
-_PROBED_ITEMS = 16
-
-
-class InProgress(Exception):
-    """A question about a schema that is being normalised right now; only probes ask such (`is_provably_empty`)."""
+# Up to so many alternatives it costs less to keep empty ones than to look for them.
+_MANY_ALTERNATIVES = 4
 
 
 class Normaliser:
@@ -60,55 +57,66 @@ class Normaliser:
         self.limits = limits
         self.problems: list[Diagnostic] = []
         self._conjunctions: dict[Node, Conjunction] = {}
+        self._by_content: dict[Hashable, Node] = {}
+        # Pairs of places that say the same; nothing inside the second ones is looked at.
+        self._alike: list[tuple[str, str]] = []
         self._terms: dict[Term, Normal] = {}
         self._normals: dict[Conjunction, Normal] = {ANYTHING: EVERYTHING}
         self._active: set[Term] = set()
         self._probes = 0
+        self._prober = Prober(self._probed)
 
     def conjunction(self, node: Node) -> Conjunction:
-        """The schema as a conjunction, without schemas that say nothing and references that say nothing themselves."""
+        """The schema as a conjunction, without schemas that say nothing and references that say nothing themselves.
+
+        Schemas that say the same are one: the first of them that was met stands for all.
+        """
         found = self._conjunctions.get(node)
         if found is None:
-            found = self._conjunctions[node] = self._followed(node)
+            found = self._conjunctions[node] = tuple(map(self._first_alike, self._followed(node)))
         return found
+
+    def everywhere(self, diagnostic: Diagnostic) -> set[Diagnostic]:
+        """The diagnostic at its own place and at all places that say the same."""
+        found = {diagnostic}
+        todo = [diagnostic]
+        while todo:
+            pointer = todo.pop().pointer or ""
+            for first, other in self._alike:
+                if pointer == first or pointer.startswith(first + "/"):
+                    copy = replace(diagnostic, pointer=other + pointer[len(first) :])
+                    if copy not in found:
+                        found.add(copy)
+                        todo.append(copy)
+        return found
+
+    def _first_alike(self, term: Term) -> Term:
+        if not isinstance(term, Node):
+            return term
+        first = self._by_content.setdefault(self.schemas.content(term), term)
+        if first is not term:
+            self._alike.append((first.pointer, term.pointer))
+        return first
 
     def normal(self, conjunction: Conjunction) -> Normal:
         """The normal form. Raises InProgress inside of a probe, and LimitExceeded."""
         found = self._normals.get(conjunction)
         if found is None:
-            for term in conjunction:
+            for term in _positive_terms(conjunction):
                 self._evaluate(term)
-            found = self._normals[conjunction] = self._meet(conjunction)
-            if len(self._normals) > self.limits.max_rules:
-                raise LimitExceeded("max_rules", self.limits.max_rules, "combinations of schemas")
+            found = self._meet(conjunction)
         return found
 
-    def is_provably_empty(self, normal: Normal) -> bool:
-        """Whether a look a few levels deep shows that no value is in the set. False does not mean that there is one."""
-        others = normal.null or normal.booleans or normal.numbers or not normal.strings.widest.is_plainly_empty
-        if others or any(not shape.minimum for shape in normal.arrays):
-            return False
-        return all(
-            any(self._conjunction_is_provably_empty(shape.item(i)) for i in range(min(shape.minimum, _PROBED_ITEMS)))
-            for shape in normal.arrays
-        ) and all(self.object_is_provably_empty(shape) for shape in normal.objects)
-
-    def object_is_provably_empty(self, shape: ObjectShape) -> bool:
-        """The same question about one alternative of a set of objects."""
-        return any(member.required and self._conjunction_is_provably_empty(member.value) for member in shape.members)
-
-    def _conjunction_is_provably_empty(self, conjunction: Conjunction) -> bool:
-        if not conjunction:
-            return False
-        if self._probes >= _MAX_PROBES:
-            return False
+    def _probed(self, term: Term) -> Normal:
+        """The normal form of a term for a probe, which must not go on for ever nor look at what is being made."""
+        if self._probes == _MAX_PROBES:
+            raise InProgress
         self._probes += 1
         try:
-            return self.is_provably_empty(self.normal(conjunction))
-        except InProgress:
-            return False
+            self._evaluate(term)
         finally:
             self._probes -= 1
+        return self._terms[term]
 
     def _followed(self, node: Node) -> Conjunction:
         passed = set()
@@ -173,20 +181,18 @@ class Normaliser:
         return True
 
     def _needs(self, term: Term) -> list[Term]:
-        if isinstance(term, Negation):
-            return list(term.body)
-        if isinstance(term, Constant):
+        if not isinstance(term, Node):
             return []
         needed = [need for keyword in _APPLICATORS if term.has(keyword) for need in self._applied(term, keyword)]
         if term.has("if"):
             needed += [n for keyword in ("then", "else") if term.has(keyword) for n in self._applied(term, keyword)]
         if term.has("propertyNames"):
             needed += self._applied(term, "propertyNames")
-        needed += [need for _name, schema in dependent_schemas(term, self) for need in schema]
+        needed += [need for _name, schema in dependent_schemas(term, self) for need in _positive_terms(schema)]
         return needed
 
     def _applied(self, node: Node, keyword: str) -> list[Term]:
-        return [term for conjunction in self._conjunctions_of(node, keyword) for term in conjunction]
+        return [term for conjunction in self._conjunctions_of(node, keyword) for term in _positive_terms(conjunction)]
 
     def _conjunctions_of(self, node: Node, keyword: str) -> list[Conjunction]:
         if keyword == "$ref":
@@ -198,25 +204,48 @@ class Normaliser:
     # Everything below finds what it needs in `_terms`.
 
     def _meet(self, conjunction: Conjunction) -> Normal:
-        return reduce(algebra.intersect, (self._terms[term] for term in conjunction), EVERYTHING)
+        found = self._normals.get(conjunction)
+        if found is not None:
+            return found
+        positive = [self._terms[term] for term in conjunction if not isinstance(term, Negation)]
+        holes = [self._meet(term.body) for term in conjunction if isinstance(term, Negation)]
+        try:
+            found = reduce(self._both, positive, EVERYTHING)
+            if holes:
+                found = algebra.difference(found, holes, self._prober)
+        except TooManyAlternatives:
+            found = self._too_many(next((term for term in conjunction if isinstance(term, Node)), None))
+        self._normals[conjunction] = found
+        if len(self._normals) > self.limits.max_rules:
+            raise LimitExceeded("max_rules", self.limits.max_rules, "combinations of schemas")
+        return found
+
+    def _too_many(self, node: Node | None) -> Normal:
+        """Report a set with too many alternatives; it counts as everything from here on."""
+        self.problems.append(
+            Diagnostic(
+                "schema-too-many-alternatives",
+                f"the combinations of this schema's parts are more than {algebra.MAX_ALTERNATIVES} alternatives",
+                pointer="" if node is None else node.pointer,
+                help="make the alternatives differ in the value of a required property",
+            )
+        )
+        return EVERYTHING
+
+    def _both(self, a: Normal, b: Normal) -> Normal:
+        """The intersection. Where it has many alternatives, those that can be shown to be empty are dropped at once."""
+        both = algebra.intersect(a, b)
+        many = max(len(both.arrays), len(both.objects)) > _MANY_ALTERNATIVES
+        return algebra.without_empty(both, self._prober) if many else both
 
     def _build(self, term: Term) -> Normal:
+        if isinstance(term, Constant):
+            return constants([term.value])
+        assert isinstance(term, Node), "negations are taken apart before"
         try:
-            if isinstance(term, Constant):
-                return constants([term.value])
-            if isinstance(term, Negation):
-                return algebra.complement(self._meet(term.body))
             return self._schema(term)
         except TooManyAlternatives:
-            self.problems.append(
-                Diagnostic(
-                    "schema-too-many-alternatives",
-                    f"the combinations of this schema's parts are more than {algebra.MAX_ALTERNATIVES} alternatives",
-                    pointer=term.pointer if isinstance(term, Node) else "",
-                    help="write the alternatives that are meant as one anyOf",
-                )
-            )
-            return EVERYTHING
+            return self._too_many(term)
 
     def _schema(self, node: Node) -> Normal:
         parts = []
@@ -230,11 +259,14 @@ class Normaliser:
             if keyword == "properties":
                 parts.append(self._own(node))
                 own_place_taken = True
-            elif keyword in _APPLICATORS:
+            elif keyword in _APPLICATORS and keyword != "not":
                 parts.append(self._application(node, keyword))
         if not own_place_taken:
             parts.append(self._own(node))
-        return reduce(algebra.intersect, parts)
+        whole = reduce(self._both, parts)
+        if node.has("not"):
+            whole = algebra.difference(whole, self._operands(node, "not"), self._prober)
+        return whole
 
     def _own(self, node: Node) -> Normal:
         """What the keywords say that look at the value without further schemas for the same value."""
@@ -257,9 +289,9 @@ class Normaliser:
             assert isinstance(values, list)
             own = algebra.intersect(constants(values), own)
         for alternatives in dependent_required(node):
-            own = algebra.intersect(own, replace(EVERYTHING, objects=alternatives))
+            own = self._both(own, replace(EVERYTHING, objects=alternatives))
         for name, schema in dependent_schemas(node, self):
-            own = algebra.intersect(own, self._where_present(name, schema))
+            own = self._both(own, self._where_present(name, schema))
         return own
 
     def _where_present(self, name: str, schema: Conjunction) -> Normal:
@@ -268,25 +300,39 @@ class Normaliser:
         present = algebra.intersect(replace(NOTHING_AT_ALL, objects=(having(name),)), self._meet(schema))
         return algebra.union([absent, present])
 
+    def _operands(self, node: Node, keyword: str) -> list[Normal]:
+        return [self._meet(conjunction) for conjunction in self._conjunctions_of(node, keyword)]
+
     def _application(self, node: Node, keyword: str) -> Normal:
         """What a keyword says that applies schemas to the same value."""
-        found = [self._meet(conjunction) for conjunction in self._conjunctions_of(node, keyword)]
+        found = self._operands(node, keyword)
         if keyword == "anyOf":
             return algebra.union(found)
         if keyword == "oneOf":
-            return exactly_one(found, self)
-        if keyword == "not":
-            return algebra.complement(found[0])
+            return algebra.exactly_one(found, self._prober)
         if keyword == "if":
             return self._conditional(node, found[0])
-        return reduce(algebra.intersect, found)
+        return reduce(self._both, found)
 
     def _conditional(self, node: Node, condition: Normal) -> Normal:
-        if not (node.has("then") or node.has("else")):
-            return EVERYTHING
-        branches = []
-        for keyword, met in (("then", True), ("else", False)):
-            where = condition if met else algebra.complement(condition)
-            consequence = self._conjunctions_of(node, keyword) if node.has(keyword) else [ANYTHING]
-            branches.append(algebra.intersect(where, self._meet(consequence[0])))
-        return algebra.union(branches)
+        consequence, alternative = (
+            self._operands(node, keyword)[0] if node.has(keyword) else EVERYTHING for keyword in ("then", "else")
+        )
+        if consequence == alternative:
+            return consequence
+        return algebra.union(
+            [self._both(condition, consequence), algebra.difference(alternative, [condition], self._prober)]
+        )
+
+
+def _positive_terms(conjunction: Conjunction) -> list[Term]:
+    """The terms that are not negations, those inside of negations included."""
+    found: list[Term] = []
+    todo = list(reversed(conjunction))
+    while todo:
+        term = todo.pop()
+        if isinstance(term, Negation):
+            todo.extend(term.body)
+        else:
+            found.append(term)
+    return found

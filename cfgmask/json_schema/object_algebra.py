@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cfgmask.json_schema.normal_form import (
     ALL_KEYS,
     ALL_OBJECTS,
     ANYTHING,
     NEVER,
+    Conjunction,
     KeyClass,
     Member,
     ObjectShape,
@@ -53,42 +56,67 @@ def is_plainly_empty(shape: ObjectShape) -> bool:
 
 
 def complement(shape: ObjectShape) -> list[ObjectShape]:
-    """The objects that are not of the shape, as alternatives that may overlap (a superset of them, marked as refused,
-    where the shape has refusals).
+    """The objects that are not of the shape (all of them, marked as refused, where the shape has refusals).
+
+    The alternatives are disjoint: each breaks one condition and meets those before it. So alternatives that come from
+    several complements seldom have a value in common, and their number does not multiply.
     """
-    outside = [ObjectShape(refusals=shape.refusals)] if shape.refusals else []
-    for member in shape.members:
+    if shape.refusals:
+        return [ObjectShape(refusals=shape.refusals)]
+    outside: list[ObjectShape | None] = []
+    held: ObjectShape | None = ALL_OBJECTS
+    for met, broken in _conditions(shape):
+        if held is None:
+            break
+        outside += [intersect(held, alternative) for alternative in broken]
+        held = intersect(held, met)
+    return [candidate for candidate in outside if candidate is not None and not is_plainly_empty(candidate)]
+
+
+def _conditions(shape: ObjectShape) -> Iterator[tuple[ObjectShape, list[ObjectShape]]]:
+    """The conditions of a shape one by one: the objects that meet it, and those that do not, as alternatives."""
+    # What tells alternatives of a schema apart is mostly the value of a required member.
+    for member in sorted(shape.members, key=lambda member: not member.required):
+        name = member.name
         if member.required:
-            outside.append(ObjectShape((Member(member.name, NEVER, listed=False),)))
+            yield _having(name, ANYTHING), [ObjectShape((Member(name, NEVER, listed=False),))]
         if member.value != ANYTHING:
-            outside.append(ObjectShape((Member(member.name, negate(member.value), required=True, listed=False),)))
+            yield ObjectShape((Member(name, member.value, listed=False),)), [_having(name, negate(member.value))]
     if shape.minimum > 0:
-        outside.append(ObjectShape(maximum=shape.minimum - 1))
+        yield ObjectShape(minimum=shape.minimum), [ObjectShape(maximum=shape.minimum - 1)]
     if shape.maximum is not None:
-        outside.append(ObjectShape(minimum=shape.maximum + 1))
-    outside += [ObjectShape(_named(witness), witnesses=(witness,)) for witness in _strange_keys(shape)]
-    outside += [_without(witness) for witness in shape.witnesses]
-    return [candidate for candidate in outside if not is_plainly_empty(candidate)]
+        yield ObjectShape(maximum=shape.maximum), [ObjectShape(minimum=shape.maximum + 1)]
+    for witness in _strange_keys(shape):
+        yield _without(witness), [ObjectShape(_named(witness), witnesses=(witness,))]
+    for witness in shape.witnesses:
+        yield ObjectShape(_named(witness), witnesses=(witness,)), [_without(witness)]
+
+
+def _having(name: str, value: Conjunction) -> ObjectShape:
+    return ObjectShape((Member(name, value, required=True, listed=False),))
 
 
 def _merged_members(a: ObjectShape, b: ObjectShape) -> tuple[Member, ...]:
     """The members of both, those that `properties` lists first, each kind from left to right."""
-    in_a = {member.name: member for member in a.members}
-    in_b = {member.name: member for member in b.members}
-    merged = []
-    for name in dict.fromkeys((*in_a, *in_b)):
-        x, y = in_a.get(name), in_b.get(name)
-        merged.append(
-            Member(
-                name,
-                conjoin(x.value if x else a.value_of_other(name), y.value if y else b.value_of_other(name)),
-                bool(x and x.required) or bool(y and y.required),
-                bool(x and x.listed) or bool(y and y.listed),
-            )
-        )
-    order = [m.name for m in (*a.members, *b.members) if m.listed]
-    rank = {name: position for position, name in enumerate(dict.fromkeys(order))}
+    names = dict.fromkeys([*a.by_name, *b.by_name])
+    merged = [_merged(name, a, b) for name in names]
+    if all(member.listed for member in (*a.members, *b.members)):
+        return tuple(merged)
+    order = dict.fromkeys(m.name for m in (*a.members, *b.members) if m.listed)
+    rank = {name: position for position, name in enumerate(order)}
     return tuple(sorted(merged, key=lambda member: rank.get(member.name, len(rank))))
+
+
+def _merged(name: str, a: ObjectShape, b: ObjectShape) -> Member:
+    x, y = a.by_name.get(name), b.by_name.get(name)
+    if x == y and x is not None:
+        return x
+    return Member(
+        name,
+        conjoin(a.value_of(name), b.value_of(name)),
+        (x is not None and x.required) or (y is not None and y.required),
+        (x is not None and x.listed) or (y is not None and y.listed),
+    )
 
 
 def _may_be_met(witness: Witness, shape: ObjectShape) -> bool:

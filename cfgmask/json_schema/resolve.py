@@ -6,13 +6,13 @@ within the one document that was given: nothing is ever fetched.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag, urljoin
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS, LATEST, Draft, draft_of_uri
-from cfgmask.json_schema.values import JsonValue, escape, unescape
+from cfgmask.json_schema.values import JsonValue, escape, kind, unescape
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ class Schemas:
         self._resources: dict[str, Node] = {}
         self._anchors: dict[tuple[str, str], Node] = {}
         self.notes: list[Diagnostic] = []
+        self._contents = _content_numbers(document)
         base, dialect = self._enter(document, "", Dialect(), "")
         self.root = self._node(document, "", base, dialect)
         self._resources[""] = self.root
@@ -130,6 +131,12 @@ class Schemas:
         if isinstance(held, list):
             return [self.child(node, keyword, str(index)) for index in range(len(held))]
         return [self.child(node, keyword, name) for name in held] if isinstance(held, dict) else []
+
+    def content(self, node: Node) -> Hashable:
+        """An object that two nodes share only if they say the same: equal keywords in one order, read in one way."""
+        assert isinstance(node.value, dict)
+        said = tuple((k, self._contents[id(v)]) for k, v in node.value.items() if k in ASSERTIONS)
+        return said, node.base, node.dialect
 
     def target(self, node: Node, keyword: str = "$ref") -> Node | Diagnostic:
         """What the reference of a node points to, or why it points nowhere."""
@@ -250,6 +257,31 @@ def keyword_note(node: Node, keyword: str) -> Diagnostic | None:
         )
     message = f"{_quoted(keyword)} is no keyword of JSON Schema and restricts nothing"
     return Diagnostic("schema-unknown-keyword", message, pointer=node.at(keyword), severity="note")
+
+
+def _content_numbers(document: JsonValue) -> dict[int, int]:
+    """A number for each value inside a document, by its identity: the same for equal values. Linear.
+
+    Objects with the same members in another order are different: the order of properties is that of their schema.
+    """
+    numbers: dict[int, int] = {}
+    known: dict[Hashable, int] = {}
+    todo: list[tuple[JsonValue, bool]] = [(document, False)]
+    while todo:
+        value, entered = todo.pop()
+        parts: Hashable
+        if isinstance(value, (dict, list)) and not entered:
+            todo.append((value, True))
+            todo.extend((child, False) for child in (value.values() if isinstance(value, dict) else value))
+            continue
+        if isinstance(value, dict):
+            parts = tuple((key, numbers[id(child)]) for key, child in value.items())
+        elif isinstance(value, list):
+            parts = tuple(numbers[id(child)] for child in value)
+        else:
+            parts = value
+        numbers[id(value)] = known.setdefault((kind(value), parts), len(known))
+    return numbers
 
 
 def _is_reference(value: JsonValue) -> bool:

@@ -1,0 +1,99 @@
+"""Quick proofs that a set is empty, for dropping alternatives before they multiply.
+
+A probe looks at scalars in full, at required members two levels down, and at nothing else: what tells the alternatives
+of a schema apart is mostly the constant value of a required member. It never builds what only a grammar would need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
+
+from cfgmask.json_schema import algebra
+from cfgmask.json_schema.normal_form import (
+    EVERYTHING,
+    NEVER,
+    ArrayShape,
+    Conjunction,
+    Negation,
+    Normal,
+    ObjectShape,
+    Term,
+    conjoin,
+)
+
+_MAX_DEPTH = 2
+_MAX_PAIRS = 64
+_MAX_ITEMS = 16
+
+
+class InProgress(Exception):
+    """A question about a schema that is being normalised right now."""
+
+
+class Prober:
+    """Answers questions of emptiness: True is a proof, False means nothing.
+
+    normal_of  the normal form of a term that is no negation; may raise InProgress
+    """
+
+    def __init__(self, normal_of: Callable[[Term], Normal]) -> None:
+        self._normal_of = normal_of
+        self._answers: dict[tuple[Conjunction, int], bool] = {}
+
+    def is_never(self, conjunction: Conjunction, depth: int = 0) -> bool:
+        """Whether no value meets the conjunction."""
+        if not conjunction or conjunction == NEVER:
+            return bool(conjunction)
+        key = conjunction, depth
+        if key not in self._answers:
+            try:
+                self._answers[key] = self._decide(conjunction, depth)
+            except (InProgress, algebra.TooManyAlternatives):
+                return False
+        return self._answers[key]
+
+    def has_no_object(self, shape: ObjectShape) -> bool:
+        """Whether no object is of the shape."""
+        return any(member.required and self.is_never(member.value) for member in shape.members)
+
+    def has_no_array(self, shape: ArrayShape) -> bool:
+        """Whether no array is of the shape."""
+        return any(self.is_never(shape.item(index)) for index in range(min(shape.minimum, _MAX_ITEMS)))
+
+    def share_no_object(self, a: ObjectShape, b: ObjectShape, depth: int = 0) -> bool:
+        """Whether no object is of both shapes. Looks at required members only."""
+        for name in dict.fromkeys(member.name for member in (*a.members, *b.members) if member.required):
+            if self.is_never(conjoin(a.value_of(name), b.value_of(name)), depth):
+                return True
+        return False
+
+    def _decide(self, conjunction: Conjunction, depth: int) -> bool:
+        parts = [self._normal_of(term) for term in conjunction if not isinstance(term, Negation)]
+        scalars = self._scalars(conjunction)
+        if scalars.null or scalars.booleans or scalars.numbers or not scalars.strings.widest.is_plainly_empty:
+            return False
+        if all(part.arrays for part in parts):
+            return False
+        return not all(part.objects for part in parts) or self._have_disjoint_objects(parts, depth)
+
+    def _have_disjoint_objects(self, parts: list[Normal], depth: int) -> bool:
+        """Whether two of the parts have objects, of which no two alternatives share one."""
+        if depth == _MAX_DEPTH:
+            return False
+        for position, a in enumerate(parts):
+            for b in parts[:position]:
+                if len(a.objects) * len(b.objects) <= _MAX_PAIRS and all(
+                    self.share_no_object(x, y, depth + 1) for x in a.objects for y in b.objects
+                ):
+                    return True
+        return False
+
+    def _scalars(self, conjunction: Conjunction) -> Normal:
+        """What the conjunction allows of scalars."""
+        everything = replace(EVERYTHING, arrays=(), objects=())
+        parts = [self._normal_of(term) for term in conjunction if not isinstance(term, Negation)]
+        found = reduce(algebra.intersect, (replace(part, arrays=(), objects=()) for part in parts), everything)
+        holes = [self._scalars(term.body) for term in conjunction if isinstance(term, Negation)]
+        return algebra.difference(found, holes, self) if holes else found

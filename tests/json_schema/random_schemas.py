@@ -1,0 +1,76 @@
+"""Random schemas, and random values that have a chance of satisfying them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+NAMES = st.sampled_from(["a", "b", "ab", "x1", ""])
+TEXTS = st.sampled_from(["", "a", "b", "ab", "aab", "x1", "ba\n", 'q"', "é"])
+PATTERNS = st.sampled_from(["^a", "b$", "a|b", "^[ab]*$", "1", "^.$", "[^a]"])
+INTEGERS = st.integers(-3, 12)
+NUMBERS = st.sampled_from([-2.5, -1, 0, 0.5, 1, 1.25, 2, 3, 7.5, 10])
+SCALARS = st.one_of(st.none(), st.booleans(), INTEGERS, NUMBERS, TEXTS)
+COUNTS = st.integers(0, 3)
+TYPES = st.sampled_from(["null", "boolean", "integer", "number", "string", "array", "object"])
+
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+def _some(**keywords: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({}, optional=keywords)
+
+
+def _merged(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for part in parts:
+        merged |= part
+    return merged
+
+
+_SCALAR_KEYWORDS = st.one_of(
+    st.fixed_dictionaries({"type": st.one_of(TYPES, st.lists(TYPES, min_size=1, max_size=3, unique=True))}),
+    st.fixed_dictionaries({"enum": st.lists(VALUES, min_size=1, max_size=4)}),
+    st.fixed_dictionaries({"const": VALUES}),
+    _some(minimum=INTEGERS, exclusiveMaximum=NUMBERS),
+    _some(maximum=NUMBERS, multipleOf=st.sampled_from([0.5, 1, 2, 5])),
+    _some(minLength=COUNTS, maxLength=COUNTS, pattern=PATTERNS),
+)
+
+
+def _deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    some = st.lists(inner, min_size=1, max_size=2)
+    named = st.dictionaries(NAMES, inner, max_size=3)
+    keywords = st.one_of(
+        _SCALAR_KEYWORDS,
+        _some(properties=named, required=st.lists(NAMES, max_size=2, unique=True), additionalProperties=inner),
+        _some(
+            patternProperties=st.dictionaries(PATTERNS, inner, max_size=2), minProperties=COUNTS, maxProperties=COUNTS
+        ),
+        _some(
+            propertyNames=inner,
+            dependentRequired=st.dictionaries(NAMES, st.lists(NAMES, max_size=2, unique=True), max_size=1),
+        ),
+        _some(items=inner, prefixItems=some, minItems=COUNTS, maxItems=COUNTS),
+        _some(contains=inner, maxItems=COUNTS),
+        _some(allOf=some),
+        _some(anyOf=some),
+        _some(oneOf=some),
+        st.fixed_dictionaries({"not": inner}),
+        st.fixed_dictionaries({"if": inner, "then": inner}, optional={"else": inner}),
+    )
+    return st.lists(keywords, min_size=1, max_size=3).map(_merged)
+
+
+_LEAVES = st.one_of(
+    st.booleans(), _SCALAR_KEYWORDS, st.sampled_from([{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/two"}])
+)
+_PARTS = st.recursive(_LEAVES, _deeper, max_leaves=5)
+_OBJECTS = _deeper(_PARTS)
+
+SCHEMAS = st.builds(lambda one, two, root: {"$defs": {"one": one, "two": two}, **root}, _OBJECTS, _OBJECTS, _OBJECTS)
