@@ -18,8 +18,9 @@ WERROR ?= OFF
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-# pip links the source tree into $(VENV) and leaves compiling to `make develop`, which is incremental.
-EDITABLE := $(PIP) --no-build-isolation --config-settings=wheel.cmake=false --editable
+# pip links the source tree into $(VENV) and leaves compiling to `make develop`, which is incremental. (Not by pip's
+# --config-settings: those reach every package that pip builds, llama-cpp-python too.)
+EDITABLE := CFGMASK_LINK_ONLY=1 $(PIP) --editable
 BUILD := build/dev
 COMMA := ,
 CMAKE := $(BIN)/cmake
