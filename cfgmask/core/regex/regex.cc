@@ -585,11 +585,40 @@ bool RegexStore::is_empty(RegexId node) {
     case RegexKind::kJsonString:
       empty = is_empty(operand(node, 0));
       break;
-    default:
-      empty = search_empty(node);
+    default: {
+      // .{0,997} & ~.* is empty at every count; without counts that takes one step to see instead of a thousand.
+      const RegexId larger = uncounted(node);
+      empty = (larger != node && is_empty(larger)) || search_empty(node);
+    }
   }
   props_[node.value].emptiness = empty ? Emptiness::kEmpty : Emptiness::kNonempty;
   return empty;
+}
+
+// A superset of the node in which nothing is counted.
+RegexId RegexStore::uncounted(RegexId node) {
+  switch (kind(node)) {
+    case RegexKind::kConcatenation: {
+      std::vector<RegexId> heads;
+      while (kind(node) == RegexKind::kConcatenation) {
+        heads.push_back(uncounted(operand(node, 0)));
+        node = operand(node, 1);
+      }
+      RegexId whole = uncounted(node);
+      for (size_t i = heads.size(); i-- > 0;) whole = concatenation(heads[i], whole);
+      return whole;
+    }
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection: {
+      std::vector<RegexId> parts;
+      for (uint32_t part : operands(node)) parts.push_back(uncounted(RegexId(part)));
+      return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
+    }
+    case RegexKind::kRepetition:
+      return repetition(uncounted(operand(node, 0)), 0, kUnbounded);
+    default:
+      return node;  // a complement's body would have to shrink instead
+  }
 }
 
 bool RegexStore::search_empty(RegexId node) {

@@ -138,6 +138,7 @@ class RegexStore {
   RegexId derive_key_set(RegexId node, unsigned b);
   ByteSet compute_first(RegexId node);
   bool search_empty(RegexId node);
+  RegexId uncounted(RegexId node);
   bool is_class(RegexId node);
   void merge_repetitions(std::vector<RegexId>& parts);
   void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
