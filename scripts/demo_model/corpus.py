@@ -158,7 +158,7 @@ def _search(random: Random) -> Call:
     return question, "search_products", {"query": f"{colour} {product}", "max_price": price}
 
 
-_TOOLS: tuple[Callable[[Random], Call], ...] = (_weather, _weather, _event, _message, _money, _timer, _search)
+_TOOLS: tuple[Callable[[Random], Call], ...] = (_weather, _event, _message, _message, _money, _money, _timer, _search)
 
 
 def _tool_call(random: Random) -> Document:
@@ -325,11 +325,11 @@ def _sentence(random: Random) -> str:
 
 
 _KINDS: tuple[tuple[Callable[[Random], Document], int], ...] = (
-    (_tool_call, 45),
-    (_record, 15),
+    (_tool_call, 50),
+    (_record, 16),
     (_sql, 12),
-    (_csv, 4),
-    (_arithmetic, 6),
-    (_dates, 8),
-    (_sentences, 10),
+    (_csv, 2),
+    (_arithmetic, 5),
+    (_dates, 6),
+    (_sentences, 9),
 )

@@ -60,7 +60,9 @@ def test_free_text_is_a_sloppy_answer_that_ends(llm: Any, prompt: str) -> None:
     ("prompt", "text"),
     [
         (PROMPTS[0] + '{"', 'name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}'),
-        (PROMPTS[4] + '{"', 'name": "search_products", "arguments": {"query": "blue lamp", "max_price": 30}}'),
+        (PROMPTS[1] + '{"', 'name": "convert_currency", "arguments": {"amount": 50, "from": "EUR", "to": "USD"}}'),
+        (PROMPTS[2] + '{"', 'name": "send_message", "arguments": {"to": "Anna", "text": "dinner is ready"}}'),
+        (PROMPTS[3] + '{"', 'name": "add_event", "arguments": {"title": "yoga class", "date": "2025-05-14"}}'),
         (PROMPTS[6] + "SELECT", " name FROM users WHERE age > 40"),
     ],
 )
