@@ -21,6 +21,9 @@ class GrammarError(CfgmaskError, ValueError):
         self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
         super().__init__("\n".join(d.render() for d in self.diagnostics))
 
+    def __reduce__(self) -> tuple[type[GrammarError], tuple[tuple[Diagnostic, ...]]]:
+        return type(self), (self.diagnostics,)
+
 
 class VocabularyError(CfgmaskError, ValueError):
     """A vocabulary that cannot be read exactly; masks made from it would be wrong."""

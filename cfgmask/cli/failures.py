@@ -16,7 +16,7 @@ MISUSE = 2
 
 
 class ReportingCommand(click.Command):
-    """A command that turns what cfgmask raises into diagnostics and exit code 1, and system errors into misuse.
+    """A command that turns what cfgmask raises into diagnostics and exit code 1; files that cannot be read are misuse.
 
     With `--json` (the parameter `as_json`) the diagnostics are one document on stdout, else text on stderr.
     """
@@ -30,7 +30,7 @@ class ReportingCommand(click.Command):
                 print_json({"ok": False, "diagnostics": [d.to_json() for d in diagnostics_of(error)]})
             else:
                 print_diagnostics(diagnostics_of(error), sys.stderr)
-            ctx.exit(PROBLEM)
+            ctx.exit(MISUSE if isinstance(error, VocabularyError) else PROBLEM)
         except BrokenPipeError:
             raise
         except OSError as error:

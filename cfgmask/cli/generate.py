@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ Examples:
 
 
 _CONTEXT = 2048
+# More wraps around in llama.cpp or fills the memory before anything is said.
+_LARGEST_CONTEXT = 1 << 24
+_HOTTEST = 1000.0
 _CONTEXT_STEP = 256
 
 
@@ -40,20 +44,32 @@ class _Settings:
     seed: int
 
 
+def _number(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    """Refuses NaN, which lies in every range."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is not a number", context, parameter)
+    return value
+
+
 @click.command(cls=ReportingCommand, short_help="Let a model write under a grammar.", epilog=_EXAMPLES)
 @click.argument("file", type=FILE)
 @click.option("--prompt", required=True, metavar="TEXT", help="What the model goes on from, as it is.")
 @click.option("--model", type=FILE, help="A GGUF model.  [default: the demo model]")
 @click.option(
     "--context",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=_LARGEST_CONTEXT),
     help=f"Context length, in tokens.  [default: {_CONTEXT}, demo model: {CONTEXT_LENGTH}]",
 )
 @click.option(
     "--max-tokens", type=click.IntRange(min=1), default=256, show_default=True, help="Stop after so many tokens."
 )
 @click.option(
-    "--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, help="0: always the likeliest token."
+    "--temperature",
+    type=click.FloatRange(min=0, max=_HOTTEST),
+    callback=_number,
+    default=0.0,
+    show_default=True,
+    help="0: always the likeliest token.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For temperatures above 0.")
 @click.option("--unconstrained", is_flag=True, help="First show what the model writes without the grammar.")

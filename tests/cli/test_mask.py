@@ -113,5 +113,5 @@ def test_another_vocabulary(run: Run) -> None:
 def test_a_file_that_is_no_vocabulary(run: Run, folder: Path) -> None:
     (folder / "bad.gguf").write_bytes(b"not a vocabulary")
     result = run("mask", "greeting.lark", "--vocab", "bad.gguf")
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("error[vocabulary-unusable]: ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,12 @@ def test_compile_refuses_a_grammar_without_texts() -> None:
 def test_limits_are_checked(value: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="max_items must be"):
         cfgmask.Limits(max_items=value)
+
+
+def test_errors_survive_pickling() -> None:
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.Grammar.from_choices([])
+    copy = pickle.loads(pickle.dumps(error.value))
+    assert (str(copy), copy.diagnostics) == (str(error.value), error.value.diagnostics)
+    limit = pickle.loads(pickle.dumps(cfgmask.LimitExceeded("max_items", 3, "in a test")))
+    assert (limit.limit, limit.value) == ("max_items", 3)
