@@ -1,13 +1,6 @@
-"""The two questions about regexes that a schema raises, answered by the regex algebra where looking is not enough.
-
-Answers are remembered, and what the algebra learns is shared, for the duration of one `session`: one schema.
-"""
+"""The two questions about regexes that a schema raises, answered by the regex algebra where looking is not enough."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 from cfgmask.grammar.regex_tree import (
     ANY_CHAR,
@@ -21,44 +14,16 @@ from cfgmask.grammar.regex_tree import (
     RegexTree,
     Repetition,
 )
-from cfgmask.limits import Limits
-from cfgmask.regex.algebra import RegexAlgebra
-
-
-class _Session:
-    """One algebra and the answers it gave. The algebra is made when it is first needed: it takes the compiled core."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._algebra: RegexAlgebra | None = None
-        self.empty: dict[RegexTree, bool] = {}
-        self.matching: dict[tuple[RegexTree, str], bool] = {}
-
-    @property
-    def algebra(self) -> RegexAlgebra:
-        if self._algebra is None:
-            self._algebra = RegexAlgebra(self._limits)
-        return self._algebra
-
-
-_current: ContextVar[_Session | None] = ContextVar("cfgmask.json_schema.decide", default=None)
-
-
-@contextmanager
-def session(limits: Limits) -> Iterator[None]:
-    """Share answers between all questions asked inside of the `with` block, under these limits."""
-    token = _current.set(_Session(limits))
-    try:
-        yield
-    finally:
-        _current.reset(token)
+from cfgmask.json_schema import session
 
 
 def is_empty(tree: RegexTree) -> bool:
     """Whether no text matches. Raises LimitExceeded where a search takes too long."""
+    if isinstance(tree, Complement) and isinstance(tree.body, KeySet):
+        return False
     if not _needs_search(tree):
         return _is_plainly_empty(tree)
-    here = _current.get() or _Session(Limits())
+    here = session.current()
     if tree not in here.empty:
         here.empty[tree] = here.algebra.is_empty(tree)
     return here.empty[tree]
@@ -78,7 +43,7 @@ def matches(tree: RegexTree, text: str) -> bool:
         return not matches(tree.body, text)
     if isinstance(tree, Repetition) and tree.body == ANY_CHAR:
         return tree.minimum <= len(text) and (tree.maximum is None or len(text) <= tree.maximum)
-    here = _current.get() or _Session(Limits())
+    here = session.current()
     if (tree, text) not in here.matching:
         here.matching[tree, text] = here.algebra.matches(tree, text.encode())
     return here.matching[tree, text]

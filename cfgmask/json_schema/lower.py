@@ -16,7 +16,7 @@ from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, Terminal
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
-from cfgmask.json_schema import decide, lexemes
+from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
 from cfgmask.json_schema.normal_form import Conjunction, Normal
@@ -27,6 +27,7 @@ from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.places import Places
 from cfgmask.json_schema.resolve import Node, Schemas
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.session import session
 from cfgmask.json_schema.survey import survey
 from cfgmask.json_schema.values import JsonValue, plain_decimal, read_object, read_text
 from cfgmask.limits import Limits
@@ -61,7 +62,7 @@ def lower_schema(
     else:
         value = read_object(schema, limits)
     try:
-        with decide.session(limits):
+        with session(limits):
             return _lower(value, options, prefix, span, limits)
     except GrammarError as error:
         if places is None:

@@ -17,6 +17,7 @@ from cfgmask.json_schema.normal_form import (
     conjoin,
     negate,
 )
+from cfgmask.json_schema.session import current
 
 
 def intersect(a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
@@ -25,6 +26,7 @@ def intersect(a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
         return b
     if b == ALL_OBJECTS:
         return a
+    current().spend(len(a.members) + len(b.members) + 1)
     others = [
         KeyClass(keys, conjoin(x.value, y.value))
         for x in a.others

@@ -26,6 +26,7 @@ from cfgmask.json_schema.normal_form import (
 _MAX_DEPTH = 2
 _MAX_PAIRS = 64
 _MAX_ITEMS = 16
+_ALL_SCALARS = replace(EVERYTHING, arrays=(), objects=())
 
 
 class InProgress(Exception):
@@ -40,6 +41,7 @@ class Prober:
 
     def __init__(self, normal_of: Callable[[Term], Normal]) -> None:
         self._normal_of = normal_of
+        self._outlines: dict[Conjunction, Normal] = {}
         self._answers: dict[tuple[Conjunction, int], bool] = {}
 
     def is_never(self, conjunction: Conjunction, depth: int = 0) -> bool:
@@ -70,10 +72,10 @@ class Prober:
         return False
 
     def _decide(self, conjunction: Conjunction, depth: int) -> bool:
-        parts = [self._normal_of(term) for term in conjunction if not isinstance(term, Negation)]
         scalars = self._scalars(conjunction)
         if scalars.null or scalars.booleans or scalars.numbers or not scalars.strings.widest.is_plainly_empty:
             return False
+        parts = [self._normal_of(term) for term in conjunction if not isinstance(term, Negation)]
         if all(part.arrays for part in parts):
             return False
         return not all(part.objects for part in parts) or self._have_disjoint_objects(parts, depth)
@@ -92,8 +94,16 @@ class Prober:
 
     def _scalars(self, conjunction: Conjunction) -> Normal:
         """What the conjunction allows of scalars."""
-        everything = replace(EVERYTHING, arrays=(), objects=())
-        parts = [self._normal_of(term) for term in conjunction if not isinstance(term, Negation)]
-        found = reduce(algebra.intersect, (replace(part, arrays=(), objects=()) for part in parts), everything)
-        holes = [self._scalars(term.body) for term in conjunction if isinstance(term, Negation)]
-        return algebra.difference(found, holes, self) if holes else found
+        found = self._outlines.get(conjunction)
+        if found is None:
+            # Conjunctions grow term by term where many schemas meet, so the one before is mostly known.
+            known = self._outlines.get(conjunction[:-1])
+            terms = conjunction if known is None else conjunction[-1:]
+            found = reduce(self._with_term, terms, _ALL_SCALARS if known is None else known)
+            self._outlines[conjunction] = found
+        return found
+
+    def _with_term(self, found: Normal, term: Term) -> Normal:
+        if isinstance(term, Negation):
+            return algebra.difference(found, [self._scalars(term.body)], self)
+        return algebra.intersect(found, replace(self._normal_of(term), arrays=(), objects=()))

@@ -139,15 +139,21 @@ def _opposite(tree: RegexTree) -> RegexTree:
 
 
 def _both(a: RegexTree, b: RegexTree) -> RegexTree:
+    """The texts of both; bounds on the length and lists of unwanted texts are joined into one each."""
     if NOTHING in (a, b):
         return NOTHING
     lengths: tuple[int, int | None] = (0, None)
     parts: list[RegexTree] = []
+    unwanted: dict[bytes, None] = {}
     for part in _without_repetition((a, b), Intersection):
         if isinstance(part, Repetition) and part.body == ANY_CHAR:
             lengths = _shared(lengths, (part.minimum, part.maximum))
+        elif isinstance(part, Complement) and isinstance(part.body, KeySet):
+            unwanted.update(dict.fromkeys(part.body.keys))
         else:
             parts.append(part)
+    if unwanted:
+        parts.append(Complement(KeySet(tuple(unwanted))))
     length = of_lengths(*lengths)
     if length == NOTHING:
         return NOTHING

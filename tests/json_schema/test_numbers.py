@@ -49,6 +49,13 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
     ({"type": "number", "not": {"type": "integer"}}, ["0.5", "-1.25"], ["1", "1.0", "1.00000000"]),
     ({"type": "number", "not": {"multipleOf": 0.5}}, ["0.25"], ["0", "-0", "-0.0", "1.5", "1.50000000"]),
     ({"type": "integer", "not": {"enum": [1, 2]}}, ["0", "3", "12"], ["1", "2", "1.0"]),
+    ({"type": "number", "minimum": 0}, ["1e-06", "1.5e-07", "1e+16", "2E21"], ["-1e-06"]),
+    ({"type": "number", "exclusiveMinimum": 0, "maximum": 1}, ["1e-06", "9.9e-2"], ["-1e-06", "1e1"]),
+    ({"type": "number", "minimum": -1}, ["-1e-06", "1e16"], ["-1e16"]),
+    ({"type": "integer", "multipleOf": 7}, ["0", "7", "-14", "700000000000007"], ["1", "-15", "700000000000008"]),
+    ({"type": "integer", "multipleOf": 60, "minimum": 0}, ["0", "60", "3600"], ["-60", "30", "20"]),
+    ({"multipleOf": 1.5}, ["0", "1.5", "3", "4.50", "-6.0"], ["1", "0.5", "1.55"]),
+    ({"allOf": [{"multipleOf": 7}, {"multipleOf": 11}], "type": "integer"}, ["77", "0"], ["7", "11"]),
     ({"type": "integer", "not": {"minimum": 0}}, ["-1"], ["0", "-0", "1"]),
     ({"type": "integer", "not": {"minimum": 0, "maximum": 10}}, ["-1", "11"], ["0", "5", "10"]),
 ]
@@ -66,9 +73,8 @@ _BOUNDS = st.one_of(
     st.integers(-5000, 5000).map(lambda n: Fraction(n, 1000)),
     st.sampled_from([2**64, -(2**64), 10**30]),
 )
-_STEPS = st.sampled_from(
-    [None, 1, 1, 2, 5, 10, 25, 8, Fraction(1, 10), Fraction(1, 100), Fraction(1, 4), Fraction(5, 2)]
-)
+_INTEGRAL_STEPS = [1, 1, 1, 2, 3, 5, 7, 8, 10, 25, 60]
+_STEPS = st.sampled_from([None, None, *_INTEGRAL_STEPS, *map(Fraction, ("0.1", "0.01", "0.25", "2.5", "1.5", "0.07"))])
 
 
 @st.composite
@@ -119,6 +125,20 @@ def test_regexes_agree_with_arithmetic(data: st.DataObject) -> None:
     for _ in range(10):
         text = data.draw(spelled_numbers(shape))
         assert algebra.matches(regex, text.encode()) == shape.admits(Fraction(text)), (shape, text)
+
+
+@given(st.data())
+def test_exponents_stay_within_the_bounds(data: st.DataObject) -> None:
+    shape = data.draw(shapes())
+    try:
+        regex = number_regex(shape)
+    except NoRegex:
+        return
+    algebra = RegexAlgebra()
+    for _ in range(10):
+        text = data.draw(st.from_regex(r"\A-?[1-9](\.[0-9]{1,2})?e[+-]?0?[0-9]\Z"))
+        if algebra.matches(regex, text.encode()):
+            assert shape.admits(Fraction(text)), (shape, text)
 
 
 @given(shapes())
