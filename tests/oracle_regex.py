@@ -6,14 +6,13 @@ Shares no code and no idea of representation with the compiled core.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from cfgmask.grammar import regex_tree as tree
 
 Ranges = tuple[tuple[int, int], ...]
-
-SEARCH_LIMIT = 500
 
 _SHORT_ESCAPES = {'\\"': '"', "\\\\": "\\", "\\/": "/", "\\b": "\b", "\\f": "\f", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
 _QUOTE, _BACKSLASH = 0x22, 0x5C
@@ -23,7 +22,7 @@ _LEADS = ((0xC0, 0xDF, 1, 0x80), (0xE0, 0xEF, 2, 0x800), (0xF0, 0xF7, 3, 0x10000
 
 
 class Undecided(Exception):
-    """A question of emptiness took more than `SEARCH_LIMIT` residuals; a property test should drop its example."""
+    """A question of emptiness took too many residuals; a property test should drop its example."""
 
 
 class Residual:
@@ -52,9 +51,14 @@ class Regexes:
         json(body, escapes)                  a string literal, from its opening quote
         json_inside(body, escapes)           the rest of a string literal, between characters or inside one
         json_escape(body, escapes, prefix)   the same in the middle of an escape, of which `prefix` was read
+
+    alphabet      every byte that some text of the regexes holds: what a search for a text tries
+    search_limit  residuals that one search may visit before it raises `Undecided`
     """
 
-    def __init__(self) -> None:
+    def __init__(self, alphabet: Iterable[int] = range(256), search_limit: int = 500) -> None:
+        self._alphabet = tuple(alphabet)
+        self._search_limit = search_limit
         self._residuals: dict[tuple[str, tuple[Any, ...]], Residual] = {}
         self._derivatives: dict[tuple[Residual, int], Residual] = {}
         self._nullable: dict[Residual, bool] = {}
@@ -279,12 +283,12 @@ class Regexes:
             current = waiting.pop(0)
             if self.nullable(current):
                 return False
-            for byte in range(256):
+            for byte in self._alphabet:
                 after = self.derivative(current, byte)
                 if after not in seen and after is not self.nothing:
                     seen.add(after)
                     waiting.append(after)
-            if len(seen) > SEARCH_LIMIT:
+            if len(seen) > self._search_limit:
                 raise Undecided(a)
         return True
 

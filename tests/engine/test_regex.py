@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from cfgmask._core import RegexBuilder
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar import regex_tree as tree
 from cfgmask.grammar.regex_tree import RegexTree
+from tests.build import cls, rep
 from tests.oracle_regex import Regexes
 from tests.strategies import BYTES, discards_undecided, regexes
 
@@ -40,22 +42,26 @@ def build(builder: RegexBuilder, node: RegexTree) -> int:
     raise TypeError(node)
 
 
-@given(regexes, st.integers(0, 2**16))
-@discards_undecided
-def test_matches_and_prefixes(node: RegexTree, seed: int) -> None:
-    """Along random byte strings, most of them prefixes of a match."""
-    oracle, builder, rng = Regexes(), RegexBuilder(), random.Random(seed)
+def follow(node: RegexTree, oracle: Regexes, alphabet: Sequence[int], rng: random.Random) -> None:
+    """Compare along random byte strings, most of them prefixes of a match."""
+    builder = RegexBuilder()
     core = build(builder, node)
     for _ in range(4):
         text, rest = b"", oracle.lower(node)
-        while len(text) < 10 and not oracle.is_empty(rest):
+        while len(text) < 20 and not oracle.is_empty(rest):
             assert builder.is_prefix(core, text)
             assert builder.matches(core, text) == oracle.nullable(rest)
-            viable = [byte for byte in BYTES if not oracle.is_empty(oracle.derivative(rest, byte))]
-            byte = rng.choice(viable if viable and rng.random() < 0.9 else BYTES)
+            viable = [byte for byte in alphabet if not oracle.is_empty(oracle.derivative(rest, byte))]
+            byte = rng.choice(viable if viable and rng.random() < 0.9 else alphabet)
             text, rest = text + bytes([byte]), oracle.derivative(rest, byte)
         assert builder.is_prefix(core, text) == (not oracle.is_empty(rest))
         assert builder.matches(core, text) == oracle.nullable(rest)
+
+
+@given(regexes, st.integers(0, 2**16))
+@discards_undecided
+def test_matches_and_prefixes(node: RegexTree, seed: int) -> None:
+    follow(node, Regexes(), BYTES, random.Random(seed))
 
 
 @given(regexes)
@@ -80,3 +86,25 @@ def test_a_shortest_match_is_the_smallest_of_its_length(node: RegexTree) -> None
         if len(layer) > 5_000:
             return
     assert shortest == min(text for text, rest in layer.items() if oracle.nullable(rest))
+
+
+# Counts, intersections and complements over two letters: rewritings of repetitions and questions of emptiness.
+_AB = cls("ab")
+_letters = st.sampled_from([*map(tree.text, ["a", "b", "ab", "ba", "aa", "aab"]), _AB])
+_counts = st.sampled_from(
+    [(0, None), (1, None), (7, None), (0, 1), (2, 2), (13, 13), (3, 7), (0, 12), (10, 30), (20, 21)]
+)
+
+
+def _counted(parts: st.SearchStrategy[RegexTree]) -> st.SearchStrategy[RegexTree]:
+    several = st.lists(parts, min_size=2, max_size=3).map(tuple)
+    repeated = st.builds(lambda part, count: tree.Repetition(part, *count), parts, _counts)
+    others = parts.map(lambda part: tree.Intersection((rep(_AB), tree.Complement(part))))
+    combined = several.map(tree.Concatenation), several.map(tree.Alternation), several.map(tree.Intersection)
+    return st.one_of(repeated, repeated, *combined, others)
+
+
+@given(st.recursive(_letters, _counted, max_leaves=6), st.integers(0, 2**16))
+@discards_undecided
+def test_counts(node: RegexTree, seed: int) -> None:
+    follow(node, Regexes(alphabet=b"ab", search_limit=3_000), b"ab", random.Random(seed))
