@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -18,9 +19,34 @@ if TYPE_CHECKING:
     from cfgmask import _core
 
 
-def _ids(given: int | Sequence[int]) -> tuple[int, ...]:
-    """One id or several, of any integer type."""
-    return tuple(map(int, given)) if isinstance(given, Iterable) else (int(given),)
+def _id(given: Any, what: str) -> int:
+    """An id of any integer type. Raises TypeError that names what it is of."""
+    if isinstance(given, bool) or not hasattr(type(given), "__index__"):
+        raise TypeError(f"{what} must be an int, not {type(given).__name__}")
+    return operator.index(given)
+
+
+def _ids(given: Any) -> tuple[int, ...]:
+    """End tokens: one id or several, of any integer type."""
+    # An array of numpy is both; what it has of dimensions tells which one is meant.
+    several = isinstance(given, Iterable) and not isinstance(given, (str, bytes)) and getattr(given, "ndim", 1) > 0
+    return tuple(_id(token_id, "eos_token_id") for token_id in (given if several else (given,)))
+
+
+def _special_ids(given: Any) -> dict[str, int]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"special_tokens must be a mapping from text to id, not {type(given).__name__}")
+    for name in given:
+        if not isinstance(name, str):
+            raise TypeError(f"special_tokens has the key {name!r}, which is no text")
+    return {name: _id(token_id, f"the id of special token {name!r}") for name, token_id in given.items()}
+
+
+def _check_types(tokens: Any, encode: Any) -> None:
+    if not isinstance(tokens, Iterable) or isinstance(tokens, (str, bytes, bytearray)):
+        raise TypeError(f"tokens must be a list of bytes, not {type(tokens).__name__}")
+    if encode is not None and not callable(encode):
+        raise TypeError(f"encode must be a function, not {type(encode).__name__}")
 
 
 class Vocabulary:
@@ -79,9 +105,12 @@ class Vocabulary:
         special_tokens  id of each special token by its text
         encode          text -> ids; checked on sample texts
 
+        Raises TypeError where an argument is of another type.
         Example: Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], eos_token_id=256)
         """
-        vocabulary = cls(VocabularyParts(tokens, _ids(eos_token_id), dict(special_tokens or {}), encode))
+        _check_types(tokens, encode)
+        special = _special_ids({} if special_tokens is None else special_tokens)
+        vocabulary = cls(VocabularyParts(tokens, _ids(eos_token_id), special, encode))
         if encode is not None:
             check_round_trip(vocabulary.tokens, encode, "the vocabulary", skip=lambda _: False)
         return vocabulary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -26,7 +27,7 @@ def test_from_bytes() -> None:
     assert repr(vocab) == "<Vocabulary of bytes: 259 tokens, ends with 257, 256>"
 
 
-@pytest.mark.parametrize("ids", [5, np.int64(5), (5,), np.array([5]), range(5, 6)])
+@pytest.mark.parametrize("ids", [5, np.int64(5), (5,), np.array([5]), np.array(5), range(5, 6), {5}])
 def test_ids_of_any_kind(ids: Any) -> None:
     assert Vocabulary.from_bytes(BYTES, eos_token_id=ids).eos_token_ids == (5,)
 
@@ -51,6 +52,36 @@ def test_from_bytes_checks_its_encoder() -> None:
 def test_impossible_vocabularies_are_refused(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(VocabularyError, match=message):
         Vocabulary.from_bytes(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tokens": 3}, "tokens must be a list of bytes, not int"),
+        ({"tokens": None}, "tokens must be a list of bytes, not NoneType"),
+        ({"tokens": b"abc"}, "tokens must be a list of bytes, not bytes"),
+        ({"eos_token_id": None}, "eos_token_id must be an int, not NoneType"),
+        ({"eos_token_id": "1"}, "eos_token_id must be an int, not str"),
+        ({"eos_token_id": b"1"}, "eos_token_id must be an int, not bytes"),
+        ({"eos_token_id": 1.0}, "eos_token_id must be an int, not float"),
+        ({"eos_token_id": True}, "eos_token_id must be an int, not bool"),
+        ({"eos_token_id": [0, "1"]}, "eos_token_id must be an int, not str"),
+        ({"special_tokens": {"<x>": "1"}}, "the id of special token '<x>' must be an int, not str"),
+        ({"special_tokens": {b"<x>": 1}}, "the key b'<x>', which is no text"),
+        ({"special_tokens": ["<x>"]}, "special_tokens must be a mapping from text to id, not list"),
+        ({"special_tokens": 0}, "special_tokens must be a mapping from text to id, not int"),
+        ({"encode": "utf-8"}, "encode must be a function, not str"),
+    ],
+)
+def test_wrong_types_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(message)):
+        Vocabulary.from_bytes(**({"tokens": [b"a", b"b"], "eos_token_id": 0} | changes))
+
+
+@pytest.mark.parametrize("encoded", ["abc", None, 3, [1.5], [b"a"]])
+def test_encoders_that_give_no_ids_are_refused(encoded: Any) -> None:
+    with pytest.raises(VocabularyError, match="not a list of ids"):
+        Vocabulary.from_bytes([*BYTES, b""], 256, encode=lambda _: encoded)
 
 
 def test_core_is_built_once_by_all_threads() -> None:

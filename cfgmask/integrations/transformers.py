@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cfgmask import CompiledGrammar, Matcher, TokenRejected
 from cfgmask.integrations.errors import IntegrationError
+from cfgmask.integrations.start import starting_matcher
 from cfgmask.integrations.tracking import TrackedText
 from cfgmask.tokenizers.library import require
 
@@ -47,11 +48,12 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
     """
 
     def __init__(self, compiled: CompiledGrammar | Matcher) -> None:
-        self._start = compiled.fork() if isinstance(compiled, Matcher) else compiled.matcher()
+        self._start = starting_matcher(compiled)
         n_vocab = self._start.compiled.vocabulary.n_vocab
         self._bits = np.zeros(-(-n_vocab // 32), dtype=np.uint32)
         self._text: TrackedText | None = None
         self._call: weakref.ref[Any] | None = None
+        self._earlier_calls: list[weakref.ref[Any]] = []
 
     def reset(self) -> None:
         """Forget the text. The next call begins a new one."""
@@ -79,6 +81,8 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         call  what is made anew by each `generate`; None outside of it
         """
         same_call = call is not None and self._call is not None and self._call() is call
+        if not same_call:
+            self._begin_call(call)
         text = self._text
         goes_on = text is not None and len(input_ids) == len(text) + 1 and text.is_start_of(input_ids)
         if same_call and not goes_on:
@@ -86,7 +90,6 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                 "the ids are not those of the last step and one more; generation that takes tokens back (assisted, "
                 "prompt lookup) is not supported yet"
             )
-        self._call = None if call is None else weakref.ref(call)
         if text is None or not goes_on or (call is not None and not same_call):
             text = self._text = TrackedText(self._start.fork(), input_ids)
         try:
@@ -95,6 +98,18 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
             self._text = None
             raise
         return text
+
+    def _begin_call(self, call: Any) -> None:
+        """Note which call goes on from here. Raises IntegrationError if it is one that another came after."""
+        self._earlier_calls = [earlier for earlier in self._earlier_calls if earlier() is not None]
+        if call is not None and any(earlier() is call for earlier in self._earlier_calls):
+            raise IntegrationError(
+                "two `generate` calls use one processor in turns; give each its own. Assisted generation does so, one "
+                "call for each model, and is not supported yet"
+            )
+        if self._call is not None:
+            self._earlier_calls.append(self._call)
+        self._call = None if call is None else weakref.ref(call)
 
 
 def _calling_generate() -> Any:

@@ -1,8 +1,10 @@
-"""Which tokens end a text, by their names."""
+"""Which tokens end a text: by their names, or as someone says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+
+from cfgmask.errors import VocabularyError
 
 END_TEXTS = frozenset(
     {
@@ -25,3 +27,10 @@ def known_ends(ids: Mapping[str, int]) -> list[int]:
     """The ids whose names are known to end a text, ascending; `ids` has the id of each special token."""
     names = END_TEXTS - {"<|end|>"} if end_closes_message(ids) else END_TEXTS
     return sorted(ids[name] for name in names & ids.keys())
+
+
+def check_ends(ends: Iterable[int], ids: Collection[int], describe: str) -> None:
+    """Raises VocabularyError for an end that is none of the ids that have a token; vocabularies have gaps."""
+    for token_id in ends:
+        if token_id not in ids:
+            raise VocabularyError(f"{describe}: end token {token_id} is not an id of the vocabulary")

@@ -53,9 +53,12 @@ class GgufFile:
         except VocabularyError:
             self._data.close()
             raise
-        except (struct.error, OverflowError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
             self._data.close()
-            raise VocabularyError(f"{path}: the file is damaged or cut off ({error})") from error
+            raise VocabularyError(f"{path}: the file is damaged: a key is not UTF-8") from error
+        except (struct.error, OverflowError) as error:
+            self._data.close()
+            raise VocabularyError(f"{path}: the file is cut off") from error
 
     def __enter__(self) -> GgufFile:
         return self

@@ -23,10 +23,14 @@ _LONGEST_PIECE = 1 << 20
 def read_llama(llm: llama_cpp.Llama) -> VocabularyParts:
     """Read the vocabulary of a loaded model as llama.cpp itself uses it: its bytes, its end-of-generation set.
 
-    Raises VocabularyError where the self-check fails (a tokenizer that changes its text, say).
+    Raises VocabularyError where the self-check fails (a tokenizer that changes its text, say), TypeError for what is no
+    model of llama-cpp-python.
     Cost: one call for each token; 0.3 s for 128,256.
     """
-    api: Any = require("llama_cpp", "llama").llama_cpp
+    library: Any = require("llama_cpp", "llama")
+    if not isinstance(llm, library.Llama):
+        raise TypeError(f"from_llama takes a llama_cpp.Llama, not {type(llm).__name__}")
+    api = library.llama_cpp
     vocab = api.llama_model_get_vocab(llm.model)
     describe = Path(llm.model_path).name
     n_vocab = api.llama_vocab_n_tokens(vocab)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from cfgmask.errors import VocabularyError
 from cfgmask.tokenizers.parts import Encode
@@ -36,13 +38,20 @@ def check_round_trip(tokens: Sequence[bytes], encode: Encode, describe: str, ski
     """
     proved = 0
     for text in SAMPLES:
-        ids = [int(token_id) for token_id in encode(text)]
+        ids = _ids(encode(text), describe)
         if any(skip(token_id) for token_id in ids):
             continue
         check_sample(tokens, text, ids, describe)
         proved += 1
     if not proved:
         raise VocabularyError(f"{describe}: its encoder writes none of the sample texts, so it could not be checked")
+
+
+def _ids(encoded: Any, describe: str) -> list[int]:
+    try:
+        return [operator.index(token_id) for token_id in encoded]
+    except TypeError as error:
+        raise VocabularyError(f"{describe}: its encoder gave {encoded!r:.60}, not a list of ids") from error
 
 
 def check_sample(tokens: Sequence[bytes], text: str, ids: Sequence[int], describe: str) -> None:

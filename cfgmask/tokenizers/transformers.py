@@ -8,6 +8,7 @@ from typing import Any
 
 from cfgmask.errors import VocabularyError
 from cfgmask.tokenizers import byte_level, sentencepiece_text
+from cfgmask.tokenizers.end_texts import check_ends
 from cfgmask.tokenizers.first_space import without_first_space
 from cfgmask.tokenizers.parts import VocabularyParts
 from cfgmask.tokenizers.self_check import check_round_trip
@@ -20,7 +21,7 @@ def read_transformers(tokenizer: Any, eos_token_id: Sequence[int] | None) -> Voc
 
     eos_token_id  the ids that end a text; None takes the tokenizer's own
     Raises VocabularyError for slow tokenizers, for decoders that do more than join bytes (WordPiece, CTC), where no
-    end token is known, and where the self-check fails.
+    end token is known or one is an id that no token has, and where the self-check fails.
     """
     describe = str(getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__)
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
@@ -39,6 +40,7 @@ def read_transformers(tokenizer: Any, eos_token_id: Sequence[int] | None) -> Voc
     encoder.no_truncation()
     configuration = json.loads(settings)
     ids: dict[str, int] = backend.get_vocab(with_added_tokens=True)
+    check_ends(eos_token_id, set(ids.values()), describe)
     added = backend.get_added_tokens_decoder()
     unknown = _unknown_ids(configuration["model"], ids)
     decode = _decoder(configuration["decoder"], describe)

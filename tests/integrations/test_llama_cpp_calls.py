@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from cfgmask.integrations.llama_cpp import (  # noqa: E402
     LogitsProcessorList,
     StoppingCriterion,
 )
+from cfgmask.integrations.llama_cpp.checked_sample import check_sampling  # noqa: E402
 
 PATTERN = r'\{"name": "[a-z]{1,20}", "n": [1-9][0-9]{0,3}\}'
 
@@ -158,6 +160,45 @@ def test_one_model_in_turns_is_refused(llm: Any, prompts: tuple[str, str]) -> No
         list(zip(first, second, strict=False))
 
 
+@pytest.mark.parametrize("constrained", [True, False])
+@pytest.mark.parametrize("criterion", [True, False])
+def test_going_on_after_the_same_text_is_refused(llm: Any, constrained: bool, criterion: bool) -> None:
+    # The other text begins as this one does, so llama-cpp-python asks for logits that are not there any more.
+    # llama.cpp answers by aborting the process.
+    processor = LogitsProcessor(compiled(llm, "[a-z]{100}"))
+    options = {"logits_processor": LogitsProcessorList([processor]), "temperature": 0.0, "max_tokens": 40}
+    if criterion:
+        options["stopping_criteria"] = llama_cpp.StoppingCriteriaList([StoppingCriterion(processor)])
+    stream = llm.create_completion("Hello", stream=True, **options)
+    written = [text_of(next(stream)), text_of(next(stream))]
+    if constrained:
+        assert text_of(llm.create_completion("Hello", **options)).startswith("".join(written))
+    else:
+        llm.reset()
+        llm.eval(llm.tokenize(b"Hello" + "".join(written).encode() + b"and more of it"))
+    with pytest.raises(IntegrationError):
+        list(stream)
+
+
+def test_the_check_does_not_keep_a_model() -> None:
+    class Model:
+        def sample(self, temp: float, idx: int | None = None) -> int:
+            return 7
+
+    model = Model()
+    check_sampling(model)
+    assert model.sample(temp=0.0) == 7
+    gone = weakref.ref(model)
+    del model
+    assert gone() is None
+
+
+def test_the_check_leaves_a_replaced_sample_alone(llm: Any) -> None:
+    llm.sample = sample = lambda *_, **__: END_TOKENS[0]
+    check_sampling(llm)
+    assert llm.sample is sample
+
+
 def test_an_abandoned_stream_does_no_harm(llm: Any) -> None:
     processor = LogitsProcessor(compiled(llm))
     for seed in range(5):
@@ -191,30 +232,59 @@ def test_the_criterion_tells_a_lost_mask(llm: Any) -> None:
         )
 
 
-def test_failures_end_the_call_and_the_criterion_raises_them(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    processor = LogitsProcessor(compiled(llm))
+def failing_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on the hook fails at every so-many-th call, however many it has had."""
     steps = 0
 
-    def fails_at_step_five(*_: Any) -> None:
+    def fails(*_: Any) -> None:
         nonlocal steps
         steps += 1
-        if steps == 5:
-            raise ValueError("broken")
+        if steps % step == 0:
+            raise ValueError(f"broken at {steps}")
 
+    monkeypatch.setattr("cfgmask.integrations.llama_cpp.processor._exclude_lost_tokens", fails)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("chat", [False, True])
+def test_failures_are_raised_in_the_step_itself(
+    load: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, chat: bool, stream: bool
+) -> None:
+    llm = load(chat_format="chatml")
+    processor = LogitsProcessor(compiled(llm))
+    options = {"logits_processor": LogitsProcessorList([processor]), "max_tokens": 64, "stream": stream}
+    failing_at(5, monkeypatch)
+    with pytest.raises(ValueError, match="broken at 5"):
+        list(llm.create_chat_completion([], **options) if chat else llm.create_completion("Hello", **options))
+    assert str(processor.error) == "broken at 5"
+
+
+def test_a_failure_in_the_very_first_step_is_told_and_raised_next(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = LogitsProcessor(compiled(llm))
     processors = LogitsProcessorList([processor])
-    monkeypatch.setattr("cfgmask.integrations.llama_cpp.processor._exclude_lost_tokens", fails_at_step_five)
-    completion = llm.create_completion("Hello", logits_processor=processors, max_tokens=64)
-    assert text_of(completion) == '{"na'
+    failing_at(1, monkeypatch)
+    with pytest.warns(RuntimeWarning, match="ends early, outside the grammar: ValueError: broken at 1") as caught:
+        completion = llm.create_completion("Hello", logits_processor=processors, max_tokens=64)
+    assert caught[0].filename == __file__
+    assert text_of(completion) == ""
     assert completion["choices"][0]["finish_reason"] == "stop"
-    assert str(processor.error) == "broken"
-    # The next call ends at once; the criterion raises, in the step itself.
-    assert text_of(llm.create_completion("Hello", logits_processor=processors, max_tokens=64)) == ""
-    with pytest.raises(ValueError, match="broken"):
-        complete(llm, processor)
+    for use_again in (
+        processor.raise_error,
+        lambda: LogitsProcessorList([processor]),
+        lambda: llm.create_completion("Hello", logits_processor=processors),
+        lambda: llm.create_completion("Hello", logits_processor=processors, logit_bias={1: 1.0}),
+        lambda: llm.create_completion("Hello", logits_processor=[processor]),
+    ):
+        with pytest.raises(ValueError, match="broken at 1"):
+            use_again()
     processor.reset()
-    steps = 0
-    with pytest.raises(ValueError, match="broken"):
-        complete(llm, processor)
+    assert list(LogitsProcessorList([processor])) == [processor]
+
+
+def test_the_criterion_raises_in_the_first_step_too(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing_at(1, monkeypatch)
+    with pytest.warns(RuntimeWarning), pytest.raises(ValueError, match="broken at 1"):
+        complete(llm, LogitsProcessor(compiled(llm)))
 
 
 def test_draft_model_is_refused(load: Callable[..., Any]) -> None:
@@ -222,7 +292,8 @@ def test_draft_model_is_refused(load: Callable[..., Any]) -> None:
 
     llm = load(draft_model=LlamaPromptLookupDecoding(num_pred_tokens=3), logits_all=True)
     processor = LogitsProcessor(compiled(llm))
-    completion = llm.create_completion("Hello", logits_processor=LogitsProcessorList([processor]), max_tokens=20)
+    with pytest.warns(RuntimeWarning, match="load it without draft_model"):
+        completion = llm.create_completion("Hello", logits_processor=LogitsProcessorList([processor]), max_tokens=20)
     assert text_of(completion) == ""
     assert "draft_model" in str(processor.error)
     processor.reset()
@@ -230,6 +301,7 @@ def test_draft_model_is_refused(load: Callable[..., Any]) -> None:
         complete(llm, processor)
 
 
+@pytest.mark.filterwarnings("ignore:masking failed:RuntimeWarning")
 @pytest.mark.parametrize(
     ("vocabulary", "message"),
     [
@@ -251,12 +323,21 @@ def test_text_that_the_detokenizer_loses_is_written_otherwise(llm: Any) -> None:
     assert text_of(completion) == "-" * 80 + "a" * 70 + "b"
 
 
+def test_nothing_left_to_sample_is_an_error(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm, "abc"))
+    with pytest.raises(IntegrationError, match="no token is left to sample"):
+        llm.create_completion(
+            "Hello", logits_processor=LogitsProcessorList([processor]), logit_bias={ord("b"): -np.inf}
+        )
+
+
 def test_tokens_sent_into_a_generation_are_refused(load: Callable[..., Any]) -> None:
     llm = load(logits_all=True)
     processor = LogitsProcessor(compiled(llm, "[ab]{2}cd[ef]{4}"))
     generation = llm.generate(llm.tokenize(b"Hello"), temp=1.0, logits_processor=LogitsProcessorList([processor]))
     assert {next(generation), next(generation)} <= set(b"ab")
-    assert generation.send(list(b"cd")) in END_TOKENS
+    with pytest.raises(IntegrationError, match="sent into the generation"):
+        generation.send(list(b"cd"))
     with pytest.raises(IntegrationError, match="sent into the generation"):
         processor.raise_error()
 

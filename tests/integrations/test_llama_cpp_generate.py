@@ -29,7 +29,7 @@ def test_text_is_in_the_language(llm: Any) -> None:
         assert not set(text.token_ids) & set(END_TOKENS)
 
 
-@pytest.mark.parametrize("max_tokens", range(0, 40, 3))
+@pytest.mark.parametrize("max_tokens", range(1, 40, 3))
 def test_text_that_is_cut_off_is_a_viable_prefix(llm: Any, max_tokens: int) -> None:
     text = generate(llm, "Hello", GRAMMAR, seed=max_tokens, max_tokens=max_tokens)
     assert len(text.token_ids) <= max_tokens
@@ -148,8 +148,84 @@ def test_two_streams_on_one_model_are_refused(llm: Any) -> None:
     first, second = (generate(llm, prompt, GRAMMAR, stream=True) for prompt in ("Hello", "Hi"))
     next(first)
     next(second)
-    with pytest.raises(IntegrationError, match="another generation used this Llama"):
+    with pytest.raises(IntegrationError, match="two generations use one Llama in turns"):
         next(first)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_going_on_after_the_same_text_is_refused(llm: Any, stream: bool) -> None:
+    grammar = cfgmask.Grammar.from_regex("[a-z]{100}")
+    first = generate(llm, "Hello", grammar, stream=True, temperature=0.0)
+    next(first)
+    written = first.text + next(first)
+    assert "".join(generate(llm, "Hello", grammar, stream=stream, temperature=0.0, max_tokens=40)).startswith(written)
+    with pytest.raises(IntegrationError, match="two generations use one Llama in turns"):
+        list(first)
+
+
+def test_a_model_that_was_moved_is_refused(llm: Any) -> None:
+    stream = generate(llm, "Hello", GRAMMAR, stream=True)
+    next(stream)
+    llm.reset()
+    with pytest.raises(IntegrationError, match="two generations use one Llama in turns"):
+        next(stream)
+
+
+def test_a_stream_that_has_its_tokens_ends_whatever_came_after(llm: Any) -> None:
+    stream = generate(llm, "Hello", GRAMMAR, stream=True, max_tokens=2)
+    pieces = [next(stream), next(stream)]
+    generate(llm, "Hello", GRAMMAR, max_tokens=9)
+    assert list(stream) == []
+    assert (stream.text, stream.finish_reason) == ("".join(pieces), "length")
+
+
+def test_nothing_left_to_sample_is_an_error(llm: Any) -> None:
+    def no_b(input_ids: Any, scores: Any) -> Any:
+        scores[ord("b")] = -np.inf
+        return scores
+
+    with pytest.raises(IntegrationError, match="no token is left to sample"):
+        generate(llm, "Hello", cfgmask.Grammar.from_regex("abc"), logits_processor=[no_b])
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_processor_that_raises_leaves_no_token_without_its_mask(llm: Any) -> None:
+    def broken(input_ids: Any, scores: Any) -> Any:
+        raise ValueError("broken")
+
+    with pytest.raises(IntegrationError, match="did a processor in logits_processor raise"):
+        generate(llm, "Hello", GRAMMAR, logits_processor=[broken])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"grammar": 'start: "a"'}, TypeError, "not str; Grammar.from_lark reads the text of one"),
+        ({"grammar": None}, TypeError, "grammar must be a Grammar or a CompiledGrammar, not NoneType"),
+        ({"llm": 3}, TypeError, "llm must be a llama_cpp.Llama, not int"),
+        ({"prompt": [99999]}, ValueError, "the prompt has token 99999, but the model has 264 tokens"),
+        ({"prompt": [1, -1]}, ValueError, "the prompt has token -1"),
+        ({"prompt": ["a"]}, TypeError, "'a' is no id"),
+        ({"prompt": [True]}, TypeError, "True is no id"),
+        ({"prompt": b"Hello"}, TypeError, "must be a str or token ids, not bytes"),
+        ({"prompt": None}, TypeError, "must be a str or token ids, not NoneType"),
+        ({"max_tokens": 0}, ValueError, "max_tokens must be at least 1, or None for all"),
+        ({"max_tokens": -1}, ValueError, "not -1"),
+        ({"max_tokens": 2.5}, TypeError, "max_tokens must be an int or None, not float"),
+        ({"max_tokens": True}, TypeError, "max_tokens must be an int or None, not bool"),
+    ],
+)
+@pytest.mark.parametrize("stream", [True, False])
+def test_wrong_arguments_are_named(
+    llm: Any, arguments: dict[str, Any], error: type[Exception], message: str, stream: bool
+) -> None:
+    with pytest.raises(error, match=message):
+        generate(**({"llm": llm, "prompt": "Hello", "grammar": GRAMMAR, "stream": stream} | arguments))
+
+
+def test_integers_of_any_type(llm: Any) -> None:
+    text = generate(llm, np.array([72, 101]), GRAMMAR, max_tokens=np.int64(3))
+    assert len(text.token_ids) == 3
 
 
 def test_a_stream_may_be_dropped(llm: Any) -> None:

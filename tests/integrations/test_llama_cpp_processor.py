@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,14 @@ import pytest
 import cfgmask
 
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
-from cfgmask.integrations.llama_cpp import LogitsProcessor, LogitsProcessorList, StoppingCriterion  # noqa: E402
+from cfgmask.integrations.llama_cpp import (  # noqa: E402
+    IntegrationError,
+    LogitsProcessor,
+    LogitsProcessorList,
+    StoppingCriterion,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:masking failed:RuntimeWarning")
 
 N_VOCAB = 258
 VOCABULARY = cfgmask.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b"", b""], eos_token_id=[256, 257])
@@ -135,6 +143,54 @@ def test_logits_narrower_than_the_vocabulary_fail_closed() -> None:
     processor = LogitsProcessor(compiled())
     assert allowed(processor, ids([1]), width=257) == {256}
     assert processor.error is not None
+
+
+@pytest.mark.parametrize(
+    ("logits", "token_ids"),
+    [(np.zeros(N_VOCAB), {ord("a"), ord("c")}), (np.full(N_VOCAB, -np.inf), {256, 257})],
+    ids=["some left", "none left"],
+)
+def test_something_must_be_left_to_sample(logits: np.ndarray, token_ids: set[int]) -> None:
+    processor = LogitsProcessor(compiled())
+    scores = processor(ids([1]), logits.astype(np.single))
+    assert set(np.flatnonzero(scores > -np.inf).tolist()) == token_ids
+    assert isinstance(processor.error, IntegrationError) == (token_ids == {256, 257})
+
+
+@pytest.mark.parametrize("token_id", [0, 31, 32, 4095, 9000])
+def test_one_token_left_of_many_is_enough(token_id: int) -> None:
+    vocabulary = cfgmask.Vocabulary.from_bytes([*(b"%d" % number for number in range(9001)), b""], 9001)
+    processor = LogitsProcessor(cfgmask.compile(cfgmask.Grammar.from_regex("[0-9]+"), vocabulary))
+    scores = np.full(9002, -np.inf, dtype=np.single)
+    scores[token_id] = -3.0
+    processor(ids([1]), scores)
+    assert processor.error is None
+    assert np.flatnonzero(scores > -np.inf).tolist() == [token_id]
+
+
+def test_a_vocabulary_that_cannot_write_what_must_follow() -> None:
+    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b""], 1)
+    processor = LogitsProcessor(cfgmask.compile(cfgmask.Grammar.from_lark('start: "a" "b"'), vocabulary))
+    assert allowed(processor, ids([1]), width=2) == {0}
+    scores = np.zeros(2, dtype=np.single)
+    with pytest.warns(RuntimeWarning, match="none that writes what must follow"):
+        processor(ids([1], b"", 0), scores)
+    assert set(np.flatnonzero(scores > -np.inf)) == {1}
+
+
+@pytest.mark.parametrize("wrong", ['start: "a"', None, cfgmask.Grammar.from_regex("a")])
+def test_wrong_types_are_named(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"takes what cfgmask\.compile gives"):
+        LogitsProcessor(wrong)
+
+
+def test_warnings_as_errors_do_no_harm() -> None:
+    processor = failing(ValueError("broken"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert allowed(processor, ids([1])) == {256, 257}
+    with pytest.raises(ValueError, match="broken"):
+        LogitsProcessorList([processor])
 
 
 def test_criterion_tells_a_token_without_a_mask() -> None:

@@ -131,6 +131,22 @@ def test_assisted_generation_is_refused(model: Any) -> None:
         generate(model, hook, torch.tensor([list(b"abxabyabz")]), prompt_lookup_num_tokens=3, do_sample=False)
 
 
+def test_an_assistant_model_is_refused(model: Any) -> None:
+    with pytest.raises(IntegrationError, match="in turns"):
+        generate(model, processor(), assistant_model=model, do_sample=False)
+
+
+def test_an_assistant_model_writes_nothing_outside_the_language(model: Any) -> None:
+    output = generate(model, processor(), assistant_model=model, do_sample=False, max_new_tokens=1)
+    assert_in_language(output)
+
+
+@pytest.mark.parametrize("wrong", ['start: "a"', None])
+def test_wrong_types_are_named(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"takes what cfgmask\.compile gives"):
+        LogitsProcessor(wrong)
+
+
 def test_failures_in_the_mask_are_raised(model: Any) -> None:
     limits = cfgmask.Limits(max_lexer_states=60)
     compiled = cfgmask.compile(cfgmask.Grammar.from_regex("[a-z]{400}"), VOCABULARY, limits)

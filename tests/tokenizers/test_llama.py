@@ -85,3 +85,9 @@ def test_parts_of_characters(tmp_path: Path) -> None:
     assert vocab.tokens[258] == "é".encode()
     assert vocab.tokens[0xC3] == b"\xc3"
     assert joined(vocab, "é") == "é".encode()
+
+
+@pytest.mark.parametrize("wrong", [3, None, "model.gguf"])
+def test_what_is_no_model_is_named(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"takes a llama_cpp\.Llama, not "):
+        Vocabulary.from_llama(wrong)

@@ -49,6 +49,19 @@ def test_unknown_end_is_refused() -> None:
         Vocabulary.from_tiktoken(encoding({"<|x|>": 258}))
 
 
+@pytest.mark.parametrize("eos_token_id", [259, -1, 270, [258, 259]])
+def test_ends_that_no_token_has_are_refused(eos_token_id: Any) -> None:
+    with pytest.raises(VocabularyError, match=r"end token (259|-1|270) is not an id"):
+        Vocabulary.from_tiktoken(encoding({"</s>": 258, "<|y|>": 262}), eos_token_id=eos_token_id)
+
+
+def test_wrong_types_are_named() -> None:
+    with pytest.raises(TypeError, match=r"takes a tiktoken\.Encoding, not int"):
+        Vocabulary.from_tiktoken(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="eos_token_id must be an int, not str"):
+        Vocabulary.from_tiktoken(encoding({"</s>": 258}), eos_token_id="258")  # type: ignore[arg-type]
+
+
 def test_encoding_that_drops_text_is_refused() -> None:
     with pytest.raises(VocabularyError, match="not what its encoder means"):
         Vocabulary.from_tiktoken(encoding({"</s>": 258}, pat_str=r"\w+"))

@@ -84,9 +84,11 @@ def test_padding_between_ids_has_no_text() -> None:
     tokenizer = Tokenizer(models.BPE({c: i + 3 for i, c in enumerate(byte_characters())}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    vocab = Vocabulary.from_transformers(tokenizer, eos_token_id=0)
+    vocab = Vocabulary.from_transformers(tokenizer, eos_token_id=258)
     assert vocab.n_vocab == 259
     assert vocab.tokens[:4] == (b"", b"", b"", b"\0")
+    with pytest.raises(VocabularyError, match="end token 0 is not an id"):
+        Vocabulary.from_transformers(tokenizer, eos_token_id=0)
 
 
 @pytest.mark.parametrize(

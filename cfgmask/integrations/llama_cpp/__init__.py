@@ -6,16 +6,21 @@ The one-call way:
 
     text = generate(llm, "Call a tool: ", cfgmask.Grammar.from_file("tool_call.lark"), max_tokens=200)
 
-Within llama-cpp-python's own calls, streaming or not, chat or not:
+Within llama-cpp-python's own calls, streaming or not:
 
     from cfgmask.integrations.llama_cpp import LogitsProcessor, LogitsProcessorList, StoppingCriterion
 
     processor = LogitsProcessor(cfgmask.compile(grammar, cfgmask.Vocabulary.from_llama(llm)))
-    llm.create_chat_completion(
-        messages,
+    llm.create_completion(
+        prompt,
         logits_processor=LogitsProcessorList([processor]),
         stopping_criteria=llama_cpp.StoppingCriteriaList([StoppingCriterion(processor)]),
     )
+
+Chat calls take no `stopping_criteria`; ask the processor instead:
+
+    answer = llm.create_chat_completion(messages, logits_processor=LogitsProcessorList([processor]))
+    processor.raise_error()
 
 The hook is given logits that lie in host memory whatever the backend, so builds with CUDA or Metal need nothing else.
 """

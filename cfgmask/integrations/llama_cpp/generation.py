@@ -6,15 +6,19 @@ import codecs
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import islice
+from numbers import Integral
 from typing import Any, Literal, overload
 
+import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
 import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
 from cfgmask.integrations.errors import IntegrationError
+from cfgmask.integrations.llama_cpp.checked_sample import IN_TURNS
 from cfgmask.integrations.llama_cpp.guard import allow_only
+from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model
 
 FinishReason = Literal["stop", "length"]
@@ -95,7 +99,7 @@ class _Hook:
     def __call__(self, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> NDArray[np.single]:
         self._calls += 1
         try:
-            self._matcher.apply(scores)
+            apply_mask(self._matcher, scores)
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
             self._error = error
@@ -103,16 +107,13 @@ class _Hook:
         return scores
 
     def check_called_once(self) -> None:
-        """Raises what happened in the hook, or IntegrationError if it was called for another generation or not at all.
-
-        To be called after each token.
-        """
+        """Raises what happened in the hook, or IntegrationError if it was not called. To be called after each token."""
         if self._error is not None:
             raise self._error
         if self._calls != 1:
             raise IntegrationError(
-                "another generation used this Llama in the meantime, and llama-cpp-python mixes them up; "
-                "finish one before the next, or load the model twice"
+                "a token was sampled without its mask; did a processor in logits_processor raise? llama-cpp-python "
+                "prints such an exception and skips the processors after it"
             )
         self._calls = 0
 
@@ -164,21 +165,24 @@ def generate(
     llm               a `llama_cpp.Llama`
     prompt            text, read with its special tokens, or ids
     grammar           a Grammar, compiled here, or a CompiledGrammar, which saves that on every call but the first
-    max_tokens        None: until the context is full
+    max_tokens        at least 1; None: until the context is full
     stream            give a `TextStream` of pieces at once, instead of a `GeneratedText` at the end
     seed              None: the model's own
     logits_processor  processors of llama-cpp-python's kind, called before the masks
-    sampling          what `Llama.generate` takes: top_k, top_p, min_p, repeat_penalty, …
+    sampling          what `Llama.generate` takes: top_k, top_p, min_p, repeat_penalty, …; it has no logit_bias and no
+                      stop, for which there are processors and the grammar
 
-    Errors: those of `cfgmask.compile`; VocabularyError for a grammar compiled for another vocabulary; IntegrationError
-    for a model with `draft_model`, and where another generation used the model in between; ValueError for a prompt that
-    does not fit the context; whatever a mask raises, LimitExceeded above all. Nothing is swallowed.
+    Errors: those of `cfgmask.compile`; TypeError for arguments of another type; ValueError for a `max_tokens` below 1
+    and for a prompt that does not fit the context or the vocabulary; VocabularyError for a grammar compiled for another
+    vocabulary; IntegrationError for a model with `draft_model`, where another generation used the model in between,
+    and where nothing is left to sample; whatever a mask raises, LimitExceeded above all. Nothing is swallowed.
     Cost: the model's vocabulary is read once for each model, 0.3 s for 128,256 tokens.
 
     The text is made from the tokens' own bytes, so tokens of any length and parts of characters come out right.
 
     Example: generate(llm, "2 + 3 = ", cfgmask.Grammar.from_regex("[0-9]+"), max_tokens=8, temperature=0)
     """
+    _check_arguments(llm, grammar, max_tokens)
     vocabulary = _vocabulary_of(llm)
     compiled = cfgmask.compile(grammar, vocabulary) if isinstance(grammar, Grammar) else grammar
     check_model(llm, compiled.vocabulary)
@@ -186,13 +190,14 @@ def generate(
     room = llm.n_ctx() - len(ids)
     if room <= 0:
         raise ValueError(f"the prompt has {len(ids)} tokens, the context {llm.n_ctx()}")
-    limit = room if max_tokens is None else min(max_tokens, room)
+    limit = room if max_tokens is None else min(int(max_tokens), room)
 
     def steps(hook: _Hook) -> Iterator[int]:
         if seed is not None:
             llm.set_seed(seed)
         processors = [*logits_processor, hook]
-        return islice(llm.generate(ids, temp=temperature, logits_processor=processors, **sampling), max(limit, 0))
+        tokens = llm.generate(ids, temp=temperature, logits_processor=processors, **sampling)
+        return islice(_undisturbed(llm, tokens), limit)
 
     text_stream = TextStream(steps, compiled.matcher(), vocabulary)
     if stream:
@@ -205,6 +210,36 @@ def generate(
     return text
 
 
+def _check_arguments(llm: Any, grammar: Any, max_tokens: Any) -> None:
+    if not isinstance(llm, llama_cpp.Llama):
+        raise TypeError(f"llm must be a llama_cpp.Llama, not {type(llm).__name__}")
+    if not isinstance(grammar, (Grammar, CompiledGrammar)):
+        raise TypeError(
+            f"grammar must be a Grammar or a CompiledGrammar, not {type(grammar).__name__}; "
+            "Grammar.from_lark reads the text of one"
+        )
+    if max_tokens is None:
+        return
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, Integral):
+        raise TypeError(f"max_tokens must be an int or None, not {type(max_tokens).__name__}")
+    if max_tokens < 1:
+        raise ValueError(f"max_tokens must be at least 1, or None for all that the context holds, not {max_tokens}")
+
+
+def _undisturbed(llm: Any, tokens: Iterator[int]) -> Iterator[int]:
+    """The tokens of a generation, as long as nothing else moves the model between two of them.
+
+    Raises IntegrationError otherwise, before the model is asked for the next: the generation would go on from another
+    text, and where its logits are missing, llama.cpp aborts the process.
+    """
+    for token_id in tokens:
+        # Each generation has a sampler of its own, each token evaluated moves `n_tokens`.
+        state = llm.n_tokens, getattr(llm, "_sampler", None)
+        yield token_id
+        if state != (llm.n_tokens, getattr(llm, "_sampler", None)):
+            raise IntegrationError(IN_TURNS)
+
+
 def _vocabulary_of(llm: Any) -> Vocabulary:
     if llm not in _vocabularies:
         _vocabularies[llm] = Vocabulary.from_llama(llm)
@@ -212,11 +247,27 @@ def _vocabulary_of(llm: Any) -> Vocabulary:
 
 
 def _prompt_ids(llm: Any, prompt: str | Sequence[int]) -> list[int]:
-    """The prompt's ids; where it has none, the token that begins a text."""
-    ids = list(llm.tokenize(prompt.encode(), special=True)) if isinstance(prompt, str) else list(prompt)
+    """The prompt's ids; where it has none, the token that begins a text.
+
+    Raises TypeError for what is neither text nor ids, ValueError for ids that the model does not have.
+    """
+    ids = list(llm.tokenize(prompt.encode(), special=True)) if isinstance(prompt, str) else _checked_ids(llm, prompt)
     if ids:
         return ids
     start = llm.token_bos()
     if start < 0:
         raise ValueError("the prompt is empty, and the model has no token that begins a text")
     return [start]
+
+
+def _checked_ids(llm: Any, prompt: Any) -> list[int]:
+    if isinstance(prompt, (bytes, bytearray)) or not isinstance(prompt, Iterable):
+        raise TypeError(f"the prompt must be a str or token ids, not {type(prompt).__name__}")
+    ids = []
+    for token_id in prompt:
+        if isinstance(token_id, bool) or not isinstance(token_id, Integral):
+            raise TypeError(f"the prompt must be a str or token ids; {token_id!r} is no id")
+        ids.append(int(token_id))
+        if not 0 <= ids[-1] < llm.n_vocab():
+            raise ValueError(f"the prompt has token {token_id}, but the model has {llm.n_vocab()} tokens")
+    return ids

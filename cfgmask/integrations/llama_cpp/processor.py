@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from cfgmask import CompiledGrammar, Matcher
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.caller import Caller, find_caller
-from cfgmask.integrations.llama_cpp.guard import allow_only
+from cfgmask.integrations.llama_cpp.checked_sample import IN_TURNS, check_sampling, raise_in_sample
+from cfgmask.integrations.llama_cpp.guard import allow_only, warn_of
+from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model, lost_tokens
+from cfgmask.integrations.start import starting_matcher
 from cfgmask.integrations.tracking import TrackedText
 
 # Texts that loops outside of `Llama.generate` may write in turns with one processor.
@@ -28,12 +31,13 @@ class LogitsProcessor:
     One processor serves any number of calls, one after the other or streaming in turns on several models: each
     generation is a text of its own. It belongs to one thread at a time.
 
-    An exception in the hook cannot reach the caller (see `guard`). Then only end tokens are left, so that the call
-    ends; `error` holds the exception; every later use of this processor raises it, until `reset`. With a
-    `StoppingCriterion` the call itself raises it.
+    When the hook fails, only end tokens are left, so that the call ends. The error is raised in that step by
+    `Llama.sample`, which is checked from a model's second step with a processor on (see `checked_sample`). In the first
+    step it cannot reach the caller: a RuntimeWarning tells of it, or a `StoppingCriterion` raises it. Either way
+    `error` holds it, and every later use of this processor raises it, until `reset`.
     What is refused so: a model with `draft_model`, and tokens sent into `Llama.generate`, which are drafts too; a
     grammar that was compiled for another vocabulary; two generations in turns on one model, which llama-cpp-python
-    mixes up; a token that the mask did not allow.
+    mixes up; a token that the mask did not allow; logits that are -inf for every token of the mask.
 
     In a loop of your own around `Llama.sample`, or where you call the processor yourself, a text is recognised by its
     ids: one id more than last time goes on with the text, anything else begins a new one. Call `reset` before a text
@@ -41,7 +45,7 @@ class LogitsProcessor:
     """
 
     def __init__(self, compiled: CompiledGrammar | Matcher) -> None:
-        self._start = compiled.fork() if isinstance(compiled, Matcher) else compiled.matcher()
+        self._start = starting_matcher(compiled)
         self._vocabulary = self._start.compiled.vocabulary
         self._end_tokens = list(self._vocabulary.end_tokens)
         self._error: BaseException | None = None
@@ -75,17 +79,16 @@ class LogitsProcessor:
         caller = None
         try:
             caller = find_caller()
-            if self._error is None:
-                self._mask(caller, input_ids, scores)
-                return scores
+            self.raise_error()
+            self._mask(caller, input_ids, scores)
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
-            self._error = error
             allow_only(self._end_tokens, scores)
-            return scores
-        allow_only(self._end_tokens, scores)
-        if caller is None:
-            raise self._error
+            if caller is None and error is self._error:
+                raise
+            self._error = error
+            if caller is None or not raise_in_sample(caller.llm, error):
+                warn_of(error)
         return scores
 
     def masked_text(self, input_ids: NDArray[np.intc]) -> TrackedText | None:
@@ -104,6 +107,7 @@ class LogitsProcessor:
 
     def _mask(self, caller: Caller | None, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> None:
         if caller is not None and caller.llm not in self._checked:
+            check_sampling(caller.llm)
             check_model(caller.llm, self._vocabulary)
             self._checked.add(caller.llm)
         if caller is None or caller.sampler is None:
@@ -111,7 +115,7 @@ class LogitsProcessor:
         else:
             text = self._text_of(caller, input_ids)
         text.advance_to(input_ids)
-        text.matcher.apply(scores)
+        apply_mask(text.matcher, scores)
         if caller is not None and caller.detokenizes:
             _exclude_lost_tokens(caller.llm, scores)
 
@@ -124,10 +128,7 @@ class LogitsProcessor:
             return text
         generation_id, text = known
         if generation_id != caller.generation_id or not text.is_start_of(input_ids):
-            raise IntegrationError(
-                "two generations use one Llama in turns, which llama-cpp-python mixes up; "
-                "finish one before the next, or load the model twice"
-            )
+            raise IntegrationError(IN_TURNS)
         if len(input_ids) != len(text) + 1:
             # They are drafts to `Llama.generate`: it samples the place before them while it shows all of them.
             raise IntegrationError("tokens were sent into the generation, which masks do not follow")
@@ -156,10 +157,11 @@ def _exclude_lost_tokens(llm: Any, scores: NDArray[np.single]) -> None:
 
 
 class StoppingCriterion:
-    """Raises a processor's error in the step in which it happened, in the caller's own stack.
+    """Raises a processor's error in the step in which it happened, the first one too, in the caller's own stack.
 
-    Pass it in `stopping_criteria`. It also raises IntegrationError if a token was sampled without the processor, as
-    happens when a plain list of processors meets `logit_bias`; and it stops a text that has ended.
+    Pass it in `stopping_criteria`, which all calls but `create_chat_completion` have. It also raises IntegrationError
+    if a token was sampled without the processor, as happens when a plain list of processors meets `logit_bias`; and it
+    stops a text that has ended.
     """
 
     def __init__(self, processor: LogitsProcessor) -> None:

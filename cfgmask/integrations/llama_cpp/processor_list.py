@@ -7,6 +7,8 @@ from typing import Any
 
 import llama_cpp
 
+from cfgmask.integrations.llama_cpp.processor import LogitsProcessor
+
 
 class LogitsProcessorList(llama_cpp.LogitsProcessorList):  # type: ignore[misc]  # llama_cpp may be missing when checked
     """As `llama_cpp.LogitsProcessorList`, and masks are kept when a call has a `logit_bias` too.
@@ -15,7 +17,16 @@ class LogitsProcessorList(llama_cpp.LogitsProcessorList):  # type: ignore[misc] 
     call then goes on with neither bias nor masks. Here that one `extend` gives a new list. It leaves this one as it
     is, or the bias of one call would stay for the next; and the bias comes first, so that no bias undoes a mask.
     Any other `extend` does and gives what that of a list does.
+
+    Making a list raises the `error` of a LogitsProcessor in it: a call that could not raise it is not followed by
+    another that fails the same way.
     """
+
+    def __init__(self, processors: Iterable[Any] = ()) -> None:
+        super().__init__(processors)
+        for processor in self:
+            if isinstance(processor, LogitsProcessor):
+                processor.raise_error()
 
     def extend(self, processors: Iterable[Any]) -> Any:
         """Append the processors; give a new list if they are the bias of one call."""
