@@ -160,28 +160,68 @@ def test_one_model_in_turns_is_refused(llm: Any, prompts: tuple[str, str]) -> No
         list(zip(first, second, strict=False))
 
 
-@pytest.mark.parametrize("constrained", [True, False])
+def other_completion(llm: Any, **options: Any) -> None:
+    llm.create_completion("Hello", **options)
+
+
+def other_text(llm: Any, **_: Any) -> None:
+    llm.create_completion("Something else", max_tokens=30, temperature=0.0)
+
+
+def other_free_text(llm: Any, **_: Any) -> None:
+    llm.create_completion("Hello", max_tokens=30, temperature=0.0)
+
+
+def other_short_text(llm: Any, **_: Any) -> None:
+    llm.create_completion("Hi", max_tokens=1)
+
+
+def same_tokens(llm: Any, **options: Any) -> None:
+    for number, _ in enumerate(
+        llm.generate(llm.tokenize(b"Hello"), temp=0.0, logits_processor=options["logits_processor"])
+    ):
+        if number == 30:
+            break
+
+
+@pytest.mark.parametrize("other", [other_completion, other_text, other_free_text, other_short_text, same_tokens])
 @pytest.mark.parametrize("criterion", [True, False])
-def test_going_on_after_the_same_text_is_refused(llm: Any, constrained: bool, criterion: bool) -> None:
-    # The other text begins as this one does, so llama-cpp-python asks for logits that are not there any more.
+def test_going_on_after_another_text_is_refused(llm: Any, criterion: bool, other: Callable[..., None]) -> None:
+    # Where the other text begins as this one does, llama-cpp-python asks for logits that are not there any more, and
     # llama.cpp answers by aborting the process.
     processor = LogitsProcessor(compiled(llm, "[a-z]{100}"))
     options = {"logits_processor": LogitsProcessorList([processor]), "temperature": 0.0, "max_tokens": 40}
     if criterion:
         options["stopping_criteria"] = llama_cpp.StoppingCriteriaList([StoppingCriterion(processor)])
     stream = llm.create_completion("Hello", stream=True, **options)
-    written = [text_of(next(stream)), text_of(next(stream))]
-    if constrained:
-        assert text_of(llm.create_completion("Hello", **options)).startswith("".join(written))
-    else:
-        llm.reset()
-        llm.eval(llm.tokenize(b"Hello" + "".join(written).encode() + b"and more of it"))
-    with pytest.raises(IntegrationError):
+    for _ in range(5):
+        next(stream)
+    other(llm, **options)
+    with pytest.raises(IntegrationError, match="two generations use one Llama in turns"):
         list(stream)
+
+
+def test_logits_that_are_not_there_are_refused(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm, "[a-z]{100}"))
+    prompt = llm.tokenize(b"Hello")
+    generation = llm.generate(prompt, temp=0.0, logits_processor=LogitsProcessorList([processor]))
+    output = [next(generation) for _ in range(3)]
+    llm.eval([*output[-1:], *prompt])
+    with pytest.raises(IntegrationError, match="two generations use one Llama in turns"):
+        next(generation)
+
+
+def test_a_loop_that_would_lose_its_processors_is_refused(llm: Any) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    complete(llm, processor)
+    with pytest.raises(IntegrationError, match="goes on with the sampler of the generation before"):
+        llm.sample(logits_processor=LogitsProcessorList([processor]))
 
 
 def test_the_check_does_not_keep_a_model() -> None:
     class Model:
+        _sampler = None
+
         def sample(self, temp: float, idx: int | None = None) -> int:
             return 7
 

@@ -1,14 +1,17 @@
 """A `Llama.sample` that raises where the library itself aborts the process, or swallows what a hook raised.
 
-Two generations in turns on one model leave the first one asking for logits that are not there any more. No hook is
-called before llama.cpp finds that out, with an assertion that ends the process. And what a hook raises is printed by
-the bridge into C and forgotten. Both can be raised in only one place that all of llama-cpp-python's calls, streaming or
-chat, go through with the caller on the stack: around `sample`, by an attribute of the one model object.
+Two generations in turns on one model leave the first one with the sampler of the second, whose hooks are others or
+none, and asking for logits that are not there any more, which llama.cpp answers with an assertion that ends the
+process. No hook of the first is called before. And what a hook raises is printed by the bridge into C and forgotten.
+All this can be raised in only one place that all of llama-cpp-python's calls, streaming or chat, go through with the
+caller on the stack: around `sample`, by an attribute of the one model object.
 """
 
 from __future__ import annotations
 
+import sys
 import weakref
+from types import FrameType
 from typing import Any
 
 import llama_cpp
@@ -28,13 +31,16 @@ class CheckedSample:
         self._llm = weakref.ref(llm)
         self._is_running = False
         self._error: BaseException | None = None
+        self._owners: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
     def __call__(self, *arguments: Any, **options: Any) -> int:
         """Sample a token, with the arguments of `Llama.sample`.
 
-        Raises IntegrationError where there are no logits to sample from, and what `fail` was given meanwhile.
+        Raises IntegrationError where the sampler is another generation's or there are no logits to sample from, and
+        what `fail` was given meanwhile.
         """
         llm: Any = self._llm()
+        self._check_sampler(llm, sys._getframe(1), options.get("logits_processor"))
         _check_logits(llm, options.get("idx"))
         self._is_running = True
         self._error = None
@@ -51,6 +57,20 @@ class CheckedSample:
         """Have the running call raise; False if none is running."""
         self._error = error
         return self._is_running
+
+    def _check_sampler(self, llm: Any, caller: FrameType, processors: Any) -> None:
+        sampler = llm._sampler
+        if sampler is None:
+            return
+        if caller.f_code.co_name == "generate" and caller.f_locals.get("self") is llm:
+            # Its frame lives as long as a generation does, so no other has the same id until then.
+            if self._owners.setdefault(sampler, id(caller)) != id(caller):
+                raise IntegrationError(IN_TURNS)
+        elif processors is not None:
+            raise IntegrationError(
+                "Llama.sample goes on with the sampler of the generation before, without the logits_processor of this "
+                "call; use Llama.generate, or a model that has not generated yet"
+            )
 
 
 def check_sampling(llm: Any) -> None:
