@@ -101,7 +101,12 @@ def _conditions(shape: ArrayShape) -> Iterator[tuple[ArrayShape, ArrayShape]]:
 
 
 def _needs_equal_items(pointer: str) -> Diagnostic:
-    return Diagnostic("schema-unique-items", "that an array has two equal items cannot be enforced", pointer=pointer)
+    return Diagnostic(
+        "schema-unique-items",
+        "that an array has two equal items cannot be enforced",
+        pointer=pointer,
+        help="take it out and check the finished value",
+    )
 
 
 def _without(witness: ItemWitness) -> ArrayShape:

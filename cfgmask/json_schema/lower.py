@@ -78,7 +78,7 @@ def _lower(value: JsonValue, options: JsonSchemaOptions, prefix: str, span: Span
     found = survey(schemas, options)
     if found.errors:
         raise GrammarError(_ordered(found.errors))
-    lowering = _Lowering(Normaliser(schemas, options, limits), prefix, limits)
+    lowering = _Lowering(Normaliser(schemas, options, limits), prefix)
     bodies, start = lowering.rules_of(schemas.root)
     grammar = GrammarIR(
         tuple(Rule(name, body, span=span) for name, body in bodies.items()),
@@ -92,7 +92,7 @@ def _lower(value: JsonValue, options: JsonSchemaOptions, prefix: str, span: Span
     grammar = without_unreachable(without_nonproductive(grammar, live))
     problems = lowering.problems(grammar)
     if not problems and start not in live:
-        problems.append(_unsatisfiable())
+        problems.append(lowering.unsatisfiable(schemas.root, live))
     if problems:
         raise GrammarError(_ordered(problems))
     return grammar
@@ -101,9 +101,9 @@ def _lower(value: JsonValue, options: JsonSchemaOptions, prefix: str, span: Span
 class _Lowering:
     """The rules of one schema: one for each conjunction that describes more than a scalar."""
 
-    def __init__(self, normaliser: Normaliser, prefix: str, limits: Limits) -> None:
+    def __init__(self, normaliser: Normaliser, prefix: str) -> None:
         self._normaliser = normaliser
-        self._rules = RuleSet(prefix, limits)
+        self._rules = RuleSet(prefix)
         self._names: dict[Conjunction, str] = {}
         self._todo: list[Conjunction] = []
 
@@ -120,6 +120,29 @@ class _Lowering:
         """What cannot be enforced in the rules that are left in a grammar."""
         refused = {d for rule in grammar.rules for d in self._rules.refusals.get(rule.name, ())}
         return [d for found in (*self._normaliser.problems, *refused) for d in self._normaliser.everywhere(found)]
+
+    def unsatisfiable(self, root: Node, live: frozenset[str]) -> Diagnostic:
+        """Why no value satisfies the schema: the innermost part that is needed and allows nothing.
+
+        live  the rules that some text can complete
+        """
+        conjunction, seen = self._normaliser.conjunction(root), set[Conjunction]()
+        while True:
+            seen.add(conjunction)
+            needed = _needed(self._normaliser.normal(conjunction))
+            dead = [part for part in needed if part not in seen and not self._is_live(part, live)]
+            if not dead:
+                break
+            conjunction = dead[0]
+        places = [term.pointer for term in conjunction if isinstance(term, Node) and term.pointer]
+        reason = "look for types, bounds or required properties that contradict each other"
+        if places:
+            reason = f"nothing satisfies {' together with '.join(places)}, which is required"
+        return Diagnostic("schema-unsatisfiable", "no value satisfies this schema", pointer="", help=reason)
+
+    def _is_live(self, conjunction: Conjunction, live: frozenset[str]) -> bool:
+        name = self._names.get(conjunction)
+        return name in live if name is not None else not self._normaliser.normal(conjunction).is_plainly_empty
 
     def _value(self, conjunction: Conjunction) -> Expr:
         """The expression of a value: in place for scalars, a rule for everything else."""
@@ -161,7 +184,7 @@ class _Lowering:
 
 
 def _number(shapes: tuple[NumberShape, ...]) -> Terminal:
-    parts = tuple(dict.fromkeys(regex for shape in shapes if (regex := _regex_of(shape)) != NOTHING))
+    parts = tuple(regex for shape in shapes if (regex := _regex_of(shape)) != NOTHING)
     integers = all(shape.step is not None and shape.step.denominator == 1 for shape in shapes)
     return lexemes.number(parts[0] if len(parts) == 1 else Alternation(parts), integers)
 
@@ -207,13 +230,10 @@ def _wish(conjunction: Conjunction) -> str:
     return f"#{places[0]}&" if places else "value"
 
 
-def _unsatisfiable() -> Diagnostic:
-    return Diagnostic(
-        "schema-unsatisfiable",
-        "no value satisfies this schema",
-        pointer="",
-        help="look for types, bounds or required properties that contradict each other",
-    )
+def _needed(normal: Normal) -> list[Conjunction]:
+    """What members and items must be that every value of some alternative has."""
+    found = [member.value for shape in normal.objects for member in shape.members if member.required]
+    return found + [shape.item(index) for shape in normal.arrays for index in range(min(shape.minimum, 16))]
 
 
 def _ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

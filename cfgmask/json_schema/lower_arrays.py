@@ -111,4 +111,5 @@ class ArrayLowering:
                 "schema-contains-size",
                 f"contains can be enforced where minItems and maxItems are at most {MAX_COUNTED_ITEMS}",
                 pointer=self._pointer,
+                help="make the bounds smaller",
             )

@@ -246,6 +246,9 @@ class Normaliser:
             return self._schema(term)
         except TooManyAlternatives:
             return self._too_many(term)
+        except LimitExceeded as error:
+            detail = error.detail or f"at {term.pointer or 'the root of the schema'}"
+            raise LimitExceeded(error.limit, error.value, detail) from None
 
     def _schema(self, node: Node) -> Normal:
         parts = []

@@ -5,7 +5,7 @@ A number without any condition may be written in every way that JSON has. Under 
 - an integer, a multiple or a listed number has at most `MAX_ZEROS` superfluous zeros after the point (`1.0` is an
   integer to JSON Schema; more of them only let a model spin) and no exponent;
 - a decimal between bounds has any number of digits, and an exponent only in the form that programs print
-  (`1.5e-07`: one digit before the point), and only where all numbers with that exponent are between the bounds;
+  (`1.5e-07`: one digit before the point), and only if all numbers with that exponent are between the bounds;
 - zero has a minus sign only where negative numbers are allowed as well.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -47,7 +48,7 @@ from cfgmask.json_schema.decimals import (
 )
 from cfgmask.json_schema.multiples import multiples
 from cfgmask.json_schema.numbers import NumberShape, count, enumerated
-from cfgmask.json_schema.values import Number, plain_decimal
+from cfgmask.json_schema.values import MAX_NUMBER_DIGITS, Number, plain_decimal
 
 MAX_ZEROS = 4
 # A finite set of up to this many numbers is written as a list of them where no better form is known.
@@ -153,29 +154,53 @@ def _signed(shape: NumberShape, magnitudes: _Magnitudes) -> RegexTree:
 
 
 def _with_exponent(low: Bound, high: Bound) -> RegexTree:
-    """Decimals with one digit, not zero, before the point and an exponent of ten, all of which lie between the bounds.
-
-    Only exponents that no bound cuts through: from some exponent upwards if there is no upper bound, and from some
-    downwards if the lower bound is zero.
-    """
+    """Decimals with one digit, not zero, before the point and an exponent, for exponents that no bound cuts through."""
+    least, most = _power_above(low), _power_below(high)
     parts = []
-    if high[0] is None:
-        assert low[0] is not None
-        least = next(power for power in range(2000) if 10**power > low[0])
-        parts.append(_exponents("+", least))
-    if low[0] == 0 and (high[0] is None or high[0] > 0):
-        largest = next(power for power in range(2000) if high[0] is None or high[0] * 10**power >= 10)
-        parts.append(_exponents("-", max(largest, 1)))
-    exponent = any_of(parts)
-    if exponent == NOTHING:
-        return NOTHING
-    return Concatenation((NON_ZERO, FRACTION, _E, exponent))
+    if most is None or most >= 0:
+        first = 0 if least is None else max(least, 0)
+        parts.append(Concatenation((optional(text("+")), _exponents(first, most))))
+    if least is None or least < 0:
+        first = 1 if most is None else max(-most, 1)
+        parts.append(Concatenation((MINUS, _exponents(first, None if least is None else -least))))
+    exponent = any_of(part for part in parts if NOTHING not in part.parts)
+    return NOTHING if exponent == NOTHING else Concatenation((NON_ZERO, FRACTION, _E, exponent))
 
 
-def _exponents(sign: str, least: int) -> RegexTree:
-    """Exponents of a sign and at least so large; the sign `+` may be left out."""
-    plus_or_minus = optional(text("+")) if sign == "+" else MINUS
-    return Concatenation((plus_or_minus, Repetition(ZERO, 0, 2), whole_numbers(least, None)))
+def _exponents(first: int, last: int | None) -> RegexTree:
+    """The digits of exponents, which programs print with up to two zeros before them."""
+    digits = whole_numbers(first, last)
+    return NOTHING if digits == NOTHING else Concatenation((Repetition(ZERO, 0, 2), digits))
+
+
+def _power_above(low: Bound) -> int | None:
+    """The least exponent with which every number is above the bound; None where all are."""
+    value, is_open = low
+    assert value is not None
+    if value == 0:
+        return None
+    power = _order(value)
+    return power if _ten_to(power) == value and not is_open else power + 1
+
+
+def _power_below(high: Bound) -> int | None:
+    """The greatest exponent with which every number is below the bound; None where all are."""
+    value = high[0]
+    if value is None:
+        return None
+    return -MAX_NUMBER_DIGITS - 1 if value == 0 else _order(value) - 1
+
+
+def _order(value: Number) -> int:
+    """The exponent of the greatest power of ten that is not above a positive number."""
+    power = len(plain_decimal(int(value))) - 1 if value >= 1 else -len(plain_decimal(int(1 / value)))
+    while _ten_to(power + 1) <= value:
+        power += 1
+    return power
+
+
+def _ten_to(power: int) -> Fraction:
+    return Fraction(10) ** power
 
 
 _E = CharClass(((ord("E"), ord("E")), (ord("e"), ord("e"))))

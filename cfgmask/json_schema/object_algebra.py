@@ -26,7 +26,7 @@ def intersect(a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
         return b
     if b == ALL_OBJECTS:
         return a
-    current().spend(len(a.members) + len(b.members) + 1)
+    current().spend(2 * (len(a.members) + len(b.members)) + 1)
     others = [
         KeyClass(keys, conjoin(x.value, y.value))
         for x in a.others

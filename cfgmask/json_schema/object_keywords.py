@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.json_schema import decide, object_algebra
+from cfgmask.json_schema.algebra import TooManyAlternatives
 from cfgmask.json_schema.normal_form import (
     ALL_KEYS,
     ALL_OBJECTS,
@@ -23,7 +24,11 @@ from cfgmask.json_schema.normal_form import (
 from cfgmask.json_schema.reader import Reader
 from cfgmask.json_schema.resolve import Node
 from cfgmask.json_schema.scalar_keywords import read_pattern
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import JsonValue
+
+# Patterns that overlap each other sort the keys into so many classes at most.
+_MAX_CLASSES = 64
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,10 @@ def _classes(rules: list[_PatternRule], additional: Conjunction) -> tuple[KeyCla
         matching, rest = Keys(include=(rule.tree,)), Keys(exclude=(rule.tree,))
         split = [(keys & matching, conjoin(value, rule.value), True) for keys, value, _ in found]
         split += [(keys & rest, value, matched) for keys, value, matched in found]
+        current().spend(len(split))
         found = [entry for entry in split if not entry[0].is_empty]
+        if len(found) > _MAX_CLASSES:
+            raise TooManyAlternatives
     classes = [KeyClass(keys, value if matched else additional) for keys, value, matched in found]
     return tuple(entry for entry in classes if entry.value != NEVER)
 

@@ -6,10 +6,11 @@ of a schema apart is mostly the constant value of a required member. It never bu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import reduce
 
+from cfgmask.grammar.regex_tree import NOTHING
 from cfgmask.json_schema import algebra
 from cfgmask.json_schema.normal_form import (
     EVERYTHING,
@@ -22,6 +23,7 @@ from cfgmask.json_schema.normal_form import (
     Term,
     conjoin,
 )
+from cfgmask.json_schema.session import current
 
 _MAX_DEPTH = 2
 _MAX_PAIRS = 64
@@ -42,6 +44,7 @@ class Prober:
     def __init__(self, normal_of: Callable[[Term], Normal]) -> None:
         self._normal_of = normal_of
         self._outlines: dict[Conjunction, Normal] = {}
+        self._tags: dict[int, tuple[ObjectShape, dict[str, frozenset[Hashable]]]] = {}
         self._answers: dict[tuple[Conjunction, int], bool] = {}
 
     def is_never(self, conjunction: Conjunction, depth: int = 0) -> bool:
@@ -66,10 +69,47 @@ class Prober:
 
     def share_no_object(self, a: ObjectShape, b: ObjectShape, depth: int = 0) -> bool:
         """Whether no object is of both shapes. Looks at required members only."""
+        current().spend(1)
+        tags_of_a, tags_of_b = self._tags_of(a), self._tags_of(b)
+        for name, values in tags_of_a.items():
+            if name in tags_of_b and values.isdisjoint(tags_of_b[name]):
+                return True
         for name in dict.fromkeys(member.name for member in (*a.members, *b.members) if member.required):
+            if name in tags_of_a and name in tags_of_b:
+                continue
             if self.is_never(conjoin(a.value_of(name), b.value_of(name)), depth):
                 return True
         return False
+
+    def _tags_of(self, shape: ObjectShape) -> dict[str, frozenset[Hashable]]:
+        """The required members that can only have a few values, and those values.
+
+        Comparing these tells most alternatives apart, at a cost that lets hundreds of them be compared in pairs.
+        """
+        known = self._tags.get(id(shape))
+        if known is None:
+            found = {m.name: self._few_values(m.value) for m in shape.members if m.required}
+            tags = {name: values for name, values in found.items() if values is not None}
+            # The shape is kept, so that its id stays its own.
+            known = self._tags[id(shape)] = shape, tags
+        return known[1]
+
+    def _few_values(self, conjunction: Conjunction) -> frozenset[Hashable] | None:
+        """The values that meet the conjunction, if they are scalars and listed."""
+        if not conjunction:
+            return None
+        try:
+            found = self._scalars(conjunction)
+            parts = [self._normal_of(term) for term in conjunction if not isinstance(term, Negation)]
+        except (InProgress, algebra.TooManyAlternatives):
+            return None
+        if found.strings.widest.pattern != NOTHING or any(shape.values is None for shape in found.numbers):
+            return None
+        if all(part.arrays for part in parts) or all(part.objects for part in parts):
+            return None
+        listed = {*found.strings.values, *(value for shape in found.numbers for value in shape.values or ())}
+        # Booleans are put apart from the numbers that Python takes them for.
+        return frozenset([*listed, *(("boolean", value) for value in found.booleans), *([None] if found.null else [])])
 
     def _decide(self, conjunction: Conjunction, depth: int) -> bool:
         scalars = self._scalars(conjunction)

@@ -159,7 +159,10 @@ class Schemas:
         found = self._within(resource, fragment)
         if found is None:
             return Diagnostic(
-                "schema-reference", f"the reference {_quoted(reference)} points to nothing", pointer=pointer
+                "schema-reference",
+                f"the reference {_quoted(reference)} points to nothing",
+                pointer=pointer,
+                help="correct it, or add the schema that it means",
             )
         if not isinstance(found.value, (dict, bool)):
             message = f"the reference {_quoted(reference)} points to something that is not a schema"

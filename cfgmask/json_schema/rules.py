@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Expr
-from cfgmask.limits import Limits
+from cfgmask.json_schema.session import current
+
+# A rule costs as much as the combination of so many members.
+_STEPS_PER_RULE = 10
 
 
 class RuleSet:
     """The rules of one schema while they are made. A name is given first and a body later."""
 
-    def __init__(self, prefix: str, limits: Limits) -> None:
+    def __init__(self, prefix: str) -> None:
         self.bodies: dict[str, Expr] = {}
         self.refusals: dict[str, set[Diagnostic]] = {}
         self._prefix = prefix
-        self._limits = limits
         self._names: dict[str, int] = {}
 
     def name(self, wish: str) -> str:
@@ -25,8 +26,7 @@ class RuleSet:
         name = self._prefix + wish
         number = self._names.get(name, 0)
         self._names[name] = number + 1
-        if len(self._names) > self._limits.max_rules:
-            raise LimitExceeded("max_rules", self._limits.max_rules, "JSON Schema")
+        current().spend(_STEPS_PER_RULE)
         return name if number == 0 else self.name(f"{wish}~{number + 1}")
 
     def refuse(self, rule: str, diagnostics: Iterable[Diagnostic]) -> None:

@@ -23,7 +23,7 @@ Number: TypeAlias = int | Fraction
 JsonValue: TypeAlias = bool | int | Fraction | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 
 # A number of more digits than this is an attack or a mistake: `1e999999999` would fill the memory when written out.
-MAX_NUMBER_DIGITS = 1000
+MAX_NUMBER_DIGITS = 400
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -178,7 +178,9 @@ def _scalar(item: Any, pointer: str, problems: list[Diagnostic]) -> JsonValue:
         if number is not None:
             return number
         message = f"a number must be finite, decimal and of at most {MAX_NUMBER_DIGITS} digits"
-        problems.append(Diagnostic("schema-number", message, pointer=pointer))
+        problems.append(
+            Diagnostic("schema-number", message, pointer=pointer, help="round it, or leave the keyword out")
+        )
     elif isinstance(item, _Constant):
         problems.append(Diagnostic("schema-number", f"{item.name} is not a JSON number", pointer=pointer))
     else:

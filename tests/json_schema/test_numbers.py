@@ -51,6 +51,7 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
     ({"type": "integer", "not": {"enum": [1, 2]}}, ["0", "3", "12"], ["1", "2", "1.0"]),
     ({"type": "number", "minimum": 0}, ["1e-06", "1.5e-07", "1e+16", "2E21"], ["-1e-06"]),
     ({"type": "number", "exclusiveMinimum": 0, "maximum": 1}, ["1e-06", "9.9e-2"], ["-1e-06", "1e1"]),
+    ({"type": "number", "minimum": 1e-10, "maximum": 1e20}, ["1e-06", "1e-10", "9e19"], ["9e-11", "1e21"]),
     ({"type": "number", "minimum": -1}, ["-1e-06", "1e16"], ["-1e16"]),
     ({"type": "integer", "multipleOf": 7}, ["0", "7", "-14", "700000000000007"], ["1", "-15", "700000000000008"]),
     ({"type": "integer", "multipleOf": 60, "minimum": 0}, ["0", "60", "3600"], ["-60", "30", "20"]),

@@ -1,0 +1,174 @@
+"""What is refused and what is noted: every code once in full, all places at once, and limits."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cfgmask.diagnostics import Source, Span
+from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.json_schema import JsonSchemaOptions, lower_schema
+from cfgmask.limits import Limits
+
+_RENDERED = Path(__file__).with_name("diagnostics.txt").read_text(encoding="utf-8").split("\n## ")[1:]
+
+
+@pytest.mark.parametrize("case", _RENDERED, ids=lambda case: case.split("[schema-", 1)[-1].split("]")[0])
+def test_every_code_is_explained(case: str) -> None:
+    schema, _, expected = case.partition("\n")
+    try:
+        found = "\n".join(note.render() for note in lower_schema(schema).notes)
+    except GrammarError as error:
+        found = str(error)
+    assert found == expected.rstrip("\n")
+
+
+def refused(schema: Any, **options: Any) -> list[tuple[str, str | None]]:
+    with pytest.raises(GrammarError) as caught:
+        lower_schema(schema, **options)
+    return [(diagnostic.code, diagnostic.pointer) for diagnostic in caught.value.diagnostics]
+
+
+def test_all_malformed_places_are_named_at_once() -> None:
+    schema = {
+        "properties": {"a/b": {"type": 1}, "c": {"minLength": -1}, "d": {"items": {"required": "x"}}},
+        "anyOf": [],
+        "$defs": {"used": {"enum": 3}, "unused": {"enum": 3}},
+        "not": {"$ref": "#/$defs/used"},
+    }
+    assert refused(schema) == [
+        ("schema-keyword-value", "/$defs/used/enum"),
+        ("schema-keyword-value", "/anyOf"),
+        ("schema-keyword-value", "/properties/a~1b/type"),
+        ("schema-keyword-value", "/properties/c/minLength"),
+        ("schema-keyword-value", "/properties/d/items/required"),
+    ]
+
+
+def test_all_places_that_cannot_be_enforced_are_named_at_once() -> None:
+    unique = {"type": "array", "uniqueItems": True}
+    schema = {
+        "properties": {"a": unique, "b": {"items": unique}, "c": {"pattern": "(?=x)"}, "d": {"multipleOf": 101}},
+        "$defs": {"unused": unique},
+    }
+    assert refused(schema) == [
+        ("schema-unique-items", "/properties/a/uniqueItems"),
+        ("schema-unique-items", "/properties/b/items/uniqueItems"),
+        ("regex-lookahead", "/properties/c/pattern"),
+        ("schema-multiple-of", "/properties/d/multipleOf"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "uniqueItems": True},
+        {"properties": {"a": {"type": "array", "uniqueItems": True, "maxItems": 1}}},
+        {"properties": {"a": {"type": "integer", "pattern": "(?=x)"}}},
+        {"properties": {"a": {"allOf": [{"type": "array", "uniqueItems": True}, {"type": "string"}]}}},
+        {"anyOf": [True, {"uniqueItems": True}]},
+        {"type": "integer", "multipleOf": 101, "minimum": 0, "maximum": 1000},
+    ],
+)
+def test_what_has_no_effect_is_not_refused(schema: dict[str, Any]) -> None:
+    lower_schema(schema)
+
+
+def test_a_schema_inside_a_text_has_places_in_that_text() -> None:
+    text = 'start: %json {"type": "object", "properties": {"a": {"type": "strnig"}}}'
+    begin = text.index("{")
+    with pytest.raises(GrammarError) as caught:
+        lower_schema(text[begin:], span=Span(Source("x.lark", text), begin, len(text)))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.span is not None
+    assert text[diagnostic.span.start : diagnostic.span.end] == '"strnig"'
+    assert diagnostic.span.source.name == "x.lark"
+
+
+def test_the_rules_carry_the_prefix_and_the_span() -> None:
+    text = '{"type": "array"}'
+    span = Span(Source("x.lark", text), 0, len(text))
+    grammar = lower_schema(text, prefix="json1.", span=span)
+    assert grammar.start.startswith("json1.")
+    assert all(rule.name.startswith("json1.") and rule.span == span for rule in grammar.rules)
+    assert grammar.scopes[0].name == "json1.json"
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), Fraction(1, 3), 10**400])
+def test_numbers_without_a_short_decimal_form_are_refused(value: Any) -> None:
+    assert refused({"items": {"minimum": value}}) == [("schema-number", "/items/minimum")]
+
+
+@pytest.mark.parametrize("schema", [{1: 2}, {"enum": {1, 2}}, {"const": b"x"}, {"enum": [object()]}])
+def test_what_is_not_json_is_refused(schema: Any) -> None:
+    assert [code for code, _pointer in refused(schema)] == ["schema-not-json"]
+
+
+def test_formats_may_be_annotations() -> None:
+    options = JsonSchemaOptions(formats="annotate")
+    notes = lower_schema({"format": "regex", "items": {"format": "ipv4"}}, options=options).notes
+    assert [(note.code, note.pointer) for note in notes] == [
+        ("schema-format-annotation", "/format"),
+        ("schema-format-annotation", "/items/format"),
+    ]
+
+
+# Hostile input
+
+
+def nested(keyword: str, depth: int, *, as_list: bool = False) -> Any:
+    schema: Any = {"type": "string"}
+    for _ in range(depth):
+        schema = {keyword: [schema] if as_list else schema}
+    return schema
+
+
+def test_nesting_is_bounded_in_text_and_in_objects() -> None:
+    for schema in ["[" * 10_000, '{"not":' * 10_000 + "{}" + "}" * 10_000, nested("not", 10_000)]:
+        with pytest.raises(LimitExceeded, match="max_nesting"):
+            lower_schema(schema)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        nested("not", 190),
+        nested("items", 190),
+        nested("anyOf", 95, as_list=True),
+        nested("oneOf", 95, as_list=True),
+        {"pattern": "(" * 190 + "a" + ")*" * 190},
+        {"const": json.loads("[" * 190 + "]" * 190)},
+        '{"minimum": 1e-390, "maximum": 1e-389}',
+    ],
+)
+def test_deep_schemas_within_the_limit_are_lowered(schema: Any) -> None:
+    lower_schema(schema)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"anyOf": [{"required": [f"a{i}"]}, {"required": [f"b{i}"]}]} for i in range(30)]},
+        {"patternProperties": {chr(97 + i): {"minimum": i} for i in range(20)}},
+        {"type": "object", "properties": {f"p{i}": True for i in range(300)}, "maxProperties": 150},
+    ],
+)
+def test_what_multiplies_is_refused_before_it_does(schema: Any) -> None:
+    with pytest.raises((GrammarError, LimitExceeded)) as caught:
+        lower_schema(schema, limits=Limits(max_rules=50_000))
+    if isinstance(caught.value, GrammarError):
+        assert {d.code for d in caught.value.diagnostics} == {"schema-too-many-alternatives"}
+
+
+def test_the_size_of_a_text_is_bounded() -> None:
+    with pytest.raises(LimitExceeded, match="max_source_bytes"):
+        lower_schema('{"title": "' + "x" * 100 + '"}', limits=Limits(max_source_bytes=100))
+
+
+def test_references_that_double_cost_nothing() -> None:
+    definitions = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(100)}
+    lower_schema({"$defs": {**definitions, "d100": {"type": "object"}}, "$ref": "#/$defs/d0"})
