@@ -71,14 +71,15 @@ class GrammarBuilder(RegexBuilder):
         """
 
 class CompiledGrammar:
-    """A grammar bound to a vocabulary. Immutable to its users; everything its matchers learn is shared by all of them."""
+    """A grammar bound to a vocabulary. Immutable to its users; what its matchers learn is shared by all of them."""
 
     def matcher(self) -> Matcher: ...
     @property
     def vocabulary(self) -> Vocabulary: ...
     def stats(self) -> dict[str, int]:
         """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes,
-        tables, bytes. Lexer states, regex nodes and tables are those of all grammars that share the vocabulary."""
+        tables, bytes. Lexer states, regex nodes and tables are those of all grammars that share the vocabulary.
+        """
     def clear_masks(self) -> None:
         """Forget every remembered mask; for tests and benchmarks. Masks are computed anew when asked for."""
 
@@ -88,8 +89,8 @@ class Matcher:
     def fill_mask(self, bits: NDArray[Any]) -> None:
         """Write the mask of the next token.
 
-        bits: contiguous uint32 or int32 array of at least ceil(n_vocab / 32) words; bit i % 32 of word i // 32 is token i,
-        1 = allowed. Words beyond the mask are set to 0.
+        bits: contiguous uint32 or int32 array of at least ceil(n_vocab / 32) words; bit i % 32 of word i // 32 is
+        token i, 1 = allowed. Words beyond the mask are set to 0.
         Errors: LimitExceeded (the array is then all zero but for end tokens where they are allowed).
         """
     def apply(self, logits: Any) -> None:

@@ -84,10 +84,10 @@ class KeySet:
 
 @dataclass(frozen=True)
 class JsonString:
-    """A JSON string literal, quotes included, whose decoded text `body` matches. `body` describes valid UTF-8.
+    r"""A JSON string literal, quotes included, whose decoded text `body` matches. `body` describes valid UTF-8.
 
-    escapes  "any"        every spelling of each character: itself, `\\n` and the like, `\\uXXXX`, surrogate pairs
-             "literal"    as "any", but printable ASCII other than `"`, `\\` and `/` only as itself; for fixed texts
+    escapes  "any"        every spelling of each character: itself, `\n` and the like, `\uXXXX`, surrogate pairs
+             "literal"    as "any", but printable ASCII other than `"`, `\` and `/` only as itself; for fixed texts
                           such as property names, whose bytes are then forced
              "canonical"  the one spelling that RFC 8785 gives: escapes only where JSON demands them
     """
