@@ -19,7 +19,7 @@ from cfgmask.grammar.regex_tree import (
     char_class,
     text,
 )
-from cfgmask.json_schema.normal_form import Keys
+from cfgmask.json_schema.keys import Keys
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.strings import StringSet
 
@@ -33,6 +33,7 @@ def _fixed(lexeme: str) -> Terminal:
 OPEN_OBJECT, CLOSE_OBJECT = _fixed("{"), _fixed("}")
 OPEN_ARRAY, CLOSE_ARRAY = _fixed("["), _fixed("]")
 COMMA, COLON = _fixed(","), _fixed(":")
+_ANY_STRING = Terminal("STRING", JsonString(ANY_TEXT))
 NULL, TRUE, FALSE = (Terminal(word, text(word)) for word in ("null", "true", "false"))
 
 _BLANK = char_class([(0x20, 0x20), (0x09, 0x09)])
@@ -63,7 +64,7 @@ def number(regex: RegexTree, is_integer: bool) -> Terminal:
 def string(allowed: StringSet) -> Terminal:
     """A string value. Those that the schema lists are spelled as they are, others in any way that JSON has."""
     if not allowed.values:
-        return Terminal("STRING", JsonString(allowed.pattern))
+        return _ANY_STRING if allowed.pattern == ANY_TEXT else Terminal("STRING", JsonString(allowed.pattern))
     listed = JsonString(_one_of(allowed.values), escapes="literal")
     name = _shortened(" | ".join(json.dumps(value, ensure_ascii=False) for value in allowed.values[:8]))
     if allowed.pattern == NOTHING:

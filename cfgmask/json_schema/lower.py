@@ -17,6 +17,7 @@ from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
 from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.liveness import all_live, needs_of
 from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
 from cfgmask.json_schema.normal_form import Conjunction, Normal
@@ -88,8 +89,10 @@ def _lower(value: JsonValue, options: JsonSchemaOptions, prefix: str, span: Span
         ignore_final=False,
         notes=tuple(_ordered(found.notes)),
     )
-    live = productive_rules(grammar)
-    grammar = without_unreachable(without_nonproductive(grammar, live))
+    live = frozenset(bodies)
+    if not lowering.has_only_live_rules:
+        live = productive_rules(grammar)
+        grammar = without_unreachable(without_nonproductive(grammar, live))
     problems = lowering.problems(grammar)
     if not problems and start not in live:
         problems.append(lowering.unsatisfiable(schemas.root, live))
@@ -105,6 +108,7 @@ class _Lowering:
         self._normaliser = normaliser
         self._rules = RuleSet(prefix)
         self._names: dict[Conjunction, str] = {}
+        self._inline: dict[Conjunction, Expr] = {}
         self._todo: list[Conjunction] = []
 
     def rules_of(self, root: Node) -> tuple[dict[str, Expr], str]:
@@ -115,6 +119,13 @@ class _Lowering:
             name = self._names[conjunction]
             self._rules.bodies[name] = self._body(name, conjunction)
         return self._rules.bodies, start
+
+    @property
+    def has_only_live_rules(self) -> bool:
+        """Whether it is plain that every rule matches some text, which saves a search of the whole grammar."""
+        if any(isinstance(inline, Choice) and not inline.parts for inline in self._inline.values()):
+            return False
+        return all_live({conjunction: self._normaliser.normal(conjunction) for conjunction in self._names})
 
     def problems(self, grammar: GrammarIR) -> list[Diagnostic]:
         """What cannot be enforced in the rules that are left in a grammar."""
@@ -129,7 +140,7 @@ class _Lowering:
         conjunction, seen = self._normaliser.conjunction(root), set[Conjunction]()
         while True:
             seen.add(conjunction)
-            needed = _needed(self._normaliser.normal(conjunction))
+            needed = [part for parts in needs_of(self._normaliser.normal(conjunction)) for part in parts]
             dead = [part for part in needed if part not in seen and not self._is_live(part, live)]
             if not dead:
                 break
@@ -146,11 +157,15 @@ class _Lowering:
 
     def _value(self, conjunction: Conjunction) -> Expr:
         """The expression of a value: in place for scalars, a rule for everything else."""
-        if conjunction not in self._names:
+        if conjunction in self._names:
+            return self._rule_of(conjunction)
+        found = self._inline.get(conjunction)
+        if found is None:
             normal = self._normaliser.normal(conjunction)
-            if not (normal.arrays or normal.objects or _refusals_of_scalars(normal)):
-                return _choice(self._scalars(normal, ""))
-        return self._rule_of(conjunction)
+            if normal.arrays or normal.objects or _refusals_of_scalars(normal):
+                return self._rule_of(conjunction)
+            found = self._inline[conjunction] = _choice(self._scalars(normal))
+        return found
 
     def _rule_of(self, conjunction: Conjunction) -> RuleRef:
         name = self._names.get(conjunction)
@@ -162,7 +177,7 @@ class _Lowering:
     def _body(self, name: str, conjunction: Conjunction) -> Expr:
         normal = self._normaliser.normal(conjunction)
         pointer = next((term.pointer for term in conjunction if isinstance(term, Node)), "")
-        choices = self._scalars(normal, name)
+        choices = self._scalars(normal)
         self._rules.refuse(name, _refusals_of_scalars(normal))
         own_name = _wish(conjunction)
         for array in normal.arrays:
@@ -171,7 +186,7 @@ class _Lowering:
             choices.append(ObjectLowering(shape, self._rules, own_name, self._value, pointer).lower())
         return _choice(choices)
 
-    def _scalars(self, normal: Normal, rule: str) -> list[Expr]:
+    def _scalars(self, normal: Normal) -> list[Expr]:
         choices: list[Expr] = []
         if normal.null:
             choices.append(lexemes.NULL)
@@ -228,12 +243,6 @@ def _wish(conjunction: Conjunction) -> str:
     if len(conjunction) == 1 and places:
         return f"#{places[0]}"
     return f"#{places[0]}&" if places else "value"
-
-
-def _needed(normal: Normal) -> list[Conjunction]:
-    """What members and items must be that every value of some alternative has."""
-    found = [member.value for shape in normal.objects for member in shape.members if member.required]
-    return found + [shape.item(index) for shape in normal.arrays for index in range(min(shape.minimum, 16))]
 
 
 def _ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

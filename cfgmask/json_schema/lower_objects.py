@@ -15,7 +15,8 @@ from typing import NamedTuple
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence
 from cfgmask.json_schema import decide, lexemes
-from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Keys, Member, ObjectShape, conjoin
+from cfgmask.json_schema.keys import Keys
+from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape, conjoin
 from cfgmask.json_schema.rules import RuleSet
 
 ValueOf = Callable[[Conjunction], Expr]

@@ -17,8 +17,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.regex_tree import ANY_TEXT, Complement, Intersection, RegexTree
-from cfgmask.json_schema import decide
+from cfgmask.json_schema.keys import ALL_KEYS, Keys
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.resolve import Node
 from cfgmask.json_schema.strings import ALL_STRINGS, NO_STRINGS, StringSet
@@ -72,50 +71,6 @@ def negate(body: Conjunction) -> Conjunction:
     if len(body) == 1 and isinstance(body[0], Negation):
         return body[0].body
     return (Negation(body),)
-
-
-@dataclass(frozen=True)
-class Keys:
-    """The keys that match all of `include` and none of `exclude`."""
-
-    include: tuple[RegexTree, ...] = ()
-    exclude: tuple[RegexTree, ...] = ()
-
-    def admits(self, key: str) -> bool:
-        """Whether the key is one of these."""
-        return all(decide.matches(tree, key) for tree in self.include) and not any(
-            decide.matches(tree, key) for tree in self.exclude
-        )
-
-    def __and__(self, other: Keys) -> Keys:
-        return Keys(_joined(self.include, other.include), _joined(self.exclude, other.exclude))
-
-    def difference(self, other: Keys) -> list[Keys]:
-        """The keys that are not in `other`; the sets may overlap."""
-        pieces = [self & Keys(exclude=(tree,)) for tree in other.include]
-        pieces += [self & Keys(include=(tree,)) for tree in other.exclude]
-        return [piece for piece in pieces if not piece.is_empty]
-
-    def regex(self) -> RegexTree:
-        """The keys as one regex over decoded text."""
-        parts = (*self.include, *map(Complement, self.exclude))
-        if not parts:
-            return ANY_TEXT
-        return parts[0] if len(parts) == 1 else Intersection(parts)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no such key. Raises LimitExceeded where deciding takes too long."""
-        if any(tree in self.exclude for tree in self.include):
-            return True
-        return bool(self.include or self.exclude) and decide.is_empty(self.regex())
-
-
-def _joined(a: tuple[RegexTree, ...], b: tuple[RegexTree, ...]) -> tuple[RegexTree, ...]:
-    return tuple(dict.fromkeys(a + b)) if a and b else a or b
-
-
-ALL_KEYS = Keys()
 
 
 @dataclass(frozen=True)

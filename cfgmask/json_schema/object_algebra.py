@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cfgmask.json_schema.keys import ALL_KEYS
 from cfgmask.json_schema.normal_form import (
-    ALL_KEYS,
     ALL_OBJECTS,
     ANYTHING,
     NEVER,

@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.regex_tree import RegexTree
-from cfgmask.json_schema import decide, object_algebra
+from cfgmask.json_schema import object_algebra
 from cfgmask.json_schema.algebra import TooManyAlternatives
+from cfgmask.json_schema.keys import ALL_KEYS, KeyPattern, Keys, key_pattern
 from cfgmask.json_schema.normal_form import (
-    ALL_KEYS,
     ALL_OBJECTS,
     ANYTHING,
     NEVER,
     Conjunction,
     KeyClass,
-    Keys,
     Member,
     ObjectShape,
     conjoin,
@@ -35,7 +33,7 @@ _MAX_CLASSES = 64
 class _PatternRule:
     """One entry of `patternProperties`."""
 
-    tree: RegexTree
+    keys: KeyPattern
     value: Conjunction
 
 
@@ -74,7 +72,7 @@ def _keys_and_values(node: Node, reader: Reader) -> ObjectShape:
         members.append(Member(name, _with_patterns(own, name, rules), name in needed))
     for name in dict.fromkeys(required):
         if name not in listed:
-            matched = any(decide.matches(rule.tree, name) for rule in rules)
+            matched = any(rule.keys.matches(name) for rule in rules)
             value = _with_patterns(ANYTHING if matched else additional, name, rules)
             members.append(Member(name, value, required=True, listed=False))
     if not (members or rules or additional or refusals or unevaluated):
@@ -84,7 +82,7 @@ def _keys_and_values(node: Node, reader: Reader) -> ObjectShape:
 
 def _with_patterns(value: Conjunction, name: str, rules: list[_PatternRule]) -> Conjunction:
     for rule in rules:
-        if decide.matches(rule.tree, name):
+        if rule.keys.matches(name):
             value = conjoin(value, rule.value)
     return value
 
@@ -99,7 +97,7 @@ def _pattern_rules(node: Node, reader: Reader) -> tuple[list[_PatternRule], froz
         if found.refusals:
             refusals |= found.refusals
         else:
-            rules.append(_PatternRule(found.pattern, reader.conjunction(child)))
+            rules.append(_PatternRule(key_pattern(found.pattern), reader.conjunction(child)))
     return rules, refusals
 
 
@@ -108,7 +106,7 @@ def _classes(rules: list[_PatternRule], additional: Conjunction) -> tuple[KeyCla
     # Each class with whether some pattern matches it, which is when additionalProperties does not apply.
     found: list[tuple[Keys, Conjunction, bool]] = [(ALL_KEYS, ANYTHING, False)]
     for rule in rules:
-        matching, rest = Keys(include=(rule.tree,)), Keys(exclude=(rule.tree,))
+        matching, rest = Keys(include=(rule.keys,)), Keys(exclude=(rule.keys,))
         split = [(keys & matching, conjoin(value, rule.value), True) for keys, value, _ in found]
         split += [(keys & rest, value, matched) for keys, value, matched in found]
         current().spend(len(split))
@@ -151,7 +149,7 @@ def _allowed_names(node: Node, reader: Reader) -> ObjectShape:
     names = reader.normal(reader.conjunction(reader.schemas.child(node, "propertyNames"))).strings
     if names.is_everything:
         return ALL_OBJECTS
-    others = () if names.is_plainly_empty else (KeyClass(Keys((names.as_regex(),)), ANYTHING),)
+    others = () if names.is_plainly_empty else (KeyClass(Keys((key_pattern(names.as_regex()),)), ANYTHING),)
     return ObjectShape(others=others, refusals=names.refusals)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -15,8 +15,10 @@ from cfgmask.regex.algebra import RegexAlgebra
 class Session:
     """Answers that were given before, and what may still be spent. For one thread.
 
-    empty     trees that were searched, and whether they match nothing
-    matching  trees and texts, and whether they match
+    empty         trees that were searched, and whether they match nothing
+    matching      trees and texts, and whether they match
+    key_patterns  the patterns of keys by their regexes (`keys.key_pattern`)
+    empty_keys    sets of keys, and whether there is no such key (`keys.Keys`)
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -25,6 +27,8 @@ class Session:
         self._spent = 0
         self.empty: dict[RegexTree, bool] = {}
         self.matching: dict[tuple[RegexTree, str], bool] = {}
+        self.key_patterns: dict[RegexTree, object] = {}
+        self.empty_keys: dict[Hashable, bool] = {}
 
     @property
     def algebra(self) -> RegexAlgebra:
