@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cfgmask.errors import LimitExceeded
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.regex_tree import (
+    MAX_COUNT,
     Alternation,
     ByteClass,
     CharClass,
@@ -50,7 +52,7 @@ class RegexLowering:
     def node(self, tree: RegexTree) -> int:
         """The builder's node for `tree`.
 
-        Raises LimitExceeded: max_nesting, and max_regex_nodes from the builder.
+        Raises LimitExceeded: max_nesting, and max_regex_nodes from the builder; GrammarError for counts beyond 31 bits.
         Linear in the objects not seen before; no recursion. A first mask waits for this, so it is one plain loop:
         half the time of the general fold over trees.
         """
@@ -87,6 +89,9 @@ class RegexLowering:
         if isinstance(tree, Alternation):
             return builder.alternation(parts)
         if isinstance(tree, Repetition):
+            if max(tree.minimum, tree.maximum or 0) > MAX_COUNT:
+                message = f"a repetition counts beyond {MAX_COUNT}"
+                raise GrammarError([Diagnostic("count-too-large", message, help="leave the bound out, or lower it")])
             return builder.repetition(parts[0], tree.minimum, tree.maximum)
         if isinstance(tree, Intersection):
             return builder.intersection(parts)

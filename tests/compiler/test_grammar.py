@@ -78,6 +78,13 @@ def test_compile_refuses_counts_that_the_core_cannot_hold() -> None:
     assert code_of(error) == "count-too-large"
 
 
+@pytest.mark.parametrize("schema", [{"type": "string", "minLength": 10**12}, {"minItems": 10**30}])
+def test_schemas_count_no_further(schema: dict[str, Any]) -> None:
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), BYTES)
+    assert code_of(error) == "count-too-large"
+
+
 def test_compile_refuses_a_grammar_without_texts() -> None:
     with pytest.raises(cfgmask.GrammarError) as error:
         cfgmask.compile(cfgmask.Grammar.from_regex(r"[^\s\S]"), BYTES)
