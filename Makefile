@@ -10,7 +10,7 @@ ARGS ?=
 # MaskBench and Llama 3's tokenizer where they lie beside this repository; else what ships with it.
 MASKBENCH := $(wildcard ../shared/data/maskbench-dev.jsonl.gz)
 TOKENIZER := $(wildcard ../shared/data/vocab/llama3-tokenizer.model)
-BENCH_ARGS ?= --limit 1000 --memory
+BENCH_ARGS ?= --limit 300 --memory
 FUZZ_SECONDS ?= 60
 # ON turns compiler warnings into errors; CI does so.
 WERROR ?= OFF

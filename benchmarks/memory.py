@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import multiprocessing
 import resource
 import sys
@@ -16,7 +18,7 @@ WARM_UP = 5
 
 
 def kilobytes_per_grammar(engine: str, vocab: Path, cases: list[Case]) -> float:
-    """The growth of the peak resident size over `cases`, all kept alive after walking their texts, by their number.
+    """The growth of the resident size over `cases`, all kept alive after walking their texts, by their number.
 
     The first few are a warm-up and not counted. 0 where too few compile.
     """
@@ -28,11 +30,11 @@ def _growth(engine_name: str, vocab: Path, cases: list[Case]) -> float:
     vocabulary = vocabularies.load(vocab)
     engine = peers.ENGINES[engine_name](vocabulary)
     kept = [_keep(engine, case, vocabulary) for case in cases[:WARM_UP]]
-    before = _peak_kilobytes()
+    before = _resident_kilobytes()
     counted = [_keep(engine, case, vocabulary) for case in cases[WARM_UP:]]
     alive = sum(session is not None for session in counted)
     kept += counted
-    return (_peak_kilobytes() - before) / alive if alive else 0.0
+    return (_resident_kilobytes() - before) / alive if alive else 0.0
 
 
 def _keep(engine: peers.Engine, case: Case, vocabulary: vocabularies.BenchVocabulary) -> peers.Session | None:
@@ -45,6 +47,13 @@ def _keep(engine: peers.Engine, case: Case, vocabulary: vocabularies.BenchVocabu
     return session
 
 
-def _peak_kilobytes() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1024 if sys.platform == "darwin" else float(peak)
+def _resident_kilobytes() -> float:
+    """What this process holds now on Linux, without what it could give back; elsewhere the most it ever held."""
+    gc.collect()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * resource.getpagesize() / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
