@@ -56,8 +56,10 @@ class RegexBuilder {
     const Uncharge at_exit{store_->regexes};
     return f(store_->regexes);
   }
-  // A node that was given out by this builder's store; throws std::out_of_range otherwise.
+  // A node that was given out by this builder's store; throws std::out_of_range otherwise. Locks the store: not for
+  // use inside `with`.
   RegexId node(uint32_t id) const {
+    const std::lock_guard<std::mutex> lock(store_->mutex);
     if (id >= store_->regexes.size()) throw std::out_of_range("no such regex node");
     return RegexId(id);
   }
