@@ -151,6 +151,8 @@ class Regexes:
                 return self.intersection(self.any_text, self.complement(self.lower(body)))
             case tree.KeySet(keys):
                 return self.keys(frozenset(keys))
+            case tree.Divisible(modulus):
+                return self._make("divisible", modulus, 0)
             case tree.JsonString(body, escapes):
                 return self._make("json", self.lower(body), escapes)
         raise TypeError(node)
@@ -208,6 +210,13 @@ class Regexes:
         rest = self.repetition(body, max(minimum - 1, 0), None if maximum is None else maximum - 1)
         return self.sequence(self.derivative(body, byte), rest)
 
+    def _divisible_derivative(self, byte: int, modulus: int, remainder: int) -> Residual:
+        if byte == ord("."):
+            return self._make("divisible", modulus, remainder)
+        if not ord("0") <= byte <= ord("9"):
+            return self.nothing
+        return self._make("divisible", modulus, int(f"{remainder}{chr(byte)}") % modulus)
+
     def _json_derivative(self, byte: int, body: Residual, escapes: str) -> Residual:
         return self._json_inside(body, escapes) if byte == _QUOTE else self.nothing
 
@@ -251,6 +260,8 @@ class Regexes:
                 return not self.nullable(body)
             case "repeat", (_, minimum, _):
                 return bool(minimum == 0)
+            case "divisible", (_, remainder):
+                return bool(remainder == 0)
         return False
 
     def is_empty(self, a: Residual) -> bool:

@@ -40,6 +40,14 @@ def ends(node: RegexTree, text: str, start: int) -> set[int]:
             return {start + len(data.decode())} if text.startswith(data.decode(), start) else set()
         case tree.KeySet(keys):
             return {start + len(key.decode()) for key in keys if text.startswith(key.decode(), start)}
+        case tree.Divisible(modulus):
+            places = {start}
+            for end in range(start + 1, len(text) + 1):
+                if text[end - 1] not in "0123456789.":
+                    break
+                if int(text[start:end].replace(".", "") or "0") % modulus == 0:
+                    places.add(end)
+            return places
         case tree.CharClass(ranges):
             inside = start < len(text) and any(low <= ord(text[start]) <= high for low, high in ranges)
             return {start + 1} if inside else set()

@@ -346,6 +346,13 @@ void bind_regex_builder(nb::module_& m) {
           },
           "keys"_a)
       .def(
+          "divisible",
+          [](RegexBuilder& self, uint32_t modulus) {
+            if (modulus == 0) throw std::invalid_argument("nothing is divided by zero");
+            return self.with([&](RegexStore& r) { return r.divisible(modulus).value; });
+          },
+          "modulus"_a)
+      .def(
           "json_string",
           [](RegexBuilder& self, uint32_t body, std::string_view escapes) {
             const RegexId node = self.node(body);

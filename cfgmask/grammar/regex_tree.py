@@ -83,6 +83,16 @@ class KeySet:
 
 
 @dataclass(frozen=True)
+class Divisible:
+    """Decimal digits, points anywhere among them, which read without the points are a multiple of `modulus`.
+
+    No digits at all are zero. 1 <= modulus < 2**32; one residual a remainder.
+    """
+
+    modulus: int
+
+
+@dataclass(frozen=True)
 class JsonString:
     r"""A JSON string literal, quotes included, whose decoded text `body` matches. `body` describes valid UTF-8.
 
@@ -106,6 +116,7 @@ RegexTree: TypeAlias = (
     | Intersection
     | Complement
     | KeySet
+    | Divisible
     | JsonString
 )
 

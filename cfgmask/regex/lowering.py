@@ -13,6 +13,7 @@ from cfgmask.grammar.regex_tree import (
     CharClass,
     Complement,
     Concatenation,
+    Divisible,
     Intersection,
     JsonString,
     KeySet,
@@ -99,6 +100,8 @@ class RegexLowering:
             return builder.complement(parts[0])
         if isinstance(tree, KeySet):
             return builder.key_set(tree.keys)
+        if isinstance(tree, Divisible):
+            return builder.divisible(tree.modulus)
         return builder.json_string(parts[0], tree.escapes)
 
 

@@ -37,6 +37,8 @@ def build(builder: RegexBuilder, node: RegexTree) -> int:
             return builder.complement(build(builder, body))
         case tree.KeySet(keys):
             return builder.key_set(keys)
+        case tree.Divisible(modulus):
+            return builder.divisible(modulus)
         case tree.JsonString(body, escapes):
             return builder.json_string(build(builder, body), escapes)
     raise TypeError(node)

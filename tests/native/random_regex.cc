@@ -11,7 +11,7 @@ namespace {
 using Kind = SlowRegex::Kind;
 
 // Few letters, so that random texts meet random regexes; the rest is what JSON strings are made of.
-constexpr std::string_view kLetters = "aab\"\\/nu0dD8";
+constexpr std::string_view kLetters = "aab\"\\/nu0dD8.";
 constexpr uint32_t kRangeEnds[] = {0x09,  0x1F,  0x22,   0x5C,   0x61,   0x7F,    0x80,    0xE9,
                                    0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x1F600, 0x10FFFF};
 
@@ -42,7 +42,7 @@ RegexPair RandomRegex::make(int depth, bool utf8) {
 
 RegexPair RandomRegex::make_leaf(bool utf8) {
   SlowRegex slow;
-  switch (source_.below(4)) {
+  switch (source_.below(5)) {
     case 0:
       slow.kind = Kind::kLiteral;
       slow.keys = {make_word()};
@@ -55,6 +55,10 @@ RegexPair RandomRegex::make_leaf(bool utf8) {
       slow.kind = Kind::kKeySet;
       for (uint32_t n = source_.below(5); n > 0; --n) slow.keys.push_back(make_word());
       return pair(store_.key_set(slow.keys), slow);
+    case 3:
+      slow.kind = Kind::kDivisible;
+      slow.modulus = 1 + source_.below(12);
+      return pair(store_.divisible(slow.modulus), slow);
     default:
       slow.kind = Kind::kBytes;
       for (uint32_t n = 1 + source_.below(4); n > 0; --n)

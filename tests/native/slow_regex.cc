@@ -150,6 +150,15 @@ uint64_t match_ends(const SlowRegex& regex, std::string_view text, size_t start)
       for (const std::string& key : regex.keys)
         if (text.substr(start).starts_with(key)) ends |= uint64_t{1} << (start + key.size());
       return ends;
+    case Kind::kDivisible: {
+      ends = uint64_t{1} << start;
+      uint64_t remainder = 0;
+      for (size_t i = start; i < text.size() && (text[i] == '.' || (text[i] >= '0' && text[i] <= '9')); ++i) {
+        if (text[i] != '.') remainder = (remainder * 10 + static_cast<uint64_t>(text[i] - '0')) % regex.modulus;
+        if (remainder == 0) ends |= uint64_t{2} << i;
+      }
+      return ends;
+    }
     case Kind::kBytes:
       if (start == text.size() || !regex.bytes.has(static_cast<uint8_t>(text[start]))) return 0;
       return uint64_t{2} << start;

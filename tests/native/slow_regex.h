@@ -24,6 +24,7 @@ struct SlowRegex {
     kRepetition,
     kKeySet,
     kJsonString,
+    kDivisible,
   };
   Kind kind = Kind::kLiteral;
   std::vector<std::string> keys;       // kLiteral (one), kKeySet
@@ -33,6 +34,7 @@ struct SlowRegex {
   uint32_t minimum = 0;
   uint32_t maximum = 0;
   JsonEscapes escapes = JsonEscapes::kAny;
+  uint32_t modulus = 1;  // kDivisible
 };
 
 // Bit e of the result: some match of text[start:] ends before position e. The text has at most 63 bytes.

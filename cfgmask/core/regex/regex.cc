@@ -67,6 +67,9 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
     case RegexKind::kNothing:
       p.emptiness = Emptiness::kEmpty;
       break;
+    case RegexKind::kDivisible:
+      p.nullable = operands[1] == 0;
+      break;
     case RegexKind::kEmptyText:
       p.nullable = true;
       break;
@@ -425,6 +428,11 @@ RegexId RegexStore::key_set(std::vector<std::string> keys) {
   return intern(RegexKind::kKeySet, node);
 }
 
+RegexId RegexStore::divisible(uint32_t modulus, uint32_t remainder) {
+  const uint32_t node[] = {modulus, remainder};
+  return intern(RegexKind::kDivisible, node);
+}
+
 RegexId RegexStore::without_empty_text(RegexId node) {
   if (!nullable(node)) return node;
   return intersection({node, complement(empty_text())});
@@ -473,6 +481,13 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
       return derive_key_set(node, b);
     case RegexKind::kJsonString:
       return derive_json_string(node, b);
+    case RegexKind::kDivisible: {
+      if (b == '.') return node;
+      if (b < '0' || b > '9') return nothing();
+      const uint64_t modulus = operands(node)[0];
+      const uint64_t remainder = (operands(node)[1] * uint64_t{10} + (b - '0')) % modulus;
+      return divisible(static_cast<uint32_t>(modulus), static_cast<uint32_t>(remainder));
+    }
   }
   return nothing();
 }
@@ -557,6 +572,10 @@ ByteSet RegexStore::compute_first(RegexId node) {
     }
     case RegexKind::kJsonString:
       return first_of_json_string(node);
+    case RegexKind::kDivisible:
+      set = ByteSet::range('0', '9');
+      set.add('.');
+      break;
   }
   return set;
 }
@@ -622,7 +641,7 @@ RegexId RegexStore::uncounted(RegexId node) {
 }
 
 bool RegexStore::search_empty(RegexId node) {
-  std::unordered_set<uint32_t> seen{node.value};
+  std::unordered_map<uint32_t, RegexId> parents{{node.value, node}};
   std::deque<RegexId> queue{node};
   uint64_t steps = 0;
   while (!queue.empty()) {
@@ -635,13 +654,16 @@ bool RegexStore::search_empty(RegexId node) {
       const RegexId next = derivative(at, b);
       const Emptiness known = props_[next.value].emptiness;
       if (known == Emptiness::kNonempty || !props_[next.value].may_be_empty) {
-        if (next != nothing()) return false;
-        continue;
+        if (next == nothing()) continue;
+        // All that led here go on as well.
+        for (RegexId on_the_way = at; on_the_way != node; on_the_way = parents.at(on_the_way.value))
+          props_[on_the_way.value].emptiness = Emptiness::kNonempty;
+        return false;
       }
-      if (known == Emptiness::kUnknown && seen.insert(next.value).second) queue.push_back(next);
+      if (known == Emptiness::kUnknown && parents.emplace(next.value, at).second) queue.push_back(next);
     }
   }
-  for (uint32_t id : seen) props_[id].emptiness = Emptiness::kEmpty;
+  for (const auto& [id, parent] : parents) props_[id].emptiness = Emptiness::kEmpty;
   return true;
 }
 

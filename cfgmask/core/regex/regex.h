@@ -42,6 +42,7 @@ enum class RegexKind : uint32_t {
   kRepetition,     // body, minimum, maximum
   kKeySet,         // keys [low, high) of a table, of which `depth` bytes were read
   kJsonString,     // body over the decoded text, and where in the literal we are
+  kDivisible,      // modulus, remainder of the digits read so far
 };
 
 // Which spellings of a character a JSON string may use; see JsonString in cfgmask/grammar/regex_tree.py.
@@ -75,6 +76,8 @@ class RegexStore {
   RegexId repetition(RegexId body, uint32_t minimum, uint32_t maximum);
   RegexId key_set(std::vector<std::string> keys);
   RegexId json_string(RegexId body, JsonEscapes escapes);
+  // Digits, points anywhere among them, which without the points are a multiple of `modulus`. No digits are zero.
+  RegexId divisible(uint32_t modulus) { return divisible(modulus, 0); }
   // `node` without the empty string.
   RegexId without_empty_text(RegexId node);
 
@@ -131,6 +134,7 @@ class RegexStore {
   RegexId intern(RegexKind kind, std::span<const uint32_t> operands);
   Props properties(RegexKind kind, std::span<const uint32_t> operands) const;
 
+  RegexId divisible(uint32_t modulus, uint32_t remainder);
   RegexId build_char_class(std::span<const CodePointRange> ranges);
   RegexId utf8_tail(std::span<const CodePointRange> ranges, int n_bytes);
   RegexId derive(RegexId node, unsigned b);
