@@ -10,6 +10,9 @@ namespace cfgmask {
 
 namespace {
 
+// A node of many parts is charged as several, so that the bound on nodes bounds memory and time as well.
+constexpr size_t kOperandsPerCharge = 16;
+
 uint32_t saturating_add(uint32_t a, uint32_t b) { return a > kUnbounded - b ? kUnbounded : a + b; }
 uint32_t one_less(uint32_t count) { return count == kUnbounded || count == 0 ? count : count - 1; }
 
@@ -44,7 +47,7 @@ RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
   // Bounds are checked before the node is entered: one that crosses them is refused each time it is asked for.
   const Props p = properties(kind, operands);
   if (p.depth > max_depth_) throw LimitExceeded("max_nesting", max_depth_);
-  if (account_ != nullptr) account_->charge();
+  if (account_ != nullptr) account_->charge(1 + operands.size() / kOperandsPerCharge);
   props_.push_back(p);
   return RegexId(nodes_.intern(key).first);
 }

@@ -37,11 +37,9 @@ struct Account {
   uint64_t allowed = UINT64_MAX;
   uint64_t used = 0;
 
-  void charge() {
-    if (++used > allowed) {
-      --used;
-      throw LimitExceeded(limit, allowed);
-    }
+  void charge(uint64_t amount = 1) {
+    if (amount > allowed - used) throw LimitExceeded(limit, allowed);
+    used += amount;
   }
 };
 
