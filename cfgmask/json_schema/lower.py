@@ -7,7 +7,7 @@ enforced is a refusal in the normal form; it is an error if the part that carrie
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
@@ -25,13 +25,16 @@ from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
 from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.json_schema.options import JsonSchemaOptions
-from cfgmask.json_schema.places import Places
+from cfgmask.json_schema.problems import first_errors, ordered
 from cfgmask.json_schema.resolve import Node, Schemas
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import session
-from cfgmask.json_schema.survey import survey
-from cfgmask.json_schema.values import JsonValue, plain_decimal, read_object, read_text
+from cfgmask.json_schema.survey import Survey, survey
+from cfgmask.json_schema.values import Document, Number, around, plain_decimal, read_object, read_text
 from cfgmask.limits import Limits
+
+# The longest number that a message repeats.
+_MAX_SHOWN = 40
 
 
 def lower_schema(
@@ -56,29 +59,48 @@ def lower_schema(
     Cost: linear in the schema but for combinations of alternatives (`allOf` of `anyOf`, overlapping `oneOf`), whose
     number is bounded.
     """
-    places: Places | None = None
-    value: JsonValue
-    if isinstance(schema, str):
-        value, places = read_text(schema, span, limits)
-    else:
-        value = read_object(schema, limits)
+    document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
+    schemas = Schemas(document.value)
+    found = _surveyed(schemas, document, options)
+    errors = [*document.problems, *found.errors]
+    grammar = None
+    if found.complete:
+        try:
+            grammar = _lowered(schemas, options, prefix, span, limits)
+        except GrammarError as error:
+            # That nothing satisfies the schema may come of what is disregarded in it.
+            errors += [d for d in error.diagnostics if not errors or d.code != "schema-unsatisfiable"]
+        except LimitExceeded:
+            if not errors:
+                raise
+    if grammar is None or errors:
+        raise GrammarError(document.placed(first_errors(errors)))
+    return replace(grammar, notes=tuple(document.placed(ordered(found.notes))))
+
+
+def _surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -> Survey:
+    """What the survey finds beside the problems of reading; what it finds wrong is disregarded from then on."""
+    schemas.disregard(document.unread)
+    found = survey(schemas, options)
+    # The value of a keyword that holds something unread is no worse than that.
+    known = {outer for pointer in document.unread for outer in around(pointer) if outer}
+    found.errors = [error for error in found.errors if error.pointer not in known]
+    schemas.disregard(error.pointer for error in found.errors if error.pointer is not None)
+    schemas.disregard(found.idle)
+    return found
+
+
+def _lowered(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Span | None, limits: Limits) -> GrammarIR:
     try:
         with session(limits):
-            return _lower(value, options, prefix, span, limits)
-    except GrammarError as error:
-        if places is None:
-            raise
-        raise GrammarError(places.attach(error.diagnostics)) from None
+            return _grammar(schemas, options, prefix, span, limits)
     except RecursionError:
         # Nothing here recurses over the schema, but comparing and hashing the trees of deeply nested patterns does.
         raise LimitExceeded("max_nesting", limits.max_nesting, "a pattern in a JSON Schema") from None
 
 
-def _lower(value: JsonValue, options: JsonSchemaOptions, prefix: str, span: Span | None, limits: Limits) -> GrammarIR:
-    schemas = Schemas(value)
-    found = survey(schemas, options)
-    if found.errors:
-        raise GrammarError(_ordered(found.errors))
+def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Span | None, limits: Limits) -> GrammarIR:
+    """The grammar of a schema that the survey found well formed. Raises GrammarError."""
     lowering = _Lowering(Normaliser(schemas, options, limits), prefix)
     bodies, start = lowering.rules_of(schemas.root)
     grammar = GrammarIR(
@@ -87,7 +109,6 @@ def _lower(value: JsonValue, options: JsonSchemaOptions, prefix: str, span: Span
         (lexemes.scope(f"{prefix}json", options),),
         ignore_initial=False,
         ignore_final=False,
-        notes=tuple(_ordered(found.notes)),
     )
     live = frozenset(bodies)
     if not lowering.has_only_live_rules:
@@ -97,7 +118,7 @@ def _lower(value: JsonValue, options: JsonSchemaOptions, prefix: str, span: Span
     if not problems and start not in live:
         problems.append(lowering.unsatisfiable(schemas.root, live))
     if problems:
-        raise GrammarError(_ordered(problems))
+        raise GrammarError(problems)
     return grammar
 
 
@@ -225,10 +246,15 @@ def _refusals_of_scalars(normal: Normal) -> frozenset[Diagnostic]:
 def _no_regex(shape: NumberShape, error: NoRegex) -> Diagnostic:
     return Diagnostic(
         "schema-multiple-of",
-        f"multipleOf {plain_decimal(shape.step or 1)} cannot be enforced here: {error.reason}",
+        f"multipleOf {_shown(shape.step or 1)} cannot be enforced here: {error.reason}",
         pointer=shape.step_at,
         help="bound the number with minimum and maximum, so that its values can be listed",
     )
+
+
+def _shown(number: Number) -> str:
+    text = plain_decimal(number)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _choice(choices: list[Expr]) -> Expr:
@@ -243,8 +269,3 @@ def _wish(conjunction: Conjunction) -> str:
     if len(conjunction) == 1 and places:
         return f"#{places[0]}"
     return f"#{places[0]}&" if places else "value"
-
-
-def _ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """By place, errors before what is only worth knowing."""
-    return sorted(set(diagnostics), key=lambda d: (d.severity, d.pointer or "", d.code, d.message))

@@ -31,8 +31,10 @@ from cfgmask.json_schema.normal_form import (
 from cfgmask.json_schema.object_keywords import dependent_required, dependent_schemas, having, lacking, object_shape
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.probe import InProgress, Prober
+from cfgmask.json_schema.problems import MAX_PROBLEMS
 from cfgmask.json_schema.resolve import Node, Schemas
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
+from cfgmask.json_schema.values import around
 from cfgmask.limits import Limits
 
 # Keywords whose schemas apply to the same value as the schema they stand in.
@@ -58,8 +60,8 @@ class Normaliser:
         self.problems: list[Diagnostic] = []
         self._conjunctions: dict[Node, Conjunction] = {}
         self._by_content: dict[Hashable, Node] = {}
-        # Pairs of places that say the same; nothing inside the second ones is looked at.
-        self._alike: list[tuple[str, str]] = []
+        # Places that say the same as the one that is their key; nothing inside them is looked at.
+        self._alike: dict[str, list[str]] = {}
         self._terms: dict[Term, Normal] = {}
         self._normals: dict[Conjunction, Normal] = {ANYTHING: EVERYTHING}
         self._active: set[Term] = set()
@@ -77,25 +79,27 @@ class Normaliser:
         return found
 
     def everywhere(self, diagnostic: Diagnostic) -> set[Diagnostic]:
-        """The diagnostic at its own place and at all places that say the same."""
-        found = {diagnostic}
-        todo = [diagnostic]
+        """The diagnostic at its own place and at all places that say the same, or at as many as are ever reported."""
+        found = {diagnostic.pointer or "": diagnostic}
+        todo = list(found)
         while todo:
-            pointer = todo.pop().pointer or ""
-            for first, other in self._alike:
-                if pointer == first or pointer.startswith(first + "/"):
-                    copy = replace(diagnostic, pointer=other + pointer[len(first) :])
-                    if copy not in found:
-                        found.add(copy)
-                        todo.append(copy)
-        return found
+            pointer = todo.pop()
+            for first in around(pointer):
+                for other in self._alike.get(first, ()):
+                    place = other + pointer[len(first) :]
+                    if len(found) > MAX_PROBLEMS:
+                        return set(found.values())
+                    if place not in found:
+                        found[place] = replace(diagnostic, pointer=place)
+                        todo.append(place)
+        return set(found.values())
 
     def _first_alike(self, term: Term) -> Term:
         if not isinstance(term, Node):
             return term
         first = self._by_content.setdefault(self.schemas.content(term), term)
         if first is not term:
-            self._alike.append((first.pointer, term.pointer))
+            self._alike.setdefault(first.pointer, []).append(term.pointer)
         return first
 
     def normal(self, conjunction: Conjunction) -> Normal:

@@ -10,9 +10,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from cfgmask.diagnostics import Diagnostic, Related, Span
+from cfgmask.diagnostics import Diagnostic, Related, Source, Span
 
 _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+
+# One character of a string, as it is spelled between the quotes.
+_CHARACTER = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]")
 
 
 @dataclass
@@ -33,6 +36,7 @@ class Places:
         self._text = text
         self._span = span
         self._spans: dict[str, tuple[int, int]] | None = None
+        self._keys: dict[str, tuple[int, int]] = {}
         self._repeated: list[tuple[str, str, tuple[int, int], tuple[int, int]]] = []
 
     def between(self, start: int, end: int) -> Span:
@@ -40,8 +44,11 @@ class Places:
         return self._span.within(start, end)
 
     def attach(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """The diagnostics, each with the span of its pointer; those that have a span keep it. Linear in the text."""
-        return [d if d.span is not None else replace(d, span=self._find(d.pointer)) for d in diagnostics]
+        """The diagnostics, each with the span of its pointer, or its span in the text of a string moved to that string.
+
+        Those with a span in this text keep it. Linear in the text.
+        """
+        return [replace(d, span=self._of(d)) for d in diagnostics]
 
     def duplicate_keys(self) -> list[Diagnostic]:
         """An error for every key that an object has twice: what the first one says would be lost."""
@@ -58,6 +65,25 @@ class Places:
             for pointer, key, first, second in self._repeated
         ]
 
+    def _of(self, diagnostic: Diagnostic) -> Span | None:
+        if diagnostic.span is None:
+            return self._find(diagnostic.pointer)
+        if diagnostic.span.source is self._span.source:
+            return diagnostic.span
+        return self._in_string(diagnostic.span, diagnostic.pointer or "") or self._find(diagnostic.pointer)
+
+    def _in_string(self, part: Span, pointer: str) -> Span | None:
+        """Where a part of a string stands that is the value at a place, or else the key of that value."""
+        for place in (self._index().get(pointer), self._keys.get(pointer)):
+            if place is None or self._text[place[0]] != '"':
+                continue
+            spelled = self._text[slice(*place)]
+            if json.loads(spelled) == part.source.text:
+                starts = [place[0] + match.start() for match in _CHARACTER.finditer(spelled, 1, len(spelled) - 1)]
+                starts.append(place[1] - 1)
+                return self.between(starts[part.start], starts[part.end])
+        return None
+
     def _find(self, pointer: str | None) -> Span | None:
         if pointer is None:
             return None
@@ -71,7 +97,7 @@ class Places:
 
     def _scan(self) -> dict[str, tuple[int, int]]:
         spans: dict[str, tuple[int, int]] = {}
-        keys: dict[str, tuple[int, int]] = {}
+        keys = self._keys
         stack: list[_Open] = []
         for match in _LEXEME.finditer(self._text):
             lexeme, place = match[0], match.span()
@@ -96,6 +122,15 @@ class Places:
             else:
                 spans[_child(top)] = place
         return spans
+
+
+def named_by_pointer(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The diagnostics of a schema without a text: spans in the text of a string name that text by its JSON Pointer."""
+    return [d if d.span is None else replace(d, span=_renamed(d.span, f"#{d.pointer}")) for d in diagnostics]
+
+
+def _renamed(span: Span, name: str) -> Span:
+    return replace(span, source=Source(name, span.source.text))
 
 
 def _child(parent: _Open | None) -> str:

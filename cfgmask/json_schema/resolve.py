@@ -6,8 +6,8 @@ within the one document that was given: nothing is ever fetched.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Set
+from dataclasses import dataclass, replace
 from urllib.parse import unquote, urldefrag, urljoin
 
 from cfgmask.diagnostics import Diagnostic
@@ -36,12 +36,16 @@ class Dialect:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A schema at a place. Nodes are equal only if they are the same place of the same document."""
+    """A schema at a place. Nodes are equal only if they are the same place of the same document.
+
+    disregarded  the places of keywords that count as absent; the nodes of a document share it
+    """
 
     value: JsonValue
     pointer: str
     base: str
     dialect: Dialect
+    disregarded: Set[str] = frozenset()
 
     def get(self, keyword: str) -> JsonValue:
         """The value of a keyword that the dialect enforces here; None where there is none."""
@@ -50,6 +54,8 @@ class Node:
     def has(self, keyword: str) -> bool:
         """Whether the keyword is there and restricts instances."""
         if not isinstance(self.value, dict) or keyword not in self.value or not self.dialect.asserts(keyword):
+            return False
+        if self.disregarded and self.at(keyword) in self.disregarded:
             return False
         return keyword == "$ref" or not self.is_only_reference
 
@@ -86,11 +92,12 @@ SCHEMA_MAP_KEYWORDS = frozenset(
 
 
 def subschema_places(value: dict[str, JsonValue]) -> Iterator[tuple[str, ...]]:
-    """The paths of the schemas right inside a schema, by the names of the keywords that hold them."""
+    """The paths of what should be the schemas right inside a schema, by the names of the keywords that hold them."""
     for keyword, held in value.items():
         if keyword in SCHEMA_MAP_KEYWORDS and isinstance(held, dict):
             for name, child in held.items():
-                if isinstance(child, (dict, bool)):
+                # A list in `dependencies` names keys.
+                if not (keyword == "dependencies" and isinstance(child, list)):
                     yield keyword, name
         elif keyword in SCHEMA_LIST_KEYWORDS and isinstance(held, list):
             for index in range(len(held)):
@@ -106,12 +113,25 @@ class Schemas:
         self._nodes: dict[str, Node] = {}
         self._resources: dict[str, Node] = {}
         self._anchors: dict[tuple[str, str], Node] = {}
+        self._disregarded: set[str] = set()
         self.notes: list[Diagnostic] = []
         self._contents = _content_numbers(document)
         base, dialect = self._enter(document, "", Dialect(), "")
         self.root = self._node(document, "", base, dialect)
         self._resources[""] = self.root
         self._register_identifiers()
+
+    def disregard(self, pointers: Iterable[str]) -> None:
+        """Go on as if the keywords at these places were absent, and what should be a schema there but is not, `true`.
+
+        Lets what is wrong elsewhere be found. References into what is disregarded lead where they led.
+        """
+        for pointer in pointers:
+            self._disregarded.add(pointer)
+            node = self._nodes.get(pointer)
+            if node is not None and not isinstance(node.value, (dict, bool)):
+                self._nodes[pointer] = replace(node, value=True)
+        self.root = self._nodes[""]
 
     def child(self, node: Node, *path: str) -> Node:
         """The schema at a path inside another one. The path must exist."""
@@ -186,7 +206,7 @@ class Schemas:
     def _node(self, value: JsonValue, pointer: str, base: str, dialect: Dialect) -> Node:
         node = self._nodes.get(pointer)
         if node is None:
-            node = self._nodes[pointer] = Node(value, pointer, base, dialect)
+            node = self._nodes[pointer] = Node(value, pointer, base, dialect, self._disregarded)
         return node
 
     def _enter(self, value: JsonValue, base: str, dialect: Dialect, pointer: str) -> tuple[str, Dialect]:

@@ -8,23 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from cfgmask.diagnostics import Diagnostic
+from cfgmask.grammar.regex_tree import MAX_COUNT
 from cfgmask.json_schema.drafts import Draft
 from cfgmask.json_schema.formats import is_known
 from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.problems import MAX_PROBLEMS
 from cfgmask.json_schema.resolve import Node, Schemas, keyword_note, subschema_places
-from cfgmask.json_schema.values import JsonValue, is_number, kind
+from cfgmask.json_schema.values import JsonValue, is_number, kind, plain_decimal
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
 
 @dataclass
 class Survey:
-    """What the pass found: `errors` stop the schema from being used, `notes` do not."""
+    """What the pass found: `errors` stop the schema from being used, `notes` do not.
+
+    idle      the places of keywords that count as absent, since no text can be long enough to break them
+    complete  False where the pass stopped early since there were more than `MAX_PROBLEMS` errors
+    """
 
     errors: list[Diagnostic] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
+    idle: list[str] = field(default_factory=list)
+    complete: bool = True
 
 
 def survey(schemas: Schemas, options: JsonSchemaOptions) -> Survey:
@@ -32,12 +41,13 @@ def survey(schemas: Schemas, options: JsonSchemaOptions) -> Survey:
     found = Survey(notes=list(schemas.notes))
     seen = {schemas.root}
     todo = [schemas.root]
-    while todo:
+    while todo and found.complete:
         node = todo.pop()
-        for reached in _examine(node, schemas, options, found):
+        for reached in reversed(_examine(node, schemas, options, found)):
             if reached not in seen:
                 seen.add(reached)
                 todo.append(reached)
+        found.complete = len(found.errors) <= MAX_PROBLEMS
     return found
 
 
@@ -58,6 +68,10 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
         found.notes += [note for keyword in value if (note := keyword_note(node, keyword)) is not None]
     if (note := _format_note(node, options)) is not None:
         found.notes.append(note)
+    for keyword in _MAXIMA:
+        if _is_count(most := node.get(keyword)) and isinstance(most, int) and most >= MAX_COUNT:
+            found.idle.append(node.at(keyword))
+            found.notes.append(_idle_note(node, keyword))
     ill_formed = {problem.pointer for problem in wrong}
     reached = [
         schemas.child(node, *path)
@@ -72,6 +86,15 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
             else:
                 reached.append(target)
     return reached
+
+
+def _idle_note(node: Node, keyword: str) -> Diagnostic:
+    return Diagnostic(
+        "schema-idle-maximum",
+        f"{keyword} restricts nothing: a text that breaks it would be longer than any model writes",
+        pointer=node.at(keyword),
+        severity="note",
+    )
 
 
 def _format_note(node: Node, options: JsonSchemaOptions) -> Diagnostic | None:
@@ -113,15 +136,29 @@ def _note_hidden(node: Node, value: dict[str, JsonValue], found: Survey) -> None
 
 # The forms that keywords' values must have
 
+_MINIMA = ("minLength", "minItems", "minProperties", "minContains")
+# One that is as large as the largest count, which is two thousand million, can be left out: what breaks it has more
+# characters, items or keys than that, and no context window is so long. Its negation would be a minimum above the
+# largest count, and nothing is allowed instead, which is as exact.
+_MAXIMA = ("maxLength", "maxItems", "maxProperties", "maxContains")
+
 
 def _problem(node: Node, keyword: str) -> Diagnostic | None:
     """What is wrong with the form of a keyword's value."""
     value = node.get(keyword)
     expected = _FORMS[keyword](node, value)
     if expected is None:
-        return None
+        return _too_large(node, keyword) if keyword in _MINIMA else None
     message = f"{keyword} must be {expected}, not {_shown(value)}"
     return Diagnostic("schema-keyword-value", message, pointer=node.at(keyword))
+
+
+def _too_large(node: Node, keyword: str) -> Diagnostic | None:
+    least = node.get(keyword)
+    if not isinstance(least, int) or least <= MAX_COUNT:
+        return None
+    message = f"{keyword} can be enforced up to {MAX_COUNT}"
+    return Diagnostic("schema-count-too-large", message, pointer=node.at(keyword), help="lower it, or leave it out")
 
 
 # A check gives what the value must be where it is not that, as the object of "must be".
@@ -144,10 +181,6 @@ def _is_text_list(value: JsonValue) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _is_schema_map(value: JsonValue) -> bool:
-    return isinstance(value, dict) and all(_is_schema(child) for child in value.values())
-
-
 def _is_type(value: JsonValue) -> bool:
     names = value if isinstance(value, list) else [value]
     return bool(names) and all(isinstance(name, str) and name in TYPES for name in names)
@@ -168,23 +201,20 @@ def _items(node: Node, value: JsonValue) -> str | None:
         return None
     if node.dialect.draft is Draft.DRAFT_2020_12 and node.dialect.declared:
         return "a schema (a list of schemas is called prefixItems in draft 2020-12)"
-    return None if _is_schema_list(value) else "a schema or a list of schemas"
-
-
-def _is_schema_list(value: JsonValue) -> bool:
-    return isinstance(value, list) and all(_is_schema(child) for child in value)
+    return None if isinstance(value, list) else "a schema or a list of schemas"
 
 
 def _is_dependency_map(value: JsonValue) -> bool:
-    return isinstance(value, dict) and all(_is_schema(v) or _is_text_list(v) for v in value.values())
+    return isinstance(value, dict) and all(_is_text_list(v) for v in value.values() if isinstance(v, list))
 
 
 _NUMBER = _require("a number", is_number)
 _COUNT = _require("a whole number that is not negative", _is_count)
 _TEXT = _require("a string", lambda value: isinstance(value, str))
 _SCHEMA = _require("a schema", _is_schema)
-_SCHEMA_LIST = _require("a list of schemas with at least one element", lambda v: _is_schema_list(v) and bool(v))
-_SCHEMA_MAP = _require("an object of schemas", _is_schema_map)
+# What is inside of these is examined by itself, so that each wrong element is named.
+_SCHEMA_LIST = _require("a list of schemas with at least one element", lambda v: isinstance(v, list) and bool(v))
+_SCHEMA_MAP = _require("an object of schemas", lambda value: isinstance(value, dict))
 
 _FORMS: dict[str, _Check] = {
     **dict.fromkeys(["$ref", "$dynamicRef", "$recursiveRef", "pattern", "format"], _TEXT),
@@ -192,8 +222,7 @@ _FORMS: dict[str, _Check] = {
     **dict.fromkeys(["not", "if", "then", "else", "contains", "propertyNames", "additionalItems"], _SCHEMA),
     **dict.fromkeys(["additionalProperties", "unevaluatedItems", "unevaluatedProperties"], _SCHEMA),
     **dict.fromkeys(["properties", "patternProperties", "dependentSchemas"], _SCHEMA_MAP),
-    **dict.fromkeys(["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"], _COUNT),
-    **dict.fromkeys(["minContains", "maxContains"], _COUNT),
+    **dict.fromkeys([*_MINIMA, *_MAXIMA], _COUNT),
     **dict.fromkeys(["minimum", "maximum"], _NUMBER),
     **dict.fromkeys(["exclusiveMinimum", "exclusiveMaximum"], _exclusive),
     "type": _require(f"one of {', '.join(TYPES)}, or a list of them", _is_type),
@@ -220,7 +249,10 @@ def _shown(value: JsonValue) -> str:
         return f'"{value}"' if len(value) <= 40 else "a long string"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return str(value) if isinstance(value, int) and abs(value) < 10**20 else _a(kind(value))
+    if isinstance(value, (int, Fraction)):
+        number = plain_decimal(value)
+        return number if len(number) <= 40 else "a long number"
+    return _a(kind(value))
 
 
 def _a(noun: str) -> str:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
-from decimal import Decimal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.json_schema.places import Places
+from cfgmask.json_schema.places import Places, named_by_pointer
+from cfgmask.json_schema.problems import MAX_PROBLEMS, first_errors
 from cfgmask.limits import Limits
 
 Number: TypeAlias = int | Fraction
@@ -28,11 +30,31 @@ MAX_NUMBER_DIGITS = 400
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def read_text(text: str, span: Span | None, limits: Limits) -> tuple[JsonValue, Places]:
-    """The value of a JSON text and the places of its parts.
+@dataclass(frozen=True)
+class Document:
+    """A JSON value that was read.
+
+    problems  what is wrong with it (schema-duplicate-key, schema-lone-surrogate, schema-not-json, schema-number): the
+              value may be used only for finding what else is wrong
+    unread    the pointers of parts that could not be read and stand as null
+    places    where its parts stand; None if it was not read from a text
+    """
+
+    value: JsonValue
+    problems: tuple[Diagnostic, ...]
+    unread: tuple[str, ...]
+    places: Places | None = None
+
+    def placed(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """The diagnostics with places in the text, if there is one. Linear in the text."""
+        return named_by_pointer(diagnostics) if self.places is None else self.places.attach(diagnostics)
+
+
+def read_text(text: str, span: Span | None, limits: Limits) -> Document:
+    """The document of a JSON text.
 
     span  where the text stands inside a larger source; without it the text is a source of its own
-    Raises GrammarError (schema-syntax, schema-duplicate-key, schema-number) and LimitExceeded. Linear.
+    Raises GrammarError (schema-syntax) and LimitExceeded. Linear.
     """
     if len(text.encode("utf-8", "surrogatepass")) > limits.max_source_bytes:
         raise LimitExceeded("max_source_bytes", limits.max_source_bytes, "JSON Schema text")
@@ -49,8 +71,8 @@ def read_text(text: str, span: Span | None, limits: Limits) -> tuple[JsonValue, 
         value = json.loads(
             text,
             object_pairs_hook=members,
-            parse_float=Decimal,
-            parse_int=Decimal,
+            parse_float=_decimal,
+            parse_int=_decimal,
             parse_constant=_Constant,
         )
     except json.JSONDecodeError as error:
@@ -59,18 +81,18 @@ def read_text(text: str, span: Span | None, limits: Limits) -> tuple[JsonValue, 
         raise GrammarError([Diagnostic("schema-syntax", message, place)]) from None
     except RecursionError:
         raise LimitExceeded("max_nesting", limits.max_nesting, "JSON Schema text") from None
-    if duplicates:
-        raise GrammarError(places.duplicate_keys())
-    return _exact(value, limits, places), places
+    document = _exact(value, limits)
+    repeated = places.duplicate_keys() if duplicates else []
+    return replace(document, problems=(*repeated, *document.problems), places=places)
 
 
-def read_object(value: Any, limits: Limits) -> JsonValue:
+def read_object(value: Any, limits: Limits) -> Document:
     """The exact form of a Python object made of None, bool, int, float, Decimal, Fraction, str, list, tuple and dict.
 
     A float stands for the number that `repr` shows, since that is what its author wrote.
-    Raises GrammarError (schema-not-json, schema-number) with every offending place, and LimitExceeded. Linear.
+    Raises LimitExceeded. Linear.
     """
-    return _exact(value, limits, None)
+    return _exact(value, limits)
 
 
 def kind(value: JsonValue) -> str:
@@ -131,6 +153,14 @@ def unescape(token: str) -> str:
     return token.replace("~1", "/").replace("~0", "~")
 
 
+def around(pointer: str) -> Iterator[str]:
+    """The pointer of a value and those of all values that it is inside of, the whole document last."""
+    yield pointer
+    while pointer:
+        pointer = pointer.rpartition("/")[0]
+        yield pointer
+
+
 class _Constant:
     """NaN, Infinity or -Infinity, which `json` reads though JSON has none."""
 
@@ -138,39 +168,61 @@ class _Constant:
         self.name = name
 
 
-def _exact(value: Any, limits: Limits, places: Places | None) -> JsonValue:
-    """A copy of `value` with exact numbers; iterative, so that depth is bounded by the limit alone."""
+def _decimal(text: str) -> Decimal:
+    """The number that a text spells; NaN where `Decimal` has no exponent so large."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return Decimal("NaN")
+
+
+def _exact(value: Any, limits: Limits) -> Document:
+    """A copy of `value` with exact numbers; iterative, so that depth is bounded by the limit alone.
+
+    Raises GrammarError for more problems than are ever reported.
+    """
     problems: list[Diagnostic] = []
+    unread: list[str] = []
     root: list[JsonValue] = [None]
     todo: list[tuple[Any, str, int, Any, Any]] = [(value, "", 0, root, 0)]
     while todo:
+        if len(problems) > MAX_PROBLEMS:
+            raise GrammarError(first_errors(problems))
         item, pointer, depth, parent, key = todo.pop()
         if depth > limits.max_nesting:
             raise LimitExceeded("max_nesting", limits.max_nesting, f"at {pointer}")
         if isinstance(item, dict):
-            parent[key] = copy = dict.fromkeys(item)
-            for name in item:
-                if isinstance(name, str) and _SURROGATE.search(name):
-                    problems.append(_lone_surrogate(pointer))
-                elif isinstance(name, str):
-                    todo.append((item[name], f"{pointer}/{escape(name)}", depth + 1, copy, name))
-                else:
-                    message = f"an object key must be a string, not {type(name).__name__}"
-                    problems.append(Diagnostic("schema-not-json", message, pointer=pointer))
+            wrong = [(name, problem) for name in item if (problem := _key_problem(name, pointer)) is not None]
+            problems += [problem for _, problem in wrong]
+            copy = dict.fromkeys(item)
+            for name, _ in wrong:
+                del copy[name]
+            parent[key] = copy
+            todo.extend((item[name], f"{pointer}/{escape(name)}", depth + 1, copy, name) for name in copy)
         elif isinstance(item, (list, tuple)):
             parent[key] = elements = [None] * len(item)
             todo.extend((child, f"{pointer}/{i}", depth + 1, elements, i) for i, child in enumerate(item))
         else:
-            parent[key] = _scalar(item, pointer, problems)
-    if problems:
-        raise GrammarError(places.attach(problems) if places is not None else problems)
-    return root[0]
+            read = _scalar(item, pointer)
+            if isinstance(read, Diagnostic):
+                problems.append(read)
+                unread.append(pointer)
+            else:
+                parent[key] = read
+    return Document(root[0], tuple(problems), tuple(unread))
 
 
-def _scalar(item: Any, pointer: str, problems: list[Diagnostic]) -> JsonValue:
+def _key_problem(name: Any, pointer: str) -> Diagnostic | None:
+    """What is wrong with a key of the object at a place."""
+    if not isinstance(name, str):
+        message = f"an object key must be a string, not {type(name).__name__}"
+        return Diagnostic("schema-not-json", message, pointer=pointer)
+    return _lone_surrogate(pointer) if _SURROGATE.search(name) else None
+
+
+def _scalar(item: Any, pointer: str) -> JsonValue | Diagnostic:
     if isinstance(item, str) and _SURROGATE.search(item):
-        problems.append(_lone_surrogate(pointer))
-        return None
+        return _lone_surrogate(pointer)
     if item is None or isinstance(item, (bool, str)):
         return item
     if isinstance(item, (int, float, Decimal, Fraction)):
@@ -178,15 +230,10 @@ def _scalar(item: Any, pointer: str, problems: list[Diagnostic]) -> JsonValue:
         if number is not None:
             return number
         message = f"a number must be finite, decimal and of at most {MAX_NUMBER_DIGITS} digits"
-        problems.append(
-            Diagnostic("schema-number", message, pointer=pointer, help="round it, or leave the keyword out")
-        )
-    elif isinstance(item, _Constant):
-        problems.append(Diagnostic("schema-number", f"{item.name} is not a JSON number", pointer=pointer))
-    else:
-        message = f"{type(item).__name__} is not a JSON type"
-        problems.append(Diagnostic("schema-not-json", message, pointer=pointer))
-    return None
+        return Diagnostic("schema-number", message, pointer=pointer, help="round it, or leave the keyword out")
+    if isinstance(item, _Constant):
+        return Diagnostic("schema-number", f"{item.name} is not a JSON number", pointer=pointer)
+    return Diagnostic("schema-not-json", f"{type(item).__name__} is not a JSON type", pointer=pointer)
 
 
 def _lone_surrogate(pointer: str) -> Diagnostic:
@@ -207,7 +254,8 @@ def _number(item: int | float | Decimal | Fraction) -> Number | None:
             item = Decimal(repr(item))
         if not item.is_finite() or _digits(item) > MAX_NUMBER_DIGITS:
             return None
-        fraction = Fraction(item)
+        # Not Fraction() for zero: that writes out the exponent of `0e999999999`.
+        fraction = Fraction(item) if item else 0
     if isinstance(fraction, Fraction):
         if fraction.denominator == 1:
             fraction = fraction.numerator
@@ -218,6 +266,8 @@ def _number(item: int | float | Decimal | Fraction) -> Number | None:
 
 def _digits(number: Decimal) -> int:
     """How many digits it takes to write the number without an exponent."""
+    if not number:
+        return 1
     _sign, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
     return max(len(digits) + exponent, -exponent, len(digits))

@@ -81,8 +81,40 @@ def test_compile_refuses_counts_that_the_core_cannot_hold() -> None:
 @pytest.mark.parametrize("schema", [{"type": "string", "minLength": 10**12}, {"minItems": 10**30}])
 def test_schemas_count_no_further(schema: dict[str, Any]) -> None:
     with pytest.raises(cfgmask.GrammarError) as error:
-        cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), BYTES)
-    assert code_of(error) == "count-too-large"
+        cfgmask.Grammar.from_json_schema(schema)
+    assert code_of(error) == "schema-count-too-large"
+
+
+@pytest.mark.parametrize(
+    "schema", [{"maxLength": 10**12}, {"maxItems": 10**30}, {"not": {"maxItems": 2**31 - 2}}, {"minLength": 2**31 - 1}]
+)
+def test_schemas_count_as_far_as_the_core(schema: dict[str, Any]) -> None:
+    cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), BYTES)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        '{"minimum": 1e399}',
+        '{"minimum": -1e399, "maximum": 1e-399}',
+        '{"exclusiveMinimum": 1e-400}',
+        '{"type": "integer", "minimum": -0.0}',
+        '{"minimum": 0e999999999}',
+        '{"multipleOf": 1e-399}',
+        '{"enum": [1e399, 1e-399]}',
+        {"minimum": 5e-324, "maximum": 1.7e308},
+    ],
+)
+def test_long_numbers_in_schemas(schema: Any) -> None:
+    cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), BYTES)
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1E999999999", "1e-999999999", "1E99999999999999999999", "9" * 100_000])
+def test_numbers_that_are_too_long_are_named(number: str) -> None:
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.Grammar.from_json_schema(f'{{"items": {{"minimum": {number}}}}}')
+    (diagnostic,) = error.value.diagnostics
+    assert (diagnostic.code, diagnostic.pointer) == ("schema-number", "/items/minimum")
 
 
 def test_compile_refuses_a_grammar_without_texts() -> None:

@@ -1,0 +1,24 @@
+"""How the diagnostics of one schema are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cfgmask.diagnostics import Diagnostic
+
+MAX_PROBLEMS = 100
+"""How many errors are reported: enough for people, and a bound on what a file full of them costs."""
+
+
+def ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Each once, by place, errors before what is only worth knowing."""
+    return sorted(set(diagnostics), key=lambda d: (d.severity, d.pointer or "", d.code, d.message))
+
+
+def first_errors(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The errors to report, in order: `MAX_PROBLEMS` of them, and a last word where there are more."""
+    found = ordered(errors)
+    if len(found) > MAX_PROBLEMS:
+        message = f"there are more than {MAX_PROBLEMS} errors; the rest is not shown"
+        found = [*found[:MAX_PROBLEMS], Diagnostic("schema-too-many-errors", message)]
+    return found
