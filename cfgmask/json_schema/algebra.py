@@ -13,12 +13,15 @@ from functools import reduce
 from typing import Protocol, TypeVar
 
 from cfgmask.json_schema import array_algebra, decide, numbers, object_algebra, strings
+from cfgmask.json_schema.annotations import NO_KEYS
 from cfgmask.json_schema.normal_form import (
     ALL_ARRAYS,
     ALL_OBJECTS,
     EVERYTHING,
+    NO_ITEMS,
     NOTHING_AT_ALL,
     ArrayShape,
+    Conjunction,
     Normal,
     ObjectShape,
 )
@@ -31,6 +34,7 @@ MAX_ALTERNATIVES = 1_000
 MAX_COMBINATIONS = 20_000
 
 Shape = TypeVar("Shape", NumberShape, ArrayShape, ObjectShape)
+Annotated = TypeVar("Annotated", ArrayShape, ObjectShape)
 
 
 class TooManyAlternatives(Exception):
@@ -68,6 +72,42 @@ def union(parts: Iterable[Normal]) -> Normal:
         arrays=_alternatives([shape for part in found for shape in part.arrays], ALL_ARRAYS),
         objects=_alternatives([shape for part in found for shape in part.objects], ALL_OBJECTS),
     )
+
+
+def any_of(parts: list[Normal], prober: Prober) -> Normal:
+    """The union, with annotations as `anyOf` has them: a value in several of the parts was looked at by all of those.
+
+    To have looked at more never forbids anything. So for values in some of the parts, one alternative for what is in
+    these *at least* is enough, and none is needed where one of two parts has looked at all that the other one has.
+    Raises TooManyAlternatives. Cost: that of the union where the parts have no annotations.
+    """
+    found = union(parts)
+    if any(map(_is_annotated, found.arrays)):
+        common = _in_several([part.arrays for part in parts], array_algebra.intersect, prober.has_no_array)
+        found = replace(found, arrays=_alternatives([*found.arrays, *common], ALL_ARRAYS))
+    if any(map(_is_annotated, found.objects)):
+        common_objects = _in_several([part.objects for part in parts], object_algebra.intersect, prober.has_no_object)
+        found = replace(found, objects=_alternatives([*found.objects, *common_objects], ALL_OBJECTS))
+    return found
+
+
+def closed_objects(a: Normal, value: Conjunction) -> Normal:
+    """The same set but for objects that have a value which does not meet `value` at a key that was not evaluated."""
+    found = (object_algebra.closed(shape, value) for shape in a.objects)
+    return replace(a, objects=tuple(dict.fromkeys(shape for shape in found if shape is not None)))
+
+
+def closed_arrays(a: Normal, value: Conjunction) -> Normal:
+    """The same set but for arrays that have an item which does not meet `value` and was not evaluated."""
+    found = (array_algebra.closed(shape, value) for shape in a.arrays)
+    return replace(a, arrays=tuple(dict.fromkeys(shape for shape in found if shape is not None)))
+
+
+def without_annotations(a: Normal) -> Normal:
+    """The same set, with alternatives that only differed in what was evaluated joined into one."""
+    arrays = [replace(shape, evaluated=NO_ITEMS) for shape in a.arrays]
+    objects = [replace(shape, evaluated=NO_KEYS) for shape in a.objects]
+    return replace(a, arrays=_alternatives(arrays, ALL_ARRAYS), objects=_alternatives(objects, ALL_OBJECTS))
 
 
 class Prober(Protocol):
@@ -203,11 +243,39 @@ def _product(
     return found
 
 
+def _in_several(
+    parts: list[tuple[Annotated, ...]],
+    both: Callable[[Annotated, Annotated], Annotated | None],
+    is_empty: Callable[[Annotated], bool],
+) -> list[Annotated]:
+    """What alternatives of several parts have in common, where it has more annotations than each of them."""
+    known: dict[Annotated, None] = {}
+    found: dict[Annotated, None] = {}
+    for shapes in parts:
+        pairs = [
+            (a, b) for a in known for b in shapes if not (a.evaluated <= b.evaluated or b.evaluated <= a.evaluated)
+        ]
+        if len(pairs) > MAX_COMBINATIONS:
+            raise TooManyAlternatives
+        known.update(dict.fromkeys(shapes))
+        for a, b in pairs:
+            shape = both(a, b)
+            if shape is not None and not is_empty(shape):
+                found[shape] = known[shape] = None
+        if len(known) > MAX_ALTERNATIVES:
+            raise TooManyAlternatives
+    return list(found)
+
+
+def _is_annotated(shape: object) -> bool:
+    return isinstance(shape, (ArrayShape, ObjectShape)) and shape.evaluated not in (NO_ITEMS, NO_KEYS)
+
+
 def _alternatives(shapes: list[Shape], everything: Shape) -> tuple[Shape, ...]:
-    """The shapes, each once; only the one that holds everything if there is one."""
-    if everything in shapes:
-        return (everything,)
+    """The shapes, each once; where one holds everything, only that one and those with annotations."""
     found = tuple(dict.fromkeys(shapes))
+    if everything in found:
+        found = tuple(shape for shape in found if shape == everything or _is_annotated(shape))
     if len(found) > MAX_ALTERNATIVES:
         raise TooManyAlternatives
     return found

@@ -9,11 +9,13 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.normal_form import (
     ALL_ARRAYS,
     ANYTHING,
+    EVERY_ITEM,
     NEVER,
     ArrayShape,
     Conjunction,
     ItemWitness,
     conjoin,
+    either,
     negate,
 )
 
@@ -34,6 +36,7 @@ def intersect(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
             tuple(dict.fromkeys(a.witnesses + b.witnesses)),
             a.refusals | b.refusals,
             a.unique_at if a.unique_at is not None else b.unique_at,
+            a.evaluated | b.evaluated,
         )
     )
     return None if is_plainly_empty(both) else both
@@ -61,6 +64,21 @@ def is_plainly_empty(shape: ArrayShape) -> bool:
         return any(witness.value == NEVER for witness in shape.witnesses)
     needed = max([shape.minimum, *(witness.start + 1 for witness in shape.witnesses)])
     return needed > shape.maximum or any(witness.value == NEVER for witness in shape.witnesses)
+
+
+def closed(shape: ArrayShape, value: Conjunction) -> ArrayShape | None:
+    """The arrays of the shape whose items that were not evaluated meet `value`; None where there are none.
+
+    All items count as evaluated then.
+    """
+    if shape.evaluated.first is not None:
+        allowed = either([value, *shape.evaluated.containing])
+        rest = ArrayShape((ANYTHING,) * shape.evaluated.first, allowed)
+        found = intersect(shape, trimmed(rest))
+        if found is None:
+            return None
+        shape = found
+    return replace(shape, evaluated=EVERY_ITEM)
 
 
 def complement(shape: ArrayShape) -> list[ArrayShape]:

@@ -5,44 +5,60 @@ from __future__ import annotations
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema import array_algebra
 from cfgmask.json_schema.drafts import Draft
-from cfgmask.json_schema.normal_form import ALL_ARRAYS, ANYTHING, ArrayShape, Conjunction, ItemWitness
-from cfgmask.json_schema.object_keywords import looks_elsewhere, unevaluated_refusal
+from cfgmask.json_schema.normal_form import (
+    ALL_ARRAYS,
+    ANYTHING,
+    EVERY_ITEM,
+    NO_ITEMS,
+    ArrayShape,
+    Conjunction,
+    EvaluatedItems,
+    ItemWitness,
+)
 from cfgmask.json_schema.reader import Reader
 from cfgmask.json_schema.resolve import Node
 
 
 def array_shape(node: Node, reader: Reader) -> ArrayShape | None:
     """The arrays that the keywords of one schema object allow, schemas beside them left aside; None for none."""
-    prefix, rest, refusals = _items(node, reader)
+    prefix, rest = _items(node, reader)
     least, most = node.get("minItems"), node.get("maxItems")
     shape = ArrayShape(
         prefix,
         rest,
         least if isinstance(least, int) else 0,
         most if isinstance(most, int) else None,
-        refusals=refusals,
         unique_at=node.at("uniqueItems") if node.get("uniqueItems") is True else None,
+        evaluated=_evaluated(node, reader) if reader.schemas.annotates else NO_ITEMS,
     )
     if array_algebra.is_plainly_empty(shape):
         return None
     return array_algebra.intersect(array_algebra.trimmed(shape), _contained(node, reader))
 
 
-def _items(node: Node, reader: Reader) -> tuple[tuple[Conjunction, ...], Conjunction, frozenset[Diagnostic]]:
+def _items(node: Node, reader: Reader) -> tuple[tuple[Conjunction, ...], Conjunction]:
     """What the first items and the further ones must be."""
-    # A list in `items` is how drafts before 2020-12 write prefixItems; additionalItems is then what items is now.
-    is_tuple = isinstance(node.get("items"), list)
-    prefix = reader.schemas.children(node, "items" if is_tuple else "prefixItems")
-    conjunctions = tuple(reader.conjunction(child) for child in prefix)
-    keyword = "additionalItems" if is_tuple else "items"
-    if node.has(keyword):
-        return conjunctions, reader.conjunction(reader.schemas.child(node, keyword)), frozenset()
-    if not node.has("unevaluatedItems"):
-        return conjunctions, ANYTHING, frozenset()
-    rest = reader.conjunction(reader.schemas.child(node, "unevaluatedItems"))
-    if rest == ANYTHING or not looks_elsewhere(node):
-        return conjunctions, rest, frozenset()
-    return conjunctions, ANYTHING, frozenset([unevaluated_refusal(node, "unevaluatedItems")])
+    first, further = _keywords(node)
+    prefix = tuple(map(reader.conjunction, reader.schemas.children(node, first)))
+    return prefix, reader.conjunction(reader.schemas.child(node, further)) if node.has(further) else ANYTHING
+
+
+def _keywords(node: Node) -> tuple[str, str]:
+    """The keywords for the first items and for the further ones.
+
+    A list in `items` is how drafts before 2020-12 write prefixItems; additionalItems is then what items is now.
+    """
+    return ("items", "additionalItems") if isinstance(node.get("items"), list) else ("prefixItems", "items")
+
+
+def _evaluated(node: Node, reader: Reader) -> EvaluatedItems:
+    first, further = _keywords(node)
+    if node.has(further):
+        return EVERY_ITEM
+    containing = frozenset[Conjunction]()
+    if node.has("contains") and node.dialect.draft >= Draft.DRAFT_2020_12:
+        containing = frozenset([reader.conjunction(reader.schemas.child(node, "contains"))])
+    return EvaluatedItems(len(reader.schemas.children(node, first)), containing)
 
 
 def _contained(node: Node, reader: Reader) -> ArrayShape:

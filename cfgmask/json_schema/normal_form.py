@@ -11,12 +11,13 @@ schema.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TypeAlias
 
 from cfgmask.diagnostics import Diagnostic
+from cfgmask.json_schema.annotations import NO_KEYS, EvaluatedKeys
 from cfgmask.json_schema.keys import ALL_KEYS, Keys
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.resolve import Node
@@ -73,6 +74,11 @@ def negate(body: Conjunction) -> Conjunction:
     return (Negation(body),)
 
 
+def either(alternatives: Iterable[Conjunction]) -> Conjunction:
+    """The values that any of the conjunctions allows."""
+    return negate(reduce(conjoin, map(negate, alternatives), ANYTHING))
+
+
 @dataclass(frozen=True)
 class Member:
     """A key that is named, and what its value must be.
@@ -118,6 +124,8 @@ class ObjectShape:
     maximum    and at most
     witnesses  keys that must be there though they have no name
     refusals   conditions that could not be read; the set may be smaller than the rest says
+    evaluated  the keys that the schema looked at. No condition: an annotation of these alternatives, which is kept
+               only while a schema is evaluated that has `unevaluatedProperties` somewhere. Its names are members
     """
 
     members: tuple[Member, ...] = ()
@@ -126,6 +134,7 @@ class ObjectShape:
     maximum: int | None = None
     witnesses: tuple[Witness, ...] = ()
     refusals: frozenset[Diagnostic] = frozenset()
+    evaluated: EvaluatedKeys = NO_KEYS
 
     @cached_property
     def by_name(self) -> dict[str, Member]:
@@ -152,6 +161,31 @@ class ItemWitness:
 
 
 @dataclass(frozen=True)
+class EvaluatedItems:
+    """The first so many items, None for all, and those that meet one of the conjunctions in `containing`."""
+
+    first: int | None = 0
+    containing: frozenset[Conjunction] = frozenset()
+
+    def __or__(self, other: EvaluatedItems) -> EvaluatedItems:
+        if other <= self:
+            return self
+        if self.first is None or other.first is None:
+            return EVERY_ITEM
+        return EvaluatedItems(max(self.first, other.first), self.containing | other.containing)
+
+    def __le__(self, other: EvaluatedItems) -> bool:
+        """Whether it is plain that all of these items are among the others."""
+        if self.first is None or other.first is None:
+            return other.first is None
+        return self.first <= other.first and self.containing <= other.containing
+
+
+NO_ITEMS = EvaluatedItems()
+EVERY_ITEM = EvaluatedItems(None)
+
+
+@dataclass(frozen=True)
 class ArrayShape:
     """The arrays that meet all of these conditions.
 
@@ -162,6 +196,7 @@ class ArrayShape:
     witnesses  items that must be there somewhere
     refusals   conditions that could not be read; the set may be smaller than the rest says
     unique_at  the JSON Pointer of a `uniqueItems` that forbids equal items; None where equal items are allowed
+    evaluated  the items that the schema looked at: an annotation as that of `ObjectShape`
     """
 
     prefix: tuple[Conjunction, ...] = ()
@@ -171,6 +206,7 @@ class ArrayShape:
     witnesses: tuple[ItemWitness, ...] = ()
     refusals: frozenset[Diagnostic] = frozenset()
     unique_at: str | None = None
+    evaluated: EvaluatedItems = NO_ITEMS
 
     def item(self, index: int) -> Conjunction:
         """What the item at an index must be, bounds on the length aside."""

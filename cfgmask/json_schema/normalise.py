@@ -64,6 +64,8 @@ class Normaliser:
         self._alike: dict[str, list[str]] = {}
         self._terms: dict[Term, Normal] = {}
         self._normals: dict[Conjunction, Normal] = {ANYTHING: EVERYTHING}
+        # The same without annotations of what was evaluated.
+        self._plain: dict[Conjunction, Normal] = {}
         self._active: set[Term] = set()
         self._probes = 0
         self._prober = Prober(self._probed)
@@ -109,7 +111,11 @@ class Normaliser:
             for term in _positive_terms(conjunction):
                 self._evaluate(term)
             found = self._meet(conjunction)
-        return found
+        if not self.schemas.annotates:
+            return found
+        if conjunction not in self._plain:
+            self._plain[conjunction] = algebra.without_annotations(found)
+        return self._plain[conjunction]
 
     def _probed(self, term: Term) -> Normal:
         """The normal form of a term for a probe, which must not go on for ever nor look at what is being made."""
@@ -273,6 +279,10 @@ class Normaliser:
         whole = reduce(self._both, parts)
         if node.has("not"):
             whole = algebra.difference(whole, self._operands(node, "not"), self._prober)
+        if node.has("unevaluatedItems"):
+            whole = algebra.closed_arrays(whole, self.conjunction(self.schemas.child(node, "unevaluatedItems")))
+        if node.has("unevaluatedProperties"):
+            whole = algebra.closed_objects(whole, self.conjunction(self.schemas.child(node, "unevaluatedProperties")))
         return whole
 
     def _own(self, node: Node) -> Normal:
@@ -314,7 +324,7 @@ class Normaliser:
         """What a keyword says that applies schemas to the same value."""
         found = self._operands(node, keyword)
         if keyword == "anyOf":
-            return algebra.union(found)
+            return algebra.any_of(found, self._prober)
         if keyword == "oneOf":
             return algebra.exactly_one(found, self._prober)
         if keyword == "if":
@@ -325,7 +335,7 @@ class Normaliser:
         consequence, alternative = (
             self._operands(node, keyword)[0] if node.has(keyword) else EVERYTHING for keyword in ("then", "else")
         )
-        if consequence == alternative:
+        if consequence == alternative and not self.schemas.annotates:
             return consequence
         return algebra.union(
             [self._both(condition, consequence), algebra.difference(alternative, [condition], self._prober)]

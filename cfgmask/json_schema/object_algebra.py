@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from cfgmask.json_schema.annotations import EVERY_KEY
 from cfgmask.json_schema.keys import ALL_KEYS
 from cfgmask.json_schema.normal_form import (
     ALL_OBJECTS,
@@ -40,6 +42,7 @@ def intersect(a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
         min((m for m in (a.maximum, b.maximum) if m is not None), default=None),
         tuple(dict.fromkeys(a.witnesses + b.witnesses)),
         a.refusals | b.refusals,
+        a.evaluated | b.evaluated,
     )
     return None if is_plainly_empty(both) else both
 
@@ -55,6 +58,29 @@ def is_plainly_empty(shape: ObjectShape) -> bool:
         return True
     possible = sum(member.value != NEVER for member in shape.members)
     return not shape.others and possible < shape.minimum
+
+
+def closed(shape: ObjectShape, value: Conjunction) -> ObjectShape | None:
+    """The objects of the shape whose values of keys that were not evaluated meet `value`; None where there are none.
+
+    All keys count as evaluated then. Where something is refused, which keys were evaluated is unknown and nothing is
+    asked of them.
+    """
+    if shape.refusals:
+        return replace(shape, evaluated=EVERY_KEY)
+    members = tuple(
+        member if shape.evaluated.covers(member.name) else replace(member, value=conjoin(member.value, value))
+        for member in shape.members
+    )
+    others = []
+    for other in shape.others:
+        inside, outside = shape.evaluated.split(other.keys)
+        others += [KeyClass(keys, other.value) for keys in inside]
+        others += [KeyClass(keys, conjoin(other.value, value)) for keys in outside]
+    current().spend(len(members) + len(others))
+    kept = tuple(other for other in others if other.value != NEVER)
+    found = replace(shape, members=members, others=kept, evaluated=EVERY_KEY)
+    return None if is_plainly_empty(found) else found
 
 
 def complement(shape: ObjectShape) -> list[ObjectShape]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema import object_algebra
 from cfgmask.json_schema.algebra import TooManyAlternatives
+from cfgmask.json_schema.annotations import EVERY_KEY, NO_KEYS, EvaluatedKeys
 from cfgmask.json_schema.keys import ALL_KEYS, KeyPattern, Keys, key_pattern
 from cfgmask.json_schema.normal_form import (
     ALL_OBJECTS,
@@ -58,7 +59,7 @@ def object_shape(node: Node, reader: Reader) -> ObjectShape | None:
 
 def _keys_and_values(node: Node, reader: Reader) -> ObjectShape:
     rules, refusals = _pattern_rules(node, reader)
-    additional, unevaluated = _additional(node, reader)
+    additional = _additional(node, reader)
     if refusals:
         # Which keys the unread pattern takes is unknown, so nothing can be said about the others either.
         additional = ANYTHING
@@ -75,9 +76,8 @@ def _keys_and_values(node: Node, reader: Reader) -> ObjectShape:
             matched = any(rule.keys.matches(name) for rule in rules)
             value = _with_patterns(ANYTHING if matched else additional, name, rules)
             members.append(Member(name, value, required=True, listed=False))
-    if not (members or rules or additional or refusals or unevaluated):
-        return ALL_OBJECTS
-    return ObjectShape(tuple(members), _classes(rules, additional), refusals=refusals | unevaluated)
+    evaluated = _evaluated(node, listed, rules) if reader.schemas.annotates else NO_KEYS
+    return ObjectShape(tuple(members), _classes(rules, additional), refusals=refusals, evaluated=evaluated)
 
 
 def _with_patterns(value: Conjunction, name: str, rules: list[_PatternRule]) -> Conjunction:
@@ -117,31 +117,17 @@ def _classes(rules: list[_PatternRule], additional: Conjunction) -> tuple[KeyCla
     return tuple(entry for entry in classes if entry.value != NEVER)
 
 
-def _additional(node: Node, reader: Reader) -> tuple[Conjunction, frozenset[Diagnostic]]:
-    """What values of keys that nothing else describes must be, and what could not be read of that."""
+def _additional(node: Node, reader: Reader) -> Conjunction:
+    """What values of keys that nothing else describes must be."""
+    if not node.has("additionalProperties"):
+        return ANYTHING
+    return reader.conjunction(reader.schemas.child(node, "additionalProperties"))
+
+
+def _evaluated(node: Node, listed: Iterable[str], rules: list[_PatternRule]) -> EvaluatedKeys:
     if node.has("additionalProperties"):
-        return reader.conjunction(reader.schemas.child(node, "additionalProperties")), frozenset()
-    if not node.has("unevaluatedProperties"):
-        return ANYTHING, frozenset()
-    value = reader.conjunction(reader.schemas.child(node, "unevaluatedProperties"))
-    if value == ANYTHING or not looks_elsewhere(node):
-        return value, frozenset()
-    return ANYTHING, frozenset([unevaluated_refusal(node, "unevaluatedProperties")])
-
-
-def looks_elsewhere(node: Node) -> bool:
-    """Whether a schema has other schemas apply to the same value, whose annotations `unevaluated…` would need."""
-    return any(map(node.has, ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "contains")))
-
-
-def unevaluated_refusal(node: Node, keyword: str) -> Diagnostic:
-    """Why `unevaluatedProperties` or `unevaluatedItems` is refused."""
-    return Diagnostic(
-        "schema-unevaluated",
-        f"{keyword} is not supported beside keywords that apply further schemas",
-        pointer=node.at(keyword),
-        help="list what is allowed in one schema and close it there",
-    )
+        return EVERY_KEY
+    return EvaluatedKeys(frozenset(listed), tuple(dict.fromkeys(rule.keys for rule in rules)))
 
 
 def _allowed_names(node: Node, reader: Reader) -> ObjectShape:

@@ -107,7 +107,10 @@ def subschema_places(value: dict[str, JsonValue]) -> Iterator[tuple[str, ...]]:
 
 
 class Schemas:
-    """All places of one schema document. Not for use by several threads at once."""
+    """All places of one schema document. Not for use by several threads at once.
+
+    annotates  whether some schema asks for what others have evaluated (`unevaluated…`)
+    """
 
     def __init__(self, document: JsonValue) -> None:
         self._nodes: dict[str, Node] = {}
@@ -115,6 +118,7 @@ class Schemas:
         self._anchors: dict[tuple[str, str], Node] = {}
         self._disregarded: set[str] = set()
         self.notes: list[Diagnostic] = []
+        self.annotates = False
         self._contents = _content_numbers(document)
         base, dialect = self._enter(document, "", Dialect(), "")
         self.root = self._node(document, "", base, dialect)
@@ -254,6 +258,7 @@ class Schemas:
     def _register(self, node: Node, value: dict[str, JsonValue]) -> None:
         if node.dialect.draft.reference_hides_siblings and _is_reference(value):
             return
+        self.annotates |= node.has("unevaluatedItems") or node.has("unevaluatedProperties")
         identifier = value.get(node.dialect.draft.id_keyword)
         if isinstance(identifier, str):
             if identifier.startswith("#"):
