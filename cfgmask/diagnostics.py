@@ -15,6 +15,17 @@ Severity = Literal["error", "warning", "note"]
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m"}
 _BOLD, _BLUE, _RESET = "\x1b[1m", "\x1b[1;34m", "\x1b[0m"
 _MAX_EXCERPT = 120
+_MAX_POINTER = 300
+
+
+def visible(text: str) -> str:
+    r"""The text on one line, with escapes such as `\x1b` for what a terminal would obey or not show.
+
+    Grammars and schemas of strangers are quoted in messages, and terminals have commands that rewrite what was printed.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +40,9 @@ class Source:
         line = self.text.count("\n", 0, offset) + 1
         return line, offset - (self.text.rfind("\n", 0, offset) + 1) + 1
 
-    def line(self, number: int) -> str:
-        """The text of line `number` (from 1) without its line break."""
-        start = 0
-        for _ in range(number - 1):
-            start = self.text.find("\n", start) + 1
-            if start == 0:
-                return ""
-        end = self.text.find("\n", start)
+    def line_at(self, offset: int) -> str:
+        """The line around a character offset, without its line break."""
+        start, end = self.text.rfind("\n", 0, offset) + 1, self.text.find("\n", offset)
         return self.text[start : end if end >= 0 else None].rstrip("\r")
 
 
@@ -82,22 +88,25 @@ class Diagnostic:
     help: str | None = None
 
     def render(self, color: bool = False) -> str:
-        """The diagnostic for people: several lines, with the source line and a caret; ANSI colours if asked."""
+        """The diagnostic for people: several lines, with the source line and a caret; ANSI colours if asked.
+
+        Long lines and pointers are cut, and what is not printable is spelled as an escape (`visible`).
+        """
 
         def paint(colour: str, text: str) -> str:
             return f"{colour}{text}{_RESET}" if color else text
 
-        head = paint(_COLOURS[self.severity], f"{self.severity}[{self.code}]") + paint(_BOLD, f": {self.message}")
-        lines = [head]
+        title = paint(_COLOURS[self.severity], f"{self.severity}[{self.code}]")
+        lines = [title + paint(_BOLD, f": {visible(self.message)}")]
         if self.span is not None:
             lines += _excerpt(self.span, paint)
         if self.pointer is not None:
-            lines.append(paint(_BLUE, "  at ") + (self.pointer or "the root of the schema"))
+            lines.append(paint(_BLUE, "  at ") + (_cut(visible(self.pointer)) or "the root of the schema"))
         for place in self.related:
-            lines.append(paint(_BLUE, "  note: ") + place.message)
+            lines.append(paint(_BLUE, "  note: ") + visible(place.message))
             lines += _excerpt(place.span, paint)
         if self.help is not None:
-            lines.append(paint(_BLUE, "  help: ") + self.help)
+            lines.append(paint(_BLUE, "  help: ") + visible(self.help))
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -119,20 +128,27 @@ def _place(span: Span) -> dict[str, Any]:
     return {"source": span.source.name, "line": line, "column": column, "start": span.start, "end": span.end}
 
 
+def _cut(pointer: str) -> str:
+    """A pointer of bearable length; its end tells the keyword."""
+    half = _MAX_POINTER // 2
+    return pointer if len(pointer) <= _MAX_POINTER else f"{pointer[:half]}...{pointer[-half:]}"
+
+
 def _excerpt(span: Span, paint: Any) -> list[str]:
     """`--> name:line:column`, the source line and a caret under the span; long lines are cut around it."""
     line_number, column = span.source.position(span.start)
-    text = span.source.line(line_number)
+    text = span.source.line_at(span.start)
     length = max(1, min(span.end - span.start, len(text) - column + 1))
     first = max(0, column - 1 - _MAX_EXCERPT // 2) if len(text) > _MAX_EXCERPT else 0
     shown = text[first : first + _MAX_EXCERPT]
     length = max(1, min(length, first + len(shown) - column + 1))
+    before, marked = shown[: column - 1 - first], shown[column - 1 - first :][:length]
     # A tab in the text is a tab under it, so that the caret stands where the terminal put the character.
-    pad = "".join("\t" if c == "\t" else " " for c in shown[: column - 1 - first])
-    shown = "".join(c if c == "\t" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
+    pad = "\t".join(" " * len(visible(part)) for part in before.split("\t"))
+    carets = "^" * max(1, len(visible(marked.replace("\t", " "))))
     gutter = " " * len(str(line_number))
     return [
-        paint(_BLUE, f"{gutter} --> ") + f"{span.source.name}:{line_number}:{column}",
-        paint(_BLUE, f"{line_number} | ") + shown,
-        paint(_BLUE, f"{gutter} | ") + pad + paint(_COLOURS["error"], "^" * length),
+        paint(_BLUE, f"{gutter} --> ") + f"{visible(span.source.name)}:{line_number}:{column}",
+        paint(_BLUE, f"{line_number} | ") + "\t".join(map(visible, shown.split("\t"))),
+        paint(_BLUE, f"{gutter} | ") + pad + paint(_COLOURS["error"], carets),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cfgmask.diagnostics import Diagnostic
+from cfgmask.diagnostics import Diagnostic, visible
 
 
 class CfgmaskError(Exception):
@@ -43,7 +43,7 @@ class LimitExceeded(CfgmaskError, RuntimeError):
         self.limit = limit
         self.value = value
         self.detail = detail
-        where = f" ({detail})" if detail else ""
+        where = f" ({visible(detail)})" if detail else ""
         super().__init__(
             f"the limit {limit} = {value} was exceeded{where}; "
             f"if this input is trusted, raise it with Limits({limit}=...)"

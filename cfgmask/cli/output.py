@@ -10,7 +10,6 @@ import io
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -43,7 +42,7 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO | None =
     stream = stream or sys.stdout
     color = _is_coloured(stream)
     for diagnostic in diagnostics:
-        stream.write(_harmless(diagnostic).render(color=color) + "\n\n")
+        stream.write(diagnostic.render(color=color) + "\n\n")
 
 
 def stream_text(piece: str) -> None:
@@ -74,16 +73,6 @@ def _escaped(character: str) -> str:
     if "\udc80" <= character <= "\udcff":
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")
-
-
-def _harmless(diagnostic: Diagnostic) -> Diagnostic:
-    """The diagnostic with the control characters of names that it quotes spelled out; `render` does so for excerpts."""
-    spelled = {
-        field: text.translate(_CONTROL)
-        for field in ("message", "pointer", "help")
-        if (text := getattr(diagnostic, field)) is not None
-    }
-    return replace(diagnostic, **spelled)
 
 
 def _is_coloured(stream: TextIO) -> bool:
