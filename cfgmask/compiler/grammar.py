@@ -57,21 +57,28 @@ class Grammar:
 
     @classmethod
     def from_json_schema(
-        cls, schema: dict[str, Any] | bool | str, *, limits: Limits = _DEFAULT_LIMITS, **options: Any
+        cls,
+        schema: dict[str, Any] | bool | str,
+        *,
+        name: str = "<schema>",
+        limits: Limits = _DEFAULT_LIMITS,
+        **options: Any,
     ) -> Grammar:
         """JSON texts that a schema allows. See docs/json_schema.md.
 
         schema   a schema as Python values, or as JSON text (whose numbers then stay exact, and errors have lines)
+        name     what diagnostics call the text
         options  the fields of `cfgmask.json_schema.JsonSchemaOptions`: whitespace, property_order, formats, …
         Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer.
         """
         from cfgmask.json_schema import JsonSchemaOptions, lower_schema
 
-        known = [field.name for field in fields(JsonSchemaOptions)]
-        unknown = [name for name in options if name not in known]
+        valid = [field.name for field in fields(JsonSchemaOptions)]
+        unknown = [option for option in options if option not in valid]
         if unknown:
-            raise TypeError(f"unknown option {unknown[0]!r}; the options are limits, {', '.join(known)}")
-        return cls(lower_schema(schema, options=JsonSchemaOptions(**options), limits=limits), "<schema>")
+            raise TypeError(f"unknown option {unknown[0]!r}; the options are name, limits, {', '.join(valid)}")
+        span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
+        return cls(lower_schema(schema, options=JsonSchemaOptions(**options), span=span, limits=limits), name)
 
     @classmethod
     def from_regex(
@@ -124,9 +131,7 @@ class Grammar:
             raise GrammarError([problem]) from None
         if path.suffix == ".lark":
             return cls.from_lark(text, name=str(path), limits=limits)
-        grammar = cls.from_json_schema(text, limits=limits)
-        grammar.name = str(path)
-        return grammar
+        return cls.from_json_schema(text, name=str(path), limits=limits)
 
 
 def _require_text(what: str, value: object) -> None:

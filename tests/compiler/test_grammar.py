@@ -34,7 +34,7 @@ def test_wrong_types_are_named(make: Any, argument: Any) -> None:
 
 
 def test_unknown_schema_option_is_named() -> None:
-    with pytest.raises(TypeError, match=r"unknown option 'spaces'; the options are limits, whitespace"):
+    with pytest.raises(TypeError, match=r"unknown option 'spaces'; the options are name, limits, whitespace"):
         cfgmask.Grammar.from_json_schema({}, spaces="none")
 
 
@@ -138,3 +138,15 @@ def test_errors_survive_pickling() -> None:
     assert (str(copy), copy.diagnostics) == (str(error.value), error.value.diagnostics)
     limit = pickle.loads(pickle.dumps(cfgmask.LimitExceeded("max_items", 3, "in a test")))
     assert (limit.limit, limit.value) == ("max_items", 3)
+
+
+def test_a_file_of_a_schema_names_its_diagnostics(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('{"items": {"uniqueItems": true}}')
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.Grammar.from_file(path)
+    assert f"--> {path}:1:27\n" in str(error.value)
+    path.write_text('{\n  "nullable": true\n}')
+    grammar = cfgmask.Grammar.from_file(path)
+    assert (grammar.name, len(grammar.notes)) == (str(path), 1)
+    assert f"--> {path}:2:15\n" in grammar.notes[0].render()
