@@ -5,10 +5,11 @@ used by any number of threads at once (their caches are guarded inside). Nothing
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 from numpy.typing import NDArray
 
+@final
 class Vocabulary:
     """The byte strings of a vocabulary as a trie. Immutable.
 
@@ -71,6 +72,7 @@ class GrammarBuilder(RegexBuilder):
         start_scope  the scope whose skips may stand at the ends of a text
         """
 
+@final
 class CompiledGrammar:
     """A grammar bound to a vocabulary. Immutable to its users; what its matchers learn is shared by all of them."""
 
@@ -84,6 +86,7 @@ class CompiledGrammar:
     def clear_masks(self) -> None:
         """Forget every remembered mask; for tests and benchmarks. Masks are computed anew when asked for."""
 
+@final
 class Matcher:
     """One sequence. Its state is an immutable value: `fork` is constant, `rollback(n)` is O(n) pointer steps."""
 

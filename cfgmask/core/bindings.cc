@@ -49,6 +49,10 @@ struct PyVocabulary {
   explicit PyVocabulary(std::shared_ptr<const Vocabulary> v) : vocabulary(v), stores(std::move(v)) {}
 };
 
+// A matcher holds its grammar's Python object, and that the vocabulary's, unseen by the garbage collector. So none of
+// the three may lead back to another: they are final and take no attributes, or a user could close a circle that is
+// never freed. (Telling the collector of what they hold would allow both, and make it visit every matcher.)
+
 // What Python holds: the grammar, and the vocabulary object that it was compiled for.
 struct PyCompiled {
   std::shared_ptr<CompiledGrammar> grammar;
@@ -434,7 +438,7 @@ void bind_grammar_builder(nb::module_& m) {
 }
 
 void bind_compiled_grammar(nb::module_& m) {
-  nb::class_<PyCompiled>(m, "CompiledGrammar", nb::dynamic_attr())
+  nb::class_<PyCompiled>(m, "CompiledGrammar", nb::is_final(), nb::is_weak_referenceable())
       .def("matcher",
            [](std::shared_ptr<PyCompiled> self) {
              Matcher matcher(self->grammar);
@@ -464,7 +468,7 @@ void bind_compiled_grammar(nb::module_& m) {
 }
 
 void bind_matcher(nb::module_& m) {
-  nb::class_<PyMatcher>(m, "Matcher")
+  nb::class_<PyMatcher>(m, "Matcher", nb::is_final(), nb::is_weak_referenceable())
       .def(
           "fill_mask",
           [](PyMatcher& self, const AnyArray& bits) {
@@ -520,8 +524,6 @@ void bind_matcher(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   using namespace cfgmask;
-  // What a module keeps in its globals lives to the end of the process; that is no leak to warn its users of.
-  nb::set_leak_warnings(false);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
@@ -529,7 +531,7 @@ NB_MODULE(_core, m) {
       raise_limit(e);
     }
   });
-  nb::class_<PyVocabulary>(m, "Vocabulary")
+  nb::class_<PyVocabulary>(m, "Vocabulary", nb::is_final(), nb::is_weak_referenceable())
       .def(nb::new_([](const nb::sequence& tokens, std::vector<TokenId> end_tokens) {
              return make_vocabulary(tokens, std::move(end_tokens));
            }),
