@@ -22,8 +22,9 @@ from cfgmask.integrations.start import starting_matcher
 from cfgmask.integrations.tracking import TrackedText
 from cfgmask.tokenizers.library import require
 
-require("torch", "torch")
-require("transformers", "transformers")
+# transformers itself brings no torch, so one command that names both serves whichever is missing.
+require("torch", "transformers,torch")
+require("transformers", "transformers,torch")
 
 import torch  # noqa: E402
 import transformers  # noqa: E402
