@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
@@ -62,12 +62,15 @@ class Grammar:
         *,
         name: str = "<schema>",
         limits: Limits = _DEFAULT_LIMITS,
+        retrieve: Callable[[str], Any] | None = None,
         **options: Any,
     ) -> Grammar:
         """JSON texts that a schema allows. See docs/json_schema.md.
 
         schema   a schema as Python values, or as JSON text (whose numbers then stay exact, and errors have lines)
         name     what diagnostics call the text
+        retrieve gives the schema with a URI, as Python values, where a reference leads out of the schema; without it
+                 such references are errors. Nothing is ever fetched otherwise
         options  the fields of `cfgmask.json_schema.JsonSchemaOptions`: whitespace, property_order, formats, …
         Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer.
         """
@@ -76,9 +79,11 @@ class Grammar:
         valid = [field.name for field in fields(JsonSchemaOptions)]
         unknown = [option for option in options if option not in valid]
         if unknown:
-            raise TypeError(f"unknown option {unknown[0]!r}; the options are name, limits, {', '.join(valid)}")
+            valid = ["name", "limits", "retrieve", *valid]
+            raise TypeError(f"unknown option {unknown[0]!r}; the options are {', '.join(valid)}")
         span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
-        return cls(lower_schema(schema, options=JsonSchemaOptions(**options), span=span, limits=limits), name)
+        chosen = JsonSchemaOptions(**options)
+        return cls(lower_schema(schema, options=chosen, span=span, limits=limits, retrieve=retrieve), name)
 
     @classmethod
     def from_regex(

@@ -26,7 +26,7 @@ from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
 from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered
-from cfgmask.json_schema.resolve import Node, Schemas
+from cfgmask.json_schema.resolve import Node, Retriever, Schemas
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.survey import Survey, survey
@@ -44,12 +44,15 @@ def lower_schema(
     prefix: str = "",
     span: Span | None = None,
     limits: Limits = Limits(),  # noqa: B008  # immutable
+    retrieve: Retriever | None = None,
 ) -> GrammarIR:
     """The grammar of the JSON texts whose value the schema allows.
 
     schema  a JSON Schema as JSON text or as Python objects. Text keeps numbers exact and gives diagnostics their places
     prefix  of the names of all rules, for grammars with several schemas
     span    where the text stands in a larger source; given to the rules
+    retrieve  gives the schema with a URI, as Python objects, where a reference leads out of this one; what it raises
+            becomes an error at the reference
 
     The draft is what `$schema` names, otherwise 2020-12, with the keywords of earlier drafts that it dropped.
     Notes: keywords and formats that restrict nothing.
@@ -60,7 +63,7 @@ def lower_schema(
     number is bounded.
     """
     document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
-    schemas = Schemas(document.value)
+    schemas = Schemas(document.value, limits, retrieve)
     found = _surveyed(schemas, document, options)
     errors = [*document.problems, *found.errors]
     grammar = None

@@ -32,13 +32,13 @@ from cfgmask.json_schema.object_keywords import dependent_required, dependent_sc
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.probe import InProgress, Prober
 from cfgmask.json_schema.problems import MAX_PROBLEMS
-from cfgmask.json_schema.resolve import Node, Schemas
+from cfgmask.json_schema.resolve import REFERENCES, Node, Schemas
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.json_schema.values import around
 from cfgmask.limits import Limits
 
 # Keywords whose schemas apply to the same value as the schema they stand in.
-_APPLICATORS = ("$ref", "allOf", "anyOf", "oneOf", "not", "if")
+_APPLICATORS = (*REFERENCES, "allOf", "anyOf", "oneOf", "not", "if")
 
 # How many normalisations may wait for the answer of a probe that led to the next one.
 _MAX_PROBES = 8
@@ -138,13 +138,13 @@ class Normaliser:
             said = [keyword for keyword in node.value if keyword in ASSERTIONS and node.has(keyword)]
             if not said:
                 return ANYTHING
-            if said != ["$ref"]:
+            if len(said) > 1 or said[0] not in REFERENCES:
                 break
-            node = self._target(node)
+            node = self._target(node, said[0])
         return (node,)
 
-    def _target(self, node: Node) -> Node:
-        target = self.schemas.target(node)
+    def _target(self, node: Node, keyword: str) -> Node:
+        target = self.schemas.target(node, keyword)
         assert isinstance(target, Node), "the survey reports references that lead nowhere"
         return target
 
@@ -205,8 +205,8 @@ class Normaliser:
         return [term for conjunction in self._conjunctions_of(node, keyword) for term in _positive_terms(conjunction)]
 
     def _conjunctions_of(self, node: Node, keyword: str) -> list[Conjunction]:
-        if keyword == "$ref":
-            return [self.conjunction(self._target(node))]
+        if keyword in REFERENCES:
+            return [self.conjunction(self._target(node, keyword))]
         if isinstance(node.get(keyword), list):
             return [self.conjunction(child) for child in self.schemas.children(node, keyword)]
         return [self.conjunction(self.schemas.child(node, keyword))]

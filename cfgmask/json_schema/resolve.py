@@ -1,18 +1,28 @@
 """The places of a schema and what its references point to.
 
-A `Node` is a schema at a place; there is one node a place. References are resolved as RFC 3986 and the drafts say,
-within the one document that was given: nothing is ever fetched.
+A `Node` is a schema at a place; there is one node for each place and dynamic scope. References are resolved as RFC 3986
+and the drafts say, within the document that was given and those that its reader retrieves: nothing is fetched here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from cfgmask.diagnostics import Diagnostic
+from cfgmask.errors import LimitExceeded
+from cfgmask.json_schema.contents import Contents
 from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS, LATEST, Draft, draft_of_uri
-from cfgmask.json_schema.values import JsonValue, escape, kind, unescape
+from cfgmask.json_schema.dynamic_scope import NO_SCOPE, RECURSIVE, DynamicAnchors, Scope
+from cfgmask.json_schema.values import JsonValue, escape, read_object, unescape
+from cfgmask.limits import Limits
+
+Retriever = Callable[[str], Any]
+"""Gives the schema with a URI, as Python values; raises any exception where there is none."""
+
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 @dataclass(frozen=True)
@@ -36,8 +46,9 @@ class Dialect:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A schema at a place. Nodes are equal only if they are the same place of the same document.
+    """A schema at a place, in a dynamic scope. Nodes are equal only if both are the same.
 
+    pointer      after the URI of the document and "#" where that is not the one that was given
     disregarded  the places of keywords that count as absent; the nodes of a document share it
     """
 
@@ -45,6 +56,7 @@ class Node:
     pointer: str
     base: str
     dialect: Dialect
+    scope: Scope = NO_SCOPE
     disregarded: Set[str] = frozenset()
 
     def get(self, keyword: str) -> JsonValue:
@@ -107,47 +119,58 @@ def subschema_places(value: dict[str, JsonValue]) -> Iterator[tuple[str, ...]]:
 
 
 class Schemas:
-    """All places of one schema document. Not for use by several threads at once.
+    """All places of a schema document and of those that it refers to. Not for use by several threads at once.
 
+    retrieve   gives further documents; none where it is None
     annotates  whether some schema asks for what others have evaluated (`unevaluated…`)
+    Raises LimitExceeded(max_rules) where there are too many schemas, and what reading a document raises.
     """
 
-    def __init__(self, document: JsonValue) -> None:
-        self._nodes: dict[str, Node] = {}
+    def __init__(
+        self,
+        document: JsonValue,
+        limits: Limits = Limits(),  # noqa: B008  # immutable
+        retrieve: Retriever | None = None,
+    ) -> None:
+        self._limits = limits
+        self._retrieve = retrieve
+        self._nodes: dict[tuple[str, Scope], Node] = {}
+        self._entered: dict[str, tuple[str, Dialect]] = {}
         self._resources: dict[str, Node] = {}
         self._anchors: dict[tuple[str, str], Node] = {}
+        self._dynamic_anchors = DynamicAnchors()
+        self._dynamic_targets: dict[str, Node] = {}
         self._disregarded: set[str] = set()
         self.notes: list[Diagnostic] = []
         self.annotates = False
-        self._contents = _content_numbers(document)
-        base, dialect = self._enter(document, "", Dialect(), "")
-        self.root = self._node(document, "", base, dialect)
-        self._resources[""] = self.root
-        self._register_identifiers()
+        self._contents = Contents()
+        self.root = self._in_scope(self._add(document, "", "", Dialect()), NO_SCOPE)
 
     def disregard(self, pointers: Iterable[str]) -> None:
         """Go on as if the keywords at these places were absent, and what should be a schema there but is not, `true`.
 
         Lets what is wrong elsewhere be found. References into what is disregarded lead where they led.
         """
-        for pointer in pointers:
-            self._disregarded.add(pointer)
-            node = self._nodes.get(pointer)
-            if node is not None and not isinstance(node.value, (dict, bool)):
-                self._nodes[pointer] = replace(node, value=True)
-        self.root = self._nodes[""]
+        new = frozenset(pointers)
+        self._disregarded |= new
+        for place, node in self._nodes.items():
+            if place[0] in new and not isinstance(node.value, (dict, bool)):
+                self._nodes[place] = replace(node, value=True)
+        self.root = self._nodes[self.root.pointer, self.root.scope]
 
     def child(self, node: Node, *path: str) -> Node:
         """The schema at a path inside another one. The path must exist."""
-        value, pointer, base, dialect = node.value, node.pointer, node.base, node.dialect
+        value, pointer, base, dialect, scope = node.value, node.pointer, node.base, node.dialect, node.scope
         for token in path:
             pointer = f"{pointer}/{escape(token)}"
             value = _step(value, token)
-            if pointer in self._nodes:
-                base, dialect = self._nodes[pointer].base, self._nodes[pointer].dialect
-            else:
-                base, dialect = self._enter(value, base, dialect, pointer)
-        return self._node(value, pointer, base, dialect)
+            outer = base
+            if pointer not in self._entered:
+                self._entered[pointer] = self._enter(value, base, dialect, pointer)
+            base, dialect = self._entered[pointer]
+            if base != outer:
+                scope = self._dynamic_anchors.entered(scope, base)
+        return self._node(value, pointer, base, dialect, scope)
 
     def children(self, node: Node, keyword: str) -> list[Node]:
         """The schemas of a keyword that holds a list or an object of schemas."""
@@ -159,10 +182,10 @@ class Schemas:
     def content(self, node: Node) -> Hashable:
         """An object that two nodes share only if they say the same: equal keywords in one order, read in one way."""
         assert isinstance(node.value, dict)
-        said = tuple((k, self._contents[id(v)]) for k, v in node.value.items() if k in ASSERTIONS)
-        return said, node.base, node.dialect
+        said = tuple((k, self._contents.number(v)) for k, v in node.value.items() if k in ASSERTIONS)
+        return said, node.base, node.dialect, node.scope
 
-    def target(self, node: Node, keyword: str = "$ref") -> Node | Diagnostic:
+    def target(self, node: Node, keyword: str) -> Node | Diagnostic:
         """What the reference of a node points to, or why it points nowhere."""
         reference, pointer = node.get(keyword), node.at(keyword)
         assert isinstance(reference, str)
@@ -172,15 +195,10 @@ class Schemas:
             fragment = unquote(fragment, errors="strict")
         except ValueError:
             return Diagnostic("schema-reference", f"the reference {_quoted(reference)} is not a URI", pointer=pointer)
-        resource = self._resources.get(uri)
-        if resource is None:
-            return Diagnostic(
-                "schema-remote-reference",
-                f"the reference {_quoted(reference)} leads out of this document",
-                pointer=pointer,
-                help="nothing is fetched: put the schema it means under $defs and refer to it there",
-            )
-        found = self._within(resource, fragment)
+        resource = self._resource(uri, node, keyword)
+        if isinstance(resource, Diagnostic):
+            return resource
+        found = self._within(self._in_scope(resource, node.scope), fragment)
         if found is None:
             return Diagnostic(
                 "schema-reference",
@@ -188,16 +206,76 @@ class Schemas:
                 pointer=pointer,
                 help="correct it, or add the schema that it means",
             )
+        found = self._dynamic(found, keyword, fragment, node.scope)
         if not isinstance(found.value, (dict, bool)):
             message = f"the reference {_quoted(reference)} points to something that is not a schema"
             return Diagnostic("schema-reference", message, pointer=pointer)
         return found
 
+    def _dynamic(self, found: Node, keyword: str, fragment: str, scope: Scope) -> Node:
+        """What a reference leads to that would lead to `found` if it were a `$ref`."""
+        value = found.value if isinstance(found.value, dict) else {}
+        if keyword == "$dynamicRef" and fragment and value.get("$dynamicAnchor") == fragment:
+            name = fragment
+        elif keyword == "$recursiveRef" and value.get("$recursiveAnchor") is True:
+            name = RECURSIVE
+        else:
+            return found
+        return self._in_scope(self._dynamic_targets[dict(found.scope)[name]], scope)
+
+    def _resource(self, uri: str, node: Node, keyword: str) -> Node | Diagnostic:
+        """The schema resource with the URI to which a reference leads, retrieved where it is not known yet."""
+        reference, pointer = node.get(keyword), node.at(keyword)
+        assert isinstance(reference, str)
+        known = self._resources.get(uri)
+        if known is not None:
+            return known
+        if self._retrieve is None:
+            return Diagnostic(
+                "schema-remote-reference",
+                f"the reference {_quoted(reference)} leads out of this document",
+                pointer=pointer,
+                help="nothing is fetched: put the schema it means under $defs, or pass a function as retrieve",
+            )
+        try:
+            given = self._retrieve(uri)
+        except Exception as error:  # whatever a caller's function raises
+            reason = f"{type(error).__name__}: {error}"
+            return Diagnostic(
+                "schema-remote-reference", f"{_quoted(uri)} could not be retrieved: {reason}", pointer=pointer
+            )
+        document = read_object(given, self._limits)
+        for problem in document.problems:
+            message = f"{_quoted(uri)} is no schema: {problem.message} (at {problem.pointer or 'its root'})"
+            return Diagnostic("schema-remote-reference", message, pointer=pointer)
+        return self._resources.setdefault(uri, self._add(document.value, f"{uri}#", uri, node.dialect))
+
+    def _add(self, document: JsonValue, pointer: str, uri: str, dialect: Dialect) -> Node:
+        """Add a document: its root, with every `$id` and every anchor inside of it registered. Linear."""
+        self._contents.add(document)
+        if isinstance(document, dict):
+            dialect = self._declared(document, dialect, pointer)
+        base, dialect = self._enter(document, uri, dialect, pointer)
+        root = self._resources[uri] = self._node(document, pointer, base, dialect, NO_SCOPE)
+        todo = [root]
+        while todo:
+            node = todo.pop()
+            if isinstance(node.value, dict):
+                self._register(node, node.value)
+                todo.extend(self.child(node, *path) for path in subschema_places(node.value))
+        return root
+
+    def _in_scope(self, node: Node, scope: Scope) -> Node:
+        """A schema as it is reached from a scope."""
+        entered = self._dynamic_anchors.entered(scope, node.base)
+        return self._node(node.value, node.pointer, node.base, node.dialect, entered)
+
     def _within(self, resource: Node, fragment: str) -> Node | None:
         if not fragment:
             return resource
         if not fragment.startswith("/"):
-            return self._anchors.get((resource.base, fragment))
+            anchored = self._anchors.get((resource.base, fragment))
+            return None if anchored is None else self._in_scope(anchored, resource.scope)
         path = [unescape(token) for token in fragment[1:].split("/")]
         value = resource.value
         for token in path:
@@ -207,10 +285,14 @@ class Schemas:
                 return None
         return self.child(resource, *path)
 
-    def _node(self, value: JsonValue, pointer: str, base: str, dialect: Dialect) -> Node:
-        node = self._nodes.get(pointer)
+    def _node(self, value: JsonValue, pointer: str, base: str, dialect: Dialect, scope: Scope) -> Node:
+        node = self._nodes.get((pointer, scope))
         if node is None:
-            node = self._nodes[pointer] = Node(value, pointer, base, dialect, self._disregarded)
+            if pointer in self._disregarded and not isinstance(value, (dict, bool)):
+                value = True
+            node = self._nodes[pointer, scope] = Node(value, pointer, base, dialect, scope, self._disregarded)
+            if len(self._nodes) > self._limits.max_rules:
+                raise LimitExceeded("max_rules", self._limits.max_rules, f"schemas, at {pointer}")
         return node
 
     def _enter(self, value: JsonValue, base: str, dialect: Dialect, pointer: str) -> tuple[str, Dialect]:
@@ -218,7 +300,7 @@ class Schemas:
         if not isinstance(value, dict):
             return base, dialect
         identifier = value.get(dialect.draft.id_keyword)
-        if pointer == "" or isinstance(identifier, str):
+        if isinstance(identifier, str):
             dialect = self._declared(value, dialect, pointer)
         identifier = value.get(dialect.draft.id_keyword)
         if not isinstance(identifier, str) or (dialect.draft.reference_hides_siblings and _is_reference(value)):
@@ -245,16 +327,6 @@ class Schemas:
         )
         return dialect
 
-    def _register_identifiers(self) -> None:
-        """Find every `$id` and every anchor of the document. Linear."""
-        todo = [self.root]
-        while todo:
-            node = todo.pop()
-            if not isinstance(node.value, dict):
-                continue
-            self._register(node, node.value)
-            todo.extend(self.child(node, *path) for path in subschema_places(node.value))
-
     def _register(self, node: Node, value: dict[str, JsonValue]) -> None:
         if node.dialect.draft.reference_hides_siblings and _is_reference(value):
             return
@@ -269,6 +341,15 @@ class Schemas:
             anchor = value.get(keyword)
             if isinstance(anchor, str):
                 self._anchors.setdefault((node.base, anchor), node)
+                if keyword == "$dynamicAnchor" and node.dialect.asserts("$dynamicRef"):
+                    self._register_dynamic(anchor, node)
+        is_root = node.base in self._resources and self._resources[node.base].pointer == node.pointer
+        if is_root and value.get("$recursiveAnchor") is True and node.dialect.asserts("$recursiveRef"):
+            self._register_dynamic(RECURSIVE, node)
+
+    def _register_dynamic(self, anchor: str, node: Node) -> None:
+        self._dynamic_anchors.add(node.base, anchor, node.pointer)
+        self._dynamic_targets[node.pointer] = node
 
 
 def keyword_note(node: Node, keyword: str) -> Diagnostic | None:
@@ -285,31 +366,6 @@ def keyword_note(node: Node, keyword: str) -> Diagnostic | None:
         )
     message = f"{_quoted(keyword)} is no keyword of JSON Schema and restricts nothing"
     return Diagnostic("schema-unknown-keyword", message, pointer=node.at(keyword), severity="note")
-
-
-def _content_numbers(document: JsonValue) -> dict[int, int]:
-    """A number for each value inside a document, by its identity: the same for equal values. Linear.
-
-    Objects with the same members in another order are different: the order of properties is that of their schema.
-    """
-    numbers: dict[int, int] = {}
-    known: dict[Hashable, int] = {}
-    todo: list[tuple[JsonValue, bool]] = [(document, False)]
-    while todo:
-        value, entered = todo.pop()
-        parts: Hashable
-        if isinstance(value, (dict, list)) and not entered:
-            todo.append((value, True))
-            todo.extend((child, False) for child in (value.values() if isinstance(value, dict) else value))
-            continue
-        if isinstance(value, dict):
-            parts = tuple((key, numbers[id(child)]) for key, child in value.items())
-        elif isinstance(value, list):
-            parts = tuple(numbers[id(child)] for child in value)
-        else:
-            parts = value
-        numbers[id(value)] = known.setdefault((kind(value), parts), len(known))
-    return numbers
 
 
 def _is_reference(value: JsonValue) -> bool:

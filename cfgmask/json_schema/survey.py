@@ -16,7 +16,7 @@ from cfgmask.json_schema.drafts import Draft
 from cfgmask.json_schema.formats import is_known
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import MAX_PROBLEMS
-from cfgmask.json_schema.resolve import Node, Schemas, keyword_note, subschema_places
+from cfgmask.json_schema.resolve import REFERENCES, Node, Schemas, keyword_note, subschema_places
 from cfgmask.json_schema.values import JsonValue, is_number, kind, plain_decimal
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -38,7 +38,7 @@ class Survey:
 
 def survey(schemas: Schemas, options: JsonSchemaOptions) -> Survey:
     """Look at every schema that the root reaches through keywords and references; definitions only if referred to."""
-    found = Survey(notes=list(schemas.notes))
+    found = Survey()
     seen = {schemas.root}
     todo = [schemas.root]
     while todo and found.complete:
@@ -48,6 +48,7 @@ def survey(schemas: Schemas, options: JsonSchemaOptions) -> Survey:
                 seen.add(reached)
                 todo.append(reached)
         found.complete = len(found.errors) <= MAX_PROBLEMS
+    found.notes += schemas.notes
     return found
 
 
@@ -78,9 +79,9 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
         for path in subschema_places(value)
         if node.has(path[0]) and node.at(path[0]) not in ill_formed
     ]
-    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+    for keyword in REFERENCES:
         if node.has(keyword) and node.at(keyword) not in ill_formed:
-            target = _target(node, keyword, schemas)
+            target = schemas.target(node, keyword)
             if isinstance(target, Diagnostic):
                 found.errors.append(target)
             else:
@@ -107,17 +108,6 @@ def _format_note(node: Node, options: JsonSchemaOptions) -> Diagnostic | None:
     else:
         message = f'"{name}" is no format of JSON Schema and restricts nothing'
     return Diagnostic("schema-format-annotation", message, pointer=node.at("format"), severity="note")
-
-
-def _target(node: Node, keyword: str, schemas: Schemas) -> Node | Diagnostic:
-    if keyword == "$ref":
-        return schemas.target(node)
-    return Diagnostic(
-        "schema-dynamic-reference",
-        f"{keyword} is not supported yet",
-        pointer=node.at(keyword),
-        help="use $ref where the target does not depend on the way that led here",
-    )
 
 
 def _note_hidden(node: Node, value: dict[str, JsonValue], found: Survey) -> None:

@@ -57,7 +57,7 @@ LOOKAHEAD = {"type": "string", "pattern": "(?=x)"}
             ["/$defs/b/pattern", "/contains/$ref", "/items/$ref"],
         ),
         (
-            {"$ref": "#/$defs/a", "$defs": {"a": {"$dynamicRef": "#", **UNIQUE}}},
+            {"$ref": "#/$defs/a", "$defs": {"a": {"$dynamicRef": "#nowhere", **UNIQUE}}},
             ["/$defs/a/$dynamicRef", "/$defs/a/uniqueItems"],
         ),
         # a reference into what is malformed is none of two problems
@@ -161,7 +161,7 @@ FLAWS: list[tuple[str, Any, str]] = [
     ("not", 3, ""),
     ("dependentSchemas", {"z": "no schema"}, "/z"),
     ("exclusiveMaximum", "x", ""),
-    ("$dynamicRef", "#", ""),
+    ("$dynamicRef", "#nowhere", ""),
     ("oneOf", [True, {"$ref": "elsewhere.json"}], "/1/$ref"),
     ("contains", {"required": "x"}, "/required"),
     ("unevaluatedItems", {"const": 10**500}, "/const"),
