@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.json_schema import numbers, strings
 from cfgmask.json_schema.drafts import Draft
-from cfgmask.json_schema.formats import UNENFORCEABLE_FORMATS, format_regex, possible_regex
+from cfgmask.json_schema.formats import format_regex, possible_regex
 from cfgmask.json_schema.normal_form import (
     NEVER,
     ArrayShape,
@@ -126,7 +125,7 @@ def string_set(node: Node, options: JsonSchemaOptions, limits: Limits) -> String
         conditions.append(read_pattern(pattern, node.at("pattern"), limits))
     name = node.get("format")
     if isinstance(name, str) and options.formats == "assert":
-        conditions.append(_format(node, name))
+        conditions.append(_format(name))
     found = ALL_STRINGS
     for condition in conditions:
         found = strings.intersect(found, condition)
@@ -143,17 +142,6 @@ def read_pattern(pattern: str, pointer: str, limits: Limits) -> StringSet:
     return StringSet(pattern=tree)
 
 
-def _format(node: Node, name: str) -> StringSet:
+def _format(name: str) -> StringSet:
     tree = format_regex(name)
-    if tree is not None:
-        return StringSet(pattern=tree, possible=possible_regex(name))
-    reason = UNENFORCEABLE_FORMATS.get(name)
-    if reason is None:
-        return ALL_STRINGS
-    refusal = Diagnostic(
-        "schema-format",
-        f'the format "{name}" cannot be enforced: {reason}',
-        pointer=node.at("format"),
-        help='formats="annotate" takes formats as annotations',
-    )
-    return StringSet(pattern=ANY_TEXT, refusals=frozenset([refusal]))
+    return ALL_STRINGS if tree is None else StringSet(pattern=tree, possible=possible_regex(name))

@@ -19,7 +19,7 @@ import cfgmask
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema import JsonSchemaOptions
 from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS
-from cfgmask.json_schema.formats import _PATTERNS, UNENFORCEABLE_FORMATS
+from cfgmask.json_schema.formats import FORMATS
 from cfgmask.lark.refusals import OTHER_IMPORT, REFUSALS
 from tests.docs.pages import PAGES, ROOT, Block, Refused, anchors, blocks, links, refused_rows, words_in_backticks
 from tests.json_schema.judge import accepts, vocabulary
@@ -229,7 +229,7 @@ def test_every_code_of_schemas_is_named() -> None:
 
 
 def test_every_keyword_and_format_is_named() -> None:
-    assert {*ASSERTIONS, *ANNOTATIONS, *_PATTERNS, *UNENFORCEABLE_FORMATS} <= named_in("json_schema.md")
+    assert {*ASSERTIONS, *ANNOTATIONS, *FORMATS} <= named_in("json_schema.md")
 
 
 def test_every_option_of_schemas_is_named() -> None:

@@ -1,0 +1,236 @@
+"""Internationalised host names: RFC 5890 to 5893, as far as that is regular, otherwise narrower.
+
+A label is written in one script, with letters, digits and hyphens of ASCII between its characters. So a label is a
+counted repetition and a name needs no intersection, which would make the masks of these names a hundred times slower.
+
+- Its characters are those of RFC 5892; those that need a certain neighbour (appendix A: joiners, the middle dot,
+  keraia, geresh, the Katakana middle dot) have kinds of labels of their own.
+- It is in NFC: marks in canonical order, and none that could compose with what stands before it.
+- It is short enough for its punycode, which no regex computes: 20 characters of one script, 11 of any in the Basic
+  Multilingual Plane, 9 of any. A name has at most four such labels.
+- The Bidi rule of RFC 5893: labels from right to left have Hebrew or Arabic letters at their ends (or digits at the
+  last), one kind of digits, and no neighbours but labels of their kind and of ASCII that begin with a letter.
+
+Left out are labels in punycode, other scripts from right to left, and marks that could compose with a letter, but those
+of the scripts of South Asia.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from cfgmask.grammar.regex_tree import (
+    Alternation,
+    CharClass,
+    Concatenation,
+    Intersection,
+    RegexTree,
+    Repetition,
+    char_class,
+    negated,
+    text,
+)
+from cfgmask.json_schema.formats import idna_table
+from cfgmask.json_schema.formats.pattern import read
+
+# What UTS #46 and the validators of JSON Schema take for a dot.
+ANY_DOT = char_class([(0x2E, 0x2E), (0x3002, 0x3002), (0xFF0E, 0xFF0E), (0xFF61, 0xFF61)])
+FULL_STOP = char_class([(0x2E, 0x2E)])
+
+POSSIBLE_IDN_HOSTNAME = r"[A-Za-z0-9.\x80-\U0010FFFF-]+"
+
+# With more labels of the lengths below a name could be longer than 253 octets in punycode.
+_MAX_LABELS = 4
+# Labels of so many characters have at most 62 octets in punycode if those outside of ASCII are within 256, or within
+# 128 code points: found by following the worst case of its algorithm through all ways to choose them.
+_IN_256, _IN_128 = 20, 24
+# So many letters with marks, and a joiner after each, whose code points are far from all letters.
+_JOINED = 6
+# Any other character has at most 4 digits of punycode in the Basic Multilingual Plane, and 6 elsewhere.
+_BASIC_PLANE, _ANY_PLANE = 11, 9
+
+# Scripts whose letters are composed, in ranges of 256 code points.
+_COMPOSED = ((0x80, 0x17F), (0x370, 0x3FF), (0x400, 0x4FF), (0x530, 0x58F), (0x1E00, 0x1EFF), (0x3040, 0x30FF))
+# Those that are written with marks, in ranges of 128.
+_MARKED = (*[(low, low + 0x7F) for low in range(0x900, 0x1100, 0x80)], (0x1780, 0x17FF))
+_HEBREW_BLOCK, _ARABIC_BLOCK = (0x590, 0x5FF), (0x600, 0x6FF)
+
+_HYPHEN = text("-")
+_ASCII = char_class([(0x30, 0x39), (0x61, 0x7A)])
+_ASCII_LETTERS = char_class([(0x61, 0x7A)])
+_JOINERS = char_class([(0x200C, 0x200D)])
+
+
+def idn_hostname() -> RegexTree:
+    """Host names of which any label may be internationalised."""
+    return Alternation((ascii_name(ANY_DOT), internationalised_name(ANY_DOT, _MAX_LABELS)))
+
+
+def ascii_name(dot: CharClass) -> RegexTree:
+    """Host names in ASCII; `dot` is what stands between labels."""
+    label = read(_ascii_label("[A-Za-z0-9]", 58))
+    labels = Concatenation((label, Repetition(Concatenation((dot, label)), 0, None)))
+    return Intersection((labels, read(".{1,253}")))
+
+
+def internationalised_name(dot: CharClass, most: int) -> RegexTree:
+    """Names of at most so many labels, each of which may be internationalised. A label has at most 72 octets in UTF-8.
+
+    dot  what stands between labels
+    """
+    plain = read(_ascii_label("[A-Za-z0-9]", 57))
+    left_to_right = Alternation((plain, _composed(), _marked(), *_in_context()))
+    right_to_left = Alternation((read(_ascii_label("[a-z]", 57)), _hebrew(), _arabic()))
+    return Alternation(
+        tuple(
+            Concatenation((label, Repetition(Concatenation((dot, label)), 0, most - 1)))
+            for label in (left_to_right, right_to_left)
+        )
+    )
+
+
+def _ascii_label(first: str, rest: int) -> str:
+    """A label without hyphens at its third and fourth place, of at most `rest` + 5 characters."""
+    return (
+        f"{first}(?:[A-Za-z0-9-]{{0,2}}[A-Za-z0-9]"
+        f"|[A-Za-z0-9-](?:[A-Za-z0-9][A-Za-z0-9-]|-[A-Za-z0-9])[A-Za-z0-9-]{{0,{rest}}}[A-Za-z0-9])?"
+    )
+
+
+def _label(first: CharClass, last: CharClass, size: int) -> RegexTree:
+    """A label of at most so many characters, those between its ends being of `last` or hyphens."""
+    inner = _union(last, char_class([(0x2D, 0x2D)]))
+    third_and_fourth = Alternation((Concatenation((last, inner)), Concatenation((_HYPHEN, last))))
+    long = Concatenation((inner, third_and_fourth, Repetition(inner, 0, size - 5), last))
+    return Concatenation((first, _maybe(Alternation((Concatenation((Repetition(inner, 0, 2), last)), long)))))
+
+
+# From left to right
+
+
+def _composed() -> RegexTree:
+    """Labels without marks."""
+    rtl = _union(_class(idna_table.BIDI_R), _class(idna_table.BIDI_AN))
+    letters = _both(_class(idna_table.FIRST), negated(_union(rtl, char_class([(0x2D, 0x2D)]))))
+    basic = _both(letters, char_class([(0, 0xFFFF)]))
+    labels = [_label(letters, letters, _ANY_PLANE), _label(basic, basic, _BASIC_PLANE)]
+    for script in _COMPOSED:
+        members = _union(_ASCII, _both(letters, char_class([script])))
+        labels.append(_label(members, members, _IN_256))
+    return Alternation(tuple(labels))
+
+
+def _marked() -> RegexTree:
+    """Labels with marks, of the scripts of South Asia."""
+    labels: list[RegexTree] = []
+    for block in _MARKED:
+        members = char_class([block])
+        letters = _union(_ASCII, _both(_class(idna_table.STARTERS), members))
+        groups = [mark for group in idna_table.MARKS if (mark := _both(_class(group), members)).ranges]
+        viramas = _both(_class(idna_table.VIRAMAS), members)
+        any_mark = _maybe(_union(*groups)) if groups else text("")
+        labels.append(_units(letters, any_mark, {}, _IN_128 // 2))
+        if len(groups) > 1 or _composing_in(block):
+            marks = Concatenation(tuple(_maybe(group) for group in groups))
+            labels.append(_units(letters, marks, _composing_in(block), _IN_128 // (2 + len(groups))))
+        if viramas.ranges:
+            joined = _maybe(Concatenation((viramas, _maybe(_JOINERS))))
+            labels.append(_units(letters, joined, {}, _JOINED))
+    return Alternation(tuple(labels))
+
+
+def _composing_in(block: tuple[int, int]) -> dict[str, str]:
+    return {mark: before for mark, before in idna_table.COMPOSING.items() if block[0] <= int(mark, 16) <= block[1]}
+
+
+def _units(letters: CharClass, marks: RegexTree, composing: dict[str, str], most: int) -> RegexTree:
+    """At most so many letters, each with its marks, with one hyphen between them at most.
+
+    composing  marks that would compose with most letters, and the letters with which they do not
+    """
+
+    def unit(allowed: CharClass) -> RegexTree:
+        pairs = [Concatenation((_both(_class(before), allowed), _class(mark))) for mark, before in composing.items()]
+        return Concatenation((Alternation((allowed, *pairs)), marks))
+
+    first = unit(_both(letters, _class(idna_table.FIRST)))
+
+    def word(size: int) -> RegexTree:
+        return Concatenation((first, Repetition(unit(letters), 0, size - 1)))
+
+    hyphenated = Concatenation((word(most // 2), _HYPHEN, word((most - 1) // 2)))
+    return Alternation((word(most), hyphenated))
+
+
+def _in_context() -> list[RegexTree]:
+    """Labels with a character that needs a certain neighbour."""
+    latin = _union(_ASCII, _both(_class(idna_table.FIRST), char_class([(0x80, 0x17F)])))
+    greek = _both(_class(idna_table.GREEK), char_class([(0x370, 0x3FF)]))
+    japanese, dot = _class(idna_table.JAPANESE), char_class([(0x30FB, 0x30FB)])
+    others = _union(japanese, _both(_class(idna_table.FIRST), char_class([(0x3040, 0x30FF)])), _ASCII, dot)
+    return [
+        Concatenation((Repetition(latin, 0, 8), text("l\u00b7l"), Repetition(latin, 0, 9))),
+        Repetition(Concatenation((_maybe(text("\u0375")), greek)), 1, _IN_256 // 2),
+        Concatenation((_maybe(dot), japanese, Repetition(others, 0, _BASIC_PLANE - 2))),
+    ]
+
+
+# From right to left
+
+
+def _right_to_left(block: tuple[int, int]) -> tuple[CharClass, RegexTree]:
+    """The letters of a block, and its labels without characters that need a certain neighbour."""
+    members = char_class([block])
+    letters = _both(_both(_class(idna_table.FIRST), _class(idna_table.BIDI_R)), members)
+    groups = [mark for group in idna_table.MARKS if (mark := _both(_class(group), members)).ranges]
+    marked = Repetition(Concatenation((letters, _maybe(_union(*groups)))), 1, _IN_256 // 2)
+    labels = [_label(letters, _union(letters, digits), _IN_256) for digits in _digits()]
+    return letters, Alternation((*labels, marked))
+
+
+def _digits() -> tuple[CharClass, CharClass]:
+    """European and Arabic digits, which no label from right to left has both of."""
+    return char_class([(0x30, 0x39), (0x6F0, 0x6F9)]), char_class([(0x660, 0x669)])
+
+
+def _hebrew() -> RegexTree:
+    letters, plain = _right_to_left(_HEBREW_BLOCK)
+    geresh = char_class([(0x5F3, 0x5F4)])
+    return Alternation((plain, Concatenation((Repetition(letters, 1, 9), geresh, Repetition(letters, 0, 9)))))
+
+
+def _arabic() -> RegexTree:
+    letters, plain = _right_to_left(_ARABIC_BLOCK)
+    before, after = (_both(letters, _class(t)) for t in (idna_table.JOINING_BEFORE, idna_table.JOINING_AFTER))
+    joined = Concatenation((Repetition(after, 0, 4), _both(before, after), text("\u200c")))
+    return Alternation((plain, Concatenation((Repetition(joined, 1, 2), Repetition(after, 1, 5)))))
+
+
+# Classes
+
+
+def _maybe(tree: RegexTree) -> RegexTree:
+    return Repetition(tree, 0, 1)
+
+
+def _union(*classes: CharClass) -> CharClass:
+    return char_class([span for part in classes for span in part.ranges])
+
+
+def _both(a: CharClass, b: CharClass) -> CharClass:
+    found, i, j = [], 0, 0
+    while i < len(a.ranges) and j < len(b.ranges):
+        (a_low, a_high), (b_low, b_high) = a.ranges[i], b.ranges[j]
+        found.append((max(a_low, b_low), min(a_high, b_high)))
+        i, j = (i + 1, j) if a_high < b_high else (i, j + 1)
+    return char_class(found)
+
+
+@cache
+def _class(ranges: str) -> CharClass:
+    """The class of ranges as the table has them: hexadecimal, `41-5A 61`."""
+    found = []
+    for span in ranges.split():
+        low, _, high = span.partition("-")
+        found.append((int(low, 16), int(high or low, 16)))
+    return char_class(found)
