@@ -2,6 +2,8 @@
 
 Thread rule for the whole module: a `Matcher` belongs to one thread at a time; `Vocabulary` and `CompiledGrammar` may be
 used by any number of threads at once (their caches are guarded inside). Nothing here calls back into Python.
+
+The docstrings of this file are those that `help` shows: the build copies them into the module.
 """
 
 from collections.abc import Sequence
@@ -11,18 +13,21 @@ from numpy.typing import NDArray
 
 @final
 class Vocabulary:
-    """The byte strings of a vocabulary as a trie. Immutable.
+    """The byte strings of a vocabulary as a trie; `cfgmask.Vocabulary.core` is one. Immutable, for any thread.
 
     tokens      bytes of each id; b"" for an id without text
     end_tokens  ids that end a text; their bytes are ignored
+    Errors: ValueError for no tokens or too many, and for end tokens that are no ids.
     Cost: linear in the bytes plus a sort; about 50 ms for 128k tokens.
     """
 
     def __init__(self, tokens: Sequence[bytes], end_tokens: Sequence[int]) -> None: ...
     @property
-    def n_vocab(self) -> int: ...
+    def n_vocab(self) -> int:
+        """The number of ids."""
     @property
-    def end_tokens(self) -> list[int]: ...
+    def end_tokens(self) -> list[int]:
+        """The ids that end a text, ascending."""
 
 class RegexBuilder:
     """Interns regex nodes and answers questions about them. Nodes are small integers that belong to this builder."""
@@ -74,37 +79,68 @@ class GrammarBuilder(RegexBuilder):
 
 @final
 class CompiledGrammar:
-    """A grammar bound to a vocabulary. Immutable to its users; what its matchers learn is shared by all of them."""
+    """A grammar bound to a vocabulary, made by `cfgmask.compile`.
 
-    def matcher(self) -> Matcher: ...
+    Immutable to its users; what its matchers learn is kept inside and serves all of them. Any number of threads may use
+    it at once. It can be weakly referenced, and takes no attributes and no subclasses.
+    """
+
+    def matcher(self) -> Matcher:
+        """A new matcher at the start of the grammar. Cost: constant."""
     @property
-    def vocabulary(self) -> Vocabulary: ...
+    def vocabulary(self) -> Vocabulary:
+        """The compiled vocabulary that the masks are over."""
     def stats(self) -> dict[str, int]:
-        """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes,
-        tables, bytes. Lexer states, regex nodes and tables are those of all grammars that share the vocabulary.
+        """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes.
+
+        Lexer states, regex nodes and tables are those of all grammars that share the vocabulary.
         """
     def clear_masks(self) -> None:
         """Forget every remembered mask; for tests and benchmarks. Masks are computed anew when asked for."""
 
 @final
 class Matcher:
-    """One sequence. Its state is an immutable value: `fork` is constant, `rollback(n)` is O(n) pointer steps."""
+    """One text while it is written: where it stands in a grammar. Made by `CompiledGrammar.matcher()`.
+
+    It belongs to one thread at a time, which is not checked; forks of it may live in others. It can be weakly
+    referenced, and takes no attributes and no subclasses.
+
+    Errors: whatever looks at the grammar may raise LimitExceeded, and leaves the matcher as it was.
+    Cost: a state that some matcher of the grammar has been in before is looked up, in a microsecond or less; a new one
+    is computed once for all of them.
+
+    Example:
+        matcher = compiled.matcher()
+        while not matcher.is_finished:
+            logits = model(token_ids)
+            matcher.apply(logits)
+            token_id = int(logits.argmax())
+            matcher.advance(token_id)
+    """
 
     def fill_mask(self, bits: NDArray[Any]) -> None:
         """Write the mask of the next token.
 
-        bits: contiguous uint32 or int32 array of at least ceil(n_vocab / 32) words; bit i % 32 of word i // 32 is
-        token i, 1 = allowed. Words beyond the mask are set to 0.
-        Errors: LimitExceeded (the array is then all zero but for end tokens where they are allowed).
+        bits  one-dimensional contiguous array of uint32 or int32, at least ceil(n_vocab / 32) words; bit i % 32 of word
+              i // 32 is token i, 1 = allowed. Words beyond the mask are set to 0.
+        Errors: TypeError and ValueError for another array, which is left as it is; LimitExceeded, and then the array
+        allows nothing but end tokens, and those only where the text is complete.
+        Cost: a copy of the mask where it is remembered, microseconds to a few milliseconds where it is not.
         """
     def apply(self, logits: Any) -> None:
-        """Set logits outside the mask to -inf, in place.
+        """Set the logits outside the mask to -inf, in place.
 
-        logits: one-dimensional float32 or float16 CPU buffer of any stride (numpy, torch), at least n_vocab long;
-        what is beyond n_vocab becomes -inf too.
+        logits  one-dimensional float32 or float16 buffer on the CPU (numpy, torch) of any stride, at least n_vocab
+                long; what is beyond n_vocab becomes -inf too
+        Errors: as `fill_mask`; after LimitExceeded the logits are masked by what it says there.
+        Cost: that of `fill_mask`, and a pass over the logits.
         """
     def advance(self, token_id: int) -> None:
-        """Consume a token. Raises TokenRejected (IndexError-free for ids out of range too) and changes nothing then."""
+        """Consume a token.
+
+        Errors: TokenRejected for a token that is not allowed here, an id that the vocabulary lacks included; the
+        matcher is as it was.
+        """
     def try_advance(self, tokens: Sequence[int], *, consume: bool = True) -> int:
         """How many of the tokens fit, from the first. Consumes all of them if all fit and `consume`, else none."""
     def advance_bytes(self, data: bytes) -> int:
@@ -113,25 +149,41 @@ class Matcher:
         Returns how many fit; only if all do, the matcher has moved.
         """
     def rollback(self, n: int) -> None:
-        """Take the last n steps back. Raises ValueError (and changes nothing) if there are fewer."""
-    def fork(self) -> Matcher: ...
-    def reset(self) -> None: ...
+        """Take the last n steps back. Cost: n pointers.
+
+        Errors: ValueError if there are fewer steps; the matcher is as it was.
+        """
+    def fork(self) -> Matcher:
+        """A second matcher in the same state, from now on on its own. Cost: constant."""
+    def reset(self) -> None:
+        """Go back to the start of the grammar; no step is left to take back."""
     @property
-    def is_accepting(self) -> bool: ...
+    def is_accepting(self) -> bool:
+        """Whether the text may end here, that is, whether end tokens are allowed."""
     @property
-    def is_finished(self) -> bool: ...
+    def is_finished(self) -> bool:
+        """Whether an end token was consumed; then only end tokens are allowed."""
     @property
     def n_steps(self) -> int:
         """Steps that `rollback` can take back."""
     def forced_bytes(self) -> bytes:
-        """The longest text that every continuation starts with (at most 64 KiB of it); b"" where the text may stop."""
+        """The longest text that every continuation starts with (at most 64 KiB of it); b"" where the text may stop.
+
+        Cost: up to 256 steps of the lexer for each byte.
+        """
     def expected(self) -> list[str]:
         """Names of the terminals and token sets that may begin or go on here, without duplicates."""
     @property
-    def compiled(self) -> CompiledGrammar: ...
+    def compiled(self) -> CompiledGrammar:
+        """The grammar that it is a matcher of."""
 
 def fill_masks(matchers: Sequence[Matcher | None], bits: NDArray[Any], threads: int = 1) -> list[Exception | None]:
-    """Fill row i of `bits` (2-D, rows of at least ceil(n_vocab / 32) words) with the mask of matcher i.
+    """Fill row i of `bits` with the mask of matcher i.
 
-    A None matcher gives a row of ones. Returns an error or None per row; a row with an error allows nothing.
+    matchers  None in place of a matcher gives a row of ones. With threads above 1 no matcher may stand in two rows.
+    bits      two-dimensional array of uint32 or int32 with at least as many rows as matchers, each contiguous and of at
+              least ceil(n_vocab / 32) words; the rows beyond the matchers are left as they are
+    threads   how many of them share the work, at least 1; above 1 it is done outside of Python's interpreter lock
+    returns   an error or None for each matcher; a row with an error allows nothing, the others are as they should be
+    Errors: TypeError and ValueError for arguments of another shape or type.
     """

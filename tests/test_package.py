@@ -41,10 +41,13 @@ def test_public_names() -> None:
 
 
 def test_every_public_name_is_documented() -> None:
-    """What the compiled core defines is documented in `_core.pyi`."""
     for name in PUBLIC_NAMES:
         value = getattr(cfgmask, name)
-        assert inspect.getdoc(value) or value.__module__ == "cfgmask._core", name
+        assert inspect.getdoc(value), name
+        for key, member in vars(value).items() if inspect.isclass(value) else ():
+            # Fields of dataclasses are documented in the class.
+            is_documented = callable(member) or isinstance(member, (classmethod, property))
+            assert key.startswith("_") or not is_documented or inspect.getdoc(getattr(value, key)), (name, key)
 
 
 def test_import_is_light() -> None:
@@ -205,7 +208,7 @@ def test_quoted_includes_name_their_part() -> None:
             assert target.split("/")[0] in CPP_ALLOWED, f"{file.name}: {target}"
 
 
-# _core.pyi is written by hand, for people; it has to name exactly what the module has.
+# _core.pyi is written by hand, for people; it has to name exactly what the module has, and to be what `help` shows.
 
 
 def _stub() -> ast.Module:
@@ -234,3 +237,26 @@ def test_stub_classes_have_the_members_of_the_core() -> None:
             assert [base.__name__ for base in cls.__bases__ if base is not object] == [
                 ast.unparse(b) for b in node.bases
             ]
+
+
+def test_docstrings_of_the_core_are_those_of_the_stub() -> None:
+    from cfgmask import _core
+
+    for node in _stub().body:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+            continue
+        shown = getattr(_core, node.name)
+        _assert_shown(shown, node)
+        # What the compiler of grammars alone uses is documented as a whole.
+        if isinstance(node, ast.ClassDef) and not node.name.endswith("Builder"):
+            for member in node.body:
+                if isinstance(member, ast.FunctionDef) and member.name != "__init__":
+                    _assert_shown(getattr(shown, member.name), member)
+
+
+def _assert_shown(shown: object, node: ast.ClassDef | ast.FunctionDef) -> None:
+    """The docstring is that of the stub, below a line with the signature where it is a function's."""
+    text, written = inspect.getdoc(shown), ast.get_docstring(node)
+    assert text, node.name
+    assert written, node.name
+    assert text.endswith(written), node.name

@@ -1,4 +1,6 @@
-// The Python face of the core; documented in cfgmask/_core.pyi. The only file that knows Python.
+// The Python face of the core. The only file that knows Python.
+//
+// It is documented in cfgmask/_core.pyi; bindings/docs.h is made from that when the module is built.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -22,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/docs.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
 #include "vocab/vocabulary.h"
@@ -270,7 +273,7 @@ std::vector<CodePointRange> code_points(Ranges ranges, uint32_t limit) {
 
 void bind_regex_builder(nb::module_& m) {
   using Ids = std::vector<uint32_t>;
-  nb::class_<RegexBuilder>(m, "RegexBuilder")
+  nb::class_<RegexBuilder>(m, "RegexBuilder", docs::RegexBuilder)
       .def(
           "__init__",
           [](RegexBuilder* self, const std::optional<nb::dict>& limits) {
@@ -403,7 +406,7 @@ void bind_regex_builder(nb::module_& m) {
 }
 
 void bind_grammar_builder(nb::module_& m) {
-  nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder")
+  nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder", docs::GrammarBuilder)
       .def(
           "__init__",
           [](GrammarBuilder* self, PyVocabulary& vocabulary, const std::optional<nb::dict>& limits) {
@@ -438,45 +441,53 @@ void bind_grammar_builder(nb::module_& m) {
 }
 
 void bind_compiled_grammar(nb::module_& m) {
-  nb::class_<PyCompiled>(m, "CompiledGrammar", nb::is_final(), nb::is_weak_referenceable())
-      .def("matcher",
-           [](std::shared_ptr<PyCompiled> self) {
-             Matcher matcher(self->grammar);
-             return PyMatcher{std::move(matcher), std::move(self)};
-           })
-      .def_prop_ro("vocabulary", [](PyCompiled& self) { return self.vocabulary; })
-      .def("clear_masks",
-           [](PyCompiled& self) {
-             const CompiledGrammar::Guard guard(*self.grammar);
-             self.grammar->clear_masks();
-           })
-      .def("stats", [](PyCompiled& self) {
-        const CompiledGrammar::Guard guard(*self.grammar);
-        const CompiledGrammar::Stats s = self.grammar->stats();
-        nb::dict out;
-        out["states"] = s.states;
-        out["item_sets"] = s.item_sets;
-        out["items"] = s.items;
-        out["lexer_states"] = s.lexer_states;
-        out["regex_nodes"] = s.regex_nodes;
-        out["masks"] = s.masks;
-        out["mask_bytes"] = s.mask_bytes;
-        out["tables"] = s.tables;
-        out["bytes"] = s.bytes;
-        return out;
-      });
+  nb::class_<PyCompiled>(m, "CompiledGrammar", nb::is_final(), nb::is_weak_referenceable(), docs::CompiledGrammar)
+      .def(
+          "matcher",
+          [](std::shared_ptr<PyCompiled> self) {
+            Matcher matcher(self->grammar);
+            return PyMatcher{std::move(matcher), std::move(self)};
+          },
+          docs::CompiledGrammar_matcher)
+      .def_prop_ro(
+          "vocabulary", [](PyCompiled& self) { return self.vocabulary; }, docs::CompiledGrammar_vocabulary)
+      .def(
+          "clear_masks",
+          [](PyCompiled& self) {
+            const CompiledGrammar::Guard guard(*self.grammar);
+            self.grammar->clear_masks();
+          },
+          docs::CompiledGrammar_clear_masks)
+      .def(
+          "stats",
+          [](PyCompiled& self) {
+            const CompiledGrammar::Guard guard(*self.grammar);
+            const CompiledGrammar::Stats s = self.grammar->stats();
+            nb::dict out;
+            out["states"] = s.states;
+            out["item_sets"] = s.item_sets;
+            out["items"] = s.items;
+            out["lexer_states"] = s.lexer_states;
+            out["regex_nodes"] = s.regex_nodes;
+            out["masks"] = s.masks;
+            out["mask_bytes"] = s.mask_bytes;
+            out["tables"] = s.tables;
+            out["bytes"] = s.bytes;
+            return out;
+          },
+          docs::CompiledGrammar_stats);
 }
 
 void bind_matcher(nb::module_& m) {
-  nb::class_<PyMatcher>(m, "Matcher", nb::is_final(), nb::is_weak_referenceable())
+  nb::class_<PyMatcher>(m, "Matcher", nb::is_final(), nb::is_weak_referenceable(), docs::Matcher)
       .def(
           "fill_mask",
           [](PyMatcher& self, const AnyArray& bits) {
             check_mask_array(bits, 1);
             fill_row(self.matcher, mask_row(bits, 0, self.matcher.grammar().vocabulary().n_words()));
           },
-          "bits"_a.noconvert())
-      .def("apply", &apply, "logits"_a.noconvert())
+          "bits"_a.noconvert(), docs::Matcher_fill_mask)
+      .def("apply", &apply, "logits"_a.noconvert(), docs::Matcher_apply)
       .def(
           "advance",
           [](PyMatcher& self, int64_t token) {
@@ -487,7 +498,7 @@ void bind_matcher(nb::module_& m) {
             PyErr_SetString(python_error("TokenRejected").ptr(), message.c_str());
             throw nb::python_error();
           },
-          "token_id"_a)
+          "token_id"_a, docs::Matcher_advance)
       .def(
           "try_advance",
           [](PyMatcher& self, const std::vector<int64_t>& tokens, bool consume) {
@@ -498,25 +509,34 @@ void bind_matcher(nb::module_& m) {
             }
             return self.matcher.try_advance(ids, consume);
           },
-          "tokens"_a, nb::kw_only(), "consume"_a = true)
+          "tokens"_a, nb::kw_only(), "consume"_a = true, docs::Matcher_try_advance)
       .def(
           "advance_bytes",
-          [](PyMatcher& self, const nb::bytes& data) { return self.matcher.advance_bytes(view(data)); }, "data"_a)
+          [](PyMatcher& self, const nb::bytes& data) { return self.matcher.advance_bytes(view(data)); }, "data"_a,
+          docs::Matcher_advance_bytes)
       .def(
           "rollback",
           [](PyMatcher& self, int64_t n) {
             if (n < 0 || !self.matcher.rollback(static_cast<size_t>(n)))
               throw nb::value_error("there are fewer steps to take back");
           },
-          "n"_a)
-      .def("fork", [](const PyMatcher& self) { return PyMatcher(self); })
-      .def("reset", [](PyMatcher& self) { self.matcher.reset(); })
-      .def_prop_ro("is_accepting", [](PyMatcher& self) { return self.matcher.is_accepting(); })
-      .def_prop_ro("is_finished", [](PyMatcher& self) { return self.matcher.is_finished(); })
-      .def_prop_ro("n_steps", [](PyMatcher& self) { return self.matcher.n_steps(); })
-      .def("forced_bytes", [](PyMatcher& self) { return to_bytes(self.matcher.forced_bytes(kMaxForcedBytes)); })
-      .def("expected", [](PyMatcher& self) { return self.matcher.expected(); })
-      .def_prop_ro("compiled", [](PyMatcher& self) { return self.compiled; });
+          "n"_a, docs::Matcher_rollback)
+      .def(
+          "fork", [](const PyMatcher& self) { return PyMatcher(self); }, docs::Matcher_fork)
+      .def(
+          "reset", [](PyMatcher& self) { self.matcher.reset(); }, docs::Matcher_reset)
+      .def_prop_ro(
+          "is_accepting", [](PyMatcher& self) { return self.matcher.is_accepting(); }, docs::Matcher_is_accepting)
+      .def_prop_ro(
+          "is_finished", [](PyMatcher& self) { return self.matcher.is_finished(); }, docs::Matcher_is_finished)
+      .def_prop_ro(
+          "n_steps", [](PyMatcher& self) { return self.matcher.n_steps(); }, docs::Matcher_n_steps)
+      .def(
+          "forced_bytes", [](PyMatcher& self) { return to_bytes(self.matcher.forced_bytes(kMaxForcedBytes)); },
+          docs::Matcher_forced_bytes)
+      .def(
+          "expected", [](PyMatcher& self) { return self.matcher.expected(); }, docs::Matcher_expected)
+      .def_prop_ro("compiled", [](PyMatcher& self) { return self.compiled; }, docs::Matcher_compiled);
 }
 
 }  // namespace
@@ -524,6 +544,7 @@ void bind_matcher(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   using namespace cfgmask;
+  m.doc() = docs::module;
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
@@ -531,16 +552,18 @@ NB_MODULE(_core, m) {
       raise_limit(e);
     }
   });
-  nb::class_<PyVocabulary>(m, "Vocabulary", nb::is_final(), nb::is_weak_referenceable())
+  nb::class_<PyVocabulary>(m, "Vocabulary", nb::is_final(), nb::is_weak_referenceable(), docs::Vocabulary)
       .def(nb::new_([](const nb::sequence& tokens, std::vector<TokenId> end_tokens) {
              return make_vocabulary(tokens, std::move(end_tokens));
            }),
            "tokens"_a, "end_tokens"_a)
-      .def_prop_ro("n_vocab", [](PyVocabulary& self) { return self.vocabulary->n_vocab; })
-      .def_prop_ro("end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; });
+      .def_prop_ro(
+          "n_vocab", [](PyVocabulary& self) { return self.vocabulary->n_vocab; }, docs::Vocabulary_n_vocab)
+      .def_prop_ro(
+          "end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; }, docs::Vocabulary_end_tokens);
   bind_regex_builder(m);
   bind_grammar_builder(m);
   bind_compiled_grammar(m);
   bind_matcher(m);
-  m.def("fill_masks", &fill_masks, "matchers"_a, "bits"_a.noconvert(), "threads"_a = 1);
+  m.def("fill_masks", &fill_masks, "matchers"_a, "bits"_a.noconvert(), "threads"_a = 1, docs::fill_masks);
 }
