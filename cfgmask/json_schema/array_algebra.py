@@ -60,10 +60,27 @@ def trimmed(shape: ArrayShape) -> ArrayShape:
 
 def is_plainly_empty(shape: ArrayShape) -> bool:
     """Whether the conditions contradict each other without a look at what the items must be."""
-    if shape.maximum is None:
-        return any(witness.value == NEVER for witness in shape.witnesses)
-    needed = max([shape.minimum, *(witness.start + 1 for witness in shape.witnesses)])
-    return needed > shape.maximum or any(witness.value == NEVER for witness in shape.witnesses)
+    if any(_cannot_be_met(witness) for witness in shape.witnesses):
+        return True
+    needed = max([shape.minimum, *(witness.start + witness.least for witness in shape.witnesses if witness.least)])
+    return shape.maximum is not None and needed > shape.maximum
+
+
+def _cannot_be_met(witness: ItemWitness) -> bool:
+    if witness.least and witness.value == NEVER:
+        return True
+    return witness.most is not None and witness.least > witness.most
+
+
+def containing(start: int, value: Conjunction, least: int, most: int | None) -> ArrayShape:
+    """The arrays that have at least and at most so many such items at index `start` and later."""
+    if value == ANYTHING:
+        return ArrayShape(minimum=start + least if least else 0, maximum=None if most is None else start + most)
+    if most == 0 and least == 0:
+        return trimmed(ArrayShape((ANYTHING,) * start, negate(value)))
+    if least == 0 and (most is None or value == NEVER):
+        return ALL_ARRAYS
+    return ArrayShape(witnesses=(ItemWitness(start, value, least, most),))
 
 
 def closed(shape: ArrayShape, value: Conjunction) -> ArrayShape | None:
@@ -108,11 +125,15 @@ def _conditions(shape: ArrayShape) -> Iterator[tuple[ArrayShape, ArrayShape]]:
         if item != ANYTHING:
             before: tuple[Conjunction, ...] = (ANYTHING,) * index
             yield trimmed(ArrayShape((*before, item))), ArrayShape((*before, negate(item)), minimum=index + 1)
-    for witness in [ItemWitness(len(shape.prefix), negate(shape.rest))]:
-        if witness.value not in (ANYTHING, NEVER):
-            yield _without(witness), ArrayShape(witnesses=(witness,))
+    if shape.rest not in (ANYTHING, NEVER):
+        start, wrong = len(shape.prefix), negate(shape.rest)
+        yield containing(start, wrong, 0, 0), containing(start, wrong, 1, None)
     for witness in shape.witnesses:
-        yield ArrayShape(witnesses=(witness,)), _without(witness)
+        start, value = witness.start, witness.value
+        if witness.least:
+            yield containing(start, value, witness.least, None), containing(start, value, 0, witness.least - 1)
+        if witness.most is not None:
+            yield containing(start, value, 0, witness.most), containing(start, value, witness.most + 1, None)
     if shape.unique_at is not None:
         broken = ArrayShape(minimum=2, refusals=frozenset([_needs_equal_items(shape.unique_at)]))
         yield ArrayShape(unique_at=shape.unique_at), broken
@@ -125,8 +146,3 @@ def _needs_equal_items(pointer: str) -> Diagnostic:
         pointer=pointer,
         help="take it out and check the finished value",
     )
-
-
-def _without(witness: ItemWitness) -> ArrayShape:
-    """The arrays that have no such item."""
-    return trimmed(ArrayShape((ANYTHING,) * witness.start, negate(witness.value)))

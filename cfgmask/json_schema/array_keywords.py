@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema import array_algebra
 from cfgmask.json_schema.drafts import Draft
 from cfgmask.json_schema.normal_form import (
@@ -13,7 +12,6 @@ from cfgmask.json_schema.normal_form import (
     ArrayShape,
     Conjunction,
     EvaluatedItems,
-    ItemWitness,
 )
 from cfgmask.json_schema.reader import Reader
 from cfgmask.json_schema.resolve import Node
@@ -67,15 +65,7 @@ def _contained(node: Node, reader: Reader) -> ArrayShape:
         return ALL_ARRAYS
     counts = node.dialect.draft >= Draft.DRAFT_2019_09
     least, most = (node.get("minContains"), node.get("maxContains")) if counts else (None, None)
-    if least == 0 and most is None:
-        return ALL_ARRAYS
-    if least in (None, 1) and most is None:
-        witness = ItemWitness(0, reader.conjunction(reader.schemas.child(node, "contains")))
-        return ArrayShape(witnesses=(witness,))
-    refusal = Diagnostic(
-        "schema-contains-count",
-        "contains can be enforced for one item, not for a count of them",
-        pointer=node.at("maxContains" if most is not None else "minContains"),
-        help="drop minContains and maxContains, or describe the items by position",
+    value = reader.conjunction(reader.schemas.child(node, "contains"))
+    return array_algebra.containing(
+        0, value, least if isinstance(least, int) else 1, most if isinstance(most, int) else None
     )
-    return ArrayShape(refusals=frozenset([refusal]))

@@ -7,13 +7,14 @@ calls stand in tail position. Where some item must have a certain value, the cha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.lower_objects import ValueOf
-from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, conjoin
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, conjoin, negate
 from cfgmask.json_schema.rules import RuleSet
 
 # An array with witnesses needs a rule for each position up to its bounds.
@@ -22,33 +23,32 @@ MAX_COUNTED_ITEMS = 1_000
 
 class _State(NamedTuple):
     """position  how many items are written, at most `_ArrayLowering.counted_to`
-    missing   the numbers of the witnesses that are not met yet
+    met       how many items met each of the witnesses, counted as far as their bounds need it
     """
 
     position: int
-    missing: frozenset[int]
+    met: tuple[int, ...]
 
 
 class ArrayLowering:
     """Lowers one alternative of a set of arrays. Arguments as those of `ObjectLowering`."""
 
     def __init__(self, shape: ArrayShape, rules: RuleSet, name: str, value_of: ValueOf, pointer: str) -> None:
-        self._shape = shape
         self._rules = rules
         self._name = name
         self._value_of = value_of
-        self._pointer = pointer
+        self._refusals = [*shape.refusals, *_inexact(shape, pointer)]
+        # What is refused must not be taken for something that nothing satisfies.
+        self._shape = shape = shape if _greatest_bound(shape) <= MAX_COUNTED_ITEMS else replace(shape, witnesses=())
         self._state_rules: dict[_State, str] = {}
         self._todo: list[_State] = []
-        bounds = [len(shape.prefix)]
-        if shape.witnesses:
-            bounds += [1, shape.minimum, shape.maximum or 0, *(witness.start for witness in shape.witnesses)]
-        self._counted_to = min(max(bounds), max(MAX_COUNTED_ITEMS, len(shape.prefix)))
+        positions = [1, shape.minimum, shape.maximum or 0, *(witness.start for witness in shape.witnesses)]
+        self._counted_to = max(len(shape.prefix), max(positions) if shape.witnesses else 0)
 
     def lower(self) -> Expr:
         """The expression of the whole array. Adds a rule for each position that differs from the others."""
-        start = self._call(_State(0, frozenset(range(len(self._shape.witnesses)))))
-        self._rules.refuse(start.name, [*self._shape.refusals, *self._inexact()])
+        start = self._call(_State(0, (0,) * len(self._shape.witnesses)))
+        self._rules.refuse(start.name, self._refusals)
         while self._todo:
             state = self._todo.pop()
             self._rules.bodies[self._state_rules[state]] = self._body(state)
@@ -62,25 +62,38 @@ class ArrayLowering:
         return RuleRef(rule)
 
     def _body(self, state: _State) -> Expr:
-        if not state.missing and state.position >= len(self._shape.prefix):
+        enough = all(met >= witness.least for met, witness in zip(state.met, self._shape.witnesses, strict=True))
+        if enough and state.position >= len(self._shape.prefix) and not self._has_limits:
             return self._alike(state.position)
         choices: list[Expr] = []
-        if not state.missing and state.position >= self._shape.minimum:
+        if enough and state.position >= self._shape.minimum:
             choices.append(lexemes.CLOSE_ARRAY)
         if self._shape.maximum is None or state.position < self._shape.maximum:
             comma = (lexemes.COMMA,) if state.position else ()
-            for value, missing in self._values(state):
-                after = _State(min(state.position + 1, self._counted_to), missing)
+            for value, met in self._values(state):
+                after = _State(min(state.position + 1, self._counted_to), met)
                 choices.append(Sequence((*comma, self._value_of(value), self._call(after))))
         return Choice(tuple(choices))
 
-    def _values(self, state: _State) -> list[tuple[Conjunction, frozenset[int]]]:
-        """What the next item may be, with the witnesses that are still missing after it."""
-        found = [(self._shape.item(state.position), state.missing)]
-        for number in sorted(state.missing):
-            witness = self._shape.witnesses[number]
-            if state.position >= witness.start:
-                found += [(conjoin(value, witness.value), rest - {number}) for value, rest in found]
+    @property
+    def _has_limits(self) -> bool:
+        """Whether there may be too many items of some value."""
+        return any(witness.most is not None for witness in self._shape.witnesses)
+
+    def _values(self, state: _State) -> list[tuple[Conjunction, tuple[int, ...]]]:
+        """What the next item may be, with the counts after it."""
+        found = [(self._shape.item(state.position), state.met)]
+        for number, witness in enumerate(self._shape.witnesses):
+            count = state.met[number]
+            if state.position < witness.start or (witness.most is None and count >= witness.least):
+                continue
+            met = [(conjoin(value, witness.value), _counted(counts, number)) for value, counts in found]
+            if witness.most is None:
+                # An item that meets the witness may go uncounted; that does no harm.
+                found += met
+                continue
+            found = [(conjoin(value, negate(witness.value)), counts) for value, counts in found]
+            found += met if count < witness.most else []
         return found
 
     def _alike(self, index: int) -> Expr:
@@ -96,20 +109,30 @@ class ArrayLowering:
         some = Sequence((item, more, lexemes.CLOSE_ARRAY))
         return some if least else Choice((lexemes.CLOSE_ARRAY, some))
 
-    def _inexact(self) -> Iterator[Diagnostic]:
-        """Conditions that these rules do not express."""
-        if self._shape.unique_at is not None and self._shape.maximum not in (0, 1):
-            yield Diagnostic(
-                "schema-unique-items",
-                "uniqueItems is not supported yet for arrays that may have more than one item",
-                pointer=self._shape.unique_at,
-                help="take it out and check the finished value",
-            )
-        bounds = [self._shape.minimum, self._shape.maximum or 0, *(w.start for w in self._shape.witnesses)]
-        if self._shape.witnesses and max(bounds) > MAX_COUNTED_ITEMS:
-            yield Diagnostic(
-                "schema-contains-size",
-                f"contains can be enforced where minItems and maxItems are at most {MAX_COUNTED_ITEMS}",
-                pointer=self._pointer,
-                help="make the bounds smaller",
-            )
+
+def _inexact(shape: ArrayShape, pointer: str) -> Iterator[Diagnostic]:
+    """Conditions that the rules do not express."""
+    if shape.unique_at is not None and shape.maximum not in (0, 1):
+        yield Diagnostic(
+            "schema-unique-items",
+            "uniqueItems is not supported yet for arrays that may have more than one item",
+            pointer=shape.unique_at,
+            help="take it out and check the finished value",
+        )
+    if _greatest_bound(shape) > MAX_COUNTED_ITEMS:
+        yield Diagnostic(
+            "schema-contains-size",
+            f"contains can be enforced where the bounds beside it are at most {MAX_COUNTED_ITEMS}",
+            pointer=pointer,
+            help="make the bounds smaller",
+        )
+
+
+def _greatest_bound(shape: ArrayShape) -> int:
+    """The greatest number that has to be counted for the witnesses; 0 where there are none."""
+    bounds = [bound for w in shape.witnesses for bound in (w.start, w.least, w.most or 0)]
+    return max([shape.minimum, shape.maximum or 0, *bounds]) if bounds else 0
+
+
+def _counted(counts: tuple[int, ...], number: int) -> tuple[int, ...]:
+    return (*counts[:number], counts[number] + 1, *counts[number + 1 :])

@@ -154,10 +154,12 @@ class ObjectShape:
 
 @dataclass(frozen=True)
 class ItemWitness:
-    """At least one item at index `start` or later has such a value."""
+    """Of the items at index `start` and later, at least and at most so many have such a value."""
 
     start: int
     value: Conjunction
+    least: int = 1
+    most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ class ArrayShape:
     rest       what every further item must be
     minimum    how many items there must be at least
     maximum    and at most
-    witnesses  items that must be there somewhere
+    witnesses  items that must be there somewhere, or not too often
     refusals   conditions that could not be read; the set may be smaller than the rest says
     unique_at  the JSON Pointer of a `uniqueItems` that forbids equal items; None where equal items are allowed
     evaluated  the items that the schema looked at: an annotation as that of `ObjectShape`

@@ -57,7 +57,7 @@ def _deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
             dependentRequired=st.dictionaries(NAMES, st.lists(NAMES, max_size=2, unique=True), max_size=1),
         ),
         _some(items=inner, prefixItems=some, minItems=COUNTS, maxItems=COUNTS),
-        _some(contains=inner, maxItems=COUNTS),
+        _some(contains=inner, maxItems=COUNTS, minContains=COUNTS, maxContains=COUNTS),
         _some(allOf=some),
         _some(anyOf=some),
         _some(oneOf=some),
