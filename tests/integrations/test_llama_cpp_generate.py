@@ -18,6 +18,7 @@ from cfgmask.integrations.llama_cpp import IntegrationError, LogitsProcessor, ge
 
 PATTERN = r'\{"name": "[a-zé😀]{1,20}", "n": [1-9][0-9]{0,3}\}'
 GRAMMAR = cfgmask.Grammar.from_regex(PATTERN)
+LETTERS = cfgmask.Grammar.from_regex("a[a-z]*")
 
 
 def test_text_is_in_the_language(llm: Any) -> None:
@@ -93,18 +94,27 @@ def test_wrong_prompts(llm: Any) -> None:
 
 
 def test_the_context_is_a_limit(llm: Any) -> None:
-    text = generate(
-        llm,
-        "x" * 200,
-        cfgmask.Grammar.from_regex(
-            "a[a-z]*",
-        ),
-        max_tokens=1000,
-        logits_processor=[no_end],
-    )
+    text = generate(llm, "x" * 200, LETTERS, max_tokens=1000, logits_processor=[no_end])
     assert text.finish_reason == "length"
     assert text.is_complete
     assert len(text.token_ids) == 56
+
+
+@pytest.mark.parametrize("max_tokens", [None, 100])
+def test_a_context_is_as_long_as_it_was_asked_for(load: Callable[..., Any], max_tokens: int | None) -> None:
+    llm = load(n_ctx=10)
+    assert llm.n_ctx() > 10, "llama.cpp no longer rounds up"
+    text = generate(llm, [72] * 5, LETTERS, max_tokens=max_tokens, logits_processor=[no_end])
+    assert (len(text.token_ids), text.finish_reason) == (5, "length")
+    with pytest.raises(ValueError, match="the prompt has 10 tokens, the context 10"):
+        generate(llm, [72] * 10, LETTERS)
+
+
+def test_the_context_of_the_model_itself(load: Callable[..., Any]) -> None:
+    llm = load(n_ctx=0)
+    length = llm.n_ctx()
+    text = generate(llm, [72] * (length - 3), LETTERS, logits_processor=[no_end])
+    assert (len(text.token_ids), text.finish_reason) == (3, "length")
 
 
 def no_end(input_ids: Any, scores: Any) -> Any:

@@ -187,9 +187,10 @@ def generate(
     compiled = cfgmask.compile(grammar, vocabulary) if isinstance(grammar, Grammar) else grammar
     check_model(llm, compiled.vocabulary)
     ids = _prompt_ids(llm, prompt)
-    room = llm.n_ctx() - len(ids)
+    context = _context_length(llm)
+    room = context - len(ids)
     if room <= 0:
-        raise ValueError(f"the prompt has {len(ids)} tokens, the context {llm.n_ctx()}")
+        raise ValueError(f"the prompt has {len(ids)} tokens, the context {context}")
     limit = room if max_tokens is None else min(int(max_tokens), room)
 
     def steps(hook: _Hook) -> Iterator[int]:
@@ -238,6 +239,11 @@ def _undisturbed(llm: Any, tokens: Iterator[int]) -> Iterator[int]:
         yield token_id
         if state != (llm.n_tokens, getattr(llm, "_sampler", None)):
             raise IntegrationError(IN_TURNS)
+
+
+def _context_length(llm: Any) -> int:
+    # llama.cpp rounds it up to a multiple of 256, the buffer that llama-cpp-python keeps the ids in stays as asked for.
+    return min(llm.n_ctx(), len(llm.input_ids))
 
 
 def _vocabulary_of(llm: Any) -> Vocabulary:
