@@ -341,6 +341,20 @@ def test_draft_model_is_refused(load: Callable[..., Any]) -> None:
         complete(llm, processor)
 
 
+def test_the_hook_is_given_the_logits_of_the_model(llm: Any) -> None:
+    """Nothing sampled them before, on a device or in the chain; `docs/llama_cpp.md` builds on it."""
+    seen = []
+
+    def compare(input_ids: Any, scores: Any) -> Any:
+        logits = np.ctypeslib.as_array(llama_cpp.llama_get_logits_ith(llm.ctx, -1), shape=(llm.n_vocab(),))
+        seen.append(np.array_equal(scores, logits))
+        return scores
+
+    llm.create_completion("Hello", max_tokens=5, logits_processor=LogitsProcessorList([compare]))
+    assert len(seen) > 1
+    assert all(seen)
+
+
 @pytest.mark.filterwarnings("ignore:masking failed:RuntimeWarning")
 @pytest.mark.parametrize(
     ("n_tokens", "end_token", "message"),

@@ -243,7 +243,8 @@ def _undisturbed(llm: Any, tokens: Iterator[int]) -> Iterator[int]:
 
 def _context_length(llm: Any) -> int:
     # llama.cpp rounds it up to a multiple of 256, the buffer that llama-cpp-python keeps the ids in stays as asked for.
-    return min(llm.n_ctx(), len(llm.input_ids))
+    length: int = min(llm.n_ctx(), len(llm.input_ids))
+    return length
 
 
 def _vocabulary_of(llm: Any) -> Vocabulary:
