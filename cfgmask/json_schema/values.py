@@ -27,6 +27,13 @@ JsonValue: TypeAlias = bool | int | Fraction | str | list["JsonValue"] | dict[st
 # A number of more digits than this is an attack or a mistake: `1e999999999` would fill the memory when written out.
 MAX_NUMBER_DIGITS = 400
 
+# Each part of a schema has a JSON Pointer, which repeats the keys around it. All of them together may have so many
+# characters for each byte that a schema may have, or this many, so that a long key with much inside costs no memory.
+_POINTERS_PER_BYTE = 8
+_FEW_POINTERS = 1_000_000
+
+_MAX_SHOWN = 200
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -183,6 +190,7 @@ def _exact(value: Any, limits: Limits) -> Document:
     """
     problems: list[Diagnostic] = []
     unread: list[str] = []
+    pointers, most = 0, max(_FEW_POINTERS, _POINTERS_PER_BYTE * limits.max_source_bytes)
     root: list[JsonValue] = [None]
     todo: list[tuple[Any, str, int, Any, Any]] = [(value, "", 0, root, 0)]
     while todo:
@@ -190,7 +198,12 @@ def _exact(value: Any, limits: Limits) -> Document:
             raise GrammarError(first_errors(problems))
         item, pointer, depth, parent, key = todo.pop()
         if depth > limits.max_nesting:
-            raise LimitExceeded("max_nesting", limits.max_nesting, f"at {pointer}")
+            raise LimitExceeded("max_nesting", limits.max_nesting, f"at {pointer[:_MAX_SHOWN]}")
+        if isinstance(item, (dict, list, tuple)):
+            pointers += len(item) * len(pointer)
+            if pointers > most:
+                detail = f"keys of {len(pointer)} characters around many parts, at {pointer[:_MAX_SHOWN]}"
+                raise LimitExceeded("max_source_bytes", limits.max_source_bytes, detail)
         if isinstance(item, dict):
             wrong = [(name, problem) for name in item if (problem := _key_problem(name, pointer)) is not None]
             problems += [problem for _, problem in wrong]

@@ -1,7 +1,7 @@
 """Cuts a grammar text into statements: lists of tokens, without line breaks, each to be parsed by itself.
 
 A statement ends at a line break outside brackets, unless the next line goes on with `|`, `&`, `->` or `%if`.
-Parsing statement by statement is what lets one reading find all syntax errors, and it keeps memory small.
+Parsing statement by statement is what lets one reading find all syntax errors.
 """
 
 from __future__ import annotations

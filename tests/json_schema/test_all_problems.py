@@ -60,7 +60,7 @@ LOOKAHEAD = {"type": "string", "pattern": "(?=x)"}
             {"$ref": "#/$defs/a", "$defs": {"a": {"$dynamicRef": "#nowhere", **UNIQUE}}},
             ["/$defs/a/$dynamicRef", "/$defs/a/uniqueItems"],
         ),
-        # a reference into what is malformed is none of two problems
+        # what is wrong in one member says nothing of the next
         (
             {"properties": {"a": 3, "b": {"$ref": "#/properties/c"}, "c": UNIQUE}},
             ["/properties/a", "/properties/c/uniqueItems"],

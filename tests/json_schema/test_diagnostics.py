@@ -169,6 +169,14 @@ def test_the_size_of_a_text_is_bounded() -> None:
         lower_schema('{"title": "' + "x" * 100 + '"}', limits=Limits(max_source_bytes=100))
 
 
+@pytest.mark.parametrize("inside", [[0] * 10_000, {"properties": {f"p{i}": {} for i in range(10_000)}}])
+def test_long_keys_do_not_multiply(inside: Any) -> None:
+    schema = {"properties": {"k" * 100_000: {"properties": {"a": inside}}}}
+    for given_as in (schema, json.dumps(schema)):
+        with pytest.raises(LimitExceeded, match="max_source_bytes"):
+            lower_schema(given_as)
+
+
 def test_references_that_double_cost_nothing() -> None:
     definitions = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(100)}
     lower_schema({"$defs": {**definitions, "d100": {"type": "object"}}, "$ref": "#/$defs/d0"})
