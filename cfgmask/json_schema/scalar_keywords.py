@@ -135,7 +135,7 @@ def string_set(node: Node, options: JsonSchemaOptions, limits: Limits) -> String
 def read_pattern(pattern: str, pointer: str, limits: Limits) -> StringSet:
     """The texts in which the pattern is found; all texts, with refusals, where it cannot be read."""
     try:
-        tree: RegexTree = parse_regex(pattern, dialect="ecma", search=True, limits=limits)
+        tree: RegexTree = parse_regex(pattern, dialect="ecma", context="search", limits=limits)
     except GrammarError as error:
         refusals = frozenset(replace(d, pointer=pointer) for d in error.diagnostics if d.severity == "error")
         return StringSet(pattern=ANY_TEXT, refusals=refusals)

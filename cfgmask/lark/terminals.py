@@ -88,7 +88,13 @@ class TerminalLowering:
         text = source.text[node.body.start : node.body.end]
         try:
             tree = parse_regex(
-                text, dialect="python", flags=node.flags, span=node.body, limits=self._limits, source_name=source.name
+                text,
+                dialect="python",
+                flags=node.flags,
+                context="lexeme",
+                span=node.body,
+                limits=self._limits,
+                source_name=source.name,
             )
         except GrammarError as error:
             self._problems.extend(error.diagnostics)

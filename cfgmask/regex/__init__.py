@@ -1,7 +1,8 @@
 r"""Patterns to regex trees.
 
 `parse_regex` is the whole interface. Inside, a pattern goes through `parser` (with `groups`, `escapes` and `classes`)
-to the syntax tree of `syntax`, and through `translate` (with `sets` and `anchors`) to a `RegexTree`.
+to the syntax tree of `syntax`, and through `translate` (with `sets`) to a `RegexTree`. What anchors, word boundaries
+and lookaround mean is worked out in `assertions` (with `splits`, `derivatives` and `paths`).
 `dialects` holds what differs between Python, Rust and ECMA. `algebra` answers questions about trees.
 """
 
@@ -14,9 +15,9 @@ from cfgmask.limits import Limits
 from cfgmask.regex.dialects import DialectName, select
 from cfgmask.regex.parser import parse
 from cfgmask.regex.problems import Problems
-from cfgmask.regex.translate import translate
+from cfgmask.regex.translate import Context, translate
 
-__all__ = ["DialectName", "parse_regex"]
+__all__ = ["Context", "DialectName", "parse_regex"]
 
 
 def parse_regex(
@@ -24,7 +25,7 @@ def parse_regex(
     *,
     dialect: DialectName = "python",
     flags: str = "",
-    search: bool = False,
+    context: Context = "text",
     span: Span | None = None,
     limits: Limits = Limits(),  # noqa: B008  # immutable
     source_name: str = "<pattern>",
@@ -33,17 +34,21 @@ def parse_regex(
 
     dialect      whose syntax and meaning: Python's `re` (with properties, as in `regex`), Rust's `regex`, ECMA-262
     flags        letters as they follow a pattern: i, m, s, x, ..., as far as the dialect has them
-    search       False: the whole text must match. True: some part of it must, as for `pattern` in JSON Schema; anchors
-                 then mean the ends of the text
+    context      "text": the whole text must match. "search": some part of it must, as for `pattern` in JSON Schema.
+                 "lexeme": the whole of a lexeme must, which is a part of some text; assertions that look beyond its
+                 ends are refused, while `^` and `$` mean these ends
     span         where the pattern stands in a larger source (character i at `span.start + i`); None: it is the source
     source_name  the name of that source, where `span` is None
 
     What a match captures and which of several it is play no role: lazy quantifiers mean the same as greedy ones.
-    Python's `$` holds at the end and before a line break that ends the text, `\Z` at the end only; so `a$` in full
-    mode is `a`, while `a$\n` matches `a` and a line break. In Rust and ECMA `$` is the end.
+    Python's `$` holds at the end and before a line break that ends the text, `\Z` at the end only; so `a$` as a whole
+    text is `a`, while `a$\n` matches `a` and a line break. In Rust and ECMA `$` is the end.
+    Lookaround, word boundaries and anchors hold or fail as in an engine that backtracks; they leave no trace in the
+    tree but intersections and complements. Lookbehind may be of any length, and `\B` holds in the empty text.
     Errors: GrammarError with every problem (codes `regex-...`), each with its place in the pattern.
     LimitExceeded: max_source_bytes, max_nesting, max_regex_nodes. ValueError: no such dialect.
     Cost: linear in the pattern, some 10 ms once for each Unicode property that is used. Counts cost nothing.
+    Assertions other than anchors take milliseconds, and are refused as too complex before they take many seconds.
     """
     size = len(pattern.encode(errors="surrogatepass"))
     if size > limits.max_source_bytes:
@@ -52,6 +57,6 @@ def parse_regex(
     problems = Problems(place)
     rules, initial = select(dialect, flags, len(pattern), problems)
     syntax = parse(pattern, rules, initial, problems, limits)
-    tree = translate(syntax, rules, search, problems)
+    tree = translate(syntax, rules, context, problems)
     problems.raise_if_any()
     return tree

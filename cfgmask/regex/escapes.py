@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 
 from cfgmask.grammar.regex_tree import MAX_CODE_POINT
 from cfgmask.regex.scanner import Scanner
-from cfgmask.regex.syntax import Anchor, Backreference, Property, Shorthand, Text, WordBoundary
+from cfgmask.regex.syntax import Anchor, Backreference, BoundaryKind, Property, Shorthand, Text, WordBoundary
 from cfgmask.regex.unicode_data import ShorthandLetter
 
 Escape: TypeAlias = Text | Shorthand | Property | Anchor | WordBoundary | Backreference
@@ -21,7 +21,7 @@ _OCTAL = re.compile(r"0[0-7]{0,2}|[0-7]{3}")
 _BRACED = re.compile(r"\{([^{}]*)\}")
 _PROPERTY = re.compile(r"\{(\^?)([A-Za-z0-9_ \-]+)(?:(=|:|!=)([A-Za-z0-9_ \-.]+))?\}")
 _REFERENCE = re.compile(r"[<{'][^>}']*[>}']")
-_BOUNDARY_KIND = re.compile(r"\{(?:start|end|start-half|end-half)\}")
+_BOUNDARY_KIND = re.compile(r"\{(start|end|start-half|end-half)\}")
 
 _KNOWN_UNSUPPORTED = {
     "X": "a grapheme cluster",
@@ -75,11 +75,13 @@ def _place(scan: Scanner, start: int, letter: str) -> Escape | None:
     """Escapes that match no character: anchors, word boundaries, backreferences."""
     if letter in scan.dialect.anchors:
         return Anchor(start, scan.position, scan.dialect.anchors[letter], False)
-    if letter in "bB":
-        scan.match(_BOUNDARY_KIND)
-        return WordBoundary(start, scan.position, letter == "B", scan.flags)
+    if letter == "B":
+        return WordBoundary(start, scan.position, "no-boundary", scan.flags)
+    if letter == "b":
+        kind = scan.match(_BOUNDARY_KIND) if scan.dialect.name == "rust" else None
+        return WordBoundary(start, scan.position, cast(BoundaryKind, kind[1] if kind else "boundary"), scan.flags)
     if letter in "<>" and not scan.dialect.identity.match(letter):
-        return WordBoundary(start, scan.position, False, scan.flags)
+        return WordBoundary(start, scan.position, "start" if letter == "<" else "end", scan.flags)
     if letter in "kg" and scan.match(_REFERENCE):
         return Backreference(start, scan.position)
     return None

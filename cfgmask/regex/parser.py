@@ -18,7 +18,19 @@ from cfgmask.regex.escapes import read_escape
 from cfgmask.regex.groups import Wrap, read_opening
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.scanner import Scanner
-from cfgmask.regex.syntax import Anchor, Choice, Dot, Flags, Group, Node, Repeat, Sequence, Text, WordBoundary
+from cfgmask.regex.syntax import (
+    Anchor,
+    Choice,
+    Dot,
+    Flags,
+    Group,
+    Lookaround,
+    Node,
+    Repeat,
+    Sequence,
+    Text,
+    WordBoundary,
+)
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|]+")
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]()|#\s\u200e\u200f]+")
@@ -242,7 +254,7 @@ class _Parser:
         """Take the last item off the branch, if it may be repeated; of a text only its last character."""
         scan, frame = self._scan, self._frames[-1]
         item = frame.items[-1] if frame.items else None
-        if item is None or isinstance(item, Sequence) or self._is_bare_anchor(item):
+        if item is None or isinstance(item, Sequence) or self._is_bare_assertion(item):
             scan.report(
                 "nothing-to-repeat", start, "there is nothing to repeat here", "write `\\` before the quantifier"
             )
@@ -257,5 +269,9 @@ class _Parser:
             return Text(item.end - 1, item.end, item.text[-1], item.flags)
         return item
 
-    def _is_bare_anchor(self, item: Node) -> bool:
-        return isinstance(item, (Anchor, WordBoundary)) and not self._scan.dialect.repeatable_anchors
+    def _is_bare_assertion(self, item: Node) -> bool:
+        dialect = self._scan.dialect
+        if isinstance(item, Lookaround):
+            # ECMA's Annex B lets lookahead be repeated, without the flags u and v.
+            return dialect.name == "ecma" and (item.behind or not dialect.literal_brace)
+        return isinstance(item, (Anchor, WordBoundary)) and not dialect.repeatable_anchors

@@ -2,7 +2,7 @@
 
 Every node knows its place: `start` and `end` are character offsets in the pattern.
 A node that a flag can change carries the flags that hold where it stands.
-Constructs that cannot be translated yet (lookaround, word boundaries, ...) have nodes too: the parser reads them whole,
+Constructs that cannot be translated (backreferences, atomic groups, ...) have nodes too: the parser reads them whole,
 so that everything inside them is checked, and `translate` refuses them by name.
 """
 
@@ -12,6 +12,8 @@ from collections.abc import Callable
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
+
+BoundaryKind: TypeAlias = Literal["boundary", "no-boundary", "start", "end", "start-half", "end-half"]
 
 
 @dataclass(frozen=True)
@@ -121,11 +123,11 @@ class Anchor:
 
 @dataclass(frozen=True, eq=False)
 class WordBoundary:
-    r"""`\b`, negated `\B`, and Rust's half boundaries."""
+    r"""`\b`, negated `\B`, and the places of Rust's `\b{start}`, `\b{end}`, `\b{start-half}` and `\b{end-half}`."""
 
     start: int
     end: int
-    negated: bool
+    kind: BoundaryKind
     flags: Flags
 
 

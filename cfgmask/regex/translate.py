@@ -1,11 +1,14 @@
-"""Syntax tree to regex tree: flags, dialects and anchors are resolved here."""
+"""Syntax tree to regex tree: flags, dialects and assertions are resolved here."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from collections.abc import Sequence as SequenceOf
+from typing import Literal, TypeAlias, TypeVar
 
-from cfgmask.grammar.regex_tree import CharClass, RegexTree
-from cfgmask.regex.anchors import ANYTHING, NO_TEXT, WHOLE_TEXT, Combiner, Meaning, Reading, anchor
+from cfgmask.grammar.regex_tree import ANY_TEXT, EMPTY_TEXT, NOTHING, RegexTree, char_class, negated
+from cfgmask.regex.assertions import END, NO_TEXT, START, Combiner, Meaning, is_plain, plain
+from cfgmask.regex.derivatives import TooEntangled
 from cfgmask.regex.dialects import Dialect
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.sets import SetResolver
@@ -13,6 +16,7 @@ from cfgmask.regex.syntax import (
     Anchor,
     Atomic,
     Backreference,
+    BoundaryKind,
     CharacterSet,
     Choice,
     Dot,
@@ -32,13 +36,22 @@ from cfgmask.regex.syntax import (
 )
 from cfgmask.regex.trees import TreeBuilder
 
+Context: TypeAlias = Literal["text", "search", "lexeme"]
 
-def translate(root: Node, dialect: Dialect, search: bool, problems: Problems) -> RegexTree:
-    """The tree of the texts that match as a whole or, with `search`, that have a match somewhere.
+# What a node means, as parts in order. They are put together where the whole sequence is known: next to the end of a
+# text, an assertion is met by an intersection, without taking apart what stands there.
+_Parts: TypeAlias = tuple[Meaning, ...]
 
-    What cannot be translated is reported to `problems`, all of it; the tree is then of no use. Linear in the pattern.
+_R = TypeVar("_R")
+
+
+def translate(root: Node, dialect: Dialect, context: Context, problems: Problems) -> RegexTree:
+    """The tree of the texts that match; `context` as in `parse_regex`.
+
+    What cannot be translated is reported to `problems`, all of it; the tree is then of no use. Linear in a pattern
+    whose assertions are anchors; bounded by constants for each other assertion.
     """
-    return _Translator(dialect, problems).translate(root, search)
+    return _Translator(dialect, problems).translate(root, context)
 
 
 class _Translator:
@@ -48,91 +61,142 @@ class _Translator:
         self._sets = SetResolver(dialect, problems)
         self._trees = TreeBuilder()
         self._combiner = Combiner(self._trees)
-        self._cased: dict[tuple[str, bool], Meaning] = {}
+        self._newline_at_end = self._trees.repetition(self._trees.literal(b"\n"), 0, 1)
+        self._cased: dict[tuple[str, bool], RegexTree] = {}
 
-    def translate(self, root: Node, search: bool) -> RegexTree:
+    def translate(self, root: Node, context: Context) -> RegexTree:
         branches = [fold(branch, children, self._combine) for branch in _branches(root)]
-        if not search:
-            return self._combiner.alternation(branches).within(WHOLE_TEXT).tree
-        # Branches with anchors are searched for one by one: `^a|b` then needs no text before `a`.
-        plain = [branch for branch in branches if not branch.anchored]
-        anchored = [branch for branch in branches if branch.anchored]
-        sought = [self._combiner.alternation(plain)] if plain else []
-        found = [self._combiner.sequence([ANYTHING, branch, ANYTHING]) for branch in sought + anchored]
-        return self._combiner.alternation(found).within(WHOLE_TEXT).tree
+        if context == "lexeme":
+            self._check_edges(root, branches)
+        nothing: RegexTree = NOTHING
+        return self._bounded(root, lambda: self._whole(branches, context), nothing)
 
-    def _combine(self, node: Node, parts: list[Meaning]) -> Meaning:
+    def _whole(self, branches: SequenceOf[_Parts], context: Context) -> RegexTree:
+        # Branches with assertions one by one: a search for `^a|b` then needs no text before `a`.
+        around = (plain(ANY_TEXT),) if context == "search" else ()
+        simple = self._combiner.alternation(self._evaluated(filter(_is_simple, branches)))
+        sought = [(simple,), *(parts for parts in branches if not _is_simple(parts))]
+        return self._trees.alternation(self._combiner.whole_text([*around, *parts, *around]) for parts in sought)
+
+    def _combine(self, node: Node, parts: list[_Parts]) -> _Parts:
         if isinstance(node, Sequence):
-            return self._combiner.sequence(parts)
+            return tuple(self._combiner.joined([meaning for part in parts for meaning in part]))
         if isinstance(node, Choice):
-            return self._combiner.alternation(parts)
+            return (self._bounded(node, lambda: self._combiner.alternation(self._evaluated(parts)), NO_TEXT),)
         if isinstance(node, Repeat):
-            if node.mode == "possessive":
-                self._refuse(node, "possessive", "possessive repetition", "drop the `+`, which may allow more texts")
-            return self._combiner.repetition(parts[0], node.minimum, node.maximum)
+            return (self._bounded(node, lambda: self._repetition(node, parts[0]), NO_TEXT),)
         if isinstance(node, Group):
             return parts[0]
         if isinstance(node, Atomic):
             self._refuse(node, "atomic-group", "an atomic group", "write `(?:...)`, which may allow more texts")
             return parts[0]
         if isinstance(node, Lookaround):
-            return self._lookaround(node)
-        return self._leaf(node)
+            return (self._bounded(node, lambda: self._lookaround(node, parts[0]), NO_TEXT),)
+        return (self._leaf(node),)
+
+    def _evaluated(self, parts: Iterable[_Parts]) -> list[Meaning]:
+        return [self._combiner.sequence(part) for part in parts]
+
+    def _repetition(self, node: Repeat, body: _Parts) -> Meaning:
+        if node.mode == "possessive":
+            self._refuse(node, "possessive", "possessive repetition", "drop the `+`, which may allow more texts")
+        return self._combiner.repetition(self._combiner.sequence(body), node.minimum, node.maximum)
 
     def _leaf(self, node: Leaf) -> Meaning:
+        if isinstance(node, Anchor):
+            return self._anchor(node)
+        if isinstance(node, WordBoundary):
+            return self._word_boundary(node)
+        if isinstance(node, Backreference):
+            help = "write the possible texts as alternatives"
+            message = "a backreference is not supported: what it matches depends on what a group matched"
+            self._problems.report("backreference", node.start, node.end, message, help)
+            return NO_TEXT
+        return plain(self._characters(node))
+
+    def _characters(self, node: Text | Dot | Shorthand | Property | CharacterSet) -> RegexTree:
         if isinstance(node, Text):
             return self._text(node.text, node.flags)
         if isinstance(node, Dot):
-            return self._class(self._sets.dot(node))
+            return self._trees.char_class(self._sets.dot(node))
         if isinstance(node, Shorthand):
-            return self._class(self._sets.shorthand(node))
+            return self._trees.char_class(self._sets.shorthand(node))
         if isinstance(node, Property):
-            return self._class(self._sets.property(node))
-        if isinstance(node, CharacterSet):
-            return self._class(self._sets.character_set(node))
-        if isinstance(node, Anchor):
-            return self._anchor(node)
-        return self._unsupported_leaf(node)
+            return self._trees.char_class(self._sets.property(node))
+        return self._trees.char_class(self._sets.character_set(node))
 
-    def _text(self, text: str, flags: Flags) -> Meaning:
+    def _text(self, text: str, flags: Flags) -> RegexTree:
         if flags.ignore_case:
-            return self._combiner.sequence([self._cased_character(c, flags) for c in text])
+            return self._trees.concatenation([self._cased_character(c, flags) for c in text])
         # Lone surrogates have been reported by now.
-        tree = self._trees.literal(text.encode(errors="replace"))
-        return Meaning([Reading(tree, False, text == "\n")])
+        return self._trees.literal(text.encode(errors="replace"))
 
-    def _cased_character(self, character: str, flags: Flags) -> Meaning:
+    def _cased_character(self, character: str, flags: Flags) -> RegexTree:
         key = (character, flags.ascii)
         if key not in self._cased:
-            self._cased[key] = self._class(self._sets.character(ord(character), flags))
+            self._cased[key] = self._trees.char_class(self._sets.character(ord(character), flags))
         return self._cased[key]
-
-    def _class(self, members: CharClass) -> Meaning:
-        newline = any(low <= 0x0A <= high for low, high in members.ranges)
-        return Meaning([Reading(self._trees.char_class(members), False, newline)])
 
     def _anchor(self, node: Anchor) -> Meaning:
         if node.multi_line:
+            line_end = self._combiner.beginning(char_class([(ord(c), ord(c)) for c in self._dialect.line_ends]))
+            at_line_end = self._trees.alternation([EMPTY_TEXT, line_end])
+            sides = (at_line_end, ANY_TEXT) if node.kind == "start" else (ANY_TEXT, at_line_end)
+            return self._combiner.between([sides], node)
+        if node.kind == "end-or-newline":
+            return self._combiner.between([(ANY_TEXT, self._newline_at_end)])
+        return START if node.kind == "start" else END
+
+    def _word_boundary(self, node: WordBoundary) -> Meaning:
+        members = self._sets.shorthand(Shorthand(node.start, node.end, "w", False, node.flags))
+        word = self._combiner.beginning(members)
+        other = self._trees.alternation([EMPTY_TEXT, self._combiner.beginning(negated(members))])
+        sides: dict[BoundaryKind, list[tuple[RegexTree, RegexTree]]] = {
+            "boundary": [(word, other), (other, word)],
+            "no-boundary": [(word, word), (other, other)],
+            "start": [(other, word)],
+            "end": [(word, other)],
+            "start-half": [(other, ANY_TEXT)],
+            "end-half": [(ANY_TEXT, other)],
+        }
+        return self._combiner.between(sides[node.kind], node)
+
+    def _lookaround(self, node: Lookaround, body: _Parts) -> Meaning:
+        name = "lookbehind" if node.behind else "lookahead"
+        if self._dialect.name == "rust":
+            help = 'read the pattern as one of another dialect, `dialect="python"` for instance'
+            self._problems.report(name, node.start, node.end, f"rust patterns have no {name}", help)
+            return NO_TEXT
+        look = self._combiner.lookbehind if node.behind else self._combiner.lookahead
+        return look(body, node.negated, node)
+
+    def _check_edges(self, root: Node, branches: SequenceOf[_Parts]) -> None:
+        """Report the assertions whose outcome what stands next to a lexeme may change."""
+        meaning = self._bounded(root, lambda: self._combiner.alternation(self._evaluated(branches)), NO_TEXT)
+        found: set[Node] = set()
+        for case in meaning:
+            behind = case.after in (ANY_TEXT, EMPTY_TEXT) or case.after is self._newline_at_end
+            if not behind or case.before not in (ANY_TEXT, EMPTY_TEXT):
+                found |= case.origins
+        for node in found:
+            what = _describe(node)
+            message = f"this {what} may depend on what stands next to the terminal, which is not supported"
+            help = "put what it looks at into the same regex"
+            self._problems.report(what.replace(" ", "-"), node.start, node.end, message, help)
+
+    def _bounded(self, node: Node, work: Callable[[], _R], instead: _R) -> _R:
+        """The result of some work, or `instead` and a report that names `node`."""
+        try:
+            return work()
+        except TooEntangled:
             self._problems.report(
-                "multi-line-anchor",
+                "assertions-too-complex",
                 node.start,
                 node.end,
-                "an anchor under the flag m holds at every line and is not supported",
-                "drop the flag m, or write the line breaks as `\\n`",
+                "the assertions here depend on each other in too many ways",
+                "write what may stand there as part of the pattern",
             )
-        return anchor(node.kind)
-
-    def _lookaround(self, node: Lookaround) -> Meaning:
-        name = "lookbehind" if node.behind else "lookahead"
-        self._refuse(node, name, name, "write what may stand there as part of the pattern")
-        return NO_TEXT
-
-    def _unsupported_leaf(self, node: WordBoundary | Backreference) -> Meaning:
-        if isinstance(node, WordBoundary):
-            self._refuse(node, "word-boundary", "a word boundary", "write which characters may stand there")
-        else:
-            self._refuse(node, "backreference", "a backreference", "write the possible texts as alternatives")
-        return NO_TEXT
+            return instead
 
     def _refuse(self, node: Node, code: str, what: str, help: str) -> None:
         self._problems.report(code, node.start, node.end, f"{what} is not supported", help)
@@ -141,3 +205,14 @@ class _Translator:
 def _branches(root: Node) -> SequenceOf[Node]:
     """The alternatives of a whole pattern."""
     return root.parts if isinstance(root, Choice) else (root,)
+
+
+def _is_simple(parts: _Parts) -> bool:
+    """Whether the parts are texts that may stand anywhere; they are one part then, or none."""
+    return not parts or (len(parts) == 1 and is_plain(parts[0]))
+
+
+def _describe(node: Node) -> str:
+    if isinstance(node, Lookaround):
+        return "lookbehind" if node.behind else "lookahead"
+    return "word boundary" if isinstance(node, WordBoundary) else "multi-line anchor"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
 
 from cfgmask.grammar.regex_tree import (
+    ANY_CHAR,
+    ANY_TEXT,
     EMPTY_TEXT,
     MAX_COUNT,
     NOTHING,
     Alternation,
     CharClass,
+    Complement,
     Concatenation,
+    Intersection,
     Literal,
     RegexTree,
     Repetition,
@@ -21,16 +26,25 @@ from cfgmask.grammar.regex_tree import (
 # trees, and copying it into each would be quadratic.
 _MAX_SPLICE = 64
 
+_R = TypeVar("_R")
+
 
 class TreeBuilder:
     """Makes trees in which adjacent literals are one, single characters of an alternation are a class, what matches
-    nothing or the empty text is gone where it changes nothing, and equal trees are one object.
+    nothing, the empty text or any text is gone where it changes nothing, and equal trees are one object.
 
-    The last holds for trees made by one builder; it makes `is` decide equality without a walk.
+    The last holds for trees made by one builder; it makes `is` decide equality without a walk. Alternations and
+    intersections are equal whatever the order of their parts.
     """
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, RegexTree] = {}
+        self._known: dict[Hashable, RegexTree] = {
+            ANY_CHAR: ANY_CHAR,
+            ("repetition", id(ANY_CHAR), 0, None): ANY_TEXT,
+        }
+        self._nullable: dict[int, bool] = {}
+        self._fixed_size: dict[int, int | None] = {}
+        self._weight: dict[int, int] = {}
 
     def literal(self, data: bytes) -> RegexTree:
         """Exactly these bytes."""
@@ -55,17 +69,20 @@ class TreeBuilder:
             nested = isinstance(part, Concatenation) and len(part.parts) <= _MAX_SPLICE
             for piece in part.parts if nested and isinstance(part, Concatenation) else (part,):
                 if isinstance(piece, Literal):
-                    literal.append(piece.data)
+                    if piece.data:
+                        literal.append(piece.data)
                     continue
                 if literal:
                     flat.append(self.literal(b"".join(literal)))
                     literal = []
-                flat.append(piece)
+                if piece is not ANY_TEXT or not flat or flat[-1] is not ANY_TEXT:
+                    flat.append(piece)
         if literal:
             flat.append(self.literal(b"".join(literal)))
-        flat = [piece for piece in flat if piece is not EMPTY_TEXT]
         if len(flat) < 2:
             return flat[0] if flat else EMPTY_TEXT
+        if (flat[0] is ANY_TEXT or flat[-1] is ANY_TEXT) and all(map(self.is_nullable, flat)):
+            return ANY_TEXT
         return self._unique(("concatenation", *map(id, flat)), Concatenation(tuple(flat)))
 
     def alternation(self, parts: Iterable[RegexTree]) -> RegexTree:
@@ -75,6 +92,8 @@ class TreeBuilder:
         for part in parts:
             nested = isinstance(part, Alternation) and len(part.parts) <= _MAX_SPLICE
             for piece in part.parts if nested and isinstance(part, Alternation) else (part,):
+                if piece is ANY_TEXT:
+                    return ANY_TEXT
                 single = _as_characters(piece)
                 if single is None:
                     flat[id(piece)] = piece
@@ -89,7 +108,7 @@ class TreeBuilder:
         if len(flat) < 2:
             return next(iter(flat.values()), NOTHING)
         alternatives = tuple(flat.values())
-        return self._unique(("alternation", *map(id, alternatives)), Alternation(alternatives))
+        return self._unique(("alternation", *sorted(map(id, alternatives))), Alternation(alternatives))
 
     def repetition(self, body: RegexTree, minimum: int, maximum: int | None) -> RegexTree:
         """`body` from `minimum` to `maximum` times; None is without bound."""
@@ -104,9 +123,110 @@ class TreeBuilder:
                 return self.repetition(body.body, minimum * body.minimum, product)
         return self._unique(("repetition", id(body), minimum, maximum), Repetition(body, minimum, maximum))
 
+    def intersection(self, parts: Iterable[RegexTree]) -> RegexTree:
+        """What all of the parts match."""
+        flat: dict[int, RegexTree] = {}
+        for part in parts:
+            for piece in part.parts if isinstance(part, Intersection) else (part,):
+                if piece is NOTHING:
+                    return NOTHING
+                if piece is not ANY_TEXT:
+                    flat[id(piece)] = piece
+        if len(flat) < 2:
+            return next(iter(flat.values()), ANY_TEXT)
+        conditions = tuple(flat.values())
+        if any(condition is EMPTY_TEXT for condition in conditions):
+            return EMPTY_TEXT if all(map(self.is_nullable, conditions)) else NOTHING
+        return self._unique(("intersection", *sorted(map(id, conditions))), Intersection(conditions))
+
+    def complement(self, body: RegexTree) -> RegexTree:
+        """Every text that `body` does not match."""
+        if body is NOTHING:
+            return ANY_TEXT
+        if body is ANY_TEXT:
+            return NOTHING
+        if isinstance(body, Complement):
+            return body.body
+        return self._unique(("complement", id(body)), Complement(body))
+
+    def is_nullable(self, tree: RegexTree) -> bool:
+        """Whether the empty text matches. Linear in what was not asked about before."""
+
+        def combine(part: RegexTree, below: list[bool]) -> bool:
+            if isinstance(part, (Concatenation, Intersection)):
+                return all(below)
+            if isinstance(part, Alternation):
+                return any(below)
+            if isinstance(part, Repetition):
+                return part.minimum == 0 or below[0]
+            if isinstance(part, Complement):
+                return not below[0]
+            return part is EMPTY_TEXT
+
+        return fold_tree(tree, self._nullable, combine)
+
+    def fixed_size(self, tree: RegexTree) -> int | None:
+        """How many characters every text has; None if they differ, or if it would take a search to know."""
+
+        def combine(part: RegexTree, below: list[int | None]) -> int | None:
+            if isinstance(part, Literal):
+                return len(part.data.decode())
+            if isinstance(part, CharClass):
+                return 1
+            known = [size for size in below if size is not None]
+            if isinstance(part, Intersection):
+                return known[0] if known else None
+            if len(known) < len(below) or not known:
+                return None
+            if isinstance(part, Concatenation):
+                return sum(known)
+            if isinstance(part, Alternation):
+                return known[0] if len(set(known)) == 1 else None
+            if isinstance(part, Repetition) and part.minimum == part.maximum:
+                return known[0] * part.minimum
+            return None
+
+        return fold_tree(tree, self._fixed_size, combine)
+
+    def weight(self, tree: RegexTree) -> int:
+        """How many leaves there are, shared ones as often as they occur."""
+
+        def combine(part: RegexTree, below: list[int]) -> int:
+            return sum(below) if below else 1
+
+        return fold_tree(tree, self._weight, combine)
+
     def _unique(self, key: Hashable, tree: RegexTree) -> RegexTree:
         """The first tree of this key. Trees are kept, so the ids in keys stay theirs."""
         return self._known.setdefault(key, tree)
+
+
+def parts_of(tree: RegexTree) -> tuple[RegexTree, ...]:
+    """The trees right below `tree`, in order."""
+    if isinstance(tree, (Concatenation, Alternation, Intersection)):
+        return tree.parts
+    return (tree.body,) if isinstance(tree, (Repetition, Complement)) else ()
+
+
+def fold_tree(root: RegexTree, known: dict[int, _R], combine: Callable[[RegexTree, list[_R]], _R]) -> _R:
+    """The value of a tree from the values of its parts, without recursion.
+
+    known  values by identity, of trees that stay alive; joined by those worked out here
+    """
+    pending = [root]
+    while pending:
+        tree = pending[-1]
+        if id(tree) in known:
+            pending.pop()
+            continue
+        parts = parts_of(tree)
+        missing = [part for part in parts if id(part) not in known]
+        if missing:
+            pending.extend(missing)
+            continue
+        pending.pop()
+        known[id(tree)] = combine(tree, [known[id(part)] for part in parts])
+    return known[id(root)]
 
 
 def _as_characters(tree: RegexTree) -> tuple[tuple[int, int], ...] | None:

@@ -28,21 +28,21 @@ def pointers(schema: Any, limits: Limits = Limits()) -> list[str]:  # noqa: B008
 
 
 UNIQUE = {"type": "array", "uniqueItems": True}
-LOOKAHEAD = {"type": "string", "pattern": "(?=x)"}
+ATOMIC = {"type": "string", "pattern": "(?>x)"}
 
 
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
         # a malformed keyword beside one that cannot be enforced, in one schema and in another
-        ({"minLength": -1, "pattern": "(?=x)"}, ["/minLength", "/pattern"]),
+        ({"minLength": -1, "pattern": "(?>x)"}, ["/minLength", "/pattern"]),
         (
             {"properties": {"a": {"type": "strnig"}, "b": UNIQUE}},
             ["/properties/a/type", "/properties/b/uniqueItems"],
         ),
         # what is no schema among schemas
         (
-            {"properties": {"a": 3, "b": LOOKAHEAD, "c": None}, "allOf": [True, "x", {"uniqueItems": True}]},
+            {"properties": {"a": 3, "b": ATOMIC, "c": None}, "allOf": [True, "x", {"uniqueItems": True}]},
             ["/allOf/1", "/allOf/2/uniqueItems", "/properties/a", "/properties/b/pattern", "/properties/c"],
         ),
         ({"patternProperties": {"a": 1, "(": True}}, ["/patternProperties/(", "/patternProperties/a"]),
@@ -53,7 +53,7 @@ LOOKAHEAD = {"type": "string", "pattern": "(?=x)"}
         # references that lead nowhere, and what stands where they lead
         (
             {"items": {"$ref": "x.json"}, "contains": {"$ref": "#/$defs/a"}, "properties": {"a": {"$ref": "#/$defs/b"}}}
-            | {"$defs": {"b": LOOKAHEAD, "unused": {"type": 1}}},
+            | {"$defs": {"b": ATOMIC, "unused": {"type": 1}}},
             ["/$defs/b/pattern", "/contains/$ref", "/items/$ref"],
         ),
         (
@@ -110,7 +110,7 @@ def test_a_crossed_limit_does_not_hide_what_was_found() -> None:
     assert pointers(schema, Limits(max_rules=100)) == ["/items/type"]
 
 
-@pytest.mark.parametrize("flaw", [{"type": 1}, {"minimum": float("nan")}, UNIQUE, {"$ref": "x.json"}, LOOKAHEAD, 3])
+@pytest.mark.parametrize("flaw", [{"type": 1}, {"minimum": float("nan")}, UNIQUE, {"$ref": "x.json"}, ATOMIC, 3])
 @pytest.mark.parametrize("alike", [True, False])
 def test_the_number_of_problems_is_bounded(flaw: Any, alike: bool) -> None:
     def marked(number: int) -> Any:
@@ -190,21 +190,21 @@ def test_planted_problems_are_found_and_no_others(planted: list[tuple[tuple[str 
 
 
 def test_a_pattern_in_a_block_is_shown_in_the_grammar() -> None:
-    text = 'start: "x" %json {\n  "type": "string", "pattern": "a\\\\d(?=b)"\n} y\n'
+    text = 'start: "x" %json {\n  "type": "string", "pattern": "a\\\\d(?>b)"\n} y\n'
     with pytest.raises(GrammarError) as caught:
         Grammar.from_lark(text, name="x.lark")
-    (lookahead, unknown) = caught.value.diagnostics
-    assert (lookahead.pointer, unknown.pointer) == ("/pattern", None)
-    assert lookahead.span is not None
-    assert lookahead.span.source.name == "x.lark"
-    assert text[lookahead.span.start : lookahead.span.end] == "(?=b)"
+    (atomic, unknown) = caught.value.diagnostics
+    assert (atomic.pointer, unknown.pointer) == ("/pattern", None)
+    assert atomic.span is not None
+    assert atomic.span.source.name == "x.lark"
+    assert text[atomic.span.start : atomic.span.end] == "(?>b)"
 
 
 @pytest.mark.parametrize(
     ("schema", "name"),
     [
-        ({"items": {"pattern": "ab(?=c)"}}, "#/items/pattern"),
-        ({"patternProperties": {"ab(?=c)": {}}}, "#/patternProperties/ab(?=c)"),
+        ({"items": {"pattern": "ab(?>c)"}}, "#/items/pattern"),
+        ({"patternProperties": {"ab(?>c)": {}}}, "#/patternProperties/ab(?>c)"),
     ],
 )
 def test_a_pattern_without_a_text_around_it_is_named_by_its_pointer(schema: Any, name: str) -> None:
@@ -212,18 +212,18 @@ def test_a_pattern_without_a_text_around_it_is_named_by_its_pointer(schema: Any,
         lower_schema(schema)
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.span is not None
-    assert (diagnostic.span.source.name, diagnostic.span.source.text) == (name, "ab(?=c)")
+    assert (diagnostic.span.source.name, diagnostic.span.source.text) == (name, "ab(?>c)")
     assert (diagnostic.span.start, diagnostic.span.end) == (2, 7)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), st.sampled_from(["value", "key"]), st.booleans())
 def test_escapes_do_not_move_the_place(before: str, where: str, ascii_only: bool) -> None:
     before = "".join(character for character in before if character not in "\\()[]{}*+?|^$")
-    pattern = before + "(?=b)é"
+    pattern = before + "(?>b)é"
     schema: Any = {"pattern": pattern} if where == "value" else {"patternProperties": {pattern: {}}}
     text = json.dumps(schema, ensure_ascii=ascii_only)
     with pytest.raises(GrammarError) as caught:
         lower_schema(text)
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.span is not None
-    assert text[diagnostic.span.start : diagnostic.span.end] == "(?=b)"
+    assert text[diagnostic.span.start : diagnostic.span.end] == "(?>b)"

@@ -52,13 +52,13 @@ def test_all_malformed_places_are_named_at_once() -> None:
 def test_all_places_that_cannot_be_enforced_are_named_at_once() -> None:
     unique = {"type": "array", "uniqueItems": True}
     schema = {
-        "properties": {"a": unique, "b": {"items": unique}, "c": {"pattern": "(?=x)"}, "d": {"multipleOf": 10007}},
+        "properties": {"a": unique, "b": {"items": unique}, "c": {"pattern": "(?>x)"}, "d": {"multipleOf": 10007}},
         "$defs": {"unused": unique},
     }
     assert refused(schema) == [
         ("schema-unique-items", "/properties/a/uniqueItems"),
         ("schema-unique-items", "/properties/b/items/uniqueItems"),
-        ("regex-lookahead", "/properties/c/pattern"),
+        ("regex-atomic-group", "/properties/c/pattern"),
         ("schema-multiple-of", "/properties/d/multipleOf"),
     ]
 
@@ -68,7 +68,7 @@ def test_all_places_that_cannot_be_enforced_are_named_at_once() -> None:
     [
         {"type": "string", "uniqueItems": True},
         {"properties": {"a": {"type": "array", "uniqueItems": True, "maxItems": 1}}},
-        {"properties": {"a": {"type": "integer", "pattern": "(?=x)"}}},
+        {"properties": {"a": {"type": "integer", "pattern": "(?>x)"}}},
         {"properties": {"a": {"allOf": [{"type": "array", "uniqueItems": True}, {"type": "string"}]}}},
         {"anyOf": [True, {"uniqueItems": True}]},
         {"type": "integer", "multipleOf": 101, "minimum": 0, "maximum": 1000},

@@ -56,7 +56,7 @@ def test_the_same_texts_match_as_a_whole(pattern: str, candidates: list[str]) ->
 
 @given(plain_patterns, texts)
 def test_the_same_texts_have_a_match(pattern: str, candidates: list[str]) -> None:
-    tree, expected = parse_regex(pattern, search=True), re.compile(pattern)
+    tree, expected = parse_regex(pattern, context="search"), re.compile(pattern)
     for text in candidates:
         assert_matches(tree, text, bool(expected.search(text)))
 
@@ -70,7 +70,7 @@ def test_anchors_hold_at_the_ends_of_the_whole_text(pattern: str, candidates: li
 
 @given(anchored_patterns, texts)
 def test_anchors_hold_at_the_ends_of_a_text_that_is_searched(pattern: str, candidates: list[str]) -> None:
-    tree, expected = parse_regex(pattern, search=True), re.compile(pattern)
+    tree, expected = parse_regex(pattern, context="search"), re.compile(pattern)
     for text in candidates:
         assert_matches(tree, text, bool(expected.search(text)))
 

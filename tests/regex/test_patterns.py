@@ -144,7 +144,7 @@ def test_languages(dialect: DialectName, flags: str, pattern: str, inside: list[
     ],
 )
 def test_search(pattern: str, inside: list[str], outside: list[str]) -> None:
-    tree = parse_regex(pattern, dialect="ecma", search=True)
+    tree = parse_regex(pattern, dialect="ecma", context="search")
     for text in inside:
         assert_matches(tree, text, True)
     for text in outside:
@@ -167,7 +167,7 @@ def test_search(pattern: str, inside: list[str], outside: list[str]) -> None:
     ],
 )
 def test_anchors_leave_no_trace(pattern: str, expected: RegexTree) -> None:
-    assert parse_regex(pattern, dialect="ecma", search=True) == expected
+    assert parse_regex(pattern, dialect="ecma", context="search") == expected
 
 
 @pytest.mark.parametrize(

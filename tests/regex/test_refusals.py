@@ -8,15 +8,17 @@ import pytest
 
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError
-from cfgmask.regex import DialectName, parse_regex
+from cfgmask.regex import Context, DialectName, parse_regex
 
 _RENDERED = Path(__file__).with_name("diagnostics.txt").read_text(encoding="utf-8").split("\n## ")[1:]
 
 
-def refusals(pattern: str, dialect: DialectName, flags: str = "", search: bool = False) -> list[tuple[str, int, int]]:
+def refusals(
+    pattern: str, dialect: DialectName, flags: str = "", context: Context = "text"
+) -> list[tuple[str, int, int]]:
     """Code and place of everything that is wrong with a pattern."""
     with pytest.raises(GrammarError) as caught:
-        parse_regex(pattern, dialect=dialect, flags=flags, search=search)
+        parse_regex(pattern, dialect=dialect, flags=flags, context=context)
     found = caught.value.diagnostics
     assert all(d.span and d.help and d.severity == "error" for d in found)
     return [(d.code, d.span.start, d.span.end) for d in found if d.span]
@@ -26,9 +28,10 @@ def refusals(pattern: str, dialect: DialectName, flags: str = "", search: bool =
 def test_every_code_is_explained(case: str) -> None:
     head, _, expected = case.partition("\n")
     reader, _, pattern = head.partition(" ")
-    dialect, _, flags = reader.partition("/")
+    reader, _, flags = reader.partition("/")
+    dialect, _, context = reader.partition(":")
     with pytest.raises(GrammarError) as caught:
-        parse_regex(pattern, dialect=dialect, flags=flags)  # type: ignore[arg-type]
+        parse_regex(pattern, dialect=dialect, flags=flags, context=context or "text")  # type: ignore[arg-type]
     assert str(caught.value) == expected.rstrip("\n")
 
 
@@ -98,10 +101,10 @@ def test_every_code_is_explained(case: str) -> None:
         ("ecma", "v", "[(]", "set-syntax", 1, 2),
         ("ecma", "v", "[!!]", "set-syntax", 1, 3),
         ("ecma", "v", r"[\q{ab}]", "set-syntax", 1, 7),
-        ("python", "", "(?!a)b", "lookahead", 0, 5),
+        ("rust", "", "(?!a)b", "lookahead", 0, 5),
         ("rust", "", "(?<=a)b", "lookbehind", 0, 6),
-        ("rust", "", r"\<a", "word-boundary", 0, 2),
-        ("rust", "", r"a\b{end-half}", "word-boundary", 1, 13),
+        ("ecma", "", "(?<=a)*b", "nothing-to-repeat", 6, 7),
+        ("ecma", "u", "(?=a)*a", "nothing-to-repeat", 5, 6),
         ("python", "", "(?P<n>a)(?P=n)", "backreference", 8, 14),
         ("python", "", r"(?P<n>a)\g<n>", "backreference", 8, 13),
         ("ecma", "", r"(?<n>a)\k<n>", "backreference", 7, 12),
@@ -110,7 +113,6 @@ def test_every_code_is_explained(case: str) -> None:
         ("python", "", "(?P>x)", "recursion", 0, 6),
         ("python", "", "(a)?(?(1)b|c)", "conditional", 4, 9),
         ("python", "", "a?+", "possessive", 0, 3),
-        ("python", "", "(?m:a$)", "multi-line-anchor", 5, 6),
         ("rust", "", r"(?-u)\W", "non-utf8", 5, 7),
         ("rust", "", "(?-u)[^a]", "non-utf8", 5, 9),
         ("rust", "", "(?-u)[é]", "non-utf8", 6, 7),
@@ -123,18 +125,46 @@ def test_places(dialect: DialectName, flags: str, pattern: str, code: str, start
 
 
 def test_all_problems_come_at_once_in_the_order_of_the_pattern() -> None:
-    assert refusals(r"(a|[z-a]\y*+(?=b{3,1})", "python") == [
+    assert refusals(r"(a|[z-a]\y*+(?>b{3,1})", "python") == [
         ("regex-unclosed-group", 0, 1),
         ("regex-reversed-range", 4, 7),
         ("regex-bad-escape", 8, 10),
         ("regex-possessive", 8, 12),
-        ("regex-lookahead", 12, 22),
+        ("regex-atomic-group", 12, 22),
         ("regex-bad-counts", 16, 21),
     ]
 
 
 def test_refused_in_a_search_as_well() -> None:
-    assert refusals(r"^\bfoo", "ecma", search=True) == [("regex-word-boundary", 1, 3)]
+    assert refusals(r"^(a)\1", "ecma", context="search") == [("regex-backreference", 4, 6)]
+
+
+@pytest.mark.parametrize(
+    ("flags", "pattern", "expected"),
+    [
+        ("", "a(?=b)", [("lookahead", 1, 6)]),
+        ("", "a(?!b)|c", [("lookahead", 1, 6)]),
+        ("", "(?<=a)b", [("lookbehind", 0, 6)]),
+        ("", "(?:(?!ab)[a-z])*", [("lookahead", 3, 9)]),
+        ("", "(?:a(?=b))*c", []),
+        ("", r"\ba\b", [("word-boundary", 0, 2), ("word-boundary", 3, 5)]),
+        ("", r"a*\Bb", [("word-boundary", 2, 4)]),
+        ("", r"a\B-?b", []),
+        ("m", "^a$", [("multi-line-anchor", 0, 1), ("multi-line-anchor", 2, 3)]),
+        ("m", r"a$\n^b", []),
+        ("", "^(?!-)[a-z-]+$", []),
+        ("", r'"(?:(?!").)*"', []),
+        ("", r'".*?(?<!\\)(?:\\\\)*"', []),
+        ("", "(?!a$)a", [("lookahead", 0, 6)]),
+        ("", "(?!a$)ab", []),
+    ],
+)
+def test_a_lexeme_has_unknown_neighbours(flags: str, pattern: str, expected: list[tuple[str, int, int]]) -> None:
+    if not expected:
+        parse_regex(pattern, flags=flags, context="lexeme")
+        return
+    found = [(f"regex-{code}", start, end) for code, start, end in expected]
+    assert refusals(pattern, "python", flags, context="lexeme") == found
 
 
 def test_a_span_places_the_pattern_in_a_larger_source() -> None:

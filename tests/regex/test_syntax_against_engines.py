@@ -18,13 +18,14 @@ from tests.regex.tree_matcher import matches
 
 UNSUPPORTED = {
     f"regex-{name}"
-    for name in ("lookahead", "lookbehind", "word-boundary", "backreference", "atomic-group", "possessive")
-} | {"regex-conditional", "regex-recursion", "regex-multi-line-anchor"}
+    for name in ("backreference", "atomic-group", "possessive", "conditional", "recursion", "assertions-too-complex")
+}
 
 COMMON = [*"aab()[]{}|*+?.^$,-01:=!<>dKs_&\néſ", "(?", "(?:", "[^", "{1,", "{2}", "[a-", "[a-k]", "[^a]", "|"]
 COMMON += [r"\x41", r"\d", r"\w", r"\W", r"\S", r"\-", r"\/", r"\0"]
-PYTHON = [*COMMON, *"\\#nPix", "(?P<", "(?i", "(?x", "(?i:", "(?s:", "(?-i:", r"\1", r"\012", "(?#"]
-ECMA = [*COMMON, "(?<n>", r"\cA", "(?=", "[]", "[^]"]
+PYTHON = [*COMMON, "(?=", "(?!", r"\b", "(?m)"]
+PYTHON += [*"\\#nPix", "(?P<", "(?i", "(?x", "(?i:", "(?s:", "(?-i:", r"\1", r"\012", "(?#"]
+ECMA = [*COMMON, "(?<n>", r"\cA", "(?=", "(?!", "(?<=", "(?<!", r"\b", r"\B", "[]", "[^]"]
 ECMA_UNICODE = [*ECMA, *"\\ku", r"\u{61}", r"\p{Lu}", r"\P{Lu}", r"\p{L}"]
 ECMA_SETS = [*ECMA_UNICODE, "&&", "--", "[a&&", r"[\w--", "[[a-k]&&", "]]", r"\&", "[["]
 TEXTS = ["", *"ab0{]-1^AKsſSéÉk_&\n\u212a\u2028", "ab", "aa", "a\n", "ba", "aab"]
@@ -38,7 +39,7 @@ def random_patterns(fragments: list[str], count: int) -> list[str]:
 def read(pattern: str, dialect: DialectName, flags: str, search: bool) -> RegexTree | None:
     """The tree, or None where the syntax is wrong; what is right and not supported skips the pattern."""
     try:
-        return parse_regex(pattern, dialect=dialect, flags=flags, search=search)
+        return parse_regex(pattern, dialect=dialect, flags=flags, context="search" if search else "text")
     except GrammarError as error:
         if {d.code for d in error.diagnostics} & UNSUPPORTED:
             raise NotImplementedError from None
@@ -77,7 +78,7 @@ _JAVASCRIPT = """
 const [flags, patterns, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const results = patterns.map(pattern => {
   try {
-    const found = new RegExp(pattern, flags), whole = new RegExp(`^(?:${pattern})$`, flags);
+    const found = new RegExp(pattern, flags), whole = new RegExp(`(?<![^])(?:${pattern})(?![^])`, flags);
     return texts.map(text => [whole.test(text), found.test(text)]);
   } catch { return null; }
 });
@@ -88,10 +89,14 @@ console.log(JSON.stringify(results));
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 @pytest.mark.parametrize(
     ("flags", "fragments"),
-    [("", ECMA), ("i", ECMA), ("u", ECMA_UNICODE), ("isu", ECMA_UNICODE), ("v", ECMA_SETS), ("iv", ECMA_SETS)],
+    [
+        *[("", ECMA), ("i", ECMA), ("m", ECMA)],
+        *[("u", ECMA_UNICODE), ("imsu", ECMA_UNICODE), ("v", ECMA_SETS), ("iv", ECMA_SETS)],
+    ],
 )
 def test_ecma_against_v8(flags: str, fragments: list[str]) -> None:
-    patterns = random_patterns(fragments, 400)
+    # Octal escapes are refused, where V8 reads them without the flags u and v.
+    patterns = [pattern for pattern in random_patterns(fragments, 400) if not re.search(r"\\0\d", pattern)]
     question = json.dumps([flags, patterns, TEXTS])
     node = subprocess.run(["node", "-e", _JAVASCRIPT], input=question, capture_output=True, text=True, check=True)
     for pattern, answers in zip(patterns, json.loads(node.stdout), strict=True):

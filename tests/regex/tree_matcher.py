@@ -1,6 +1,7 @@
 """A slow and obvious matcher over regex trees: Brzozowski derivatives, a character at a time.
 
-It knows the trees that `parse_regex` makes, no more: no intersections, complements or JSON strings.
+It knows the trees that `parse_regex` makes, no more: no JSON strings. Whether a prefix can go on it knows where there
+are no intersections and complements.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from cfgmask.grammar.regex_tree import (
     NOTHING,
     Alternation,
     CharClass,
+    Complement,
     Concatenation,
+    Intersection,
     Literal,
     RegexTree,
     Repetition,
@@ -39,6 +42,10 @@ def is_nullable(tree: RegexTree) -> bool:
             return any(is_nullable(part) for part in parts)
         case Repetition(body, minimum, _):
             return minimum == 0 or is_nullable(body)
+        case Intersection(parts):
+            return all(is_nullable(part) for part in parts)
+        case Complement(body):
+            return not is_nullable(body)
     raise AssertionError(tree)
 
 
@@ -67,6 +74,10 @@ def derivative(tree: RegexTree, character: str) -> RegexTree:
             return EMPTY_TEXT if any(low <= ord(character) <= high for low, high in ranges) else NOTHING
         case Alternation(parts):
             return _either([derivative(part, character) for part in parts])
+        case Intersection(parts):
+            return Intersection(tuple(derivative(part, character) for part in parts))
+        case Complement(body):
+            return Complement(derivative(body, character))
         case Concatenation(parts):
             ways = []
             for place, part in enumerate(parts):
