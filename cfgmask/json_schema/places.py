@@ -37,6 +37,7 @@ class Places:
         self._span = span
         self._spans: dict[str, tuple[int, int]] | None = None
         self._keys: dict[str, tuple[int, int]] = {}
+        self._last_string: tuple[tuple[int, int], tuple[str, list[int]]] = (0, 0), ("", [])
         self._repeated: list[tuple[str, str, tuple[int, int], tuple[int, int]]] = []
 
     def between(self, start: int, end: int) -> Span:
@@ -77,12 +78,19 @@ class Places:
         for place in (self._index().get(pointer), self._keys.get(pointer)):
             if place is None or self._text[place[0]] != '"':
                 continue
-            spelled = self._text[slice(*place)]
-            if json.loads(spelled) == part.source.text:
-                starts = [place[0] + match.start() for match in _CHARACTER.finditer(spelled, 1, len(spelled) - 1)]
-                starts.append(place[1] - 1)
+            text, starts = self._characters(place)
+            if text == part.source.text:
                 return self.between(starts[part.start], starts[part.end])
         return None
+
+    def _characters(self, place: tuple[int, int]) -> tuple[str, list[int]]:
+        """The text of the string at a place, and where each of its characters and its end are spelled."""
+        # A long pattern may have many problems, one after the other.
+        if self._last_string[0] != place:
+            spelled = self._text[slice(*place)]
+            starts = [place[0] + match.start() for match in _CHARACTER.finditer(spelled, 1, len(spelled) - 1)]
+            self._last_string = place, (json.loads(spelled), [*starts, place[1] - 1])
+        return self._last_string[1]
 
     def _find(self, pointer: str | None) -> Span | None:
         if pointer is None:

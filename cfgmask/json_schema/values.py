@@ -88,7 +88,10 @@ def read_text(text: str, span: Span | None, limits: Limits) -> Document:
         raise GrammarError([Diagnostic("schema-syntax", message, place)]) from None
     except RecursionError:
         raise LimitExceeded("max_nesting", limits.max_nesting, "JSON Schema text") from None
-    document = _exact(value, limits)
+    try:
+        document = _exact(value, limits)
+    except GrammarError as error:
+        raise GrammarError(places.attach(error.diagnostics)) from None
     repeated = places.duplicate_keys() if duplicates else []
     return replace(document, problems=(*repeated, *document.problems), places=places)
 
@@ -211,10 +214,10 @@ def _exact(value: Any, limits: Limits) -> Document:
             for name, _ in wrong:
                 del copy[name]
             parent[key] = copy
-            todo.extend((item[name], f"{pointer}/{escape(name)}", depth + 1, copy, name) for name in copy)
+            todo.extend((item[name], f"{pointer}/{escape(name)}", depth + 1, copy, name) for name in reversed(copy))
         elif isinstance(item, (list, tuple)):
             parent[key] = elements = [None] * len(item)
-            todo.extend((child, f"{pointer}/{i}", depth + 1, elements, i) for i, child in enumerate(item))
+            todo.extend((item[i], f"{pointer}/{i}", depth + 1, elements, i) for i in reversed(range(len(item))))
         else:
             read = _scalar(item, pointer)
             if isinstance(read, Diagnostic):

@@ -105,6 +105,16 @@ def test_duplicate_keys_hide_nothing() -> None:
     ]
 
 
+def test_the_first_of_many_problems_are_shown_with_their_places() -> None:
+    for text in ('{"enum": [' + "NaN, " * 200 + "1]}", json.dumps({"pattern": "*" * 200_000})):
+        with pytest.raises(GrammarError) as caught:
+            lower_schema(text)
+        first = caught.value.diagnostics[0]
+        assert len(caught.value.diagnostics) >= 100
+        assert first.span is not None
+        assert first.span.start < 15
+
+
 def test_a_crossed_limit_does_not_hide_what_was_found() -> None:
     schema = {"patternProperties": {chr(97 + i): {"minimum": i} for i in range(20)}, "items": {"type": "strnig"}}
     assert pointers(schema, Limits(max_rules=100)) == ["/items/type"]
