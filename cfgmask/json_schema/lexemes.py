@@ -10,15 +10,13 @@ from cfgmask.grammar.regex_tree import (
     NOTHING,
     Alternation,
     Complement,
-    Concatenation,
     Intersection,
     JsonString,
     KeySet,
     RegexTree,
-    Repetition,
-    char_class,
     text,
 )
+from cfgmask.json_schema import spacing
 from cfgmask.json_schema.keys import Keys
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.strings import StringSet
@@ -36,24 +34,15 @@ COMMA, COLON = _fixed(","), _fixed(":")
 _ANY_STRING = Terminal("STRING", JsonString(ANY_TEXT))
 NULL, TRUE, FALSE = (Terminal(word, text(word)) for word in ("null", "true", "false"))
 
-_BLANK = char_class([(0x20, 0x20), (0x09, 0x09)])
-_ANY_SPACE = char_class([(0x20, 0x20), (0x09, 0x0A), (0x0D, 0x0D)])
-_LINE_BREAK = Concatenation((Repetition(text("\r"), 0, 1), text("\n")))
-_BOUNDED_SPACE = Alternation(
-    (
-        Repetition(_BLANK, 1, 8),
-        Concatenation((Repetition(_BLANK, 0, 8), _LINE_BREAK, Repetition(_BLANK, 0, 64))),
-    )
-)
-
 
 def scope(name: str, options: JsonSchemaOptions) -> Scope:
     """What may stand between lexemes."""
-    if options.whitespace == "compact":
+    if options.whitespace == "compact" or options.indent is not None:
         return Scope(name)
-    if options.whitespace == "bounded":
-        return Scope(name, (Terminal("WHITESPACE", _BOUNDED_SPACE),), ignore_once=True)
-    return Scope(name, (Terminal("WHITESPACE", Repetition(_ANY_SPACE, 1, None)),))
+    if options.whitespace == "unbounded":
+        return Scope(name, (Terminal("WHITESPACE", spacing.UNBOUNDED),))
+    regex = spacing.BOUNDED if options.whitespace == "bounded" else spacing.whitespace(options.whitespace)
+    return Scope(name, (Terminal("WHITESPACE", regex),), ignore_once=True)
 
 
 def number(regex: RegexTree, is_integer: bool) -> Terminal:

@@ -17,6 +17,9 @@ from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
 from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.guidance import POINTER as GUIDANCE
+from cfgmask.json_schema.guidance import guided
+from cfgmask.json_schema.indent import indented
 from cfgmask.json_schema.liveness import all_live, needs_of
 from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
@@ -29,6 +32,7 @@ from cfgmask.json_schema.problems import first_errors, ordered
 from cfgmask.json_schema.resolve import Node, Retriever, Schemas
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import session
+from cfgmask.json_schema.spelling import spelled
 from cfgmask.json_schema.survey import Survey, survey
 from cfgmask.json_schema.values import Document, Number, around, plain_decimal, read_object, read_text
 from cfgmask.limits import Limits
@@ -63,9 +67,10 @@ def lower_schema(
     number is bounded.
     """
     document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
+    options, misguided = guided(document.value, options)
     schemas = Schemas(document.value, limits, retrieve)
     found = _surveyed(schemas, document, options)
-    errors = [*document.problems, *found.errors]
+    errors = [*document.problems, *misguided, *found.errors]
     grammar = None
     if found.complete:
         try:
@@ -78,7 +83,8 @@ def lower_schema(
                 raise
     if grammar is None or errors:
         raise GrammarError(document.placed(first_errors(errors)))
-    return replace(grammar, notes=tuple(document.placed(ordered(found.notes))))
+    notes = [note for note in (*found.notes, *grammar.notes) if note.pointer != GUIDANCE]
+    return replace(grammar, notes=tuple(document.placed(ordered(notes))))
 
 
 def _surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -> Survey:
@@ -122,7 +128,7 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
         problems.append(lowering.unsatisfiable(schemas.root, live))
     if problems:
         raise GrammarError(problems)
-    return grammar
+    return spelled(grammar if options.indent is None else indented(grammar, options.indent, limits), options)
 
 
 class _Lowering:

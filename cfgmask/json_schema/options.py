@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
+
+from cfgmask.json_schema import spacing
+
+NAMED_WHITESPACE = ("bounded", "compact", "unbounded")
+# json.dumps goes further; nobody indents by more.
+MAX_INDENT = 16
+_MARKS = {"item_separator": ",", "key_separator": ":"}
 
 
 @dataclass(frozen=True)
@@ -15,27 +22,65 @@ class JsonSchemaOptions:
                                  fits down to depth 16, and a model cannot spin in it
                     "compact"    none at all
                     "unbounded"  any run of JSON whitespace
+                    any other    a regex (as Python's `re` reads it) of what may stand between two lexemes; nothing may
+                                 stand there, too
+    item_separator  a regex of what separates items and members: a comma with white space around it
+    key_separator   a regex of what separates a key and its value: a colon with white space around it
+    indent          None, or by how many blanks: exactly as `json.dumps(value, indent=n)` writes; the three above then
+                    keep their defaults
+    escapes         "any"        strings in every spelling that JSON has
+                    "canonical"  the one spelling of RFC 8785: escapes only where JSON demands them, the shortest ones
     property_order  "schema"     properties in the order in which the schema names them, other keys after them
-    formats         "assert"     `format` restricts the string; a known format that cannot be enforced is refused
+    formats         "assert"     `format` restricts the string
                     "annotate"   `format` restricts nothing and is reported as a note
     on_unsupported  "error"      whatever cannot be enforced exactly is an error
     """
 
-    whitespace: Literal["bounded", "compact", "unbounded"] = "bounded"
+    whitespace: str = "bounded"
+    item_separator: str = ","
+    key_separator: str = ":"
+    indent: int | None = None
+    escapes: Literal["any", "canonical"] = "any"
     property_order: Literal["schema"] = "schema"
     formats: Literal["assert", "annotate"] = "assert"
     on_unsupported: Literal["error"] = "error"
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value not in _ALLOWED[field.name]:
-                allowed = ", ".join(f'"{choice}"' for choice in _ALLOWED[field.name])
-                raise ValueError(f"{field.name}={value!r} is not supported; it may be {allowed}")
+        for name, allowed in _ALLOWED.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                shown = ", ".join(f'"{choice}"' for choice in allowed)
+                raise ValueError(f"{name}={value!r} is not supported; it may be {shown}")
+        self._check_spacing()
+        self._check_indent()
+
+    def _check_spacing(self) -> None:
+        for name in ("whitespace", *_MARKS):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise ValueError(f"{name}={value!r} is not supported; it may be a str")
+            try:
+                if name in _MARKS:
+                    spacing.separator(value, _MARKS[name])
+                elif value not in NAMED_WHITESPACE:
+                    spacing.whitespace(value)
+            except ValueError as error:
+                raise ValueError(f"{name}={value!r} {error}") from None
+
+    def _check_indent(self) -> None:
+        if self.indent is None:
+            return
+        if not isinstance(self.indent, int) or isinstance(self.indent, bool) or not 0 <= self.indent <= MAX_INDENT:
+            raise ValueError(f"indent={self.indent!r} is not supported; it may be None or from 0 to {MAX_INDENT}")
+        for name, default in (("whitespace", NAMED_WHITESPACE[0]), *_MARKS.items()):
+            if getattr(self, name) != default:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} contradicts indent={self.indent}: leave one of them out"
+                )
 
 
 _ALLOWED: dict[str, tuple[str, ...]] = {
-    "whitespace": ("bounded", "compact", "unbounded"),
+    "escapes": ("any", "canonical"),
     "property_order": ("schema",),
     "formats": ("assert", "annotate"),
     "on_unsupported": ("error",),

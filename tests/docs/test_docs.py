@@ -10,8 +10,9 @@ import io
 import json
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -20,6 +21,7 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema import JsonSchemaOptions
 from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS
 from cfgmask.json_schema.formats import FORMATS
+from cfgmask.json_schema.options import NAMED_WHITESPACE
 from cfgmask.lark.refusals import OTHER_IMPORT, REFUSALS
 from tests.docs.pages import PAGES, ROOT, Block, Refused, anchors, blocks, links, refused_rows, words_in_backticks
 from tests.json_schema.judge import accepts, vocabulary
@@ -108,7 +110,7 @@ def test_python(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
 def read(block: Block) -> cfgmask.Grammar:
     if block.language == "lark":
         return cfgmask.Grammar.from_lark(block.text)
-    options: dict[str, Any] = {**block.keywords}
+    options = {name: int(value) if value.isdigit() else value for name, value in block.keywords.items()}
     return cfgmask.Grammar.from_json_schema(block.text, **options)
 
 
@@ -234,7 +236,8 @@ def test_every_keyword_and_format_is_named() -> None:
 
 def test_every_option_of_schemas_is_named() -> None:
     choices = get_type_hints(JsonSchemaOptions)
-    values = {f'"{value}"' for choice in choices.values() for value in get_args(choice)}
+    listed = [get_args(choice) for choice in choices.values() if get_origin(choice) is Literal]
+    values = {f'"{value}"' for value in (*NAMED_WHITESPACE, *chain(*listed))}
     assert {*choices, *values} <= named_in("json_schema.md")
 
 

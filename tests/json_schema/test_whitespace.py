@@ -51,5 +51,5 @@ def test_unbounded() -> None:
 
 
 def test_options_name_what_they_do_not_know() -> None:
-    with pytest.raises(ValueError, match=r"^on_unsupported='relax' is not supported; it may be \"error\"$"):
-        JsonSchemaOptions(on_unsupported="relax")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^escapes='few' is not supported; it may be \"any\", \"canonical\"$"):
+        JsonSchemaOptions(escapes="few")  # type: ignore[arg-type]
