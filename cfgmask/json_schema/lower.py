@@ -123,7 +123,11 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
     if not lowering.has_only_live_rules:
         live = productive_rules(grammar)
         grammar = without_unreachable(without_nonproductive(grammar, live))
-    problems = lowering.problems(grammar)
+    problems, refusals = lowering.problems, lowering.refusals(grammar)
+    if options.on_unsupported == "relax":
+        grammar = replace(grammar, notes=tuple(replace(refusal, severity="warning") for refusal in refusals))
+    else:
+        problems += refusals
     if not problems and start not in live:
         problems.append(lowering.unsatisfiable(schemas.root, live))
     if problems:
@@ -157,10 +161,15 @@ class _Lowering:
             return False
         return all_live({conjunction: self._normaliser.normal(conjunction) for conjunction in self._names})
 
-    def problems(self, grammar: GrammarIR) -> list[Diagnostic]:
-        """What cannot be enforced in the rules that are left in a grammar."""
+    @property
+    def problems(self) -> list[Diagnostic]:
+        """What could not be brought to normal form."""
+        return [d for found in self._normaliser.problems for d in self._normaliser.everywhere(found)]
+
+    def refusals(self, grammar: GrammarIR) -> list[Diagnostic]:
+        """What cannot be enforced in the rules that are left in a grammar: they allow more than the schema does."""
         refused = {d for rule in grammar.rules for d in self._rules.refusals.get(rule.name, ())}
-        return [d for found in (*self._normaliser.problems, *refused) for d in self._normaliser.everywhere(found)]
+        return [d for found in refused for d in self._normaliser.everywhere(found)]
 
     def unsatisfiable(self, root: Node, live: frozenset[str]) -> Diagnostic:
         """Why no value satisfies the schema: the innermost part that is needed and allows nothing.

@@ -8,7 +8,7 @@ does not grow with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -99,14 +99,20 @@ class ObjectLowering:
 
     def _values(self, member: Member, missing: frozenset[int]) -> list[tuple[Conjunction, frozenset[int]]]:
         """What the value of a member may be, with the witnesses that are still missing after it."""
-        found = [(member.value, missing)]
-        for number in sorted(missing):
-            witness = self._shape.witnesses[number]
-            if not witness.admits(member.name):
-                continue
-            met = [(conjoin(value, witness.value), rest - {number}) for value, rest in found]
+        return self._meeting(
+            member.value, missing, [n for n in missing if self._shape.witnesses[n].admits(member.name)]
+        )
+
+    def _meeting(
+        self, value: Conjunction, missing: frozenset[int], possible: Iterable[int]
+    ) -> list[tuple[Conjunction, frozenset[int]]]:
+        """What a value may be that may meet some witnesses, with those that are still missing after it."""
+        found = [(value, missing)]
+        for number in sorted(possible):
+            wanted = self._shape.witnesses[number].value
+            met = [(conjoin(allowed, wanted), rest - {number}) for allowed, rest in found]
             # A value that meets the witness may be written by the other way as well; that does no harm.
-            found = met if witness.value == ANYTHING else found + met
+            found = met if wanted == ANYTHING else found + met
         return found
 
     def _rest(self, state: _State) -> Expr:
@@ -127,13 +133,19 @@ class ObjectLowering:
         return some if least > 0 else Choice((lexemes.CLOSE_OBJECT, some))
 
     def _rest_with_witnesses(self, state: _State) -> Expr:
+        if self._is_full(state):
+            return Choice(())
+        by_missing: dict[frozenset[int], list[_KeyEdge]] = {}
+        for edge in self._edges:
+            for value, missing in self._meeting(edge.value, state.missing, edge.meets & state.missing):
+                by_missing.setdefault(missing, []).append(replace(edge, value=value))
         choices: list[Expr] = []
-        if not self._is_full(state):
-            for meets in dict.fromkeys(edge.meets & state.missing for edge in self._edges):
-                other = self._member_of([edge for edge in self._edges if edge.meets & state.missing == meets])
-                after = _State(state.position, self._more(state), state.missing - meets)
-                if other is not None:
-                    choices.append(Sequence((*_comma(state), other, self._call(after))))
+        for missing, edges in by_missing.items():
+            other = self._member_of(edges)
+            assert other is not None, "there is an edge for each of them"
+            choices.append(
+                Sequence((*_comma(state), other, self._call(_State(state.position, self._more(state), missing))))
+            )
         return Choice(tuple(choices))
 
     def _member_of(self, edges: list[_KeyEdge]) -> Expr | None:

@@ -34,6 +34,7 @@ class JsonSchemaOptions:
     formats         "assert"     `format` restricts the string
                     "annotate"   `format` restricts nothing and is reported as a note
     on_unsupported  "error"      whatever cannot be enforced exactly is an error
+                    "relax"      it is a warning, and more is allowed there than the schema says, never less
     """
 
     whitespace: str = "bounded"
@@ -43,7 +44,7 @@ class JsonSchemaOptions:
     escapes: Literal["any", "canonical"] = "any"
     property_order: Literal["schema"] = "schema"
     formats: Literal["assert", "annotate"] = "assert"
-    on_unsupported: Literal["error"] = "error"
+    on_unsupported: Literal["error", "relax"] = "error"
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
@@ -83,5 +84,5 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "escapes": ("any", "canonical"),
     "property_order": ("schema",),
     "formats": ("assert", "annotate"),
-    "on_unsupported": ("error",),
+    "on_unsupported": ("error", "relax"),
 }
