@@ -12,7 +12,7 @@ MAX_PROBLEMS = 100
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Each once, by place, errors before what is only worth knowing."""
-    return sorted(set(diagnostics), key=lambda d: (d.severity, d.pointer or "", d.code, d.message))
+    return sorted(set(diagnostics), key=_place)
 
 
 def first_errors(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -22,3 +22,8 @@ def first_errors(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
         message = f"there are more than {MAX_PROBLEMS} errors; the rest is not shown"
         found = [*found[:MAX_PROBLEMS], Diagnostic("schema-too-many-errors", message)]
     return found
+
+
+def _place(diagnostic: Diagnostic) -> tuple[str, str, str, int, str]:
+    start = -1 if diagnostic.span is None else diagnostic.span.start
+    return diagnostic.severity, diagnostic.pointer or "", diagnostic.code, start, diagnostic.message
