@@ -8,6 +8,7 @@ from cfgmask.compiler import Grammar, compile
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import CfgmaskError, GrammarError, LimitExceeded, TokenRejected, VocabularyError
 from cfgmask.limits import Limits
+from cfgmask.patterns import json_regex
 from cfgmask.vocabulary import Vocabulary
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "VocabularyError",
     "compile",
     "fill_masks",
+    "json_regex",
 ]

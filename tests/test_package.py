@@ -31,6 +31,7 @@ PUBLIC_NAMES = {
     "VocabularyError",
     "compile",
     "fill_masks",
+    "json_regex",
 }
 
 
@@ -81,6 +82,7 @@ ALLOWED: dict[str, set[str]] = {
     "diagnostics": set(),
     "errors": {"diagnostics"},
     "limits": set(),
+    "patterns": set(),
     "grammar": BOTTOM,
     "regex": TREES,
     "json_schema": TREES | {"regex"},
@@ -90,7 +92,7 @@ ALLOWED: dict[str, set[str]] = {
     "tokenizers": BOTTOM,
     "vocabulary": BOTTOM | {"tokenizers", "_core"},
     "compiler": TREES | FRONT_ENDS | {"regex", "vocabulary", "_core"},
-    "__init__": ENGINE,
+    "__init__": ENGINE | {"patterns"},
     "integrations": ENGINE,
     "demo": set(),
     "cli": ENGINE | {"integrations", "demo"},
