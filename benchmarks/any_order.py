@@ -23,10 +23,12 @@ class Undecided(Exception):
 def accepts_in_some_order(compiled: cfgmask.CompiledGrammar, value: Any) -> bool:
     """Try orders depth first. Raises Undecided after `MAX_STEPS` steps.
 
-    A key after which all others can still come is taken without looking back, so an order may be missed where an object
-    has several alternatives that want different orders.
+    First, a key after which all others can still come is taken without looking back; that may miss an order where an
+    object has several alternatives that want different orders, so then all orders are tried.
     """
-    return any(matcher.is_accepting for matcher in _Search().written(compiled.matcher(), value))
+    return any(
+        matcher.is_accepting for hasty in (True, False) for matcher in _Search(hasty).written(compiled.matcher(), value)
+    )
 
 
 def _key(name: str) -> bytes:
@@ -34,7 +36,8 @@ def _key(name: str) -> bytes:
 
 
 class _Search:
-    def __init__(self) -> None:
+    def __init__(self, hasty: bool) -> None:
+        self._hasty = hasty
         self._steps = 0
 
     def written(self, matcher: cfgmask.Matcher, value: Any) -> Iterator[cfgmask.Matcher]:
@@ -57,7 +60,7 @@ class _Search:
             for keyed in self._after(matcher, comma + _key(key)):
                 for written in self.written(keyed, value):
                     possible = sum(any(self._after(written, b"," + _key(other))) for other in others)
-                    if possible == len(others):
+                    if self._hasty and possible == len(others):
                         # Nothing is lost by taking this key now, so the other orders need not be tried.
                         yield from self._members(written, others, b",")
                         return
