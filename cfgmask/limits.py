@@ -16,7 +16,7 @@ class Limits:
 
     max_source_bytes   size of a grammar, schema or pattern text
     max_nesting        nesting depth of groups, of schema values and of regexes
-    max_regex_nodes    different regex nodes (residuals included) that one grammar may create; each 16 parts count as one
+    max_regex_nodes    different regex nodes (residuals included) that one grammar may create; large ones count more
     max_lexer_states   different lexer states that one grammar may create
     max_search_steps   derivatives that one question of emptiness may take
     max_rules          rules and rule expansions of one grammar

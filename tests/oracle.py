@@ -7,12 +7,20 @@ token. States are immutable values. Nothing is shared with the core but the IR.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 from cfgmask.grammar import ir as grammar
+from cfgmask.grammar import regex_tree as tree
 from tests.oracle_regex import Regexes, Residual
+
+# A JSON scalar with its kind, since True == 1 in Python.
+Value: TypeAlias = tuple[str, object]
+# The values in the innermost set that is open; None if there is none.
+Seen: TypeAlias = frozenset[Value] | None
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,15 @@ class Occurrence:
     regex: Residual
     priority: int
     scope: int
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class NewValue:
+    """A distinct terminal where the values of `seen` have come before it in its set."""
+
+    occurrence: Occurrence
+    seen: Seen
 
 
 @dataclass(frozen=True)
@@ -40,25 +57,29 @@ class Skip:
 
 
 Symbol: TypeAlias = Occurrence | TokenOccurrence | str
-Target: TypeAlias = Occurrence | Skip
+Target: TypeAlias = Occurrence | NewValue | Skip
 
 
 @dataclass(frozen=True, eq=False)
 class Production:
     head: str
     body: tuple[Symbol, ...]
+    opens_set: bool = False
 
 
 class Item(NamedTuple):
     """A production read up to `dot`, begun at the set `origin` (None: at the very set that holds the item).
 
     may_skip: whether ignored text may still stand before the next symbol.
+    entered, seen: the values of the open set where the production began, and now.
     """
 
     production: Production
     dot: int
     origin: ItemSet | None
     may_skip: bool
+    entered: Seen = None
+    seen: Seen = None
 
     @property
     def next(self) -> Symbol | None:
@@ -74,17 +95,21 @@ class ItemSet:
     waiting: Mapping[str, set[Item]]
 
 
-Ends: TypeAlias = frozenset[tuple[ItemSet, Target | TokenOccurrence]]
+# The set at which a lexeme began, what it was, and its text where that counts.
+End: TypeAlias = tuple[ItemSet, Target | TokenOccurrence, bytes]
+Ends: TypeAlias = frozenset[End]
 
 
 class Possibility(NamedTuple):
     """One reading of the text so far: the parser at the end of the last lexeme, and the lexeme since then.
 
     lexeme: each terminal that the pending lexeme may become, with its residual; empty between lexemes.
+    text: its bytes, where some terminal that may come here is distinct and a set is open.
     """
 
     items: ItemSet
     lexeme: frozenset[tuple[Target, Residual]]
+    text: bytes = b""
 
 
 BETWEEN_LEXEMES: frozenset[tuple[Target, Residual]] = frozenset()
@@ -130,7 +155,7 @@ class Oracle:
         self.end_tokens = frozenset(end_tokens)
         self._regexes = regexes or Regexes()
         translation = Translation(ir, self._regexes, len(tokens), self.end_tokens, special or {})
-        self._parser = Parser(ir, translation.productions)
+        self._parser = Parser(ir, translation.productions, self._regex, self._regexes.is_empty)
         self._complete_mode = ir.lexer == "complete"
         self._skips = [
             self._regexes.alternation(*(self._regexes.lower(t.regex) for t in scope.ignore)) for scope in ir.scopes
@@ -154,25 +179,31 @@ class Oracle:
         return state
 
     def _step_longest(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
-        for items, lexeme in possibilities:
+        for items, lexeme, text in possibilities:
             longer = self._taken(lexeme or self._live(items), byte)
             if longer:
-                yield Possibility(items, longer)
+                yield Possibility(items, longer, self._tracked(items, text, byte))
             elif lexeme:
-                ended = self._end_lexeme(items, lexeme)
+                ended = self._end_lexeme(items, lexeme, text)
                 begun = self._taken(self._live(ended), byte) if ended else None
                 if ended and begun:
-                    yield Possibility(ended, begun)
+                    yield Possibility(ended, begun, self._tracked(ended, b"", byte))
 
     def _step_complete(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
-        ends: set[tuple[ItemSet, Target | TokenOccurrence]] = set()
-        for items, lexeme in possibilities:
+        ends: set[End] = set()
+        for items, lexeme, text in possibilities:
+            longer = self._tracked(items, text, byte)
             for target, residual in self._taken(lexeme or self._live(items), byte):
-                yield Possibility(items, frozenset({(target, residual)}))
+                yield Possibility(items, frozenset({(target, residual)}), longer)
                 if self._regexes.nullable(residual):
-                    ends.add((items, target))
+                    ends.add((items, target, longer))
         if ends:
             yield Possibility(self._parser.scan(frozenset(ends)), BETWEEN_LEXEMES)
+
+    def _tracked(self, items: ItemSet, text: bytes, byte: int) -> bytes:
+        """The text of a lexeme after a byte, where its value may count."""
+        tracks = any(isinstance(target, NewValue) for target in self._parser.expected(items))
+        return text + bytes([byte]) if tracks else b""
 
     def _taken(self, lexeme: Iterable[tuple[Target, Residual]], byte: int) -> frozenset[tuple[Target, Residual]]:
         """What is left of a lexeme after a byte: the terminals that it may still become."""
@@ -181,24 +212,33 @@ class Oracle:
 
     def _live(self, items: ItemSet) -> frozenset[tuple[Target, Residual]]:
         """The terminals that may begin here, none of them read yet."""
-        return frozenset(
-            (t, self._skips[t.scope] if isinstance(t, Skip) else t.regex) for t in self._parser.expected(items)
-        )
+        return frozenset((target, self._regex(target)) for target in self._parser.expected(items))
 
-    def _end_lexeme(self, items: ItemSet, lexeme: Iterable[tuple[Target, Residual]]) -> ItemSet | None:
+    def _regex(self, target: Target) -> Residual:
+        match target:
+            case Skip(scope):
+                return self._skips[scope]
+            case NewValue(occurrence, seen):
+                unwanted = self._regexes.alternation(*(self._regexes.lower(spellings(value)) for value in seen or ()))
+                return self._regexes.intersection(occurrence.regex, self._regexes.complement(unwanted))
+        return target.regex
+
+    def _end_lexeme(self, items: ItemSet, lexeme: Iterable[tuple[Target, Residual]], text: bytes) -> ItemSet | None:
         """Longest match: the parser after the pending lexeme, if it is complete in some terminal."""
         complete = [target for target, residual in lexeme if self._regexes.nullable(residual)]
         if not complete:
             return None
         highest = max(map(_priority, complete))
-        return self._parser.scan(frozenset((items, target) for target in complete if _priority(target) == highest))
+        return self._parser.scan(
+            frozenset((items, target, text) for target in complete if _priority(target) == highest)
+        )
 
     def _ends(self, state: State) -> list[ItemSet]:
         """The parser where the text so far ends, for each reading that may end here."""
-        between = [items for items, lexeme in state.possibilities if not lexeme]
+        between = [items for items, lexeme, _ in state.possibilities if not lexeme]
         if self._complete_mode:  # lexemes that may end here have been ended already
             return between
-        ended = [self._end_lexeme(items, lexeme) for items, lexeme in state.possibilities if lexeme]
+        ended = [self._end_lexeme(*reading) for reading in state.possibilities if reading.lexeme]
         return between + [items for items in ended if items]
 
     # Tokens.
@@ -219,7 +259,7 @@ class Oracle:
     def _step_named(self, state: State, token: int) -> State:
         """The token as a symbol of the grammar."""
         places = self._ends(state)
-        ends = frozenset((items, t) for items in places for t in self._parser.token_sets(items) if token in t.ids)
+        ends = frozenset((items, t, b"") for items in places for t in self._parser.token_sets(items) if token in t.ids)
         # Complete mode has one parser for all readings that end here, longest match one for each reading.
         groups = {ends} if self._complete_mode else {frozenset(e for e in ends if e[0] is items) for items in places}
         scanned = [self._parser.scan(group) for group in groups if group]
@@ -243,7 +283,33 @@ class Oracle:
 
 
 def _priority(target: Target) -> int:
-    return target.priority if isinstance(target, Occurrence) else 0
+    match target:
+        case Occurrence(priority=priority) | NewValue(Occurrence(priority=priority)):
+            return priority
+    return 0
+
+
+def value_of(text: bytes) -> Value:
+    """The JSON scalar that a lexeme spells."""
+    value = json.loads(text, parse_int=Decimal, parse_float=Decimal)
+    return type(value).__name__, value
+
+
+def spellings(value: Value) -> tree.RegexTree:
+    """Every way to write a JSON scalar, exponents aside."""
+    match value:
+        case "str", str(decoded):
+            return tree.JsonString(tree.text(decoded))
+        case "Decimal", Decimal() as number:
+            digits = format(abs(number), "f")
+            whole, _, fraction = digits.partition(".")
+            fraction = fraction.rstrip("0")
+            zeros = tree.Repetition(tree.text("0"), 0, None)
+            point = tree.Concatenation((tree.text("."), tree.text("0"), zeros))
+            end = tree.Concatenation((tree.text(f".{fraction}"), zeros)) if fraction else tree.Repetition(point, 0, 1)
+            sign = tree.Repetition(tree.text("-"), int(number < 0), int(number <= 0))
+            return tree.Concatenation((sign, tree.text(whole), end))
+    return tree.text(json.dumps(value[1]))
 
 
 class Translation:
@@ -268,7 +334,7 @@ class Translation:
         self._made = 0
         self._add(_ACCEPT, (ir.start,))
         for rule in ir.rules:
-            self._add(rule.name, (self._symbol(rule.body, rule.scope),))
+            self._written.append(Production(rule.name, (self._symbol(rule.body, rule.scope),), rule.opens_set))
         self.productions = self._productive()
 
     def _add(self, head: str, body: tuple[Symbol, ...]) -> None:
@@ -299,7 +365,7 @@ class Translation:
 
     def _terminal(self, terminal: grammar.Terminal, scope: int) -> Symbol:
         regex = self._regexes.lower(terminal.regex)
-        occurrence = Occurrence(regex, terminal.priority, scope)
+        occurrence = Occurrence(regex, terminal.priority, scope, terminal.distinct)
         return self._choice((), (occurrence,)) if self._regexes.nullable(regex) else occurrence
 
     def _ids(self, token_set: grammar.TokenSet) -> frozenset[int]:
@@ -341,7 +407,15 @@ class Translation:
 class Parser:
     """Earley item sets as values: equal contents are one object, since a set's future depends on nothing else."""
 
-    def __init__(self, ir: grammar.GrammarIR, productions: Iterable[Production]) -> None:
+    def __init__(
+        self,
+        ir: grammar.GrammarIR,
+        productions: Iterable[Production],
+        regex_of: Callable[[Target], Residual],
+        is_empty: Callable[[Residual], bool],
+    ) -> None:
+        self._regex_of = regex_of
+        self._is_empty = is_empty
         self._scopes = ir.scopes
         self._start_scope = next(rule.scope for rule in ir.rules if rule.name == ir.start)
         self._ignore_final = ir.ignore_final
@@ -365,22 +439,55 @@ class Parser:
     def _scan(self, ends: Ends) -> ItemSet:
         moved: set[Item] = set()
         kept: set[Item] = set()
-        for items, target in ends:
+        for items, target, text in ends:
             if isinstance(target, Skip):
                 once = self._scopes[target.scope].ignore_once
                 kept |= {_begun(i, items)._replace(may_skip=not once) for i in self._skippable(items, target.scope)}
             else:
-                moved |= {_begun(i, items)._replace(dot=i.dot + 1) for i in items.items if i.next == target}
+                matched = {_begun(i, items)._replace(dot=i.dot + 1) for i in items.items if self._target(i) == target}
+                if isinstance(target, NewValue):
+                    seen = (target.seen or frozenset()) | {value_of(text)}
+                    matched = {item._replace(seen=seen) for item in matched}
+                moved |= matched
         moved = {item._replace(may_skip=True) for item in moved}
         return self._closure(moved | kept, may_skip=True)
 
     def expected(self, items: ItemSet) -> set[Target]:
         """The terminals that may come next, and the skips of their scopes."""
         if items not in self._expected:
-            terminals = {i.next for i in items.items if isinstance(i.next, Occurrence)}
+            terminals = {t for t in map(self._target, items.items) if isinstance(t, Occurrence | NewValue)}
             skips = {Skip(scope) for scope in range(len(self._scopes)) if self._skippable(items, scope)}
             self._expected[items] = terminals | skips
         return self._expected[items]
+
+    def _target(self, item: Item) -> Target | TokenOccurrence | None:
+        """What the item takes next, if that is no nonterminal and something may follow it."""
+        match item.next:
+            case Occurrence(distinct=True) as occurrence if item.seen is not None:
+                value = NewValue(occurrence, item.seen)
+                return None if self._is_empty(self._regex_of(value)) else value
+            case Occurrence() as occurrence if item.seen is not None:
+                rest = item.production.body[item.dot + 1 :]
+                return occurrence if self._may_begin(rest, item.seen, frozenset()) else None
+            case Occurrence() | TokenOccurrence() as symbol:
+                return symbol
+        return None
+
+    def _may_begin(self, body: tuple[Symbol, ...], seen: Seen, called: frozenset[str]) -> bool:
+        """Whether something may come first of these symbols, after the values that have been seen."""
+        if not body:
+            return True
+        match body[0]:
+            case Occurrence(distinct=True) as occurrence:
+                return not self._is_empty(self._regex_of(NewValue(occurrence, seen)))
+            case str(head) if head not in called:
+                return any(
+                    production.opens_set or self._may_begin(production.body + body[1:], seen, called | {head})
+                    for production in self._alternatives.get(head, [])
+                )
+            case str():
+                return False
+        return True
 
     def token_sets(self, items: ItemSet) -> set[TokenOccurrence]:
         return {i.next for i in items.items if isinstance(i.next, TokenOccurrence)}
@@ -395,7 +502,7 @@ class Parser:
     def _gap_scope(self, item: Item) -> int | None:
         """The scope whose ignored text may stand before the item's next symbol (or the end of the text)."""
         if isinstance(item.next, Occurrence | TokenOccurrence):
-            return item.next.scope
+            return item.next.scope if self._target(item) else None
         if item.production.head == _ACCEPT and item.next is None and self._ignore_final:
             return self._start_scope
         return None
@@ -412,23 +519,33 @@ class Parser:
                 continue
             known.add(item)
             if isinstance(item.next, str):
-                new += [Item(production, 0, None, may_skip) for production in self._alternatives.get(item.next, [])]
+                new += [_predicted(item, p, may_skip) for p in self._alternatives.get(item.next, [])]
                 waiting.setdefault(item.next, set()).add(item)
                 if item.next in empty:
-                    new.append(_over(item, None, may_skip))
+                    new.append(_over(item, None, may_skip, item.seen))
             elif item.next is None:
                 head = item.production.head
                 if item.origin is None:
                     empty.add(head)
                 callers = waiting if item.origin is None else item.origin.waiting
-                new += [_over(caller, item.origin, may_skip) for caller in callers.get(head, ())]
+                for caller in callers.get(head, ()):
+                    if item.production.opens_set:
+                        new.append(_over(caller, item.origin, may_skip, caller.seen))
+                    elif caller.seen == item.entered:
+                        new.append(_over(caller, item.origin, may_skip, item.seen))
         content = frozenset(known)
         return self._sets.setdefault(content, ItemSet(content, waiting))
 
 
-def _over(caller: Item, where: ItemSet | None, may_skip: bool) -> Item:
+def _predicted(caller: Item, production: Production, may_skip: bool) -> Item:
+    """The production that begins where the item waits for it."""
+    seen: Seen = frozenset() if production.opens_set else caller.seen
+    return Item(production, 0, None, may_skip, seen, seen)
+
+
+def _over(caller: Item, where: ItemSet | None, may_skip: bool, seen: Seen) -> Item:
     """The item of the set `where` (None: of the very set) after the nonterminal that it waited for."""
-    return _begun(caller, where)._replace(dot=caller.dot + 1, may_skip=may_skip)
+    return _begun(caller, where)._replace(dot=caller.dot + 1, may_skip=may_skip, seen=seen)
 
 
 def _begun(item: Item, where: ItemSet | None) -> Item:

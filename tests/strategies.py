@@ -185,6 +185,52 @@ def grammars(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> GrammarIR
     )
 
 
+_VALUES = [
+    tree.JsonString(tree.Repetition(_AB, 0, 2), escapes="canonical"),
+    tree.JsonString(tree.KeySet((b"a", b'"')), escapes="canonical"),
+    tree.Alternation((tree.JsonString(tree.Repetition(_AB, 0, None), escapes="canonical"), tree.text("1"))),
+    tree.KeySet((b"0", b"-0.0", b"1", b"1.0")),
+    tree.Concatenation(
+        (tree.Repetition(tree.text("-"), 0, 1), tree.text("1"), tree.Repetition(tree.text("0"), 0, None))
+    ),
+    tree.Concatenation((tree.text("1.1"), tree.Repetition(tree.text("0"), 0, 1))),
+    tree.KeySet((b"true", b"null")),
+    tree.text("true"),
+]
+_MARKS = [tree.text(c) for c in ("[", "]", ",", ",", "a")]
+LIST_TEXTS = (b'["a","b",1,1.0,-0,0,true,null]', b'["\\u0061","a","\\"","aa"],[1,10,1.1,1.10]')
+
+
+@st.composite
+def list_problems(draw: st.DrawFn) -> Problem:
+    """Lists of JSON scalars, nested and ambiguous, in which some terminals are distinct and some rules open sets."""
+    names = ["start", "one", "two", "three"][: draw(st.integers(1, 4))]
+    chosen = draw(st.lists(st.sampled_from(_VALUES), min_size=1, max_size=3))
+    values = st.sampled_from(chosen).flatmap(lambda r: st.builds(Terminal, st.just("V"), st.just(r), distinct=_OFTEN))
+    marks = st.sampled_from(_MARKS).map(lambda r: Terminal("M", r))
+    references = st.sampled_from(names).map(RuleRef)
+    listed = st.builds(_listed, st.one_of(values, values, references), st.one_of(values, references), _COUNTS)
+    bodies = st.recursive(st.one_of(values, values, marks, references, listed, listed), _expressions, max_leaves=4)
+    scopes = draw(st.sampled_from([_NO_SPACE, (_scope([tree.text(" ")], True),)]))
+    start = Rule("start", draw(st.one_of(listed, listed, bodies)), opens_set=True)
+    others = [Rule(name, draw(bodies), opens_set=draw(_OFTEN)) for name in names[1:]]
+    ir = GrammarIR((start, *others), "start", tuple(scopes), draw(st.sampled_from(["longest", "complete"])))  # type: ignore[arg-type]
+    try:
+        return problems_of([ir], random.Random(draw(st.integers(0, 2**16))), LIST_TEXTS)[0]
+    except (Undecided, ValueError):
+        reject()
+
+
+_OFTEN = st.sampled_from([True, True, True, False])
+_COUNTS = st.sampled_from([(0, None), (2, None), (3, None), (4, 4)])
+
+
+def _listed(first: Expr, more: Expr, count: tuple[int, int | None]) -> Expr:
+    """[first,more,more...]"""
+    comma, opening, closing = (Terminal(c, tree.text(c)) for c in ",[]")
+    return Sequence((opening, first, Repeat(Sequence((comma, more)), *count), closing))
+
+
 LETTERS = VocabularySpec([b"a", b"b", b"c", b" ", b"ab", b"a ", b""], [6], {})
 
 

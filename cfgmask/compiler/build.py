@@ -52,7 +52,7 @@ class _Build:
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []
         self._rules: dict[str, int] = {}
-        self._terminals: dict[tuple[int, int, int, str], int] = {}
+        self._terminals: dict[tuple[int, int, int, str, bool], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._n_groups = 0
@@ -65,7 +65,7 @@ class _Build:
                 ignore = self._regexes.node(Alternation(tuple(terminal.regex for terminal in scope.ignore)))
             self._scopes.append(builder.scope(ignore, scope.ignore_once))
         for rule in ir.rules:
-            self._rules[rule.name] = builder.nonterminal(rule.name)
+            self._rules[rule.name] = builder.nonterminal(rule.name, rule.opens_set)
         for rule in ir.rules:
             self._alternatives(self._rules[rule.name], rule.body, rule.scope, rule.name)
         if self._problems:
@@ -130,10 +130,10 @@ class _Build:
         return seen
 
     def _new_terminal(self, terminal: Terminal, scope: int) -> int:
-        key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name)
+        key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name, terminal.distinct)
         if key not in self._terminals:
-            regex, _, priority, name = key
-            self._terminals[key] = self._builder.terminal(regex, self._scopes[scope], priority, name)
+            regex, _, priority, name, distinct = key
+            self._terminals[key] = self._builder.terminal(regex, self._scopes[scope], priority, name, distinct)
         return self._terminals[key]
 
     def _token_set(self, tokens: TokenSet, scope: int) -> int:

@@ -17,12 +17,15 @@ from cfgmask.grammar.regex_tree import RegexTree
 class Terminal:
     """A named regex, as one symbol of a rule's body. It may match the empty text; the lexer then skips it.
 
-    name  what diagnostics call it: `NUMBER`, `"{"`
+    name      what diagnostics call it: `NUMBER`, `"{"`
+    distinct  its lexemes are JSON scalars (numbers without exponents), and in the innermost rule around it that
+              `opens_set`, none is equal to one before it; outside of such rules it means nothing
     """
 
     name: str
     regex: RegexTree
     priority: int = 0
+    distinct: bool = False
     span: Span | None = field(default=None, compare=False)
 
 
@@ -92,12 +95,17 @@ class Scope:
 
 @dataclass(frozen=True)
 class Rule:
-    """scope  index into `GrammarIR.scopes`"""
+    """One rule.
+
+    scope      index into `GrammarIR.scopes`
+    opens_set  each text of it is a list of its own to `distinct` terminals. It must not be left-recursive
+    """
 
     name: str
     body: Expr
     scope: int = 0
     span: Span | None = field(default=None, compare=False)
+    opens_set: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from tests.strategies import (
     discards_undecided,
     families,
     letter_grammars,
+    list_problems,
     problems,
     random_token,
 )
@@ -69,6 +70,15 @@ def test_masks_are_the_oracles(problem: Problem) -> None:
 @discards_undecided
 def test_fresh_masks_are_the_oracles(problem: Problem) -> None:
     walk(problem, fresh=True)
+
+
+@given(list_problems(), st.booleans())
+@discards_undecided
+def test_distinct_values_are_the_oracles(problem: Problem, fresh: bool) -> None:
+    try:
+        walk(problem, fresh=fresh)
+    except RuntimeError:  # a rule that opens a set calls itself at its left edge
+        reject()
 
 
 def letter_engines(ir: GrammarIR) -> tuple[Oracle, cfgmask.Matcher]:

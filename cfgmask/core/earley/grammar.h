@@ -32,6 +32,8 @@ struct Terminal {
   uint32_t scope = 0;
   int32_t priority = 0;
   std::string name;
+  // Its lexemes are JSON scalars (numbers without exponents), none of them equal to one before it in the open set.
+  bool distinct = false;
 };
 
 struct TokenSet {
@@ -50,6 +52,8 @@ struct Nonterminal {
   std::string name;
   std::vector<std::vector<Symbol>> alternatives;
   bool nullable = false;
+  // What it derives has a set of its own for the values of distinct terminals.
+  bool opens_set = false;
   // Position of its component in an order in which callers at the left edge come first; see analyse().
   uint32_t order = 0;
   bool left_recursive = false;

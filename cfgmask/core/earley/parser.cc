@@ -17,14 +17,17 @@ std::span<const uint32_t> normalise(std::vector<uint64_t>& items) {
 
 }  // namespace
 
-Parser::Parser(const Grammar& grammar, Lexer& lexer, const Limits& limits)
+Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const Limits& limits)
     : grammar_(grammar),
+      regexes_(regexes),
       lexer_(lexer),
       max_items_(limits.max_items),
       item_set_account_{"max_item_sets", limits.max_item_sets},
+      seen_(regexes, limits.max_item_sets),
       callers_(grammar.nonterminals.size()) {
   rests_.push_back(Rest{});
-  continuations_.push_back({true, {}});  // the root: nothing awaits the start symbol
+  // The root: nothing awaits the start symbol.
+  continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), {}});
   continuation_ids_.intern({});
   for (const Nonterminal& nonterminal : grammar.nonterminals) {
     auto& rests = alternatives_.emplace_back();
@@ -64,7 +67,8 @@ Parser::Parser(const Grammar& grammar, Lexer& lexer, const Limits& limits)
 size_t Parser::bytes() const {
   return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 +
          continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
-         n_items_ * sizeof(ItemSet::Edge) + scans_.bytes();
+         n_items_ * sizeof(ItemSet::Edge) + scans_.bytes() + tracked_scan_ids_.bytes() + tracked_scans_.bytes() +
+         seen_.bytes();
 }
 
 RestId Parser::rest(Symbol head, RestId tail) {
@@ -98,6 +102,13 @@ void Parser::insert(Item item, Kernel& kernel) {
   if (rests_[item.rest.value].nullable) complete(item.continuation, kernel);
 }
 
+void Parser::advance_distinct(const Item& item, TextId text, Kernel& kernel) {
+  const SeenId seen = continuations_[item.continuation.value].seen;
+  Item after{rests_[item.rest.value].tail, item.continuation};
+  if (seen != SeenValues::none()) after.continuation = with_seen(item.continuation, seen_.add(seen, text));
+  insert(after, kernel);
+}
+
 // The nonterminal that `continuation` awaits ends here, and with it whatever becomes complete by that.
 void Parser::complete(ContinuationId continuation, Kernel& kernel) {
   std::vector<ContinuationId> pending{continuation};
@@ -110,9 +121,11 @@ void Parser::complete(ContinuationId continuation, Kernel& kernel) {
       kernel.items.push_back(Item{kNil, kRoot}.packed());
       continue;
     }
-    for (uint64_t word : continuations_[at.value].members) {
-      const Item item = Item::unpack(word);
-      if (item.rest != kNil) kernel.items.push_back(word);
+    const Continuation& ended = continuations_[at.value];
+    for (uint64_t word : ended.members) {
+      Item item = Item::unpack(word);
+      if (ended.kind != ContinuationKind::kRestores) item.continuation = with_seen(item.continuation, ended.seen);
+      if (item.rest != kNil) kernel.items.push_back(item.packed());
       if (rests_[item.rest.value].nullable) pending.push_back(item.continuation);
     }
   }
@@ -146,9 +159,22 @@ ItemSetId Parser::intern_kernel(Kernel& kernel) {
   return ItemSetId(kernel_ids_.intern(key).first);
 }
 
-ItemSetId Parser::scan(ItemSetId from, SlotSetId matched) {
+ItemSetId Parser::scan(ItemSetId from, SlotSetId matched, TextId text) {
+  if (text != SeenValues::no_text()) {
+    const uint32_t words[] = {from.value, matched.value, text.value};
+    if (auto known = tracked_scan_ids_.find(words)) return tracked_scans_[*known];
+    const ItemSetId to = compute_scan(from, matched, text);
+    tracked_scan_ids_.intern(words);
+    return tracked_scans_.push_back(to);
+  }
   const uint64_t key = (uint64_t{from.value} << 32) | matched.value;
   if (auto known = scans_.find(key)) return ItemSetId(*known);
+  const ItemSetId to = compute_scan(from, matched, text);
+  scans_.insert(key, to.value);
+  return to;
+}
+
+ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text) {
   const ItemSet& set = at(from);
   const Words slots = lexer_.slots(matched);
   int32_t best = INT32_MIN;
@@ -161,14 +187,14 @@ ItemSetId Parser::scan(ItemSetId from, SlotSetId matched) {
       const ItemSet::Edge& edge = set.edges[i];
       if (edge.is_ignore) {
         add_skipped(set, edge.source, kernel);
+      } else if (text != SeenValues::no_text() && grammar_.terminals[edge.source].distinct) {
+        advance_distinct(edge.item, text, kernel);
       } else {
         advance(edge.item, kernel);
       }
     }
   }
-  const ItemSetId to = intern_kernel(kernel);
-  scans_.insert(key, to.value);
-  return to;
+  return intern_kernel(kernel);
 }
 
 std::optional<ItemSetId> Parser::scan_token(std::span<const ItemSetId> sets, uint32_t token) {
@@ -219,14 +245,15 @@ ItemSet Parser::close(std::span<const uint64_t> kernel) {
   while (!closing.waiting.empty()) {
     auto first = closing.waiting.begin();
     std::vector<uint32_t> members = std::move(first->second);
-    closing.open_order = first->first;
+    closing.open = first->first;
+    const SeenId seen = closing.open.seen;
     closing.waiting.erase(first);
     if (grammar_.nonterminals[members[0]].left_recursive) {
-      expand_loop(std::move(members), closing);
+      expand_loop(std::move(members), seen, closing);
     } else {
-      expand_plain(members[0], closing);
+      expand_plain(members[0], seen, closing);
     }
-    closing.open_order = UINT32_MAX;
+    closing.open = kClosed;
   }
   callers_left_over_ = false;
   add_ignores(closing.set);
@@ -256,9 +283,19 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
   switch (here.head.kind()) {
     case SymbolKind::kTerminal: {
       const Terminal& terminal = grammar_.terminals[here.head.index()];
-      if (terminal.regex == RegexStore::nothing()) return;
+      const SeenId seen = continuations_[item.continuation.value].seen;
+      RegexId regex = terminal.regex;
+      if (seen != SeenValues::none()) {
+        if (terminal.distinct) {
+          closing.set.tracks = true;
+          regex = seen_.without(regex, seen);
+        } else if (!may_begin(here.tail, seen)) {
+          return;  // a comma after which every value has been seen
+        }
+      }
+      if (regex == RegexStore::nothing()) return;
       closing.set.edges.push_back(
-          {terminal.regex, terminal.priority, here.head.index(), false, {at, item.continuation, item.gap}});
+          {regex, terminal.priority, here.head.index(), false, {at, item.continuation, item.gap}});
       return;
     }
     case SymbolKind::kTokenSet:
@@ -283,70 +320,119 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
   }
 }
 
+// Whether something may come first of what is left of an alternative, after the values that have been seen.
+bool Parser::may_begin(RestId rest, SeenId seen) {
+  std::vector<RestId> todo{rest};
+  std::vector<bool> called(grammar_.nonterminals.size(), false);
+  while (!todo.empty()) {
+    const RestId at = todo.back();
+    todo.pop_back();
+    if (at == kNil) return true;
+    const Rest here = rests_[at.value];
+    Symbol head = here.head;
+    if (nullable(head)) todo.push_back(here.tail);
+    if (head.kind() == SymbolKind::kRepeat) head = Symbol{repeat_ids_.at(head.index())[0]};
+    if (head.kind() == SymbolKind::kTerminal) {
+      const Terminal& terminal = grammar_.terminals[head.index()];
+      if (!terminal.distinct || seen_.without(terminal.regex, seen) != RegexStore::nothing()) return true;
+    } else if (head.kind() == SymbolKind::kTokenSet || grammar_.nonterminals[head.index()].opens_set) {
+      return true;
+    } else if (!called[head.index()]) {
+      called[head.index()] = true;
+      todo.insert(todo.end(), alternatives_[head.index()].begin(), alternatives_[head.index()].end());
+    }
+  }
+  return false;
+}
+
+std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, SeenId seen, Closing& closing) {
+  return seen == SeenValues::none() ? callers_[nonterminal] : closing.tracked_callers[{nonterminal, seen}];
+}
+
 void Parser::call(uint32_t nonterminal, RestId tail, ContinuationId continuation, Closing& closing) {
-  std::vector<uint64_t>& callers = callers_[nonterminal];
+  const Nonterminal& callee = grammar_.nonterminals[nonterminal];
+  const Continuation& awaiting = continuations_[continuation.value];
+  const SeenId seen = callee.opens_set ? SeenValues::empty() : awaiting.seen;
+  std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
   const bool first_call = callers.empty();
   // Tail call: whoever awaits the caller awaits the callee. A loop's members are not all known yet while it is open.
-  if (tail == kNil && !continuations_[continuation.value].is_loop) {
-    const auto& members = continuations_[continuation.value].members;
-    callers.insert(callers.end(), members.begin(), members.end());
+  if (tail == kNil && awaiting.kind == ContinuationKind::kPlain && !callee.opens_set) {
+    callers.insert(callers.end(), awaiting.members.begin(), awaiting.members.end());
   } else {
-    callers.push_back(Item{tail, continuation}.packed());
+    const ContinuationId kept = callee.opens_set ? continuation : with_seen(continuation, SeenValues::none());
+    callers.push_back(Item{tail, kept}.packed());
   }
   if (!first_call) return;
-  const uint32_t order = grammar_.nonterminals[nonterminal].order;
-  if (order == closing.open_order) {
+  const Callee key{callee.order, seen};
+  if (key == closing.open) {
     closing.open_members.push_back(nonterminal);
   } else {
-    closing.waiting[order].push_back(nonterminal);
+    closing.waiting[key].push_back(nonterminal);
   }
 }
 
-void Parser::expand_plain(uint32_t nonterminal, Closing& closing) {
-  const ContinuationId continuation = continuation_of(callers_[nonterminal]);
-  callers_[nonterminal].clear();
+void Parser::expand_plain(uint32_t nonterminal, SeenId seen, Closing& closing) {
+  std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
+  const ContinuationId continuation = continuation_of(callers, seen, grammar_.nonterminals[nonterminal].opens_set);
+  callers.clear();
   for (RestId alternative : alternatives_[nonterminal]) predict({alternative, continuation}, closing);
 }
 
-// A set of one caller that has nothing left to do is that caller's continuation.
-ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers) {
-  const Words items = normalise(callers);
-  if (callers.size() == 1 && Item::unpack(callers[0]).rest == kNil) return Item::unpack(callers[0]).continuation;
-  std::vector<uint32_t> key{0};
-  key.insert(key.end(), items.begin(), items.end());
+ContinuationId Parser::intern_continuation(Words key, Continuation continuation) {
   const auto [id, is_new] = continuation_ids_.intern(key);
-  if (is_new) continuations_.push_back({false, callers});
+  if (is_new) continuations_.push_back(std::move(continuation));
   return ContinuationId(id);
 }
 
+// A set of one caller that has nothing left to do is that caller's continuation.
+ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, SeenId seen, bool restores) {
+  const Words items = normalise(callers);
+  if (!restores && callers.size() == 1 && Item::unpack(callers[0]).rest == kNil)
+    return with_seen(Item::unpack(callers[0]).continuation, seen);
+  const ContinuationKind kind = restores ? ContinuationKind::kRestores : ContinuationKind::kPlain;
+  std::vector<uint32_t> key{static_cast<uint32_t>(kind), seen.value};
+  key.insert(key.end(), items.begin(), items.end());
+  return intern_continuation(key, {kind, seen, callers});
+}
+
+ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
+  const Continuation& known = continuations_[continuation.value];
+  if (known.seen == seen) return continuation;
+  const Words words = continuation_ids_.at(continuation.value);
+  std::vector<uint32_t> key(words.begin(), words.end());
+  key[1] = seen.value;
+  return intern_continuation(key, {known.kind, seen, known.members});
+}
+
 // All members of a left-recursive component that are called, from outside or from within.
-void Parser::expand_loop(std::vector<uint32_t> members, Closing& closing) {
+void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& closing) {
   std::vector<uint32_t> outside;
   std::sort(members.begin(), members.end());
   for (uint32_t nonterminal : members) {
-    const Words items = normalise(callers_[nonterminal]);
+    std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
+    const Words items = normalise(callers);
     outside.push_back(nonterminal);
-    outside.push_back(static_cast<uint32_t>(callers_[nonterminal].size()));
+    outside.push_back(static_cast<uint32_t>(callers.size()));
     outside.insert(outside.end(), items.begin(), items.end());
   }
   const uint32_t identity = outside_callers_.intern(outside).first;
-  auto continuation_for = [&](uint32_t nonterminal) {
-    const uint32_t key[] = {1, identity, nonterminal};
-    const auto [id, is_new] = continuation_ids_.intern(key);
-    if (is_new) continuations_.push_back({true, {}});
-    return ContinuationId(id);
+  auto continuation_for = [&](uint32_t nonterminal, SeenId register_) {
+    const uint32_t key[] = {static_cast<uint32_t>(ContinuationKind::kLoop), register_.value, identity, nonterminal};
+    return intern_continuation(key, {ContinuationKind::kLoop, register_, {}});
   };
   closing.open_members = std::move(members);
   for (size_t i = 0; i < closing.open_members.size(); ++i) {
     const uint32_t nonterminal = closing.open_members[i];
-    const ContinuationId continuation = continuation_for(nonterminal);
+    const ContinuationId continuation = continuation_for(nonterminal, seen);
     for (RestId alternative : alternatives_[nonterminal]) predict({alternative, continuation}, closing);
   }
   // Now the callers from within are known too. They depend on the identity alone, so each time gives the same members.
   for (uint32_t nonterminal : closing.open_members) {
-    normalise(callers_[nonterminal]);
-    continuations_[continuation_for(nonterminal).value].members = callers_[nonterminal];
-    callers_[nonterminal].clear();
+    std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
+    normalise(callers);
+    for (SeenId each : {seen, SeenValues::none()})
+      continuations_[continuation_for(nonterminal, each).value].members = callers;
+    callers.clear();
   }
   closing.open_members.clear();
 }

@@ -17,6 +17,10 @@
 // Continuations are well ordered only if all callers of a nonterminal are known when it is expanded: item sets are
 // closed component by component in the order that analyse() gives.
 //
+// A continuation also holds the register of its items: the values that distinct terminals have matched since the
+// innermost set was opened. A nonterminal hands its register on to its caller when it is complete, unless it opened the
+// set: then the caller goes on with its own. The members of a continuation that hands on are kept without a register.
+//
 // After a skip (%ignore) only the terminals of the scope that skipped may follow. Their items are kept as they stood,
 // each for its first symbol alone, and marked with whether another skip may follow in the same gap.
 //
@@ -31,6 +35,7 @@
 #include <vector>
 
 #include "earley/grammar.h"
+#include "earley/seen_values.h"
 #include "lexer/lexer.h"
 #include "util/chunked_vector.h"
 #include "util/ids.h"
@@ -84,6 +89,7 @@ struct ItemSet {
   std::vector<TokenEdge> token_edges;
   std::vector<Item> accepts;  // the items that stand for the end of the start symbol, if it may be here
   LexerStateId start;         // the lexer's state before the next lexeme
+  bool tracks = false;        // a distinct terminal may come: the text of the next lexeme counts
 
   bool accepting() const { return !accepts.empty(); }
 };
@@ -91,17 +97,20 @@ struct ItemSet {
 class Parser {
  public:
   // `grammar` was analysed; it and the lexer outlive the parser.
-  Parser(const Grammar& grammar, Lexer& lexer, const Limits& limits);
+  Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const Limits& limits);
 
   ItemSetId start() const { return start_; }
   const ItemSet& at(ItemSetId id) const { return sets_[id.value]; }
 
   // After a lexeme that the terminals of these slots matched; of them only those of highest priority count. Remembered.
-  ItemSetId scan(ItemSetId set, SlotSetId matched);
+  // `text` is the lexeme's where the set tracks it; without it, no value is added to a register.
+  ItemSetId scan(ItemSetId set, SlotSetId matched, TextId text = SeenValues::no_text());
   // After a token taken by id in any of these sets; nullopt if none takes it.
   std::optional<ItemSetId> scan_token(std::span<const ItemSetId> sets, uint32_t token);
   // The union of item sets reached at one position.
   ItemSetId unite(std::span<const ItemSetId> sets);
+
+  SeenValues& seen_values() { return seen_; }
 
   size_t n_item_sets() const { return sets_.size(); }
   size_t n_items() const { return n_items_; }
@@ -116,20 +125,35 @@ class Parser {
     RestId tail;
     bool nullable = true;
   };
+  enum class ContinuationKind : uint32_t {
+    kPlain,
+    kLoop,      // of a left-recursive component
+    kRestores,  // of a nonterminal that opened a set
+  };
   struct Continuation {
-    bool is_loop = false;
+    ContinuationKind kind = ContinuationKind::kPlain;
+    SeenId seen;                    // the register of the items that have this continuation
     std::vector<uint64_t> members;  // packed items, sorted
   };
+  // Nonterminals are expanded apart for each register.
+  struct Callee {
+    uint32_t order;
+    SeenId seen;
+    friend auto operator<=>(const Callee&, const Callee&) = default;
+  };
+  static constexpr Callee kClosed{UINT32_MAX, SeenValues::none()};
   // The working memory of one closure.
   struct Closing {
     ItemSet set;
     HashTable seen;
     size_t n_items = 0;
     // Components with callers that are not expanded yet, lowest order first; each with the members called so far.
-    std::map<uint32_t, std::vector<uint32_t>> waiting;
+    std::map<Callee, std::vector<uint32_t>> waiting;
     // The left-recursive component being expanded, and those of its members that still are to be.
-    uint32_t open_order = UINT32_MAX;
+    Callee open = kClosed;
     std::vector<uint32_t> open_members;
+    // Callers of nonterminals that are called where a set is open.
+    std::map<std::pair<uint32_t, SeenId>, std::vector<uint64_t>> tracked_callers;
   };
 
   RestId rest(Symbol head, RestId tail);
@@ -142,6 +166,8 @@ class Parser {
     HashTable completed;  // continuations
   };
   void advance(const Item& item, Kernel& kernel);
+  void advance_distinct(const Item& item, TextId text, Kernel& kernel);
+  ItemSetId compute_scan(ItemSetId from, SlotSetId matched, TextId text);
   void insert(Item item, Kernel& kernel);
   void complete(ContinuationId continuation, Kernel& kernel);
   void add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) const;
@@ -152,17 +178,24 @@ class Parser {
   void predict(const Item& item, Closing& closing);
   void predict_head(RestId at, const Item& item, Closing& closing);
   void call(uint32_t nonterminal, RestId tail, ContinuationId continuation, Closing& closing);
-  void expand_loop(std::vector<uint32_t> members, Closing& closing);
-  void expand_plain(uint32_t nonterminal, Closing& closing);
-  ContinuationId continuation_of(std::vector<uint64_t>& callers);
+  void expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& closing);
+  void expand_plain(uint32_t nonterminal, SeenId seen, Closing& closing);
+  std::vector<uint64_t>& callers_of(uint32_t nonterminal, SeenId seen, Closing& closing);
+  ContinuationId continuation_of(std::vector<uint64_t>& callers, SeenId seen, bool restores);
+  ContinuationId intern_continuation(Words key, Continuation continuation);
+  // The same continuation with another register.
+  ContinuationId with_seen(ContinuationId continuation, SeenId seen);
+  bool may_begin(RestId rest, SeenId seen);
   void add_ignores(ItemSet& set) const;
   void make_slots(ItemSet& set);
   uint32_t scope_of(const ItemSet::Edge& edge) const { return grammar_.terminals[edge.source].scope; }
 
   const Grammar& grammar_;
+  RegexStore& regexes_;
   Lexer& lexer_;
   uint64_t max_items_;
   Account item_set_account_;
+  SeenValues seen_;
   std::vector<std::vector<RestId>> alternatives_;  // per nonterminal
 
   ChunkedVector<Rest> rests_;
@@ -174,6 +207,8 @@ class Parser {
   Interner kernel_ids_;
   ChunkedVector<ItemSet> sets_;
   HashTable scans_;
+  Interner tracked_scan_ids_;  // words (set, slots, text)
+  ChunkedVector<ItemSetId> tracked_scans_;
   size_t n_items_ = 0;
   std::vector<std::vector<uint64_t>> callers_;  // per nonterminal, while closing
   bool callers_left_over_ = false;              // a bound was crossed in the middle of a closure

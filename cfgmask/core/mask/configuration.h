@@ -13,6 +13,7 @@ namespace cfgmask {
 struct Configuration {
   ItemSetId items;
   LexerStateId lexer;
+  TextId text;  // of the lexeme so far, where its value will count
   friend auto operator<=>(const Configuration&, const Configuration&) = default;
 };
 
@@ -21,7 +22,14 @@ class Stepper {
  public:
   Stepper(Parser& parser, Lexer& lexer) : parser_(parser), lexer_(lexer) {}
 
-  Configuration at_boundary(ItemSetId items) const { return {items, parser_.at(items).start}; }
+  Configuration at_boundary(ItemSetId items) const {
+    const ItemSet& set = parser_.at(items);
+    return {items, set.start, set.tracks ? SeenValues::empty_text() : SeenValues::no_text()};
+  }
+  // The text of a lexeme after one more byte.
+  TextId longer(TextId text, unsigned b) {
+    return text == SeenValues::no_text() ? text : parser_.seen_values().append(text, b);
+  }
 
   // lexer: longest. The only successor, if there is one. A lexeme that cannot go on is finished at once, so that a text
   // has one configuration whether or not a byte follows it.
@@ -30,12 +38,13 @@ class Stepper {
     if (next == Lexer::dead()) {
       const SlotSetId matched = lexer_.matched(at.lexer);
       if (matched == Lexer::no_slots()) return std::nullopt;
-      at = at_boundary(parser_.scan(at.items, matched));
+      at = at_boundary(parser_.scan(at.items, matched, at.text));
       next = lexer_.next(at.lexer, b);
       if (next == Lexer::dead()) return std::nullopt;
     }
-    if (!lexer_.can_continue(next)) return at_boundary(parser_.scan(at.items, lexer_.matched(next)));
-    return Configuration{at.items, next};
+    const TextId text = longer(at.text, b);
+    if (!lexer_.can_continue(next)) return at_boundary(parser_.scan(at.items, lexer_.matched(next), text));
+    return Configuration{at.items, next, text};
   }
 
   // lexer: complete. Appends every way to go on inside a lexeme to `out`, and to `ends` the item sets of lexemes that
@@ -43,9 +52,10 @@ class Stepper {
   void complete(Configuration at, unsigned b, std::vector<Configuration>& out, std::vector<ItemSetId>& ends) {
     const LexerStateId next = lexer_.next(at.lexer, b);
     if (next == Lexer::dead()) return;
-    if (lexer_.can_continue(next)) out.push_back({at.items, next});
+    const TextId text = longer(at.text, b);
+    if (lexer_.can_continue(next)) out.push_back({at.items, next, text});
     const SlotSetId matched = lexer_.matched(next);
-    if (matched != Lexer::no_slots()) ends.push_back(parser_.scan(at.items, matched));
+    if (matched != Lexer::no_slots()) ends.push_back(parser_.scan(at.items, matched, text));
   }
 
   // The item set if the text ends a lexeme here: at a boundary, or where the pending lexeme is complete.
@@ -53,7 +63,7 @@ class Stepper {
     if (lexer_.is_boundary(at.lexer)) return at.items;
     const SlotSetId matched = lexer_.matched(at.lexer);
     if (matched == Lexer::no_slots()) return std::nullopt;
-    return parser_.scan(at.items, matched);
+    return parser_.scan(at.items, matched, at.text);
   }
 
  private:

@@ -10,6 +10,13 @@ namespace {
 // Tables are shared by the grammars of a vocabulary and rebuilt when needed; this much of them is kept.
 constexpr size_t kTableBytes = 256U << 20;
 
+// A configuration is so many words of a state's.
+constexpr size_t kWords = 3;
+
+Configuration configuration(Words words, size_t i) {
+  return {ItemSetId(words[i]), LexerStateId(words[i + 1]), TextId(words[i + 2])};
+}
+
 }  // namespace
 
 CompiledGrammar::Guard::Guard(CompiledGrammar& grammar) : grammar_(grammar), lock_(grammar.store_->mutex) {
@@ -30,17 +37,17 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       mask_cache_bytes_(limits.mask_cache_bytes),
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},
       lexer_account_{"max_lexer_states", limits.max_lexer_states},
-      parser_(grammar_, store_->lexer, limits),
+      parser_(grammar_, store_->regexes, store_->lexer, limits),
       stepper_(parser_, store_->lexer),
       start_(intern({stepper_.at_boundary(parser_.start())})) {}
 
 StateId CompiledGrammar::intern(std::vector<Configuration> configurations) {
-  static_assert(sizeof(Configuration) == 2 * sizeof(uint32_t));
+  static_assert(sizeof(Configuration) == kWords * sizeof(uint32_t));
   if (configurations.size() > 1) {
     std::sort(configurations.begin(), configurations.end());
     configurations.erase(std::unique(configurations.begin(), configurations.end()), configurations.end());
   }
-  const auto [id, is_new] = state_ids_.intern({&configurations[0].items.value, configurations.size() * 2});
+  const auto [id, is_new] = state_ids_.intern({&configurations[0].items.value, configurations.size() * kWords});
   if (is_new) states_.push_back(StateInfo{});
   return StateId(id);
 }
@@ -48,7 +55,7 @@ StateId CompiledGrammar::intern(std::vector<Configuration> configurations) {
 std::vector<Configuration> CompiledGrammar::configurations(StateId state) const {
   const Words words = state_ids_.at(state.value);
   std::vector<Configuration> out;
-  for (size_t i = 0; i < words.size(); i += 2) out.push_back({ItemSetId(words[i]), LexerStateId(words[i + 1])});
+  for (size_t i = 0; i < words.size(); i += kWords) out.push_back(configuration(words, i));
   return out;
 }
 
@@ -59,8 +66,8 @@ std::optional<StateId> CompiledGrammar::step(StateId state, unsigned b) {
 std::optional<StateId> CompiledGrammar::step_longest(StateId state, unsigned b) {
   const Words words = state_ids_.at(state.value);
   std::vector<Configuration> next;
-  for (size_t i = 0; i < words.size(); i += 2) {
-    if (auto to = stepper_.longest({ItemSetId(words[i]), LexerStateId(words[i + 1])}, b)) next.push_back(*to);
+  for (size_t i = 0; i < words.size(); i += kWords) {
+    if (auto to = stepper_.longest(configuration(words, i), b)) next.push_back(*to);
   }
   if (next.empty()) return std::nullopt;
   return intern(std::move(next));
@@ -193,8 +200,29 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
       matched = exit.matched;
       boundary = stepper_.at_boundary(parser_.scan(at.items, matched));
     }
-    walk.run(boundary, exit.first, exit.last, out);
+    if (at.text == SeenValues::no_text()) {
+      walk.run(boundary, exit.first, exit.last, out);
+    } else if (begins(boundary, exit)) {
+      walk.run(after_value(at, exit), exit.first, exit.last, out);
+    }
   });
+}
+
+// Whether some token of an exit fits, as far as its first byte can tell.
+bool CompiledGrammar::begins(Configuration boundary, const LexerTable::Exit& exit) const {
+  const Trie& trie = *vocabulary_->trie;
+  const ByteSet& first = store_->lexer.first(boundary.lexer);
+  for (uint32_t node = exit.first; node < exit.last; node = trie.end(node)) {
+    if (first.has(trie.byte(node))) return true;
+  }
+  return false;
+}
+
+// The boundary at an exit of a lexeme whose value counts.
+Configuration CompiledGrammar::after_value(Configuration at, const LexerTable::Exit& exit) {
+  TextId text = at.text;
+  for (uint8_t b : vocabulary_->trie->path(exit.first)) text = stepper_.longer(text, b);
+  return stepper_.at_boundary(parser_.scan(at.items, exit.matched, text));
 }
 
 // Several readings of the text (by id and by bytes): what stays inside any of them.

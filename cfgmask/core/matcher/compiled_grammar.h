@@ -86,6 +86,8 @@ class CompiledGrammar {
   const Mask& mask(StateId state);
   std::unique_ptr<const Mask> compute_mask(StateId state);
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
+  bool begins(Configuration boundary, const LexerTable::Exit& exit) const;
+  Configuration after_value(Configuration at, const LexerTable::Exit& exit);
   static void add_inside(std::span<const std::shared_ptr<const LexerTable>> tables, std::span<uint32_t> bits);
   void add_complete(StateId state, std::vector<TokenId>& out);
   void add_token_sets(StateId state, std::vector<TokenId>& out);
@@ -99,7 +101,7 @@ class CompiledGrammar {
   Parser parser_;
   Stepper stepper_;
 
-  Interner state_ids_;  // words (item set, lexer state) of each configuration
+  Interner state_ids_;  // words (item set, lexer state, text) of each configuration
   ChunkedVector<StateInfo> states_;
   HashTable steps_;  // lexer: complete only; (state, byte) -> state + 1, 0 for none
   size_t n_masks_ = 0;

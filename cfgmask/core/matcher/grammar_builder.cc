@@ -60,13 +60,14 @@ uint32_t GrammarBuilder::scope(std::optional<uint32_t> ignore, bool ignore_once)
   return static_cast<uint32_t>(grammar_.scopes.size() - 1);
 }
 
-uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name) {
+uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct) {
   check_scope(scope);
   const RegexId whole = node(regex);
   Terminal terminal;
   terminal.scope = scope;
   terminal.priority = priority;
   terminal.name = std::move(name);
+  terminal.distinct = distinct;
   with([&](RegexStore& r) {
     terminal.nullable = r.nullable(whole);
     terminal.regex = r.without_empty_text(whole);
@@ -85,9 +86,11 @@ uint32_t GrammarBuilder::token_set(std::vector<uint32_t> ids, uint32_t scope, st
   return Symbol::make(SymbolKind::kTokenSet, grammar_.token_sets.size() - 1).value;
 }
 
-uint32_t GrammarBuilder::nonterminal(std::string name) {
+uint32_t GrammarBuilder::nonterminal(std::string name, bool opens_set) {
   count_rule();
-  grammar_.nonterminals.emplace_back().name = std::move(name);
+  Nonterminal& made = grammar_.nonterminals.emplace_back();
+  made.name = std::move(name);
+  made.opens_set = opens_set;
   return Symbol::make(SymbolKind::kNonterminal, grammar_.nonterminals.size() - 1).value;
 }
 
@@ -124,6 +127,9 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
     for (Terminal& terminal : grammar_.terminals) terminal.priority = 0;
   }
   if (!analyse(grammar_)) return nullptr;
+  for (const Nonterminal& n : grammar_.nonterminals) {
+    if (n.opens_set && n.left_recursive) throw std::logic_error("a left-recursive nonterminal opens a set");
+  }
   const std::lock_guard<std::mutex> lock(store_->mutex);
   return std::make_shared<CompiledGrammar>(std::move(grammar_), vocabulary_, store_, limits_);
 }

@@ -108,6 +108,12 @@ RegexId RegexStore::json_string(RegexId body, JsonEscapes escapes) {
   return json_node({body, escapes, Phase::kStart});
 }
 
+RegexId RegexStore::json_string_without(RegexId node, RegexId unwanted) {
+  if (unwanted == nothing()) return node;
+  JsonState s = json_state(node);
+  return json_string(intersection({s.body, complement(unwanted)}), s.escapes);
+}
+
 bool RegexStore::json_between_characters(RegexId node) const {
   return kind(node) == RegexKind::kJsonString && json_state(node).phase == Phase::kText;
 }
@@ -268,6 +274,40 @@ bool RegexStore::can_take_tail(RegexId node, int n_bytes, uint32_t low, uint32_t
     if (can_take_tail(next, n_bytes - 1, inner_low, inner_high)) return true;
   }
   return false;
+}
+
+std::string decode_json_string(std::string_view literal) {
+  std::string out;
+  const auto add = [&](uint32_t code_point) {
+    std::array<uint8_t, 4> utf8{};
+    const int n = encode_utf8(code_point, utf8);
+    out.append(utf8.begin(), utf8.begin() + n);
+  };
+  const auto hex = [&](size_t at) {
+    uint32_t value = 0;
+    for (const char c : literal.substr(at, 4))
+      value = value * 16 + hex_value(static_cast<uint8_t>(c), JsonEscapes::kAny).value_or(0);
+    return value;
+  };
+  for (size_t i = 1; i + 1 < literal.size(); ++i) {
+    if (literal[i] != '\\') {
+      out.push_back(literal[i]);
+      continue;
+    }
+    ++i;
+    for (const ShortEscape& escape : kShortEscapes) {
+      if (escape.letter == literal[i]) add(escape.code_point);
+    }
+    if (literal[i] != 'u') continue;
+    uint32_t code_point = hex(i + 1);
+    i += 4;
+    if (code_point >= kHighSurrogate && code_point < kLowSurrogate) {
+      code_point = 0x10000 + (code_point - kHighSurrogate) * kSurrogateSpan + (hex(i + 3) - kLowSurrogate);
+      i += 6;
+    }
+    add(code_point);
+  }
+  return out;
 }
 
 }  // namespace cfgmask

@@ -431,6 +431,12 @@ RegexId RegexStore::key_set(std::vector<std::string> keys) {
   return intern(RegexKind::kKeySet, node);
 }
 
+std::vector<RegexId> RegexStore::parts(RegexId node) const {
+  std::vector<RegexId> out;
+  for (uint32_t part : operands(node)) out.emplace_back(part);
+  return out;
+}
+
 RegexId RegexStore::divisible(uint32_t modulus, uint32_t remainder) {
   const uint32_t node[] = {modulus, remainder};
   return intern(RegexKind::kDivisible, node);

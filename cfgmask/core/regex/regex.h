@@ -76,11 +76,15 @@ class RegexStore {
   RegexId repetition(RegexId body, uint32_t minimum, uint32_t maximum);
   RegexId key_set(std::vector<std::string> keys);
   RegexId json_string(RegexId body, JsonEscapes escapes);
+  // The JSON strings of `node` but those that decode to a text of `unwanted`. `node` is json_string(...).
+  RegexId json_string_without(RegexId node, RegexId unwanted);
   // Digits, points anywhere among them, which without the points are a multiple of `modulus`. No digits are zero.
   RegexId divisible(uint32_t modulus) { return divisible(modulus, 0); }
   // `node` without the empty string.
   RegexId without_empty_text(RegexId node);
 
+  // The parts of an alternation or intersection.
+  std::vector<RegexId> parts(RegexId node) const;
   RegexKind kind(RegexId node) const { return props_[node.value].kind; }
   bool nullable(RegexId node) const { return props_[node.value].nullable; }
 
@@ -174,5 +178,8 @@ class RegexStore {
   ChunkedVector<std::unique_ptr<KeyTable>> key_tables_;
   size_t key_table_bytes_ = 0;
 };
+
+// What a JSON string literal decodes to, as UTF-8. `literal` is one; lone surrogates are none.
+std::string decode_json_string(std::string_view literal);
 
 }  // namespace cfgmask

@@ -135,6 +135,19 @@ void Trie::add(std::span<const std::string_view> tokens, std::span<TokenId> ids)
   close(0);
 }
 
+std::vector<uint8_t> Trie::path(uint32_t node) const {
+  std::vector<uint8_t> bytes;
+  for (uint32_t at = 1; at != node;) {
+    if (end_[at] <= node) {
+      at = end_[at];
+    } else {
+      bytes.push_back(byte_[at]);
+      ++at;
+    }
+  }
+  return bytes;
+}
+
 size_t Trie::bytes() const {
   return byte_.capacity() +
          (end_.capacity() + first_token_.capacity() + tokens_.capacity() + characters_.capacity()) * sizeof(uint32_t);

@@ -44,6 +44,8 @@ class Trie {
   uint8_t byte(uint32_t node) const { return byte_[node]; }
   // One past the last node below `node`.
   uint32_t end(uint32_t node) const { return end_[node]; }
+  // The bytes on the way to a node, without its own. Walks down from the root.
+  std::vector<uint8_t> path(uint32_t node) const;
   // The tokens whose bytes end at this node.
   std::span<const TokenId> tokens(uint32_t node) const {
     return {tokens_.data() + first_token_[node], first_token_[node + 1] - first_token_[node]};

@@ -1,0 +1,132 @@
+#include "earley/seen_values.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cfgmask {
+
+namespace {
+
+// Values are kept as text: a string as a quote and what it decodes to, a number without superfluous zeros, anything
+// else as it is spelled.
+bool is_string(std::string_view value) { return value.starts_with('"'); }
+bool is_number(std::string_view value) {
+  return !value.empty() && (value[0] == '-' || (value[0] >= '0' && value[0] <= '9'));
+}
+
+// -1.50 is -1.5, 2.0 is 2, -0 is 0.
+std::string plain_number(std::string_view text) {
+  if (text.find('.') != std::string_view::npos) {
+    while (text.back() == '0') text.remove_suffix(1);
+    if (text.back() == '.') text.remove_suffix(1);
+  }
+  if (text == "-0") text.remove_prefix(1);
+  return std::string(text);
+}
+
+std::string value_of(std::string_view text) {
+  if (is_string(text)) return '"' + decode_json_string(text);
+  return is_number(text) ? plain_number(text) : std::string(text);
+}
+
+std::vector<uint32_t> words_of(std::string_view text) {
+  std::vector<uint32_t> words(1 + (text.size() + 3) / 4, 0);
+  words[0] = static_cast<uint32_t>(text.size());
+  if (!text.empty()) std::memcpy(&words[1], text.data(), text.size());
+  return words;
+}
+
+// The ways to write a number without an exponent.
+RegexId spellings_of_number(RegexStore& r, const std::string& value) {
+  ByteSet zero;
+  zero.add('0');
+  const RegexId zeros = r.repetition(r.bytes(zero), 0, kUnbounded);
+  if (value.find('.') != std::string::npos) return r.concatenation(r.literal(value), zeros);
+  const RegexId fraction = r.concatenation(r.literal("."), r.concatenation(r.bytes(zero), zeros));
+  const RegexId positive = r.concatenation(r.literal(value), r.repetition(fraction, 0, 1));
+  return value == "0" ? r.concatenation(r.repetition(r.literal("-"), 0, 1), positive) : positive;
+}
+
+}  // namespace
+
+SeenValues::SeenValues(RegexStore& regexes, uint64_t max_item_sets)
+    : regexes_(regexes), account_{"max_item_sets", max_item_sets} {
+  texts_.push_back({});
+  texts_.push_back({});
+  const uint32_t not_a_set[] = {UINT32_MAX};
+  seen_ids_.intern(not_a_set);
+  seen_ids_.intern({});
+}
+
+size_t SeenValues::bytes() const {
+  return texts_.bytes() + text_ids_.bytes() + value_ids_.bytes() * 2 + seen_ids_.bytes() + differences_.bytes();
+}
+
+TextId SeenValues::append(TextId text, unsigned b) {
+  const uint64_t key = (uint64_t{text.value} << 8) | b;
+  if (auto known = text_ids_.find(key)) return TextId(*known);
+  account_.charge();
+  const TextId longer(texts_.size());
+  texts_.push_back({text, static_cast<uint8_t>(b)});
+  text_ids_.insert(key, longer.value);
+  return longer;
+}
+
+std::string SeenValues::spelled(TextId text) const {
+  std::string out;
+  for (; text != empty_text(); text = texts_[text.value].shorter)
+    out.push_back(static_cast<char>(texts_[text.value].last));
+  return {out.rbegin(), out.rend()};
+}
+
+SeenId SeenValues::add(SeenId seen, TextId text) {
+  std::string value = value_of(spelled(text));
+  const auto [id, is_new] = value_ids_.intern(words_of(value));
+  if (is_new) values_.push_back(std::move(value));
+  const Words before = seen_ids_.at(seen.value);
+  std::vector<uint32_t> after(before.begin(), before.end());
+  const auto at = std::lower_bound(after.begin(), after.end(), id);
+  if (at != after.end() && *at == id) return seen;
+  after.insert(at, id);
+  if (auto known = seen_ids_.find(after)) return SeenId(*known);
+  account_.charge(1 + after.size() / 16);
+  return SeenId(seen_ids_.intern(after).first);
+}
+
+RegexId SeenValues::without(RegexId regex, SeenId seen) {
+  if (seen == empty()) return regex;
+  const uint64_t key = (uint64_t{regex.value} << 32) | seen.value;
+  if (auto known = differences_.find(key)) return RegexId(*known);
+  std::vector<std::string> strings;
+  std::vector<std::string> words;
+  std::vector<RegexId> others;
+  for (uint32_t id : seen_ids_.at(seen.value)) {
+    const std::string& value = values_[id];
+    if (is_string(value)) {
+      strings.push_back(value.substr(1));
+    } else if (is_number(value)) {
+      others.push_back(spellings_of_number(regexes_, value));
+    } else {
+      words.push_back(value);
+    }
+  }
+  others.push_back(regexes_.key_set(std::move(words)));
+  RegexId left = subtract(regex, regexes_.key_set(std::move(strings)), regexes_.alternation(std::move(others)));
+  if (regexes_.is_empty(left)) left = RegexStore::nothing();
+  differences_.insert(key, left.value);
+  return left;
+}
+
+// Strings are told apart inside their quotes, where the tables for strings apply.
+RegexId SeenValues::subtract(RegexId regex, RegexId strings, RegexId others) {
+  if (regexes_.kind(regex) == RegexKind::kAlternation) {
+    std::vector<RegexId> parts;
+    for (RegexId part : regexes_.parts(regex)) parts.push_back(subtract(part, strings, others));
+    return regexes_.alternation(std::move(parts));
+  }
+  if (regexes_.kind(regex) == RegexKind::kJsonString) return regexes_.json_string_without(regex, strings);
+  if (others == RegexStore::nothing()) return regex;
+  return regexes_.intersection({regex, regexes_.complement(others)});
+}
+
+}  // namespace cfgmask
