@@ -7,6 +7,7 @@ enforced is a refusal in the normal form; it is an error if the part that carrie
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,14 +17,14 @@ from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, Terminal
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
-from cfgmask.json_schema import lexemes
+from cfgmask.json_schema import lexemes, unique_items
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
 from cfgmask.json_schema.indent import indented
 from cfgmask.json_schema.liveness import all_live, needs_of
 from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
-from cfgmask.json_schema.normal_form import Conjunction, Normal
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
 from cfgmask.json_schema.numbers import NumberShape
@@ -113,7 +114,7 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
     lowering = _Lowering(Normaliser(schemas, options, limits), prefix)
     bodies, start = lowering.rules_of(schemas.root)
     grammar = GrammarIR(
-        tuple(Rule(name, body, span=span) for name, body in bodies.items()),
+        tuple(Rule(name, body, span=span, opens_set=name in lowering.opening) for name, body in bodies.items()),
         start,
         (lexemes.scope(f"{prefix}json", options),),
         ignore_initial=False,
@@ -143,6 +144,7 @@ class _Lowering:
         self._rules = RuleSet(prefix)
         self._names: dict[Conjunction, str] = {}
         self._inline: dict[Conjunction, Expr] = {}
+        self._distinct: dict[Conjunction, Expr] = {}
         self._todo: list[Conjunction] = []
 
     def rules_of(self, root: Node) -> tuple[dict[str, Expr], str]:
@@ -153,6 +155,11 @@ class _Lowering:
             name = self._names[conjunction]
             self._rules.bodies[name] = self._body(name, conjunction)
         return self._rules.bodies, start
+
+    @property
+    def opening(self) -> set[str]:
+        """The rules that open a set of values."""
+        return self._rules.opening
 
     @property
     def has_only_live_rules(self) -> bool:
@@ -216,36 +223,63 @@ class _Lowering:
     def _body(self, name: str, conjunction: Conjunction) -> Expr:
         normal = self._normaliser.normal(conjunction)
         pointer = next((term.pointer for term in conjunction if isinstance(term, Node)), "")
-        choices = self._scalars(normal)
+        choices: list[Expr] = [*self._scalars(normal)]
         self._rules.refuse(name, _refusals_of_scalars(normal))
         own_name = _wish(conjunction)
         for array in normal.arrays:
-            choices.append(ArrayLowering(array, self._rules, own_name, self._value, pointer).lower())
+            choices.append(self._array(array, own_name, pointer))
         for shape in normal.objects:
             choices.append(ObjectLowering(shape, self._rules, own_name, self._value, pointer).lower())
         return _choice(choices)
 
-    def _scalars(self, normal: Normal) -> list[Expr]:
-        choices: list[Expr] = []
+    def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
+        if not unique_items.matters(shape):
+            return ArrayLowering(shape, self._rules, name, self._value, pointer).lower()
+        refusal = unique_items.refusal(shape, self._normaliser.normal)
+        value_of = self._value if refusal else self._distinct_value
+        rule = self._rules.name(f"{name}.unique")
+        self._rules.opening.add(rule)
+        self._rules.bodies[rule] = ArrayLowering(shape, self._rules, name, value_of, pointer).lower()
+        if refusal:
+            self._rules.refuse(rule, [refusal])
+        return RuleRef(rule)
+
+    def _distinct_value(self, conjunction: Conjunction) -> Expr:
+        """The expression of a scalar that must not come twice in an array."""
+        found = self._distinct.get(conjunction)
+        if found is None:
+            normal = self._normaliser.normal(conjunction)
+            found = _choice([unique_items.distinct(scalar) for scalar in self._scalars(normal, exponents=False)])
+            refusals = _refusals_of_scalars(normal)
+            if refusals:
+                rule = self._rules.name("value")
+                self._rules.bodies[rule] = found
+                self._rules.refuse(rule, refusals)
+                found = RuleRef(rule)
+            self._distinct[conjunction] = found
+        return found
+
+    def _scalars(self, normal: Normal, exponents: bool = True) -> list[Terminal]:
+        choices: list[Terminal] = []
         if normal.null:
             choices.append(lexemes.NULL)
         choices += [lexemes.TRUE if value else lexemes.FALSE for value in sorted(normal.booleans, reverse=True)]
         if normal.numbers:
-            choices.append(_number(normal.numbers))
+            choices.append(_number(normal.numbers, exponents))
         if not normal.strings.is_plainly_empty:
             choices.append(lexemes.string(normal.strings))
         return choices
 
 
-def _number(shapes: tuple[NumberShape, ...]) -> Terminal:
-    parts = tuple(regex for shape in shapes if (regex := _regex_of(shape)) != NOTHING)
+def _number(shapes: tuple[NumberShape, ...], exponents: bool) -> Terminal:
+    parts = tuple(regex for shape in shapes if (regex := _regex_of(shape, exponents)) != NOTHING)
     integers = all(shape.step is not None and shape.step.denominator == 1 for shape in shapes)
     return lexemes.number(parts[0] if len(parts) == 1 else Alternation(parts), integers)
 
 
-def _regex_of(shape: NumberShape) -> RegexTree:
+def _regex_of(shape: NumberShape, exponents: bool) -> RegexTree:
     try:
-        return number_regex(shape)
+        return number_regex(shape, exponents)
     except NoRegex:
         return ANY_NUMBER
 
@@ -275,7 +309,7 @@ def _shown(number: Number) -> str:
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
-def _choice(choices: list[Expr]) -> Expr:
+def _choice(choices: Sequence[Expr]) -> Expr:
     return choices[0] if len(choices) == 1 else Choice(tuple(choices))
 
 

@@ -112,13 +112,6 @@ class ArrayLowering:
 
 def _inexact(shape: ArrayShape, pointer: str) -> Iterator[Diagnostic]:
     """Conditions that the rules do not express."""
-    if shape.unique_at is not None and shape.maximum not in (0, 1):
-        yield Diagnostic(
-            "schema-unique-items",
-            "uniqueItems is not supported yet for arrays that may have more than one item",
-            pointer=shape.unique_at,
-            help="take it out and check the finished value",
-        )
     if _greatest_bound(shape) > MAX_COUNTED_ITEMS:
         yield Diagnostic(
             "schema-contains-size",

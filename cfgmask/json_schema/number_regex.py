@@ -66,17 +66,18 @@ class NoRegex(Exception):
 
 
 @lru_cache(maxsize=1024)
-def number_regex(shape: NumberShape) -> RegexTree:
+def number_regex(shape: NumberShape, exponents: bool = True) -> RegexTree:
     """How JSON may spell the numbers of the shape. Raises NoRegex.
 
+    exponents  whether an exponent may be part of that
     Cost: linear in the digits of the bounds, but for finite sets with a step, which may be listed.
     """
     if shape.is_everything:
-        return ANY_NUMBER
+        return ANY_NUMBER if exponents else PLAIN_NUMBER
     inside = _inside(shape, MAX_ZEROS)
     if shape.without:
         return Intersection((inside, *(Complement(_every_spelling(hole)) for hole in shape.without)))
-    if shape.values is None and shape.step is None:
+    if exponents and shape.values is None and shape.step is None:
         return any_of([inside, _signed(shape, _with_exponent)])
     return inside
 
@@ -206,4 +207,5 @@ def _ten_to(power: int) -> Fraction:
 _E = CharClass(((ord("E"), ord("E")), (ord("e"), ord("e"))))
 _SIGN = CharClass(((ord("+"), ord("+")), (ord("-"), ord("-"))))
 _EXPONENT = Concatenation((_E, optional(_SIGN), DIGIT, DIGITS))
-ANY_NUMBER = Concatenation((optional(MINUS), NATURAL, FRACTION, optional(_EXPONENT)))
+PLAIN_NUMBER = Concatenation((optional(MINUS), NATURAL, FRACTION))
+ANY_NUMBER = Concatenation((PLAIN_NUMBER, optional(_EXPONENT)))

@@ -13,9 +13,13 @@ _STEPS_PER_RULE = 10
 
 
 class RuleSet:
-    """The rules of one schema while they are made. A name is given first and a body later."""
+    """The rules of one schema while they are made. A name is given first and a body later.
+
+    opening  the names of those that open a set of values
+    """
 
     def __init__(self, prefix: str) -> None:
+        self.opening: set[str] = set()
         self.bodies: dict[str, Expr] = {}
         self.refusals: dict[str, set[Diagnostic]] = {}
         self._prefix = prefix

@@ -1,0 +1,98 @@
+"""Arrays in which no item is equal to another: what can be told apart, and whether there are items enough.
+
+The grammar's register of seen values takes out of each item what came before it. It knows scalars only, and it does not
+look ahead: where all values of an item may have been used up before a required item is reached, a text could be begun
+that no text ends. Both are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.grammar.ir import Terminal
+from cfgmask.grammar.regex_tree import ANY_TEXT, Complement, Intersection, KeySet, RegexTree
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
+from cfgmask.json_schema.numbers import NumberShape, count
+from cfgmask.json_schema.session import current
+
+# Strings of a pattern are counted one by one up to this many.
+_MAX_COUNTED = 64
+
+
+def matters(shape: ArrayShape) -> bool:
+    """Whether equal items are forbidden and possible."""
+    return shape.unique_at is not None and shape.maximum not in (0, 1)
+
+
+def refusal(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> Diagnostic | None:
+    """Why uniqueItems cannot be enforced; None if it can."""
+    reason = _reason(shape, normal_of)
+    if reason is None:
+        return None
+    return Diagnostic(
+        "schema-unique-items",
+        f"uniqueItems cannot be enforced here: {reason}",
+        pointer=shape.unique_at,
+        help="take it out and check the finished value",
+    )
+
+
+def distinct(terminal: Terminal) -> Terminal:
+    """The terminal of an item that must not come twice."""
+    return replace(terminal, distinct=True)
+
+
+def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> str | None:
+    length = len(shape.prefix) if shape.maximum is None else min(len(shape.prefix), shape.maximum)
+    items = [shape.item(i) for i in range(length)]
+    if shape.maximum is None or shape.maximum > length:
+        items.append(shape.rest)
+    if any(normal_of(item).arrays or normal_of(item).objects for item in items):
+        return "an item may be an array or an object"
+    if any(witness.least > 1 for witness in shape.witnesses):
+        return "minContains beside it asks for several items of a kind"
+    # Of the values of item i at most i are used up when it is reached.
+    needed = {item: i + 1 for i, item in enumerate(items[: shape.minimum])}
+    if shape.minimum > len(shape.prefix):
+        needed[shape.rest] = shape.minimum
+    for item, least in needed.items():
+        if least > 1 and not _has_values(normal_of(item), least):
+            return f"an item that is required may have fewer than {least} values, all of them used up by others"
+    return None
+
+
+def _has_values(normal: Normal, least: int) -> bool:
+    """Whether it is sure that there are so many different scalars."""
+    n = int(normal.null) + len(normal.booleans)
+    # Parts of one kind may overlap, so only the largest counts.
+    n += max((_count_numbers(shape, least) for shape in normal.numbers), default=0)
+    if n >= least:
+        return True
+    strings = normal.strings
+    return n + len(strings.values) >= least or _has_texts(strings.pattern, least - n)
+
+
+def _count_numbers(shape: NumberShape, least: int) -> int:
+    """How many numbers a shape has, `least` for that many and more, 0 where that is unclear."""
+    if any(count(hole, least) is None for hole in shape.without):
+        return 0
+    holes = sum(count(hole, least) or 0 for hole in shape.without)
+    known = count(shape, least + holes)
+    return least if known is None else max(known - holes, 0)
+
+
+def _has_texts(pattern: RegexTree, least: int) -> bool:
+    """Whether it is sure that so many texts match."""
+    if pattern == ANY_TEXT:
+        return True
+    if least > _MAX_COUNTED:
+        return False
+    found: list[bytes] = []
+    while len(found) < least:
+        text = current().algebra.shortest(Intersection((pattern, Complement(KeySet(tuple(found))))))
+        if text is None:
+            return False
+        found.append(text)
+    return True

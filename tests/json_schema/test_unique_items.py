@@ -1,0 +1,117 @@
+"""uniqueItems: scalars are told apart by value; whatever cannot be is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cfgmask
+from tests.json_schema.judge import compiled, is_valid
+
+STRINGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+ANY_SCALAR = {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}, "uniqueItems": True}
+LETTERS = {"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": True}
+
+
+@pytest.mark.parametrize(
+    ("schema", "taken", "refused"),
+    [
+        (STRINGS, '["a", "b"]', ""),
+        (STRINGS, '["a", "a', '"]'),
+        (STRINGS, r'["a", "\u0061', '"]'),
+        (ANY_SCALAR, '["1", 1, true, "true", null, 0, false]', ""),
+        (ANY_SCALAR, "[1, 1.0", "]"),
+        (ANY_SCALAR, "[0, -0", "]"),
+        (ANY_SCALAR, "[1.5, 1.50", "]"),
+        (ANY_SCALAR, "[10, 1", "e1]"),
+        (LETTERS, '["a", "c", "b"]', ""),
+        (LETTERS, '["a", "c", "b"', ', "a"]'),
+        ({**LETTERS, "minItems": 3}, '["a", "c", "b"]', ""),
+        ({**STRINGS, "contains": {"const": "x"}}, '["a", "x", "b"]', ""),
+        ({**STRINGS, "contains": {"const": "x"}}, '["x", "x', '"]'),
+        ({**STRINGS, "maxItems": 1}, '["x"]', ""),
+        ({"items": STRINGS}, '[["a", "b"], ["a", "b"]]', ""),
+        ({"properties": {"x": STRINGS, "y": STRINGS}}, '{"x": ["a"], "y": ["a", "b"]}', ""),
+        ({"anyOf": [STRINGS, {"type": "array", "maxItems": 2}]}, '["a", "a"]', ""),
+        ({"anyOf": [STRINGS, {"type": "array", "maxItems": 2}]}, '["a", "a"', ', "b"]'),
+    ],
+)
+def test_how_far_an_array_goes(schema: dict[str, Any], taken: str, refused: str) -> None:
+    matcher = compiled(schema).matcher()
+    assert matcher.advance_bytes((taken + refused).encode()) == len(taken.encode())
+    assert matcher.is_accepting == (not refused)
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ({"uniqueItems": True}, "may be an array or an object"),
+        ({"type": "array", "items": {"type": "object"}, "uniqueItems": True}, "may be an array or an object"),
+        ({**LETTERS, "minItems": 4}, "fewer than 4 values"),
+        ({**STRINGS, "items": {"type": "string", "pattern": "^[ab]$"}, "minItems": 3}, "fewer than 3 values"),
+        ({**STRINGS, "prefixItems": [{"enum": ["a", "b"]}, {"const": "a"}], "minItems": 2}, "fewer than 2 values"),
+        ({**STRINGS, "contains": {"enum": ["x", "y"]}, "minContains": 2}, "several items of a kind"),
+        ({"type": "array", "not": {"uniqueItems": True}}, "equal items"),
+    ],
+)
+def test_what_is_refused(schema: dict[str, Any], reason: str) -> None:
+    with pytest.raises(cfgmask.GrammarError) as caught:
+        compiled(schema)
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "schema-unique-items"
+    assert reason in problem.message
+
+
+ITEMS = st.sampled_from(
+    [
+        {"type": "string"},
+        {"type": ["string", "number"]},
+        {"enum": ["a", "b", 1, True, None]},
+        {"type": "integer", "minimum": 0, "maximum": 3},
+        {"type": "string", "pattern": "^[ab]{1,2}$"},
+        {"type": ["boolean", "null"]},
+        {"type": "number", "multipleOf": 0.5},
+    ]
+)
+SCHEMAS = st.builds(
+    lambda items, prefix, least, most: {
+        "type": "array", "uniqueItems": True, "items": items, "prefixItems": prefix, "minItems": least,
+        **({} if most is None else {"maxItems": least + most}),
+    },
+    ITEMS, st.lists(ITEMS, max_size=2), st.integers(0, 3), st.one_of(st.none(), st.integers(0, 3)),
+)  # fmt: skip
+
+
+@given(SCHEMAS, st.integers(0, 2**16))
+def test_walks_end_in_valid_arrays(schema: dict[str, Any], seed: int) -> None:
+    try:
+        matcher = compiled(schema).matcher()
+    except cfgmask.GrammarError:
+        return
+    rng, text = random.Random(seed), b""
+    while not (matcher.is_accepting and text.endswith(b"]")):
+        likely = b'"ab],]1.50tfnrueals' + (b"],,," if len(text) < 40 else b"]]]]]")
+        fits = [byte for byte in likely if matcher.try_advance([byte], consume=False)]
+        fits = fits or [byte for byte in range(256) if matcher.try_advance([byte], consume=False)]
+        assert fits, text
+        text += bytes([rng.choice(fits)])
+        matcher.advance(text[-1])
+        if len(text) > 200:
+            return
+    assert is_valid(schema, text.decode()), text
+
+
+@given(SCHEMAS, st.lists(st.sampled_from(["a", "b", "ab", 1, 1.0, 2, 0, 0.5, True, False, None]), max_size=5))
+def test_verdicts_agree(schema: dict[str, Any], value: list[Any]) -> None:
+    try:
+        matcher = compiled(schema).matcher()
+    except cfgmask.GrammarError:
+        return
+    text = json.dumps(value).encode()
+    accepted = matcher.advance_bytes(text) == len(text) and matcher.is_accepting
+    assert accepted == is_valid(schema, text.decode())
