@@ -9,71 +9,45 @@ decide is left for the one behind (`splits`). At the ends of the whole text the 
 So `a(?!b)` and then `[a-z]*` is `a([ac-z][a-z]*)?`, with the condition that no `b` follows where the repetition takes
 nothing. That is exact, and bounded: a condition has finitely many states, and each pair of conditions is one case.
 
-In a repetition the conditions of one round fall on the rounds before and behind it. With a node for each pair of
-conditions that is pending between two rounds, a round leads from node to node, and the ways through that graph are the
-repetition (`paths`).
+In a repetition the conditions of one round fall on the rounds before and behind it; see `rounds`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TypeAlias
 
 from cfgmask.grammar.regex_tree import ANY_CHAR, ANY_TEXT, EMPTY_TEXT, NOTHING, CharClass, RegexTree
+from cfgmask.regex.cases import END, NO_TEXT, START, Case, Meaning, is_plain, plain
 from cfgmask.regex.derivatives import TooEntangled
-from cfgmask.regex.paths import paths
+from cfgmask.regex.rounds import rounds
 from cfgmask.regex.splits import Splitter
 from cfgmask.regex.syntax import Node
 from cfgmask.regex.trees import TreeBuilder
 
 # Bounds on what one pattern may grow to. Patterns in use stay below a quarter of them.
 _MAX_CASES = 48
-_MAX_NODES = 32
 _MAX_ROUNDS = 64
-_MAX_WEIGHT = 5_000  # or as many times that of the repetition's body as there may be nodes, where that is more
 # Longer sequences of parts with assertions are put together by halves, so that the tree stays flat.
 _MAX_IN_ORDER = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
-    """Texts of a part, where they stand between certain others.
+class Tempered:
+    """Single characters, `minimum` to `maximum` of them, before each of which an assertion holds: `(?:(?!foo).)*`.
 
-    before   what all that stands before must be, read backwards; ANY_TEXT: no condition, EMPTY_TEXT: the text begins
-    tree     the texts
-    after    what all that follows must be
-    origins  the assertions that the conditions come from
+    Next to the ends of the text this is one complement, however much the assertion looks for; elsewhere it is a
+    repetition like others.
     """
 
-    before: RegexTree
-    tree: RegexTree
-    after: RegexTree
-    origins: frozenset[Node] = frozenset()
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it may stand anywhere."""
-        return self.before is ANY_TEXT and self.after is ANY_TEXT
+    guard: Meaning
+    character: RegexTree
+    minimum: int
+    maximum: int | None
 
 
-Meaning: TypeAlias = tuple[Case, ...]
-
-
-def plain(tree: RegexTree) -> Meaning:
-    """These texts, anywhere."""
-    return (Case(ANY_TEXT, tree, ANY_TEXT),)
-
-
-NO_TEXT = plain(EMPTY_TEXT)
-START: Meaning = (Case(EMPTY_TEXT, EMPTY_TEXT, ANY_TEXT),)
-END: Meaning = (Case(ANY_TEXT, EMPTY_TEXT, EMPTY_TEXT),)
-
-
-def is_plain(meaning: Meaning) -> bool:
-    """Whether the part has no assertion that matters."""
-    return len(meaning) == 1 and meaning[0].is_plain
+Part: TypeAlias = "Meaning | Tempered"
 
 
 class Combiner:
@@ -83,7 +57,7 @@ class Combiner:
         self._trees = trees
         self._splitter = Splitter(trees)
 
-    def whole_text(self, parts: Sequence[Meaning]) -> RegexTree:
+    def whole_text(self, parts: Sequence[Part]) -> RegexTree:
         """The texts that the parts in order are, all of them from their first to their last character."""
         return self._trees.alternation(case.tree for case in self.sequence([START, *parts, END]))
 
@@ -91,20 +65,31 @@ class Combiner:
         """Any of the parts."""
         return self._merged(case for part in parts for case in part)
 
-    def sequence(self, parts: Sequence[Meaning]) -> Meaning:
+    def sequence(self, parts: Sequence[Part]) -> Meaning:
         """The parts in order."""
-        meanings = self.joined(parts)
-        while len(meanings) > _MAX_IN_ORDER:
-            pairs = [self._pair(a, b) for a, b in zip(meanings[::2], meanings[1::2], strict=False)]
-            meanings = pairs + meanings[len(pairs) * 2 :]
+        joined = self.joined(parts)
+        if len(joined) > _MAX_IN_ORDER:
+            return self._halves([self._cases(part) for part in joined])
         # From the end, where the end of the text may be known: a condition on all that follows is then met at once.
-        found = meanings[-1] if meanings else NO_TEXT
-        for part in reversed(meanings[:-1]):
-            found = self._pair(part, found)
+        found = NO_TEXT
+        for place, part in reversed(list(enumerate(joined))):
+            if isinstance(part, Tempered) and _is_end(found):
+                at_start = place > 0 and _is_start(joined[place - 1])
+                found = self._tempered_to_end(part, at_start) or self._pair(self._cases(part), found)
+            else:
+                found = self._pair(self._cases(part), found)
         return found
 
-    def repetition(self, body: Meaning, minimum: int, maximum: int | None) -> Meaning:
-        """`body` from `minimum` to `maximum` times."""
+    def repetition(self, parts: Sequence[Part], minimum: int, maximum: int | None) -> Part:
+        """The parts in order, from `minimum` to `maximum` times."""
+        if len(parts) == 2 and not any(isinstance(part, Tempered) for part in parts):
+            guard, step = (self._cases(part) for part in parts)
+            conditions = all(case.tree is EMPTY_TEXT for case in guard)
+            if conditions and is_plain(step) and self._trees.fixed_size(step[0].tree) == 1:
+                return Tempered(guard, step[0].tree, minimum, maximum)
+        return self._repetition(self.sequence(parts), minimum, maximum)
+
+    def _repetition(self, body: Meaning, minimum: int, maximum: int | None) -> Meaning:
         if is_plain(body):
             return plain(self._trees.repetition(body[0].tree, minimum, maximum))
         if maximum == 0 or not body:
@@ -114,29 +99,29 @@ class Combiner:
         if minimum == 0 and maximum == 1:
             return self._merged([*NO_TEXT, *body])
         if minimum <= 1 and maximum is None:
-            rounds = self._rounds(body)
-            return rounds if minimum == 0 else self._pair(body, rounds)
+            any_times = self._any_times(body)
+            return any_times if minimum == 0 else self._pair(body, any_times)
         size = self._common_size(body)
         if size is not None:
             counted = self._trees.repetition(ANY_CHAR, minimum * size, None if maximum is None else maximum * size)
             return self._merged(
                 Case(case.before, self._splitter.both(case.tree, counted), case.after, case.origins)
-                for case in self._rounds(body)
+                for case in self._any_times(body)
             )
         return self._unrolled(body, minimum, maximum)
 
-    def lookahead(self, parts: Sequence[Meaning], negative: bool, node: Node) -> Meaning:
+    def lookahead(self, parts: Sequence[Part], negative: bool, node: Node) -> Meaning:
         """The empty text, where the parts in order begin what follows; with `negative`, where they do not."""
         found = self.sequence([*parts, plain(ANY_TEXT), END])
         holds = self._merged(Case(case.before, EMPTY_TEXT, case.tree, frozenset([node])) for case in found)
-        return self._negation(holds, node) if negative else holds
+        return self._negation(holds) if negative else holds
 
-    def lookbehind(self, parts: Sequence[Meaning], negative: bool, node: Node) -> Meaning:
+    def lookbehind(self, parts: Sequence[Part], negative: bool, node: Node) -> Meaning:
         """The empty text, where the parts in order end what stands before; with `negative`, where they do not."""
         found = self.sequence([START, plain(ANY_TEXT), *parts])
         reversal = self._splitter.reversal
         holds = self._merged(Case(reversal(case.tree), EMPTY_TEXT, case.after, frozenset([node])) for case in found)
-        return self._negation(holds, node) if negative else holds
+        return self._negation(holds) if negative else holds
 
     def between(self, sides: Iterable[tuple[RegexTree, RegexTree]], node: Node | None = None) -> Meaning:
         """The empty text between two conditions, of any pair of them; `node` where what is beside a lexeme matters."""
@@ -147,21 +132,53 @@ class Combiner:
         """The condition that a character of a class comes next, in the direction of the condition."""
         return self._trees.concatenation([self._trees.char_class(members), ANY_TEXT])
 
-    def joined(self, parts: Sequence[Meaning]) -> list[Meaning]:
+    def joined(self, parts: Sequence[Part]) -> list[Part]:
         """The parts, with what needs no thought put together: texts anywhere, and conditions at their outer sides."""
-        runs: list[list[Meaning]] = []
+        runs: list[list[Part]] = []
         for part in parts:
-            last = runs[-1][-1] if runs else ()
-            if len(last) == len(part) == 1 and last[0].after is ANY_TEXT and part[0].before is ANY_TEXT:
+            if runs and _is_run(runs[-1][-1], part):
                 runs[-1].append(part)
             else:
                 runs.append([part])
-        return [run[0] if len(run) == 1 else self._run([part[0] for part in run]) for run in runs]
+        return [
+            run[0] if len(run) == 1 else self._run([case for part in run for case in self._cases(part)]) for run in runs
+        ]
 
     def _run(self, cases: list[Case]) -> Meaning:
         tree = self._trees.concatenation(case.tree for case in cases)
         origins = cases[0].origins | cases[-1].origins
         return self._merged([Case(cases[0].before, tree, cases[-1].after, origins)])
+
+    def _cases(self, part: Part) -> Meaning:
+        if not isinstance(part, Tempered):
+            return part
+        body = self._pair(part.guard, plain(part.character))
+        return self._repetition(body, part.minimum, part.maximum)
+
+    def _tempered_to_end(self, part: Tempered, at_start: bool) -> Meaning | None:
+        """The part where the text ends behind it; None where its assertion looks at more than is known before it.
+
+        The assertion must fail nowhere: no text of what does not meet it may stand behind any place but the last.
+        """
+        trees = self._trees
+        fails = self._negation(part.guard)
+        if not at_start and any(case.before is not ANY_TEXT for case in fails):
+            return None
+        something = trees.repetition(ANY_CHAR, 1, None)
+        wrong = trees.alternation(
+            trees.concatenation([self._splitter.reversal(case.before), self._splitter.both(case.after, something)])
+            for case in fails
+        )
+        counted = trees.repetition(part.character, part.minimum, part.maximum)
+        tree = trees.intersection([counted, trees.complement(wrong)])
+        origins = frozenset[Node]().union(*(case.origins for case in part.guard))
+        return self._merged([Case(EMPTY_TEXT if at_start else ANY_TEXT, tree, EMPTY_TEXT, origins)])
+
+    def _halves(self, meanings: list[Meaning]) -> Meaning:
+        while len(meanings) > 1:
+            pairs = [self._pair(a, b) for a, b in zip(meanings[::2], meanings[1::2], strict=False)]
+            meanings = pairs + meanings[len(pairs) * 2 :]
+        return meanings[0]
 
     def _pair(self, first: Meaning, second: Meaning) -> Meaning:
         return self._merged(case for left in first for right in second for case in self._neighbours(left, right))
@@ -207,13 +224,13 @@ class Combiner:
             return Case(ANY_TEXT, tree, ANY_TEXT)
         return Case(cases[0].before, tree, cases[0].after, frozenset().union(*(case.origins for case in cases)))
 
-    def _negation(self, holds: Meaning, node: Node) -> Meaning:
+    def _negation(self, holds: Meaning) -> Meaning:
         """Where no case of an assertion holds: each of them fails on one of its sides."""
         found = NO_TEXT
         for case in holds:
             fails = [
-                Case(self._trees.complement(case.before), EMPTY_TEXT, ANY_TEXT, frozenset([node])),
-                Case(ANY_TEXT, EMPTY_TEXT, self._trees.complement(case.after), frozenset([node])),
+                Case(self._trees.complement(case.before), EMPTY_TEXT, ANY_TEXT, case.origins),
+                Case(ANY_TEXT, EMPTY_TEXT, self._trees.complement(case.after), case.origins),
             ]
             found = self._pair(found, self._merged(fails))
         return found
@@ -223,63 +240,36 @@ class Combiner:
         sizes = {self._trees.fixed_size(case.tree) for case in body}
         return sizes.pop() if len(sizes) == 1 else None
 
+    def _any_times(self, body: Meaning) -> Meaning:
+        return self._merged(rounds(body, self._trees, self._splitter))
+
     def _unrolled(self, body: Meaning, minimum: int, maximum: int | None) -> Meaning:
         if max(minimum, maximum or 0) > _MAX_ROUNDS:
             raise TooEntangled
-        found = self._rounds(body) if maximum is None else NO_TEXT
+        found = self._any_times(body) if maximum is None else NO_TEXT
         for _ in range(minimum, maximum or 0):
             found = self._merged([*NO_TEXT, *self._pair(body, found)])
         for _ in range(minimum):
             found = self._pair(body, found)
         return found
 
-    def _rounds(self, body: Meaning) -> Meaning:
-        """The body any number of times."""
-        split, split_back = self._splitter.split, self._splitter.split_back
-        ahead = self._pending([(case.tree, case.after) for case in body], back=False)
-        behind = self._pending([(case.tree, case.before) for case in body], back=True)
-        nodes = list(product(ahead, behind))
-        if len(nodes) > _MAX_NODES:
-            raise TooEntangled
-        number = {(id(after), id(before)): place for place, (after, before) in enumerate(nodes)}
-        steps: dict[tuple[int, int], list[RegexTree]] = {}
-        for case, after, before in product(body, ahead, behind):
-            for front, left in split(case.tree, after):
-                for text, needed in split_back(front, before):
-                    pending = self._splitter.both(left, case.after), self._splitter.both(needed, case.before)
-                    if text is not NOTHING and NOTHING not in pending:
-                        start, end = number.get((id(after), id(pending[1]))), number.get((id(pending[0]), id(before)))
-                        if start is None or end is None:
-                            # A part of what is empty, which a search that was given up did not find out.
-                            raise TooEntangled
-                        steps.setdefault((start, end), []).append(text)
-        edges = {ends: self._trees.alternation(texts) for ends, texts in steps.items()}
-        origins = frozenset[Node]().union(*(case.origins for case in body))
-        rounds = self._merged(
-            Case(nodes[start][1], tree, nodes[end][0], origins)
-            for (start, end), tree in paths(self._trees, len(nodes), edges).items()
-            if nodes[start][0] is ANY_TEXT and nodes[end][1] is ANY_TEXT
-        )
-        if self._weight(rounds) > max(_MAX_WEIGHT, _MAX_NODES * self._weight(body)):
-            raise TooEntangled
-        return rounds
 
-    def _weight(self, meaning: Meaning) -> int:
-        return sum(self._trees.weight(case.tree) for case in meaning)
+def _is_end(meaning: Meaning) -> bool:
+    """Whether the text ends here, whatever it was."""
+    if len(meaning) != 1 or meaning[0].before is not ANY_TEXT:
+        return False
+    return meaning[0].tree is meaning[0].after is EMPTY_TEXT
 
-    def _pending(self, rounds: list[tuple[RegexTree, RegexTree]], back: bool) -> list[RegexTree]:
-        """Every condition that may be left of the rounds on one side, none included."""
-        split = self._splitter.split_back if back else self._splitter.split
-        found: dict[int, RegexTree] = {id(ANY_TEXT): ANY_TEXT}
-        pending: list[RegexTree] = [ANY_TEXT]
-        while pending:
-            condition = pending.pop()
-            for tree, own in rounds:
-                for _, rest in split(tree, condition):
-                    joint = self._splitter.both(rest, own)
-                    if joint is not NOTHING and id(joint) not in found:
-                        found[id(joint)] = joint
-                        pending.append(joint)
-            if len(found) > _MAX_NODES:
-                raise TooEntangled
-        return list(found.values())
+
+def _is_start(part: Part) -> bool:
+    """Whether the text begins here, whatever it will be."""
+    if isinstance(part, Tempered) or len(part) != 1 or part[0].after is not ANY_TEXT:
+        return False
+    return part[0].before is part[0].tree is EMPTY_TEXT
+
+
+def _is_run(first: Part, second: Part) -> bool:
+    """Whether nothing that the one part says concerns the other."""
+    if isinstance(first, Tempered) or isinstance(second, Tempered) or not len(first) == len(second) == 1:
+        return False
+    return first[0].after is ANY_TEXT and second[0].before is ANY_TEXT

@@ -7,7 +7,8 @@ from collections.abc import Sequence as SequenceOf
 from typing import Literal, TypeAlias, TypeVar
 
 from cfgmask.grammar.regex_tree import ANY_TEXT, EMPTY_TEXT, NOTHING, RegexTree, char_class, negated
-from cfgmask.regex.assertions import END, NO_TEXT, START, Combiner, Meaning, is_plain, plain
+from cfgmask.regex.assertions import Combiner, Part, Tempered
+from cfgmask.regex.cases import END, NO_TEXT, START, Meaning, is_plain, plain
 from cfgmask.regex.derivatives import TooEntangled
 from cfgmask.regex.dialects import Dialect
 from cfgmask.regex.problems import Problems
@@ -40,7 +41,7 @@ Context: TypeAlias = Literal["text", "search", "lexeme"]
 
 # What a node means, as parts in order. They are put together where the whole sequence is known: next to the end of a
 # text, an assertion is met by an intersection, without taking apart what stands there.
-_Parts: TypeAlias = tuple[Meaning, ...]
+_Parts: TypeAlias = tuple[Part, ...]
 
 _R = TypeVar("_R")
 
@@ -80,11 +81,12 @@ class _Translator:
 
     def _combine(self, node: Node, parts: list[_Parts]) -> _Parts:
         if isinstance(node, Sequence):
-            return tuple(self._combiner.joined([meaning for part in parts for meaning in part]))
+            return tuple(self._combiner.joined([piece for part in parts for piece in part]))
         if isinstance(node, Choice):
             return (self._bounded(node, lambda: self._combiner.alternation(self._evaluated(parts)), NO_TEXT),)
         if isinstance(node, Repeat):
-            return (self._bounded(node, lambda: self._repetition(node, parts[0]), NO_TEXT),)
+            empty: Part = NO_TEXT
+            return (self._bounded(node, lambda: self._repetition(node, parts[0]), empty),)
         if isinstance(node, Group):
             return parts[0]
         if isinstance(node, Atomic):
@@ -97,10 +99,10 @@ class _Translator:
     def _evaluated(self, parts: Iterable[_Parts]) -> list[Meaning]:
         return [self._combiner.sequence(part) for part in parts]
 
-    def _repetition(self, node: Repeat, body: _Parts) -> Meaning:
+    def _repetition(self, node: Repeat, body: _Parts) -> Part:
         if node.mode == "possessive":
             self._refuse(node, "possessive", "possessive repetition", "drop the `+`, which may allow more texts")
-        return self._combiner.repetition(self._combiner.sequence(body), node.minimum, node.maximum)
+        return self._combiner.repetition(body, node.minimum, node.maximum)
 
     def _leaf(self, node: Leaf) -> Meaning:
         if isinstance(node, Anchor):
@@ -209,7 +211,7 @@ def _branches(root: Node) -> SequenceOf[Node]:
 
 def _is_simple(parts: _Parts) -> bool:
     """Whether the parts are texts that may stand anywhere; they are one part then, or none."""
-    return not parts or (len(parts) == 1 and is_plain(parts[0]))
+    return not parts or (len(parts) == 1 and not isinstance(parts[0], Tempered) and is_plain(parts[0]))
 
 
 def _describe(node: Node) -> str:

@@ -41,7 +41,17 @@ def _combined(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-patterns = st.recursive(st.one_of(_pieces, _pieces, _places), _combined, max_leaves=7)
+_guarded = st.builds(
+    lambda start, look, body, step, quantifier, end: f"{start}(?:{look}{body}){step}){quantifier}{end}",
+    st.sampled_from(["^", "", "b?"]),
+    _looks,
+    st.one_of(_pieces, st.lists(st.one_of(_pieces, _places), min_size=2, max_size=3).map("".join)),
+    st.sampled_from(["a", ".", "[^a]", r"\w"]),
+    _quantifiers,
+    st.sampled_from(["$", "", r"\b", "^$", "a"]),
+)
+
+patterns = st.recursive(st.one_of(_pieces, _pieces, _places, _guarded), _combined, max_leaves=7)
 texts = st.lists(st.text(st.sampled_from(ALPHABET), max_size=6), min_size=4, max_size=10)
 
 
@@ -94,6 +104,12 @@ SEARCHES: list[Row] = [
     ("ecma", "", "^(?!foo|bar).*$", ["", "fo", "xfoo"], ["foo", "barx"]),
     ("ecma", "", "^(?!foo$).*$", ["", "foox"], ["foo"]),
     ("ecma", "", "^((?!foo).)*$", ["", "fo", "ffo", "fofo"], ["foo", "xfoox", "ffoo", "fofoo"]),
+    ("ecma", "", "^((?!foo|oba).)+$", ["f", "fo", "ob"], ["", "foo", "fooba", "xoba"]),
+    ("ecma", "", r"^((?!\bfoo).){2,4}$", ["xfoo", "fo"], ["foo", " foo", "xxxxx", "a"]),
+    ("ecma", "", "^x((?!foo).)*y$", ["xy", "xfoy", "xoofy"], ["xfooy", "xyfoo"]),
+    ("ecma", "", "((?!foo).)*$", ["foo", "a", ""], []),
+    ("ecma", "", r"<!--((?!-->)[^])*-->", ["<!-- a-- -->", "x<!---->-->"], ["<!--", "<!-->"]),
+    ("python", "", r"^(?:\b.){0,3}\A$", [""], ["b-"]),
     ("ecma", "", "(?=x)", ["x", "axb"], ["", "a"]),
     ("ecma", "", "a(?=b)", ["ab", "xaby"], ["a", "ba"]),
     ("ecma", "", "(?<=a)b", ["ab", "xaby"], ["b", "ba"]),
@@ -148,6 +164,8 @@ def test_what_the_first_character_decides_leaves_no_intersection() -> None:
         HOST,
         r"^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[@$!%*?&])[A-Za-z\d@$!%*?&]{8,64}$",
         "^(?!(?:" + "|".join(f"word{n}" for n in range(200)) + ")$)[a-z0-9]+$",
+        r"^(?:(?!\b(?:secret|password)\b).)*$",
+        "^((?!" + "|".join(f"word{n}" for n in range(200)) + ").)*$",
         r"^(?!.*\.\.)(?!\.)[a-z0-9.]{1,64}(?<!\.)@(?:(?!-)[a-z0-9-]{1,63}(?<!-)\.)+[a-z]{2,}$",
     ],
 )
