@@ -185,6 +185,15 @@ def test_guidance_is_read(guidance: Any, options: Any) -> None:
     assert not asked.notes
 
 
+def test_lenient_is_relaxed() -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "array"}}
+    with pytest.raises(cfgmask.GrammarError):
+        cfgmask.Grammar.from_json_schema({**schema, "x-guidance": {"lenient": False}})
+    lenient = cfgmask.Grammar.from_json_schema({**schema, "x-guidance": {"lenient": True}})
+    relaxed = cfgmask.Grammar.from_json_schema(schema, on_unsupported="relax")
+    assert [note.code for note in lenient.notes] == [note.code for note in relaxed.notes] != []
+
+
 def test_the_caller_goes_first() -> None:
     schema = {**SCHEMA, "x-guidance": {"whitespace_flexible": False}}
     assert accepts(compiled(schema, whitespace="unbounded"), json.dumps(VALUE))
