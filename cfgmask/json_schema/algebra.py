@@ -184,12 +184,13 @@ def _objects_are_disjoint(a: ObjectShape, b: ObjectShape, prober: Prober) -> boo
     return bool(counted) and object_algebra.intersect(a, b) is None
 
 
-def exactly_one(parts: list[Normal], prober: Prober) -> Normal:
-    """The values that are in exactly one of the parts. Raises TooManyAlternatives.
+def exactly_one(parts: list[Normal], narrowed: list[Normal], prober: Prober) -> Normal:
+    """The values that are in one of the narrowed parts and in no other part. Raises TooManyAlternatives.
 
+    narrowed  of each part, what matters of it: the less that is, the fewer alternatives there are
     Cost: quadratic in the number of alternatives.
     """
-    return union([difference(part, parts[:i] + parts[i + 1 :], prober) for i, part in enumerate(parts)])
+    return union([difference(part, parts[:i] + parts[i + 1 :], prober) for i, part in enumerate(narrowed)])
 
 
 def _without(

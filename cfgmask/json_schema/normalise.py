@@ -261,8 +261,9 @@ class Normaliser:
             raise LimitExceeded(error.limit, error.value, detail) from None
 
     def _schema(self, node: Node) -> Normal:
-        parts = []
+        own = self._own(node)
         own_place_taken = False
+        parts = []
         assert isinstance(node.value, dict)
         for keyword in node.value:
             if not node.has(keyword):
@@ -270,12 +271,14 @@ class Normaliser:
             # The keys of objects are written in the order in which the schema names them, so keywords that name keys
             # are taken in the order in which they stand.
             if keyword == "properties":
-                parts.append(self._own(node))
+                parts.append(own)
                 own_place_taken = True
+            elif keyword == "oneOf":
+                parts.append(self._one_of(node, own, own_place_taken))
             elif keyword in _APPLICATORS and keyword != "not":
                 parts.append(self._application(node, keyword))
         if not own_place_taken:
-            parts.append(self._own(node))
+            parts.append(own)
         whole = reduce(self._both, parts)
         if node.has("not"):
             whole = algebra.difference(whole, self._operands(node, "not"), self._prober)
@@ -325,11 +328,15 @@ class Normaliser:
         found = self._operands(node, keyword)
         if keyword == "anyOf":
             return algebra.any_of(found, self._prober)
-        if keyword == "oneOf":
-            return algebra.exactly_one(found, self._prober)
         if keyword == "if":
             return self._conditional(node, found[0])
         return reduce(self._both, found)
+
+    def _one_of(self, node: Node, own: Normal, own_comes_first: bool) -> Normal:
+        """What `oneOf` says, of the values that the keywords beside it allow."""
+        found = self._operands(node, "oneOf")
+        narrowed = [self._both(own, part) if own_comes_first else self._both(part, own) for part in found]
+        return algebra.exactly_one(found, narrowed, self._prober)
 
     def _conditional(self, node: Node, condition: Normal) -> Normal:
         consequence, alternative = (

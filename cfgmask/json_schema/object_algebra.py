@@ -106,10 +106,12 @@ def _conditions(shape: ObjectShape) -> Iterator[tuple[ObjectShape, list[ObjectSh
     # What tells alternatives of a schema apart is mostly the value of a required member.
     for member in sorted(shape.members, key=lambda member: not member.required):
         name = member.name
+        wrong = negate(member.value)
         if member.required:
-            yield _having(name, ANYTHING), [ObjectShape((Member(name, NEVER, listed=False),))]
-        if member.value != ANYTHING:
-            yield ObjectShape((Member(name, member.value, listed=False),)), [_having(name, negate(member.value))]
+            # Absent or wrong is one alternative: many branches that require a member of their own each stay few.
+            yield _having(name, member.value), [ObjectShape((Member(name, wrong, listed=False),))]
+        elif member.value != ANYTHING:
+            yield ObjectShape((Member(name, member.value, listed=False),)), [_having(name, wrong)]
     if shape.minimum > 0:
         yield ObjectShape(minimum=shape.minimum), [ObjectShape(maximum=shape.minimum - 1)]
     if shape.maximum is not None:

@@ -141,6 +141,20 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
 ]
 
 
+def test_exactly_one_of_many_required_members() -> None:
+    names = [f"k{i}" for i in range(26)]
+    branches = [{"properties": {name: {"type": "integer"}}, "required": [name]} for name in names]
+    schema = {"type": "object", "properties": dict.fromkeys(names, True), "oneOf": branches}
+    check(schema, ['{"k0":1}', '{"k0":"x","k7":2}'], ["{}", '{"k0":1,"k7":2}', '{"k9":"x"}'])
+
+
+def test_what_stands_beside_an_overlapping_one_of_keeps_it_small() -> None:
+    types = ["integer", "string", "boolean", "null", "array"]
+    branches = [{"properties": {f"p{i}": {"type": name} for i in range(10)}} for name in types]
+    schema = {"type": "object", "maxProperties": 1, "oneOf": branches}
+    check(schema, ['{"p0":1}', '{"p9":[]}'], ["{}", '{"p0":{}}', '{"x":1}', '{"p0":1,"p1":1}'])
+
+
 @pytest.mark.parametrize(("schema", "valid", "invalid"), TABLE, ids=lambda value: json.dumps(value)[:60])
 def test_table(schema: Schema, valid: list[str], invalid: list[str]) -> None:
     check(schema, valid, invalid)
