@@ -104,6 +104,14 @@ def test_indented_schemas(schema: Any, value: Any) -> None:
     assert not accepts(grammar, text.replace("\n", "\n ", 1))
 
 
+@pytest.mark.parametrize("options", [{"indent": 1}, {"escapes": "canonical"}, {"indent": 1, "escapes": "canonical"}])
+def test_items_stay_unique(options: Any) -> None:
+    schema = {"type": "array", "items": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}
+    grammar = compiled(schema, **options)
+    assert accepts(grammar, json.dumps([["a", "b"], ["a"], []], indent=options.get("indent")))
+    assert not accepts(grammar, json.dumps([["a"], ["b", "a", "b"]], indent=options.get("indent")))
+
+
 def test_depth_is_bounded() -> None:
     schema = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}}}
     grammar = cfgmask.Grammar.from_json_schema(schema, indent=1)
