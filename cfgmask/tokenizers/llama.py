@@ -30,6 +30,8 @@ def read_llama(llm: llama_cpp.Llama) -> VocabularyParts:
     library: Any = require("llama_cpp", "llama")
     if not isinstance(llm, library.Llama):
         raise TypeError(f"from_llama takes a llama_cpp.Llama, not {type(llm).__name__}")
+    if llm.model is None:
+        raise VocabularyError(f"{Path(llm.model_path).name}: the model is closed")
     api = library.llama_cpp
     vocab = api.llama_model_get_vocab(llm.model)
     describe = Path(llm.model_path).name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -223,6 +224,23 @@ def test_a_processor_that_raises_leaves_no_token_without_its_mask(llm: Any) -> N
         ({"max_tokens": -1}, ValueError, "not -1"),
         ({"max_tokens": 2.5}, TypeError, "max_tokens must be an int or None, not float"),
         ({"max_tokens": True}, TypeError, "max_tokens must be an int or None, not bool"),
+        ({"prompt": "a\ud800"}, ValueError, r"character 1 is the lone surrogate U\+D800"),
+        ({"prompt": {72: 1}}, TypeError, "must be a str or token ids, not dict"),
+        ({"seed": "1"}, TypeError, "seed must be an int or None, not str"),
+        ({"seed": True}, TypeError, "not bool"),
+        ({"seed": -1}, ValueError, "seed must be from 0 to 4294967294"),
+        ({"seed": 2**32 - 1}, ValueError, "seed must be from 0 to 4294967294"),
+        ({"temperature": "hot"}, TypeError, "temperature must be a number, not str"),
+        ({"temperature": None}, TypeError, "temperature must be a number, not NoneType"),
+        ({"temperature": float("nan")}, ValueError, "temperature must be finite, not nan"),
+        ({"temperature": float("inf")}, ValueError, "temperature must be finite, not inf"),
+        ({"logits_processor": len}, TypeError, "must be a list of functions, not builtin_function_or_method"),
+        ({"logits_processor": [3]}, TypeError, "must be a list of functions; 3 is none"),
+        ({"stop": ["x"]}, TypeError, "no option 'stop': a grammar ends by itself"),
+        ({"logit_bias": {1: 2.0}}, TypeError, "no option 'logit_bias': give a function"),
+        ({"temp": 0.5}, TypeError, "no option 'temp': it is called temperature here"),
+        ({"reset": False}, TypeError, "no option 'reset'"),
+        ({"top_q": 1}, TypeError, "no option 'top_q', nor has Llama.generate"),
     ],
 )
 @pytest.mark.parametrize("stream", [True, False])
@@ -245,6 +263,72 @@ def test_a_stream_may_be_dropped(llm: Any) -> None:
         stream.close()
         assert list(stream) == []
     assert json.loads(generate(llm, "Hello", GRAMMAR))
+
+
+def test_a_closed_stream_says_how_far_it_came(llm: Any) -> None:
+    stream = generate(llm, "Hello", GRAMMAR, stream=True)
+    piece = next(stream)
+    stream.close()
+    assert (stream.text, stream.finish_reason, stream.is_complete) == (piece, None, False)
+
+
+def test_a_seed_is_that_of_one_text(load: Callable[..., Any]) -> None:
+    llm = load(seed=5)
+    grammar = cfgmask.Grammar.from_regex("[a-z]{12}")
+    own = generate(llm, "Hello", grammar, temperature=2.0)
+    seeded = generate(llm, "Hello", grammar, temperature=2.0, seed=6)
+    next(generate(llm, "Hello", grammar, temperature=2.0, seed=7, stream=True))
+    assert seeded != own
+    assert generate(llm, "Hello", grammar, temperature=2.0) == own
+    assert generate(llm, "Hello", grammar, temperature=2.0, seed=np.int64(5)) == own
+    assert generate(llm, "Hello", grammar, temperature=2.0, seed=6) == seeded
+
+
+def test_a_stopping_criterion_of_the_callers(llm: Any) -> None:
+    stop = llama_cpp.StoppingCriteriaList([lambda ids, _: ids[-1] == ord("e")])
+    text = generate(llm, "Hello", GRAMMAR, stopping_criteria=stop)
+    assert (text, text.finish_reason, text.is_complete) == ('{"name', "length", False)
+
+
+def test_a_closed_model_is_refused(load: Callable[..., Any]) -> None:
+    llm = load()
+    begun, unbegun = (generate(llm, "Hello", GRAMMAR, stream=True) for _ in range(2))
+    next(begun)
+    llm.close()
+    for stream in (begun, unbegun):
+        with pytest.raises(IntegrationError, match="the model was closed before the text was finished"):
+            next(stream)
+    with pytest.raises(ValueError, match="the model is closed"):
+        generate(llm, "Hello", GRAMMAR)
+    with pytest.raises(cfgmask.VocabularyError, match="the model is closed"):
+        cfgmask.Vocabulary.from_llama(llm)
+
+
+def test_a_model_without_weights_is_refused(load: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match="loaded with vocab_only"):
+        generate(load(vocab_only=True), "Hello", GRAMMAR)
+
+
+def test_threads_wait_for_each_other(llm: Any) -> None:
+    def write(seed: int) -> list[str]:
+        return [generate(llm, "Hello", GRAMMAR, seed=10 * seed + n, temperature=1.0) for n in range(5)]
+
+    alone = [write(seed) for seed in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(write, range(3))) == alone
+
+
+def test_streams_of_two_threads_do_not_mix(llm: Any) -> None:
+    def write(_: int) -> str:
+        stream = generate(llm, "Hello", GRAMMAR, temperature=1.0, stream=True)
+        try:
+            return "".join(stream)
+        except IntegrationError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(2) as pool:
+        for text in pool.map(write, range(6)):
+            assert text.startswith("two generations use one Llama in turns") or regex.fullmatch(PATTERN, text)
 
 
 def test_draft_model_is_refused(load: Callable[..., Any]) -> None:

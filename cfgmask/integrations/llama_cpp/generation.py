@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import codecs
+import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import islice
-from numbers import Integral
 from typing import Any, Literal, overload
 
-import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
 import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
 from cfgmask.integrations.errors import IntegrationError
+from cfgmask.integrations.llama_cpp.arguments import (
+    check_model_and_grammar,
+    check_sampling,
+    checked_max_tokens,
+    checked_processors,
+    checked_seed,
+    checked_temperature,
+    prompt_ids,
+)
 from cfgmask.integrations.llama_cpp.checked_sample import IN_TURNS
 from cfgmask.integrations.llama_cpp.guard import allow_only
 from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model
+from cfgmask.integrations.llama_cpp.model_lock import model_lock
 
 FinishReason = Literal["stop", "length"]
 
@@ -30,7 +39,8 @@ class GeneratedText(str):
     """The text of a finished call, with how it ended.
 
     token_ids      the tokens it was written in, without the end token
-    finish_reason  "stop": the model ended a complete text; "length": `max_tokens` or the context ran out
+    finish_reason  "stop": the model ended a complete text; "length": `max_tokens` or the context ran out, or a
+                   stopping criterion of the caller's held
     is_complete    whether the text is in the grammar's language; after "length" it may be or may be cut off
     """
 
@@ -43,19 +53,29 @@ class TextStream(Iterator[str]):
     """The pieces of a text while it is written; together they are the text. Whole characters only.
 
     text, token_ids, is_complete  as far as it is written
-    finish_reason                 None until it ends
+    finish_reason                 None until it ends, and where it was closed before
+
+    Each piece is written when it is asked for, while no other thread writes with the model.
     """
 
-    def __init__(self, steps: Callable[[_Hook], Iterator[int]], matcher: Matcher, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        steps: Callable[[_Hook], Iterator[int]],
+        matcher: Matcher,
+        vocabulary: Vocabulary,
+        lock: threading.RLock,
+    ) -> None:
         self.text = ""
         self.token_ids: list[int] = []
         self.finish_reason: FinishReason | None = None
         self._matcher = matcher
+        self._lock = lock
         self._pieces = self._run(steps, vocabulary)
 
     def __next__(self) -> str:
-        piece = next(self._pieces)
-        self.text += piece
+        with self._lock:
+            piece = next(self._pieces)
+            self.text += piece
         return piece
 
     @property
@@ -65,7 +85,8 @@ class TextStream(Iterator[str]):
 
     def close(self) -> None:
         """End generation here. A stream that is dropped ends by itself."""
-        self._pieces.close()
+        with self._lock:
+            self._pieces.close()
 
     def _run(self, steps: Callable[[_Hook], Iterator[int]], vocabulary: Vocabulary) -> Generator[str, None, None]:
         hook = _Hook(self._matcher)
@@ -167,43 +188,47 @@ def generate(
     grammar           a Grammar, compiled here, or a CompiledGrammar, which saves that on every call but the first
     max_tokens        at least 1; None: until the context is full
     stream            give a `TextStream` of pieces at once, instead of a `GeneratedText` at the end
-    seed              None: the model's own
+    seed              from 0 to 2**32 - 2, for this text alone; None: the model's own
     logits_processor  processors of llama-cpp-python's kind, called before the masks
     sampling          what `Llama.generate` takes: top_k, top_p, min_p, repeat_penalty, …; it has no logit_bias and no
                       stop, for which there are processors and the grammar
 
-    Errors: those of `cfgmask.compile`; TypeError for arguments of another type; ValueError for a `max_tokens` below 1
-    and for a prompt that does not fit the context or the vocabulary; VocabularyError for a grammar compiled for another
-    vocabulary; IntegrationError for a model with `draft_model`, where another generation used the model in between,
-    and where nothing is left to sample; whatever a mask raises, LimitExceeded above all. Nothing is swallowed.
+    Errors: those of `cfgmask.compile`; TypeError for arguments of another type; ValueError for a `max_tokens` below 1,
+    a seed or temperature out of range, a prompt that does not fit the context or the vocabulary, and a model that is
+    closed; VocabularyError for a grammar compiled for another vocabulary; IntegrationError for a model with
+    `draft_model`, where another generation used the model in between, and where nothing is left to sample; whatever a
+    mask raises, LimitExceeded above all. Nothing is swallowed.
     Cost: the model's vocabulary is read once for each model, 0.3 s for 128,256 tokens.
+    Threads: any may call. Calls on one model wait for each other; a stream that another call came between of raises
+    IntegrationError. llama-cpp-python's own calls know nothing of that: no other thread may be in one meanwhile.
 
     The text is made from the tokens' own bytes, so tokens of any length and parts of characters come out right.
 
     Example: generate(llm, "2 + 3 = ", cfgmask.Grammar.from_regex("[0-9]+"), max_tokens=8, temperature=0)
     """
-    _check_arguments(llm, grammar, max_tokens)
-    vocabulary = _vocabulary_of(llm)
+    check_model_and_grammar(llm, grammar)
+    check_sampling(sampling)
+    seed, temperature = checked_seed(seed), checked_temperature(temperature)
+    max_tokens, processors = checked_max_tokens(max_tokens), checked_processors(logits_processor)
+    lock = model_lock(llm)
+    with lock:
+        vocabulary, ids = _vocabulary_of(llm), prompt_ids(llm, prompt)
     compiled = cfgmask.compile(grammar, vocabulary) if isinstance(grammar, Grammar) else grammar
     check_model(llm, compiled.vocabulary)
-    ids = _prompt_ids(llm, prompt)
-    context = _context_length(llm)
-    room = context - len(ids)
+    room = _context_length(llm) - len(ids)
     if room <= 0:
-        raise ValueError(f"the prompt has {len(ids)} tokens, the context {context}")
-    limit = room if max_tokens is None else min(int(max_tokens), room)
+        raise ValueError(f"the prompt has {len(ids)} tokens, the context {_context_length(llm)}")
+    limit = room if max_tokens is None else min(max_tokens, room)
 
     def steps(hook: _Hook) -> Iterator[int]:
-        if seed is not None:
-            llm.set_seed(seed)
-        processors = [*logits_processor, hook]
-        tokens = llm.generate(ids, temp=temperature, logits_processor=processors, **sampling)
-        return islice(_undisturbed(llm, tokens), limit)
+        tokens = llm.generate(ids, temp=temperature, logits_processor=[*processors, hook], **sampling)
+        return islice(_undisturbed(llm, _seeded(llm, seed, tokens)), limit)
 
-    text_stream = TextStream(steps, compiled.matcher(), vocabulary)
+    text_stream = TextStream(steps, compiled.matcher(), vocabulary, lock)
     if stream:
         return text_stream
-    text = GeneratedText("".join(text_stream))
+    with lock:
+        text = GeneratedText("".join(text_stream))
     assert text_stream.finish_reason is not None
     text.token_ids = tuple(text_stream.token_ids)
     text.finish_reason = text_stream.finish_reason
@@ -211,34 +236,44 @@ def generate(
     return text
 
 
-def _check_arguments(llm: Any, grammar: Any, max_tokens: Any) -> None:
-    if not isinstance(llm, llama_cpp.Llama):
-        raise TypeError(f"llm must be a llama_cpp.Llama, not {type(llm).__name__}")
-    if not isinstance(grammar, (Grammar, CompiledGrammar)):
-        raise TypeError(
-            f"grammar must be a Grammar or a CompiledGrammar, not {type(grammar).__name__}; "
-            "Grammar.from_lark reads the text of one"
-        )
-    if max_tokens is None:
-        return
-    if isinstance(max_tokens, bool) or not isinstance(max_tokens, Integral):
-        raise TypeError(f"max_tokens must be an int or None, not {type(max_tokens).__name__}")
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be at least 1, or None for all that the context holds, not {max_tokens}")
-
-
 def _undisturbed(llm: Any, tokens: Iterator[int]) -> Iterator[int]:
-    """The tokens of a generation, as long as nothing else moves the model between two of them.
+    """The tokens of a generation, as long as nothing else moves the model between two of them, or closes it.
 
     Raises IntegrationError otherwise, before the model is asked for the next: the generation would go on from another
-    text, and where its logits are missing, llama.cpp aborts the process.
+    text, and where its logits or the whole model are missing, the process ends.
     """
-    for token_id in tokens:
-        # Each generation has a sampler of its own, each token evaluated moves `n_tokens`.
-        state = llm.n_tokens, getattr(llm, "_sampler", None)
-        yield token_id
-        if state != (llm.n_tokens, getattr(llm, "_sampler", None)):
+    state = None
+    while True:
+        if llm.model is None:
+            raise IntegrationError("the model was closed before the text was finished")
+        if state is not None and state != _state(llm):
             raise IntegrationError(IN_TURNS)
+        token_id = next(tokens, None)
+        if token_id is None:
+            return
+        state = _state(llm)
+        yield token_id
+
+
+def _state(llm: Any) -> tuple[int, Any]:
+    # Each generation has a sampler of its own, each token evaluated moves `n_tokens`.
+    return llm.n_tokens, getattr(llm, "_sampler", None)
+
+
+def _seeded(llm: Any, seed: int | None, tokens: Iterator[int]) -> Iterator[int]:
+    """The tokens of a generation with a seed of its own; the model has no other way to give it one."""
+    if seed is not None:
+        own = llm._seed
+        llm.set_seed(seed)
+        try:
+            # The sampler is made, with the seed in it, before the first token.
+            first = next(tokens, None)
+        finally:
+            llm.set_seed(own)
+        if first is None:
+            return
+        yield first
+    yield from tokens
 
 
 def _context_length(llm: Any) -> int:
@@ -251,30 +286,3 @@ def _vocabulary_of(llm: Any) -> Vocabulary:
     if llm not in _vocabularies:
         _vocabularies[llm] = Vocabulary.from_llama(llm)
     return _vocabularies[llm]
-
-
-def _prompt_ids(llm: Any, prompt: str | Sequence[int]) -> list[int]:
-    """The prompt's ids; where it has none, the token that begins a text.
-
-    Raises TypeError for what is neither text nor ids, ValueError for ids that the model does not have.
-    """
-    ids = list(llm.tokenize(prompt.encode(), special=True)) if isinstance(prompt, str) else _checked_ids(llm, prompt)
-    if ids:
-        return ids
-    start = llm.token_bos()
-    if start < 0:
-        raise ValueError("the prompt is empty, and the model has no token that begins a text")
-    return [start]
-
-
-def _checked_ids(llm: Any, prompt: Any) -> list[int]:
-    if isinstance(prompt, (bytes, bytearray)) or not isinstance(prompt, Iterable):
-        raise TypeError(f"the prompt must be a str or token ids, not {type(prompt).__name__}")
-    ids = []
-    for token_id in prompt:
-        if isinstance(token_id, bool) or not isinstance(token_id, Integral):
-            raise TypeError(f"the prompt must be a str or token ids; {token_id!r} is no id")
-        ids.append(int(token_id))
-        if not 0 <= ids[-1] < llm.n_vocab():
-            raise ValueError(f"the prompt has token {token_id}, but the model has {llm.n_vocab()} tokens")
-    return ids

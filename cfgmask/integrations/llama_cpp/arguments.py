@@ -1,0 +1,129 @@
+"""What `generate` is given, checked before the model is asked for anything."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import llama_cpp
+
+from cfgmask import CompiledGrammar, Grammar
+
+# llama.cpp takes 32 bits, all ones for a seed of its own choice.
+_LARGEST_SEED = 2**32 - 2
+
+_SAMPLING = set(inspect.signature(llama_cpp.Llama.generate).parameters)
+_INSTEAD = {
+    "stop": "a grammar ends by itself; write into it what ends the text",
+    "logit_bias": "give a function that adds it in logits_processor",
+    "temp": "it is called temperature here",
+    "reset": "the prompt is always all that the model goes on from",
+}
+
+
+def check_model_and_grammar(llm: Any, grammar: Any) -> None:
+    """Raises TypeError for what is neither, ValueError for a model that cannot write."""
+    if not isinstance(llm, llama_cpp.Llama):
+        raise TypeError(f"llm must be a llama_cpp.Llama, not {type(llm).__name__}")
+    if not isinstance(grammar, (Grammar, CompiledGrammar)):
+        raise TypeError(
+            f"grammar must be a Grammar or a CompiledGrammar, not {type(grammar).__name__}; "
+            "Grammar.from_lark reads the text of one"
+        )
+    if llm.model is None:
+        raise ValueError("the model is closed")
+    if llm.model_params.vocab_only:
+        raise ValueError("the model was loaded with vocab_only: it has no weights to write with")
+
+
+def checked_max_tokens(max_tokens: Any) -> int | None:
+    """How many tokens at most. Raises TypeError, and ValueError below 1."""
+    if max_tokens is None:
+        return None
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, Integral):
+        raise TypeError(f"max_tokens must be an int or None, not {type(max_tokens).__name__}")
+    if max_tokens < 1:
+        raise ValueError(f"max_tokens must be at least 1, or None for all that the context holds, not {max_tokens}")
+    return int(max_tokens)
+
+
+def checked_seed(seed: Any) -> int | None:
+    """The seed. Raises TypeError, and ValueError for what llama.cpp would cut or take for "any"."""
+    if seed is None:
+        return None
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise TypeError(f"seed must be an int or None, not {type(seed).__name__}")
+    number = int(seed)
+    if not 0 <= number <= _LARGEST_SEED:
+        raise ValueError(f"seed must be from 0 to {_LARGEST_SEED}, or None for the model's own, not {seed}")
+    return number
+
+
+def checked_temperature(temperature: Any) -> float:
+    """The temperature. Raises TypeError, and ValueError for infinity and NaN, which would undo the masks."""
+    if isinstance(temperature, bool) or not isinstance(temperature, Real):
+        raise TypeError(f"temperature must be a number, not {type(temperature).__name__}")
+    if not math.isfinite(temperature):
+        raise ValueError(f"temperature must be finite, not {temperature}")
+    return float(temperature)
+
+
+def checked_processors(processors: Any) -> list[Callable[..., Any]]:
+    """The functions, in a list. Raises TypeError for anything else, a function outside of a list above all."""
+    if not isinstance(processors, Iterable):
+        raise TypeError(f"logits_processor must be a list of functions, not {type(processors).__name__}")
+    listed = list(processors)
+    for processor in listed:
+        if not callable(processor):
+            raise TypeError(f"logits_processor must be a list of functions; {processor!r} is none")
+    return listed
+
+
+def check_sampling(options: Mapping[str, Any]) -> None:
+    """Raises TypeError for options that `Llama.generate` does not have or that `generate` has in another way."""
+    for name in options:
+        if name in _INSTEAD:
+            raise TypeError(f"generate has no option {name!r}: {_INSTEAD[name]}")
+        if name not in _SAMPLING:
+            raise TypeError(f"generate has no option {name!r}, nor has Llama.generate")
+
+
+def prompt_ids(llm: Any, prompt: Any) -> list[int]:
+    """The prompt's ids; where it has none, the token that begins a text.
+
+    Raises TypeError for what is neither text nor ids, ValueError for text that is no Unicode and for ids that the model
+    does not have.
+    """
+    ids = list(llm.tokenize(_encoded(prompt), special=True)) if isinstance(prompt, str) else _checked_ids(llm, prompt)
+    if ids:
+        return ids
+    start: int = llm.token_bos()
+    if start < 0:
+        raise ValueError("the prompt is empty, and the model has no token that begins a text")
+    return [start]
+
+
+def _encoded(prompt: str) -> bytes:
+    try:
+        return prompt.encode()
+    except UnicodeEncodeError as error:
+        surrogate = ord(prompt[error.start])
+        raise ValueError(
+            f"the prompt is no Unicode text: character {error.start} is the lone surrogate U+{surrogate:04X}"
+        ) from None
+
+
+def _checked_ids(llm: Any, prompt: Any) -> list[int]:
+    if isinstance(prompt, (bytes, bytearray, Mapping)) or not isinstance(prompt, Iterable):
+        raise TypeError(f"the prompt must be a str or token ids, not {type(prompt).__name__}")
+    ids = []
+    for token_id in prompt:
+        if isinstance(token_id, bool) or not isinstance(token_id, Integral):
+            raise TypeError(f"the prompt must be a str or token ids; {token_id!r} is no id")
+        ids.append(int(token_id))
+        if not 0 <= ids[-1] < llm.n_vocab():
+            raise ValueError(f"the prompt has token {token_id}, but the model has {llm.n_vocab()} tokens")
+    return ids
