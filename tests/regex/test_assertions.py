@@ -15,6 +15,7 @@ from cfgmask.grammar.regex_tree import (
     CharClass,
     Concatenation,
     Intersection,
+    JsonString,
     Literal,
     RegexTree,
     Repetition,
@@ -175,6 +176,7 @@ def test_patterns_in_use_are_cheap(pattern: str) -> None:
     tree = parse_regex(pattern, dialect="ecma", context="search")
     assert time.process_time() - started < 0.2
     if HAS_CORE:
+        assert not algebra.is_empty(JsonString(tree))
         assert algebra.shortest(tree) is not None
     # All of these take milliseconds, the search included; the bounds leave room for a busy machine.
     assert time.process_time() - started < 1
