@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cfgmask.json_schema.formats.pattern import one_of
+from cfgmask.grammar.regex_tree import Alternation, Concatenation, RegexTree, text
+from cfgmask.json_schema.formats.pattern import one_of, read
 
 _LEAP_YEAR = r"(?:[0-9][0-9](?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
 DATE = one_of(
@@ -16,24 +17,32 @@ _OFFSET = f"(?:[Zz]|[+-]{_HOUR}:{_SIXTY})"
 _FRACTION = r"(?:\.[0-9]+)?"
 
 
-def _leap_second() -> str:
+def time() -> RegexTree:
+    """A time of day with its offset."""
+    return Alternation((read(f"{_HOUR}:{_SIXTY}:{_SIXTY}{_FRACTION}{_OFFSET}"), _leap_second()))
+
+
+def date_time() -> RegexTree:
+    """A date and a time."""
+    return Concatenation((read(f"{DATE}[Tt]"), time()))
+
+
+def _leap_second() -> RegexTree:
     """A leap second, which is the last of a day in UTC.
 
     Only for offsets of which the minutes are in use somewhere: all others would make this 20 times as large.
     """
-    local = [f"23:59:60{_FRACTION}(?:[Zz]|[+-]00:00)"]
+    fraction = read(_FRACTION)
+    spellings = [Concatenation((text("23:59:60"), fraction, read("[Zz]|[+-]00:00")))]
     for offset in range(15, 24 * 60, 15):
         if offset % 60 != 15:
-            for sign, time in (("+", offset - 1), ("-", 24 * 60 - 1 - offset)):
-                shown = f"{offset // 60:02}:{offset % 60:02}"
-                local.append(f"{time // 60:02}:{time % 60:02}:60{_FRACTION}[{sign}]{shown}")
-    return one_of(*local)
+            for sign, local in (("+", offset - 1), ("-", 24 * 60 - 1 - offset)):
+                shown = f"{sign}{offset // 60:02}:{offset % 60:02}"
+                spellings.append(Concatenation((text(f"{local // 60:02}:{local % 60:02}:60"), fraction, text(shown))))
+    return Alternation(tuple(spellings))
 
 
-TIME = one_of(f"{_HOUR}:{_SIXTY}:{_SIXTY}{_FRACTION}{_OFFSET}", _leap_second())
 POSSIBLE_TIME = f"{_HOUR}:{_SIXTY}:(?:{_SIXTY}|60){_FRACTION}{_OFFSET}"
-
-DATE_TIME = f"{DATE}[Tt]{TIME}"
 POSSIBLE_DATE_TIME = f"{DATE}[Tt]{POSSIBLE_TIME}"
 
 _DURATION_TIME = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
