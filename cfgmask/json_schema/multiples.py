@@ -2,10 +2,13 @@
 
 With the point moved far enough to the right, the step is an integer: a product of twos and fives, times a number that
 has neither. Multiples of the first are told by their last digits, those of the second by the remainder of all digits;
-where the point stands does not matter to that, since 10 has an inverse.
+where the point stands does not matter to that, since 10 has an inverse. Where there would be too many last digits to
+list, remainders of the whole step are kept, for each number of digits after the point on its own.
 """
 
 from __future__ import annotations
+
+from math import gcd
 
 from cfgmask.grammar.regex_tree import (
     EMPTY_TEXT,
@@ -36,13 +39,16 @@ def multiples(step: Number, zeros: int | None, plain: bool) -> RegexTree | None:
     """
     places = decimal_places(step)
     assert places is not None, "a number in a schema is a finite decimal"
-    by_ending, by_remainder = _taken_apart(int(step * 10**places))
-    length = _ending_length(by_ending)
-    if length > _MAX_ENDING_LENGTH or 10**length // by_ending > _MAX_ENDINGS or by_remainder > _MAX_REMAINDERS:
+    number = int(step * 10**places)
+    by_ending, by_remainder = _taken_apart(number)
+    if by_remainder > _MAX_REMAINDERS:
         return None
     after: RegexTree = Repetition(ZERO, 0, zeros)
     if not places:
         after = EMPTY_TEXT if plain else optional(Concatenation((POINT, Repetition(ZERO, 1, zeros))))
+    length = _ending_length(by_ending)
+    if length > _MAX_ENDING_LENGTH or 10**length // by_ending > _MAX_ENDINGS:
+        return _with_remainders(number, places, after) if number <= _MAX_REMAINDERS else None
     spelled = _with_endings(by_ending, places, after)
     return spelled if by_remainder == 1 else Intersection((spelled, Divisible(by_remainder)))
 
@@ -62,6 +68,21 @@ def _ending_length(number: int) -> int:
     while 10**length % number:
         length += 1
     return length
+
+
+def _with_remainders(modulus: int, places: int, zeros: RegexTree) -> RegexTree:
+    """The decimals which, with the point moved `places` to the right, are multiples of `modulus`.
+
+    zeros  what may follow those that have all their `places`
+    """
+    spelled = []
+    for written in range(places + 1):
+        # What is not written are zeros, which the digits need not contribute to the product.
+        needed = modulus // gcd(modulus, 10 ** (places - written))
+        point = Concatenation((POINT, Repetition(DIGIT, written, written))) if written else EMPTY_TEXT
+        digits = Intersection((Concatenation((NATURAL, point)), Divisible(needed)))
+        spelled.append(Concatenation((digits, zeros)) if written == places else digits)
+    return any_of(spelled)
 
 
 # Last digits

@@ -55,6 +55,13 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
     ({"type": "number", "minimum": -1}, ["-1e-06", "1e16"], ["-1e16"]),
     ({"type": "integer", "multipleOf": 7}, ["0", "7", "-14", "700000000000007"], ["1", "-15", "700000000000008"]),
     ({"type": "integer", "multipleOf": 60, "minimum": 0}, ["0", "60", "3600"], ["-60", "30", "20"]),
+    ({"type": "integer", "multipleOf": 256, "minimum": 1024}, ["1024", "4096", "65536.0"], ["768", "1025", "1280.5"]),
+    ({"type": "number", "multipleOf": 1536}, ["0", "1536", "-3072"], ["512", "153.6", "15360.1"]),
+    (
+        '{"multipleOf":0.0256}',
+        ["0", "0.0256", "0.256", "2.56", "16", "1.28", "-0.02560"],
+        ["0.0128", "1", "25.5", "1.6"],
+    ),
     ({"multipleOf": 1.5}, ["0", "1.5", "3", "4.50", "-6.0"], ["1", "0.5", "1.55"]),
     ({"allOf": [{"multipleOf": 7}, {"multipleOf": 11}], "type": "integer"}, ["77", "0"], ["7", "11"]),
     ({"type": "integer", "not": {"minimum": 0}}, ["-1"], ["0", "-0", "1"]),
@@ -74,8 +81,10 @@ _BOUNDS = st.one_of(
     st.integers(-5000, 5000).map(lambda n: Fraction(n, 1000)),
     st.sampled_from([2**64, -(2**64), 10**30]),
 )
-_INTEGRAL_STEPS = [1, 1, 1, 2, 3, 5, 7, 8, 10, 25, 60]
-_STEPS = st.sampled_from([None, None, *_INTEGRAL_STEPS, *map(Fraction, ("0.1", "0.01", "0.25", "2.5", "1.5", "0.07"))])
+_INTEGRAL_STEPS = [1, 1, 1, 2, 3, 5, 7, 8, 10, 25, 60, 256]
+_STEPS = st.sampled_from(
+    [None, None, *_INTEGRAL_STEPS, *map(Fraction, ("0.1", "0.01", "0.25", "2.5", "1.5", "0.07", "0.0256"))]
+)
 
 
 @st.composite
