@@ -34,10 +34,11 @@ from cfgmask.regex.syntax import (
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|]+")
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]()|#\s\u200e\u200f]+")
-# What groups and anchors count for when parts are limited, a character being one part. A group has several nodes;
-# what stands around an anchor is translated for several contexts.
+# What groups and assertions count for when parts are limited, a character being one part. A group has several nodes;
+# what stands around an assertion is translated for several cases, which takes up to half a millisecond.
 _GROUP_PARTS = 4
 _ANCHOR_PARTS = 16
+_ASSERTION_PARTS = 256
 
 _SURROGATE = re.compile("[\ud800-\udfff]+")
 
@@ -122,7 +123,8 @@ class _Parser:
         scan.position += 1
         if character == "\\":
             # A wrong escape still counts as an item, so that a quantifier behind it is not wrong as well.
-            self._add(read_escape(scan, in_class=False) or Text(start, scan.position, "", scan.flags))
+            node = read_escape(scan, in_class=False) or Text(start, scan.position, "", scan.flags)
+            self._add(node, parts=_ASSERTION_PARTS if isinstance(node, WordBoundary) else 1)
         elif character == "|":
             self._branch()
         elif character == ".":
@@ -191,7 +193,7 @@ class _Parser:
         frame = self._frames.pop()
         self._scan.flags = frame.outer_flags
         node = frame.wrap(frame.start, self._scan.position, self._body(frame))
-        self._add(node, frame.height + 1, parts=_GROUP_PARTS)
+        self._add(node, frame.height + 1, parts=_ASSERTION_PARTS if isinstance(node, Lookaround) else _GROUP_PARTS)
 
     def _body(self, frame: _Frame) -> Node:
         end = self._scan.position

@@ -45,7 +45,7 @@ class Splitter:
     def __init__(self, trees: TreeBuilder) -> None:
         self._trees = trees
         self._derivatives = Derivatives(trees)
-        self._algebra = RegexAlgebra(_EMPTINESS_LIMITS)
+        self._algebra: RegexAlgebra | None = None  # until it is needed: most patterns have no use for it
         self._given_up = 0
         self._splits: dict[tuple[int, int], list[Split]] = {}
         self._empty: dict[int, bool] = {}
@@ -181,18 +181,26 @@ class Splitter:
 
     def _is_empty(self, tree: RegexTree) -> bool:
         if id(tree) not in self._empty:
-            try:
-                self._empty[id(tree)] = self._algebra.is_empty(tree)
-            except LimitExceeded:
-                self._give_up()
-                self._empty[id(tree)] = False
+            found = self._searched(tree)
+            if found is None:
+                # The nodes of earlier questions count as well.
+                self._algebra = None
+                found = self._searched(tree)
+            if found is None:
+                self._given_up += 1
+                if self._given_up > _MAX_GIVEN_UP:
+                    raise TooEntangled
+            self._empty[id(tree)] = bool(found)
         return self._empty[id(tree)]
 
-    def _give_up(self) -> None:
-        self._given_up += 1
-        if self._given_up > _MAX_GIVEN_UP:
-            raise TooEntangled
-        self._algebra = RegexAlgebra(_EMPTINESS_LIMITS)
+    def _searched(self, tree: RegexTree) -> bool | None:
+        """Whether nothing matches; None if it takes too long to find out."""
+        if self._algebra is None:
+            self._algebra = RegexAlgebra(_EMPTINESS_LIMITS)
+        try:
+            return self._algebra.is_empty(tree)
+        except LimitExceeded:
+            return None
 
 
 def _alternatives(piece: RegexTree) -> tuple[RegexTree, ...]:
