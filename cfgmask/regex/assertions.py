@@ -71,8 +71,8 @@ class Combiner:
         if len(joined) > _MAX_IN_ORDER:
             return self._halves([self._cases(part) for part in joined])
         # From the end, where the end of the text may be known: a condition on all that follows is then met at once.
-        found = NO_TEXT
-        for place, part in reversed(list(enumerate(joined))):
+        found = self._cases(joined[-1]) if joined else NO_TEXT
+        for place, part in reversed(list(enumerate(joined[:-1]))):
             if isinstance(part, Tempered) and _is_end(found):
                 at_start = place > 0 and _is_start(joined[place - 1])
                 found = self._tempered_to_end(part, at_start) or self._pair(self._cases(part), found)
@@ -210,7 +210,7 @@ class Combiner:
         """One case for each pair of conditions, without those that cannot be met."""
         found: dict[tuple[int, int], list[Case]] = {}
         for case in cases:
-            if NOTHING not in (case.before, case.tree, case.after):
+            if case.before is not NOTHING and case.tree is not NOTHING and case.after is not NOTHING:
                 found.setdefault((id(case.before), id(case.after)), []).append(case)
         if len(found) > _MAX_CASES:
             raise TooEntangled

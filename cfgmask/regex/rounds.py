@@ -88,7 +88,7 @@ def _steps(body: Meaning, ahead: Collection[RegexTree], behind: Collection[Regex
         for front, left in splitter.split(case.tree, after):
             for text, needed in splitter.split_back(front, before):
                 left_over, demanded = splitter.both(left, case.after), splitter.both(needed, case.before)
-                if NOTHING not in (text, left_over, demanded):
+                if not any(tree is NOTHING for tree in (text, left_over, demanded)):
                     start, end = (id(after), id(demanded)), (id(left_over), id(before))
                     steps.setdefault((start, end), []).append(text)
     return steps
