@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -15,6 +15,17 @@ from cfgmask.demo import model_path
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+
+class _GrammarFile(click.Path):
+    """A grammar's file. Its name says what it holds, so stdin, which has none, is refused with a reason."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-":
+            self.fail("a grammar is read from a file, whose name ends in .lark or .json, not from stdin", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+GRAMMAR_FILE = _GrammarFile(exists=True, dir_okay=False, readable=True, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 FILE_OR_STDIN = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True)
 

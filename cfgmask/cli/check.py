@@ -12,6 +12,7 @@ import cfgmask
 from cfgmask.cli.arguments import (
     FILE,
     FILE_OR_STDIN,
+    GRAMMAR_FILE,
     json_option,
     read_bytes,
     read_vocabulary,
@@ -46,7 +47,7 @@ class _Report:
 
 
 @click.command(cls=ReportingCommand, short_help="Report what is wrong with a grammar, try texts.", epilog=_EXAMPLES)
-@click.argument("file", type=FILE)
+@click.argument("file", type=GRAMMAR_FILE)
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="A text to try; may be repeated.")
 @click.option("--input", "inputs", multiple=True, type=FILE_OR_STDIN, help="A file to try (-: stdin); may be repeated.")
 @click.option("--vocab", "vocabulary", type=FILE, help="Compile for the vocabulary of this GGUF file.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import cfgmask
-from cfgmask.cli.arguments import FILE, json_option
+from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option
 from cfgmask.cli.failures import PROBLEM, ReportingCommand
 from cfgmask.cli.output import print_diagnostics, print_json, stream_text
 from cfgmask.demo import CONTEXT_LENGTH, model_path
@@ -33,6 +33,8 @@ _CONTEXT = 2048
 # More wraps around in llama.cpp or fills the memory before anything is said.
 _LARGEST_CONTEXT = 1 << 24
 _HOTTEST = 1000.0
+# One more is llama.cpp's way to say: any.
+_LARGEST_SEED = 2**32 - 2
 _CONTEXT_STEP = 256
 
 
@@ -52,7 +54,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
 
 
 @click.command(cls=ReportingCommand, short_help="Let a model write under a grammar.", epilog=_EXAMPLES)
-@click.argument("file", type=FILE)
+@click.argument("file", type=GRAMMAR_FILE)
 @click.option("--prompt", required=True, metavar="TEXT", help="What the model goes on from, as it is.")
 @click.option("--model", type=FILE, help="A GGUF model.  [default: the demo model]")
 @click.option(
@@ -71,7 +73,9 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
     show_default=True,
     help="0: always the likeliest token.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For temperatures above 0.")
+@click.option(
+    "--seed", type=click.IntRange(0, _LARGEST_SEED), default=0, show_default=True, help="For temperatures above 0."
+)
 @click.option("--unconstrained", is_flag=True, help="First show what the model writes without the grammar.")
 @json_option("the text and how it ended")
 @click.pass_context

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 import cfgmask
-from cfgmask.cli.arguments import FILE, json_option, read_vocabulary, text_bytes
+from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option, read_vocabulary, text_bytes
 from cfgmask.cli.failures import PROBLEM, ReportingCommand
 from cfgmask.cli.output import bytes_to_json, print_diagnostics, print_json, print_labelled, quoted
 from cfgmask.cli.verdict import END, Verdict, abridged, judge
@@ -34,7 +34,7 @@ class _Mask:
 
 
 @click.command(cls=ReportingCommand, short_help="Show what may come next under a grammar.", epilog=_EXAMPLES)
-@click.argument("file", type=FILE)
+@click.argument("file", type=GRAMMAR_FILE)
 @click.option("--prefix", default="", metavar="TEXT", help="What has been written so far.  [default: nothing]")
 @click.option("--vocab", "vocabulary", type=FILE, help="A GGUF file with the vocabulary.  [default: the demo model]")
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="How many tokens to list.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -43,16 +44,37 @@ def run(folder: Path) -> Run:
 
 @pytest.fixture
 def spawn(folder: Path) -> Spawn:
-    """The same as a process of its own: `spawn("check", "greeting.lark", env={"NO_COLOR": "1"})`."""
+    """The same as a process of its own: `spawn("check", "greeting.lark", env={"NO_COLOR": "1"})`.
 
-    def start(*arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
+    close_early  close its stdout once something came out, as `head` does
+    interrupt    send SIGINT once something came out, as Ctrl-C does
+    """
+
+    def start(
+        *arguments: str,
+        env: dict[str, str] | None = None,
+        close_early: bool = False,
+        interrupt: bool = False,
+    ) -> subprocess.CompletedProcess[bytes]:
+        process = subprocess.Popen(
             [sys.executable, "-m", "cfgmask", *arguments],
-            capture_output=True,
             stdin=subprocess.DEVNULL,
-            timeout=60,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             cwd=folder,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **(env or {})},
         )
+        with process:
+            first = b""
+            if close_early or interrupt:
+                assert process.stdout is not None
+                first = os.read(process.stdout.fileno(), 1)
+            if close_early:
+                process.stdout.close()
+                process.stdout = None
+            if interrupt:
+                process.send_signal(signal.SIGINT)
+            stdout, stderr = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(arguments, process.returncode, first + (stdout or b""), stderr)
 
     return start

@@ -73,3 +73,22 @@ def test_an_unreadable_file_is_misuse(spawn: Spawn, folder: Path) -> None:
     done = spawn("check", "greeting.lark")
     assert done.returncode == 2
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "mask", "generate"])
+def test_a_grammar_on_stdin_is_misuse(run: Run, command: str) -> None:
+    result = run(command, "-", *(("--prompt", "x") if command == "generate" else ()))
+    assert result.exit_code == 2
+    assert "a grammar is read from a file, whose name ends in .lark or .json" in result.stderr
+
+
+def test_files_of_windows(run: Run, folder: Path) -> None:
+    (folder / "windows.lark").write_bytes(b'\xef\xbb\xbfstart: "a"\r\n  | missing\r\n')
+    result = run("check", "windows.lark")
+    assert result.exit_code == 1
+    assert "--> windows.lark:2:5\n2 |   | missing\n  |     ^^^^^^^\n" in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [("check", "greeting.lark", "--json"), ("mask", "greeting.lark")])
+def test_a_reader_that_stops_early_is_no_error(spawn: Spawn, arguments: tuple[str, ...]) -> None:
+    assert spawn(*arguments, close_early=True).stderr == b""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from cfgmask.demo import PROMPTS
 from cfgmask.demo.tools import tool_call_schema
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, Spawn
 
 pytest.importorskip("llama_cpp", reason="generation needs llama-cpp-python")
 
@@ -76,6 +78,40 @@ def test_a_prompt_longer_than_the_context_is_misuse(run: Run, schema: str) -> No
     result = run("generate", schema, "--context", "32", "--prompt", "1234567890" * 60)
     assert result.exit_code == 2
     assert "context" in result.stderr
+
+
+def test_a_prompt_that_is_no_text_is_misuse(spawn: Spawn, schema: str) -> None:
+    done = spawn("generate", schema, "--prompt", os.fsdecode(b"a\xff"))
+    assert done.returncode == 2
+    assert b"the prompt is no Unicode text: character 1" in done.stderr
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**32 - 1), "1.5"])
+def test_a_seed_that_llama_cpp_would_cut_is_misuse(run: Run, schema: str, seed: str) -> None:
+    result = run("generate", schema, "--seed", seed, "--prompt", "x")
+    assert result.exit_code == 2
+    assert "--seed" in result.stderr
+
+
+def test_missing_llama_cpp_is_told_with_the_extra(run: Run, schema: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    result = run("generate", schema, "--prompt", "x")
+    assert result.exit_code == 2
+    assert "generating needs llama-cpp-python: pip install 'cfgmask[llama]'" in result.stderr
+
+
+def test_a_reader_that_stops_early_is_no_error(spawn: Spawn, schema: str) -> None:
+    """As in `cfgmask generate … | head -c 1`."""
+    done = spawn("generate", schema, "--prompt", PROMPTS[0], close_early=True)
+    assert (done.stdout, done.stderr) == (b"{", b"")
+
+
+def test_an_interrupt_ends_without_a_traceback(spawn: Spawn, folder: Path) -> None:
+    (folder / "long.lark").write_text("start: /[a-z]{400}/\n")
+    done = spawn("generate", "long.lark", "--max-tokens", "400", "--prompt", "x", interrupt=True)
+    assert done.returncode == 1
+    assert 0 < len(done.stdout) < 400
+    assert done.stderr.strip() == b"Aborted!"
 
 
 def test_a_broken_grammar_is_told_before_a_model_is_loaded(run: Run, folder: Path) -> None:
