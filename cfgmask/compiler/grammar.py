@@ -126,7 +126,8 @@ class Grammar:
         if len(data) > limits.max_source_bytes:
             raise LimitExceeded("max_source_bytes", limits.max_source_bytes, str(path))
         try:
-            text = data.decode()
+            # Some editors begin a file with a byte order mark, which JSON has no place for.
+            text = data.decode().removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             problem = Diagnostic(
                 "file-encoding",

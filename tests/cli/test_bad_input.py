@@ -87,6 +87,8 @@ def test_files_of_windows(run: Run, folder: Path) -> None:
     result = run("check", "windows.lark")
     assert result.exit_code == 1
     assert "--> windows.lark:2:5\n2 |   | missing\n  |     ^^^^^^^\n" in result.stdout
+    (folder / "windows.json").write_bytes(b'\xef\xbb\xbf{\r\n"type": "integer"}\r\n')
+    assert run("check", "windows.json", "--text", "5").exit_code == 0
 
 
 @pytest.mark.parametrize("arguments", [("check", "greeting.lark", "--json"), ("mask", "greeting.lark")])
