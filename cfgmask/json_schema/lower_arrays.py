@@ -16,6 +16,7 @@ from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, conjoin, negate
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.session import current
 
 # An array with witnesses needs a rule for each position up to its bounds.
 MAX_COUNTED_ITEMS = 1_000
@@ -94,6 +95,7 @@ class ArrayLowering:
                 continue
             found = [(conjoin(value, negate(witness.value)), counts) for value, counts in found]
             found += met if count < witness.most else []
+        current().spend(len(found) * len(self._shape.witnesses))
         return found
 
     def _alike(self, index: int) -> Expr:

@@ -18,6 +18,7 @@ from cfgmask.json_schema import decide, lexemes
 from cfgmask.json_schema.keys import Keys
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape, conjoin
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.session import current
 
 ValueOf = Callable[[Conjunction], Expr]
 
@@ -113,6 +114,7 @@ class ObjectLowering:
             met = [(conjoin(allowed, wanted), rest - {number}) for allowed, rest in found]
             # A value that meets the witness may be written by the other way as well; that does no harm.
             found = met if wanted == ANYTHING else found + met
+        current().spend(len(found) * len(missing))
         return found
 
     def _rest(self, state: _State) -> Expr:

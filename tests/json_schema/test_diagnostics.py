@@ -155,6 +155,8 @@ def test_deep_schemas_within_the_limit_are_lowered(schema: Any) -> None:
         {"allOf": [{"anyOf": [{"required": [f"a{i}"]}, {"required": [f"b{i}"]}]} for i in range(30)]},
         {"patternProperties": {chr(97 + i): {"minimum": i} for i in range(20)}},
         {"type": "object", "properties": {f"p{i}": True for i in range(300)}, "maxProperties": 150},
+        {"allOf": [{"contains": {"const": i}, "minContains": 5, "maxContains": 9} for i in range(8)]},
+        {"anyOf": [{"properties": {f"p{i}": True}} for i in range(30)], "unevaluatedProperties": False},
     ],
 )
 def test_what_multiplies_is_refused_before_it_does(schema: Any) -> None:
