@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cfgmask.json_schema import array_algebra
 from cfgmask.json_schema.drafts import Draft
+from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.normal_form import (
     ALL_ARRAYS,
     ANYTHING,
@@ -14,7 +15,6 @@ from cfgmask.json_schema.normal_form import (
     EvaluatedItems,
 )
 from cfgmask.json_schema.reader import Reader
-from cfgmask.json_schema.resolve import Node
 
 
 def array_shape(node: Node, reader: Reader) -> ArrayShape | None:

@@ -24,13 +24,14 @@ from cfgmask.json_schema.indent import indented
 from cfgmask.json_schema.liveness import all_live, needs_of
 from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
+from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
 from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered
-from cfgmask.json_schema.resolve import Node, Retriever, Schemas
+from cfgmask.json_schema.resolve import Retriever, Schemas
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.spelling import spelled

@@ -19,8 +19,8 @@ from typing import TypeAlias
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.annotations import NO_KEYS, EvaluatedKeys
 from cfgmask.json_schema.keys import ALL_KEYS, Keys
+from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
-from cfgmask.json_schema.resolve import Node
 from cfgmask.json_schema.strings import ALL_STRINGS, NO_STRINGS, StringSet
 from cfgmask.json_schema.values import JsonValue, identity
 

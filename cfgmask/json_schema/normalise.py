@@ -17,6 +17,7 @@ from cfgmask.json_schema import algebra
 from cfgmask.json_schema.algebra import TooManyAlternatives
 from cfgmask.json_schema.array_keywords import array_shape
 from cfgmask.json_schema.drafts import ASSERTIONS
+from cfgmask.json_schema.nodes import REFERENCES, Node
 from cfgmask.json_schema.normal_form import (
     ANYTHING,
     EVERYTHING,
@@ -32,7 +33,7 @@ from cfgmask.json_schema.object_keywords import dependent_required, dependent_sc
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.probe import InProgress, Prober
 from cfgmask.json_schema.problems import MAX_PROBLEMS
-from cfgmask.json_schema.resolve import REFERENCES, Node, Schemas
+from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.json_schema.values import around
 from cfgmask.limits import Limits

@@ -10,6 +10,7 @@ from cfgmask.json_schema import object_algebra
 from cfgmask.json_schema.algebra import TooManyAlternatives
 from cfgmask.json_schema.annotations import EVERY_KEY, NO_KEYS, EvaluatedKeys
 from cfgmask.json_schema.keys import ALL_KEYS, KeyPattern, Keys, key_pattern
+from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.normal_form import (
     ALL_OBJECTS,
     ANYTHING,
@@ -21,7 +22,6 @@ from cfgmask.json_schema.normal_form import (
     conjoin,
 )
 from cfgmask.json_schema.reader import Reader
-from cfgmask.json_schema.resolve import Node
 from cfgmask.json_schema.scalar_keywords import read_pattern
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import JsonValue

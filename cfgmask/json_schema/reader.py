@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.normal_form import Conjunction, Normal
 from cfgmask.json_schema.options import JsonSchemaOptions
-from cfgmask.json_schema.resolve import Node, Schemas
+from cfgmask.json_schema.resolve import Schemas
 from cfgmask.limits import Limits
 
 

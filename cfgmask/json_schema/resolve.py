@@ -1,121 +1,27 @@
-"""The places of a schema and what its references point to.
+"""What the references of a schema point to.
 
-A `Node` is a schema at a place; there is one node for each place and dynamic scope. References are resolved as RFC 3986
-and the drafts say, within the document that was given and those that its reader retrieves: nothing is fetched here.
+There is one node for each place and dynamic scope. References are resolved as RFC 3986 and the drafts say, within the
+document that was given and those that its reader retrieves: nothing is fetched here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import LimitExceeded
 from cfgmask.json_schema.contents import Contents
-from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS, LATEST, Draft, draft_of_uri
+from cfgmask.json_schema.drafts import ASSERTIONS, draft_of_uri
 from cfgmask.json_schema.dynamic_scope import NO_SCOPE, RECURSIVE, DynamicAnchors, Scope
+from cfgmask.json_schema.nodes import Dialect, Node, is_reference, quoted, subschema_places
 from cfgmask.json_schema.values import JsonValue, escape, read_object, unescape
 from cfgmask.limits import Limits
 
 Retriever = Callable[[str], Any]
 """Gives the schema with a URI, as Python values; raises any exception where there is none."""
-
-REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How the keywords of a schema are read.
-
-    declared  whether a `$schema` says so. Without one the draft is a guess, so keywords that only earlier drafts have
-              are enforced as those define them instead of being ignored.
-    """
-
-    draft: Draft = LATEST
-    declared: bool = False
-
-    def asserts(self, keyword: str) -> bool:
-        """Whether the keyword restricts instances."""
-        drafts = ASSERTIONS.get(keyword)
-        if drafts is None or (keyword == "$recursiveRef" and not self.declared):
-            return False
-        return self.draft in drafts or not self.declared
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """A schema at a place, in a dynamic scope. Nodes are equal only if both are the same.
-
-    pointer      after the URI of the document and "#" where that is not the one that was given
-    disregarded  the places of keywords that count as absent; the nodes of a document share it
-    """
-
-    value: JsonValue
-    pointer: str
-    base: str
-    dialect: Dialect
-    scope: Scope = NO_SCOPE
-    disregarded: Set[str] = frozenset()
-
-    def get(self, keyword: str) -> JsonValue:
-        """The value of a keyword that the dialect enforces here; None where there is none."""
-        return self.value.get(keyword) if isinstance(self.value, dict) and self.has(keyword) else None
-
-    def has(self, keyword: str) -> bool:
-        """Whether the keyword is there and restricts instances."""
-        if not isinstance(self.value, dict) or keyword not in self.value or not self.dialect.asserts(keyword):
-            return False
-        if self.disregarded and self.at(keyword) in self.disregarded:
-            return False
-        return keyword == "$ref" or not self.is_only_reference
-
-    @property
-    def is_only_reference(self) -> bool:
-        """Whether the draft lets `$ref` hide everything beside it."""
-        return self.dialect.draft.reference_hides_siblings and _is_reference(self.value)
-
-    def at(self, keyword: str) -> str:
-        """The JSON Pointer of a keyword of this schema."""
-        return f"{self.pointer}/{escape(keyword)}"
-
-
-# Which keywords hold schemas, and how.
-SCHEMA_KEYWORDS = frozenset(
-    [
-        "not",
-        "if",
-        "then",
-        "else",
-        "items",
-        "additionalItems",
-        "contains",
-        "propertyNames",
-        "additionalProperties",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    ]
-)
-SCHEMA_LIST_KEYWORDS = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])
-SCHEMA_MAP_KEYWORDS = frozenset(
-    ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"]
-)
-
-
-def subschema_places(value: dict[str, JsonValue]) -> Iterator[tuple[str, ...]]:
-    """The paths of what should be the schemas right inside a schema, by the names of the keywords that hold them."""
-    for keyword, held in value.items():
-        if keyword in SCHEMA_MAP_KEYWORDS and isinstance(held, dict):
-            for name, child in held.items():
-                # A list in `dependencies` names keys.
-                if not (keyword == "dependencies" and isinstance(child, list)):
-                    yield keyword, name
-        elif keyword in SCHEMA_LIST_KEYWORDS and isinstance(held, list):
-            for index in range(len(held)):
-                yield keyword, str(index)
-        elif keyword in SCHEMA_KEYWORDS and isinstance(held, (dict, bool)):
-            yield (keyword,)
 
 
 class Schemas:
@@ -194,7 +100,7 @@ class Schemas:
             uri, fragment = urldefrag(joined)
             fragment = unquote(fragment, errors="strict")
         except ValueError:
-            return Diagnostic("schema-reference", f"the reference {_quoted(reference)} is not a URI", pointer=pointer)
+            return Diagnostic("schema-reference", f"the reference {quoted(reference)} is not a URI", pointer=pointer)
         resource = self._resource(uri, node, keyword)
         if isinstance(resource, Diagnostic):
             return resource
@@ -202,13 +108,13 @@ class Schemas:
         if found is None:
             return Diagnostic(
                 "schema-reference",
-                f"the reference {_quoted(reference)} points to nothing",
+                f"the reference {quoted(reference)} points to nothing",
                 pointer=pointer,
                 help="correct it, or add the schema that it means",
             )
         found = self._dynamic(found, keyword, fragment, node.scope)
         if not isinstance(found.value, (dict, bool)):
-            message = f"the reference {_quoted(reference)} points to something that is not a schema"
+            message = f"the reference {quoted(reference)} points to something that is not a schema"
             return Diagnostic("schema-reference", message, pointer=pointer)
         return found
 
@@ -233,7 +139,7 @@ class Schemas:
         if self._retrieve is None:
             return Diagnostic(
                 "schema-remote-reference",
-                f"the reference {_quoted(reference)} leads out of this document",
+                f"the reference {quoted(reference)} leads out of this document",
                 pointer=pointer,
                 help="nothing is fetched: put the schema it means under $defs, or pass a function as retrieve",
             )
@@ -242,11 +148,11 @@ class Schemas:
         except Exception as error:  # whatever a caller's function raises
             reason = f"{type(error).__name__}: {error}"
             return Diagnostic(
-                "schema-remote-reference", f"{_quoted(uri)} could not be retrieved: {reason}", pointer=pointer
+                "schema-remote-reference", f"{quoted(uri)} could not be retrieved: {reason}", pointer=pointer
             )
         document = read_object(given, self._limits)
         for problem in document.problems:
-            message = f"{_quoted(uri)} is no schema: {problem.message} (at {problem.pointer or 'its root'})"
+            message = f"{quoted(uri)} is no schema: {problem.message} (at {problem.pointer or 'its root'})"
             return Diagnostic("schema-remote-reference", message, pointer=pointer)
         return self._resources.setdefault(uri, self._add(document.value, f"{uri}#", uri, node.dialect))
 
@@ -303,7 +209,7 @@ class Schemas:
         if isinstance(identifier, str):
             dialect = self._declared(value, dialect, pointer)
         identifier = value.get(dialect.draft.id_keyword)
-        if not isinstance(identifier, str) or (dialect.draft.reference_hides_siblings and _is_reference(value)):
+        if not isinstance(identifier, str) or (dialect.draft.reference_hides_siblings and is_reference(value)):
             return base, dialect
         try:
             return urldefrag(_join(base, identifier))[0], dialect
@@ -320,7 +226,7 @@ class Schemas:
         self.notes.append(
             Diagnostic(
                 "schema-unknown-draft",
-                f"$schema {_quoted(uri)} is not a draft known here; the schema is read as {dialect.draft.label}",
+                f"$schema {quoted(uri)} is not a draft known here; the schema is read as {dialect.draft.label}",
                 pointer=f"{pointer}/$schema",
                 severity="note",
             )
@@ -328,7 +234,7 @@ class Schemas:
         return dialect
 
     def _register(self, node: Node, value: dict[str, JsonValue]) -> None:
-        if node.dialect.draft.reference_hides_siblings and _is_reference(value):
+        if node.dialect.draft.reference_hides_siblings and is_reference(value):
             return
         self.annotates |= node.has("unevaluatedItems") or node.has("unevaluatedProperties")
         identifier = value.get(node.dialect.draft.id_keyword)
@@ -352,26 +258,6 @@ class Schemas:
         self._dynamic_targets[node.pointer] = node
 
 
-def keyword_note(node: Node, keyword: str) -> Diagnostic | None:
-    """What to report about a keyword that restricts nothing here; None for one that does or that is well known."""
-    if node.dialect.asserts(keyword) or keyword in ANNOTATIONS:
-        return None
-    if keyword in ASSERTIONS:
-        return Diagnostic(
-            "schema-other-draft",
-            f"{keyword} is no keyword of {node.dialect.draft.label} and restricts nothing",
-            pointer=node.at(keyword),
-            severity="warning",
-            help="change $schema to the draft that this schema is written for",
-        )
-    message = f"{_quoted(keyword)} is no keyword of JSON Schema and restricts nothing"
-    return Diagnostic("schema-unknown-keyword", message, pointer=node.at(keyword), severity="note")
-
-
-def _is_reference(value: JsonValue) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("$ref"), str)
-
-
 def _step(value: JsonValue, token: str) -> JsonValue:
     """The element of an array or the member of an object. Raises KeyError, IndexError or ValueError without one."""
     if isinstance(value, dict):
@@ -384,8 +270,3 @@ def _step(value: JsonValue, token: str) -> JsonValue:
 def _join(base: str, reference: str) -> str:
     # urljoin drops the base where it does not know its scheme (urn:), which matters for bare fragments.
     return base + reference if reference.startswith("#") else urljoin(base, reference)
-
-
-def _quoted(value: str) -> str:
-    shown = value if len(value) <= 80 else value[:77] + "..."
-    return f'"{shown}"'

@@ -11,6 +11,7 @@ from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.json_schema import numbers, strings
 from cfgmask.json_schema.drafts import Draft
 from cfgmask.json_schema.formats import format_regex, possible_regex
+from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.normal_form import (
     NEVER,
     ArrayShape,
@@ -21,7 +22,6 @@ from cfgmask.json_schema.normal_form import (
 )
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.options import JsonSchemaOptions
-from cfgmask.json_schema.resolve import Node
 from cfgmask.json_schema.strings import ALL_STRINGS, StringSet
 from cfgmask.json_schema.survey import TYPES
 from cfgmask.json_schema.values import JsonValue, Number, is_number

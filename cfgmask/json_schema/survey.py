@@ -14,9 +14,10 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.regex_tree import MAX_COUNT
 from cfgmask.json_schema.drafts import Draft
 from cfgmask.json_schema.formats import is_known
+from cfgmask.json_schema.nodes import REFERENCES, Node, keyword_note, subschema_places
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import MAX_PROBLEMS
-from cfgmask.json_schema.resolve import REFERENCES, Node, Schemas, keyword_note, subschema_places
+from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.values import JsonValue, is_number, kind, plain_decimal
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")

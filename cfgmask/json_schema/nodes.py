@@ -1,0 +1,133 @@
+"""The places of a schema: what a schema at a place is, how its keywords are read, which further schemas it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS, LATEST, Draft
+from cfgmask.json_schema.dynamic_scope import NO_SCOPE, Scope
+from cfgmask.json_schema.values import JsonValue, escape
+
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the keywords of a schema are read.
+
+    declared  whether a `$schema` says so. Without one the draft is a guess, so keywords that only earlier drafts have
+              are enforced as those define them instead of being ignored.
+    """
+
+    draft: Draft = LATEST
+    declared: bool = False
+
+    def asserts(self, keyword: str) -> bool:
+        """Whether the keyword restricts instances."""
+        drafts = ASSERTIONS.get(keyword)
+        if drafts is None or (keyword == "$recursiveRef" and not self.declared):
+            return False
+        return self.draft in drafts or not self.declared
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A schema at a place, in a dynamic scope. Nodes are equal only if both are the same.
+
+    pointer      after the URI of the document and "#" where that is not the one that was given
+    disregarded  the places of keywords that count as absent; the nodes of a document share it
+    """
+
+    value: JsonValue
+    pointer: str
+    base: str
+    dialect: Dialect
+    scope: Scope = NO_SCOPE
+    disregarded: Set[str] = frozenset()
+
+    def get(self, keyword: str) -> JsonValue:
+        """The value of a keyword that the dialect enforces here; None where there is none."""
+        return self.value.get(keyword) if isinstance(self.value, dict) and self.has(keyword) else None
+
+    def has(self, keyword: str) -> bool:
+        """Whether the keyword is there and restricts instances."""
+        if not isinstance(self.value, dict) or keyword not in self.value or not self.dialect.asserts(keyword):
+            return False
+        if self.disregarded and self.at(keyword) in self.disregarded:
+            return False
+        return keyword == "$ref" or not self.is_only_reference
+
+    @property
+    def is_only_reference(self) -> bool:
+        """Whether the draft lets `$ref` hide everything beside it."""
+        return self.dialect.draft.reference_hides_siblings and is_reference(self.value)
+
+    def at(self, keyword: str) -> str:
+        """The JSON Pointer of a keyword of this schema."""
+        return f"{self.pointer}/{escape(keyword)}"
+
+
+# Which keywords hold schemas, and how.
+SCHEMA_KEYWORDS = frozenset(
+    [
+        "not",
+        "if",
+        "then",
+        "else",
+        "items",
+        "additionalItems",
+        "contains",
+        "propertyNames",
+        "additionalProperties",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    ]
+)
+SCHEMA_LIST_KEYWORDS = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])
+SCHEMA_MAP_KEYWORDS = frozenset(
+    ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"]
+)
+
+
+def subschema_places(value: dict[str, JsonValue]) -> Iterator[tuple[str, ...]]:
+    """The paths of what should be the schemas right inside a schema, by the names of the keywords that hold them."""
+    for keyword, held in value.items():
+        if keyword in SCHEMA_MAP_KEYWORDS and isinstance(held, dict):
+            for name, child in held.items():
+                # A list in `dependencies` names keys.
+                if not (keyword == "dependencies" and isinstance(child, list)):
+                    yield keyword, name
+        elif keyword in SCHEMA_LIST_KEYWORDS and isinstance(held, list):
+            for index in range(len(held)):
+                yield keyword, str(index)
+        elif keyword in SCHEMA_KEYWORDS and isinstance(held, (dict, bool)):
+            yield (keyword,)
+
+
+def keyword_note(node: Node, keyword: str) -> Diagnostic | None:
+    """What to report about a keyword that restricts nothing here; None for one that does or that is well known."""
+    if node.dialect.asserts(keyword) or keyword in ANNOTATIONS:
+        return None
+    if keyword in ASSERTIONS:
+        return Diagnostic(
+            "schema-other-draft",
+            f"{keyword} is no keyword of {node.dialect.draft.label} and restricts nothing",
+            pointer=node.at(keyword),
+            severity="warning",
+            help="change $schema to the draft that this schema is written for",
+        )
+    message = f"{quoted(keyword)} is no keyword of JSON Schema and restricts nothing"
+    return Diagnostic("schema-unknown-keyword", message, pointer=node.at(keyword), severity="note")
+
+
+def is_reference(value: JsonValue) -> bool:
+    """Whether a value is an object with a `$ref`."""
+    return isinstance(value, dict) and isinstance(value.get("$ref"), str)
+
+
+def quoted(value: str) -> str:
+    """A text of a schema as messages show it."""
+    shown = value if len(value) <= 80 else value[:77] + "..."
+    return f'"{shown}"'
