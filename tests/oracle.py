@@ -19,8 +19,33 @@ from tests.oracle_regex import Regexes, Residual
 
 # A JSON scalar with its kind, since True == 1 in Python.
 Value: TypeAlias = tuple[str, object]
-# The values in the innermost set that is open; None if there is none.
-Seen: TypeAlias = frozenset[Value] | None
+
+
+@dataclass(frozen=True)
+class Register:
+    """The values in a set that is open."""
+
+    bounds: grammar.SetBounds
+    values: frozenset[Value] = frozenset()
+
+    @property
+    def missing(self) -> frozenset[Value]:
+        """The values that must still come."""
+        return frozenset(("str", name) for name in self.bounds.required) - self.values
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a value may come that is not among the missing ones."""
+        most = self.bounds.maximum
+        return most is None or len(self.values) + len(self.missing) < most
+
+    @property
+    def may_close(self) -> bool:
+        return not self.missing and len(self.values) >= self.bounds.minimum
+
+
+# The innermost set that is open; None if there is none.
+Seen: TypeAlias = Register | None
 
 
 @dataclass(frozen=True)
@@ -31,6 +56,7 @@ class Occurrence:
     priority: int
     scope: int
     distinct: bool = False
+    closes_set: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,7 +64,7 @@ class NewValue:
     """A distinct terminal where the values of `seen` have come before it in its set."""
 
     occurrence: Occurrence
-    seen: Seen
+    seen: Register
 
 
 @dataclass(frozen=True)
@@ -64,7 +90,7 @@ Target: TypeAlias = Occurrence | NewValue | Skip
 class Production:
     head: str
     body: tuple[Symbol, ...]
-    opens_set: bool = False
+    opens_set: grammar.SetBounds | None = None
 
 
 class Item(NamedTuple):
@@ -219,9 +245,12 @@ class Oracle:
             case Skip(scope):
                 return self._skips[scope]
             case NewValue(occurrence, seen):
-                unwanted = self._regexes.alternation(*(self._regexes.lower(spellings(value)) for value in seen or ()))
-                return self._regexes.intersection(occurrence.regex, self._regexes.complement(unwanted))
+                new = self._regexes.intersection(occurrence.regex, self._regexes.complement(self._spelled(seen.values)))
+                return new if seen.has_room else self._regexes.intersection(new, self._spelled(seen.missing))
         return target.regex
+
+    def _spelled(self, values: Iterable[Value]) -> Residual:
+        return self._regexes.alternation(*(self._regexes.lower(spellings(value)) for value in values))
 
     def _end_lexeme(self, items: ItemSet, lexeme: Iterable[tuple[Target, Residual]], text: bytes) -> ItemSet | None:
         """Longest match: the parser after the pending lexeme, if it is complete in some terminal."""
@@ -365,7 +394,7 @@ class Translation:
 
     def _terminal(self, terminal: grammar.Terminal, scope: int) -> Symbol:
         regex = self._regexes.lower(terminal.regex)
-        occurrence = Occurrence(regex, terminal.priority, scope, terminal.distinct)
+        occurrence = Occurrence(regex, terminal.priority, scope, terminal.distinct, terminal.closes_set)
         return self._choice((), (occurrence,)) if self._regexes.nullable(regex) else occurrence
 
     def _ids(self, token_set: grammar.TokenSet) -> frozenset[int]:
@@ -424,6 +453,7 @@ class Parser:
             self._alternatives.setdefault(production.head, []).append(production)
         if _ACCEPT not in self._alternatives:
             raise ValueError("the grammar matches nothing")
+        self._empty = _derive_nothing(self._alternatives)
         self._sets: dict[frozenset[Item], ItemSet] = {}
         self._scans: dict[Ends, ItemSet] = {}
         self._expected: dict[ItemSet, set[Target]] = {}
@@ -446,7 +476,7 @@ class Parser:
             else:
                 matched = {_begun(i, items)._replace(dot=i.dot + 1) for i in items.items if self._target(i) == target}
                 if isinstance(target, NewValue):
-                    seen = (target.seen or frozenset()) | {value_of(text)}
+                    seen = Register(target.seen.bounds, target.seen.values | {value_of(text)})
                     matched = {item._replace(seen=seen) for item in matched}
                 moved |= matched
         moved = {item._replace(may_skip=True) for item in moved}
@@ -466,27 +496,41 @@ class Parser:
             case Occurrence(distinct=True) as occurrence if item.seen is not None:
                 value = NewValue(occurrence, item.seen)
                 return None if self._is_empty(self._regex_of(value)) else value
+            case Occurrence(closes_set=True) if item.seen is not None and not item.seen.may_close:
+                return None
             case Occurrence() as occurrence if item.seen is not None:
                 rest = item.production.body[item.dot + 1 :]
-                return occurrence if self._may_begin(rest, item.seen, frozenset()) else None
+                return occurrence if self._may_begin(rest, item.seen) else None
             case Occurrence() | TokenOccurrence() as symbol:
                 return symbol
         return None
 
-    def _may_begin(self, body: tuple[Symbol, ...], seen: Seen, called: frozenset[str]) -> bool:
-        """Whether something may come first of these symbols, after the values that have been seen."""
-        if not body:
-            return True
-        match body[0]:
+    def _may_begin(self, body: tuple[Symbol, ...], seen: Register) -> bool:
+        """Whether these symbols may be empty, or something may come first of them after the values in the register."""
+        return self._may_start(body, seen, set()) or all(symbol in self._empty for symbol in body)
+
+    def _may_start(self, body: tuple[Symbol, ...], seen: Register, called: set[str]) -> bool:
+        for symbol in body:
+            if self._symbol_may_start(symbol, seen, called):
+                return True
+            if symbol not in self._empty:
+                return False
+        return False
+
+    def _symbol_may_start(self, symbol: Symbol, seen: Register, called: set[str]) -> bool:
+        match symbol:
             case Occurrence(distinct=True) as occurrence:
                 return not self._is_empty(self._regex_of(NewValue(occurrence, seen)))
-            case str(head) if head not in called:
-                return any(
-                    production.opens_set or self._may_begin(production.body + body[1:], seen, called | {head})
-                    for production in self._alternatives.get(head, [])
-                )
-            case str():
+            case Occurrence(closes_set=True):
+                return seen.may_close
+            case str(head) if head in called:
                 return False
+            case str(head):
+                called.add(head)
+                return any(
+                    p.opens_set is not None or self._may_start(p.body, seen, called)
+                    for p in self._alternatives.get(head, [])
+                )
         return True
 
     def token_sets(self, items: ItemSet) -> set[TokenOccurrence]:
@@ -529,7 +573,7 @@ class Parser:
                     empty.add(head)
                 callers = waiting if item.origin is None else item.origin.waiting
                 for caller in callers.get(head, ()):
-                    if item.production.opens_set:
+                    if item.production.opens_set is not None:
                         new.append(_over(caller, item.origin, may_skip, caller.seen))
                     elif caller.seen == item.entered:
                         new.append(_over(caller, item.origin, may_skip, item.seen))
@@ -537,9 +581,21 @@ class Parser:
         return self._sets.setdefault(content, ItemSet(content, waiting))
 
 
+def _derive_nothing(alternatives: Mapping[str, Iterable[Production]]) -> set[Symbol]:
+    """The nonterminals that derive the empty text."""
+    known: set[Symbol] = set()
+    while True:
+        found: set[Symbol] = {
+            head for head, ps in alternatives.items() if any(all(s in known for s in p.body) for p in ps)
+        }
+        if found == known:
+            return known
+        known = found
+
+
 def _predicted(caller: Item, production: Production, may_skip: bool) -> Item:
     """The production that begins where the item waits for it."""
-    seen: Seen = frozenset() if production.opens_set else caller.seen
+    seen = caller.seen if production.opens_set is None else Register(production.opens_set)
     return Item(production, 0, None, may_skip, seen, seen)
 
 

@@ -16,7 +16,19 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 from cfgmask.grammar import regex_tree as tree
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Scope, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import (
+    Choice,
+    Expr,
+    GrammarIR,
+    Repeat,
+    Rule,
+    RuleRef,
+    Scope,
+    Sequence,
+    SetBounds,
+    Terminal,
+    TokenSet,
+)
 from cfgmask.grammar.regex_tree import RegexTree
 from tests.oracle import Oracle
 from tests.oracle_regex import Regexes, Undecided
@@ -207,18 +219,26 @@ def list_problems(draw: st.DrawFn) -> Problem:
     names = ["start", "one", "two", "three"][: draw(st.integers(1, 4))]
     chosen = draw(st.lists(st.sampled_from(_VALUES), min_size=1, max_size=3))
     values = st.sampled_from(chosen).flatmap(lambda r: st.builds(Terminal, st.just("V"), st.just(r), distinct=_OFTEN))
-    marks = st.sampled_from(_MARKS).map(lambda r: Terminal("M", r))
+    marks = st.sampled_from(_MARKS).map(lambda r: Terminal("M", r, closes_set=r == tree.text("]")))
     references = st.sampled_from(names).map(RuleRef)
     listed = st.builds(_listed, st.one_of(values, values, references), st.one_of(values, references), _COUNTS)
     bodies = st.recursive(st.one_of(values, values, marks, references, listed, listed), _expressions, max_leaves=4)
     scopes = draw(st.sampled_from([_NO_SPACE, (_scope([tree.text(" ")], True),)]))
-    start = Rule("start", draw(st.one_of(listed, listed, bodies)), opens_set=True)
-    others = [Rule(name, draw(bodies), opens_set=draw(_OFTEN)) for name in names[1:]]
+    start = Rule("start", draw(st.one_of(listed, listed, bodies)), opens_set=draw(_set_bounds()))
+    others = [Rule(name, draw(bodies), opens_set=draw(st.one_of(_set_bounds(), st.none()))) for name in names[1:]]
     ir = GrammarIR((start, *others), "start", tuple(scopes), draw(st.sampled_from(["longest", "complete"])))  # type: ignore[arg-type]
     try:
         return problems_of([ir], random.Random(draw(st.integers(0, 2**16))), LIST_TEXTS)[0]
     except (Undecided, ValueError):
         reject()
+
+
+@st.composite
+def _set_bounds(draw: st.DrawFn) -> SetBounds:
+    required = tuple(draw(st.sampled_from([[], [], [], ["a"], ["a", "b"], ['"']])))
+    minimum = draw(st.sampled_from([0, 0, 1, 2]))
+    room = draw(st.sampled_from([None, None, 0, 1]))
+    return SetBounds(required, minimum, None if room is None else max(minimum, len(required)) + room)
 
 
 _OFTEN = st.sampled_from([True, True, True, False])
@@ -227,7 +247,7 @@ _COUNTS = st.sampled_from([(0, None), (2, None), (3, None), (4, 4)])
 
 def _listed(first: Expr, more: Expr, count: tuple[int, int | None]) -> Expr:
     """[first,more,more...]"""
-    comma, opening, closing = (Terminal(c, tree.text(c)) for c in ",[]")
+    comma, opening, closing = (Terminal(c, tree.text(c), closes_set=c == "]") for c in ",[]")
     return Sequence((opening, first, Repeat(Sequence((comma, more)), *count), closing))
 
 

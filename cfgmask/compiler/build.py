@@ -13,7 +13,7 @@ from cfgmask.compiler.grammar import Grammar
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, RuleRef, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
@@ -52,7 +52,7 @@ class _Build:
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []
         self._rules: dict[str, int] = {}
-        self._terminals: dict[tuple[int, int, int, str, bool], int] = {}
+        self._terminals: dict[tuple[int, int, int, str, tuple[bool, bool]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._n_groups = 0
@@ -65,7 +65,7 @@ class _Build:
                 ignore = self._regexes.node(Alternation(tuple(terminal.regex for terminal in scope.ignore)))
             self._scopes.append(builder.scope(ignore, scope.ignore_once))
         for rule in ir.rules:
-            self._rules[rule.name] = builder.nonterminal(rule.name, rule.opens_set)
+            self._rules[rule.name] = self._nonterminal(rule)
         for rule in ir.rules:
             self._alternatives(self._rules[rule.name], rule.body, rule.scope, rule.name)
         if self._problems:
@@ -84,6 +84,11 @@ class _Build:
             message = f"the grammar matches no text at all: its start rule {ir.start!r} can never end"
             problem = Diagnostic("grammar-empty", message, span=start.span, help="give each rule a way to end")
             raise GrammarError([problem]) from None
+
+    def _nonterminal(self, rule: Rule) -> int:
+        if rule.opens_set is None:
+            return self._builder.nonterminal(rule.name)
+        return self._builder.nonterminal(rule.name, True, **vars(rule.opens_set))
 
     def _alternatives(self, nonterminal: int, body: Expr, scope: int, rule: str) -> None:
         """Hand over the alternatives of a rule or group.
@@ -130,10 +135,11 @@ class _Build:
         return seen
 
     def _new_terminal(self, terminal: Terminal, scope: int) -> int:
-        key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name, terminal.distinct)
+        flags = (terminal.distinct, terminal.closes_set)
+        key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name, flags)
         if key not in self._terminals:
-            regex, _, priority, name, distinct = key
-            self._terminals[key] = self._builder.terminal(regex, self._scopes[scope], priority, name, distinct)
+            regex, _, priority, name, _ = key
+            self._terminals[key] = self._builder.terminal(regex, self._scopes[scope], priority, name, *flags)
         return self._terminals[key]
 
     def _token_set(self, tokens: TokenSet, scope: int) -> int:

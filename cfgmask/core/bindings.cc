@@ -414,9 +414,18 @@ void bind_grammar_builder(nb::module_& m) {
           },
           "vocabulary"_a, "limits"_a = nb::none())
       .def("scope", &GrammarBuilder::scope, "ignore"_a.none(), "ignore_once"_a)
-      .def("terminal", &GrammarBuilder::terminal, "regex"_a, "scope"_a, "priority"_a, "name"_a, "distinct"_a = false)
+      .def("terminal", &GrammarBuilder::terminal, "regex"_a, "scope"_a, "priority"_a, "name"_a, "distinct"_a = false,
+           "closes_set"_a = false)
       .def("token_set", &GrammarBuilder::token_set, "ids"_a, "scope"_a, "name"_a)
-      .def("nonterminal", &GrammarBuilder::nonterminal, "name"_a, "opens_set"_a = false)
+      .def(
+          "nonterminal",
+          [](GrammarBuilder& self, std::string name, bool opens_set, const std::vector<std::string>& required,
+             uint32_t minimum, std::optional<uint32_t> maximum) {
+            if (!opens_set) return self.nonterminal(std::move(name));
+            return self.nonterminal(std::move(name), SetBounds{required, minimum, maximum.value_or(kUnbounded)});
+          },
+          "name"_a, "opens_set"_a = false, "required"_a = std::vector<std::string>(), "minimum"_a = 0,
+          "maximum"_a = nb::none())
       .def(
           "repeat",
           [](GrammarBuilder& self, uint32_t symbol, uint32_t minimum, std::optional<uint32_t> maximum) {

@@ -20,13 +20,29 @@ class Terminal:
     name      what diagnostics call it: `NUMBER`, `"{"`
     distinct  its lexemes are JSON scalars (numbers without exponents), and in the innermost rule around it that
               `opens_set`, none is equal to one before it; outside of such rules it means nothing
+    closes_set  it may come only where that rule's bounds are met; outside of such rules it means nothing
     """
 
     name: str
     regex: RegexTree
     priority: int = 0
     distinct: bool = False
+    closes_set: bool = False
     span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class SetBounds:
+    """What a set of seen values must come to before it may be closed.
+
+    required  strings that must be in it, decoded
+    minimum   how many values there must be at least
+    maximum   and at most
+    """
+
+    required: tuple[str, ...] = ()
+    minimum: int = 0
+    maximum: int | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +121,7 @@ class Rule:
     body: Expr
     scope: int = 0
     span: Span | None = field(default=None, compare=False)
-    opens_set: bool = False
+    opens_set: SetBounds | None = None
 
 
 @dataclass(frozen=True)

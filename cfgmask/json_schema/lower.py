@@ -13,7 +13,7 @@ from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, Terminal
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, SetBounds, Terminal
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
@@ -115,7 +115,7 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
     lowering = _Lowering(Normaliser(schemas, options, limits), prefix)
     bodies, start = lowering.rules_of(schemas.root)
     grammar = GrammarIR(
-        tuple(Rule(name, body, span=span, opens_set=name in lowering.opening) for name, body in bodies.items()),
+        tuple(Rule(name, body, span=span, opens_set=lowering.opening.get(name)) for name, body in bodies.items()),
         start,
         (lexemes.scope(f"{prefix}json", options),),
         ignore_initial=False,
@@ -158,7 +158,7 @@ class _Lowering:
         return self._rules.bodies, start
 
     @property
-    def opening(self) -> set[str]:
+    def opening(self) -> dict[str, SetBounds]:
         """The rules that open a set of values."""
         return self._rules.opening
 
@@ -239,7 +239,7 @@ class _Lowering:
         refusal = unique_items.refusal(shape, self._normaliser.normal)
         value_of = self._value if refusal else self._distinct_value
         rule = self._rules.name(f"{name}.unique")
-        self._rules.opening.add(rule)
+        self._rules.opening[rule] = SetBounds()
         self._rules.bodies[rule] = ArrayLowering(shape, self._rules, name, value_of, pointer).lower()
         if refusal:
             self._rules.refuse(rule, [refusal])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.ir import Expr
+from cfgmask.grammar.ir import Expr, SetBounds
 from cfgmask.json_schema.session import current
 
 # A rule costs as much as the combination of so many members.
@@ -15,11 +15,11 @@ _STEPS_PER_RULE = 10
 class RuleSet:
     """The rules of one schema while they are made. A name is given first and a body later.
 
-    opening  the names of those that open a set of values
+    opening  those that open a set of values, and its bounds
     """
 
     def __init__(self, prefix: str) -> None:
-        self.opening: set[str] = set()
+        self.opening: dict[str, SetBounds] = {}
         self.bodies: dict[str, Expr] = {}
         self.refusals: dict[str, set[Diagnostic]] = {}
         self._prefix = prefix

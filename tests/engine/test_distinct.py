@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cfgmask.grammar import regex_tree as tree
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, SetBounds, Terminal
 from tests.engine.harness import compile_ir, mask_of
 from tests.strategies import VocabularySpec
 
@@ -28,7 +28,7 @@ def list_of(value: Expr) -> Expr:
 
 
 def grammar(value: Expr) -> GrammarIR:
-    return GrammarIR((Rule("start", list_of(value), opens_set=True),), "start")
+    return GrammarIR((Rule("start", list_of(value), opens_set=SetBounds()),), "start")
 
 
 SCALARS = grammar(Choice((STRING, NUMBER, WORD)))

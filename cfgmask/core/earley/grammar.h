@@ -34,6 +34,8 @@ struct Terminal {
   std::string name;
   // Its lexemes are JSON scalars (numbers without exponents), none of them equal to one before it in the open set.
   bool distinct = false;
+  // It may come only where the open set has all that its bounds ask for.
+  bool closes_set = false;
 };
 
 struct TokenSet {
@@ -48,12 +50,19 @@ struct Scope {
   bool ignore_once = false;  // at most one skip in a gap
 };
 
+// What a set of seen values must come to.
+struct SetBounds {
+  std::vector<std::string> required;  // strings, decoded
+  uint32_t minimum = 0;
+  uint32_t maximum = kUnbounded;
+};
+
 struct Nonterminal {
   std::string name;
   std::vector<std::vector<Symbol>> alternatives;
   bool nullable = false;
-  // What it derives has a set of its own for the values of distinct terminals.
-  bool opens_set = false;
+  // What it derives has a set of its own for the values of distinct terminals, with these bounds of the grammar's.
+  std::optional<uint32_t> opens_set;
   // Position of its component in an order in which callers at the left edge come first; see analyse().
   uint32_t order = 0;
   bool left_recursive = false;
@@ -71,6 +80,7 @@ struct Grammar {
   std::vector<Scope> scopes;
   std::vector<Nonterminal> nonterminals;
   std::vector<Repeat> repeats;
+  std::vector<SetBounds> set_bounds;
   Symbol start;
   uint32_t start_scope = 0;
   bool complete = false;  // lexer: every segmentation instead of the longest match

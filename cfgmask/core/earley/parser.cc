@@ -23,7 +23,7 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
       lexer_(lexer),
       max_items_(limits.max_items),
       item_set_account_{"max_item_sets", limits.max_item_sets},
-      seen_(regexes, limits.max_item_sets),
+      seen_(regexes, grammar.set_bounds, limits.max_item_sets),
       callers_(grammar.nonterminals.size()) {
   rests_.push_back(Rest{});
   // The root: nothing awaits the start symbol.
@@ -288,7 +288,9 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       if (seen != SeenValues::none()) {
         if (terminal.distinct) {
           closing.set.tracks = true;
-          regex = seen_.without(regex, seen);
+          regex = seen_.addable(regex, seen);
+        } else if (terminal.closes_set && !seen_.may_close(seen)) {
+          return;
         } else if (!may_begin(here.tail, seen)) {
           return;  // a comma after which every value has been seen
         }
@@ -334,7 +336,9 @@ bool Parser::may_begin(RestId rest, SeenId seen) {
     if (head.kind() == SymbolKind::kRepeat) head = Symbol{repeat_ids_.at(head.index())[0]};
     if (head.kind() == SymbolKind::kTerminal) {
       const Terminal& terminal = grammar_.terminals[head.index()];
-      if (!terminal.distinct || seen_.without(terminal.regex, seen) != RegexStore::nothing()) return true;
+      if (terminal.distinct ? seen_.addable(terminal.regex, seen) != RegexStore::nothing()
+                            : !terminal.closes_set || seen_.may_close(seen))
+        return true;
     } else if (head.kind() == SymbolKind::kTokenSet || grammar_.nonterminals[head.index()].opens_set) {
       return true;
     } else if (!called[head.index()]) {
@@ -352,7 +356,7 @@ std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, SeenId seen, Clo
 void Parser::call(uint32_t nonterminal, RestId tail, ContinuationId continuation, Closing& closing) {
   const Nonterminal& callee = grammar_.nonterminals[nonterminal];
   const Continuation& awaiting = continuations_[continuation.value];
-  const SeenId seen = callee.opens_set ? SeenValues::empty() : awaiting.seen;
+  const SeenId seen = callee.opens_set ? seen_.open(*callee.opens_set) : awaiting.seen;
   std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
   const bool first_call = callers.empty();
   // Tail call: whoever awaits the caller awaits the callee. A loop's members are not all known yet while it is open.
@@ -373,7 +377,8 @@ void Parser::call(uint32_t nonterminal, RestId tail, ContinuationId continuation
 
 void Parser::expand_plain(uint32_t nonterminal, SeenId seen, Closing& closing) {
   std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
-  const ContinuationId continuation = continuation_of(callers, seen, grammar_.nonterminals[nonterminal].opens_set);
+  const ContinuationId continuation =
+      continuation_of(callers, seen, grammar_.nonterminals[nonterminal].opens_set.has_value());
   callers.clear();
   for (RestId alternative : alternatives_[nonterminal]) predict({alternative, continuation}, closing);
 }

@@ -7,6 +7,9 @@ namespace cfgmask {
 
 namespace {
 
+// Instead of the index of bounds.
+constexpr uint32_t kNoBounds = UINT32_MAX;
+
 // Values are kept as text: a string as a quote and what it decodes to, a number without superfluous zeros, anything
 // else as it is spelled.
 bool is_string(std::string_view value) { return value.starts_with('"'); }
@@ -49,17 +52,22 @@ RegexId spellings_of_number(RegexStore& r, const std::string& value) {
 
 }  // namespace
 
-SeenValues::SeenValues(RegexStore& regexes, uint64_t max_item_sets)
-    : regexes_(regexes), account_{"max_item_sets", max_item_sets} {
-  texts_.push_back({});
-  texts_.push_back({});
-  const uint32_t not_a_set[] = {UINT32_MAX};
-  seen_ids_.intern(not_a_set);
+SeenValues::SeenValues(RegexStore& regexes, const std::vector<SetBounds>& bounds, uint64_t max_item_sets)
+    : regexes_(regexes), bounds_(bounds), account_{"max_item_sets", max_item_sets} {
+  for (int i = 0; i < 3; ++i) texts_.push_back({});
   seen_ids_.intern({});
 }
 
+const SetBounds& SeenValues::bounds(SeenId seen) const {
+  static const SetBounds kNone;
+  const uint32_t i = seen_ids_.at(seen.value)[0];
+  return i == kNoBounds ? kNone : bounds_[i];
+}
+
+SeenId SeenValues::open(uint32_t i) { return SeenId(seen_ids_.intern({&i, 1}).first); }
+
 size_t SeenValues::bytes() const {
-  return texts_.bytes() + text_ids_.bytes() + value_ids_.bytes() * 2 + seen_ids_.bytes() + differences_.bytes();
+  return texts_.bytes() + text_ids_.bytes() + value_ids_.bytes() * 2 + seen_ids_.bytes() + addable_.bytes();
 }
 
 TextId SeenValues::append(TextId text, unsigned b) {
@@ -80,12 +88,14 @@ std::string SeenValues::spelled(TextId text) const {
 }
 
 SeenId SeenValues::add(SeenId seen, TextId text) {
-  std::string value = value_of(spelled(text));
-  const auto [id, is_new] = value_ids_.intern(words_of(value));
-  if (is_new) values_.push_back(std::move(value));
   const Words before = seen_ids_.at(seen.value);
   std::vector<uint32_t> after(before.begin(), before.end());
-  const auto at = std::lower_bound(after.begin(), after.end(), id);
+  if (text == any_text()) {
+    after[0] = kNoBounds;
+    return SeenId(seen_ids_.intern(after).first);
+  }
+  const uint32_t id = intern_value(value_of(spelled(text)));
+  const auto at = std::lower_bound(after.begin() + 1, after.end(), id);
   if (at != after.end() && *at == id) return seen;
   after.insert(at, id);
   if (auto known = seen_ids_.find(after)) return SeenId(*known);
@@ -93,14 +103,48 @@ SeenId SeenValues::add(SeenId seen, TextId text) {
   return SeenId(seen_ids_.intern(after).first);
 }
 
-RegexId SeenValues::without(RegexId regex, SeenId seen) {
-  if (seen == empty()) return regex;
+uint32_t SeenValues::intern_value(std::string value) {
+  const auto [id, is_new] = value_ids_.intern(words_of(value));
+  if (is_new) values_.push_back(std::move(value));
+  return id;
+}
+
+std::vector<std::string> SeenValues::missing(SeenId seen) const {
+  const Words known = values(seen);
+  std::vector<std::string> out;
+  for (const std::string& name : bounds(seen).required) {
+    const auto id = value_ids_.find(words_of('"' + name));
+    if (!id || !std::binary_search(known.begin(), known.end(), *id)) out.push_back(name);
+  }
+  return out;
+}
+
+bool SeenValues::may_close(SeenId seen) const {
+  return values(seen).size() >= bounds(seen).minimum && missing(seen).empty();
+}
+
+RegexId SeenValues::addable(RegexId regex, SeenId seen) {
   const uint64_t key = (uint64_t{regex.value} << 32) | seen.value;
-  if (auto known = differences_.find(key)) return RegexId(*known);
+  if (auto known = addable_.find(key)) return RegexId(*known);
+  RegexId left = compute_addable(regex, seen);
+  if (regexes_.is_empty(left)) left = RegexStore::nothing();
+  addable_.insert(key, left.value);
+  return left;
+}
+
+RegexId SeenValues::compute_addable(RegexId regex, SeenId seen) {
+  const uint32_t maximum = bounds(seen).maximum;
+  if (maximum != kUnbounded) {
+    const std::vector<std::string> needed = missing(seen);
+    if (values(seen).size() + needed.size() >= maximum) {
+      const RegexId only = regexes_.json_string(regexes_.key_set(needed), JsonEscapes::kAny);
+      regex = regexes_.intersection({regex, only});
+    }
+  }
   std::vector<std::string> strings;
   std::vector<std::string> words;
   std::vector<RegexId> others;
-  for (uint32_t id : seen_ids_.at(seen.value)) {
+  for (uint32_t id : values(seen)) {
     const std::string& value = values_[id];
     if (is_string(value)) {
       strings.push_back(value.substr(1));
@@ -111,10 +155,7 @@ RegexId SeenValues::without(RegexId regex, SeenId seen) {
     }
   }
   others.push_back(regexes_.key_set(std::move(words)));
-  RegexId left = subtract(regex, regexes_.key_set(std::move(strings)), regexes_.alternation(std::move(others)));
-  if (regexes_.is_empty(left)) left = RegexStore::nothing();
-  differences_.insert(key, left.value);
-  return left;
+  return subtract(regex, regexes_.key_set(std::move(strings)), regexes_.alternation(std::move(others)));
 }
 
 // Strings are told apart inside their quotes, where the tables for strings apply.

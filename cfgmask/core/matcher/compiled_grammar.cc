@@ -192,15 +192,17 @@ std::unique_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
 // The tokens that leave the lexeme of `at`.
 void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
   ParserWalk walk(*vocabulary_->trie, store_->lexer, stepper_);
+  const bool tracks = at.text != SeenValues::no_text();
+  const TextId text = tracks ? SeenValues::any_text() : SeenValues::no_text();
   SlotSetId matched = Lexer::no_slots();
   Configuration boundary = at;
   table.for_each_exit([&](const LexerTable::Exit& exit) {
     // Exits that complete the same slots come in runs.
     if (exit.matched != matched) {
       matched = exit.matched;
-      boundary = stepper_.at_boundary(parser_.scan(at.items, matched));
+      boundary = stepper_.at_boundary(parser_.scan(at.items, matched, text));
     }
-    if (at.text == SeenValues::no_text()) {
+    if (!tracks) {
       walk.run(boundary, exit.first, exit.last, out);
     } else if (begins(boundary, exit)) {
       walk.run(after_value(at, exit), exit.first, exit.last, out);

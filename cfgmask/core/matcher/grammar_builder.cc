@@ -60,7 +60,8 @@ uint32_t GrammarBuilder::scope(std::optional<uint32_t> ignore, bool ignore_once)
   return static_cast<uint32_t>(grammar_.scopes.size() - 1);
 }
 
-uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct) {
+uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
+                                  bool closes_set) {
   check_scope(scope);
   const RegexId whole = node(regex);
   Terminal terminal;
@@ -68,6 +69,7 @@ uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priori
   terminal.priority = priority;
   terminal.name = std::move(name);
   terminal.distinct = distinct;
+  terminal.closes_set = closes_set;
   with([&](RegexStore& r) {
     terminal.nullable = r.nullable(whole);
     terminal.regex = r.without_empty_text(whole);
@@ -86,11 +88,14 @@ uint32_t GrammarBuilder::token_set(std::vector<uint32_t> ids, uint32_t scope, st
   return Symbol::make(SymbolKind::kTokenSet, grammar_.token_sets.size() - 1).value;
 }
 
-uint32_t GrammarBuilder::nonterminal(std::string name, bool opens_set) {
+uint32_t GrammarBuilder::nonterminal(std::string name, std::optional<SetBounds> opens_set) {
   count_rule();
   Nonterminal& made = grammar_.nonterminals.emplace_back();
   made.name = std::move(name);
-  made.opens_set = opens_set;
+  if (opens_set) {
+    made.opens_set = static_cast<uint32_t>(grammar_.set_bounds.size());
+    grammar_.set_bounds.push_back(std::move(*opens_set));
+  }
   return Symbol::make(SymbolKind::kNonterminal, grammar_.nonterminals.size() - 1).value;
 }
 

@@ -623,27 +623,39 @@ bool RegexStore::is_empty(RegexId node) {
   return empty;
 }
 
-// A superset of the node in which nothing is counted.
+// A superset of the node in which nothing is counted. Each node once, since parts are shared.
 RegexId RegexStore::uncounted(RegexId node) {
+  std::unordered_map<uint32_t, RegexId> known;
+  return uncounted(node, known);
+}
+
+RegexId RegexStore::uncounted(RegexId node, std::unordered_map<uint32_t, RegexId>& known) {
+  if (const auto found = known.find(node.value); found != known.end()) return found->second;
+  const RegexId result = compute_uncounted(node, known);
+  known.emplace(node.value, result);
+  return result;
+}
+
+RegexId RegexStore::compute_uncounted(RegexId node, std::unordered_map<uint32_t, RegexId>& known) {
   switch (kind(node)) {
     case RegexKind::kConcatenation: {
       std::vector<RegexId> heads;
       while (kind(node) == RegexKind::kConcatenation) {
-        heads.push_back(uncounted(operand(node, 0)));
+        heads.push_back(uncounted(operand(node, 0), known));
         node = operand(node, 1);
       }
-      RegexId whole = uncounted(node);
+      RegexId whole = uncounted(node, known);
       for (size_t i = heads.size(); i-- > 0;) whole = concatenation(heads[i], whole);
       return whole;
     }
     case RegexKind::kAlternation:
     case RegexKind::kIntersection: {
       std::vector<RegexId> parts;
-      for (uint32_t part : operands(node)) parts.push_back(uncounted(RegexId(part)));
+      for (uint32_t part : operands(node)) parts.push_back(uncounted(RegexId(part), known));
       return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
     }
     case RegexKind::kRepetition:
-      return repetition(uncounted(operand(node, 0)), 0, kUnbounded);
+      return repetition(uncounted(operand(node, 0), known), 0, kUnbounded);
     default:
       return node;  // a complement's body would have to shrink instead
   }

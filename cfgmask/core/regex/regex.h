@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -147,6 +148,8 @@ class RegexStore {
   ByteSet compute_first(RegexId node);
   bool search_empty(RegexId node);
   RegexId uncounted(RegexId node);
+  RegexId uncounted(RegexId node, std::unordered_map<uint32_t, RegexId>& known);
+  RegexId compute_uncounted(RegexId node, std::unordered_map<uint32_t, RegexId>& known);
   bool is_class(RegexId node);
   void merge_repetitions(std::vector<RegexId>& parts);
   void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
