@@ -46,6 +46,8 @@ class RegexBuilder:
     def json_string(self, body: int, escapes: str) -> int: ...
     def is_empty(self, node: int) -> bool:
         """Whether no text matches. Raises LimitExceeded(max_search_steps)."""
+    def is_infinite(self, node: int) -> bool:
+        """Whether infinitely many texts match. Raises LimitExceeded(max_search_steps)."""
     def matches(self, node: int, data: bytes) -> bool: ...
     def is_prefix(self, node: int, data: bytes) -> bool:
         """Whether some matching text starts with `data`."""

@@ -375,6 +375,13 @@ void bind_regex_builder(nb::module_& m) {
           },
           "node"_a)
       .def(
+          "is_infinite",
+          [](RegexBuilder& self, uint32_t id) {
+            const RegexId node = self.node(id);
+            return self.with([&](RegexStore& r) { return r.is_infinite(node); });
+          },
+          "node"_a)
+      .def(
           "matches",
           [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
             RegexId node = self.node(id);

@@ -5,7 +5,7 @@ A rule is productive if some text can complete it. `e: e "+" e` is not: whatever
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, RuleRef, Sequence, Terminal
@@ -15,13 +15,17 @@ from cfgmask.grammar.walk import children, fold, walk
 _NOTHING = Choice(())
 
 
-def productive_rules(grammar: GrammarIR) -> frozenset[str]:
+def productive_rules(grammar: GrammarIR, needs: Mapping[str, tuple[Expr, ...]] = {}) -> frozenset[str]:
     """The names of the rules that can end. Linear in the grammar.
+
+    needs  by the names of rules, what must be able to end for them to do so besides their bodies
 
     A terminal counts as productive unless it is `NOTHING` or a class without characters; whether a regex of
     intersections is empty is for the compiler to find out.
     """
-    return frozenset(_Productivity(grammar).rules)
+    bodies = {rule.name: rule.body for rule in grammar.rules}
+    bodies.update({name: Sequence((bodies[name], *parts)) for name, parts in needs.items()})
+    return frozenset(_Productivity(bodies).rules)
 
 
 def without_nonproductive(grammar: GrammarIR, productive: frozenset[str]) -> GrammarIR:
@@ -47,16 +51,16 @@ class _Productivity:
     so: all of a sequence, one of a choice.
     """
 
-    def __init__(self, grammar: GrammarIR) -> None:
+    def __init__(self, bodies: Mapping[str, Expr]) -> None:
         self.rules: set[str] = set()
         self._missing: dict[int, int] = {}
         self._parents: dict[int, list[Expr]] = {}
         self._uses: dict[str, list[Expr]] = {}
         self._heads: dict[int, list[str]] = {}
         ready: list[Expr] = []
-        for rule in grammar.rules:
-            self._heads.setdefault(id(rule.body), []).append(rule.name)
-            for expr in walk(rule.body):
+        for name, body in bodies.items():
+            self._heads.setdefault(id(body), []).append(name)
+            for expr in walk(body):
                 if id(expr) not in self._missing:
                     self._enter(expr, ready)
         self._propagate(ready)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.regex_tree import (
     ANY_CHAR,
+    ANY_TEXT,
     Alternation,
     CharClass,
     Complement,
@@ -16,6 +18,9 @@ from cfgmask.grammar.regex_tree import (
 )
 from cfgmask.json_schema import session
 
+# Texts are counted one by one up to this many.
+MAX_COUNTED = 64
+
 
 def is_empty(tree: RegexTree) -> bool:
     """Whether no text matches. Raises LimitExceeded where a search takes too long."""
@@ -27,6 +32,29 @@ def is_empty(tree: RegexTree) -> bool:
     if tree not in here.empty:
         here.empty[tree] = here.algebra.is_empty(tree)
     return here.empty[tree]
+
+
+def is_infinite(tree: RegexTree) -> bool:
+    """Whether it is sure that infinitely many texts match: False as well where a search takes too long."""
+    if tree == ANY_TEXT:
+        return True
+    try:
+        return session.current().algebra.is_infinite(tree)
+    except LimitExceeded:
+        return False
+
+
+def has_texts(tree: RegexTree, least: int) -> bool:
+    """Whether it is sure that so many texts match. They are found one by one, up to `MAX_COUNTED`."""
+    if tree == ANY_TEXT:
+        return True
+    found: list[bytes] = []
+    while len(found) < min(least, MAX_COUNTED):
+        text = session.current().algebra.shortest(Intersection((tree, Complement(KeySet(tuple(found))))))
+        if text is None:
+            return False
+        found.append(text)
+    return least <= MAX_COUNTED or is_infinite(tree)
 
 
 def matches(tree: RegexTree, text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from cfgmask.grammar.ir import Scope, Terminal
 from cfgmask.grammar.regex_tree import (
@@ -29,6 +30,8 @@ def _fixed(lexeme: str) -> Terminal:
 
 
 OPEN_OBJECT, CLOSE_OBJECT = _fixed("{"), _fixed("}")
+# Closes an object whose keys come in any order.
+CLOSE_SET = replace(CLOSE_OBJECT, closes_set=True)
 OPEN_ARRAY, CLOSE_ARRAY = _fixed("["), _fixed("]")
 COMMA, COLON = _fixed(","), _fixed(":")
 _ANY_STRING = Terminal("STRING", JsonString(ANY_TEXT))

@@ -22,6 +22,7 @@ from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
 from cfgmask.json_schema.indent import indented
 from cfgmask.json_schema.liveness import all_live, needs_of
+from cfgmask.json_schema.lower_any_order import AnyOrderLowering
 from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
 from cfgmask.json_schema.nodes import Node
@@ -112,7 +113,7 @@ def _lowered(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
 
 def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Span | None, limits: Limits) -> GrammarIR:
     """The grammar of a schema that the survey found well formed. Raises GrammarError."""
-    lowering = _Lowering(Normaliser(schemas, options, limits), prefix)
+    lowering = _Lowering(Normaliser(schemas, options, limits), prefix, options)
     bodies, start = lowering.rules_of(schemas.root)
     grammar = GrammarIR(
         tuple(Rule(name, body, span=span, opens_set=lowering.opening.get(name)) for name, body in bodies.items()),
@@ -123,7 +124,7 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
     )
     live = frozenset(bodies)
     if not lowering.has_only_live_rules:
-        live = productive_rules(grammar)
+        live = productive_rules(grammar, lowering.needs)
         grammar = without_unreachable(without_nonproductive(grammar, live))
     problems, refusals = lowering.problems, lowering.refusals(grammar)
     if options.on_unsupported == "relax":
@@ -140,8 +141,9 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
 class _Lowering:
     """The rules of one schema: one for each conjunction that describes more than a scalar."""
 
-    def __init__(self, normaliser: Normaliser, prefix: str) -> None:
+    def __init__(self, normaliser: Normaliser, prefix: str, options: JsonSchemaOptions) -> None:
         self._normaliser = normaliser
+        self._objects = AnyOrderLowering if options.property_order == "any" else ObjectLowering
         self._rules = RuleSet(prefix)
         self._names: dict[Conjunction, str] = {}
         self._inline: dict[Conjunction, Expr] = {}
@@ -161,6 +163,11 @@ class _Lowering:
     def opening(self) -> dict[str, SetBounds]:
         """The rules that open a set of values."""
         return self._rules.opening
+
+    @property
+    def needs(self) -> dict[str, tuple[Expr, ...]]:
+        """What rules need besides their bodies."""
+        return self._rules.needs
 
     @property
     def has_only_live_rules(self) -> bool:
@@ -230,7 +237,7 @@ class _Lowering:
         for array in normal.arrays:
             choices.append(self._array(array, own_name, pointer))
         for shape in normal.objects:
-            choices.append(ObjectLowering(shape, self._rules, own_name, self._value, pointer).lower())
+            choices.append(self._objects(shape, self._rules, own_name, self._value, pointer).lower())
         return _choice(choices)
 
     def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
@@ -238,12 +245,11 @@ class _Lowering:
             return ArrayLowering(shape, self._rules, name, self._value, pointer).lower()
         refusal = unique_items.refusal(shape, self._normaliser.normal)
         value_of = self._value if refusal else self._distinct_value
-        rule = self._rules.name(f"{name}.unique")
-        self._rules.opening[rule] = SetBounds()
-        self._rules.bodies[rule] = ArrayLowering(shape, self._rules, name, value_of, pointer).lower()
+        whole = ArrayLowering(shape, self._rules, name, value_of, pointer).lower()
+        rule = self._rules.opened(name, whole, SetBounds())
         if refusal:
-            self._rules.refuse(rule, [refusal])
-        return RuleRef(rule)
+            self._rules.refuse(rule.name, [refusal])
+        return rule
 
     def _distinct_value(self, conjunction: Conjunction) -> Expr:
         """The expression of a scalar that must not come twice in an array."""

@@ -9,13 +9,13 @@ does not grow with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence
-from cfgmask.json_schema import decide, lexemes
-from cfgmask.json_schema.keys import Keys
+from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, SetBounds, Terminal
+from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.key_edges import KeyEdge, key_edges
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape, conjoin
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import current
@@ -34,15 +34,6 @@ class _State(NamedTuple):
     missing: frozenset[int]
 
 
-@dataclass(frozen=True)
-class _KeyEdge:
-    """Keys that no member names, and which missing witnesses such a key meets."""
-
-    keys: Keys
-    value: Conjunction
-    meets: frozenset[int]
-
-
 class ObjectLowering:
     """Lowers one alternative of a set of objects.
 
@@ -56,8 +47,11 @@ class ObjectLowering:
         self._value_of = value_of
         self._pointer = pointer
         self._shape = shape = _without_idle_bounds(shape)
-        self._names = tuple(member.name for member in shape.members)
-        self._edges = self._key_edges()
+        self._edges = key_edges(shape)
+        # What keys without names must come to depends on no key being written twice.
+        self._needs_others = bool(self._edges) and shape.minimum - sum(m.required for m in shape.members) > 1
+        met = frozenset(n for edge in self._edges for n in edge.meets)
+        self._valued = frozenset(n for n in met if shape.witnesses[n].value != ANYTHING)
         self._counted_to = max(1, shape.minimum, shape.maximum or 0)
         self._state_rules: dict[_State, str] = {}
         self._todo: list[_State] = []
@@ -65,13 +59,19 @@ class ObjectLowering:
     def lower(self) -> Expr:
         """The expression of the whole object. Adds a rule for each state."""
         refusals = set(self._shape.refusals)
-        refusals.update(self._inexact_counts())
+        refusals.update(self._inexact())
         start = self._call(_State(0, 0, frozenset(range(len(self._shape.witnesses)))))
         self._rules.refuse(start.name, refusals)
         while self._todo:
             state = self._todo.pop()
             self._rules.bodies[self._state_rules[state]] = self._body(state)
-        return Sequence((lexemes.OPEN_OBJECT, start))
+        whole = Sequence((lexemes.OPEN_OBJECT, start))
+        return self._rules.opened(self._name, whole, SetBounds()) if self._is_distinct else whole
+
+    @property
+    def _is_distinct(self) -> bool:
+        """Whether the grammar has to know which other keys were written."""
+        return self._needs_others or bool(self._valued)
 
     def _call(self, state: _State) -> RuleRef:
         rule = self._state_rules.get(state)
@@ -137,7 +137,7 @@ class ObjectLowering:
     def _rest_with_witnesses(self, state: _State) -> Expr:
         if self._is_full(state):
             return Choice(())
-        by_missing: dict[frozenset[int], list[_KeyEdge]] = {}
+        by_missing: dict[frozenset[int], list[KeyEdge]] = {}
         for edge in self._edges:
             for value, missing in self._meeting(edge.value, state.missing, edge.meets & state.missing):
                 by_missing.setdefault(missing, []).append(replace(edge, value=value))
@@ -150,50 +150,36 @@ class ObjectLowering:
             )
         return Choice(tuple(choices))
 
-    def _member_of(self, edges: list[_KeyEdge]) -> Expr | None:
+    def _member_of(self, edges: list[KeyEdge]) -> Expr | None:
         """A key out of these with its value; None if there is no such key."""
         choices: list[Expr] = [
-            Sequence((lexemes.other_key(edge.keys, self._names), lexemes.COLON, self._value_of(edge.value)))
-            for edge in edges
+            Sequence((self._other_key(edge), lexemes.COLON, self._value_of(edge.value))) for edge in edges
         ]
         if not choices:
             return None
         return choices[0] if len(choices) == 1 else Choice(tuple(choices))
 
-    def _key_edges(self) -> list[_KeyEdge]:
-        """The classes of other keys, split so that all keys of an edge meet the same witnesses."""
-        edges = [_KeyEdge(other.keys, other.value, frozenset()) for other in self._shape.others]
-        for number, witness in enumerate(self._shape.witnesses):
-            split = []
-            for edge in edges:
-                split.append(replace(edge, keys=edge.keys & witness.keys, meets=edge.meets | {number}))
-                split += [replace(edge, keys=rest) for rest in edge.keys.difference(witness.keys)]
-            edges = [edge for edge in split if not edge.keys.is_empty]
-        return [edge for edge in edges if not self._has_only_names(edge)]
+    def _other_key(self, edge: KeyEdge) -> Terminal:
+        return replace(lexemes.other_key(edge.keys, edge.names), distinct=self._is_distinct)
 
-    def _has_only_names(self, edge: _KeyEdge) -> bool:
-        """Whether every key of a class is the name of a member."""
-        if not edge.keys.include:
-            return False
-        return decide.is_empty(lexemes.other_key_text(edge.keys, self._names))
-
-    def _inexact_counts(self) -> Iterator[Diagnostic]:
-        """Conditions on other keys that would need to know that no key is written twice."""
-        required = sum(member.required for member in self._shape.members)
-        if self._edges and self._shape.minimum - required > 1:
+    def _inexact(self) -> Iterator[Diagnostic]:
+        """Conditions under which an object could be begun that nothing completes."""
+        if self._needs_others and not any(edge.is_infinite for edge in self._edges):
             yield Diagnostic(
                 "schema-min-properties",
-                "minProperties cannot be enforced where more than one key without a name may be needed to meet it",
+                "minProperties cannot be enforced where keys without names are needed and may run out",
                 pointer=self._pointer,
-                help="require some keys by name, or close the object with additionalProperties: false",
+                help="require some keys by name, or allow all other keys",
             )
-        if any(self._shape.witnesses[n].value != ANYTHING for edge in self._edges for n in edge.meets):
-            yield Diagnostic(
-                "schema-negated-values",
-                "that some key without a name has a value of a certain kind cannot be enforced",
-                pointer=self._pointer,
-                help="close the object with additionalProperties: false, or name the keys",
-            )
+        for number in sorted(self._valued):
+            if not any(number in edge.meets and edge.is_infinite for edge in self._edges):
+                yield Diagnostic(
+                    "schema-negated-values",
+                    "that some key out of a few without names has a value of a certain kind cannot be enforced",
+                    pointer=self._pointer,
+                    help="close the object with additionalProperties: false, or name the keys",
+                )
+                return
 
     def _is_full(self, state: _State) -> bool:
         return self._shape.maximum is not None and state.written >= self._shape.maximum

@@ -31,6 +31,7 @@ class JsonSchemaOptions:
     escapes         "any"        strings in every spelling that JSON has
                     "canonical"  the one spelling of RFC 8785: escapes only where JSON demands them, the shortest ones
     property_order  "schema"     properties in the order in which the schema names them, other keys after them
+                    "any"        properties in any order, other keys among them; no key comes twice
     formats         "assert"     `format` restricts the string
                     "annotate"   `format` restricts nothing and is reported as a note
     on_unsupported  "error"      whatever cannot be enforced exactly is an error
@@ -42,7 +43,7 @@ class JsonSchemaOptions:
     key_separator: str = ":"
     indent: int | None = None
     escapes: Literal["any", "canonical"] = "any"
-    property_order: Literal["schema"] = "schema"
+    property_order: Literal["schema", "any"] = "schema"
     formats: Literal["assert", "annotate"] = "assert"
     on_unsupported: Literal["error", "relax"] = "error"
 
@@ -73,6 +74,8 @@ class JsonSchemaOptions:
             return
         if not isinstance(self.indent, int) or isinstance(self.indent, bool) or not 0 <= self.indent <= MAX_INDENT:
             raise ValueError(f"indent={self.indent!r} is not supported; it may be None or from 0 to {MAX_INDENT}")
+        if self.property_order == "any":
+            raise ValueError('indent is not supported with property_order="any"')
         for name, default in (("whitespace", NAMED_WHITESPACE[0]), *_MARKS.items()):
             if getattr(self, name) != default:
                 raise ValueError(
@@ -82,7 +85,7 @@ class JsonSchemaOptions:
 
 _ALLOWED: dict[str, tuple[str, ...]] = {
     "escapes": ("any", "canonical"),
-    "property_order": ("schema",),
+    "property_order": ("schema", "any"),
     "formats": ("assert", "annotate"),
     "on_unsupported": ("error", "relax"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.ir import Expr, SetBounds
+from cfgmask.grammar.ir import Expr, RuleRef, SetBounds
 from cfgmask.json_schema.session import current
 
 # A rule costs as much as the combination of so many members.
@@ -16,10 +16,12 @@ class RuleSet:
     """The rules of one schema while they are made. A name is given first and a body later.
 
     opening  those that open a set of values, and its bounds
+    needs    what must be able to end besides a rule's body for the rule to do so
     """
 
     def __init__(self, prefix: str) -> None:
         self.opening: dict[str, SetBounds] = {}
+        self.needs: dict[str, tuple[Expr, ...]] = {}
         self.bodies: dict[str, Expr] = {}
         self.refusals: dict[str, set[Diagnostic]] = {}
         self._prefix = prefix
@@ -32,6 +34,13 @@ class RuleSet:
         self._names[name] = number + 1
         current().spend(_STEPS_PER_RULE)
         return name if number == 0 else self.name(f"{wish}~{number + 1}")
+
+    def opened(self, wish: str, body: Expr, bounds: SetBounds) -> RuleRef:
+        """A new rule that opens a set of values."""
+        name = self.name(wish)
+        self.bodies[name] = body
+        self.opening[name] = bounds
+        return RuleRef(name)
 
     def refuse(self, rule: str, diagnostics: Iterable[Diagnostic]) -> None:
         """Report these if the rule is part of the grammar in the end."""

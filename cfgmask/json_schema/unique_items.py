@@ -12,13 +12,9 @@ from dataclasses import replace
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Terminal
-from cfgmask.grammar.regex_tree import ANY_TEXT, Complement, Intersection, KeySet, RegexTree
+from cfgmask.json_schema import decide
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
 from cfgmask.json_schema.numbers import NumberShape, count
-from cfgmask.json_schema.session import current
-
-# Strings of a pattern are counted one by one up to this many.
-_MAX_COUNTED = 64
 
 
 def matters(shape: ArrayShape) -> bool:
@@ -71,7 +67,7 @@ def _has_values(normal: Normal, least: int) -> bool:
     if n >= least:
         return True
     strings = normal.strings
-    return n + len(strings.values) >= least or _has_texts(strings.pattern, least - n)
+    return n + len(strings.values) >= least or decide.has_texts(strings.pattern, least - n)
 
 
 def _count_numbers(shape: NumberShape, least: int) -> int:
@@ -81,18 +77,3 @@ def _count_numbers(shape: NumberShape, least: int) -> int:
     holes = sum(count(hole, least) or 0 for hole in shape.without)
     known = count(shape, least + holes)
     return least if known is None else max(known - holes, 0)
-
-
-def _has_texts(pattern: RegexTree, least: int) -> bool:
-    """Whether it is sure that so many texts match."""
-    if pattern == ANY_TEXT:
-        return True
-    if least > _MAX_COUNTED:
-        return False
-    found: list[bytes] = []
-    while len(found) < least:
-        text = current().algebra.shortest(Intersection((pattern, Complement(KeySet(tuple(found))))))
-        if text is None:
-            return False
-        found.append(text)
-    return True

@@ -31,6 +31,10 @@ class RegexAlgebra:
         """Whether no text matches."""
         return self._builder.is_empty(self._lowering.node(tree))
 
+    def is_infinite(self, tree: RegexTree) -> bool:
+        """Whether infinitely many texts match."""
+        return self._builder.is_infinite(self._lowering.node(tree))
+
     def matches(self, tree: RegexTree, data: bytes) -> bool:
         """Whether exactly these bytes match. One derivative a byte."""
         return self._builder.matches(self._lowering.node(tree), data)

@@ -688,6 +688,38 @@ bool RegexStore::search_empty(RegexId node) {
   return true;
 }
 
+// A residual that leads back to itself and from there to an end.
+bool RegexStore::is_infinite(RegexId node) {
+  struct Frame {
+    RegexId at;
+    unsigned next_byte;
+  };
+  if (is_empty(node)) return false;
+  std::unordered_map<uint32_t, bool> open{{node.value, true}};
+  std::vector<Frame> path{{node, 0}};
+  uint64_t steps = 0;
+  while (!path.empty()) {
+    const RegexId at = path.back().at;
+    const unsigned b = path.back().next_byte++;
+    if (b == 256) {
+      open[at.value] = false;
+      path.pop_back();
+      continue;
+    }
+    if (!first(at).has(b)) continue;
+    if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+    const RegexId next = derivative(at, b);
+    if (is_empty(next)) continue;
+    const auto [known, is_new] = open.emplace(next.value, true);
+    if (is_new) {
+      path.push_back({next, 0});
+    } else if (known->second) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // One character: sequences of byte sets, no one a prefix of another.
 bool RegexStore::is_class(RegexId node) {
   switch (kind(node)) {

@@ -96,6 +96,8 @@ class RegexStore {
   // Whether the node denotes no string. Constant but for intersections and complements, which search their residuals
   // breadth first, at most max_search_steps derivatives (else LimitExceeded). Answers are remembered.
   bool is_empty(RegexId node);
+  // Whether the node denotes infinitely many strings. Searches its residuals depth first, as `is_empty` does.
+  bool is_infinite(RegexId node);
   // A shortest string, the smallest of the shortest; nullopt for the empty set. Breadth-first search.
   std::optional<std::string> shortest(RegexId node);
 

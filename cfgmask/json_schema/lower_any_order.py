@@ -1,0 +1,103 @@
+"""Sets of objects to rules in which the keys come in any order.
+
+All keys of an object are members of one list, and the grammar's register of seen values knows which were written: no
+key comes twice, the brace closes only after the required ones, and bounds on the number of keys are bounds of the
+register. Only witnesses, keys that must be there though they have no name, need states of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, SetBounds, Terminal
+from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.key_edges import key_edges
+from cfgmask.json_schema.lower_objects import ValueOf
+from cfgmask.json_schema.normal_form import ANYTHING, NEVER, Conjunction, ObjectShape, conjoin
+from cfgmask.json_schema.rules import RuleSet
+
+
+class AnyOrderLowering:
+    """Lowers one alternative of a set of objects. Arguments as those of `ObjectLowering`."""
+
+    def __init__(self, shape: ObjectShape, rules: RuleSet, name: str, value_of: ValueOf, pointer: str) -> None:
+        self._rules = rules
+        self._name = name
+        self._value_of = value_of
+        self._pointer = pointer
+        self._edges = key_edges(shape)
+        # A key whose value nothing satisfies can be written by nobody.
+        members = tuple(member for member in shape.members if member.required or member.value != NEVER)
+        self._shape = replace(shape, members=members)
+        self._state_rules: dict[frozenset[int], str] = {}
+        self._todo: list[frozenset[int]] = []
+
+    def lower(self) -> Expr:
+        """The expression of the whole object, a rule of its own that opens a set."""
+        required = [member for member in self._shape.members if member.required]
+        every = frozenset(range(len(self._shape.witnesses)))
+        possible = bool(self._edges) or self._shape.minimum <= len(self._shape.members)
+        whole = Sequence((lexemes.OPEN_OBJECT, self._members(every, first=True) if possible else Choice(())))
+        names = tuple(member.name for member in required)
+        rule = self._rules.opened(self._name, whole, SetBounds(names, self._shape.minimum, self._shape.maximum))
+        self._rules.needs[rule.name] = tuple(self._value_of(member.value) for member in required)
+        self._rules.refuse(rule.name, {*self._shape.refusals, *self._refusals()})
+        while self._todo:
+            missing = self._todo.pop()
+            self._rules.bodies[self._state_rules[missing]] = self._members(missing, first=False)
+        return rule
+
+    def _call(self, missing: frozenset[int]) -> RuleRef:
+        rule = self._state_rules.get(missing)
+        if rule is None:
+            rule = self._state_rules[missing] = self._rules.name(f"{self._name}.members")
+            self._todo.append(missing)
+        return RuleRef(rule)
+
+    def _members(self, missing: frozenset[int], *, first: bool) -> Expr:
+        """The members that still come, and the closing brace, where these witnesses are missing."""
+        if missing:
+            comma = () if first else (lexemes.COMMA,)
+            return Choice(
+                tuple(Sequence((*comma, member, self._call(rest))) for member, rest in self._meeting(missing))
+            )
+        member = Choice(tuple(member for member, _ in self._meeting(missing)))
+        more = Sequence((Repeat(Sequence((lexemes.COMMA, member)), 0, None), lexemes.CLOSE_SET))
+        return Choice((lexemes.CLOSE_SET, Sequence((member, more)))) if first else more
+
+    def _meeting(self, missing: frozenset[int]) -> Iterator[tuple[Expr, frozenset[int]]]:
+        """Each way to write one member, with the witnesses that are missing after it."""
+        for member in self._shape.members:
+            met = frozenset(n for n in missing if self._shape.witnesses[n].admits(member.name))
+            yield from self._values(lexemes.key(member.name), member.value, missing, met)
+        for edge in self._edges:
+            yield from self._values(lexemes.other_key(edge.keys, edge.names), edge.value, missing, edge.meets)
+
+    def _values(
+        self, key: Terminal, value: Conjunction, missing: frozenset[int], possible: frozenset[int]
+    ) -> Iterator[tuple[Expr, frozenset[int]]]:
+        found = [(value, missing)]
+        for number in sorted(possible & missing):
+            wanted = self._shape.witnesses[number].value
+            met = [(conjoin(allowed, wanted), rest - {number}) for allowed, rest in found]
+            # A value that meets the witness may be written by the other way as well; that does no harm.
+            found = met if wanted == ANYTHING else found + met
+        for allowed, rest in found:
+            yield Sequence((replace(key, distinct=True), lexemes.COLON, self._value_of(allowed))), rest
+
+    def _refusals(self) -> Iterator[Diagnostic]:
+        """Conditions under which a text could be begun that no text ends."""
+        infinite = [edge for edge in self._edges if edge.is_infinite]
+        if self._edges and self._shape.minimum > len(self._shape.members) and not infinite:
+            yield self._refusal("schema-min-properties", "the object may run out of keys before it has minProperties")
+        for number, witness in enumerate(self._shape.witnesses):
+            certain = witness.value == ANYTHING or any(number in edge.meets for edge in infinite)
+            if self._shape.maximum is not None or not certain:
+                message = "that some key must be there cannot be enforced beside other conditions in any order"
+                yield self._refusal("schema-any-order", message)
+                return
+
+    def _refusal(self, code: str, message: str) -> Diagnostic:
+        return Diagnostic(code, message, pointer=self._pointer, help='use property_order="schema"')
