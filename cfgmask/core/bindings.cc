@@ -561,6 +561,10 @@ void bind_matcher(nb::module_& m) {
 NB_MODULE(_core, m) {
   using namespace cfgmask;
   m.doc() = docs::module;
+#ifndef CFGMASK_REPORT_LEAKS
+  // What a user's module holds at exit is no leak of ours, and the interpreter frees it late or never.
+  nb::set_leak_warnings(false);
+#endif
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

@@ -26,6 +26,10 @@ class KeyEdge:
         """Whether there are always more such keys."""
         return decide.is_infinite(lexemes.other_key_text(self.keys, self.names))
 
+    def has(self, least: int) -> bool:
+        """Whether it is sure that there are so many such keys."""
+        return decide.has_texts(lexemes.other_key_text(self.keys, self.names), least)
+
 
 def key_edges(shape: ObjectShape) -> list[KeyEdge]:
     """The classes of other keys, split so that all keys of an edge can meet the same witnesses. None is empty."""

@@ -90,7 +90,8 @@ class AnyOrderLowering:
     def _refusals(self) -> Iterator[Diagnostic]:
         """Conditions under which a text could be begun that no text ends."""
         infinite = [edge for edge in self._edges if edge.is_infinite]
-        if self._edges and self._shape.minimum > len(self._shape.members) and not infinite:
+        needed = self._shape.minimum - len(self._shape.members)
+        if self._edges and needed > 0 and not any(edge.has(needed) for edge in self._edges):
             yield self._refusal("schema-min-properties", "the object may run out of keys before it has minProperties")
         for number, witness in enumerate(self._shape.witnesses):
             certain = witness.value == ANYTHING or any(number in edge.meets for edge in infinite)

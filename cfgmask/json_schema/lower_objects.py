@@ -49,7 +49,8 @@ class ObjectLowering:
         self._shape = shape = _without_idle_bounds(shape)
         self._edges = key_edges(shape)
         # What keys without names must come to depends on no key being written twice.
-        self._needs_others = bool(self._edges) and shape.minimum - sum(m.required for m in shape.members) > 1
+        self._needed = shape.minimum - sum(member.required for member in shape.members)
+        self._needs_others = bool(self._edges) and self._needed > 1
         met = frozenset(n for edge in self._edges for n in edge.meets)
         self._valued = frozenset(n for n in met if shape.witnesses[n].value != ANYTHING)
         self._counted_to = max(1, shape.minimum, shape.maximum or 0)
@@ -164,7 +165,7 @@ class ObjectLowering:
 
     def _inexact(self) -> Iterator[Diagnostic]:
         """Conditions under which an object could be begun that nothing completes."""
-        if self._needs_others and not any(edge.is_infinite for edge in self._edges):
+        if self._needs_others and not any(edge.has(self._needed) for edge in self._edges):
             yield Diagnostic(
                 "schema-min-properties",
                 "minProperties cannot be enforced where keys without names are needed and may run out",
