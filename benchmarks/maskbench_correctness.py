@@ -65,11 +65,14 @@ def byte_vocabulary() -> cfgmask.Vocabulary:
     return cfgmask.Vocabulary.from_bytes([bytes([i]) for i in range(256)] + [b""], eos_token_id=256)
 
 
-def measure(record: dict[str, Any], vocabulary: cfgmask.Vocabulary, tally: Tally) -> None:
+def measure(
+    record: dict[str, Any], vocabulary: cfgmask.Vocabulary, tally: Tally, property_order: str = "schema"
+) -> None:
     """Compile one schema and run its tests."""
     tally.schemas += 1
     try:
-        compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(record["schema"]), vocabulary)
+        grammar = cfgmask.Grammar.from_json_schema(record["schema"], property_order=property_order)
+        compiled = cfgmask.compile(grammar, vocabulary)
     except cfgmask.GrammarError as error:
         _refuse(record, {_reason(d) for d in error.diagnostics if d.severity == "error"}, tally)
         return
@@ -139,11 +142,12 @@ def _tables(tally: Tally) -> Iterator[Table]:
 @click.command(help=__doc__)
 @click.option("--data", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True)
 @click.option("--limit", type=click.IntRange(min=1), help="So many schemas, evenly spread over the file.")
+@click.option("--property-order", type=click.Choice(["schema", "any"]), default="schema", show_default=True)
 @click.option("--json", "out", type=click.Path(dir_okay=False, path_type=Path), help="Write everything found here too.")
-def main(data: Path, limit: int | None, out: Path | None) -> None:
+def main(data: Path, limit: int | None, property_order: str, out: Path | None) -> None:
     tally, vocabulary, console = Tally(), byte_vocabulary(), Console()
     for record in track(read(data, limit), "schemas", console=console):
-        measure(record, vocabulary, tally)
+        measure(record, vocabulary, tally, property_order)
     for table in _tables(tally):
         console.print(table)
     for mistake in tally.mistakes:
