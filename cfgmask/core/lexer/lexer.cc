@@ -57,13 +57,23 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
     scratch_.push_back(rest.value);
   }
   const LexerStateId next = intern(scratch_);
+  remember(s, b, next);
+  return next;
+}
+
+void Lexer::remember(State& s, unsigned b, LexerStateId next) {
   if (s.row == nullptr) {
+    if (s.n_few < kFew) {
+      s.few_bytes[s.n_few] = static_cast<uint8_t>(b);
+      s.few_next[s.n_few++] = next.value;
+      return;
+    }
     s.row = std::make_unique<Row>();
     s.row->fill(kUnknown);
     ++n_rows_;
+    for (size_t i = 0; i < kFew; ++i) (*s.row)[s.few_bytes[i]] = s.few_next[i];
   }
   (*s.row)[b] = next.value;
-  return next;
 }
 
 }  // namespace cfgmask

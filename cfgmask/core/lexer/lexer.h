@@ -51,6 +51,10 @@ class Lexer {
     if (s.row != nullptr) {
       const uint32_t known = (*s.row)[b];
       if (known != kUnknown) return LexerStateId(known);
+    } else {
+      for (size_t i = 0; i < s.n_few; ++i) {
+        if (s.few_bytes[i] == b) return LexerStateId(s.few_next[i]);
+      }
     }
     return compute_next(state, b);
   }
@@ -73,17 +77,23 @@ class Lexer {
 
  private:
   static constexpr uint32_t kUnknown = UINT32_MAX;
+  static constexpr size_t kFew = 4;
   using Row = std::array<uint32_t, 256>;
+  // Most states are left by a few bytes only, so a row, a kilobyte, is made for the fifth.
   struct State {
     SlotSetId matched;
     bool can_continue = false;
     bool boundary = false;
+    uint8_t n_few = 0;
+    std::array<uint8_t, kFew> few_bytes{};
+    std::array<uint32_t, kFew> few_next{};
     ByteSet first;
     std::unique_ptr<Row> row;
   };
 
   LexerStateId intern(std::span<const uint32_t> key);
   LexerStateId compute_next(LexerStateId state, unsigned b);
+  void remember(State& s, unsigned b, LexerStateId next);
 
   RegexStore& regexes_;
   Account* account_ = nullptr;

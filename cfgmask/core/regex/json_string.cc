@@ -176,22 +176,40 @@ RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
   return after_character(s, s.digits);
 }
 
-// Between characters the body's own bytes count, so that a residual of a property name costs no 256 derivatives.
+// By the phase alone, or between characters by the body's own bytes: whether an escape finds a character that the body
+// takes is asked only where one is read, since most residuals never read any.
 ByteSet RegexStore::first_of_json_string(RegexId node) {
   const JsonState s = json_state(node);
   ByteSet set;
-  if (s.phase == Phase::kText) {
-    set = first(s.body);
-    for (unsigned b = 0; b < 0x20; ++b) set.remove(b);
-    for (unsigned b : {'"', '\\'}) set.remove(b);
-    if (nullable(s.body)) set.add('"');
-    if (can_escape(s)) set.add('\\');
-    return set;
-  }
-  static constexpr char kCandidates[] = "\"\\/bfnrtu0123456789abcdefABCDEF";
-  for (const char* c = kCandidates; *c != 0; ++c) {
-    const auto b = static_cast<unsigned char>(*c);
-    if (derivative(node, b) != nothing()) set.add(b);
+  switch (s.phase) {
+    case Phase::kStart:
+      set.add('"');
+      return set;
+    case Phase::kText:
+      set = first(s.body);
+      if (!set.empty()) set.add('\\');
+      for (unsigned b = 0; b < 0x20; ++b) set.remove(b);
+      set.remove('"');
+      if (nullable(s.body)) set.add('"');
+      return set;
+    case Phase::kEscape:
+      for (const ShortEscape& escape : kShortEscapes) {
+        if (allows(s.escapes, escape)) set.add(static_cast<uint8_t>(escape.letter));
+      }
+      set.add('u');
+      return set;
+    case Phase::kLowEscape:
+      set.add('\\');
+      return set;
+    case Phase::kLowU:
+      set.add('u');
+      return set;
+    case Phase::kHex:
+    case Phase::kLowHex:
+      for (unsigned b = '0'; b <= 'f'; ++b) {
+        if (hex_value(b, s.escapes)) set.add(b);
+      }
+      return set;
   }
   return set;
 }

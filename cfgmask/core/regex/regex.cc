@@ -454,6 +454,10 @@ RegexId RegexStore::derivative(RegexId node, unsigned b) {
       return nothing();
     case RegexKind::kBytes:
       return (operands(node)[b >> 5] >> (b & 31)) & 1 ? empty_text() : nothing();
+    case RegexKind::kJsonString:
+      // One step of the body's derivative, which is remembered, and one probe; only escapes are worth remembering.
+      if (b != '\\' && json_between_characters(node)) return derive_json_string(node, b);
+      break;
     default:
       break;
   }
