@@ -12,8 +12,8 @@ namespace cfgmask {
 // milliseconds where every character changes the state.
 class TableWalk {
  public:
-  TableWalk(const Trie& trie, RegexStore& regexes, Lexer& lexer, LexerTable& table)
-      : trie_(trie), regexes_(regexes), lexer_(lexer), table_(table) {}
+  TableWalk(const Trie& trie, Lexer& lexer, SegmentAnswers& answers, LexerTable& table)
+      : trie_(trie), lexer_(lexer), answers_(answers), table_(table) {}
 
   void run(LexerStateId state) {
     stack_.push_back({trie_.n_nodes(), state});
@@ -38,22 +38,21 @@ class TableWalk {
       if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, trie_.n_nodes());
       return true;
     }
-    if (!takes_all(regexes_, lexer_, state, segment)) return false;
-    const auto tokens = trie_.tokens_between(segment.first, segment.last);
-    table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
+    if (!answers_.takes_all(state, segment)) return false;
+    keep(segment.first, segment.last);
     return true;
   }
 
   void walk(const Segment& segment) {
     for (uint32_t node = segment.first; node < segment.last;) {
       while (stack_.back().end <= node) stack_.pop_back();
-      node = visit(node);
+      node = visit(node, segment);
     }
     while (stack_.size() > 1) stack_.pop_back();
   }
 
   // Returns the node to go on with.
-  uint32_t visit(uint32_t node) {
+  uint32_t visit(uint32_t node, const Segment& segment) {
     const LexerStateId at = stack_.back().state;
     const uint32_t end = trie_.end(node);
     const LexerStateId next = lexer_.next(at, trie_.byte(node));
@@ -61,15 +60,24 @@ class TableWalk {
       if (lexer_.matched(at) != Lexer::no_slots()) leave(lexer_.matched(at), node, end, stack_.back().end);
       return end;
     }
-    const auto tokens = trie_.tokens(node);
-    table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
+    keep(node, node + 1);
     if (!lexer_.can_continue(next)) {
       // The lexeme ends here whatever comes: what is below begins a new one.
       if (node + 1 != end) leave(lexer_.matched(next), node + 1, end, kNoParent);
       return end;
     }
+    if (end - node > kLargeSubtree && !segment.is_rest && answers_.takes_all(next, segment)) {
+      keep(node + 1, end);
+      return end;
+    }
     if (node + 1 != end) stack_.push_back({end, next});
     return node + 1;
+  }
+
+  // The tokens of the nodes [first, last) stay inside.
+  void keep(uint32_t first, uint32_t last) {
+    const auto tokens = trie_.tokens_between(first, last);
+    table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
   }
 
   // Neighbouring siblings that leave alike are one exit. A parent is known by where it ends.
@@ -86,10 +94,12 @@ class TableWalk {
   }
 
   static constexpr uint32_t kNoParent = 0;
+  // Nodes below which a walk is cheaper than the question whether it is needed.
+  static constexpr uint32_t kLargeSubtree = 48;
 
   const Trie& trie_;
-  RegexStore& regexes_;
   Lexer& lexer_;
+  SegmentAnswers& answers_;
   LexerTable& table_;
   std::vector<Frame> stack_;
   uint32_t last_parent_end_ = kNoParent;
@@ -110,7 +120,11 @@ void LexerTable::write_inside(std::span<uint32_t> out) const {
 }
 
 LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, Lexer& lexer)
-    : trie_(std::move(trie)), n_words_(n_words), regexes_(regexes), lexer_(lexer) {}
+    : trie_(std::move(trie)),
+      n_words_(n_words),
+      regexes_(regexes),
+      lexer_(lexer),
+      segment_answers_(std::make_unique<SegmentAnswers>(*trie_, regexes, lexer)) {}
 
 LexerTables::~LexerTables() = default;
 
@@ -134,7 +148,7 @@ std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
 
 std::shared_ptr<const LexerTable> LexerTables::walk(LexerStateId state) {
   auto table = std::make_shared<LexerTable>();
-  TableWalk(*trie_, regexes_, lexer_, *table).run(state);
+  TableWalk(*trie_, lexer_, *segment_answers_, *table).run(state);
   settle(*table);
   return table;
 }
@@ -188,6 +202,8 @@ std::shared_ptr<const LexerTable> LexerTables::difference(LexerStateId state) {
   return table;
 }
 
+size_t LexerTables::bytes() const { return bytes_ + segment_answers_->bytes(); }
+
 // Chooses the smaller form.
 void LexerTables::settle(LexerTable& table) const {
   if (table.more_.size() + table.less_.size() > n_words_) {
@@ -204,12 +220,13 @@ void LexerTables::settle(LexerTable& table) const {
 }
 
 void LexerTables::trim(size_t max_bytes) {
-  if (bytes_ > max_bytes) clear();
+  if (bytes() > max_bytes) clear();
 }
 
 void LexerTables::clear() {
   tables_.clear();
   counted_tables_.clear();
+  segment_answers_->clear();
   bytes_ = 0;
 }
 

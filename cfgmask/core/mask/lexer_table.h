@@ -67,6 +67,8 @@ class LexerTable {
   SlotSetId matched_;
 };
 
+// What whole segments of the vocabulary do to a lexer state; see segment_walk.h.
+class SegmentAnswers;
 // How a token goes through the unbounded form of a counted residual; see counted_table.cc.
 struct CountedTable;
 
@@ -86,7 +88,7 @@ class LexerTables {
   void clear();
 
   size_t size() const { return tables_.size(); }
-  size_t bytes() const { return bytes_; }
+  size_t bytes() const;
 
  private:
   std::shared_ptr<const LexerTable> make(LexerStateId state);
@@ -100,6 +102,7 @@ class LexerTables {
   size_t n_words_;
   RegexStore& regexes_;
   Lexer& lexer_;
+  std::unique_ptr<SegmentAnswers> segment_answers_;
   std::unordered_map<uint32_t, std::shared_ptr<const LexerTable>> tables_;            // by lexer state
   std::unordered_map<uint32_t, std::shared_ptr<const CountedTable>> counted_tables_;  // by residual
   size_t bytes_ = 0;

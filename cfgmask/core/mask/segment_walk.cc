@@ -77,13 +77,22 @@ bool stays(Lexer& lexer, LexerStateId state, const Segment& segment) {
   return !segment.multibyte || stays_beyond_ascii(lexer, state);
 }
 
-bool takes_all(RegexStore& regexes, Lexer& lexer, LexerStateId state, const Segment& segment) {
-  if (segment.is_rest || lexer.is_boundary(state)) return false;
-  if (stays(lexer, state, segment)) return true;
-  const Words live = lexer.residuals(state);
+bool SegmentAnswers::takes_all(LexerStateId state, const Segment& segment) {
+  const auto index = static_cast<uint64_t>(&segment - trie_.segments().data());
+  const uint64_t key = (index << 32) | state.value;
+  if (auto known = known_.find(key)) return *known != 0;
+  const bool answer = ask(state, segment);
+  known_.insert(key, answer ? 1 : 0);
+  return answer;
+}
+
+bool SegmentAnswers::ask(LexerStateId state, const Segment& segment) {
+  if (segment.is_rest || lexer_.is_boundary(state)) return false;
+  if (stays(lexer_, state, segment)) return true;
+  const Words live = lexer_.residuals(state);
   for (size_t i = 1; i < live.size(); i += 2) {
-    for (RegexId loop : regexes.leading_loops(RegexId(live[i]))) {
-      if (stays(lexer, lexer.inside(0, loop), segment)) return true;
+    for (RegexId loop : regexes_.leading_loops(RegexId(live[i]))) {
+      if (stays(lexer_, lexer_.inside(0, loop), segment)) return true;
     }
   }
   return false;

@@ -6,6 +6,7 @@
 
 #include "lexer/lexer.h"
 #include "regex/regex.h"
+#include "util/hash_table.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
@@ -14,7 +15,25 @@ namespace cfgmask {
 // ASCII, some hundreds beyond it.
 bool stays(Lexer& lexer, LexerStateId state, const Segment& segment);
 
-// Whether `state` takes all texts of the segment's class, to whatever state: then its tokens stay inside the lexeme.
-bool takes_all(RegexStore& regexes, Lexer& lexer, LexerStateId state, const Segment& segment);
+// Whether states take all texts of a segment's class, to whatever state: then its tokens stay inside the lexeme, and so
+// do those of a subtree on the way to which the lexer came to such a state. Remembered: a walk comes to few states by
+// many subtrees.
+class SegmentAnswers {
+ public:
+  SegmentAnswers(const Trie& trie, RegexStore& regexes, Lexer& lexer)
+      : trie_(trie), regexes_(regexes), lexer_(lexer) {}
+
+  bool takes_all(LexerStateId state, const Segment& segment);
+  void clear() { known_ = HashTable(); }
+  size_t bytes() const { return known_.bytes(); }
+
+ private:
+  bool ask(LexerStateId state, const Segment& segment);
+
+  const Trie& trie_;
+  RegexStore& regexes_;
+  Lexer& lexer_;
+  HashTable known_;  // (state, segment) -> whether
+};
 
 }  // namespace cfgmask

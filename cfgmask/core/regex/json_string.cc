@@ -214,6 +214,16 @@ ByteSet RegexStore::first_of_json_string(RegexId node) {
   return set;
 }
 
+ByteSet RegexStore::alike_in_json_string(RegexId node, unsigned b) {
+  const JsonState s = json_state(node);
+  if (s.phase != Phase::kText || b == '"' || b == '\\') return ByteSet::only(b);
+  if (b < 0x20) return ByteSet::range(0, 0x1F);
+  ByteSet set = alike(s.body, b);
+  set -= ByteSet::range(0, 0x1F);
+  for (unsigned other : {'"', '\\'}) set.remove(other);
+  return set;
+}
+
 // The literal goes on after an escape that decoded to `code_point`.
 RegexId RegexStore::after_character(const JsonState& state, uint32_t code_point) {
   std::array<uint8_t, 4> utf8{};

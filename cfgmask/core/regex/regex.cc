@@ -28,8 +28,8 @@ RegexStore::RegexStore(uint64_t max_depth, uint64_t max_search_steps)
 }
 
 size_t RegexStore::bytes() const {
-  return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + key_table_ids_.bytes() +
-         key_table_bytes_;
+  return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
+         key_table_ids_.bytes() + key_table_bytes_;
 }
 
 RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
@@ -593,6 +593,38 @@ ByteSet RegexStore::compute_first(RegexId node) {
   return set;
 }
 
+ByteSet RegexStore::alike(RegexId node, unsigned b) {
+  if (kind(node) == RegexKind::kComplement) return alike(operand(node, 0), b);
+  if (!first(node).has(b)) return first(node).complement();  // all of them lead nowhere
+  const Words o = operands(node);
+  switch (kind(node)) {
+    case RegexKind::kBytes:
+      return first(node);
+    case RegexKind::kConcatenation: {
+      ByteSet set = ByteSet::all();
+      while (kind(node) == RegexKind::kConcatenation) {
+        set &= alike(operand(node, 0), b);
+        if (!nullable(operand(node, 0))) return set;
+        node = operand(node, 1);
+      }
+      set &= alike(node, b);
+      return set;
+    }
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection: {
+      ByteSet set = ByteSet::all();
+      for (uint32_t part : o) set &= alike(RegexId(part), b);
+      return set;
+    }
+    case RegexKind::kRepetition:
+      return alike(RegexId(o[0]), b);
+    case RegexKind::kJsonString:
+      return alike_in_json_string(node, b);
+    default:
+      return ByteSet::only(b);
+  }
+}
+
 bool RegexStore::is_empty(RegexId node) {
   const Props& p = props_[node.value];
   if (p.emptiness != Emptiness::kUnknown) return p.emptiness == Emptiness::kEmpty;
@@ -627,41 +659,45 @@ bool RegexStore::is_empty(RegexId node) {
   return empty;
 }
 
-// A superset of the node in which nothing is counted. Each node once, since parts are shared.
+// A superset of the node in which nothing is counted. Remembered for what has parts.
 RegexId RegexStore::uncounted(RegexId node) {
-  std::unordered_map<uint32_t, RegexId> known;
-  return uncounted(node, known);
+  switch (kind(node)) {
+    case RegexKind::kConcatenation:
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection:
+    case RegexKind::kRepetition:
+      break;
+    default:
+      return node;  // a complement's body would have to shrink instead
+  }
+  if (auto known = uncounted_.find(node.value)) return RegexId(*known);
+  const RegexId larger = compute_uncounted(node);
+  if (!uncounted_.find(node.value)) uncounted_.insert(node.value, larger.value);
+  return larger;
 }
 
-RegexId RegexStore::uncounted(RegexId node, std::unordered_map<uint32_t, RegexId>& known) {
-  if (const auto found = known.find(node.value); found != known.end()) return found->second;
-  const RegexId result = compute_uncounted(node, known);
-  known.emplace(node.value, result);
-  return result;
-}
-
-RegexId RegexStore::compute_uncounted(RegexId node, std::unordered_map<uint32_t, RegexId>& known) {
+RegexId RegexStore::compute_uncounted(RegexId node) {
   switch (kind(node)) {
     case RegexKind::kConcatenation: {
       std::vector<RegexId> heads;
       while (kind(node) == RegexKind::kConcatenation) {
-        heads.push_back(uncounted(operand(node, 0), known));
+        heads.push_back(uncounted(operand(node, 0)));
         node = operand(node, 1);
       }
-      RegexId whole = uncounted(node, known);
+      RegexId whole = uncounted(node);
       for (size_t i = heads.size(); i-- > 0;) whole = concatenation(heads[i], whole);
       return whole;
     }
     case RegexKind::kAlternation:
     case RegexKind::kIntersection: {
       std::vector<RegexId> parts;
-      for (uint32_t part : operands(node)) parts.push_back(uncounted(RegexId(part), known));
+      for (uint32_t part : operands(node)) parts.push_back(uncounted(RegexId(part)));
       return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
     }
     case RegexKind::kRepetition:
-      return repetition(uncounted(operand(node, 0), known), 0, kUnbounded);
+      return repetition(uncounted(operand(node, 0)), 0, kUnbounded);
     default:
-      return node;  // a complement's body would have to shrink instead
+      return node;
   }
 }
 
@@ -672,9 +708,8 @@ bool RegexStore::search_empty(RegexId node) {
   while (!queue.empty()) {
     const RegexId at = queue.front();
     queue.pop_front();
-    const ByteSet bytes = first(at);
-    for (unsigned b = 0; b < 256; ++b) {
-      if (!bytes.has(b)) continue;
+    ByteSet bytes = first(at);
+    for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= alike(at, b), b = bytes.lowest()) {
       if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
       const RegexId next = derivative(at, b);
       const Emptiness known = props_[next.value].emptiness;
@@ -807,9 +842,8 @@ std::optional<std::string> RegexStore::shortest(RegexId node) {
   std::unordered_set<uint32_t> seen{node.value};
   uint64_t derivatives = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
-    const ByteSet bytes = first(steps[i].node);
-    for (unsigned b = 0; b < 256; ++b) {
-      if (!bytes.has(b)) continue;
+    ByteSet bytes = first(steps[i].node);
+    for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= alike(steps[i].node, b), b = bytes.lowest()) {
       if (++derivatives > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
       const RegexId next = derivative(steps[i].node, b);
       if (next == nothing() || !seen.insert(next.value).second) continue;

@@ -22,6 +22,12 @@ struct ByteSet {
     return s;
   }
 
+  static ByteSet only(unsigned b) {
+    ByteSet s;
+    s.add(b);
+    return s;
+  }
+
   bool has(unsigned b) const { return (words[b >> 5] >> (b & 31)) & 1; }
   void add(unsigned b) { words[b >> 5] |= 1U << (b & 31); }
   void remove(unsigned b) { words[b >> 5] &= ~(1U << (b & 31)); }
@@ -30,10 +36,21 @@ struct ByteSet {
       if (w != 0) return false;
     return true;
   }
+  // The smallest member; 256 if there is none.
+  unsigned lowest() const {
+    for (unsigned i = 0; i < 8; ++i)
+      if (words[i] != 0) return 32 * i + static_cast<unsigned>(std::countr_zero(words[i]));
+    return 256;
+  }
   int count() const {
     int n = 0;
     for (uint32_t w : words) n += std::popcount(w);
     return n;
+  }
+  ByteSet complement() const {
+    ByteSet s;
+    for (size_t i = 0; i < 8; ++i) s.words[i] = ~words[i];
+    return s;
   }
   ByteSet& operator|=(const ByteSet& other) {
     for (size_t i = 0; i < 8; ++i) words[i] |= other.words[i];
@@ -41,6 +58,10 @@ struct ByteSet {
   }
   ByteSet& operator&=(const ByteSet& other) {
     for (size_t i = 0; i < 8; ++i) words[i] &= other.words[i];
+    return *this;
+  }
+  ByteSet& operator-=(const ByteSet& other) {
+    for (size_t i = 0; i < 8; ++i) words[i] &= ~other.words[i];
     return *this;
   }
   friend bool operator==(const ByteSet&, const ByteSet&) = default;
