@@ -79,7 +79,20 @@ CLASSES = [
     tree.char_class([(0x80, tree.MAX_CODE_POINT)]),
 ]
 KEYS = tree.KeySet((b"name", b"na", "é".encode(), b"names", b"t", b"", "😀".encode()))
-COUNTS = [(0, None), (1, None), (0, 1), (0, 5), (1, 3), (2, 2), (3, 8), (1, 40), (7, None), (0, 100), (12, 63)]
+COUNTS = [
+    (0, None),
+    (1, None),
+    (0, 1),
+    (0, 5),
+    (1, 3),
+    (2, 2),
+    (3, 8),
+    (1, 40),
+    (7, None),
+    (0, 100),
+    (12, 63),
+    (1, 700),
+]
 
 classes = st.sampled_from(CLASSES)
 counted = st.builds(lambda c, count: tree.Repetition(c, *count), classes, st.sampled_from(COUNTS))
@@ -89,9 +102,22 @@ def excepted(body: RegexTree) -> RegexTree:
     return tree.Intersection((body, tree.Complement(KEYS)))
 
 
+def words(rounds: int) -> RegexTree:
+    """`(\\S+\\s+){0,rounds}\\S+`, as schemas bound the number of words."""
+    space = cls(" ", "\n")
+    word = tree.Repetition(tree.negated(space), 1, None)
+    return cat(tree.Repetition(cat(word, tree.Repetition(space, 1, None)), 0, rounds), word)
+
+
+# Bounds that tokens come near, pass, or cannot see.
+texts = st.builds(words, st.sampled_from([1, 4, 19, 25, 200]))
+lengths = st.builds(tree.Repetition, classes, st.integers(0, 3), st.sampled_from([4, 30, 180, 260, 5_000]))
+bounded_texts = st.one_of(texts, st.tuples(texts, lengths).map(tree.Intersection))
+
 bodies = st.one_of(
     counted,
     counted,
+    bounded_texts,
     st.just(tree.ANY_TEXT),
     counted.map(excepted),
     st.just(excepted(tree.ANY_TEXT)),

@@ -15,12 +15,14 @@ class TableWalk {
   TableWalk(const Trie& trie, Lexer& lexer, SegmentAnswers& answers, LexerTable& table)
       : trie_(trie), lexer_(lexer), answers_(answers), table_(table) {}
 
-  void run(LexerStateId state) {
+  // Returns how many nodes stay inside.
+  size_t run(LexerStateId state) {
     stack_.push_back({trie_.n_nodes(), state});
     for (const Segment& segment : trie_.segments()) {
       if (segment.first == segment.last) continue;
       if (!answered_at_once(state, segment)) walk(segment);
     }
+    return n_inside_;
   }
 
  private:
@@ -78,6 +80,7 @@ class TableWalk {
   void keep(uint32_t first, uint32_t last) {
     const auto tokens = trie_.tokens_between(first, last);
     table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
+    n_inside_ += last - first;
   }
 
   // Neighbouring siblings that leave alike are one exit. A parent is known by where it ends.
@@ -103,6 +106,7 @@ class TableWalk {
   LexerTable& table_;
   std::vector<Frame> stack_;
   uint32_t last_parent_end_ = kNoParent;
+  size_t n_inside_ = 0;
 };
 
 void LexerTable::write_inside(std::span<uint32_t> out) const {
@@ -142,6 +146,7 @@ std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
     if (auto table = renamed(state)) return table;
     if (auto table = counted(state)) return table;
     if (auto table = difference(state)) return table;
+    if (auto table = clipped(state)) return table;
   }
   return walk(state);
 }
@@ -204,6 +209,33 @@ std::shared_ptr<const LexerTable> LexerTables::difference(LexerStateId state) {
 
 size_t LexerTables::bytes() const { return bytes_ + segment_answers_->bytes(); }
 
+// A residual with far bounds in it, such as .{0,5000} & (\S+\s+){0,99}\S+: they are as good as none as long as no token
+// gets there, and then all its residuals but for counts have one table.
+std::shared_ptr<const LexerTable> LexerTables::clipped(LexerStateId state) {
+  const Words live = lexer_.residuals(state);
+  if (live.size() != 2) return nullptr;
+  // Twice the longest token: what follows it must have room as well.
+  const auto bounds = regexes_.clipped(RegexId(live[1]), 2 * static_cast<uint32_t>(trie_->max_depth()));
+  return bounds ? common_table(bounds->smaller, bounds->larger) : nullptr;
+}
+
+// The table of all residuals whose language lies between the two; null if that is not one. With the language grow the
+// nodes that stay inside, so if they are equally many, they are the same; and then only whether a lexeme is complete
+// where it cannot go on is left to compare.
+std::shared_ptr<const LexerTable> LexerTables::common_table(RegexId smaller, RegexId larger) {
+  const uint64_t key = (uint64_t{smaller.value} << 32) | larger.value;
+  const auto found = common_tables_.find(key);
+  if (found != common_tables_.end()) return found->second;
+  auto table = std::make_shared<LexerTable>();
+  LexerTable other;
+  const size_t n_larger = TableWalk(*trie_, lexer_, *segment_answers_, *table).run(lexer_.inside(0, larger));
+  const size_t n_smaller = TableWalk(*trie_, lexer_, *segment_answers_, other).run(lexer_.inside(0, smaller));
+  const bool common = n_larger == n_smaller && table->exits_ == other.exits_;
+  if (common) settle(*table);
+  bytes_ += sizeof(LexerTable) + (common ? table->bytes() : 0);
+  return common_tables_.emplace(key, common ? table : nullptr).first->second;
+}
+
 // Chooses the smaller form.
 void LexerTables::settle(LexerTable& table) const {
   if (table.more_.size() + table.less_.size() > n_words_) {
@@ -226,6 +258,7 @@ void LexerTables::trim(size_t max_bytes) {
 void LexerTables::clear() {
   tables_.clear();
   counted_tables_.clear();
+  common_tables_.clear();
   segment_answers_->clear();
   bytes_ = 0;
 }

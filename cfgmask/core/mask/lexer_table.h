@@ -31,6 +31,7 @@ class LexerTable {
     SlotSetId matched;
     uint32_t first;
     uint32_t last;
+    friend bool operator==(const Exit&, const Exit&) = default;
   };
 
   // Overwrites `out` with the tokens that stay inside.
@@ -95,7 +96,9 @@ class LexerTables {
   std::shared_ptr<const LexerTable> renamed(LexerStateId state);
   std::shared_ptr<const LexerTable> counted(LexerStateId state);
   std::shared_ptr<const LexerTable> difference(LexerStateId state);
+  std::shared_ptr<const LexerTable> clipped(LexerStateId state);
   std::shared_ptr<const CountedTable> counted_table(RegexId unbounded);
+  std::shared_ptr<const LexerTable> common_table(RegexId smaller, RegexId larger);
   void settle(LexerTable& table) const;
 
   std::shared_ptr<const Trie> trie_;
@@ -105,6 +108,7 @@ class LexerTables {
   std::unique_ptr<SegmentAnswers> segment_answers_;
   std::unordered_map<uint32_t, std::shared_ptr<const LexerTable>> tables_;            // by lexer state
   std::unordered_map<uint32_t, std::shared_ptr<const CountedTable>> counted_tables_;  // by residual
+  std::unordered_map<uint64_t, std::shared_ptr<const LexerTable>> common_tables_;     // by a pair of residuals, or null
   size_t bytes_ = 0;
 };
 

@@ -13,6 +13,9 @@ namespace {
 // A node of many parts is charged as several, so that the bound on nodes bounds memory and time as well.
 constexpr size_t kOperandsPerCharge = 16;
 
+// See RegexStore::clip.
+constexpr uint32_t kFewRounds = 20;
+
 uint32_t saturating_add(uint32_t a, uint32_t b) { return a > kUnbounded - b ? kUnbounded : a + b; }
 uint32_t one_less(uint32_t count) { return count == kUnbounded || count == 0 ? count : count - 1; }
 
@@ -789,6 +792,48 @@ std::optional<RegexStore::Counted> RegexStore::counted(RegexId node) {
   if ((o[1] == 0 && o[2] == kUnbounded) || !is_class(RegexId(o[0]))) return std::nullopt;
   const RegexId unbounded = repetition(RegexId(o[0]), 0, kUnbounded);
   return Counted{in_json ? json_with_body(node, unbounded) : unbounded, o[1], o[2]};
+}
+
+std::optional<RegexStore::Clipped> RegexStore::clipped(RegexId node, uint32_t longest) {
+  const bool in_json = json_between_characters(node);
+  const RegexId body = in_json ? operand(node, 0) : node;
+  const RegexId larger = clip(body, longest, false);
+  if (larger == body) return std::nullopt;
+  const RegexId smaller = clip(body, longest, true);
+  if (!in_json) return Clipped{smaller, larger};
+  return Clipped{json_with_body(node, smaller), json_with_body(node, larger)};
+}
+
+// Every operation here is monotone, so smaller operands make smaller languages. What is under a complement stays.
+RegexId RegexStore::clip(RegexId node, uint32_t longest, bool smaller) {
+  switch (kind(node)) {
+    case RegexKind::kConcatenation: {
+      std::vector<RegexId> heads;
+      while (kind(node) == RegexKind::kConcatenation) {
+        heads.push_back(clip(operand(node, 0), longest, smaller));
+        node = operand(node, 1);
+      }
+      RegexId whole = clip(node, longest, smaller);
+      for (size_t i = heads.size(); i-- > 0;) whole = concatenation(heads[i], whole);
+      return whole;
+    }
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection: {
+      std::vector<RegexId> parts;
+      for (uint32_t part : operands(node)) parts.push_back(clip(RegexId(part), longest, smaller));
+      return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
+    }
+    case RegexKind::kRepetition: {
+      const Words o = operands(node);
+      // One round of a longer body takes several characters, and few texts of a vocabulary go many rounds.
+      const uint32_t near = is_class(RegexId(o[0])) ? longest : std::min(longest, kFewRounds);
+      // A minimum would change with every character, and the bounds with it.
+      if (o[1] > 1 || o[2] <= near || o[2] == kUnbounded) return node;
+      return repetition(RegexId(o[0]), o[1], smaller ? near : kUnbounded);
+    }
+    default:
+      return node;
+  }
 }
 
 std::vector<RegexId> RegexStore::leading_loops(RegexId node) {

@@ -112,6 +112,14 @@ class RegexStore {
     uint32_t maximum;
   };
   std::optional<Counted> counted(RegexId node);
+  // Bounds of the node's language that do not count far: every maximum that is far off, as `{0,5000}`, is near in
+  // `smaller` and none in `larger`. nullopt if there is no such maximum, or only under a complement. `longest`: the most
+  // characters that matter.
+  struct Clipped {
+    RegexId smaller;
+    RegexId larger;
+  };
+  std::optional<Clipped> clipped(RegexId node, uint32_t longest);
   // Residuals x* (x a class), or JSON strings between characters with that to come, such that whatever text keeps one
   // of them alive keeps `node` alive: those that the alternatives of `node` begin with. So any text may go before what
   // a search looks for.
@@ -154,6 +162,7 @@ class RegexStore {
   bool search_empty(RegexId node);
   RegexId uncounted(RegexId node);
   RegexId compute_uncounted(RegexId node);
+  RegexId clip(RegexId node, uint32_t longest, bool smaller);
   bool is_class(RegexId node);
   void merge_repetitions(std::vector<RegexId>& parts);
   void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
