@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -340,12 +341,62 @@ void RegexStore::merge_json_strings(std::vector<RegexId>& parts, bool intersect)
   parts = std::move(others);
 }
 
+// C{a,b} & D{c,d} is (C&D){max,min}, where C and D are classes: a text has one number of characters. So a pattern that
+// is one class, and bounds on the length beside it, are one counted class.
+void RegexStore::merge_counted_classes(std::vector<RegexId>& parts) {
+  auto is_counted_class = [&](RegexId part) {
+    return kind(part) == RegexKind::kRepetition && is_class(operand(part, 0));
+  };
+  const auto first_counted = std::find_if(parts.begin(), parts.end(), is_counted_class);
+  if (first_counted == parts.end()) return;
+  RegexId whole = *first_counted;
+  std::vector<RegexId> others;
+  for (RegexId part : parts) {
+    if (part == whole || part == *first_counted) continue;
+    std::optional<RegexId> body;
+    if (is_counted_class(part) && is_counted_class(whole)) body = common_class(operand(whole, 0), operand(part, 0));
+    if (body) {
+      const Words a = operands(whole);
+      const Words b = operands(part);
+      whole = repetition(*body, std::max(a[1], b[1]), std::min(a[2], b[2]));
+    } else {
+      others.push_back(part);
+    }
+  }
+  others.push_back(whole);
+  parts = std::move(others);
+}
+
+// The characters of both classes; nullopt if a character of one begins one of the other, as bytes do that are no UTF-8.
+// As in a class made of ranges, bytes with equal continuations are in one set.
+std::optional<RegexId> RegexStore::common_class(RegexId a, RegexId b) {
+  if (a == b) return a;
+  if (a == empty_text() || b == empty_text()) return std::nullopt;
+  ByteSet leads = first(a);
+  leads &= first(b);
+  std::map<RegexId, ByteSet> leads_by_tail;
+  while (!leads.empty()) {
+    const unsigned lead = leads.lowest();
+    ByteSet same = alike(a, lead);
+    same &= alike(b, lead);
+    same &= leads;
+    const auto tail = common_class(derivative(a, lead), derivative(b, lead));
+    if (!tail) return std::nullopt;
+    leads_by_tail[*tail] |= same;
+    leads -= same;
+  }
+  std::vector<RegexId> parts;
+  for (const auto& [tail, set] : leads_by_tail) parts.push_back(concatenation(bytes(set), tail));
+  return alternation(std::move(parts));
+}
+
 RegexId RegexStore::intersection(std::vector<RegexId> parts) {
   std::vector<RegexId> flat;
   ByteSet one_byte = ByteSet::all();
   bool has_bytes = false;
   bool has_empty_text = false;
   size_t json_strings = 0;
+  size_t repetitions = 0;
   auto add = [&](RegexId part) {
     if (part == all()) return;
     if (part == empty_text()) has_empty_text = true;
@@ -355,6 +406,7 @@ RegexId RegexStore::intersection(std::vector<RegexId> parts) {
       return;
     }
     if (kind(part) == RegexKind::kJsonString) ++json_strings;
+    if (kind(part) == RegexKind::kRepetition) ++repetitions;
     flat.push_back(part);
   };
   for (RegexId part : parts) {
@@ -371,6 +423,10 @@ RegexId RegexStore::intersection(std::vector<RegexId> parts) {
     flat.push_back(set);
   }
   if (json_strings > 1) merge_json_strings(flat, true);
+  if (repetitions > 1) {
+    merge_counted_classes(flat);
+    for (RegexId part : flat) has_empty_text = has_empty_text || part == empty_text();
+  }
   std::sort(flat.begin(), flat.end());
   flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
   if (!flat.empty() && flat[0] == nothing()) return nothing();

@@ -165,6 +165,8 @@ class RegexStore {
   RegexId clip(RegexId node, uint32_t longest, bool smaller);
   bool is_class(RegexId node);
   void merge_repetitions(std::vector<RegexId>& parts);
+  void merge_counted_classes(std::vector<RegexId>& parts);
+  std::optional<RegexId> common_class(RegexId a, RegexId b);
   void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
 
   // regex/json_string.cc
