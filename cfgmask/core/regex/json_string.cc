@@ -278,28 +278,31 @@ bool RegexStore::can_take(RegexId node, uint32_t low, uint32_t high) {
     const uint32_t to = std::min(high, form.high);
     if (from > to) continue;
     const uint32_t span = 1U << (6 * form.tail_bytes);
+    ByteSet futile;
     for (uint32_t lead = from / span; lead <= to / span; ++lead) {
       const unsigned b = form.lead | lead;
-      if (!first(node).has(b)) continue;
-      const RegexId next = derivative(node, b);
-      if (next == nothing()) continue;
+      if (!first(node).has(b) || futile.has(b)) continue;
       const uint32_t inner_low = lead == from / span ? from % span : 0;
       const uint32_t inner_high = lead == to / span ? to % span : span - 1;
-      if (can_take_tail(next, form.tail_bytes, inner_low, inner_high)) return true;
+      if (can_take_tail(derivative(node, b), form.tail_bytes, inner_low, inner_high)) return true;
+      if (inner_low == 0 && inner_high == span - 1) futile |= alike(node, b);
     }
   }
   return false;
 }
 
 bool RegexStore::can_take_tail(RegexId node, int n_bytes, uint32_t low, uint32_t high) {
+  if (node == nothing()) return false;
   if (n_bytes == 0) return !is_empty(node);
   const uint32_t span = 1U << (6 * (n_bytes - 1));
+  ByteSet futile;  // bytes after which no character at all fits
   for (uint32_t value = low / span; value <= high / span; ++value) {
-    const RegexId next = derivative(node, 0x80 | value);
-    if (next == nothing()) continue;
+    const unsigned b = 0x80 | value;
+    if (futile.has(b)) continue;
     const uint32_t inner_low = value == low / span ? low % span : 0;
     const uint32_t inner_high = value == high / span ? high % span : span - 1;
-    if (can_take_tail(next, n_bytes - 1, inner_low, inner_high)) return true;
+    if (can_take_tail(derivative(node, b), n_bytes - 1, inner_low, inner_high)) return true;
+    if (inner_low == 0 && inner_high == span - 1) futile |= alike(node, b);
   }
   return false;
 }
