@@ -20,8 +20,7 @@ bool stays(Lexer& lexer, LexerStateId state, const Segment& segment);
 // many subtrees.
 class SegmentAnswers {
  public:
-  SegmentAnswers(const Trie& trie, RegexStore& regexes, Lexer& lexer)
-      : trie_(trie), regexes_(regexes), lexer_(lexer) {}
+  SegmentAnswers(const Trie& trie, RegexStore& regexes, Lexer& lexer) : trie_(trie), regexes_(regexes), lexer_(lexer) {}
 
   bool takes_all(LexerStateId state, const Segment& segment);
   void clear() { known_ = HashTable(); }

@@ -113,8 +113,8 @@ class RegexStore {
   };
   std::optional<Counted> counted(RegexId node);
   // Bounds of the node's language that do not count far: every maximum that is far off, as `{0,5000}`, is near in
-  // `smaller` and none in `larger`. nullopt if there is no such maximum, or only under a complement. `longest`: the most
-  // characters that matter.
+  // `smaller` and none in `larger`. nullopt if there is no such maximum, or only under a complement. `longest`: the
+  // most characters that matter.
   struct Clipped {
     RegexId smaller;
     RegexId larger;
