@@ -11,6 +11,8 @@ from typing import Any, final
 
 from numpy.typing import NDArray
 
+from cfgmask.grammar.regex_tree import RegexTree
+
 @final
 class Vocabulary:
     """The byte strings of a vocabulary as a trie; `cfgmask.Vocabulary.core` is one. Immutable, for any thread.
@@ -33,17 +35,6 @@ class RegexBuilder:
     """Interns regex nodes and answers questions about them. Nodes are small integers that belong to this builder."""
 
     def __init__(self, limits: dict[str, int] | None = None) -> None: ...
-    def literal(self, data: bytes) -> int: ...
-    def char_class(self, ranges: Sequence[tuple[int, int]]) -> int: ...
-    def byte_class(self, ranges: Sequence[tuple[int, int]]) -> int: ...
-    def concatenation(self, parts: Sequence[int]) -> int: ...
-    def alternation(self, parts: Sequence[int]) -> int: ...
-    def repetition(self, body: int, minimum: int, maximum: int | None) -> int: ...
-    def intersection(self, parts: Sequence[int]) -> int: ...
-    def complement(self, body: int) -> int: ...
-    def key_set(self, keys: Sequence[bytes]) -> int: ...
-    def divisible(self, modulus: int) -> int: ...
-    def json_string(self, body: int, escapes: str) -> int: ...
     def is_empty(self, node: int) -> bool:
         """Whether no text matches. Raises LimitExceeded(max_search_steps)."""
     def is_infinite(self, node: int) -> bool:
@@ -53,6 +44,21 @@ class RegexBuilder:
         """Whether some matching text starts with `data`."""
     def shortest(self, node: int) -> bytes | None:
         """A shortest matching byte string, the smallest of them bytewise; None if nothing matches."""
+    def trees(self, max_nesting: int) -> RegexTreeBuilder:
+        """What makes nodes out of regex trees; `max_nesting` bounds the height of these."""
+
+class RegexTreeBuilder:
+    """Makes nodes of a builder out of the trees of `cfgmask.grammar.regex_tree`. A tree object is taken once.
+
+    Made by `RegexBuilder.trees`.
+    """
+
+    def node(self, tree: RegexTree) -> int:
+        """The builder's node for a tree. Linear in the objects not seen before.
+
+        Raises LimitExceeded (max_nesting, which bounds the height of trees; max_regex_nodes) and OverflowError for
+        counts beyond 31 bits.
+        """
 
 class GrammarBuilder(RegexBuilder):
     """Takes a grammar's rules one by one; `build` gives the `CompiledGrammar`. Used by `cfgmask.compiler` alone."""

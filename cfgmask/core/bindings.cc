@@ -1,10 +1,9 @@
-// The Python face of the core. The only file that knows Python.
+// The Python face of the core. Only this file and those of bindings/ know Python.
 //
 // It is documented in cfgmask/_core.pyi; bindings/docs.h is made from that when the module is built.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -25,6 +24,7 @@
 #include <vector>
 
 #include "bindings/docs.h"
+#include "bindings/regex_trees.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
 #include "vocab/vocabulary.h"
@@ -251,28 +251,7 @@ nb::list fill_masks(const nb::sequence& matchers, const AnyArray& bits, size_t t
 
 // ---- builders
 
-JsonEscapes parse_escapes(std::string_view name) {
-  if (name == "any") return JsonEscapes::kAny;
-  if (name == "literal") return JsonEscapes::kLiteral;
-  if (name == "canonical") return JsonEscapes::kCanonical;
-  throw nb::value_error("escapes must be 'any', 'literal' or 'canonical'");
-}
-
-using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
-
-std::vector<CodePointRange> code_points(Ranges ranges, uint32_t limit) {
-  std::sort(ranges.begin(), ranges.end());
-  std::vector<CodePointRange> out;
-  for (const auto& [low, high] : ranges) {
-    if (low > high || high > limit) throw nb::value_error("a range is empty or lies beyond the last character");
-    if (!out.empty() && low <= out.back().high) throw nb::value_error("the ranges overlap");
-    out.push_back({low, high});
-  }
-  return out;
-}
-
 void bind_regex_builder(nb::module_& m) {
-  using Ids = std::vector<uint32_t>;
   nb::class_<RegexBuilder>(m, "RegexBuilder", docs::RegexBuilder)
       .def(
           "__init__",
@@ -280,93 +259,6 @@ void bind_regex_builder(nb::module_& m) {
             new (self) RegexBuilder(parse_limits(limits));
           },
           "limits"_a = nb::none())
-      .def(
-          "literal",
-          [](RegexBuilder& self, const nb::bytes& data) {
-            return self.with([&](RegexStore& r) { return r.literal(view(data)).value; });
-          },
-          "data"_a)
-      .def(
-          "char_class",
-          [](RegexBuilder& self, Ranges ranges) {
-            auto points = code_points(std::move(ranges), 0x10FFFF);
-            return self.with([&](RegexStore& r) { return r.char_class(std::move(points)).value; });
-          },
-          "ranges"_a)
-      .def(
-          "byte_class",
-          [](RegexBuilder& self, Ranges ranges) {
-            ByteSet set;
-            for (const auto& range : code_points(std::move(ranges), 0xFF)) set |= ByteSet::range(range.low, range.high);
-            return self.with([&](RegexStore& r) { return r.bytes(set).value; });
-          },
-          "ranges"_a)
-      .def(
-          "concatenation",
-          [](RegexBuilder& self, const Ids& parts) {
-            const auto nodes = self.nodes(parts);
-            return self.with([&](RegexStore& r) {
-              RegexId whole = RegexStore::empty_text();
-              for (size_t i = nodes.size(); i-- > 0;) whole = r.concatenation(nodes[i], whole);
-              return whole.value;
-            });
-          },
-          "parts"_a)
-      .def(
-          "alternation",
-          [](RegexBuilder& self, const Ids& parts) {
-            auto nodes = self.nodes(parts);
-            return self.with([&](RegexStore& r) { return r.alternation(std::move(nodes)).value; });
-          },
-          "parts"_a)
-      .def(
-          "repetition",
-          [](RegexBuilder& self, uint32_t body, uint32_t minimum, std::optional<uint32_t> maximum) {
-            const RegexId node = self.node(body);
-            return self.with(
-                [&](RegexStore& r) { return r.repetition(node, minimum, maximum.value_or(kUnbounded)).value; });
-          },
-          "body"_a, "minimum"_a, "maximum"_a.none())
-      .def(
-          "intersection",
-          [](RegexBuilder& self, const Ids& parts) {
-            auto nodes = self.nodes(parts);
-            return self.with([&](RegexStore& r) { return r.intersection(std::move(nodes)).value; });
-          },
-          "parts"_a)
-      .def(
-          "complement",
-          [](RegexBuilder& self, uint32_t body) {
-            const RegexId node = self.node(body);
-            return self.with([&](RegexStore& r) {
-              const RegexId text = r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
-              return r.intersection({text, r.complement(node)}).value;
-            });
-          },
-          "body"_a)
-      .def(
-          "key_set",
-          [](RegexBuilder& self, const std::vector<nb::bytes>& keys) {
-            std::vector<std::string> texts;
-            for (const nb::bytes& key : keys) texts.emplace_back(view(key));
-            return self.with([&](RegexStore& r) { return r.key_set(std::move(texts)).value; });
-          },
-          "keys"_a)
-      .def(
-          "divisible",
-          [](RegexBuilder& self, uint32_t modulus) {
-            if (modulus == 0) throw std::invalid_argument("nothing is divided by zero");
-            return self.with([&](RegexStore& r) { return r.divisible(modulus).value; });
-          },
-          "modulus"_a)
-      .def(
-          "json_string",
-          [](RegexBuilder& self, uint32_t body, std::string_view escapes) {
-            const RegexId node = self.node(body);
-            const JsonEscapes mode = parse_escapes(escapes);
-            return self.with([&](RegexStore& r) { return r.json_string(node, mode).value; });
-          },
-          "body"_a, "escapes"_a)
       .def(
           "is_empty",
           [](RegexBuilder& self, uint32_t id) {
@@ -409,7 +301,12 @@ void bind_regex_builder(nb::module_& m) {
             if (!text) return nb::none();
             return to_bytes(*text);
           },
-          "node"_a);
+          "node"_a)
+      .def(
+          "trees", [](nb::object self, uint64_t max_nesting) { return RegexTrees(std::move(self), max_nesting); },
+          "max_nesting"_a);
+  nb::class_<RegexTrees>(m, "RegexTreeBuilder", docs::RegexTreeBuilder)
+      .def("node", &RegexTrees::node, "tree"_a, docs::RegexTreeBuilder_node);
 }
 
 void bind_grammar_builder(nb::module_& m) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from cfgmask.grammar.regex_tree import RegexTree
+from cfgmask.grammar.regex_tree import Intersection, RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
 
@@ -49,8 +49,7 @@ class RegexAlgebra:
 
     def disjoint(self, first: RegexTree, second: RegexTree) -> bool:
         """Whether no text matches both."""
-        nodes = [self._lowering.node(first), self._lowering.node(second)]
-        return self._builder.is_empty(self._builder.intersection(nodes))
+        return self.is_empty(Intersection((first, second)))
 
 
 def is_empty(tree: RegexTree) -> bool:

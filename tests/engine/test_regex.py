@@ -12,42 +12,16 @@ from cfgmask._core import RegexBuilder
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar import regex_tree as tree
 from cfgmask.grammar.regex_tree import RegexTree
+from cfgmask.regex.lowering import RegexLowering
 from tests.build import cls, rep
 from tests.oracle_regex import Regexes
 from tests.strategies import BYTES, discards_undecided, regexes
 
 
-def build(builder: RegexBuilder, node: RegexTree) -> int:
-    match node:
-        case tree.Literal(data):
-            return builder.literal(data)
-        case tree.CharClass(ranges):
-            return builder.char_class(ranges)
-        case tree.ByteClass(ranges):
-            return builder.byte_class(ranges)
-        case tree.Concatenation(parts):
-            return builder.concatenation([build(builder, part) for part in parts])
-        case tree.Alternation(parts):
-            return builder.alternation([build(builder, part) for part in parts])
-        case tree.Repetition(body, minimum, maximum):
-            return builder.repetition(build(builder, body), minimum, maximum)
-        case tree.Intersection(parts):
-            return builder.intersection([build(builder, part) for part in parts])
-        case tree.Complement(body):
-            return builder.complement(build(builder, body))
-        case tree.KeySet(keys):
-            return builder.key_set(keys)
-        case tree.Divisible(modulus):
-            return builder.divisible(modulus)
-        case tree.JsonString(body, escapes):
-            return builder.json_string(build(builder, body), escapes)
-    raise TypeError(node)
-
-
 def follow(node: RegexTree, oracle: Regexes, alphabet: Sequence[int], rng: random.Random) -> None:
     """Compare along random byte strings, most of them prefixes of a match."""
     builder = RegexBuilder()
-    core = build(builder, node)
+    core = RegexLowering(builder).node(node)
     for _ in range(4):
         text, rest = b"", oracle.lower(node)
         while len(text) < 20 and not oracle.is_empty(rest):
@@ -70,7 +44,7 @@ def test_matches_and_prefixes(node: RegexTree, seed: int) -> None:
 @discards_undecided
 def test_a_shortest_match_is_the_smallest_of_its_length(node: RegexTree) -> None:
     oracle, builder = Regexes(), RegexBuilder()
-    core = build(builder, node)
+    core = RegexLowering(builder).node(node)
     assert builder.is_empty(core) == oracle.is_empty(oracle.lower(node))
     try:
         shortest = builder.shortest(core)

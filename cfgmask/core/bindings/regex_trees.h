@@ -1,0 +1,256 @@
+// Regex trees of Python (cfgmask.grammar.regex_tree) to nodes of a builder's store.
+//
+// A first mask waits for this: in Python it was a quarter of the time from a schema to its first mask.
+//
+// Threads: as a builder's.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "matcher/grammar_builder.h"
+#include "regex/regex.h"
+#include "util/byte_set.h"
+#include "util/limits.h"
+
+namespace cfgmask {
+
+namespace nb = nanobind;
+
+// Lowers trees into one builder. A tree object is lowered once, however often it occurs, in however many trees.
+class RegexTrees {
+ public:
+  // max_nesting bounds how high a tree may be, for the sake of what recurses over nodes later.
+  RegexTrees(nb::object builder, uint64_t max_nesting)
+      : builder_object_(std::move(builder)),
+        builder_(nb::cast<RegexBuilder&>(builder_object_)),
+        max_nesting_(max_nesting),
+        data_(interned("data")),
+        ranges_(interned("ranges")),
+        parts_(interned("parts")),
+        body_(interned("body")),
+        minimum_(interned("minimum")),
+        maximum_(interned("maximum")),
+        keys_(interned("keys")),
+        modulus_(interned("modulus")),
+        escapes_(interned("escapes")) {
+    const nb::object module = nb::module_::import_("cfgmask.grammar.regex_tree");
+    for (size_t kind = 0; kind < kNames.size(); ++kind) types_[kind] = module.attr(kNames[kind]);
+  }
+
+  // The node of a tree. Throws LimitExceeded (max_nesting, and max_regex_nodes from the store) and std::overflow_error
+  // for counts beyond 31 bits. Linear in the objects not seen before; no recursion.
+  uint32_t node(const nb::object& tree) {
+    std::vector<nb::handle> pending{tree};
+    while (!pending.empty()) {
+      const nb::handle part = pending.back();
+      if (known_.contains(part.ptr())) {
+        pending.pop_back();
+        continue;
+      }
+      const Kind kind = kind_of(part);
+      const nb::tuple held = inner(part, kind);
+      const std::span<PyObject* const> trees = elements(held);
+      const size_t waiting = pending.size();
+      for (PyObject* child : trees) {
+        if (!known_.contains(child)) pending.emplace_back(child);
+      }
+      if (pending.size() > waiting) continue;
+      pending.pop_back();
+      const uint64_t height = 1 + height_of(trees);
+      if (height > max_nesting_ * kHeightPerNesting) throw LimitExceeded("max_nesting", max_nesting_);
+      const uint32_t made = make(part, kind, nodes_of(trees)).value;
+      kept_.push_back(nb::borrow(part));
+      known_.emplace(part.ptr(), Known{made, height});
+    }
+    return known_.at(tree.ptr()).node;
+  }
+
+ private:
+  // Front ends make about four levels of tree for one level of nesting; this leaves room for what others put around.
+  static constexpr uint64_t kHeightPerNesting = 8;
+  static constexpr int64_t kMaxCount = INT32_MAX;
+
+  // In the order of kNames.
+  enum class Kind : uint8_t {
+    kLiteral,
+    kCharClass,
+    kByteClass,
+    kConcatenation,
+    kAlternation,
+    kRepetition,
+    kIntersection,
+    kComplement,
+    kKeySet,
+    kDivisible,
+    kJsonString,
+  };
+  static constexpr std::array<const char*, 11> kNames = {"Literal",     "CharClass",  "ByteClass",    "Concatenation",
+                                                         "Alternation", "Repetition", "Intersection", "Complement",
+                                                         "KeySet",      "Divisible",  "JsonString"};
+
+  struct Known {
+    uint32_t node;
+    uint64_t height;
+  };
+  using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
+
+  static nb::object interned(const char* name) { return nb::steal(PyUnicode_InternFromString(name)); }
+
+  static nb::object get(nb::handle tree, const nb::object& name) {
+    PyObject* value = PyObject_GetAttr(tree.ptr(), name.ptr());
+    if (value == nullptr) nb::raise_python_error();
+    return nb::steal(value);
+  }
+
+  Kind kind_of(nb::handle tree) const {
+    const nb::handle type = tree.type();
+    for (size_t kind = 0; kind < types_.size(); ++kind) {
+      if (types_[kind].is(type)) return static_cast<Kind>(kind);
+    }
+    throw nb::type_error("not a regex tree");
+  }
+
+  // The trees right inside a tree.
+  nb::tuple inner(nb::handle tree, Kind kind) const {
+    switch (kind) {
+      case Kind::kConcatenation:
+      case Kind::kAlternation:
+      case Kind::kIntersection: {
+        const nb::object parts = get(tree, parts_);
+        if (!nb::isinstance<nb::tuple>(parts)) throw nb::type_error("the parts of a regex tree must be a tuple");
+        return nb::borrow<nb::tuple>(parts);
+      }
+      case Kind::kRepetition:
+      case Kind::kComplement:
+      case Kind::kJsonString:
+        return nb::make_tuple(get(tree, body_));
+      default:
+        return nb::tuple();
+    }
+  }
+
+  static std::span<PyObject* const> elements(const nb::tuple& trees) {
+    return {&PyTuple_GET_ITEM(trees.ptr(), 0), nb::len(trees)};
+  }
+
+  uint64_t height_of(std::span<PyObject* const> trees) const {
+    uint64_t height = 0;
+    for (PyObject* tree : trees) height = std::max(height, known_.at(tree).height);
+    return height;
+  }
+
+  std::vector<RegexId> nodes_of(std::span<PyObject* const> trees) const {
+    std::vector<RegexId> nodes;
+    for (PyObject* tree : trees) nodes.emplace_back(known_.at(tree).node);
+    return nodes;
+  }
+
+  RegexId make(nb::handle tree, Kind kind, std::vector<RegexId> parts) {
+    switch (kind) {
+      case Kind::kLiteral: {
+        const auto data = nb::cast<nb::bytes>(get(tree, data_));
+        return builder_.with([&](RegexStore& r) { return r.literal({data.c_str(), data.size()}); });
+      }
+      case Kind::kCharClass: {
+        auto points = code_points(tree, 0x10FFFF);
+        return builder_.with([&](RegexStore& r) { return r.char_class(std::move(points)); });
+      }
+      case Kind::kByteClass: {
+        ByteSet set;
+        for (const auto& range : code_points(tree, 0xFF)) set |= ByteSet::range(range.low, range.high);
+        return builder_.with([&](RegexStore& r) { return r.bytes(set); });
+      }
+      case Kind::kConcatenation:
+        return builder_.with([&](RegexStore& r) {
+          RegexId whole = RegexStore::empty_text();
+          for (size_t i = parts.size(); i-- > 0;) whole = r.concatenation(parts[i], whole);
+          return whole;
+        });
+      case Kind::kAlternation:
+        return builder_.with([&](RegexStore& r) { return r.alternation(std::move(parts)); });
+      case Kind::kRepetition: {
+        const uint32_t least = count(get(tree, minimum_));
+        const nb::object most = get(tree, maximum_);
+        const uint32_t bound = most.is_none() ? kUnbounded : count(most);
+        return builder_.with([&](RegexStore& r) { return r.repetition(parts[0], least, bound); });
+      }
+      case Kind::kIntersection:
+        return builder_.with([&](RegexStore& r) { return r.intersection(std::move(parts)); });
+      case Kind::kComplement:
+        return builder_.with([&](RegexStore& r) {
+          const RegexId text = r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
+          return r.intersection({text, r.complement(parts[0])});
+        });
+      case Kind::kKeySet: {
+        std::vector<std::string> texts;
+        for (const nb::handle key : get(tree, keys_)) {
+          const auto data = nb::cast<nb::bytes>(key);
+          texts.emplace_back(data.c_str(), data.size());
+        }
+        return builder_.with([&](RegexStore& r) { return r.key_set(std::move(texts)); });
+      }
+      case Kind::kDivisible: {
+        const auto modulus = nb::cast<uint32_t>(get(tree, modulus_));
+        if (modulus == 0) throw std::invalid_argument("nothing is divided by zero");
+        return builder_.with([&](RegexStore& r) { return r.divisible(modulus); });
+      }
+      case Kind::kJsonString: {
+        const JsonEscapes escapes = escapes_named(nb::str(get(tree, escapes_)).c_str());
+        return builder_.with([&](RegexStore& r) { return r.json_string(parts[0], escapes); });
+      }
+    }
+    throw nb::type_error("not a regex tree");
+  }
+
+  static JsonEscapes escapes_named(std::string_view name) {
+    if (name == "any") return JsonEscapes::kAny;
+    if (name == "literal") return JsonEscapes::kLiteral;
+    if (name == "canonical") return JsonEscapes::kCanonical;
+    throw nb::value_error("escapes must be 'any', 'literal' or 'canonical'");
+  }
+
+  std::vector<CodePointRange> code_points(nb::handle tree, uint32_t limit) const {
+    auto ranges = nb::cast<Ranges>(get(tree, ranges_));
+    std::sort(ranges.begin(), ranges.end());
+    std::vector<CodePointRange> out;
+    for (const auto& [low, high] : ranges) {
+      if (low > high || high > limit) throw nb::value_error("a range is empty or lies beyond the last character");
+      if (!out.empty() && low <= out.back().high) throw nb::value_error("the ranges overlap");
+      out.push_back({low, high});
+    }
+    return out;
+  }
+
+  static uint32_t count(const nb::object& value) {
+    int overflow = 0;
+    const int64_t n = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (n == -1 && PyErr_Occurred() != nullptr) nb::raise_python_error();
+    if (overflow > 0 || n > kMaxCount) throw std::overflow_error("a repetition counts too far");
+    if (overflow < 0 || n < 0) throw nb::value_error("a repetition counts below zero");
+    return static_cast<uint32_t>(n);
+  }
+
+  // The trees are kept because an address stays theirs only as long as they live.
+  nb::object builder_object_;
+  RegexBuilder& builder_;
+  uint64_t max_nesting_;
+  std::unordered_map<PyObject*, Known> known_;
+  std::vector<nb::object> kept_;
+  std::array<nb::object, kNames.size()> types_;
+  nb::object data_, ranges_, parts_, body_, minimum_, maximum_, keys_, modulus_, escapes_;
+};
+
+}  // namespace cfgmask
