@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from cfgmask.json_schema.values import JsonValue, kind
+from cfgmask.json_schema.values import JsonValue
 
 
 class Contents:
@@ -20,21 +20,28 @@ class Contents:
 
     def add(self, document: JsonValue) -> None:
         """Number all values inside of a document. Linear."""
-        todo: list[tuple[JsonValue, bool]] = [(document, False)]
+        outer: list[dict[str, JsonValue] | list[JsonValue]] = []
+        todo = [document]
         while todo:
-            value, entered = todo.pop()
-            parts: Hashable
-            if isinstance(value, (dict, list)) and not entered:
-                todo.append((value, True))
-                todo.extend((child, False) for child in (value.values() if isinstance(value, dict) else value))
-                continue
+            value = todo.pop()
             if isinstance(value, dict):
-                parts = tuple((key, self.number(child)) for key, child in value.items())
+                outer.append(value)
+                todo.extend(value.values())
             elif isinstance(value, list):
-                parts = tuple(map(self.number, value))
+                outer.append(value)
+                todo.extend(value)
             else:
-                parts = value
-            self._numbers[id(value)] = self._known.setdefault((kind(value), parts), len(self._known))
+                self._enter(value, value)
+        # What is inside of a value was found after it.
+        for value in reversed(outer):
+            if isinstance(value, dict):
+                self._enter(value, (*value, *map(self.number, value.values())))
+            else:
+                self._enter(value, tuple(map(self.number, value)))
+
+    def _enter(self, value: JsonValue, parts: Hashable) -> None:
+        # Equal numbers have equal types, and `True` is another value than 1.
+        self._numbers[id(value)] = self._known.setdefault((type(value), parts), len(self._known))
 
     def number(self, value: JsonValue) -> int:
         """The number of a value inside of a document that was added."""

@@ -19,7 +19,9 @@ def guided(schema: JsonValue, options: JsonSchemaOptions) -> tuple[JsonSchemaOpt
 
     What the caller chose goes before what the schema says: only options that have their defaults are replaced.
     """
-    asked = schema.get(KEYWORD, {}) if isinstance(schema, dict) else {}
+    if not isinstance(schema, dict) or KEYWORD not in schema:
+        return options, []
+    asked = schema[KEYWORD]
     if not isinstance(asked, dict):
         return options, [_problem("", f"{KEYWORD} must be an object")]
     chosen: dict[str, Any] = {}

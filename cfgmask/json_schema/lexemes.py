@@ -24,6 +24,8 @@ from cfgmask.json_schema.strings import StringSet
 
 _MAX_NAME = 60
 
+_shown = json.JSONEncoder(ensure_ascii=False).encode
+
 
 def _fixed(lexeme: str) -> Terminal:
     return Terminal(json.dumps(lexeme), text(lexeme))
@@ -58,7 +60,7 @@ def string(allowed: StringSet) -> Terminal:
     if not allowed.values:
         return _ANY_STRING if allowed.pattern == ANY_TEXT else Terminal("STRING", JsonString(allowed.pattern))
     listed = JsonString(_one_of(allowed.values), escapes="literal")
-    name = _shortened(" | ".join(json.dumps(value, ensure_ascii=False) for value in allowed.values[:8]))
+    name = _shortened(" | ".join(map(_shown, allowed.values[:8])))
     if allowed.pattern == NOTHING:
         return Terminal(name, listed)
     return Terminal(name, Alternation((listed, JsonString(allowed.pattern))))
@@ -66,7 +68,7 @@ def string(allowed: StringSet) -> Terminal:
 
 def key(name: str) -> Terminal:
     """A key that the schema names."""
-    return Terminal(_shortened(json.dumps(name, ensure_ascii=False)), JsonString(text(name), escapes="literal"))
+    return Terminal(_shortened(_shown(name)), JsonString(text(name), escapes="literal"))
 
 
 def other_key(keys: Keys, names: tuple[str, ...]) -> Terminal:

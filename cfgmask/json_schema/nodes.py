@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS, LATEST, Draft
@@ -26,10 +27,16 @@ class Dialect:
 
     def asserts(self, keyword: str) -> bool:
         """Whether the keyword restricts instances."""
-        drafts = ASSERTIONS.get(keyword)
-        if drafts is None or (keyword == "$recursiveRef" and not self.declared):
-            return False
-        return self.draft in drafts or not self.declared
+        return keyword in self._assertions
+
+    @cached_property
+    def _assertions(self) -> frozenset[str]:
+        if self.declared:
+            return frozenset(keyword for keyword, drafts in ASSERTIONS.items() if self.draft in drafts)
+        return _WITHOUT_DRAFT
+
+
+_WITHOUT_DRAFT = frozenset(ASSERTIONS) - {"$recursiveRef"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,20 +56,33 @@ class Node:
 
     def get(self, keyword: str) -> JsonValue:
         """The value of a keyword that the dialect enforces here; None where there is none."""
-        return self.value.get(keyword) if isinstance(self.value, dict) and self.has(keyword) else None
+        return self.keywords.get(keyword)
 
     def has(self, keyword: str) -> bool:
         """Whether the keyword is there and restricts instances."""
-        if not isinstance(self.value, dict) or keyword not in self.value or not self.dialect.asserts(keyword):
-            return False
-        if self.disregarded and self.at(keyword) in self.disregarded:
-            return False
-        return keyword == "$ref" or not self.is_only_reference
+        return keyword in self.keywords
+
+    @cached_property
+    def keywords(self) -> dict[str, JsonValue]:
+        """The keywords that are there and restrict instances, with their values, in the order of the schema."""
+        if not isinstance(self.value, dict):
+            return {}
+        if self.is_only_reference:
+            said = {"$ref": self.value["$ref"]}
+        else:
+            said = {keyword: held for keyword, held in self.value.items() if self.dialect.asserts(keyword)}
+        if not self.disregarded:
+            return said
+        return {keyword: held for keyword, held in said.items() if self.at(keyword) not in self.disregarded}
+
+    def forget(self) -> None:
+        """Read the keywords again when they are next asked for, since `disregarded` has changed."""
+        self.__dict__.pop("keywords", None)
 
     @property
     def is_only_reference(self) -> bool:
         """Whether the draft lets `$ref` hide everything beside it."""
-        return self.dialect.draft.reference_hides_siblings and is_reference(self.value)
+        return is_reference(self.value) and self.dialect.draft.reference_hides_siblings
 
     def at(self, keyword: str) -> str:
         """The JSON Pointer of a keyword of this schema."""

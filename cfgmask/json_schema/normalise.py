@@ -16,7 +16,6 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.json_schema import algebra
 from cfgmask.json_schema.algebra import TooManyAlternatives
 from cfgmask.json_schema.array_keywords import array_shape
-from cfgmask.json_schema.drafts import ASSERTIONS
 from cfgmask.json_schema.nodes import REFERENCES, Node
 from cfgmask.json_schema.normal_form import (
     ANYTHING,
@@ -40,6 +39,8 @@ from cfgmask.limits import Limits
 
 # Keywords whose schemas apply to the same value as the schema they stand in.
 _APPLICATORS = (*REFERENCES, "allOf", "anyOf", "oneOf", "not", "if")
+# And all keywords for whose sake others are normalised first.
+_LEADING = frozenset([*_APPLICATORS, "propertyNames", "dependentSchemas", "dependencies"])
 
 # How many normalisations may wait for the answer of a probe that led to the next one.
 _MAX_PROBES = 8
@@ -135,13 +136,12 @@ class Normaliser:
             passed.add(node)
             if isinstance(node.value, bool):
                 return ANYTHING if node.value else NEVER
-            assert isinstance(node.value, dict)
-            said = [keyword for keyword in node.value if keyword in ASSERTIONS and node.has(keyword)]
-            if not said:
+            if not node.keywords:
                 return ANYTHING
-            if len(said) > 1 or said[0] not in REFERENCES:
+            first = next(iter(node.keywords))
+            if len(node.keywords) > 1 or first not in REFERENCES:
                 break
-            node = self._target(node, said[0])
+            node = self._target(node, first)
         return (node,)
 
     def _target(self, node: Node, keyword: str) -> Node:
@@ -192,7 +192,7 @@ class Normaliser:
         return True
 
     def _needs(self, term: Term) -> list[Term]:
-        if not isinstance(term, Node):
+        if not isinstance(term, Node) or _LEADING.isdisjoint(term.keywords):
             return []
         needed = [need for keyword in _APPLICATORS if term.has(keyword) for need in self._applied(term, keyword)]
         if term.has("if"):
@@ -265,10 +265,7 @@ class Normaliser:
         own = self._own(node)
         own_place_taken = False
         parts = []
-        assert isinstance(node.value, dict)
-        for keyword in node.value:
-            if not node.has(keyword):
-                continue
+        for keyword in node.keywords:
             # The keys of objects are written in the order in which the schema names them, so keywords that name keys
             # are taken in the order in which they stand.
             if keyword == "properties":

@@ -41,6 +41,7 @@ class Schemas:
         self._limits = limits
         self._retrieve = retrieve
         self._nodes: dict[tuple[str, Scope], Node] = {}
+        self._children: dict[tuple[Node, tuple[str, ...]], Node] = {}
         self._entered: dict[str, tuple[str, Dialect]] = {}
         self._resources: dict[str, Node] = {}
         self._anchors: dict[tuple[str, str], Node] = {}
@@ -58,14 +59,24 @@ class Schemas:
         Lets what is wrong elsewhere be found. References into what is disregarded lead where they led.
         """
         new = frozenset(pointers)
+        if not new:
+            return
         self._disregarded |= new
+        self._children.clear()
         for place, node in self._nodes.items():
+            node.forget()
             if place[0] in new and not isinstance(node.value, (dict, bool)):
                 self._nodes[place] = replace(node, value=True)
         self.root = self._nodes[self.root.pointer, self.root.scope]
 
     def child(self, node: Node, *path: str) -> Node:
         """The schema at a path inside another one. The path must exist."""
+        found = self._children.get((node, path))
+        if found is None:
+            found = self._children[node, path] = self._inner(node, path)
+        return found
+
+    def _inner(self, node: Node, path: tuple[str, ...]) -> Node:
         value, pointer, base, dialect, scope = node.value, node.pointer, node.base, node.dialect, node.scope
         for token in path:
             pointer = f"{pointer}/{escape(token)}"
@@ -256,6 +267,8 @@ class Schemas:
     def _register_dynamic(self, anchor: str, node: Node) -> None:
         self._dynamic_anchors.add(node.base, anchor, node.pointer)
         self._dynamic_targets[node.pointer] = node
+        # In which scope a schema is reached depends on the anchors.
+        self._children.clear()
 
 
 def _step(value: JsonValue, token: str) -> JsonValue:

@@ -64,7 +64,7 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
         return []
     if node.is_only_reference:
         _note_hidden(node, value, found)
-    wrong = [problem for keyword in value if node.has(keyword) and (problem := _problem(node, keyword)) is not None]
+    wrong = [problem for keyword in node.keywords if (problem := _problem(node, keyword)) is not None]
     found.errors += wrong
     if not node.is_only_reference:
         found.notes += [note for keyword in value if (note := keyword_note(node, keyword)) is not None]

@@ -155,6 +155,8 @@ def identity(value: JsonValue) -> Any:
 
 def escape(token: str) -> str:
     """A key as one token of a JSON Pointer (RFC 6901)."""
+    if "~" not in token and "/" not in token:
+        return token
     return token.replace("~", "~0").replace("/", "~1")
 
 
@@ -233,13 +235,13 @@ def _key_problem(name: Any, pointer: str) -> Diagnostic | None:
     if not isinstance(name, str):
         message = f"an object key must be a string, not {type(name).__name__}"
         return Diagnostic("schema-not-json", message, pointer=pointer)
-    return _lone_surrogate(pointer) if _SURROGATE.search(name) else None
+    return None if name.isascii() or not _SURROGATE.search(name) else _lone_surrogate(pointer)
 
 
 def _scalar(item: Any, pointer: str) -> JsonValue | Diagnostic:
-    if isinstance(item, str) and _SURROGATE.search(item):
-        return _lone_surrogate(pointer)
-    if item is None or isinstance(item, (bool, str)):
+    if isinstance(item, str):
+        return item if item.isascii() or not _SURROGATE.search(item) else _lone_surrogate(pointer)
+    if item is None or isinstance(item, bool):
         return item
     if isinstance(item, (int, float, Decimal, Fraction)):
         number = _number(item)
