@@ -125,7 +125,8 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
     live = frozenset(bodies)
     if not lowering.has_only_live_rules:
         live = productive_rules(grammar, lowering.needs)
-        grammar = without_unreachable(without_nonproductive(grammar, live))
+        if len(live) < len(bodies):
+            grammar = without_unreachable(without_nonproductive(grammar, live))
     problems, refusals = lowering.problems, lowering.refusals(grammar)
     if options.on_unsupported == "relax":
         grammar = replace(grammar, notes=tuple(replace(refusal, severity="warning") for refusal in refusals))
