@@ -6,7 +6,6 @@ Everything that masks need later is native; nothing here is called again.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from cfgmask.compiler.grammar import Grammar
@@ -47,7 +46,7 @@ class _Build:
 
         self._ir = ir
         self._vocabulary = vocabulary
-        self._builder = _core.GrammarBuilder(vocabulary.core, asdict(limits))
+        self._builder = _core.GrammarBuilder(vocabulary.core, vars(limits))
         self._regexes = RegexLowering(self._builder, limits)
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []

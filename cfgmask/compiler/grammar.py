@@ -15,6 +15,7 @@ from cfgmask.grammar.regex_tree import KeySet, RegexTree
 from cfgmask.limits import Limits
 
 if TYPE_CHECKING:
+    from cfgmask.json_schema import JsonSchemaOptions
     from cfgmask.regex import DialectName
 
 _DEFAULT_LIMITS = Limits()
@@ -74,15 +75,10 @@ class Grammar:
         options  the fields of `cfgmask.json_schema.JsonSchemaOptions`: whitespace, property_order, formats, …
         Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer.
         """
-        from cfgmask.json_schema import JsonSchemaOptions, lower_schema
+        from cfgmask.json_schema import lower_schema
 
-        valid = [field.name for field in fields(JsonSchemaOptions)]
-        unknown = [option for option in options if option not in valid]
-        if unknown:
-            valid = ["name", "limits", "retrieve", *valid]
-            raise TypeError(f"unknown option {unknown[0]!r}; the options are {', '.join(valid)}")
         span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
-        chosen = JsonSchemaOptions(**options)
+        chosen = _json_schema_options(options)
         return cls(lower_schema(schema, options=chosen, span=span, limits=limits, retrieve=retrieve), name)
 
     @classmethod
@@ -138,6 +134,20 @@ class Grammar:
         if path.suffix == ".lark":
             return cls.from_lark(text, name=str(path), limits=limits)
         return cls.from_json_schema(text, name=str(path), limits=limits)
+
+
+def _json_schema_options(options: dict[str, Any]) -> JsonSchemaOptions:
+    """The options with these values. Raises TypeError for unknown ones."""
+    from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
+
+    if not options:
+        return DEFAULTS
+    valid = [field.name for field in fields(JsonSchemaOptions)]
+    unknown = [option for option in options if option not in valid]
+    if unknown:
+        valid = ["name", "limits", "retrieve", *valid]
+        raise TypeError(f"unknown option {unknown[0]!r}; the options are {', '.join(valid)}")
+    return JsonSchemaOptions(**options)
 
 
 def _require_text(what: str, value: object) -> None:

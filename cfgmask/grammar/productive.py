@@ -84,8 +84,13 @@ def _plainly_ends(expr: Expr, rules: set[str], known: dict[int, bool], depth: in
         return True
     answer = known.get(id(expr))
     if answer is None:
-        parts = (_plainly_ends(part, rules, known, depth + 1) for part in expr.parts)
-        answer = depth < _MAX_DEPTH and (all(parts) if isinstance(expr, Sequence) else any(parts))
+        # A sequence is decided by the first part that cannot end, a choice by the first that can.
+        decisive = isinstance(expr, Choice)
+        answer = not decisive and depth < _MAX_DEPTH
+        for part in expr.parts if depth < _MAX_DEPTH else ():
+            if _plainly_ends(part, rules, known, depth + 1) is decisive:
+                answer = decisive
+                break
         known[id(expr)] = answer
     return answer
 

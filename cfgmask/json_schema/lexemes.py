@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import lru_cache
 
 from cfgmask.grammar.ir import Scope, Terminal
 from cfgmask.grammar.regex_tree import (
@@ -67,7 +68,17 @@ def string(allowed: StringSet) -> Terminal:
 
 
 def key(name: str) -> Terminal:
-    """A key that the schema names."""
+    """A key that the schema names; often the same terminal for the same name."""
+    # Schemas have many of their names in common, with each other and between their parts.
+    return _short_key(name) if len(name) <= _MAX_NAME else _new_key(name)
+
+
+@lru_cache(maxsize=4096)
+def _short_key(name: str) -> Terminal:
+    return _new_key(name)
+
+
+def _new_key(name: str) -> Terminal:
     return Terminal(_shortened(_shown(name)), JsonString(text(name), escapes="literal"))
 
 

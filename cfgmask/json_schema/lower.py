@@ -30,7 +30,7 @@ from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
 from cfgmask.json_schema.numbers import NumberShape
-from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered
 from cfgmask.json_schema.resolve import Retriever, Schemas
 from cfgmask.json_schema.rules import RuleSet
@@ -47,7 +47,7 @@ _MAX_SHOWN = 40
 def lower_schema(
     schema: dict[str, Any] | list[Any] | bool | str,
     *,
-    options: JsonSchemaOptions = JsonSchemaOptions(),  # noqa: B008  # immutable
+    options: JsonSchemaOptions = DEFAULTS,
     prefix: str = "",
     span: Span | None = None,
     limits: Limits = Limits(),  # noqa: B008  # immutable

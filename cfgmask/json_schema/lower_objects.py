@@ -85,22 +85,26 @@ class ObjectLowering:
         if state.position == len(self._shape.members):
             return self._rest(state)
         member = self._shape.members[state.position]
-        choices = list(self._taken(member, state))
+        choices = self._taken(member, state)
         if not member.required:
-            choices.append(self._call(state._replace(position=state.position + 1)))
+            choices.append(self._call(_State(state.position + 1, state.written, state.missing)))
         return Choice(tuple(choices))
 
-    def _taken(self, member: Member, state: _State) -> Iterator[Expr]:
+    def _taken(self, member: Member, state: _State) -> list[Expr]:
         """The ways to write a member."""
         if self._is_full(state):
-            return
-        key = lexemes.key(member.name)
+            return []
+        choices: list[Expr] = []
+        start = (*_comma(state), lexemes.key(member.name), lexemes.COLON)
         for value, missing in self._values(member, state.missing):
             after = _State(state.position + 1, self._more(state), missing)
-            yield Sequence((*_comma(state), key, lexemes.COLON, self._value_of(value), self._call(after)))
+            choices.append(Sequence((*start, self._value_of(value), self._call(after))))
+        return choices
 
     def _values(self, member: Member, missing: frozenset[int]) -> list[tuple[Conjunction, frozenset[int]]]:
         """What the value of a member may be, with the witnesses that are still missing after it."""
+        if not missing:
+            return [(member.value, missing)]
         return self._meeting(
             member.value, missing, [n for n in missing if self._shape.witnesses[n].admits(member.name)]
         )

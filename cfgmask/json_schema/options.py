@@ -89,3 +89,5 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "formats": ("assert", "annotate"),
     "on_unsupported": ("error", "relax"),
 }
+
+DEFAULTS = JsonSchemaOptions()

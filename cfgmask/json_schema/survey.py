@@ -71,7 +71,8 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
     if (note := _format_note(node, options)) is not None:
         found.notes.append(note)
     for keyword in _MAXIMA:
-        if _is_count(most := node.get(keyword)) and isinstance(most, int) and most >= MAX_COUNT:
+        most = node.get(keyword)
+        if isinstance(most, int) and _is_count(most) and most >= MAX_COUNT:
             found.idle.append(node.at(keyword))
             found.notes.append(_idle_note(node, keyword))
     ill_formed = {problem.pointer for problem in wrong}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from cfgmask.grammar.regex_tree import Intersection, RegexTree
@@ -24,7 +23,7 @@ class RegexAlgebra:
         # Not at the top: reading grammars must not need the compiled module.
         from cfgmask._core import RegexBuilder
 
-        self._builder: RegexBuilder = RegexBuilder(asdict(limits))
+        self._builder: RegexBuilder = RegexBuilder(vars(limits))
         self._lowering = RegexLowering(self._builder, limits)
 
     def is_empty(self, tree: RegexTree) -> bool:
