@@ -122,7 +122,7 @@ class Places:
             elif lexeme == ":":
                 continue
             elif top is not None and not top.is_array and top.key is None:
-                top.key = json.loads(lexeme)
+                top.key = json.loads(lexeme) if "\\" in lexeme else lexeme[1:-1]
                 pointer = _child(top)
                 if pointer in keys:
                     self._repeated.append((pointer, str(top.key), keys[pointer], place))

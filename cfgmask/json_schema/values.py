@@ -79,7 +79,7 @@ def read_text(text: str, span: Span | None, limits: Limits) -> Document:
             text,
             object_pairs_hook=members,
             parse_float=_decimal,
-            parse_int=_decimal,
+            parse_int=_integer,
             parse_constant=_Constant,
         )
     except json.JSONDecodeError as error:
@@ -180,6 +180,11 @@ class _Constant:
         self.name = name
 
 
+def _integer(text: str) -> int | Decimal:
+    """The integer that a text spells; as a `Decimal` where it is too long to be worth reading."""
+    return int(text) if len(text) <= MAX_NUMBER_DIGITS else _decimal(text)
+
+
 def _decimal(text: str) -> Decimal:
     """The number that a text spells; NaN where `Decimal` has no exponent so large."""
     try:
@@ -216,10 +221,19 @@ def _exact(value: Any, limits: Limits) -> Document:
             for name, _ in wrong:
                 del copy[name]
             parent[key] = copy
-            todo.extend((item[name], f"{pointer}/{escape(name)}", depth + 1, copy, name) for name in reversed(copy))
+            for name in reversed(copy):
+                child = item[name]
+                if depth < limits.max_nesting and _is_plain(child):
+                    copy[name] = child
+                else:
+                    todo.append((child, f"{pointer}/{escape(name)}", depth + 1, copy, name))
         elif isinstance(item, (list, tuple)):
             parent[key] = elements = [None] * len(item)
-            todo.extend((item[i], f"{pointer}/{i}", depth + 1, elements, i) for i in reversed(range(len(item))))
+            for i in reversed(range(len(item))):
+                if depth < limits.max_nesting and _is_plain(item[i]):
+                    elements[i] = item[i]
+                else:
+                    todo.append((item[i], f"{pointer}/{i}", depth + 1, elements, i))
         else:
             read = _scalar(item, pointer)
             if isinstance(read, Diagnostic):
@@ -228,6 +242,11 @@ def _exact(value: Any, limits: Limits) -> Document:
             else:
                 parent[key] = read
     return Document(root[0], tuple(problems), tuple(unread))
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether a value is its own exact form without a closer look, as nearly all texts and constants are."""
+    return item is None or item is True or item is False or (type(item) is str and item.isascii())
 
 
 def _key_problem(name: Any, pointer: str) -> Diagnostic | None:
