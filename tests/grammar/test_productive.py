@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
@@ -40,17 +42,17 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_productive_rules(name: str) -> None:
-    given, expected = CASES[name]
-    assert productive_rules(given) == expected
+    example, expected = CASES[name]
+    assert productive_rules(example) == expected
 
 
-def without(given: GrammarIR) -> dict[str, Expr]:
-    return {rule.name: rule.body for rule in without_nonproductive(given, productive_rules(given)).rules}
+def without(example: GrammarIR) -> dict[str, Expr]:
+    return {rule.name: rule.body for rule in without_nonproductive(example, productive_rules(example)).rules}
 
 
 def test_alternatives_that_cannot_end_are_dropped() -> None:
-    given = grammar(start=Choice((Sequence((A, ref("x"))), A, Repeat(ref("x"), 0, None))), x=Sequence((A, ref("x"))))
-    assert without(given) == {"start": Choice((A, Sequence(())))}
+    example = grammar(start=Choice((Sequence((A, ref("x"))), A, Repeat(ref("x"), 0, None))), x=Sequence((A, ref("x"))))
+    assert without(example) == {"start": Choice((A, Sequence(())))}
 
 
 def test_a_start_that_cannot_end_stays() -> None:
@@ -58,8 +60,8 @@ def test_a_start_that_cannot_end_stays() -> None:
 
 
 def test_a_grammar_without_such_rules_is_itself() -> None:
-    given = grammar(start=Choice((A, ref("start"))))
-    assert without_nonproductive(given, productive_rules(given)) is given
+    example = grammar(start=Choice((A, ref("start"))))
+    assert without_nonproductive(example, productive_rules(example)) is example
 
 
 def test_a_shared_part_is_looked_at_once() -> None:
@@ -78,3 +80,37 @@ def test_long_chains_and_deep_expressions_take_linear_time() -> None:
     for _ in range(n):
         body = Repeat(body, 1, 2)
     assert productive_rules(grammar(start=body)) == {"start"}
+
+
+def ends(expr: Expr, rules: set[str]) -> bool:
+    """Whether an expression can end given that these rules can; the slow and obvious way."""
+    if isinstance(expr, RuleRef):
+        return expr.name in rules
+    if isinstance(expr, Sequence):
+        return all(ends(part, rules) for part in expr.parts)
+    if isinstance(expr, Choice):
+        return any(ends(part, rules) for part in expr.parts)
+    if isinstance(expr, Repeat):
+        return expr.minimum == 0 or ends(expr.body, rules)
+    return expr is A
+
+
+NAMES = [f"r{i}" for i in range(12)]
+expressions = st.recursive(
+    st.sampled_from([A, NEVER, *map(ref, NAMES)]),
+    lambda parts: (
+        st.builds(Sequence, st.lists(parts, max_size=3).map(tuple))
+        | st.builds(Choice, st.lists(parts, max_size=3).map(tuple))
+        | st.builds(Repeat, parts, st.integers(0, 1), st.just(2))
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.lists(expressions, min_size=len(NAMES), max_size=len(NAMES)))
+def test_the_productive_rules_are_the_least_fixed_point(bodies: list[Expr]) -> None:
+    named = dict(zip(NAMES, bodies, strict=True))
+    expected: set[str] = set()
+    for _ in NAMES:
+        expected |= {name for name, body in named.items() if ends(body, expected)}
+    assert productive_rules(grammar(start=ref("r0"), **named)) - {"start"} == expected
