@@ -27,6 +27,7 @@ class _Open:
     is_array: bool
     index: int = 0
     key: str | None = None
+    child: str | None = None  # the pointer of the member with the key
 
 
 class Places:
@@ -107,28 +108,30 @@ class Places:
         spans: dict[str, tuple[int, int]] = {}
         keys = self._keys
         stack: list[_Open] = []
+        top: _Open | None = None
         for match in _LEXEME.finditer(self._text):
-            lexeme, place = match[0], match.span()
-            top = stack[-1] if stack else None
-            if lexeme in "{[":
-                stack.append(_Open(_child(top), place[0], lexeme == "["))
+            lexeme = match[0]
+            if lexeme == ":":
+                continue
+            if lexeme == ",":
+                assert top is not None
+                top.index, top.key, top.child = top.index + 1, None, None
+            elif lexeme in "{[":
+                top = _Open(_child(top), match.start(), lexeme == "[")
+                stack.append(top)
             elif lexeme in "}]":
                 closed = stack.pop()
+                top = stack[-1] if stack else None
                 # A bracket alone is enough to point at a value of many lines.
                 spans[closed.pointer] = (closed.start, closed.start + 1)
-            elif lexeme == ",":
-                assert top is not None
-                top.index, top.key = top.index + 1, None
-            elif lexeme == ":":
-                continue
             elif top is not None and not top.is_array and top.key is None:
                 top.key = json.loads(lexeme) if "\\" in lexeme else lexeme[1:-1]
                 pointer = _child(top)
                 if pointer in keys:
-                    self._repeated.append((pointer, str(top.key), keys[pointer], place))
-                keys[pointer] = place
+                    self._repeated.append((pointer, str(top.key), keys[pointer], match.span()))
+                keys[pointer] = match.span()
             else:
-                spans[_child(top)] = place
+                spans[_child(top)] = match.span()
         return spans
 
 
@@ -147,5 +150,7 @@ def _child(parent: _Open | None) -> str:
         return ""
     if parent.is_array:
         return f"{parent.pointer}/{parent.index}"
-    assert parent.key is not None
-    return f"{parent.pointer}/{parent.key.replace('~', '~0').replace('/', '~1')}"
+    if parent.child is None:
+        assert parent.key is not None
+        parent.child = f"{parent.pointer}/{parent.key.replace('~', '~0').replace('/', '~1')}"
+    return parent.child
