@@ -107,11 +107,15 @@ def test_a_reader_that_stops_early_is_no_error(spawn: Spawn, schema: str) -> Non
 
 
 def test_an_interrupt_ends_without_a_traceback(spawn: Spawn, folder: Path) -> None:
-    (folder / "long.lark").write_text("start: /[a-z]{400}/\n")
-    done = spawn("generate", "long.lark", "--max-tokens", "400", "--prompt", "x", interrupt=True)
+    # Seconds of work, so that the signal comes in the middle of it.
+    (folder / "long.lark").write_text("start: /[a-z]{100000}/\n")
+    room = ("--context", "8192", "--max-tokens", "8000")
+    done = spawn("generate", "long.lark", *room, "--prompt", "x", interrupt=True)
     assert done.returncode == 1
-    assert 0 < len(done.stdout) < 400
-    assert done.stderr.strip() == b"Aborted!"
+    assert 0 < len(done.stdout) < 50000
+    # llama.cpp remarks on a context that is longer than the model was trained for.
+    assert done.stderr.rstrip().endswith(b"Aborted!")
+    assert b"Traceback" not in done.stderr
 
 
 def test_a_broken_grammar_is_told_before_a_model_is_loaded(run: Run, folder: Path) -> None:
