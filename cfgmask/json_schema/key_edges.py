@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cfgmask.json_schema import decide, lexemes
 from cfgmask.json_schema.keys import Keys
-from cfgmask.json_schema.normal_form import Conjunction, ObjectShape
+from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, ObjectShape, Witness, conjoin
+from cfgmask.json_schema.session import current
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,23 @@ def key_edges(shape: ObjectShape) -> list[KeyEdge]:
             split += [replace(edge, keys=rest) for rest in edge.keys.difference(witness.keys)]
         edges = [edge for edge in split if not edge.keys.is_empty]
     return [edge for edge in edges if not _has_only_names(edge)]
+
+
+def meeting(
+    witnesses: tuple[Witness, ...], value: Conjunction, missing: frozenset[int], possible: Iterable[int]
+) -> list[tuple[Conjunction, frozenset[int]]]:
+    """What the value of a key may be, with the witnesses that are still missing after it.
+
+    possible  the numbers of the missing ones that the key can meet
+    """
+    found = [(value, missing)]
+    for number in sorted(possible):
+        wanted = witnesses[number].value
+        met = [(conjoin(allowed, wanted), rest - {number}) for allowed, rest in found]
+        # A value that meets the witness may be written by the other way as well; that does no harm.
+        found = met if wanted == ANYTHING else found + met
+    current().spend(len(found) * len(missing))
+    return found
 
 
 def _has_only_names(edge: KeyEdge) -> bool:

@@ -13,9 +13,9 @@ from dataclasses import replace
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, SetBounds, Terminal
 from cfgmask.json_schema import lexemes
-from cfgmask.json_schema.key_edges import key_edges
+from cfgmask.json_schema.key_edges import key_edges, meeting
 from cfgmask.json_schema.lower_objects import ValueOf
-from cfgmask.json_schema.normal_form import ANYTHING, NEVER, Conjunction, ObjectShape, conjoin
+from cfgmask.json_schema.normal_form import ANYTHING, NEVER, Conjunction, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
 
 
@@ -78,13 +78,7 @@ class AnyOrderLowering:
     def _values(
         self, key: Terminal, value: Conjunction, missing: frozenset[int], possible: frozenset[int]
     ) -> Iterator[tuple[Expr, frozenset[int]]]:
-        found = [(value, missing)]
-        for number in sorted(possible & missing):
-            wanted = self._shape.witnesses[number].value
-            met = [(conjoin(allowed, wanted), rest - {number}) for allowed, rest in found]
-            # A value that meets the witness may be written by the other way as well; that does no harm.
-            found = met if wanted == ANYTHING else found + met
-        for allowed, rest in found:
+        for allowed, rest in meeting(self._shape.witnesses, value, missing, possible & missing):
             yield Sequence((replace(key, distinct=True), lexemes.COLON, self._value_of(allowed))), rest
 
     def _refusals(self) -> Iterator[Diagnostic]:

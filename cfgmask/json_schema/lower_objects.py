@@ -8,17 +8,16 @@ does not grow with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, SetBounds, Terminal
 from cfgmask.json_schema import lexemes
-from cfgmask.json_schema.key_edges import KeyEdge, key_edges
-from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape, conjoin
+from cfgmask.json_schema.key_edges import KeyEdge, key_edges, meeting
+from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
-from cfgmask.json_schema.session import current
 
 ValueOf = Callable[[Conjunction], Expr]
 
@@ -105,22 +104,8 @@ class ObjectLowering:
         """What the value of a member may be, with the witnesses that are still missing after it."""
         if not missing:
             return [(member.value, missing)]
-        return self._meeting(
-            member.value, missing, [n for n in missing if self._shape.witnesses[n].admits(member.name)]
-        )
-
-    def _meeting(
-        self, value: Conjunction, missing: frozenset[int], possible: Iterable[int]
-    ) -> list[tuple[Conjunction, frozenset[int]]]:
-        """What a value may be that may meet some witnesses, with those that are still missing after it."""
-        found = [(value, missing)]
-        for number in sorted(possible):
-            wanted = self._shape.witnesses[number].value
-            met = [(conjoin(allowed, wanted), rest - {number}) for allowed, rest in found]
-            # A value that meets the witness may be written by the other way as well; that does no harm.
-            found = met if wanted == ANYTHING else found + met
-        current().spend(len(found) * len(missing))
-        return found
+        possible = [n for n in missing if self._shape.witnesses[n].admits(member.name)]
+        return meeting(self._shape.witnesses, member.value, missing, possible)
 
     def _rest(self, state: _State) -> Expr:
         """What follows the members: other keys and the closing brace."""
@@ -144,7 +129,8 @@ class ObjectLowering:
             return Choice(())
         by_missing: dict[frozenset[int], list[KeyEdge]] = {}
         for edge in self._edges:
-            for value, missing in self._meeting(edge.value, state.missing, edge.meets & state.missing):
+            met = edge.meets & state.missing
+            for value, missing in meeting(self._shape.witnesses, edge.value, state.missing, met):
                 by_missing.setdefault(missing, []).append(replace(edge, value=value))
         choices: list[Expr] = []
         for missing, edges in by_missing.items():

@@ -107,7 +107,7 @@ def test_a_reader_that_stops_early_is_no_error(spawn: Spawn, schema: str) -> Non
 
 
 def test_an_interrupt_ends_without_a_traceback(spawn: Spawn, folder: Path) -> None:
-    # Seconds of work, so that the signal comes in the middle of it.
+    # Many seconds of work, so that the signal comes in the middle of it.
     (folder / "long.lark").write_text("start: /[a-z]{100000}/\n")
     room = ("--context", "8192", "--max-tokens", "8000")
     done = spawn("generate", "long.lark", *room, "--prompt", "x", interrupt=True)
