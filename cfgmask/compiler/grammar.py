@@ -8,8 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cfgmask.compiler.source_file import read_source
 from cfgmask.diagnostics import Diagnostic, Source, Span
-from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import GrammarIR, Rule, Scope, Terminal
 from cfgmask.grammar.regex_tree import KeySet, RegexTree
 from cfgmask.limits import Limits
@@ -117,20 +118,7 @@ class Grammar:
                 "file-suffix", f"{path.name} does not say what it holds", help="name it .lark or .json (a JSON Schema)"
             )
             raise GrammarError([problem])
-        with path.open("rb") as file:
-            data = file.read(limits.max_source_bytes + 1)
-        if len(data) > limits.max_source_bytes:
-            raise LimitExceeded("max_source_bytes", limits.max_source_bytes, str(path))
-        try:
-            # Some editors begin a file with a byte order mark, which JSON has no place for.
-            text = data.decode().removeprefix("\ufeff")
-        except UnicodeDecodeError as error:
-            problem = Diagnostic(
-                "file-encoding",
-                f"{path.name} is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}",
-                help="save it as UTF-8",
-            )
-            raise GrammarError([problem]) from None
+        text = read_source(path, limits)
         if path.suffix == ".lark":
             return cls.from_lark(text, name=str(path), limits=limits)
         return cls.from_json_schema(text, name=str(path), limits=limits)
