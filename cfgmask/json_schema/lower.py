@@ -8,7 +8,7 @@ enforced is a refusal in the normal form; it is an error if the part that carrie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
@@ -69,25 +69,67 @@ def lower_schema(
     Cost: linear in the schema but for combinations of alternatives (`allOf` of `anyOf`, overlapping `oneOf`), whose
     number is bounded.
     """
+    tried = attempt(schema, options=options, prefix=prefix, span=span, limits=limits, retrieve=retrieve)
+    if tried.grammar is None or tried.errors:
+        raise GrammarError(tried.document.placed(first_errors(tried.errors)))
+    notes = [note for note in (*tried.survey.notes, *tried.relaxations) if note.pointer != GUIDANCE]
+    return replace(tried.grammar, notes=tuple(tried.document.placed(ordered(notes))))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of a schema.
+
+    grammar      may be used only if there are no errors; None where it could not be made
+    errors       all of them, without the places of the text
+    is_complete  whether the errors and relaxations are all that there are: False where too many errors or a crossed
+                 limit ended the search, and where errors hid what would have been relaxed
+    """
+
+    document: Document
+    schemas: Schemas
+    survey: Survey
+    grammar: GrammarIR | None
+    errors: list[Diagnostic]
+    is_complete: bool
+
+    @property
+    def relaxations(self) -> tuple[Diagnostic, ...]:
+        """Warnings of what is allowed that the schema does not allow."""
+        return () if self.grammar is None else self.grammar.notes
+
+
+def attempt(
+    schema: dict[str, Any] | list[Any] | bool | str,
+    *,
+    options: JsonSchemaOptions,
+    limits: Limits,
+    prefix: str = "",
+    span: Span | None = None,
+    retrieve: Retriever | None = None,
+) -> Attempt:
+    """Do what `lower_schema` does, and tell of errors instead of raising them.
+
+    Raises GrammarError for a text that is not JSON, and LimitExceeded where there are no errors besides.
+    """
     document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
     options, misguided = guided(document.value, options)
     schemas = Schemas(document.value, limits, retrieve)
     found = _surveyed(schemas, document, options)
     errors = [*document.problems, *misguided, *found.errors]
-    grammar = None
+    grammar, is_complete = None, found.complete
     if found.complete:
         try:
             grammar = _lowered(schemas, options, prefix, span, limits)
         except GrammarError as error:
             # That nothing satisfies the schema may come of what is disregarded in it.
             errors += [d for d in error.diagnostics if not errors or d.code != "schema-unsatisfiable"]
+            is_complete = options.on_unsupported == "error"
         except LimitExceeded:
             if not errors:
                 raise
-    if grammar is None or errors:
-        raise GrammarError(document.placed(first_errors(errors)))
-    notes = [note for note in (*found.notes, *grammar.notes) if note.pointer != GUIDANCE]
-    return replace(grammar, notes=tuple(document.placed(ordered(notes))))
+            is_complete = False
+    return Attempt(document, schemas, found, grammar, errors, is_complete)
 
 
 def _surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -> Survey:
