@@ -29,7 +29,14 @@ def make_streams_tolerant() -> None:
 
 def print_labelled(label: str, text: str) -> None:
     """A line of two columns; the first is bold on a terminal."""
-    _console(sys.stdout).print(Text.assemble((label, "bold"), "  ", text), soft_wrap=True)
+    print_rows([(label, "bold", text)])
+
+
+def print_rows(rows: Iterable[tuple[str, str, str]]) -> None:
+    """Lines of two columns: a label, its style on a terminal, and a text."""
+    console = _console(sys.stdout)
+    for label, style, text in rows:
+        console.print(Text.assemble((label, style), "  ", text), soft_wrap=True)
 
 
 def print_json(value: Any) -> None:

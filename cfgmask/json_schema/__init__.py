@@ -1,8 +1,9 @@
-"""JSON Schema to grammar. `lower_schema` is the whole interface; how it works is told in `lower`."""
+"""JSON Schema to grammar. `lower_schema` and `coverage` are the whole interface; how it works is told in `lower`."""
 
 from __future__ import annotations
 
+from cfgmask.json_schema.coverage import Covered, coverage
 from cfgmask.json_schema.lower import lower_schema
 from cfgmask.json_schema.options import JsonSchemaOptions
 
-__all__ = ["JsonSchemaOptions", "lower_schema"]
+__all__ = ["Covered", "JsonSchemaOptions", "coverage", "lower_schema"]

@@ -84,6 +84,7 @@ error[text-refused]: the text is refused at byte 6
   help: expected INTEGER
 
 schema.json: 1 text refused
+coverage: 4 enforced
 """
     )
 
@@ -115,6 +116,7 @@ def test_json(run: Run) -> None:
                 "forced": {"text": "", "hex": ""},
             }
         ],
+        "coverage": None,
     }
 
 
