@@ -193,6 +193,8 @@ def _items(node: Node, value: JsonValue) -> str | None:
         return None
     if node.dialect.draft is Draft.DRAFT_2020_12 and node.dialect.declared:
         return "a schema (a list of schemas is called prefixItems in draft 2020-12)"
+    if isinstance(value, list) and node.has("prefixItems"):
+        return "a schema beside prefixItems"
     return None if isinstance(value, list) else "a schema or a list of schemas"
 
 
