@@ -111,6 +111,87 @@ class _LlguidanceSession:
         self._compute(self._address, self._size)
 
 
+class XgrammarEngine:
+    name = "xgrammar"
+
+    def __init__(self, vocabulary: BenchVocabulary) -> None:
+        import xgrammar
+
+        ours = vocabulary.vocabulary
+        tokenizer = xgrammar.TokenizerInfo(
+            list(ours.tokens),
+            vocab_type=xgrammar.VocabType.RAW,
+            vocab_size=ours.n_vocab,
+            stop_token_ids=list(ours.eos_token_ids),
+        )
+        self._n_vocab = ours.n_vocab
+        self._compiler = xgrammar.GrammarCompiler(tokenizer)
+        self._matcher_type = xgrammar.GrammarMatcher
+
+    def start(self, case: Case) -> Session:
+        if case.kind != "json_schema":
+            raise Refused("xgrammar does not read Lark")
+        try:
+            # Its strict mode, which is its default, forbids all keys and items that a schema does not name.
+            compiled = self._compiler.compile_json_schema(case.source, strict_mode=False)
+        except (RuntimeError, ValueError) as error:
+            raise Refused(str(error)) from error
+        return _XgrammarSession(self._matcher_type(compiled), self._n_vocab)
+
+
+class _XgrammarSession:
+    def __init__(self, matcher: object, n_vocab: int) -> None:
+        self.mask = _row(n_vocab)
+        self._rows = self.mask.reshape(1, -1)
+        self._fill = matcher.fill_next_token_bitmask  # type: ignore[attr-defined]
+        self.advance = matcher.accept_token  # type: ignore[attr-defined]
+        self.restart = matcher.reset  # type: ignore[attr-defined]
+
+    def fill(self) -> None:
+        self._fill(self._rows)
+
+
+class OutlinesCoreEngine:
+    name = "outlines_core"
+
+    def __init__(self, vocabulary: BenchVocabulary) -> None:
+        import outlines_core
+
+        ours = vocabulary.vocabulary
+        ids: dict[bytes, list[int]] = {}
+        for token, text in enumerate(ours.tokens):
+            if text and token not in ours.eos_token_ids:
+                ids.setdefault(text, []).append(token)
+        self._n_vocab = ours.n_vocab
+        self._vocabulary = outlines_core.Vocabulary(ours.eos_token_ids[0], ids)
+        self._library = outlines_core
+
+    def start(self, case: Case) -> Session:
+        if case.kind != "json_schema":
+            raise Refused("outlines_core does not read Lark")
+        try:
+            regex = self._library.json_schema.build_regex_from_schema(case.source)
+            index = self._library.Index(regex, self._vocabulary)
+        except (TypeError, ValueError) as error:
+            raise Refused(str(error)) from error
+        return _OutlinesCoreSession(self._library.Guide(index), self._n_vocab)
+
+
+class _OutlinesCoreSession:
+    def __init__(self, guide: object, n_vocab: int) -> None:
+        self.mask = _row(n_vocab)
+        self._arguments = self.mask.ctypes.data, len(self.mask), self.mask.itemsize
+        self._write = guide.write_mask_into  # type: ignore[attr-defined]
+        self._advance = guide.advance  # type: ignore[attr-defined]
+        self.restart = guide.reset  # type: ignore[attr-defined]
+
+    def fill(self) -> None:
+        self._write(*self._arguments)
+
+    def advance(self, token: int) -> None:
+        self._advance(token, return_tokens=False)
+
+
 def _lltokenizer(vocabulary: BenchVocabulary) -> object:
     """llguidance's tokenizer over the same bytes; its native one where it has one, since it encodes in masks."""
     import llguidance
@@ -138,7 +219,9 @@ def _row(n_vocab: int) -> Mask:
     return np.zeros((n_vocab + 31) // 32, dtype=np.int32)
 
 
-ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (CfgmaskEngine, LlguidanceEngine)}
+_ENGINES: tuple[type[Engine], ...] = (CfgmaskEngine, LlguidanceEngine, XgrammarEngine, OutlinesCoreEngine)
+# The name of an engine is that of its module.
+ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in _ENGINES}
 
 
 def installed() -> list[str]:
