@@ -7,11 +7,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+# Lark's own syntax, which it reads grammars by, may be compared.
 INTEREGULAR = """
 class Comparator:
     @classmethod
     def from_regexes(cls, regexes):
-        raise AssertionError("lark looks for collisions")
+        assert any(terminal.name == "RULE_MODIFIERS" for terminal in regexes), "another grammar is compared"
+        return cls()
+
+    def count_marked_pairs(self):
+        return 0
+
+    def check(self, *_regexes, **_options):
+        return ()
 """
 READ = "import interegular, cfgmask; cfgmask.Grammar.from_lark('start: \"a\"')"
 
