@@ -17,6 +17,7 @@ from cfgmask.grammar.regex_tree import (
     Repetition,
 )
 from cfgmask.json_schema import session
+from cfgmask.regex.trees import fold_tree, parts_of
 
 # Texts are counted one by one up to this many.
 MAX_COUNTED = 64
@@ -88,30 +89,13 @@ def _needs_search(tree: RegexTree) -> bool:
         seen.add(id(part))
         if isinstance(part, (Intersection, Complement)):
             return True
-        todo.extend(_children(part))
+        todo.extend(parts_of(part))
     return False
 
 
 def _is_plainly_empty(tree: RegexTree) -> bool:
     """Emptiness of a tree without intersections and complements, bottom up without recursion."""
-    empty: dict[int, bool] = {}
-    todo: list[RegexTree] = [tree]
-    while todo:
-        part = todo[-1]
-        children = _children(part)
-        pending = [child for child in children if id(child) not in empty]
-        if pending:
-            todo.extend(pending)
-            continue
-        todo.pop()
-        empty[id(part)] = _combine(part, [empty[id(child)] for child in children])
-    return empty[id(tree)]
-
-
-def _children(tree: RegexTree) -> tuple[RegexTree, ...]:
-    if isinstance(tree, (Concatenation, Alternation)):
-        return tree.parts
-    return (tree.body,) if isinstance(tree, Repetition) else ()
+    return fold_tree(tree, {}, _combine)
 
 
 def _combine(tree: RegexTree, children: list[bool]) -> bool:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,6 +11,7 @@ from cfgmask.json_schema.drafts import ASSERTIONS
 from cfgmask.json_schema.formats import FORMATS
 from tests.json_schema import ecma
 from tests.json_schema.judge import is_valid
+from tests.scripts import benchmark
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,23 +22,7 @@ REFUSED = {
 }
 
 
-def script() -> ModuleType:
-    """The benchmark, which is a script: its neighbours are imported by their bare names."""
-    folder = str(ROOT / "benchmarks")
-    sys.path.insert(0, folder)
-    try:
-        spec = importlib.util.spec_from_file_location("keywords", f"{folder}/keywords.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(folder)
-    return module
-
-
-KEYWORDS = script()
+KEYWORDS = benchmark("keywords")
 CASES = KEYWORDS.read()
 
 

@@ -67,7 +67,8 @@ const SetBounds& SeenValues::bounds(SeenId seen) const {
 SeenId SeenValues::open(uint32_t i) { return SeenId(seen_ids_.intern({&i, 1}).first); }
 
 size_t SeenValues::bytes() const {
-  return texts_.bytes() + text_ids_.bytes() + value_ids_.bytes() * 2 + seen_ids_.bytes() + addable_.bytes();
+  return texts_.bytes() + text_ids_.bytes() + value_ids_.bytes() * 2 + seen_ids_.bytes() + addable_.bytes() +
+         unwanted_ids_.bytes() + unwanted_.bytes();
 }
 
 TextId SeenValues::append(TextId text, unsigned b) {
@@ -141,6 +142,17 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen) {
       regex = regexes_.intersection({regex, only});
     }
   }
+  return subtract(regex, unwanted(seen));
+}
+
+const SeenValues::Unwanted& SeenValues::unwanted(SeenId seen) {
+  if (auto known = unwanted_ids_.find(seen.value)) return unwanted_[*known];
+  const Unwanted computed = compute_unwanted(seen);
+  unwanted_ids_.insert(seen.value, static_cast<uint32_t>(unwanted_.size()));
+  return unwanted_.push_back(computed);
+}
+
+SeenValues::Unwanted SeenValues::compute_unwanted(SeenId seen) {
   std::vector<std::string> strings;
   std::vector<std::string> words;
   std::vector<RegexId> others;
@@ -155,19 +167,19 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen) {
     }
   }
   others.push_back(regexes_.key_set(std::move(words)));
-  return subtract(regex, regexes_.key_set(std::move(strings)), regexes_.alternation(std::move(others)));
+  return {regexes_.key_set(std::move(strings)), regexes_.alternation(std::move(others))};
 }
 
 // Strings are told apart inside their quotes, where the tables for strings apply.
-RegexId SeenValues::subtract(RegexId regex, RegexId strings, RegexId others) {
+RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
   if (regexes_.kind(regex) == RegexKind::kAlternation) {
     std::vector<RegexId> parts;
-    for (RegexId part : regexes_.parts(regex)) parts.push_back(subtract(part, strings, others));
+    for (RegexId part : regexes_.parts(regex)) parts.push_back(subtract(part, unwanted));
     return regexes_.alternation(std::move(parts));
   }
-  if (regexes_.kind(regex) == RegexKind::kJsonString) return regexes_.json_string_without(regex, strings);
-  if (others == RegexStore::nothing()) return regex;
-  return regexes_.intersection({regex, regexes_.complement(others)});
+  if (regexes_.kind(regex) == RegexKind::kJsonString) return regexes_.json_string_without(regex, unwanted.strings);
+  if (unwanted.others == RegexStore::nothing()) return regex;
+  return regexes_.intersection({regex, regexes_.complement(unwanted.others)});
 }
 
 }  // namespace cfgmask

@@ -57,13 +57,21 @@ class SeenValues {
     uint8_t last = 0;
   };
 
+  // The values of a register as regexes: strings over their decoded text, anything else as it is spelled.
+  struct Unwanted {
+    RegexId strings;
+    RegexId others;
+  };
+
+  const Unwanted& unwanted(SeenId seen);
+  Unwanted compute_unwanted(SeenId seen);
   uint32_t intern_value(std::string value);
   Words values(SeenId seen) const { return seen_ids_.at(seen.value).subspan(1); }
   const SetBounds& bounds(SeenId seen) const;
   std::vector<std::string> missing(SeenId seen) const;
   RegexId compute_addable(RegexId regex, SeenId seen);
   std::string spelled(TextId text) const;
-  RegexId subtract(RegexId regex, RegexId strings, RegexId others);
+  RegexId subtract(RegexId regex, const Unwanted& unwanted);
 
   RegexStore& regexes_;
   const std::vector<SetBounds>& bounds_;
@@ -72,8 +80,10 @@ class SeenValues {
   HashTable text_ids_;  // (text, byte)
   Interner value_ids_;  // words of the value's bytes; see value_of()
   ChunkedVector<std::string> values_;
-  Interner seen_ids_;  // index of the bounds, then sorted values
-  HashTable addable_;  // (regex, register)
+  Interner seen_ids_;       // index of the bounds, then sorted values
+  HashTable addable_;       // (regex, register)
+  HashTable unwanted_ids_;  // by register; every terminal that may come next asks for the same
+  ChunkedVector<Unwanted> unwanted_;
 };
 
 }  // namespace cfgmask

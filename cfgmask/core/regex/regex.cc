@@ -790,27 +790,28 @@ bool RegexStore::search_empty(RegexId node) {
 bool RegexStore::is_infinite(RegexId node) {
   struct Frame {
     RegexId at;
-    unsigned next_byte;
+    ByteSet left;
   };
   if (is_empty(node)) return false;
   std::unordered_map<uint32_t, bool> open{{node.value, true}};
-  std::vector<Frame> path{{node, 0}};
+  std::vector<Frame> path{{node, first(node)}};
   uint64_t steps = 0;
   while (!path.empty()) {
     const RegexId at = path.back().at;
-    const unsigned b = path.back().next_byte++;
-    if (b == 256) {
+    ByteSet& left = path.back().left;
+    if (left.empty()) {
       open[at.value] = false;
       path.pop_back();
       continue;
     }
-    if (!first(at).has(b)) continue;
+    const unsigned b = left.lowest();
+    left -= alike(at, b);
     if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
     const RegexId next = derivative(at, b);
     if (is_empty(next)) continue;
     const auto [known, is_new] = open.emplace(next.value, true);
     if (is_new) {
-      path.push_back({next, 0});
+      path.push_back({next, first(next)});
     } else if (known->second) {
       return true;
     }
