@@ -74,7 +74,7 @@ def _run(code: str) -> str:
 # Python: a module may import its own layer and those listed for it, nothing else of this package.
 # Front ends know the compiled core through one leaf, the regex algebra.
 
-BOTTOM = {"diagnostics", "errors", "limits"}
+BOTTOM = {"diagnostics", "errors", "limits", "problems", "suggest", "text"}
 TREES = BOTTOM | {"grammar"}
 FRONT_ENDS = {"gbnf", "json_schema", "lark", "types"}
 ENGINE = TREES | FRONT_ENDS | {"regex", "compiler", "vocabulary", "tokenizers", "_core", "__init__"}
@@ -82,6 +82,9 @@ ALLOWED: dict[str, set[str]] = {
     "diagnostics": set(),
     "errors": {"diagnostics"},
     "limits": set(),
+    "problems": {"diagnostics", "errors"},
+    "suggest": set(),
+    "text": {"diagnostics", "errors", "limits", "problems"},
     "patterns": set(),
     "grammar": BOTTOM,
     "regex": TREES,

@@ -10,7 +10,7 @@ from cfgmask.lark import nodes
 from cfgmask.lark.common import common_terminals
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import is_terminal_name
-from cfgmask.lark.suggest import did_you_mean
+from cfgmask.suggest import did_you_mean
 
 START = "start"
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from cfgmask.diagnostics import Related, Span
 from cfgmask.lark import nodes
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.suggest import did_you_mean
+from cfgmask.suggest import did_you_mean
 
 Lexer = Literal["longest", "complete"]
 

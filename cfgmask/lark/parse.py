@@ -34,9 +34,9 @@ def parse_lark(
     from cfgmask.lark.lower import lower_document
     from cfgmask.lark.problems import Problems
     from cfgmask.lark.reader import read
-    from cfgmask.lark.text import check_text
+    from cfgmask.text import check_text
 
     source, problems = Source(name, text), Problems()
-    check_text(source, limits, problems)
+    check_text(source, limits, problems, "lark-not-text")
     document = read(source, limits, problems)
     return lower_document(document, limits, json_options, problems)

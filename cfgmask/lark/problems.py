@@ -1,65 +1,12 @@
-"""Collects the diagnostics of one grammar, so that all of them can be raised together."""
+"""Collects the diagnostics of one Lark grammar."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from cfgmask.diagnostics import Diagnostic, Related, Span
-from cfgmask.errors import GrammarError
-
-MAX_PROBLEMS = 100
-"""How many problems are collected before reading stops: enough for people, and a bound on what junk costs."""
+from cfgmask import problems
 
 
-class Problems:
-    """The diagnostics found so far: errors and, apart from them, warnings."""
+class Problems(problems.Problems):
+    """`cfgmask.problems.Problems` with the code of this front end."""
 
     def __init__(self) -> None:
-        self._errors: list[Diagnostic] = []
-        self._warnings: list[Diagnostic] = []
-
-    def error(
-        self, code: str, message: str, span: Span | None, *, related: tuple[Related, ...] = (), help: str | None = None
-    ) -> None:
-        """Record an error. Raises GrammarError with all there are when they are `MAX_PROBLEMS`."""
-        self.add(Diagnostic(code, message, span, related=related, help=help))
-
-    def warning(self, code: str, message: str, span: Span | None, *, help: str | None = None) -> None:
-        """Record what does not stop the grammar from being used."""
-        self.add(Diagnostic(code, message, span, severity="warning", help=help))
-
-    def extend(self, found: Iterable[Diagnostic]) -> None:
-        """Record what another part of the package found."""
-        for diagnostic in found:
-            self.add(diagnostic)
-
-    def add(self, found: Diagnostic) -> None:
-        """Record a diagnostic by its severity; warnings past the bound are left out."""
-        if found.severity != "error":
-            if len(self._warnings) < MAX_PROBLEMS:
-                self._warnings.append(found)
-            return
-        self._errors.append(found)
-        if len(self._errors) >= MAX_PROBLEMS:
-            last = Diagnostic("lark-too-many-errors", f"there are {MAX_PROBLEMS} errors or more; the rest is not shown")
-            raise GrammarError([*sorted(self._errors + self._warnings, key=_place), last])
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether an error was recorded."""
-        return bool(self._errors)
-
-    def raise_errors(self) -> None:
-        """Raise GrammarError if there is an error; warnings go along with it, all in the order of the text."""
-        if self._errors:
-            raise GrammarError(sorted(self._errors + self._warnings, key=_place))
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        """The warnings, in the order of the text."""
-        return tuple(sorted(self._warnings, key=_place))
-
-
-def _place(diagnostic: Diagnostic) -> int:
-    """Where to sort a diagnostic: by its offset; what has no place comes first."""
-    return diagnostic.span.start if diagnostic.span is not None else -1
+        super().__init__("lark-too-many-errors")

@@ -15,9 +15,9 @@ from cfgmask.lark.literals import LiteralError, parse_count, parse_special_token
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.refusals import OTHER_IMPORT, REFUSALS, RELATIVE_IMPORT, Refusal
 from cfgmask.lark.statements import TokenStatement, statements
-from cfgmask.lark.suggest import did_you_mean
 from cfgmask.lark.syntax import statement_parser
 from cfgmask.limits import Limits
+from cfgmask.suggest import did_you_mean
 
 MAX_NAME = 200
 """The longest name: names are repeated in messages."""

@@ -6,14 +6,17 @@ import re
 
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import LimitExceeded
-from cfgmask.lark.problems import Problems
 from cfgmask.limits import Limits
+from cfgmask.problems import Problems
 
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
-def check_text(source: Source, limits: Limits, problems: Problems) -> None:
-    """Refuse a text that is too long (LimitExceeded) or that looks like a binary file (GrammarError, at once)."""
+def check_text(source: Source, limits: Limits, problems: Problems, code: str) -> None:
+    """Refuse a text that is too long (LimitExceeded) or that looks like a binary file (GrammarError, at once).
+
+    code  that of the diagnostic
+    """
     size = len(source.text)
     if size <= limits.max_source_bytes:
         size = len(source.text.encode("utf-8", "surrogatepass"))
@@ -23,5 +26,5 @@ def check_text(source: Source, limits: Limits, problems: Problems) -> None:
     if match is not None:
         message = f"the character U+{ord(match[0]):04X} is not text"
         span = Span(source, match.start(), match.end())
-        problems.error("lark-not-text", message, span, help="is this a grammar file? it looks like a binary one")
+        problems.error(code, message, span, help="is this a grammar file? it looks like a binary one")
         problems.raise_errors()
