@@ -112,6 +112,15 @@ def _number(match: re.Match[str], group: str, code: str) -> int:
     return int(text)
 
 
+def parse_priority(token: str) -> int:
+    """The priority of a definition, `2` or `-1`. Raises LiteralError."""
+    if re.fullmatch(r"[+-]?\d{1,10}", token) and abs(int(token)) <= MAX_NUMBER:
+        return int(token)
+    help = "write `A.2: ...` or, to come after others, `A.-1: ...`"
+    message = f"a priority is an integer of at most {MAX_NUMBER}"
+    raise LiteralError("lark-bad-priority", message, 0, len(token), help)
+
+
 _ID_RANGE = re.compile(r"\s*(?P<low>\d+)\s*(?:-\s*(?P<high>\d+)\s*)?")
 
 

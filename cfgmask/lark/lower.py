@@ -16,6 +16,7 @@ from cfgmask.lark.names import START, Symbols, resolve_names
 from cfgmask.lark.options import read_options
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.rules import RuleLowering, spelling
+from cfgmask.lark.templates import expand
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 from cfgmask.limits import Limits
 
@@ -34,7 +35,9 @@ def lower_document(
     named = literals.define(symbols.terminals, _imported(symbols, literals))
     json_blocks = JsonBlocks(json_options, limits, problems)
     lowering = RuleLowering(symbols, named, literals, json_blocks, problems)
-    rules = [lowering.lower(rule) for rule in symbols.rules.values()]
+    written_out, unused_templates = expand(symbols.rules, limits, problems)
+    rules = [lowering.lower(rule) for rule in written_out.values()]
+    _check_unused_templates(unused_templates, lowering, problems)
     ignored = tuple(_ignored(ignore, named, literals, lowering, problems) for ignore in document.ignores)
     _warn_of_empty_terminals(symbols, named, problems)
     problems.raise_errors()
@@ -84,6 +87,16 @@ def _ignored(
         problems.error("lark-empty-ignore", "only the empty text would be ignored", ignore.span)
     terminal = rules.terminal(ignore.body.text) if isinstance(ignore.body, nodes.Name) else None
     return terminal or ir.Terminal(spelling(ignore.body), lowered.tree, span=ignore.body.span)
+
+
+def _check_unused_templates(templates: list[nodes.Definition], lowering: RuleLowering, problems: Problems) -> None:
+    """What is wrong inside of them is said as of any other rule."""
+    # A use of them may have been what could not be read.
+    tell = not problems.has_errors
+    for template in templates:
+        lowering.lower(template)
+        if tell:
+            problems.warning("lark-unused-rule", f"the template `{template.name}` is not used", template.span)
 
 
 def _warn_of_empty_terminals(symbols: Symbols, named: dict[str, TerminalRegex], problems: Problems) -> None:

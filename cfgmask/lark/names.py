@@ -30,6 +30,7 @@ def resolve_names(document: nodes.Document, problems: Problems) -> Symbols:
     known = {*symbols.rules, *symbols.terminals, *symbols.imports}
     used = _check_uses(document, known, problems)
     _check_start(document, symbols, problems)
+    _check_parameters(document, symbols, problems)
     # What could not be read may have used anything, and a misspelled name meant to use something.
     if not problems.has_errors:
         _report_unused(symbols, used, problems)
@@ -85,12 +86,20 @@ def _uses(document: nodes.Document) -> Iterator[tuple[nodes.Definition | nodes.I
         for node in nodes.walk(statement.body):
             if isinstance(node, nodes.Name):
                 yield statement, node
+            elif isinstance(node, nodes.TemplateUse):
+                yield statement, nodes.Name(node.name, node.template)
+
+
+def _parameters(definition: nodes.Definition) -> set[str]:
+    return {parameter.text for parameter in definition.parameters}
 
 
 def _check_uses(document: nodes.Document, known: set[str], problems: Problems) -> set[str]:
     """Report names that are unknown or out of place; the names that are used outside their own definition."""
     used: set[str] = set()
     for statement, name in _uses(document):
+        if isinstance(statement, nodes.Definition) and name.text in _parameters(statement):
+            continue
         if isinstance(statement, nodes.Ignore) or name.text != statement.name:
             used.add(name.text)
         is_rule = not is_terminal_name(name.text)
@@ -123,6 +132,31 @@ def _check_start(document: nodes.Document, symbols: Symbols, problems: Problems)
     else:
         span, help = Span(document.source, 0, 0), "every text of the grammar is a `start`: write `start: ...`"
     problems.error("lark-no-start", "the grammar has no rule `start`", span, help=help)
+
+
+def _check_parameters(document: nodes.Document, symbols: Symbols, problems: Problems) -> None:
+    """Report parameters of templates that cannot be told from something else."""
+    for definition in document.definitions:
+        if definition.is_terminal and definition.parameters:
+            message, help = "a terminal cannot be a template", "make it a rule by writing its name in lower case"
+            problems.error("lark-template-terminal", message, definition.span, help=help)
+        if definition.name == START and definition.parameters:
+            message = "the rule `start` cannot be a template: nothing gives it arguments"
+            problems.error("lark-no-start", message, definition.span, help="use the template in a `start` of its own")
+        seen: set[str] = set()
+        for parameter in definition.parameters:
+            name = parameter.text
+            if is_terminal_name(name):
+                message, help = "parameters are named like rules", f"write `{name.lower()}`"
+                problems.error("lark-template-parameter", message, parameter.span, help=help)
+            elif name in symbols.rules:
+                related = (Related(symbols.rules[name].span, "it is defined here"),)
+                message = f"the parameter `{name}` has the name of a rule"
+                problems.error("lark-template-parameter", message, parameter.span, related=related)
+            elif name in seen:
+                message = f"the template has two parameters `{name}`"
+                problems.error("lark-template-parameter", message, parameter.span)
+            seen.add(name)
 
 
 def _report_unused(symbols: Symbols, used: set[str], problems: Problems) -> None:

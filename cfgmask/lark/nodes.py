@@ -6,7 +6,8 @@ Nodes compare by identity. Trees of expressions may be as deep as `Limits.max_ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence as SequenceOf
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from cfgmask.diagnostics import Source, Span
@@ -62,6 +63,16 @@ class JsonBlock:
     """`%json {...}`; `value` is the span of the braces and what is between them."""
 
     value: Span
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class TemplateUse:
+    """`name{argument, ...}`; `template` is the span of the name."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    template: Span
     span: Span
 
 
@@ -124,17 +135,23 @@ class Alias:
 
 
 Leaf: TypeAlias = Name | String | Pattern | CharacterRange | SpecialTokens | JsonBlock | Invalid
-Expression: TypeAlias = Leaf | Sequence | Choice | Intersection | Complement | Repeat | Alias
+Expression: TypeAlias = Leaf | TemplateUse | Sequence | Choice | Intersection | Complement | Repeat | Alias
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A rule or, if `is_terminal`, a terminal. `span` is that of its name."""
+    """A rule or, if `is_terminal`, a terminal. `span` is that of its name.
+
+    parameters  those of a template; none: the rule is no template
+    priority    as Lark has it: of a terminal, among those that end together; of a rule, among parse trees
+    """
 
     name: str
     is_terminal: bool
     body: Expression
     span: Span
+    parameters: tuple[Name, ...] = ()
+    priority: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +207,19 @@ def children(node: Expression) -> tuple[Expression, ...]:
         return node.parts
     if isinstance(node, (Complement, Repeat, Alias)):
         return (node.body,)
-    return ()
+    return node.arguments if isinstance(node, TemplateUse) else ()
+
+
+def with_children(node: Expression, parts: SequenceOf[Expression]) -> Expression:
+    """The node with other parts; itself where they are the same."""
+    if all(new is old for new, old in zip(parts, children(node), strict=True)):
+        return node
+    if isinstance(node, (Sequence, Choice, Intersection)):
+        return replace(node, parts=tuple(parts))
+    if isinstance(node, TemplateUse):
+        return replace(node, arguments=tuple(parts))
+    assert isinstance(node, (Complement, Repeat, Alias))
+    return replace(node, body=parts[0])
 
 
 def fold(root: Expression, combine: Callable[[Expression, list[T]], T]) -> T:

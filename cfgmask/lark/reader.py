@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from lark import Token, Tree, UnexpectedToken
 
 from cfgmask.diagnostics import Source, Span
 from cfgmask.lark import nodes
-from cfgmask.lark.literals import LiteralError, parse_count, parse_special_tokens, unescape
+from cfgmask.lark.literals import LiteralError, parse_count, parse_priority, parse_special_tokens, unescape
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.refusals import OTHER_IMPORT, REFUSALS, RELATIVE_IMPORT, Refusal
 from cfgmask.lark.statements import TokenStatement, statements
@@ -49,10 +50,28 @@ _TOKEN_WORDS = {
 _MAX_SHOWN = 60
 """The longest piece of a grammar that a message repeats."""
 
+
+@dataclass(frozen=True, eq=False)
+class _Parameters:
+    """`{x, y}` behind the name of a template."""
+
+    names: tuple[nodes.Name, ...]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class _Priority:
+    """`.2` behind the name of a definition."""
+
+    value: int
+    span: Span
+
+
 Built: TypeAlias = Any
 """What a piece of a parse tree became: a node, a list of statements, None, or a token that its parent reads."""
 
 T = TypeVar("T")
+H = TypeVar("H", _Parameters, _Priority)
 
 
 def read(source: Source, limits: Limits, problems: Problems) -> nodes.Document:
@@ -166,13 +185,39 @@ class _Reader:
         if is_terminal_name(name) and parts[0] is not name:
             message = "`?` and `!` go before the names of rules only"
             self._problems.error("lark-terminal-modifier", message, self._span(parts[0]))
-        if not self._check_name(name) or None in parts:
+        if not self._check_name(name):
             self._defined_elsewhere.add(str(name))
             return []
-        return [nodes.Definition(str(name), is_terminal_name(name), body, self._span(name))]
+        parameters = self._only(_Parameters, "list of parameters", parts)
+        priority = self._only(_Priority, "priority", parts)
+        return [
+            nodes.Definition(
+                str(name),
+                is_terminal_name(name),
+                body,
+                self._span(name),
+                parameters.names if parameters is not None else (),
+                priority.value if priority is not None else 0,
+            )
+        ]
+
+    def _only(self, kind: type[H], what: str, parts: list[Built]) -> H | None:
+        """The part of a definition's head that is of a kind, if there is one; reports a second one."""
+        found = [part for part in parts if isinstance(part, kind)]
+        for part in found[1:]:
+            self._problems.error("lark-syntax", f"the definition has a second {what}", part.span)
+        return found[0] if found else None
 
     def build_modifier(self, parts: list[Built]) -> Built:
         return nodes.Invalid(self._span(parts[0]))
+
+    def build_template_parameters(self, parts: list[Built]) -> Built:
+        names = [token for token in parts if token.type == "NAME" and self._check_name(token)]
+        return _Parameters(tuple(nodes.Name(str(name), self._span(name)) for name in names), self._across(parts))
+
+    def build_priority(self, parts: list[Built]) -> Built:
+        span = self._across(parts)
+        return _Priority(self._literal(parts[1], parse_priority) or 0, span)
 
     def build_ignore(self, parts: list[Built]) -> Built:
         return [nodes.Ignore(parts[1], self._across(parts))]
@@ -289,6 +334,14 @@ class _Reader:
             return nodes.Invalid(span)
         return nodes.SpecialTokens(read.names, read.ranges, read.negated, span)
 
+    def build_template_use(self, parts: list[Built]) -> Built:
+        name, *rest = parts
+        arguments = tuple(part for part in rest if not isinstance(part, Token))
+        span = self._across(parts)
+        if not self._check_name(name):
+            return nodes.Invalid(span)
+        return nodes.TemplateUse(str(name), arguments, self._span(name), span)
+
     def build_json_block(self, parts: list[Built]) -> Built:
         return nodes.JsonBlock(self._span(parts[1]), self._across(parts))
 
@@ -306,7 +359,7 @@ class _Reader:
     def _refuse(self, refusal: Refusal, construct: str, parts: list[Built]) -> Built:
         """Report a construct and give what stands in its place.
 
-        That is an `Invalid` expression, no statement, or None where a definition cannot be kept without it.
+        That is an `Invalid` expression or no statement.
         """
         is_statement = isinstance(parts[0], Token) and parts[0].type in _REFUSED_STATEMENTS
         place = self._span(parts[0]) if is_statement else self._across(parts)
@@ -315,8 +368,6 @@ class _Reader:
             self._defined_elsewhere.update(str(name) for name in parts[1:])
         elif construct in ("override", "extend"):
             self._defined_elsewhere.update(definition.name for definition in parts[1])
-        if construct == "template_parameters":
-            return None
         return [] if is_statement else nodes.Invalid(place)
 
     def _report_refusal(self, refusal: Refusal, span: Span) -> None:

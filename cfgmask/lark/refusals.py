@@ -25,12 +25,9 @@ REFUSALS: dict[str, Refusal] = {
     "foreign_options": _unsupported(
         "llguidance", "options of llguidance (`%llguidance`)", "remove it, or choose an option of `%cfgmask {...}`"
     ),
-    "template_parameters": _unsupported("template", "templates", "write a rule for each use"),
-    "template_use": _unsupported("template", "templates", "write a rule for each use"),
     "rule_parameter": _unsupported("parameter", "parametric rules (`::`)"),
     "parametric_use": _unsupported("parameter", "parametric rules (`::`)"),
     "condition": _unsupported("condition", "conditions on alternatives (`%if`)"),
-    "priority": _unsupported("priority", "priorities"),
     "attributes": _unsupported("attribute", "rule attributes (`[...]` after a rule's name)"),
     "regex_block": _unsupported("regex-block", "`%regex` blocks"),
     "lark_block": _unsupported("nested-lark", "nested grammars (`%lark`)", "write its rules into this grammar"),

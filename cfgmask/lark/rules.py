@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from cfgmask.grammar import ir
 from cfgmask.lark import nodes
 from cfgmask.lark.json_blocks import JsonBlocks
 from cfgmask.lark.names import Symbols
 from cfgmask.lark.problems import Problems
+from cfgmask.lark.templates import literal_key
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 
 _LITERALS = (nodes.String, nodes.Pattern, nodes.CharacterRange)
@@ -31,6 +32,9 @@ class RuleLowering:
         self._json_blocks = json_blocks
         self._problems = problems
         self._terminals = {name: _named_terminal(name, named[name], symbols) for name in named}
+        self._priorities = _priorities(symbols)
+        # A template's literals are the same nodes in each of its uses.
+        self._lowered: dict[int, tuple[nodes.Expression, ir.Expr]] = {}
 
     def lower(self, rule: nodes.Definition) -> ir.Rule:
         """The rule in the scope 0. What rules cannot hold is reported."""
@@ -43,12 +47,10 @@ class RuleLowering:
     def _combine(self, node: nodes.Expression, parts: list[ir.Expr]) -> ir.Expr:
         if isinstance(node, nodes.Name):
             return self._terminals.get(node.text) or ir.RuleRef(node.text, node.span)
-        if isinstance(node, nodes.SpecialTokens):
-            return ir.TokenSet(spelling(node), node.names, node.ranges, node.negated, node.span)
-        if isinstance(node, nodes.JsonBlock):
-            return self._json_blocks.lower(node)
-        if isinstance(node, _LITERALS):
-            return self._literal(node)
+        if isinstance(node, (nodes.SpecialTokens, nodes.JsonBlock, *_LITERALS)):
+            if id(node) not in self._lowered:
+                self._lowered[id(node)] = node, self._leaf(node)
+            return self._lowered[id(node)][1]
         if isinstance(node, (nodes.Intersection, nodes.Complement)):
             return self._refuse(node)
         if isinstance(node, nodes.Alias) or (len(parts) == 1 and isinstance(node, _GROUPS)):
@@ -59,11 +61,16 @@ class RuleLowering:
             return _repeat(parts[0], node)
         return ir.Sequence(tuple(parts))
 
-    def _literal(self, node: nodes.String | nodes.Pattern | nodes.CharacterRange) -> ir.Expr:
+    def _leaf(self, node: nodes.Expression) -> ir.Expr:
+        if isinstance(node, nodes.SpecialTokens):
+            return ir.TokenSet(spelling(node), node.names, node.ranges, node.negated, node.span)
+        if isinstance(node, nodes.JsonBlock):
+            return self._json_blocks.lower(node)
         lowered = self._literals.literal(node)
         if lowered.only_empty:
             return _NOTHING_MORE
-        return ir.Terminal(spelling(node), lowered.tree, span=node.span)
+        priority = self._priorities.get(literal_key(node), 0)
+        return ir.Terminal(spelling(node), lowered.tree, priority, span=node.span)
 
     def _refuse(self, node: nodes.Intersection | nodes.Complement) -> ir.Expr:
         operator = "&" if isinstance(node, nodes.Intersection) else "~"
@@ -83,7 +90,24 @@ def spelling(node: nodes.Expression) -> str:
 
 def _named_terminal(name: str, lowered: TerminalRegex, symbols: Symbols) -> ir.Terminal:
     place = symbols.terminals.get(name) or symbols.imports.get(name)
-    return ir.Terminal(name, lowered.tree, span=place.span if place is not None else None)
+    priority = symbols.terminals[name].priority if name in symbols.terminals else 0
+    return ir.Terminal(name, lowered.tree, priority, span=place.span if place is not None else None)
+
+
+def _priorities(symbols: Symbols) -> dict[Hashable, int]:
+    """The priorities of terminals that are one literal, which that literal has in rules too: to Lark they are one."""
+    found: dict[Hashable, int] = {}
+    for definition in symbols.terminals.values():
+        key = literal_key(_sole_part(definition.body))
+        if key is not None and definition.priority:
+            found.setdefault(key, definition.priority)
+    return found
+
+
+def _sole_part(node: nodes.Expression) -> nodes.Expression:
+    while isinstance(node, (nodes.Sequence, nodes.Choice)) and len(node.parts) == 1:
+        node = node.parts[0]
+    return node
 
 
 def _repeat(body: ir.Expr, node: nodes.Repeat) -> ir.Expr:

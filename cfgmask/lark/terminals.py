@@ -67,6 +67,9 @@ class TerminalLowering:
             if isinstance(node, nodes.Alias):
                 self._problems.error("lark-alias-in-terminal", "terminals have no aliases", node.span)
                 return INVALID
+            if isinstance(node, nodes.TemplateUse):
+                # It is a rule, and was reported as one.
+                return INVALID
             return self._combine(node, parts) if parts else self.literal(node)
 
         return nodes.fold(body, combine)

@@ -58,6 +58,12 @@ CASES = {
     "import with alias": ("start: N\n%import common.SIGNED_NUMBER -> N", "1.e-", 5),
     "escaped string": ('start: ESCAPED_STRING "a"?\n%import common.ESCAPED_STRING', '"a\\', 5),
     "C comment": ("start: C_COMMENT\n%import common.C_COMMENT", "/*a", 6),
+    "template": ('start: l{"a", "b"} "c" l{x, "b"}\nl{p, s}: p (s p)*\nx: "a"?', "abc", 6),
+    "recursive template": ('start: t{"a"} | t{"b"} "c"\nt{p}: p t{p} p | "c"', "abc", 6),
+    "templates in templates": ('start: t{t{"a"}}\nt{p}: p "b" | t{"c"}? p', "abc", 5),
+    "template as an argument": ('start: f{t, "a"}\nf{g, p}: g{p} g{/b+/}\nt{p}: "<" p ">"', "ab<>", 7),
+    "templates in a circle": ('start: x{"a"}\nx{p}: p y{p} | p\ny{p}: "b" x{p}', "ab", 7),
+    "priorities": ('start: A a | B b\nA.2: "a"\nB.-1: /[ab]/\na.3: "b"\nb.-2: "c"?', "abc", 3),
     "expression": (
         'start: sum\nsum: product | sum "+" product\nproduct: atom | product "*" atom\natom: /1+/ | "(" sum ")"',
         "1+*()",
@@ -97,9 +103,11 @@ def test_same_language(name: str) -> None:
 
 
 # Random grammars over the characters a and b. No terminal matches the empty text: Lark has none such.
+# t and u are templates; of the priorities none changes the language.
 literals = st.sampled_from(
     ['"a"', '"b"', '"ab"', '"ba"', "/a+/", "/[ab]/", "/ab?/", "/(ab)+/", '"B"i', '"a".."b"', "T", "U"]
 )
+priorities = st.sampled_from(["", "", ".1", ".-2"])
 operators = st.sampled_from(["", "", "", "?", "*", "+", "~2", "~1..2", "~0..1"])
 
 
@@ -121,9 +129,16 @@ def expressions(names: list[str]) -> st.SearchStrategy[str]:
 @st.composite
 def grammars(draw: st.DrawFn) -> str:
     rules = ["start", "x", "y"]
-    bodies = {name: draw(st.lists(expressions(rules), min_size=1, max_size=3, unique=True)) for name in rules}
-    lines = [f"{name}: {' | '.join(alternatives)}" for name, alternatives in bodies.items()]
-    lines += ['T: "a" "b"?', "U: /b+/ | T T"]
+    argument = st.one_of(literals, st.sampled_from(["x", "y"]))
+    uses = st.one_of(st.builds("t{{{}}}".format, argument), st.builds("u{{{}, {}}}".format, argument, argument))
+    symbols = [*rules, *draw(st.lists(uses, max_size=3))]
+    heads = {"start": symbols, "x": symbols, "y": symbols, "t{p}": [*rules, "p", "t{p}"], "u{p, q}": ["p", "q", "t{q}"]}
+    lines = []
+    for head, names in heads.items():
+        alternatives = draw(st.lists(expressions(names), min_size=1, max_size=3, unique=True))
+        name, brace, parameters = head.partition("{")
+        lines.append(f"{name}{brace}{parameters}{draw(priorities)}: {' | '.join(alternatives)}")
+    lines += [f'T{draw(priorities)}: "a" "b"?', f"U{draw(priorities)}: /b+/ | T T"]
     if draw(st.booleans()):
         lines.append("%ignore /c/")
     return "\n".join(lines)

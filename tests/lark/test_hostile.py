@@ -17,6 +17,7 @@ from tests.lark.test_diagnostics import sections
 
 MEGABYTES = 1_000_000
 _LIMITS = Limits()
+_LETTERS = "abcdefghijklmnopqrsu"
 _JUNK = random.Random(1).choices('abcXYZ|()[]{}:"/~<>%?*+ \n\t.,-_&!@', k=MEGABYTES)
 
 
@@ -54,6 +55,14 @@ REFUSED = {
     "an option of many digits": ('%cfgmask {"lexer": ' + "9" * 100_000 + "}\n" + 'start: "a"', {"lark-bad-options"}),
     "many unknown names": ("start: " + " ".join(f"x{i}" for i in range(5_000)), {"lark-too-many-errors"}),
     "many definitions of one name": ('start: "a"\n' * 5_000, {"lark-too-many-errors"}),
+    "all orders of twenty arguments": (
+        "start: t{" + ", ".join(f'"{letter}"' for letter in _LETTERS) + "}\n"
+        "t{" + ", ".join(_LETTERS) + "}: t{" + ", ".join(_LETTERS[1] + _LETTERS[0] + _LETTERS[2:]) + "}"
+        " | t{" + ", ".join(_LETTERS[1:] + _LETTERS[0]) + "}",
+        "max_source_bytes",
+    ),
+    "templates that double": ('start: t{"a"}\nt{x}: t{u{x, x}} | "b"\nu{x, y}: x y', {"lark-endless-template"}),
+    "a template in templates": ("start: " + "t{" * 190 + '"a"' + "}" * 190 + "\nt{x}: x", {"lark-endless-template"}),
     "only left-recursive": ('start: start "a"', {"lark-endless-rule"}),
 }
 
