@@ -197,10 +197,13 @@ class Matcher:
 def fill_masks(matchers: Sequence[Matcher | None], bits: NDArray[Any], threads: int = 1) -> list[Exception | None]:
     """Fill row i of `bits` with the mask of matcher i.
 
-    matchers  None in place of a matcher gives a row of ones. With threads above 1 no matcher may stand in two rows.
+    matchers  None in place of a matcher gives a row of ones. No matcher may stand in two rows
     bits      two-dimensional array of uint32 or int32 with at least as many rows as matchers, each contiguous and of at
               least ceil(n_vocab / 32) words; the rows beyond the matchers are left as they are
-    threads   how many of them share the work, at least 1; above 1 it is done outside of Python's interpreter lock
-    returns   an error or None for each matcher; a row with an error allows nothing, the others are as they should be
+    threads   how many of them share the work at most, at least 1
+    returns   an error or None for each matcher; a row with an error is what `Matcher.fill_mask` leaves then, the others
+              are as they should be
     Errors: TypeError and ValueError for arguments of another shape or type.
+    Cost: for 64 remembered masks of 128k tokens 60 microseconds on one thread. Works outside of Python's interpreter
+    lock. Threads share the copying; masks that are not remembered are computed one after the other.
     """

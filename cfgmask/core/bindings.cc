@@ -10,7 +10,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -19,12 +18,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "bindings/docs.h"
 #include "bindings/regex_trees.h"
+#include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
 #include "vocab/vocabulary.h"
@@ -183,27 +182,7 @@ void apply(PyMatcher& self, const AnyArray& logits) {
   if (error) std::rethrow_exception(error);
 }
 
-// One row of a batch. Errors are kept, not thrown: the other rows go on.
-struct BatchRow {
-  Matcher* matcher;
-  std::span<uint32_t> bits;
-  std::exception_ptr error;
-
-  void fill() {
-    if (matcher == nullptr) {
-      std::fill(bits.begin(), bits.end(), UINT32_MAX);
-      return;
-    }
-    try {
-      fill_row(*matcher, bits);
-    } catch (...) {
-      std::fill(bits.begin(), bits.end(), 0);
-      error = std::current_exception();
-    }
-  }
-};
-
-nb::list fill_masks(const nb::sequence& matchers, const AnyArray& bits, size_t threads) {
+nb::list fill_batch(const nb::sequence& matchers, const AnyArray& bits, size_t threads) {
   check_mask_array(bits, 2);
   const size_t n = nb::len(matchers);
   if (n > bits.shape(0)) throw nb::value_error("there are more matchers than rows");
@@ -217,20 +196,11 @@ nb::list fill_masks(const nb::sequence& matchers, const AnyArray& bits, size_t t
       throw nb::type_error("fill_masks takes a sequence of Matcher or None");
     }
     const size_t n_words = matcher == nullptr ? 0 : matcher->matcher.grammar().vocabulary().n_words();
-    rows.push_back({matcher == nullptr ? nullptr : &matcher->matcher, mask_row(bits, i, n_words), nullptr});
+    rows.push_back({matcher == nullptr ? nullptr : &matcher->matcher, mask_row(bits, i, n_words)});
   }
-  if (threads == 1 || n < 2) {
-    for (BatchRow& row : rows) row.fill();
-  } else {
+  {
     const nb::gil_scoped_release release;
-    std::atomic<size_t> next{0};
-    auto work = [&] {
-      for (size_t i = next++; i < rows.size(); i = next++) rows[i].fill();
-    };
-    std::vector<std::thread> pool;
-    for (size_t i = 1; i < std::min(threads, n); ++i) pool.emplace_back(work);
-    work();
-    for (std::thread& thread : pool) thread.join();
+    fill_masks(rows, threads);
   }
   nb::list errors;
   for (const BatchRow& row : rows) {
@@ -482,5 +452,5 @@ NB_MODULE(_core, m) {
   bind_grammar_builder(m);
   bind_compiled_grammar(m);
   bind_matcher(m);
-  m.def("fill_masks", &fill_masks, "matchers"_a, "bits"_a.noconvert(), "threads"_a = 1, docs::fill_masks);
+  m.def("fill_masks", &fill_batch, "matchers"_a, "bits"_a.noconvert(), "threads"_a = 1, docs::fill_masks);
 }

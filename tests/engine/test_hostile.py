@@ -13,7 +13,7 @@ import cfgmask
 from cfgmask.grammar import regex_tree as tree
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, Sequence, TokenSet
 from tests.build import DIGITS, alt, cat, choice, cls, grammar, lit, many, opt, rep, rule, scope, seq, t
-from tests.engine.harness import compile_ir, mask_of
+from tests.engine.harness import as_set, compile_ir, mask_of
 
 END = 256
 
@@ -238,16 +238,13 @@ def test_a_mask_over_the_limit_allows_nothing_but_the_end(limit: str) -> None:
 
 
 def test_an_error_in_a_batch_is_its_rows_alone() -> None:
-    matcher, _ = stuck("max_item_sets")
+    """Its row is what `fill_mask` leaves: end tokens where the text is complete."""
+    complete, cut_off = stuck("max_item_sets")[0], stuck("max_items")[0]
     fine = compile_ir(grammar(rule("start", "a"))).matcher()
-    bits = np.zeros((3, 9), dtype=np.uint32)
-    errors = cfgmask.fill_masks([fine, matcher, fine], bits, threads=2)
-    assert errors[0] is None
-    assert errors[2] is None
-    assert isinstance(errors[1], cfgmask.LimitExceeded)
-    assert not bits[1, :8].any()
-    assert bits[0].any()
-    assert np.array_equal(bits[0], bits[2])
+    bits = np.full((4, 9), 0xFFFFFFFF, dtype=np.uint32)
+    errors = cfgmask.fill_masks([fine, complete, cut_off, fine], bits, threads=2)
+    assert [getattr(error, "limit", None) for error in errors] == [None, "max_item_sets", "max_items", None]
+    assert [as_set(row) for row in bits] == [{ord("a")}, {END}, set(), {ord("a")}]
 
 
 def test_masks_are_forgotten_over_their_limit() -> None:

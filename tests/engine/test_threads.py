@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 from collections.abc import Callable
@@ -112,7 +113,7 @@ def test_masks_forgotten_by_another_thread() -> None:
         forgetter.join()
 
 
-@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize("threads", [2, 5, 1000])
 def test_batches_on_threads(threads: int) -> None:
     vocabulary, other = make_vocabulary(), make_vocabulary()
     compiled = [cfgmask.compile(cfgmask.Grammar(ir), vocabulary) for ir in GRAMMARS]
@@ -132,6 +133,24 @@ def test_batches_on_threads(threads: int) -> None:
                 token = rng.choice(allowed)
                 matcher.advance(token)
                 reference.advance(token)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_forked_process_fills_batches_with_threads_of_its_own() -> None:
+    matchers = [cfgmask.compile(cfgmask.Grammar(GRAMMARS[0]), make_vocabulary()).matcher() for _ in range(4)]
+    bits = np.zeros((4, (matchers[0].compiled.vocabulary.n_vocab + 31) // 32), dtype=np.int32)
+    cfgmask.fill_masks(matchers, bits, threads=3)
+    child = os.fork()
+    if child == 0:
+        # Not even an assertion may leave this block: the child would go on with the tests of its parent.
+        code = 1
+        try:
+            again = np.zeros_like(bits)
+            cfgmask.fill_masks(matchers, again, threads=3)
+            code = 0 if np.array_equal(again, bits) else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_one_matcher_of_each_thread_over_a_grammar_that_goes_away() -> None:

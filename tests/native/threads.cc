@@ -2,7 +2,8 @@
 // others.
 //
 // Each thread makes random walks with masks, forks and rollbacks over a JSON-like grammar and a synthetic vocabulary,
-// while others compile further grammars for the same vocabulary and forget masks. Run under thread sanitizer.
+// while others fill masks in batches, compile further grammars for the same vocabulary and forget masks. Run under
+// thread sanitizer.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "check.h"
+#include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
 #include "matcher_checks.h"
@@ -26,6 +28,8 @@ constexpr int kWalkers = 3;
 constexpr int kWalksEach = 100;
 constexpr int kSteps = 60;
 constexpr int kCompilations = 60;
+constexpr size_t kRows = 12;
+constexpr int kBatches = 40;
 
 using Random = std::mt19937_64;
 
@@ -103,6 +107,28 @@ void walk(const std::shared_ptr<CompiledGrammar>& grammar, uint64_t seed) {
   }
 }
 
+// Batches of walking matchers, and a row without one: the same masks as row by row.
+void walk_batch(const std::shared_ptr<CompiledGrammar>& grammar, uint64_t seed) {
+  Random random(seed);
+  std::vector<Matcher> matchers(kRows, Matcher(grammar));
+  std::vector<Bits> masks(kRows + 1, Bits(grammar->vocabulary().n_words() + 1));
+  for (int n = 0; n < kBatches; ++n) {
+    std::vector<BatchRow> rows;
+    for (size_t i = 0; i < kRows; ++i) rows.push_back({&matchers[i], masks[i]});
+    rows.push_back({nullptr, masks[kRows]});
+    fill_masks(rows, 1 + random() % 4);
+    CHECK(masks[kRows] == Bits(masks[kRows].size(), UINT32_MAX));
+    for (size_t i = 0; i < kRows; ++i) {
+      CHECK(!rows[i].error && masks[i].back() == 0);
+      const std::vector<TokenId> allowed = tokens_of(masks[i]);
+      Bits alone = mask_of(matchers[i]);
+      alone.push_back(0);
+      CHECK(alone == masks[i]);
+      CHECK(matchers[i].advance(allowed[random() % allowed.size()]));
+    }
+  }
+}
+
 void run() {
   VocabularyStores stores(make_vocabulary());
   const std::shared_ptr<CompiledGrammar> grammar = make_json(stores, 30);
@@ -115,6 +141,7 @@ void run() {
     threads.emplace_back([&grammar, i] {
       for (int n = 0; n < kWalksEach; ++n) walk(grammar, static_cast<uint64_t>(i * kWalksEach + n));
     });
+  for (uint64_t seed = 0; seed < 2; ++seed) threads.emplace_back([&grammar, seed] { walk_batch(grammar, seed); });
   threads.emplace_back([&] {
     for (int i = 0; i < kCompilations; ++i) {
       walk(make_json(stores, static_cast<uint32_t>(i)), 1);

@@ -145,14 +145,7 @@ bool CompiledGrammar::expects_token_set(StateId state) {
 
 // ---- masks
 
-void CompiledGrammar::fill_mask(StateId state, std::span<uint32_t> bits) {
-  mask(state).write(bits);
-  if (accepting(state)) {
-    for (TokenId token : vocabulary_->end_tokens) set_bit(bits, token);
-  }
-}
-
-const Mask& CompiledGrammar::mask(StateId state) {
+std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
   auto& slot = states_[state.value].mask;
   if (slot == nullptr) {
     if (mask_bytes_ > mask_cache_bytes_) clear_masks();
@@ -161,11 +154,11 @@ const Mask& CompiledGrammar::mask(StateId state) {
     mask_bytes_ += slot->bytes();
     ++n_masks_;
   }
-  return *slot;
+  return slot;
 }
 
-std::unique_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
-  auto mask = std::make_unique<Mask>();
+std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
+  auto mask = std::make_shared<Mask>();
   const auto all = configurations(state);
   std::vector<std::shared_ptr<const LexerTable>> tables;
   if (grammar_.complete) {

@@ -62,8 +62,9 @@ class CompiledGrammar {
   bool accepting(StateId state);
   // Whether some token set may match here.
   bool expects_token_set(StateId state);
-  // The mask, end tokens included. `bits` has vocabulary().n_words() words, all overwritten.
-  void fill_mask(StateId state, std::span<uint32_t> bits);
+  // The mask without end tokens, remembered. It is immutable and outlives its being forgotten, so it may be read when
+  // the guard is gone: its 16 KB for 128k tokens are copied by threads side by side.
+  std::shared_ptr<const Mask> mask(StateId state);
   std::vector<std::string> expected(StateId state);
 
   struct Stats {
@@ -74,7 +75,7 @@ class CompiledGrammar {
 
  private:
   struct StateInfo {
-    std::unique_ptr<const Mask> mask;
+    std::shared_ptr<const Mask> mask;
     std::optional<bool> accepting;
   };
 
@@ -83,8 +84,7 @@ class CompiledGrammar {
   std::vector<ItemSetId> item_sets_at_end(StateId state);
   std::optional<StateId> step_longest(StateId state, unsigned b);
   std::optional<StateId> step_complete(StateId state, unsigned b);
-  const Mask& mask(StateId state);
-  std::unique_ptr<const Mask> compute_mask(StateId state);
+  std::shared_ptr<const Mask> compute_mask(StateId state);
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
   bool begins(Configuration boundary, const LexerTable::Exit& exit) const;
   Configuration after_value(Configuration at, const LexerTable::Exit& exit);

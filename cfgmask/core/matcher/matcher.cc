@@ -4,26 +4,43 @@
 
 namespace cfgmask {
 
-namespace {
-
-void allow_end_tokens(const Vocabulary& vocabulary, std::span<uint32_t> bits) {
+void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) const {
+  if (mask_ != nullptr) {
+    mask_->write(bits);
+  } else {
+    std::fill(bits.begin(), bits.end(), 0);
+  }
+  if (!may_end_) return;
   for (TokenId token : vocabulary.end_tokens) set_bit(bits, token);
 }
 
-}  // namespace
-
-void Matcher::fill_mask(std::span<uint32_t> bits) {
+NextMask Matcher::next_mask() {
+  NextMask next;
   if (is_finished()) {
-    std::fill(bits.begin(), bits.end(), 0);
-    allow_end_tokens(grammar_->vocabulary(), bits);
-    return;
+    next.may_end_ = true;
+    return next;
   }
   const CompiledGrammar::Guard guard(*grammar_);
+  next.mask_ = grammar_->mask(state());
+  next.may_end_ = grammar_->accepting(state());
+  return next;
+}
+
+NextMask Matcher::next_mask_over_limit() {
+  NextMask next;
   try {
-    grammar_->fill_mask(state(), bits);
+    next.may_end_ = is_accepting();
   } catch (const LimitExceeded&) {
-    std::fill(bits.begin(), bits.end(), 0);
-    if (grammar_->accepting(state())) allow_end_tokens(grammar_->vocabulary(), bits);
+    next.may_end_ = false;  // not even that may be asked
+  }
+  return next;
+}
+
+void Matcher::fill_mask(std::span<uint32_t> bits) {
+  try {
+    next_mask().write(grammar_->vocabulary(), bits);
+  } catch (const LimitExceeded&) {
+    next_mask_over_limit().write(grammar_->vocabulary(), bits);
     throw;
   }
 }

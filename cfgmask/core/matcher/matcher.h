@@ -67,6 +67,19 @@ class History {
   Step* top_ = nullptr;
 };
 
+// What may come next, as found under the grammar's lock; written without it, so that threads copy masks side by side.
+class NextMask {
+ public:
+  // Overwrites `bits`, of vocabulary.n_words() words.
+  void write(const Vocabulary& vocabulary, std::span<uint32_t> bits) const;
+
+ private:
+  friend class Matcher;
+
+  std::shared_ptr<const Mask> mask_;  // or null, for nothing
+  bool may_end_ = false;
+};
+
 class Matcher {
  public:
   explicit Matcher(std::shared_ptr<CompiledGrammar> grammar) : grammar_(std::move(grammar)) {}
@@ -74,7 +87,11 @@ class Matcher {
   CompiledGrammar& grammar() const { return *grammar_; }
   const std::shared_ptr<CompiledGrammar>& shared_grammar() const { return grammar_; }
 
-  // Writes grammar().vocabulary().n_words() words. On LimitExceeded they are all zero but for end tokens.
+  // The mask of the next token. It stays as it is whatever becomes of the matcher.
+  NextMask next_mask();
+  // What is left when `next_mask` throws LimitExceeded: end tokens, where the text is complete.
+  NextMask next_mask_over_limit();
+  // Writes grammar().vocabulary().n_words() words, those of `next_mask_over_limit` where it throws LimitExceeded.
   void fill_mask(std::span<uint32_t> bits);
   // Whether the token fits; if so, the matcher has taken it.
   bool advance(TokenId token);

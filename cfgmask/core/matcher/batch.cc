@@ -1,0 +1,45 @@
+#include "matcher/batch.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "util/limits.h"
+#include "util/workers.h"
+
+namespace cfgmask {
+
+namespace {
+
+NextMask find_mask(BatchRow& row) {
+  if (row.matcher == nullptr) return {};
+  try {
+    return row.matcher->next_mask();
+  } catch (const LimitExceeded&) {
+    row.error = std::current_exception();
+    return row.matcher->next_mask_over_limit();
+  } catch (...) {
+    row.error = std::current_exception();
+    return {};
+  }
+}
+
+void write(const BatchRow& row, const NextMask& mask) {
+  if (row.matcher == nullptr) {
+    std::fill(row.bits.begin(), row.bits.end(), UINT32_MAX);
+    return;
+  }
+  const Vocabulary& vocabulary = row.matcher->grammar().vocabulary();
+  std::fill(row.bits.begin() + static_cast<std::ptrdiff_t>(vocabulary.n_words()), row.bits.end(), 0);
+  mask.write(vocabulary, row.bits.first(vocabulary.n_words()));
+}
+
+}  // namespace
+
+void fill_masks(std::span<BatchRow> rows, size_t threads) {
+  std::vector<NextMask> masks;
+  masks.reserve(rows.size());
+  for (BatchRow& row : rows) masks.push_back(find_mask(row));
+  Workers::shared().for_each(rows.size(), threads - 1, [&](size_t i) { write(rows[i], masks[i]); });
+}
+
+}  // namespace cfgmask
