@@ -153,6 +153,9 @@ class Regexes:
                 return self.keys(frozenset(keys))
             case tree.Divisible(modulus):
                 return self._make("divisible", modulus, 0)
+            case tree.Substring(chunks):
+                places = range(len(chunks) + 1)
+                return self.keys(frozenset(b"".join(chunks[a:b]) for a in places for b in places))
             case tree.JsonString(body, escapes):
                 return self._make("json", self.lower(body), escapes)
         raise TypeError(node)

@@ -67,6 +67,9 @@ def character_classes(draw: st.DrawFn) -> RegexTree:
 literals = st.text(characters, min_size=1, max_size=3).map(tree.text)
 key_sets = st.lists(texts.map(str.encode), min_size=1, max_size=4).map(lambda keys: tree.KeySet(tuple(keys)))
 divisibles = st.sampled_from([2, 3, 7, 30]).map(tree.Divisible)
+substrings = st.lists(st.text(st.sampled_from("ab "), max_size=3).map(str.encode), max_size=6).map(
+    lambda chunks: tree.Substring(tuple(chunks))
+)
 counts = st.tuples(st.integers(0, 2), st.one_of(st.none(), st.integers(0, 2))).map(
     lambda c: (c[0], None if c[1] is None else c[0] + c[1])
 )
@@ -85,7 +88,7 @@ def _combined_by_sets(parts: st.SearchStrategy[RegexTree]) -> st.SearchStrategy[
 
 plain_regexes = st.recursive(st.one_of(literals, character_classes()), _combined, max_leaves=5)
 text_regexes = st.recursive(
-    st.one_of(literals, character_classes(), key_sets, divisibles), _combined_by_sets, max_leaves=4
+    st.one_of(literals, character_classes(), key_sets, divisibles, substrings), _combined_by_sets, max_leaves=4
 )
 json_strings = st.builds(
     tree.JsonString, st.one_of(st.just(tree.ANY_TEXT), text_regexes), st.sampled_from(["any", "literal", "canonical"])
@@ -117,6 +120,8 @@ overlapping_regexes = st.sampled_from(
         tree.Concatenation((tree.Repetition(_AB, 0, None), tree.text("é"))),
         tree.Repetition(tree.char_class([(0x20, 0x20), (ord("a"), ord("b"))]), 1, None),
         tree.KeySet((b"a", b"aba", b"b ")),
+        tree.Substring((b"a", b"b", b"a", b"a", b" ", b"b")),
+        tree.Substring((b"ab", b"a", b"b", b"ab", b"aba")),
     ]
 )
 

@@ -40,6 +40,11 @@ def ends(node: RegexTree, text: str, start: int) -> set[int]:
             return {start + len(data.decode())} if text.startswith(data.decode(), start) else set()
         case tree.KeySet(keys):
             return {start + len(key.decode()) for key in keys if text.startswith(key.decode(), start)}
+        case tree.Substring(chunks):
+            runs = (
+                "".join(map(bytes.decode, chunks[a:b])) for a in range(len(chunks) + 1) for b in range(len(chunks) + 1)
+            )
+            return {start + len(run) for run in runs if text.startswith(run, start)}
         case tree.Divisible(modulus):
             places = {start}
             for end in range(start + 1, len(text) + 1):

@@ -93,6 +93,13 @@ class Divisible:
 
 
 @dataclass(frozen=True)
+class Substring:
+    """Any run of consecutive chunks, written together; the empty run too. Linear in the chunks' size."""
+
+    chunks: tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
 class JsonString:
     r"""A JSON string literal, quotes included, whose decoded text `body` matches. `body` describes valid UTF-8.
 
@@ -117,6 +124,7 @@ RegexTree: TypeAlias = (
     | Complement
     | KeySet
     | Divisible
+    | Substring
     | JsonString
 )
 

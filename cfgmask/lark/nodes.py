@@ -67,6 +67,14 @@ class JsonBlock:
 
 
 @dataclass(frozen=True, eq=False)
+class RegexBlock:
+    """`%regex {...}`; `value` is the span of the braces and what is between them."""
+
+    value: Span
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
 class TemplateUse:
     """`name{argument, ...}`; `template` is the span of the name."""
 
@@ -134,7 +142,7 @@ class Alias:
     span: Span
 
 
-Leaf: TypeAlias = Name | String | Pattern | CharacterRange | SpecialTokens | JsonBlock | Invalid
+Leaf: TypeAlias = Name | String | Pattern | CharacterRange | SpecialTokens | JsonBlock | RegexBlock | Invalid
 Expression: TypeAlias = Leaf | TemplateUse | Sequence | Choice | Intersection | Complement | Repeat | Alias
 
 

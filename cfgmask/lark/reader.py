@@ -23,7 +23,7 @@ from cfgmask.suggest import did_you_mean
 MAX_NAME = 200
 """The longest name: names are repeated in messages."""
 
-DIRECTIVES = ("%cfgmask", "%ignore", "%import", "%json")
+DIRECTIVES = ("%cfgmask", "%ignore", "%import", "%json", "%regex")
 """The supported `%` keywords."""
 
 _RULE_NAME = re.compile(r"_*[a-z][_a-z0-9-]*")
@@ -344,6 +344,9 @@ class _Reader:
 
     def build_json_block(self, parts: list[Built]) -> Built:
         return nodes.JsonBlock(self._span(parts[1]), self._across(parts))
+
+    def build_regex_block(self, parts: list[Built]) -> Built:
+        return nodes.RegexBlock(self._span(parts[1]), self._across(parts))
 
     # Shapes inside constructs that are refused as a whole: only their places matter.
 

@@ -29,7 +29,6 @@ REFUSALS: dict[str, Refusal] = {
     "parametric_use": _unsupported("parameter", "parametric rules (`::`)"),
     "condition": _unsupported("condition", "conditions on alternatives (`%if`)"),
     "attributes": _unsupported("attribute", "rule attributes (`[...]` after a rule's name)"),
-    "regex_block": _unsupported("regex-block", "`%regex` blocks"),
     "lark_block": _unsupported("nested-lark", "nested grammars (`%lark`)", "write its rules into this grammar"),
     "subgrammar": _unsupported("subgrammar", "references to other grammars (`@name`)"),
 }

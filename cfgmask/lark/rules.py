@@ -12,7 +12,7 @@ from cfgmask.lark.problems import Problems
 from cfgmask.lark.templates import literal_key
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 
-_LITERALS = (nodes.String, nodes.Pattern, nodes.CharacterRange)
+_LITERALS = (nodes.String, nodes.Pattern, nodes.CharacterRange, nodes.RegexBlock)
 _GROUPS = (nodes.Sequence, nodes.Choice)
 _NOTHING_MORE = ir.Sequence(())
 

@@ -12,7 +12,9 @@ from functools import lru_cache
 from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import regex_tree as regex
 from cfgmask.lark import nodes
+from cfgmask.lark.literals import LiteralError
 from cfgmask.lark.problems import Problems
+from cfgmask.lark.regex_blocks import regex_of_block
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 
@@ -82,9 +84,20 @@ class TerminalLowering:
             return self._pattern(node)
         if isinstance(node, nodes.CharacterRange):
             return TerminalRegex(regex.char_class([(node.first, node.last)]))
+        if isinstance(node, nodes.RegexBlock):
+            return self._regex_block(node)
         if isinstance(node, nodes.Sequence):
             return EMPTY
         return INVALID
+
+    def _regex_block(self, node: nodes.RegexBlock) -> TerminalRegex:
+        try:
+            tree = regex_of_block(node.value)
+        except LiteralError as error:
+            place = node.value.within(error.start, error.end)
+            self._problems.error(error.code, error.message, place, help=error.help)
+            return INVALID
+        return TerminalRegex(tree, only_empty=isinstance(tree, regex.Substring) and not any(tree.chunks))
 
     def _pattern(self, node: nodes.Pattern) -> TerminalRegex:
         source = node.span.source

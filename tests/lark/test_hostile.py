@@ -101,6 +101,7 @@ ACCEPTED = {
     + 'A150: "a"',
     "many rules": "start: r0\n" + "".join(f'r{i}: "a" r{i + 1}\n' for i in range(3_000)) + 'r3000: "b"',
     "a large count": 'start: "a"{0,2147483647}',
+    "substrings of a long text": 'start: %regex {"substring_chars": "' + "ab c" * 25_000 + '"}',
 }
 
 

@@ -82,6 +82,36 @@ CASES = {
         ['1.5e3 x_1/* a ** */"\\""', '1 x/**/""'],
         ['1 x/*/""', '1 x/* */"\\"', '1 x/**/"a"b"', '1x/**/""'],
     ),
+    "substrings of chunks": (
+        'start: "<" %regex {"substring_chunks": ["abc", "de", "", "fg"]} ">"',
+        ["<>", "<abc>", "<de>", "<abcde>", "<defg>", "<abcdefg>"],
+        ["<ab>", "<cde>", "<abcfg>", "<fgabc>"],
+    ),
+    "substrings of words": (
+        'start: "<" %regex {"substring_words": "foo  bar.. it\'s 3.5\\n"} ">"',
+        ["<>", "<foo>", "<foo  bar>", "<'>", "<it's>", "<.. it>", "<.5\n>"],
+        ["<fo>", "<foo >", "< bar>", "<foo bar>", "<. it>"],
+    ),
+    "substrings of characters": (
+        'start: "<" A ">"\nA: "«" %regex {"substring_chars": "ab é b"} "»" & /.{2,5}/',
+        ["<«»>", "<«b »>", "<« é »>"],
+        ["<«ab é»>", "<«ba»>", "<b>"],
+    ),
+    "substrings whose chunks begin alike": (
+        'start: "<" %regex {"substring_chunks": ["a", "ab", "b", "a", "b", "abc"]} ">"',
+        ["<aab>", "<aabb>", "<babc>", "<ba>", "<bab>", "<ababc>", "<abbababc>"],
+        ["<aa>b", "<abab>c", "<aabba", "<abcb>"],
+    ),
+    "integers between bounds": (
+        'start: %regex {"type": "integer", "minimum": -3, "exclusiveMaximum": 12}',
+        ["-3", "-1", "0", "9", "11"],
+        ["-4", "12", "1.0", "01", "+1", "111", "1e1"],
+    ),
+    "decimals between bounds": (
+        'start: %regex {"type": "number", "exclusiveMinimum": 0.1, "maximum": 2.25, "multipleOf": 0.05}',
+        ["0.15", "2", "2.2", "2.250", "1.05"],
+        ["0.1", "2.3", "0.11", "3", "1e0"],
+    ),
     "a schema in a rule": (
         'start: "call " %json {"type": "integer", "minimum": 5} "!" | %json {"const": "x"}',
         ["call 5!", "call 12!", '"x"'],

@@ -42,7 +42,7 @@ RegexPair RandomRegex::make(int depth, bool utf8) {
 
 RegexPair RandomRegex::make_leaf(bool utf8) {
   SlowRegex slow;
-  switch (source_.below(5)) {
+  switch (source_.below(6)) {
     case 0:
       slow.kind = Kind::kLiteral;
       slow.keys = {make_word()};
@@ -59,6 +59,10 @@ RegexPair RandomRegex::make_leaf(bool utf8) {
       slow.kind = Kind::kDivisible;
       slow.modulus = 1 + source_.below(12);
       return pair(store_.divisible(slow.modulus), slow);
+    case 4:
+      slow.kind = Kind::kSubstring;
+      for (uint32_t n = source_.below(8); n > 0; --n) slow.keys.push_back(make_word());
+      return pair(store_.substring(slow.keys), slow);
     default:
       slow.kind = Kind::kBytes;
       for (uint32_t n = 1 + source_.below(4); n > 0; --n)

@@ -150,6 +150,16 @@ uint64_t match_ends(const SlowRegex& regex, std::string_view text, size_t start)
       for (const std::string& key : regex.keys)
         if (text.substr(start).starts_with(key)) ends |= uint64_t{1} << (start + key.size());
       return ends;
+    case Kind::kSubstring:
+      for (size_t first = 0; first <= regex.keys.size(); ++first) {
+        size_t end = start;
+        ends |= uint64_t{1} << end;
+        for (size_t i = first; i < regex.keys.size() && text.substr(end).starts_with(regex.keys[i]); ++i) {
+          end += regex.keys[i].size();
+          ends |= uint64_t{1} << end;
+        }
+      }
+      return ends;
     case Kind::kDivisible: {
       ends = uint64_t{1} << start;
       uint64_t remainder = 0;

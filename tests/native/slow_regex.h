@@ -25,9 +25,10 @@ struct SlowRegex {
     kKeySet,
     kJsonString,
     kDivisible,
+    kSubstring,
   };
   Kind kind = Kind::kLiteral;
-  std::vector<std::string> keys;       // kLiteral (one), kKeySet
+  std::vector<std::string> keys;       // kLiteral (one), kKeySet, kSubstring (its chunks)
   ByteSet bytes;                       // kBytes
   std::vector<CodePointRange> ranges;  // kCharacters
   std::vector<std::shared_ptr<const SlowRegex>> parts;

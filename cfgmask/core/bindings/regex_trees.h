@@ -45,6 +45,7 @@ class RegexTrees {
         maximum_(interned("maximum")),
         keys_(interned("keys")),
         modulus_(interned("modulus")),
+        chunks_(interned("chunks")),
         escapes_(interned("escapes")) {
     const nb::object module = nb::module_::import_("cfgmask.grammar.regex_tree");
     for (size_t kind = 0; kind < kNames.size(); ++kind) types_[kind] = module.attr(kNames[kind]);
@@ -96,10 +97,11 @@ class RegexTrees {
     kKeySet,
     kDivisible,
     kJsonString,
+    kSubstring,
   };
-  static constexpr std::array<const char*, 11> kNames = {"Literal",     "CharClass",  "ByteClass",    "Concatenation",
+  static constexpr std::array<const char*, 12> kNames = {"Literal",     "CharClass",  "ByteClass",    "Concatenation",
                                                          "Alternation", "Repetition", "Intersection", "Complement",
-                                                         "KeySet",      "Divisible",  "JsonString"};
+                                                         "KeySet",      "Divisible",  "JsonString",   "Substring"};
 
   struct Known {
     uint32_t node;
@@ -195,12 +197,8 @@ class RegexTrees {
           return r.intersection({text, r.complement(parts[0])});
         });
       case Kind::kKeySet: {
-        std::vector<std::string> texts;
-        for (const nb::handle key : get(tree, keys_)) {
-          const auto data = nb::cast<nb::bytes>(key);
-          texts.emplace_back(data.c_str(), data.size());
-        }
-        return builder_.with([&](RegexStore& r) { return r.key_set(std::move(texts)); });
+        std::vector<std::string> keys = texts(tree, keys_);
+        return builder_.with([&](RegexStore& r) { return r.key_set(std::move(keys)); });
       }
       case Kind::kDivisible: {
         const auto modulus = nb::cast<uint32_t>(get(tree, modulus_));
@@ -211,6 +209,10 @@ class RegexTrees {
         const JsonEscapes escapes = escapes_named(nb::str(get(tree, escapes_)).c_str());
         return builder_.with([&](RegexStore& r) { return r.json_string(parts[0], escapes); });
       }
+      case Kind::kSubstring: {
+        const std::vector<std::string> chunks = texts(tree, chunks_);
+        return builder_.with([&](RegexStore& r) { return r.substring(chunks); });
+      }
     }
     throw nb::type_error("not a regex tree");
   }
@@ -220,6 +222,15 @@ class RegexTrees {
     if (name == "literal") return JsonEscapes::kLiteral;
     if (name == "canonical") return JsonEscapes::kCanonical;
     throw nb::value_error("escapes must be 'any', 'literal' or 'canonical'");
+  }
+
+  static std::vector<std::string> texts(nb::handle tree, const nb::object& name) {
+    std::vector<std::string> out;
+    for (const nb::handle text : get(tree, name)) {
+      const auto data = nb::cast<nb::bytes>(text);
+      out.emplace_back(data.c_str(), data.size());
+    }
+    return out;
   }
 
   std::vector<CodePointRange> code_points(nb::handle tree, uint32_t limit) const {
@@ -250,7 +261,7 @@ class RegexTrees {
   std::unordered_map<PyObject*, Known> known_;
   std::vector<nb::object> kept_;
   std::array<nb::object, kNames.size()> types_;
-  nb::object data_, ranges_, parts_, body_, minimum_, maximum_, keys_, modulus_, escapes_;
+  nb::object data_, ranges_, parts_, body_, minimum_, maximum_, keys_, modulus_, chunks_, escapes_;
 };
 
 }  // namespace cfgmask

@@ -20,6 +20,18 @@ constexpr uint32_t kFewRounds = 20;
 uint32_t saturating_add(uint32_t a, uint32_t b) { return a > kUnbounded - b ? kUnbounded : a + b; }
 uint32_t one_less(uint32_t count) { return count == kUnbounded || count == 0 ? count : count - 1; }
 
+// Words that tell one list of texts from another.
+std::vector<uint32_t> words_of(const std::vector<std::string>& texts) {
+  std::vector<uint32_t> words;
+  for (const std::string& text : texts) {
+    const size_t at = words.size();
+    words.resize(at + 1 + (text.size() + 3) / 4, 0);
+    words[at] = static_cast<uint32_t>(text.size());
+    if (!text.empty()) std::memcpy(&words[at + 1], text.data(), text.size());
+  }
+  return words;
+}
+
 }  // namespace
 
 RegexStore::RegexStore(uint64_t max_depth, uint64_t max_search_steps)
@@ -33,7 +45,7 @@ RegexStore::RegexStore(uint64_t max_depth, uint64_t max_search_steps)
 
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
-         key_table_ids_.bytes() + key_table_bytes_;
+         key_table_ids_.bytes() + key_table_bytes_ + automaton_ids_.bytes() + automaton_bytes_;
 }
 
 RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
@@ -76,6 +88,9 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       break;
     case RegexKind::kDivisible:
       p.nullable = operands[1] == 0;
+      break;
+    case RegexKind::kSubstring:
+      p.nullable = operands[4] == 0;
       break;
     case RegexKind::kEmptyText:
       p.nullable = true;
@@ -472,16 +487,8 @@ RegexId RegexStore::key_set(std::vector<std::string> keys) {
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   if (keys.empty()) return nothing();
   if (keys.size() == 1 && keys[0].empty()) return empty_text();
-  // Equal tables get one id: the key of a table is the words of its keys.
-  std::vector<uint32_t> words;
-  for (const std::string& key : keys) {
-    const size_t at = words.size();
-    words.resize(at + 1 + (key.size() + 3) / 4, 0);
-    words[at] = static_cast<uint32_t>(key.size());
-    if (!key.empty()) std::memcpy(&words[at + 1], key.data(), key.size());
-  }
   const auto n = static_cast<uint32_t>(keys.size());
-  const auto [table, is_new] = key_table_ids_.intern(words);
+  const auto [table, is_new] = key_table_ids_.intern(words_of(keys));
   if (is_new) {
     for (const std::string& key : keys) key_table_bytes_ += sizeof(key) + key.capacity();
     key_tables_.push_back(std::make_unique<KeyTable>(std::move(keys)));
@@ -499,6 +506,25 @@ std::vector<RegexId> RegexStore::parts(RegexId node) const {
 RegexId RegexStore::divisible(uint32_t modulus, uint32_t remainder) {
   const uint32_t node[] = {modulus, remainder};
   return intern(RegexKind::kDivisible, node);
+}
+
+RegexId RegexStore::substring(const std::vector<std::string>& chunks) {
+  const std::vector<uint32_t> words = words_of(chunks);
+  auto automaton = automaton_ids_.find(words);
+  if (!automaton) {
+    if (account_ != nullptr) account_->charge(words.size() / kOperandsPerCharge);
+    automata_.push_back(std::make_unique<const SubstringAutomaton>(chunks));
+    automaton_bytes_ += automata_[automata_.size() - 1]->bytes();
+    automaton = automaton_ids_.intern(words).first;
+  }
+  return substring_from(*automaton, 0);
+}
+
+RegexId RegexStore::substring_from(uint32_t automaton, uint32_t state) {
+  const auto n = static_cast<uint32_t>(automata_[automaton]->edges(state).size());
+  if (n == 0) return empty_text();
+  const uint32_t node[] = {automaton, state, 0, n, 0};
+  return intern(RegexKind::kSubstring, node);
 }
 
 RegexId RegexStore::without_empty_text(RegexId node) {
@@ -551,6 +577,8 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
     }
     case RegexKind::kKeySet:
       return derive_key_set(node, b);
+    case RegexKind::kSubstring:
+      return derive_substring(node, b);
     case RegexKind::kJsonString:
       return derive_json_string(node, b);
     case RegexKind::kDivisible: {
@@ -593,6 +621,32 @@ RegexId RegexStore::derive_key_set(RegexId node, unsigned b) {
   const uint32_t rest[] = {o[0], static_cast<uint32_t>(from - table.begin()), static_cast<uint32_t>(to - table.begin()),
                            static_cast<uint32_t>(depth + 1)};
   return intern(RegexKind::kKeySet, rest);
+}
+
+std::span<const SubstringAutomaton::Edge> RegexStore::substring_edges(RegexId node) const {
+  const Words o = operands(node);
+  return automata_[o[0]]->edges(o[1]).subspan(o[2], o[3] - o[2]);
+}
+
+// A chunk may be the beginning of others: then it has ended and they go on.
+RegexId RegexStore::derive_substring(RegexId node, unsigned b) {
+  const Words o = operands(node);
+  const SubstringAutomaton& automaton = *automata_[o[0]];
+  const size_t depth = o[4];
+  const auto edges = substring_edges(node);
+  using Edge = SubstringAutomaton::Edge;
+  const auto byte_at = [&](const Edge& edge) { return static_cast<uint8_t>(automaton.chunk(edge)[depth]); };
+  auto from =
+      std::lower_bound(edges.begin(), edges.end(), b, [&](const Edge& e, unsigned c) { return byte_at(e) < c; });
+  const auto to = std::upper_bound(from, edges.end(), b, [&](unsigned c, const Edge& e) { return c < byte_at(e); });
+  if (from == to) return nothing();
+  RegexId ended = nothing();
+  if (automaton.chunk(*from).size() == depth + 1) ended = substring_from(o[0], (from++)->target);  // it sorts first
+  if (from == to) return ended;
+  const auto low = static_cast<uint32_t>(o[2] + (from - edges.begin()));
+  const uint32_t longer[] = {o[0], o[1], low, static_cast<uint32_t>(low + (to - from)),
+                             static_cast<uint32_t>(depth + 1)};
+  return alternation({ended, intern(RegexKind::kSubstring, longer)});
 }
 
 const ByteSet& RegexStore::first(RegexId node) {
@@ -642,6 +696,9 @@ ByteSet RegexStore::compute_first(RegexId node) {
       }
       break;
     }
+    case RegexKind::kSubstring:
+      for (const auto& edge : substring_edges(node)) set.add(static_cast<uint8_t>(automata_[o[0]]->chunk(edge)[o[4]]));
+      break;
     case RegexKind::kJsonString:
       return first_of_json_string(node);
     case RegexKind::kDivisible:

@@ -5,7 +5,8 @@
 // become one, which is what keeps the number of residuals finite and small.
 //
 // Counted repetition is a node (`x{0,100000}` is one), a set of keys is a node (a range of a sorted table and a depth),
-// and a JSON string literal is a node around the regex of its decoded text. None is ever unrolled.
+// so is a place in the automaton of a text's substrings, and a JSON string literal is a node around the regex of its
+// decoded text. None is ever unrolled.
 //
 // Threads: none of this is safe for concurrent use; the owner of a RegexStore guards it.
 #pragma once
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "regex/substring_automaton.h"
 #include "util/byte_set.h"
 #include "util/chunked_vector.h"
 #include "util/ids.h"
@@ -44,6 +46,7 @@ enum class RegexKind : uint32_t {
   kKeySet,         // keys [low, high) of a table, of which `depth` bytes were read
   kJsonString,     // body over the decoded text, and where in the literal we are
   kDivisible,      // modulus, remainder of the digits read so far
+  kSubstring,      // edges [low, high) of a state of an automaton, of whose chunks `depth` bytes were read
 };
 
 // Which spellings of a character a JSON string may use; see JsonString in cfgmask/grammar/regex_tree.py.
@@ -81,6 +84,8 @@ class RegexStore {
   RegexId json_string_without(RegexId node, RegexId unwanted);
   // Digits, points anywhere among them, which without the points are a multiple of `modulus`. No digits are zero.
   RegexId divisible(uint32_t modulus) { return divisible(modulus, 0); }
+  // Any run of consecutive chunks, the empty run included.
+  RegexId substring(const std::vector<std::string>& chunks);
   // `node` without the empty string.
   RegexId without_empty_text(RegexId node);
 
@@ -153,11 +158,14 @@ class RegexStore {
   Props properties(RegexKind kind, std::span<const uint32_t> operands) const;
 
   RegexId divisible(uint32_t modulus, uint32_t remainder);
+  RegexId substring_from(uint32_t automaton, uint32_t state);
+  std::span<const SubstringAutomaton::Edge> substring_edges(RegexId node) const;
   RegexId build_char_class(std::span<const CodePointRange> ranges);
   RegexId utf8_tail(std::span<const CodePointRange> ranges, int n_bytes);
   RegexId derive(RegexId node, unsigned b);
   RegexId derive_concatenation(RegexId node, unsigned b);
   RegexId derive_key_set(RegexId node, unsigned b);
+  RegexId derive_substring(RegexId node, unsigned b);
   ByteSet compute_first(RegexId node);
   bool search_empty(RegexId node);
   RegexId uncounted(RegexId node);
@@ -197,6 +205,9 @@ class RegexStore {
   Interner key_table_ids_;
   ChunkedVector<std::unique_ptr<KeyTable>> key_tables_;
   size_t key_table_bytes_ = 0;
+  Interner automaton_ids_;
+  ChunkedVector<std::unique_ptr<const SubstringAutomaton>> automata_;
+  size_t automaton_bytes_ = 0;
 };
 
 // What a JSON string literal decodes to, as UTF-8. `literal` is one; lone surrogates are none.

@@ -1,0 +1,156 @@
+"""`%regex {...}`: what patterns cannot say in reasonable size, the substrings of a text and numbers in bounds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from cfgmask.diagnostics import Span
+from cfgmask.grammar import regex_tree as regex
+from cfgmask.lark.literals import LiteralError
+from cfgmask.suggest import did_you_mean
+
+_CODE = "lark-bad-regex-block"
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]+")
+_BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
+_NUMBER_KEYS = ("type", *_BOUNDS, "multipleOf")
+
+
+def regex_of_block(value: Span) -> regex.RegexTree:
+    """The regex that a block describes; `value` is the span of its braces.
+
+    Raises LiteralError with a place in the block. Linear in the text, and in the digits of bounds.
+    """
+    text = value.source.text[value.start : value.end]
+    members = _members(text)
+    for key in members:
+        if key not in _SUBSTRINGS and key not in _NUMBER_KEYS:
+            help = did_you_mean(key, [*_SUBSTRINGS, *_NUMBER_KEYS])
+            _fail(text, f"`%regex` has no `{key if len(key) <= 60 else key[:57] + '...'}`", help or _HELP)
+    chosen = [key for key in members if key in _SUBSTRINGS]
+    if len(chosen) == len(members) == 1:
+        chunks = _SUBSTRINGS[chosen[0]](members[chosen[0]], text)
+        return regex.Substring(tuple(_encoded(chunk, text) for chunk in chunks))
+    if chosen or "type" not in members:
+        _fail(text, "`%regex` takes one kind of regex", _HELP)
+    return _number(members, text)
+
+
+_HELP = (
+    'write one of `"substring_chunks"`, `"substring_words"` and `"substring_chars"`, '
+    'or `"type": "integer"` or `"number"` with bounds'
+)
+
+
+def _fail(text: str, message: str, help: str | None = None) -> NoReturn:
+    raise LiteralError(_CODE, message, 0, len(text), help)
+
+
+def _members(text: str) -> dict[str, Any]:
+    """The members of a JSON object with exact numbers."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            _fail(text, "a member of the block stands there twice")
+        return members
+
+    def exact(spelled: str) -> Fraction:
+        return _exact(spelled, text)
+
+    try:
+        members: dict[str, Any] = json.loads(
+            text, object_pairs_hook=unique, parse_int=exact, parse_float=exact, parse_constant=exact
+        )
+        return members
+    except json.JSONDecodeError as error:
+        message = "the block is not JSON: " + error.msg[:1].lower() + error.msg[1:]
+        raise LiteralError(_CODE, message, error.pos, error.pos + 1) from None
+
+
+def _exact(spelled: str, text: str) -> Fraction:
+    from cfgmask.json_schema.values import MAX_NUMBER_DIGITS
+
+    try:
+        number = Decimal(spelled)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or len(spelled) > MAX_NUMBER_DIGITS or abs(number.adjusted()) > MAX_NUMBER_DIGITS:
+        _fail(text, f"a number of the block has more than {MAX_NUMBER_DIGITS} digits or is none")
+    return Fraction(number)
+
+
+# Substrings.
+
+
+def _listed(value: Any, text: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(chunk, str) for chunk in value):
+        _fail(text, '`"substring_chunks"` is a list of strings')
+    return value
+
+
+def _words(value: Any, text: str) -> list[str]:
+    return _WORDS.findall(_string(value, text))
+
+
+def _characters(value: Any, text: str) -> list[str]:
+    return list(_string(value, text))
+
+
+_SUBSTRINGS: dict[str, Callable[[Any, str], list[str]]] = {
+    "substring_chunks": _listed,
+    "substring_words": _words,
+    "substring_chars": _characters,
+}
+
+
+def _string(value: Any, text: str) -> str:
+    if not isinstance(value, str):
+        _fail(text, "the text of the substrings is a string")
+    return value
+
+
+def _encoded(chunk: str, text: str) -> bytes:
+    try:
+        return chunk.encode()
+    except UnicodeEncodeError:
+        _fail(text, "the block has half of a surrogate pair, which is no character")
+
+
+# Numbers.
+
+
+def _number(members: dict[str, Any], text: str) -> regex.RegexTree:
+    # Most grammars have no such block and need not wait for what reads schemas.
+    from cfgmask.json_schema.number_regex import NoRegex, number_regex
+    from cfgmask.json_schema.numbers import ALL_NUMBERS, PLAIN_INTEGERS, NumberShape, intersect
+
+    kinds = {"number": ALL_NUMBERS, "integer": PLAIN_INTEGERS}
+    kind = members["type"]
+    if not isinstance(kind, str) or kind not in kinds:
+        _fail(text, 'the type of a `%regex` is `"number"` or `"integer"`')
+    shape: NumberShape | None = kinds[kind]
+    for key, value in members.items():
+        if key == "type":
+            continue
+        if not isinstance(value, Fraction) or (key == "multipleOf" and value <= 0):
+            _fail(text, f"`{key}` is a number" + (" above zero" if key == "multipleOf" else ""))
+        bound = value.numerator if value.denominator == 1 else value
+        condition = {
+            "minimum": NumberShape(low=bound),
+            "exclusiveMinimum": NumberShape(low=bound, low_open=True),
+            "maximum": NumberShape(high=bound),
+            "exclusiveMaximum": NumberShape(high=bound, high_open=True),
+            "multipleOf": NumberShape(step=bound),
+        }[key]
+        shape = intersect(shape, condition) if shape is not None else None
+    if shape is None:
+        _fail(text, "no number meets these conditions")
+    try:
+        return number_regex(shape, exponents=False)
+    except NoRegex as error:
+        _fail(text, f"`multipleOf` cannot be enforced here: {error.reason}")
