@@ -4,7 +4,7 @@ Importing this imports neither torch, transformers, llama_cpp nor lark; what nee
 """
 
 from cfgmask._core import CompiledGrammar, Matcher, fill_masks
-from cfgmask.compiler import Grammar, compile
+from cfgmask.compiler import Explanation, Grammar, compile
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import CfgmaskError, GrammarError, LimitExceeded, TokenRejected, VocabularyError
 from cfgmask.limits import Limits
@@ -15,6 +15,7 @@ __all__ = [
     "CfgmaskError",
     "CompiledGrammar",
     "Diagnostic",
+    "Explanation",
     "Grammar",
     "GrammarError",
     "LimitExceeded",

@@ -11,6 +11,7 @@ from typing import Any, final
 
 from numpy.typing import NDArray
 
+from cfgmask.compiler.explanation import Explanation
 from cfgmask.grammar.regex_tree import RegexTree
 
 @final
@@ -44,6 +45,15 @@ class RegexBuilder:
         """Whether some matching text starts with `data`."""
     def shortest(self, node: int) -> bytes | None:
         """A shortest matching byte string, the smallest of them bytewise; None if nothing matches."""
+    def automaton(
+        self, nodes: Sequence[int], max_states: int
+    ) -> list[tuple[list[int], list[int], list[tuple[bytes, int]]]] | None:
+        """What a lexer does in which these nodes are live, without the empty text; None beyond `max_states`.
+
+        For each state, the first being the one before any byte: the positions in `nodes` that may still match, those
+        that match what was read, and for each next state the bytes that lead there, as 256 bits, least significant
+        first. Raises LimitExceeded.
+        """
     def trees(self, max_nesting: int) -> RegexTreeBuilder:
         """What makes nodes out of regex trees; `max_nesting` bounds the height of these."""
 
@@ -190,6 +200,13 @@ class Matcher:
         """
     def expected(self) -> list[str]:
         """Names of the terminals and token sets that may begin or go on here, without duplicates."""
+    def explain(self, token_id: int) -> Explanation:
+        """Why a token is refused here, or that it is allowed; `print` it.
+
+        It says how many of the token's bytes fit, and what the grammar expects after them: terminals and the rules that
+        they stand in, with their places in the grammar's text. Ids that the vocabulary lacks are explained too.
+        Cost: linear in the grammar; it is for people.
+        """
     @property
     def compiled(self) -> CompiledGrammar:
         """The grammar that it is a matcher of."""

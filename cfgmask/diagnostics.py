@@ -28,6 +28,21 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def quoted(data: bytes) -> str:
+    r"""The bytes as one line between double quotes; `\n`, `\"`, `\\` and the like escaped, `\xHH` where not UTF-8."""
+    return f'"{"".join(_escaped(character) for character in data.decode("utf-8", errors="surrogateescape"))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if character.isprintable():
+        return character
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """A text that was read, and the name that its reader knows it by (a path, or `<grammar>`)."""

@@ -12,6 +12,7 @@ import click
 
 import cfgmask
 from cfgmask.demo import model_path
+from cfgmask.diagnostics import quoted
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -38,6 +39,21 @@ def json_option(what: str) -> Callable[[Command], Command]:
 def read_vocabulary(path: Path | None) -> cfgmask.Vocabulary:
     """The vocabulary of a GGUF file; the demo model's if there is none."""
     return cfgmask.Vocabulary.from_gguf(path or model_path())
+
+
+def token_named(value: str, vocabulary: cfgmask.Vocabulary) -> int:
+    """The token that the command line means: digits are an id, which may lie beyond the vocabulary, all else a text.
+
+    Raises click.BadParameter for a text that is no token.
+    """
+    if value.isascii() and value.isdecimal():
+        return int(value)
+    if value in vocabulary.special_tokens:
+        return vocabulary.special_tokens[value]
+    data = text_bytes(value)
+    if not data or data not in vocabulary.tokens:
+        raise click.BadParameter(f"no token of the vocabulary is {quoted(data)}", param_hint="--why")
+    return vocabulary.tokens.index(data)
 
 
 def read_bytes(path: str) -> bytes:

@@ -11,15 +11,17 @@ import click
 import numpy as np
 
 import cfgmask
-from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option, read_vocabulary, text_bytes
+from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option, read_vocabulary, text_bytes, token_named
 from cfgmask.cli.failures import PROBLEM, ReportingCommand
-from cfgmask.cli.output import bytes_to_json, print_diagnostics, print_json, print_labelled, quoted
+from cfgmask.cli.output import bytes_to_json, print_diagnostics, print_json, print_labelled
 from cfgmask.cli.verdict import END, Verdict, abridged, judge
+from cfgmask.diagnostics import quoted
 
 _EXAMPLES = """\b
 Examples:
   cfgmask mask grammars/json.lark
   cfgmask mask grammars/json.lark --prefix '{"name": '
+  cfgmask mask grammars/json.lark --prefix '[1' --why '",'
   cfgmask mask schema.json --prefix '{' --vocab model.gguf --limit 50 --json"""
 
 
@@ -38,12 +40,16 @@ class _Mask:
 @click.option("--prefix", default="", metavar="TEXT", help="What has been written so far.  [default: nothing]")
 @click.option("--vocab", "vocabulary", type=FILE, help="A GGUF file with the vocabulary.  [default: the demo model]")
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="How many tokens to list.")
+@click.option("--why", "why", metavar="TOKEN", help="Explain one token instead: an id, or its text.")
 @json_option("the answer")
 @click.pass_context
-def mask(ctx: click.Context, file: Path, prefix: str, vocabulary: Path | None, limit: int, as_json: bool) -> None:
+def mask(
+    ctx: click.Context, file: Path, prefix: str, vocabulary: Path | None, limit: int, why: str | None, as_json: bool
+) -> None:
     """Show what may come after TEXT under the grammar in FILE: terminals and tokens.
 
-    Exit code 1 if TEXT itself is refused: then at which byte, and what was expected there.
+    Exit code 1 if TEXT itself is refused: then at which byte, and what was expected there; with --why also if the
+    token is.
     """
     vocab = read_vocabulary(vocabulary)
     compiled = cfgmask.compile(cfgmask.Grammar.from_file(file), vocab)
@@ -52,6 +58,10 @@ def mask(ctx: click.Context, file: Path, prefix: str, vocabulary: Path | None, l
     if verdict.outcome == "refused":
         _refuse(verdict, as_json)
         ctx.exit(PROBLEM)
+    if why is not None:
+        explanation = _explain(compiled, data, token_named(why, vocab))
+        _print_explanation(explanation, as_json)
+        ctx.exit(0 if explanation.allowed else PROBLEM)
     found = _Mask(verdict, _allowed_tokens(compiled, data), frozenset(vocab.eos_token_ids), vocab)
     if as_json:
         print_json(_to_json(found, limit))
@@ -66,6 +76,33 @@ def _refuse(verdict: Verdict, as_json: bool) -> None:
         print_json({"ok": False, "diagnostics": [diagnostic.to_json()], "prefix": verdict.to_json()})
     else:
         print_diagnostics([diagnostic], sys.stderr)
+
+
+def _explain(compiled: cfgmask.CompiledGrammar, prefix: bytes, token: int) -> cfgmask.Explanation:
+    matcher = compiled.matcher()
+    matcher.advance_bytes(prefix)
+    return matcher.explain(token)
+
+
+def _print_explanation(explanation: cfgmask.Explanation, as_json: bool) -> None:
+    if not as_json:
+        print_diagnostics([explanation.diagnostic()])
+        return
+    print_json(
+        {
+            "ok": explanation.allowed,
+            "id": explanation.token_id,
+            **bytes_to_json(explanation.data),
+            "reason": explanation.reason,
+            "offset": explanation.offset,
+            "may_end": explanation.may_end,
+            "expected": [
+                {"name": expected.name, "rules": [rule.name for rule in expected.rules]}
+                for expected in explanation.expected
+            ],
+            "diagnostics": [explanation.diagnostic().to_json()],
+        }
+    )
 
 
 def _allowed_tokens(compiled: cfgmask.CompiledGrammar, prefix: bytes) -> list[int]:

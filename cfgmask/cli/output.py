@@ -58,11 +58,6 @@ def stream_text(piece: str) -> None:
     sys.stdout.flush()
 
 
-def quoted(data: bytes) -> str:
-    r"""The bytes as one line between double quotes; `\n`, `\"`, `\\` and the like escaped, `\xHH` where not UTF-8."""
-    return f'"{"".join(_escaped(character) for character in data.decode("utf-8", errors="surrogateescape"))}"'
-
-
 def bytes_to_json(data: bytes) -> dict[str, str | None]:
     """The bytes for machines: as text, None where they are not UTF-8, and in hexadecimal."""
     try:
@@ -70,16 +65,6 @@ def bytes_to_json(data: bytes) -> dict[str, str | None]:
     except UnicodeDecodeError:
         text = None
     return {"text": text, "hex": data.hex()}
-
-
-def _escaped(character: str) -> str:
-    if character in '"\\':
-        return "\\" + character
-    if character.isprintable():
-        return character
-    if "\udc80" <= character <= "\udcff":
-        return f"\\x{ord(character) - 0xDC00:02x}"
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def _is_coloured(stream: TextIO) -> bool:

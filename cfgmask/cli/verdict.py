@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cfgmask import CompiledGrammar
-from cfgmask.cli.output import bytes_to_json, quoted
-from cfgmask.diagnostics import Diagnostic, Source, Span
+from cfgmask.cli.output import bytes_to_json
+from cfgmask.compiler.explanation import enumeration
+from cfgmask.diagnostics import Diagnostic, Source, Span, quoted
 
 END = "the end of the text"
 _CHUNK = 1 << 16
-_SHOWN_NAMES = 12
 _SHOWN_BYTES = 60
 
 Outcome = Literal["accepted", "refused", "incomplete"]
@@ -49,14 +49,7 @@ class Verdict:
 
     def expectation(self) -> str:
         """What may come: `A, B or C`. Names are cut after a dozen; the end of the text is always told."""
-        names = list(self.expected)
-        if len(names) > _SHOWN_NAMES:
-            names[_SHOWN_NAMES:] = [f"{len(names) - _SHOWN_NAMES} more"]
-        if self.may_end:
-            names.append(END)
-        if not names:
-            return "nothing"
-        return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+        return enumeration([*self.expected, *([END] if self.may_end else [])])
 
     def to_json(self) -> dict[str, Any]:
         """The verdict for machines; line and column count from 1, columns in characters."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfgmask.compiler.build import compile
+from cfgmask.compiler.explanation import Explanation
 from cfgmask.compiler.grammar import Grammar
 
-__all__ = ["Grammar", "compile"]
+__all__ = ["Explanation", "Grammar", "compile"]

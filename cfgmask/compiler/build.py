@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import Grammar
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic
@@ -54,6 +55,8 @@ class _Build:
         self._terminals: dict[tuple[int, int, int, str, tuple[bool, bool]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
+        self._places = Places([], [], [])
+        self._rule_places: dict[str, RulePlace] = {}
         self._n_groups = 0
 
     def run(self) -> _core.CompiledGrammar:
@@ -71,7 +74,7 @@ class _Build:
             raise GrammarError(self._problems)
         start = next(rule for rule in ir.rules if rule.name == ir.start)
         try:
-            return builder.build(
+            compiled = builder.build(
                 self._vocabulary.core,
                 self._rules[ir.start],
                 self._scopes[start.scope],
@@ -83,8 +86,12 @@ class _Build:
             message = f"the grammar matches no text at all: its start rule {ir.start!r} can never end"
             problem = Diagnostic("grammar-empty", message, span=start.span, help="give each rule a way to end")
             raise GrammarError([problem]) from None
+        remember_places(compiled, self._places)
+        return compiled
 
     def _nonterminal(self, rule: Rule) -> int:
+        place = self._rule_places[rule.name] = RulePlace(rule.name, rule.span)
+        self._places.nonterminals.append(place)
         if rule.opens_set is None:
             return self._builder.nonterminal(rule.name)
         return self._builder.nonterminal(rule.name, True, **vars(rule.opens_set))
@@ -123,6 +130,7 @@ class _Build:
 
     def _group(self, expr: Expr, rule: str, pending: list[tuple[int, Expr]]) -> int:
         self._n_groups += 1
+        self._places.nonterminals.append(self._rule_places[rule])
         group = self._builder.nonterminal(f"{rule}.{self._n_groups}")
         pending.append((group, expr))
         return group
@@ -138,6 +146,7 @@ class _Build:
         key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name, flags)
         if key not in self._terminals:
             regex, _, priority, name, _ = key
+            self._places.terminals.append(terminal.span)
             self._terminals[key] = self._builder.terminal(regex, self._scopes[scope], priority, name, *flags)
         return self._terminals[key]
 
@@ -145,5 +154,6 @@ class _Build:
         key = (tokens, scope)
         if key not in self._token_sets:
             ids = resolve(tokens, self._vocabulary, self._problems)
+            self._places.token_sets.append(tokens.span)
             self._token_sets[key] = self._builder.token_set(ids, self._scopes[scope], tokens.text)
         return self._token_sets[key]

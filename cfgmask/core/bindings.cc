@@ -23,6 +23,7 @@
 
 #include "bindings/docs.h"
 #include "bindings/regex_trees.h"
+#include "bindings/reports.h"
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
@@ -68,6 +69,12 @@ struct PyMatcher {
 
 std::string_view view(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+// The id, or one that every vocabulary lacks.
+TokenId token_id(int64_t token) {
+  const bool possible = token >= 0 && token <= std::numeric_limits<int32_t>::max();
+  return possible ? static_cast<TokenId>(token) : std::numeric_limits<TokenId>::max();
+}
 
 Limits parse_limits(const std::optional<nb::dict>& values) {
   Limits limits;
@@ -273,6 +280,13 @@ void bind_regex_builder(nb::module_& m) {
           },
           "node"_a)
       .def(
+          "automaton",
+          [](RegexBuilder& self, const std::vector<uint32_t>& nodes, size_t max_states) -> nb::object {
+            const auto made = self.automaton(nodes, max_states);
+            return made ? to_python(*made) : nb::none();
+          },
+          "nodes"_a, "max_states"_a)
+      .def(
           "trees", [](nb::object self, uint64_t max_nesting) { return RegexTrees(std::move(self), max_nesting); },
           "max_nesting"_a);
   nb::class_<RegexTrees>(m, "RegexTreeBuilder", docs::RegexTreeBuilder)
@@ -374,9 +388,7 @@ void bind_matcher(nb::module_& m) {
       .def(
           "advance",
           [](PyMatcher& self, int64_t token) {
-            if (token >= 0 && token <= std::numeric_limits<int32_t>::max() &&
-                self.matcher.advance(static_cast<TokenId>(token)))
-              return;
+            if (self.matcher.advance(token_id(token))) return;
             const std::string message = "token " + std::to_string(token) + " is not allowed here";
             PyErr_SetString(python_error("TokenRejected").ptr(), message.c_str());
             throw nb::python_error();
@@ -386,10 +398,7 @@ void bind_matcher(nb::module_& m) {
           "try_advance",
           [](PyMatcher& self, const std::vector<int64_t>& tokens, bool consume) {
             std::vector<TokenId> ids;
-            for (int64_t token : tokens) {
-              const bool possible = token >= 0 && token <= std::numeric_limits<int32_t>::max();
-              ids.push_back(possible ? static_cast<TokenId>(token) : std::numeric_limits<TokenId>::max());
-            }
+            for (int64_t token : tokens) ids.push_back(token_id(token));
             return self.matcher.try_advance(ids, consume);
           },
           "tokens"_a, nb::kw_only(), "consume"_a = true, docs::Matcher_try_advance)
@@ -419,6 +428,15 @@ void bind_matcher(nb::module_& m) {
           docs::Matcher_forced_bytes)
       .def(
           "expected", [](PyMatcher& self) { return self.matcher.expected(); }, docs::Matcher_expected)
+      .def(
+          "explain",
+          [](PyMatcher& self, int64_t token) {
+            const TokenId id = token_id(token);
+            const nb::object fate = to_python(self.matcher, self.matcher.fate(id));
+            return nb::module_::import_("cfgmask.compiler.explanation")
+                .attr("explanation")(self.compiled, token, to_python(self.matcher, id), fate);
+          },
+          "token_id"_a, docs::Matcher_explain)
       .def_prop_ro("compiled", [](PyMatcher& self) { return self.compiled; }, docs::Matcher_compiled);
 }
 

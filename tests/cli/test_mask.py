@@ -115,3 +115,40 @@ def test_a_file_that_is_no_vocabulary(run: Run, folder: Path) -> None:
     result = run("mask", "greeting.lark", "--vocab", "bad.gguf")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("error[vocabulary-unusable]: ")
+
+
+def test_why_a_token_is_refused(run: Run) -> None:
+    result = run("mask", "greeting.lark", "--prefix", "hello you", "--why", "9")
+    assert result.exit_code == 1
+    assert (
+        result.stdout
+        == """\
+error[token-refused]: token 9 "&" is refused at its byte 0, "&"
+  note: `start` expects NAME, "!" or ","
+  --> greeting.lark:1:1
+1 | start: "hello" NAME ("," NAME)* "!"
+  | ^^^^^
+  help: expected NAME, "!" or ","
+
+"""
+    )
+
+
+def test_why_a_token_is_allowed(run: Run) -> None:
+    result = run("mask", "greeting.lark", "--prefix", "hello you", "--why", "!")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        'note[token-allowed]: token 4 "!" is allowed\n  help: after it may come the end of the text\n\n',
+    )
+
+
+def test_why_in_json(run: Run) -> None:
+    answer = json.loads(run("mask", "greeting.lark", "--why", "9999", "--json").stdout)
+    assert (answer["ok"], answer["reason"], answer["id"]) == (False, "unknown", 9999)
+    assert answer["expected"] == [{"name": '"hello"', "rules": ["start"]}]
+
+
+def test_why_needs_a_token(run: Run) -> None:
+    result = run("mask", "greeting.lark", "--why", "no such token")
+    assert result.exit_code == 2
+    assert 'no token of the vocabulary is "no such token"' in result.stderr

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cfgmask.cli.output import bytes_to_json, quoted
+from cfgmask.cli.output import bytes_to_json
+from cfgmask.diagnostics import quoted
 from tests.cli.conftest import Run, Spawn
 
 RED = b"\x1b[1;31m"

@@ -110,6 +110,9 @@ class Parser {
   // The union of item sets reached at one position.
   ItemSetId unite(std::span<const ItemSetId> sets);
 
+  // The nonterminals with an alternative of which one of the rests is left. Linear in the grammar.
+  std::vector<uint32_t> nonterminals_at(std::span<const RestId> rests) const;
+
   SeenValues& seen_values() { return seen_; }
 
   size_t n_item_sets() const { return sets_.size(); }
@@ -159,6 +162,10 @@ class Parser {
   RestId rest(Symbol head, RestId tail);
   Symbol repeat(Symbol body, uint32_t minimum, uint32_t maximum);
   bool nullable(Symbol symbol) const;
+
+  // earley/nonterminals_at.cc
+  bool passes(RestId at, std::span<const RestId> rests) const;
+  bool is_within(RestId rest, RestId whole) const;
 
   // Kernels: the items that a lexeme leads to, before prediction, with every completion that they entail.
   struct Kernel {

@@ -262,29 +262,6 @@ void CompiledGrammar::add_token_sets(StateId state, std::vector<TokenId>& out) {
   }
 }
 
-std::vector<std::string> CompiledGrammar::expected(StateId state) {
-  std::vector<std::string> names;
-  auto add = [&](const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  };
-  auto add_live = [&](Configuration at) {
-    const ItemSet& set = parser_.at(at.items);
-    const Words live = store_->lexer.residuals(at.lexer);
-    for (size_t i = 0; i < live.size(); i += 2) {
-      const ItemSet::Slot& slot = set.slots[live[i]];
-      for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
-        if (!set.edges[e].is_ignore) add(grammar_.terminals[set.edges[e].source].name);
-      }
-    }
-  };
-  for (const Configuration& at : configurations(state)) add_live(at);
-  for (ItemSetId set : item_sets_at_end(state)) {
-    add_live(stepper_.at_boundary(set));
-    for (const auto& edge : parser_.at(set).token_edges) add(grammar_.token_sets[edge.token_set].name);
-  }
-  return names;
-}
-
 CompiledGrammar::Stats CompiledGrammar::stats() const {
   return {states_.size(),
           parser_.n_item_sets(),

@@ -66,6 +66,16 @@ class CompiledGrammar {
   // the guard is gone: its 16 KB for 128k tokens are copied by threads side by side.
   std::shared_ptr<const Mask> mask(StateId state);
   std::vector<std::string> expected(StateId state);
+  // What may begin or go on here, each once; matcher/live_symbols.cc.
+  struct LiveSymbol {
+    bool is_token_set;
+    uint32_t index;             // of the terminal or token set
+    std::vector<RestId> rests;  // of its items
+  };
+  std::vector<LiveSymbol> live_symbols(StateId state);
+  const std::string& name(const LiveSymbol& symbol) const;
+  // In whose alternatives it stands here. Linear in the grammar.
+  std::vector<uint32_t> nonterminals(const LiveSymbol& symbol) const { return parser_.nonterminals_at(symbol.rests); }
 
   struct Stats {
     size_t states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes;

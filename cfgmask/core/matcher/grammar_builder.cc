@@ -27,6 +27,18 @@ RegexBuilder::RegexBuilder(const Limits& limits)
 RegexBuilder::RegexBuilder(std::shared_ptr<SharedStore> store, const Limits& limits)
     : store_(std::move(store)), limits_(limits), account_{"max_regex_nodes", limits.max_regex_nodes} {}
 
+std::optional<Automaton> RegexBuilder::automaton(std::span<const uint32_t> ids, size_t max_states) {
+  std::vector<RegexId> regexes = nodes(ids);
+  const std::lock_guard<std::mutex> lock(store_->mutex);
+  store_->regexes.charge_to(&account_);
+  const Uncharge at_exit{store_->regexes};
+  for (RegexId& regex : regexes) {
+    regex = store_->regexes.without_empty_text(regex);
+    if (store_->regexes.is_empty(regex)) regex = RegexStore::nothing();
+  }
+  return cfgmask::automaton(store_->lexer, regexes, max_states);
+}
+
 GrammarBuilder::GrammarBuilder(VocabularyStores& stores, const Limits& limits)
     : RegexBuilder(stores.acquire(limits), limits),
       vocabulary_(stores.vocabulary()),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "earley/grammar.h"
+#include "lexer/automaton.h"
 #include "mask/shared_store.h"
 #include "matcher/compiled_grammar.h"
 #include "regex/regex.h"
@@ -63,6 +64,8 @@ class RegexBuilder {
     if (id >= store_->regexes.size()) throw std::out_of_range("no such regex node");
     return RegexId(id);
   }
+  // The joint automaton of some nodes, without the empty text; nullopt where it has more than `max_states`.
+  std::optional<Automaton> automaton(std::span<const uint32_t> ids, size_t max_states);
   std::vector<RegexId> nodes(std::span<const uint32_t> ids) const {
     std::vector<RegexId> out;
     for (uint32_t id : ids) out.push_back(node(id));

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "matcher/compiled_grammar.h"
 
@@ -107,6 +108,18 @@ class Matcher {
   size_t n_steps() const { return history_.size(); }
   std::string forced_bytes(size_t max_bytes);
   std::vector<std::string> expected();
+  // What becomes of a token, and what the grammar expects at the place that decides it; matcher/token_fate.cc.
+  struct Expectation {
+    CompiledGrammar::LiveSymbol symbol;
+    std::vector<uint32_t> nonterminals;
+  };
+  struct TokenFate {
+    bool allowed = false;
+    size_t n_bytes = 0;                 // of its text the grammar can take
+    bool may_end = false;               // whether the text may end after these bytes
+    std::vector<Expectation> expected;  // what may follow them
+  };
+  TokenFate fate(TokenId token);
 
  private:
   StateId state() const { return history_.size() == 0 ? grammar_->start() : history_.state(); }

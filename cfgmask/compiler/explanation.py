@@ -1,0 +1,192 @@
+"""Why a token is refused: what `Matcher.explain` gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
+
+from cfgmask.diagnostics import Diagnostic, Related, Span, quoted
+
+if TYPE_CHECKING:
+    from cfgmask._core import CompiledGrammar
+
+Reason = Literal["allowed", "bytes", "id", "incomplete", "finished", "unknown"]
+
+_SHOWN_NAMES = 12
+_SHOWN_RULES = 5
+
+
+@dataclass(frozen=True)
+class RulePlace:
+    """A rule, and where its name stands in the grammar's text; None for one that was made from a schema."""
+
+    name: str
+    span: Span | None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A terminal or token set that may come at some place, and the rules in which it stands there.
+
+    Rules whose alternatives end alike from there on are not told apart: all of them are named.
+
+    name  as the grammar writes it: `NUMBER`, `"{"`, `<think>`
+    span  of the terminal's definition, or of a literal's first use
+    """
+
+    name: str
+    span: Span | None
+    rules: tuple[RulePlace, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a token is refused at a place, or that it is allowed. `str()` is for people.
+
+    token_id  the id that was asked about
+    data      its bytes; none for end tokens, special tokens without text and unknown ids
+    reason    "allowed"
+              "bytes"       the grammar cannot take one of its bytes
+              "id"          it has no bytes, and the grammar names no token here that it is
+              "incomplete"  it ends the text, which may not end here
+              "finished"    the text has ended, and it is no end token
+              "unknown"     the vocabulary has no such id
+    offset    how many of its bytes the grammar can take
+    expected  what may go on or begin after these bytes
+    may_end   whether the text may end there
+    """
+
+    token_id: int
+    data: bytes
+    reason: Reason
+    offset: int
+    expected: tuple[Expected, ...]
+    may_end: bool
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the token is in the mask."""
+        return self.reason == "allowed"
+
+    def diagnostic(self) -> Diagnostic:
+        """The explanation as one finding: each rule that goes on there is a related place."""
+        related = []
+        if self.reason in ("bytes", "id", "incomplete"):
+            related = [
+                Related(rule.span, f"`{rule.name}` expects {enumeration(names)}")
+                for rule, names in self._names_by_rule().items()
+                if rule.span is not None
+            ]
+        return Diagnostic(
+            "token-allowed" if self.allowed else "token-refused",
+            self._sentence(),
+            severity="note" if self.allowed else "error",
+            related=tuple(related[:_SHOWN_RULES]),
+            help=self._help(),
+        )
+
+    def __str__(self) -> str:
+        return self.diagnostic().render()
+
+    def _names_by_rule(self) -> dict[RulePlace, list[str]]:
+        names: dict[RulePlace, list[str]] = {}
+        for expected in self.expected:
+            for rule in expected.rules:
+                # Terminals of different regexes may have one name.
+                if expected.name not in names.setdefault(rule, []):
+                    names[rule].append(expected.name)
+        return names
+
+    def _sentence(self) -> str:
+        token = f"token {self.token_id} {quoted(self.data)}" if self.data else f"token {self.token_id}"
+        if self.reason == "allowed":
+            return f"{token} is allowed"
+        if self.reason == "bytes":
+            byte = quoted(self.data[self.offset : self.offset + 1])
+            return f"{token} is refused at its byte {self.offset}, {byte}"
+        if self.reason == "id":
+            return f"{token} has no text and is not named by the grammar here"
+        if self.reason == "incomplete":
+            return f"{token} ends the text, which is not complete"
+        if self.reason == "finished":
+            return f"{token} is refused: the text has ended"
+        return f"token {self.token_id} is not in the vocabulary"
+
+    def _help(self) -> str:
+        names = [expected.name for expected in self.expected]
+        what = enumeration([*dict.fromkeys(names), *(["the end of the text"] if self.may_end else [])])
+        return f"after it may come {what}" if self.allowed else f"expected {what}"
+
+
+def enumeration(names: list[str]) -> str:
+    """`A, B or C`. Names are cut after a dozen, but for the last."""
+    if not names:
+        return "nothing"
+    if len(names) > _SHOWN_NAMES + 1:
+        names = [*names[:_SHOWN_NAMES], f"{len(names) - _SHOWN_NAMES - 1} more", names[-1]]
+    return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the symbols of a compiled grammar stand in its text, by the core's numbers for them.
+
+    nonterminals  the rule of each; a group has that of the rule around it
+    """
+
+    terminals: list[Span | None]
+    token_sets: list[Span | None]
+    nonterminals: list[RulePlace]
+
+
+_places: WeakKeyDictionary[CompiledGrammar, Places] = WeakKeyDictionary()
+_NOWHERE = Places([], [], [])
+
+
+def remember_places(compiled: CompiledGrammar, places: Places) -> None:
+    """Keep the places for as long as the grammar lives: the core knows no spans, and its objects take no attributes."""
+    _places[compiled] = places
+
+
+_Token: TypeAlias = tuple[bool, bool, bytes, bool]
+_Fate: TypeAlias = tuple[bool, int, bool, list[tuple[str, bool, int, list[int]]]]
+
+
+def explanation(compiled: CompiledGrammar, token_id: int, token: _Token, fate: _Fate) -> Explanation:
+    """What `Matcher.explain` returns, from what the core knows.
+
+    token  whether the vocabulary has it, whether it ends texts, its bytes; and whether the text has ended
+    fate   whether it is allowed, how many bytes fit, whether the text may end after them, and what is expected there:
+           names, whether of a token set, their numbers, the nonterminals around them
+    """
+    allowed, offset, may_end, expected = fate
+    places = _places.get(compiled, _NOWHERE)
+    return Explanation(
+        token_id=token_id,
+        data=token[2],
+        reason="allowed" if allowed else _reason_to_refuse(*token),
+        offset=offset,
+        expected=tuple(_expected(places, *symbol) for symbol in expected),
+        may_end=may_end,
+    )
+
+
+def _reason_to_refuse(is_known: bool, is_end: bool, data: bytes, is_finished: bool) -> Reason:
+    if not is_known:
+        return "unknown"
+    if is_finished:
+        return "finished"
+    if is_end:
+        return "incomplete"
+    return "bytes" if data else "id"
+
+
+def _expected(places: Places, name: str, is_token_set: bool, index: int, nonterminals: list[int]) -> Expected:
+    spans = places.token_sets if is_token_set else places.terminals
+    rules = tuple(dict.fromkeys(_at(places.nonterminals, n) for n in nonterminals))
+    return Expected(name, _at(spans, index), tuple(rule for rule in rules if rule is not None))
+
+
+def _at(items: list[Any], index: int) -> Any:
+    return items[index] if index < len(items) else None

@@ -1,0 +1,49 @@
+// What the core tells about grammars, as plain tuples and lists of Python; see cfgmask/_core.pyi.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <string_view>
+
+#include "lexer/automaton.h"
+#include "matcher/matcher.h"
+
+namespace cfgmask {
+
+inline nanobind::object to_python(const Automaton& automaton) {
+  nanobind::list states;
+  for (const Automaton::State& state : automaton.states) {
+    nanobind::list moves;
+    for (const Automaton::Move& move : state.moves) {
+      std::string bits(32, '\0');
+      for (unsigned b = 0; b < 256; ++b) {
+        if (move.bytes.has(b)) bits[b / 8] = static_cast<char>(static_cast<uint8_t>(bits[b / 8]) | (1U << (b % 8)));
+      }
+      moves.append(nanobind::make_tuple(nanobind::bytes(bits.data(), bits.size()), move.target));
+    }
+    states.append(nanobind::make_tuple(state.live, state.matched, moves));
+  }
+  return states;
+}
+
+inline nanobind::object to_python(const Matcher& matcher, TokenId token) {
+  const Vocabulary& vocabulary = matcher.grammar().vocabulary();
+  const bool is_known = token < vocabulary.n_vocab;
+  const std::string_view text = is_known ? vocabulary.text(token) : std::string_view();
+  return nanobind::make_tuple(is_known, vocabulary.is_end(token), nanobind::bytes(text.data(), text.size()),
+                              matcher.is_finished());
+}
+
+inline nanobind::object to_python(const Matcher& matcher, const Matcher::TokenFate& fate) {
+  nanobind::list expected;
+  for (const auto& [symbol, nonterminals] : fate.expected) {
+    expected.append(
+        nanobind::make_tuple(matcher.grammar().name(symbol), symbol.is_token_set, symbol.index, nonterminals));
+  }
+  return nanobind::make_tuple(fate.allowed, fate.n_bytes, fate.may_end, expected);
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include "earley/parser.h"
+
+namespace cfgmask {
+
+// One pass over all alternatives, for people who ask why: items do not know their nonterminal, and need not.
+std::vector<uint32_t> Parser::nonterminals_at(std::span<const RestId> rests) const {
+  std::vector<uint32_t> found;
+  for (uint32_t nonterminal = 0; nonterminal < alternatives_.size(); ++nonterminal) {
+    const auto& alternatives = alternatives_[nonterminal];
+    if (std::any_of(alternatives.begin(), alternatives.end(), [&](RestId at) { return passes(at, rests); }))
+      found.push_back(nonterminal);
+  }
+  return found;
+}
+
+// Whether one of the rests is what is left of the alternative that begins at `at` after some of its symbols.
+bool Parser::passes(RestId at, std::span<const RestId> rests) const {
+  for (; at != kNil; at = rests_[at.value].tail) {
+    for (RestId rest : rests) {
+      if (rest == at || is_within(rest, at)) return true;
+    }
+  }
+  return false;
+}
+
+// Whether `rest` is one turn of the repeat that `whole` begins with, however many turns came before.
+bool Parser::is_within(RestId rest, RestId whole) const {
+  const Rest& repeated = rests_[whole.value];
+  if (repeated.head.kind() != SymbolKind::kRepeat) return false;
+  const Symbol body{repeat_ids_.at(repeated.head.index())[0]};
+  const Rest& turn = rests_[rest.value];
+  if (turn.head != body) return false;
+  if (turn.tail == repeated.tail) return true;
+  const Rest& after = rests_[turn.tail.value];
+  return turn.tail != kNil && after.tail == repeated.tail && after.head.kind() == SymbolKind::kRepeat &&
+         Symbol{repeat_ids_.at(after.head.index())[0]} == body;
+}
+
+}  // namespace cfgmask

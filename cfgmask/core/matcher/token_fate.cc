@@ -1,0 +1,32 @@
+#include <utility>
+
+#include "matcher/matcher.h"
+
+namespace cfgmask {
+
+Matcher::TokenFate Matcher::fate(TokenId token) {
+  TokenFate fate;
+  if (is_finished()) {
+    fate.may_end = true;
+    fate.allowed = grammar_->vocabulary().is_end(token);
+    return fate;
+  }
+  const CompiledGrammar::Guard guard(*grammar_);
+  StateId at = state();
+  if (token < grammar_->vocabulary().n_vocab) {
+    const auto next = grammar_->step_token(at, token);
+    fate.allowed = next.has_value() || (grammar_->vocabulary().is_end(token) && grammar_->accepting(at));
+    const std::string_view text = grammar_->vocabulary().text(token);
+    auto taken = grammar_->step_text(at, text, &fate.n_bytes);
+    if (!taken) taken = grammar_->step_text(at, text.substr(0, fate.n_bytes));
+    at = next.value_or(*taken);
+  }
+  fate.may_end = grammar_->accepting(at);
+  for (auto& symbol : grammar_->live_symbols(at)) {
+    auto nonterminals = grammar_->nonterminals(symbol);
+    fate.expected.push_back({std::move(symbol), std::move(nonterminals)});
+  }
+  return fate;
+}
+
+}  // namespace cfgmask
