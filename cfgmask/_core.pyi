@@ -76,7 +76,14 @@ class GrammarBuilder(RegexBuilder):
     def __init__(self, vocabulary: Vocabulary, limits: dict[str, int] | None = None) -> None: ...
     def scope(self, ignore: int | None, ignore_once: bool) -> int: ...
     def terminal(
-        self, regex: int, scope: int, priority: int, name: str, distinct: bool = False, closes_set: bool = False
+        self,
+        regex: int,
+        scope: int,
+        priority: int,
+        name: str,
+        distinct: bool = False,
+        closes_set: bool = False,
+        lazy: bool = False,
     ) -> int: ...
     def token_set(self, ids: Sequence[int], scope: int, name: str) -> int: ...
     def nonterminal(

@@ -57,6 +57,7 @@ class Occurrence:
     scope: int
     distinct: bool = False
     closes_set: bool = False
+    lazy: bool = False
 
 
 @dataclass(frozen=True)
@@ -208,12 +209,12 @@ class Oracle:
         for items, lexeme, text in possibilities:
             longer = self._taken(lexeme or self._live(items), byte)
             if longer:
-                yield Possibility(items, longer, self._tracked(items, text, byte))
+                yield Possibility(items, self._without_late(longer), self._tracked(items, text, byte))
             elif lexeme:
                 ended = self._end_lexeme(items, lexeme, text)
                 begun = self._taken(self._live(ended), byte) if ended else None
                 if ended and begun:
-                    yield Possibility(ended, begun, self._tracked(ended, b"", byte))
+                    yield Possibility(ended, self._without_late(begun), self._tracked(ended, b"", byte))
 
     def _step_complete(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
         ends: set[End] = set()
@@ -233,8 +234,18 @@ class Oracle:
 
     def _taken(self, lexeme: Iterable[tuple[Target, Residual]], byte: int) -> frozenset[tuple[Target, Residual]]:
         """What is left of a lexeme after a byte: the terminals that it may still become."""
-        after = ((target, self._regexes.derivative(residual, byte)) for target, residual in lexeme)
+        open_ones = [(target, residual) for target, residual in lexeme if not self._ends_here(target, residual)]
+        after = ((target, self._regexes.derivative(residual, byte)) for target, residual in open_ones)
         return frozenset((target, residual) for target, residual in after if not self._regexes.is_empty(residual))
+
+    def _ends_here(self, target: Target, residual: Residual) -> bool:
+        """Whether the lexeme ends here because a lazy terminal is complete."""
+        occurrence = target.occurrence if isinstance(target, NewValue) else target
+        return isinstance(occurrence, Occurrence) and occurrence.lazy and self._regexes.nullable(residual)
+
+    def _without_late(self, lexeme: frozenset[tuple[Target, Residual]]) -> frozenset[tuple[Target, Residual]]:
+        """The terminals that a lexeme may become: where lazy ones are complete, those."""
+        return frozenset(reading for reading in lexeme if self._ends_here(*reading)) or lexeme
 
     def _live(self, items: ItemSet) -> frozenset[tuple[Target, Residual]]:
         """The terminals that may begin here, none of them read yet."""
@@ -394,15 +405,18 @@ class Translation:
 
     def _terminal(self, terminal: grammar.Terminal, scope: int) -> Symbol:
         regex = self._regexes.lower(terminal.regex)
-        occurrence = Occurrence(regex, terminal.priority, scope, terminal.distinct, terminal.closes_set)
+        flags = (terminal.distinct, terminal.closes_set, terminal.lazy)
+        occurrence = Occurrence(regex, terminal.priority, scope, *flags)
+        if terminal.lazy and self._regexes.nullable(regex):
+            return self._choice(())
         return self._choice((), (occurrence,)) if self._regexes.nullable(regex) else occurrence
 
     def _ids(self, token_set: grammar.TokenSet) -> frozenset[int]:
         named = {self._special[name] for name in token_set.names}
         named |= {id_ for low, high in token_set.ranges for id_ in range(low, high + 1) if id_ < self._n_vocab}
         if token_set.negated:
-            return frozenset(range(self._n_vocab)) - named - self._end_tokens
-        return frozenset(named)
+            named = set(range(self._n_vocab)) - named - self._end_tokens
+        return frozenset(named | self._end_tokens if token_set.end else named)
 
     def _repeat(self, body: Symbol, minimum: int, maximum: int | None) -> str:
         if maximum is None:

@@ -176,7 +176,10 @@ def grammars(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> GrammarIR
         st.one_of(overlapping, overlapping, st.lists(st.one_of(regexes, overlapping_regexes), min_size=1, max_size=4))
     )
     priorities = st.sampled_from([0, 0, 0, 1, -1]) if shape.priorities else st.just(0)
-    terminals = st.builds(lambda i, p: Terminal(f"T{i}", pool[i], p), st.integers(0, len(pool) - 1), priorities)
+    lazy = st.sampled_from([False, False, False, True])
+    terminals = st.builds(
+        lambda i, p, lazy: Terminal(f"T{i}", pool[i], p, lazy=lazy), st.integers(0, len(pool) - 1), priorities, lazy
+    )
     leaves = [terminals, terminals, terminals, st.sampled_from(names).map(RuleRef)]
     if shape.token_sets and draw(st.integers(0, 2)) == 0:
         leaves.append(token_sets)

@@ -52,7 +52,7 @@ class _Build:
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []
         self._rules: dict[str, int] = {}
-        self._terminals: dict[tuple[int, int, int, str, tuple[bool, bool]], int] = {}
+        self._terminals: dict[tuple[int, int, int, str, tuple[bool, bool, bool]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._places = Places([], [], [])
@@ -142,7 +142,7 @@ class _Build:
         return seen
 
     def _new_terminal(self, terminal: Terminal, scope: int) -> int:
-        flags = (terminal.distinct, terminal.closes_set)
+        flags = (terminal.distinct, terminal.closes_set, terminal.lazy)
         key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name, flags)
         if key not in self._terminals:
             regex, _, priority, name, _ = key

@@ -31,6 +31,8 @@ def resolve(tokens: TokenSet, vocabulary: Vocabulary, problems: list[Diagnostic]
             ids.update(range(low, high + 1))
     if tokens.negated:
         ids = set(range(vocabulary.n_vocab)) - ids - set(vocabulary.eos_token_ids)
+    if tokens.end:
+        ids.update(vocabulary.eos_token_ids)
     return sorted(ids)
 
 

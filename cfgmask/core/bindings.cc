@@ -303,7 +303,7 @@ void bind_grammar_builder(nb::module_& m) {
           "vocabulary"_a, "limits"_a = nb::none())
       .def("scope", &GrammarBuilder::scope, "ignore"_a.none(), "ignore_once"_a)
       .def("terminal", &GrammarBuilder::terminal, "regex"_a, "scope"_a, "priority"_a, "name"_a, "distinct"_a = false,
-           "closes_set"_a = false)
+           "closes_set"_a = false, "lazy"_a = false)
       .def("token_set", &GrammarBuilder::token_set, "ids"_a, "scope"_a, "name"_a)
       .def(
           "nonterminal",

@@ -21,6 +21,8 @@ class Terminal:
     distinct  its lexemes are JSON scalars (numbers without exponents), and in the innermost rule around it that
               `opens_set`, none is equal to one before it; outside of such rules it means nothing
     closes_set  it may come only where that rule's bounds are met; outside of such rules it means nothing
+    lazy      its texts are those of `regex` that begin with no other of them. With the lexer "longest", a lexeme ends
+              where a lazy terminal is complete, and terminals that are not lazy drop out there
     """
 
     name: str
@@ -28,6 +30,7 @@ class Terminal:
     priority: int = 0
     distinct: bool = False
     closes_set: bool = False
+    lazy: bool = False
     span: Span | None = field(default=None, compare=False)
 
 
@@ -53,12 +56,14 @@ class TokenSet:
     ranges   inclusive ranges of ids; empty with `negated` means all
     negated  every id but these; end tokens are in a negated set only if nothing else names them: never
     text     how the grammar spelled it
+    end      the end tokens besides
     """
 
     text: str
     names: tuple[str, ...] = ()
     ranges: tuple[tuple[int, int], ...] = ()
     negated: bool = False
+    end: bool = False
     span: Span | None = field(default=None, compare=False)
 
 

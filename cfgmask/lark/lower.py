@@ -13,6 +13,7 @@ from cfgmask.lark import nodes
 from cfgmask.lark.common import common_terminals
 from cfgmask.lark.json_blocks import JsonBlocks
 from cfgmask.lark.names import START, Symbols, resolve_names
+from cfgmask.lark.one_terminal import OneTerminalLowering
 from cfgmask.lark.options import read_options
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.rules import RuleLowering, spelling
@@ -34,7 +35,8 @@ def lower_document(
     literals = TerminalLowering(limits, problems)
     named = literals.define(symbols.terminals, _imported(symbols, literals))
     json_blocks = JsonBlocks(json_options, limits, problems)
-    lowering = RuleLowering(symbols, named, literals, json_blocks, problems)
+    one_terminal = OneTerminalLowering(named, literals, limits, problems)
+    lowering = RuleLowering(symbols, named, literals, one_terminal, json_blocks, problems)
     written_out, unused_templates = expand(symbols.rules, limits, problems)
     rules = [lowering.lower(rule) for rule in written_out.values()]
     _check_unused_templates(unused_templates, lowering, problems)

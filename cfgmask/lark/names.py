@@ -83,11 +83,13 @@ def _uses(document: nodes.Document) -> Iterator[tuple[nodes.Definition | nodes.I
     """Each use of a name with the statement that it stands in."""
     statements: list[nodes.Definition | nodes.Ignore] = [*document.definitions, *document.ignores]
     for statement in statements:
-        for node in nodes.walk(statement.body):
-            if isinstance(node, nodes.Name):
-                yield statement, node
-            elif isinstance(node, nodes.TemplateUse):
-                yield statement, nodes.Name(node.name, node.template)
+        ends = statement.attributes.ends if isinstance(statement, nodes.Definition) else ()
+        for expression in (statement.body, *ends):
+            for node in nodes.walk(expression):
+                if isinstance(node, nodes.Name):
+                    yield statement, node
+                elif isinstance(node, nodes.TemplateUse):
+                    yield statement, nodes.Name(node.name, node.template)
 
 
 def _parameters(definition: nodes.Definition) -> set[str]:

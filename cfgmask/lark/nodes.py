@@ -147,6 +147,36 @@ Expression: TypeAlias = Leaf | TemplateUse | Sequence | Choice | Intersection | 
 
 
 @dataclass(frozen=True, eq=False)
+class Attributes:
+    """What stands in the brackets after a rule's name.
+
+    lazy           the rule ends as soon as it matches
+    suffix, stop   it ends with the first match of this; `stop` may be the empty string: with an end token
+    max_chars      how many characters its body may have
+    """
+
+    lazy: bool = False
+    suffix: Expression | None = None
+    stop: Expression | None = None
+    max_chars: int | None = None
+
+    @property
+    def ends(self) -> tuple[Expression, ...]:
+        """The expressions among the values."""
+        return tuple(end for end in (self.suffix, self.stop) if end is not None)
+
+    @property
+    def one_terminal(self) -> str | None:
+        """An attribute that makes the rule's body one terminal, if there is one."""
+        if self.lazy:
+            return "lazy"
+        return next((name for name in ("suffix", "stop", "max_chars") if getattr(self, name) is not None), None)
+
+
+NO_ATTRIBUTES = Attributes()
+
+
+@dataclass(frozen=True, eq=False)
 class Definition:
     """A rule or, if `is_terminal`, a terminal. `span` is that of its name.
 
@@ -160,6 +190,7 @@ class Definition:
     span: Span
     parameters: tuple[Name, ...] = ()
     priority: int = 0
+    attributes: Attributes = NO_ATTRIBUTES
 
 
 @dataclass(frozen=True, eq=False)

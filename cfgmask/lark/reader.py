@@ -12,6 +12,7 @@ from lark import Token, Tree, UnexpectedToken
 
 from cfgmask.diagnostics import Source, Span
 from cfgmask.lark import nodes
+from cfgmask.lark.attributes import WrittenAttribute, read_attributes
 from cfgmask.lark.literals import LiteralError, parse_count, parse_priority, parse_special_tokens, unescape
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.refusals import OTHER_IMPORT, REFUSALS, RELATIVE_IMPORT, Refusal
@@ -185,6 +186,12 @@ class _Reader:
         if is_terminal_name(name) and parts[0] is not name:
             message = "`?` and `!` go before the names of rules only"
             self._problems.error("lark-terminal-modifier", message, self._span(parts[0]))
+        written = [attribute for part in parts if isinstance(part, tuple) for attribute in part]
+        if written and is_terminal_name(name):
+            message = "attributes belong to rules"
+            help = "give them to a rule, whose name is in lower case, and use the terminal in it"
+            self._problems.error("lark-terminal-attribute", message, written[0].span, help=help)
+            written = []
         if not self._check_name(name):
             self._defined_elsewhere.add(str(name))
             return []
@@ -198,6 +205,7 @@ class _Reader:
                 self._span(name),
                 parameters.names if parameters is not None else (),
                 priority.value if priority is not None else 0,
+                read_attributes(written, self._problems),
             )
         ]
 
@@ -348,10 +356,13 @@ class _Reader:
     def build_regex_block(self, parts: list[Built]) -> Built:
         return nodes.RegexBlock(self._span(parts[1]), self._across(parts))
 
-    # Shapes inside constructs that are refused as a whole: only their places matter.
+    def build_attributes(self, parts: list[Built]) -> Built:
+        return tuple(parts[1:-1])
 
     def build_attribute(self, parts: list[Built]) -> Built:
-        return nodes.Invalid(self._across(parts))
+        return WrittenAttribute(str(parts[0]), parts[1] if len(parts) > 1 else None, self._across(parts))
+
+    # Shapes inside constructs that are refused as a whole: only their places matter.
 
     def build_parameter(self, parts: list[Built]) -> Built:
         return nodes.Invalid(self._across(parts))

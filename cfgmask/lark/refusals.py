@@ -28,7 +28,6 @@ REFUSALS: dict[str, Refusal] = {
     "rule_parameter": _unsupported("parameter", "parametric rules (`::`)"),
     "parametric_use": _unsupported("parameter", "parametric rules (`::`)"),
     "condition": _unsupported("condition", "conditions on alternatives (`%if`)"),
-    "attributes": _unsupported("attribute", "rule attributes (`[...]` after a rule's name)"),
     "lark_block": _unsupported("nested-lark", "nested grammars (`%lark`)", "write its rules into this grammar"),
     "subgrammar": _unsupported("subgrammar", "references to other grammars (`@name`)"),
 }

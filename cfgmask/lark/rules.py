@@ -8,6 +8,7 @@ from cfgmask.grammar import ir
 from cfgmask.lark import nodes
 from cfgmask.lark.json_blocks import JsonBlocks
 from cfgmask.lark.names import Symbols
+from cfgmask.lark.one_terminal import OneTerminalLowering
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.templates import literal_key
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
@@ -25,10 +26,12 @@ class RuleLowering:
         symbols: Symbols,
         named: Mapping[str, TerminalRegex],
         literals: TerminalLowering,
+        one_terminal: OneTerminalLowering,
         json_blocks: JsonBlocks,
         problems: Problems,
     ) -> None:
         self._literals = literals
+        self._one_terminal = one_terminal
         self._json_blocks = json_blocks
         self._problems = problems
         self._terminals = {name: _named_terminal(name, named[name], symbols) for name in named}
@@ -38,7 +41,9 @@ class RuleLowering:
 
     def lower(self, rule: nodes.Definition) -> ir.Rule:
         """The rule in the scope 0. What rules cannot hold is reported."""
-        return ir.Rule(rule.name, nodes.fold(rule.body, self._combine), 0, rule.span)
+        one_terminal = rule.attributes.one_terminal is not None
+        body = self._one_terminal.lower(rule) if one_terminal else nodes.fold(rule.body, self._combine)
+        return ir.Rule(rule.name, body, 0, rule.span)
 
     def terminal(self, name: str) -> ir.Terminal | None:
         """The named terminal; None for an unknown one."""
@@ -63,7 +68,7 @@ class RuleLowering:
 
     def _leaf(self, node: nodes.Expression) -> ir.Expr:
         if isinstance(node, nodes.SpecialTokens):
-            return ir.TokenSet(spelling(node), node.names, node.ranges, node.negated, node.span)
+            return ir.TokenSet(spelling(node), node.names, node.ranges, node.negated, span=node.span)
         if isinstance(node, nodes.JsonBlock):
             return self._json_blocks.lower(node)
         lowered = self._literals.literal(node)

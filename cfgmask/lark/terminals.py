@@ -99,6 +99,16 @@ class TerminalLowering:
             return INVALID
         return TerminalRegex(tree, only_empty=isinstance(tree, regex.Substring) and not any(tree.chunks))
 
+    def joined(self, first: TerminalRegex, second: TerminalRegex) -> TerminalRegex:
+        """One after the other."""
+        only_empty = first.only_empty and second.only_empty
+        return self._nested(regex.Concatenation((first.tree, second.tree)), [first, second], only_empty)
+
+    def at_most(self, whole: TerminalRegex, n_characters: int) -> TerminalRegex:
+        """The texts of a regex that have so many characters or fewer."""
+        within = regex.Repetition(regex.ANY_CHAR, 0, n_characters)
+        return self._nested(regex.Intersection((whole.tree, within)), [whole], whole.only_empty)
+
     def _pattern(self, node: nodes.Pattern) -> TerminalRegex:
         source = node.span.source
         text = source.text[node.body.start : node.body.end]

@@ -56,7 +56,8 @@ class GrammarMaker {
   uint32_t make_terminal() {
     const int32_t priority = source_.below(8) == 0 ? 1 : 0;
     has_priorities_ |= priority != 0;
-    return builder_.terminal(make_regex(), random_of(scopes_), priority, "terminal");
+    const bool lazy = source_.below(5) == 0;
+    return builder_.terminal(make_regex(), random_of(scopes_), priority, "terminal", false, false, lazy);
   }
 
   uint32_t make_token_set() {

@@ -36,6 +36,8 @@ struct Terminal {
   bool distinct = false;
   // It may come only where the open set has all that its bounds ask for.
   bool closes_set = false;
+  // lexer: longest. Where it is complete the lexeme ends, and terminals that are not lazy drop out.
+  bool lazy = false;
 };
 
 struct TokenSet {

@@ -257,6 +257,7 @@ ItemSet Parser::close(std::span<const uint64_t> kernel) {
   }
   callers_left_over_ = false;
   add_ignores(closing.set);
+  if (!grammar_.complete) end_at_lazy(closing.set);
   make_slots(closing.set);
   return std::move(closing.set);
 }
@@ -456,6 +457,23 @@ void Parser::add_ignores(ItemSet& set) const {
   for (uint32_t scope = 0; scope < may_skip.size(); ++scope) {
     if (may_skip[scope]) set.edges.push_back({*grammar_.scopes[scope].ignore, 0, scope, true, {}});
   }
+}
+
+// Where a lazy terminal is complete the lexeme ends, so nothing else may go beyond a text of it, and only what is lazy
+// may match with it.
+void Parser::end_at_lazy(ItemSet& set) {
+  auto is_lazy = [&](const ItemSet::Edge& e) { return !e.is_ignore && grammar_.terminals[e.source].lazy; };
+  std::vector<RegexId> lazy;
+  for (const auto& edge : set.edges) {
+    if (is_lazy(edge)) lazy.push_back(edge.regex);
+  }
+  if (lazy.empty()) return;
+  const RegexId ends = regexes_.alternation(std::move(lazy));
+  for (auto& edge : set.edges) {
+    edge.regex =
+        is_lazy(edge) ? regexes_.not_longer_than(edge.regex, ends) : regexes_.not_beginning_with(edge.regex, ends);
+  }
+  std::erase_if(set.edges, [&](const auto& edge) { return regexes_.is_empty(edge.regex); });
 }
 
 // Edges of equal regex and priority are one slot, in an order that depends on the regexes alone, so that equal sets of

@@ -194,6 +194,7 @@ class Parser {
   ContinuationId with_seen(ContinuationId continuation, SeenId seen);
   bool may_begin(RestId rest, SeenId seen);
   void add_ignores(ItemSet& set) const;
+  void end_at_lazy(ItemSet& set);
   void make_slots(ItemSet& set);
   uint32_t scope_of(const ItemSet::Edge& edge) const { return grammar_.terminals[edge.source].scope; }
 

@@ -73,7 +73,7 @@ uint32_t GrammarBuilder::scope(std::optional<uint32_t> ignore, bool ignore_once)
 }
 
 uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
-                                  bool closes_set) {
+                                  bool closes_set, bool lazy) {
   check_scope(scope);
   const RegexId whole = node(regex);
   Terminal terminal;
@@ -82,9 +82,11 @@ uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priori
   terminal.name = std::move(name);
   terminal.distinct = distinct;
   terminal.closes_set = closes_set;
+  terminal.lazy = lazy;
   with([&](RegexStore& r) {
     terminal.nullable = r.nullable(whole);
-    terminal.regex = r.without_empty_text(whole);
+    terminal.regex = lazy ? r.not_longer_than(whole, whole) : whole;
+    terminal.regex = r.without_empty_text(terminal.regex);
     if (r.is_empty(terminal.regex)) terminal.regex = RegexStore::nothing();
   });
   grammar_.terminals.push_back(std::move(terminal));

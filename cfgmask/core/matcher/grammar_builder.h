@@ -89,7 +89,7 @@ class GrammarBuilder : public RegexBuilder {
 
   uint32_t scope(std::optional<uint32_t> ignore, bool ignore_once);
   uint32_t terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct = false,
-                    bool closes_set = false);
+                    bool closes_set = false, bool lazy = false);
   uint32_t token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name);
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
   uint32_t repeat(uint32_t symbol, uint32_t minimum, uint32_t maximum);

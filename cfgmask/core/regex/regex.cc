@@ -532,6 +532,14 @@ RegexId RegexStore::without_empty_text(RegexId node) {
   return intersection({node, complement(empty_text())});
 }
 
+RegexId RegexStore::not_beginning_with(RegexId node, RegexId starts) {
+  return intersection({node, complement(concatenation(starts, all()))});
+}
+
+RegexId RegexStore::not_longer_than(RegexId node, RegexId starts) {
+  return not_beginning_with(node, concatenation(starts, bytes(ByteSet::all())));
+}
+
 RegexId RegexStore::derivative(RegexId node, unsigned b) {
   switch (kind(node)) {
     case RegexKind::kNothing:

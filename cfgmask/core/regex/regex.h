@@ -88,7 +88,10 @@ class RegexStore {
   RegexId substring(const std::vector<std::string>& chunks);
   // `node` without the empty string.
   RegexId without_empty_text(RegexId node);
-
+  // The strings of `node` that do not begin with one of `starts`.
+  RegexId not_beginning_with(RegexId node, RegexId starts);
+  // The strings of `node` that begin with no shorter one of `starts`.
+  RegexId not_longer_than(RegexId node, RegexId starts);
   // The parts of an alternation or intersection.
   std::vector<RegexId> parts(RegexId node) const;
   RegexKind kind(RegexId node) const { return props_[node.value].kind; }

@@ -1,0 +1,89 @@
+"""The attributes of a rule, as in `name[lazy, max_chars=20]`: which there are, what they take and which go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from lark import Token
+
+from cfgmask.diagnostics import Span
+from cfgmask.grammar.regex_tree import MAX_COUNT
+from cfgmask.lark import nodes
+from cfgmask.lark.problems import Problems
+from cfgmask.suggest import did_you_mean
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenAttribute:
+    """An attribute as it was written; `value` is what follows `=`, a token if that is a number."""
+
+    name: str
+    value: nodes.Expression | Token | None
+    span: Span
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What an attribute takes: `read` gives the value, or None for one that it does not take."""
+
+    needs: str
+    example: str
+    read: Callable[[nodes.Expression | Token | None], object]
+
+
+def read_attributes(written: Iterable[WrittenAttribute], problems: Problems) -> nodes.Attributes:
+    """The attributes of one rule. What is unknown, wrong or contradictory is reported and left out."""
+    values: dict[str, Any] = {}
+    places: dict[str, Span] = {}
+    for attribute in written:
+        name, span = attribute.name, attribute.span
+        kind = _KINDS.get(name)
+        if kind is None:
+            help = did_you_mean(name, _KINDS) or "known are " + ", ".join(f"`{known}`" for known in _KINDS)
+            problems.error("lark-unknown-attribute", f"there is no rule attribute `{name}`", span, help=help)
+        elif name in places:
+            problems.error("lark-bad-attribute", f"`{name}` is given twice", span)
+        else:
+            places[name] = span
+            value = kind.read(attribute.value)
+            if value is not None:
+                values[name] = value
+            elif not isinstance(attribute.value, nodes.Invalid):
+                message = f"`{name}` {kind.needs}"
+                problems.error("lark-bad-attribute", message, span, help=f"write `{kind.example}`")
+    _check_ends(places, problems)
+    return nodes.Attributes(**values)
+
+
+def _check_ends(places: dict[str, Span], problems: Problems) -> None:
+    ends = [name for name in places if name in ("lazy", "suffix", "stop")]
+    if len(ends) > 1:
+        message = f"`{ends[0]}` and `{ends[1]}` cannot go together"
+        help = "`suffix` and `stop` end the rule at their first match by themselves" if "lazy" in ends else None
+        problems.error("lark-attribute-clash", message, places[ends[1]], help=help)
+
+
+def _flag(value: nodes.Expression | Token | None) -> object:
+    return True if value is None else None
+
+
+def _count(value: nodes.Expression | Token | None) -> object:
+    if not isinstance(value, Token) or not value.isdecimal() or len(value) > len(str(MAX_COUNT)):
+        return None
+    return int(value) if int(value) <= MAX_COUNT else None
+
+
+def _terminal(value: nodes.Expression | Token | None) -> object:
+    return value if isinstance(value, (nodes.String, nodes.Pattern, nodes.Name)) else None
+
+
+_END = "needs a string, a regex or a terminal"
+
+_KINDS = {
+    "lazy": _Kind("takes no value", "lazy", _flag),
+    "suffix": _Kind(_END, 'suffix="</end>"', _terminal),
+    "stop": _Kind(_END, 'stop="</end>"', _terminal),
+    "max_chars": _Kind("needs a whole number", "max_chars=20", _count),
+}

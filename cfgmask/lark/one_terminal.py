@@ -1,0 +1,87 @@
+"""Rules whose attributes make them one terminal: its regex says where it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cfgmask.grammar import ir
+from cfgmask.lark import nodes
+from cfgmask.lark.problems import Problems
+from cfgmask.lark.reader import is_terminal_name
+from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
+from cfgmask.limits import Limits
+from cfgmask.regex.algebra import RegexAlgebra
+
+_END_TOKEN = ir.TokenSet("an end token", end=True)
+
+
+class OneTerminalLowering:
+    """Lowers such rules, given the regexes of the named terminals. Every method may raise LimitExceeded."""
+
+    def __init__(
+        self, named: Mapping[str, TerminalRegex], terminals: TerminalLowering, limits: Limits, problems: Problems
+    ) -> None:
+        self._named = named
+        self._terminals = terminals
+        self._limits = limits
+        self._problems = problems
+
+    def lower(self, rule: nodes.Definition) -> ir.Expr:
+        """The body of a rule with `attributes.one_terminal`. Values and bodies that leave no text are reported."""
+        self._refuse_rules(rule)
+        body = self._body(rule)
+        if self._problems.has_errors:  # what stands for a broken part says nothing about the whole
+            return ir.Sequence(())
+        end = rule.attributes.suffix or rule.attributes.stop
+        if end is None:
+            return self._lazy(rule, body) if rule.attributes.lazy else _terminal(rule, body, lazy=False)
+        if rule.attributes.stop is end and isinstance(end, nodes.String) and not end.value:
+            return ir.Sequence((_terminal(rule, body, lazy=False), _END_TOKEN))
+        return self._ended(rule, body, end)
+
+    def _refuse_rules(self, rule: nodes.Definition) -> None:
+        for expression in (rule.body, *rule.attributes.ends):
+            for node in nodes.walk(expression):
+                if isinstance(node, nodes.Name) and not is_terminal_name(node.text):
+                    self._problems.error(
+                        "lark-rule-in-terminal",
+                        f"`{rule.attributes.one_terminal}` makes `{rule.name}` one terminal, which cannot use the rule "
+                        f"`{node.text}`",
+                        node.span,
+                        help="use a terminal here, or give the attribute to a rule that needs no other",
+                    )
+
+    def _body(self, rule: nodes.Definition) -> TerminalRegex:
+        body = self._terminals.lower(rule.body, self._named)
+        maximum = rule.attributes.max_chars
+        if maximum is None:
+            return body
+        bounded = self._terminals.at_most(body, maximum)
+        if not self._problems.has_errors and self._algebra().is_empty(bounded.tree):
+            message = f"no text of the rule `{rule.name}` has at most {maximum} characters"
+            self._problems.error("lark-limit-too-small", message, rule.span, help="raise `max_chars`")
+        return bounded
+
+    def _ended(self, rule: nodes.Definition, body: TerminalRegex, end: nodes.Expression) -> ir.Expr:
+        ending = self._terminals.lower(end, self._named)
+        if ending.only_empty or self._algebra().matches(ending.tree, b""):
+            help = "leave out what makes it empty" if not ending.only_empty else None
+            self._problems.error("lark-empty-stop", "what ends the rule may be the empty text", end.span, help=help)
+        return _terminal(rule, self._terminals.joined(body, ending), lazy=True)
+
+    def _lazy(self, rule: nodes.Definition, body: TerminalRegex) -> ir.Expr:
+        if not body.only_empty and not self._algebra().matches(body.tree, b""):
+            return _terminal(rule, body, lazy=True)
+        message = f"the shortest text of the lazy rule `{rule.name}` is empty, so it never matches anything"
+        help = "say what it ends with, in its body or with `suffix`"
+        self._problems.warning("lark-empty-lazy", message, rule.span, help=help)
+        return ir.Sequence(())
+
+    def _algebra(self) -> RegexAlgebra:
+        return RegexAlgebra(self._limits)
+
+
+def _terminal(rule: nodes.Definition, body: TerminalRegex, *, lazy: bool) -> ir.Expr:
+    if body.only_empty:
+        return ir.Sequence(())
+    return ir.Terminal(rule.name, body.tree, lazy=lazy, span=rule.span)
