@@ -164,8 +164,8 @@ class Matcher:
     def apply(self, logits: Any) -> None:
         """Set the logits outside the mask to -inf, in place.
 
-        logits  one-dimensional float32 or float16 buffer on the CPU (numpy, torch) of any stride, at least n_vocab
-                long; what is beyond n_vocab becomes -inf too
+        logits  one-dimensional buffer of float16, bfloat16, float32 or float64 on the CPU (numpy, torch) of any stride,
+                at least n_vocab long; what is beyond n_vocab becomes -inf too
         Errors: as `fill_mask`; after LimitExceeded the logits are masked by what it says there.
         Cost: that of `fill_mask`, and a pass over the logits.
         """
@@ -217,6 +217,17 @@ class Matcher:
     @property
     def compiled(self) -> CompiledGrammar:
         """The grammar that it is a matcher of."""
+
+def apply_masks(logits: Any, bits: Any, indices: Sequence[int] | None = None) -> None:
+    """Set the logits of each row outside its mask to -inf, in place.
+
+    logits   two-dimensional buffer of float16, bfloat16, float32 or float64 on the CPU of any strides; what is beyond
+             the words of the masks becomes -inf too
+    bits     two-dimensional array of uint32 or int32 with as many rows, each contiguous; row i is for row i of `logits`
+    indices  the rows to mask; None: all
+    Errors: TypeError and ValueError for other arrays and for indices that are no rows; nothing is changed then.
+    Works outside of Python's interpreter lock.
+    """
 
 def fill_masks(matchers: Sequence[Matcher | None], bits: NDArray[Any], threads: int = 1) -> list[Exception | None]:
     """Fill row i of `bits` with the mask of matcher i.

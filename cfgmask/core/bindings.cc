@@ -24,6 +24,7 @@
 #include "bindings/docs.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
+#include "mask/logits.h"
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
@@ -142,33 +143,21 @@ void fill_row(Matcher& matcher, std::span<uint32_t> row) {
   matcher.fill_mask(row.first(n_words));
 }
 
-// Sets what the mask leaves out. Whole words of zeros and ones, most of every mask, are taken at once.
-template <class Float>
-void mask_out(std::span<const uint32_t> bits, size_t n_vocab, Float* logits, int64_t stride, size_t n,
-              Float minus_infinity) {
-  auto at = [&](size_t i) -> Float& { return logits[static_cast<int64_t>(i) * stride]; };
-  for (size_t word = 0; word < bits.size(); ++word) {
-    const uint32_t allowed = bits[word];
-    if (allowed == UINT32_MAX) continue;
-    const size_t first = word * 32;
-    const size_t last = std::min(first + 32, n_vocab);
-    if (allowed == 0) {
-      for (size_t i = first; i < last; ++i) at(i) = minus_infinity;
-    } else {
-      for (size_t i = first; i < last; ++i) {
-        if (((allowed >> (i - first)) & 1) == 0) at(i) = minus_infinity;
-      }
-    }
-  }
-  for (size_t i = n_vocab; i < n; ++i) at(i) = minus_infinity;
+FloatType float_type(const nb::dlpack::dtype& type) {
+  const auto is = [&](nb::dlpack::dtype_code code, int size) {
+    return type.code == static_cast<uint8_t>(code) && type.bits == size && type.lanes == 1;
+  };
+  if (is(nb::dlpack::dtype_code::Float, 32)) return FloatType::kFloat32;
+  if (is(nb::dlpack::dtype_code::Float, 16)) return FloatType::kFloat16;
+  if (is(nb::dlpack::dtype_code::Bfloat, 16)) return FloatType::kBfloat16;
+  if (is(nb::dlpack::dtype_code::Float, 64)) return FloatType::kFloat64;
+  throw nb::type_error("the logits must be float16, bfloat16, float32 or float64");
 }
 
 void apply(PyMatcher& self, const AnyArray& logits) {
   const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
   if (logits.ndim() != 1) throw nb::type_error("the logits must be one-dimensional");
-  const auto type = logits.dtype();
-  const bool is_float = type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Float) && type.lanes == 1;
-  if (!is_float || (type.bits != 32 && type.bits != 16)) throw nb::type_error("the logits must be float32 or float16");
+  const FloatType type = float_type(logits.dtype());
   const size_t n = logits.shape(0);
   if (n < vocabulary.n_vocab) throw nb::value_error("there are fewer logits than tokens in the vocabulary");
   std::vector<uint32_t> bits(vocabulary.n_words());
@@ -178,15 +167,33 @@ void apply(PyMatcher& self, const AnyArray& logits) {
   } catch (const LimitExceeded&) {
     error = std::current_exception();  // what may not be known to be allowed is masked all the same
   }
-  if (type.bits == 32) {
-    mask_out<float>(bits, vocabulary.n_vocab, static_cast<float*>(logits.data()), logits.stride(0), n,
-                    -std::numeric_limits<float>::infinity());
-  } else {
-    constexpr uint16_t kMinusInfinity = 0xFC00;
-    mask_out<uint16_t>(bits, vocabulary.n_vocab, static_cast<uint16_t*>(logits.data()), logits.stride(0), n,
-                       kMinusInfinity);
-  }
+  mask_logits(bits, vocabulary.n_vocab, {logits.data(), type, logits.stride(0), n});
   if (error) std::rethrow_exception(error);
+}
+
+void apply_masks(const AnyArray& logits, const AnyArray& bits, const std::optional<std::vector<int64_t>>& indices) {
+  check_mask_array(bits, 2);
+  if (logits.ndim() != 2) throw nb::type_error("the logits must be two-dimensional");
+  const FloatType type = float_type(logits.dtype());
+  const size_t n_rows = logits.shape(0);
+  if (bits.shape(0) != n_rows) throw nb::value_error("the masks and the logits must have the same number of rows");
+  for (int64_t row : indices.value_or(std::vector<int64_t>())) {
+    if (row < 0 || static_cast<size_t>(row) >= n_rows) throw nb::value_error("an index lies beyond the rows");
+  }
+  if (n_rows > 0) mask_row(bits, 0, 0);  // throws where the words are not contiguous
+  const size_t n = logits.shape(1);
+  const size_t n_masked = std::min(n, bits.shape(1) * 32);
+  const auto apply_row = [&](size_t row) {
+    const int64_t offset = static_cast<int64_t>(row) * logits.stride(0) * (logits.dtype().bits / 8);
+    mask_logits(mask_row(bits, row, 0), n_masked,
+                {static_cast<char*>(logits.data()) + offset, type, logits.stride(1), n});
+  };
+  const nb::gil_scoped_release release;
+  if (!indices) {
+    for (size_t row = 0; row < n_rows; ++row) apply_row(row);
+  } else {
+    for (int64_t row : *indices) apply_row(static_cast<size_t>(row));
+  }
 }
 
 nb::list fill_batch(const nb::sequence& matchers, const AnyArray& bits, size_t threads) {
@@ -470,5 +477,7 @@ NB_MODULE(_core, m) {
   bind_grammar_builder(m);
   bind_compiled_grammar(m);
   bind_matcher(m);
+  m.def("apply_masks", &apply_masks, "logits"_a.noconvert(), "bits"_a.noconvert(), "indices"_a = nb::none(),
+        docs::apply_masks);
   m.def("fill_masks", &fill_batch, "matchers"_a, "bits"_a.noconvert(), "threads"_a = 1, docs::fill_masks);
 }

@@ -98,7 +98,7 @@ def layouts(dtype: type, n: int) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("layout", layouts(np.float32, 1))
 @pytest.mark.parametrize("more", [0, 1, 58])
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 def test_apply_writes_what_the_mask_says_and_nothing_else(dtype: type, more: int, layout: str) -> None:
     n = len(TOKENS) + more
     logits = layouts(dtype, n)[layout]
@@ -120,7 +120,7 @@ def test_apply_writes_what_the_mask_says_and_nothing_else(dtype: type, more: int
     "logits",
     [
         np.zeros(69, dtype=np.float32),
-        np.zeros(70, dtype=np.float64),
+        np.zeros(70, dtype=np.complex64),
         np.zeros(70, dtype=np.int32),
         np.zeros((1, 70), dtype=np.float32),
         np.zeros((), dtype=np.float32),
@@ -129,11 +129,23 @@ def test_apply_writes_what_the_mask_says_and_nothing_else(dtype: type, more: int
         b"\0" * 280,
         None,
     ],
-    ids=["too short", "doubles", "integers", "two dimensions", "a scalar", "read only", "a list", "bytes", "None"],
+    ids=["too short", "complex", "integers", "two dimensions", "a scalar", "read only", "a list", "bytes", "None"],
 )
 def test_buffers_that_are_no_logits_are_refused(logits: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         COMPILED.matcher().apply(logits)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("more", [0, 58])
+def test_apply_to_bfloat16(more: int) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    whole = torch.full((len(TOKENS) + more, 2), 7, dtype=torch.bfloat16)
+    matcher = matcher_after(b"[1")
+    matcher.apply(whole[:, 1])
+    assert set(torch.nonzero(whole[:, 1] == 7).flatten().tolist()) == mask_of(matcher, len(TOKENS))
+    assert torch.isneginf(whole[:, 1]).sum() == len(whole) - len(mask_of(matcher, len(TOKENS)))
+    assert (whole[:, 0] == 7).all()
 
 
 @given(problems(), st.sampled_from([np.float32, np.float16]))

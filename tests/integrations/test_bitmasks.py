@@ -1,0 +1,259 @@
+"""A batch of masks on a batch of logits: numpy, torch on the CPU, torch's own operations, the kernel, and CUDA."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cfgmask
+from cfgmask.integrations import numpy as for_numpy
+
+VOCABULARY = cfgmask.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(69)), b""], eos_token_id=69)
+
+
+def expected(logits: np.ndarray, bits: np.ndarray, indices: list[int] | None) -> np.ndarray:
+    """Token by token."""
+    out = logits.copy()
+    for row in range(len(logits)) if indices is None else indices:
+        for token in range(logits.shape[1]):
+            word = bits[row, token // 32].item() if token < bits.shape[1] * 32 else 0
+            if not (word >> (token % 32)) & 1:
+                out[row, token] = -np.inf
+    return out
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, list[int] | None]:
+    """Logits wider or narrower than the masks; words of zeros, of ones and others; some rows or all."""
+    n_rows, width, words = draw(st.integers(0, 4)), draw(st.integers(0, 140)), draw(st.integers(0, 4))
+    kinds = st.sampled_from([0, -1]) | st.integers(-(2**31), 2**31 - 1)
+    bits = np.array(draw(st.lists(kinds, min_size=n_rows * words, max_size=n_rows * words)), dtype=np.int32)
+    logits = np.arange(n_rows * width, dtype=np.float32).reshape(n_rows, width)
+    indices = st.lists(st.integers(0, n_rows - 1), unique=True) if n_rows else st.just([])
+    return logits, bits.reshape(n_rows, words), draw(st.none() | indices)
+
+
+@given(batches(), st.sampled_from([np.float16, np.float32, np.float64]), st.sampled_from([np.int32, np.uint32]))
+def test_numpy(batch: Any, dtype: Any, words: Any) -> None:
+    logits, bits, indices = batch
+    logits = logits.astype(dtype)
+    wanted = expected(logits, bits, indices)
+    for_numpy.apply_token_bitmask_inplace(logits, bits.view(words), indices)
+    np.testing.assert_array_equal(logits, wanted)
+
+
+def layouts(n_rows: int, width: int) -> dict[str, np.ndarray]:
+    return {
+        "every third column": np.zeros((n_rows, 3 * width), np.float32)[:, ::3],
+        "columns first": np.zeros((width, n_rows), np.float32).T,
+        "upside down": np.zeros((n_rows, width), np.float32)[::-1, ::-1],
+        "in the middle": np.zeros((n_rows + 2, width + 9), np.float32)[1:-1, 4:-5],
+        "one row for all": np.zeros((2 * n_rows, width), np.float32)[::2],
+    }
+
+
+@pytest.mark.parametrize("layout", layouts(1, 1))
+def test_numpy_of_any_layout(layout: str) -> None:
+    bits = np.random.default_rng(0).integers(-(2**31), 2**31, (3, 2), dtype=np.int32)
+    logits = layouts(3, 70)[layout]
+    whole = logits.base
+    assert whole is not None
+    wanted = expected(logits, bits, None)
+    for_numpy.apply_token_bitmask_inplace(logits, bits)
+    np.testing.assert_array_equal(logits, wanted)
+    logits[:] = 0
+    assert not whole.any(), "memory beside the logits was written"
+
+
+@pytest.mark.parametrize(
+    ("logits", "bits", "indices"),
+    [
+        (np.zeros((2, 70), np.float32), np.zeros((3, 3), np.int32), None),
+        (np.zeros((2, 70), np.float32), np.zeros(3, np.int32), None),
+        (np.zeros((2, 70), np.complex64), np.zeros((2, 3), np.int32), None),
+        (np.zeros((2, 70), np.int32), np.zeros((2, 3), np.int32), None),
+        (np.zeros((2, 70), np.float32), np.zeros((2, 3), np.int64), None),
+        (np.zeros((2, 70), np.float32), np.zeros((2, 6), np.int32)[:, ::2], None),
+        (np.zeros((2, 70), np.float32), np.zeros((2, 3), np.int32), [2]),
+        (np.zeros((2, 70), np.float32), np.zeros((2, 3), np.int32), [0, -1]),
+    ],
+    ids=["rows", "dimensions", "complex", "integers", "wide words", "strided words", "beyond", "negative"],
+)
+def test_numpy_refuses(logits: Any, bits: Any, indices: Any) -> None:
+    before = logits.copy()
+    with pytest.raises((TypeError, ValueError)):
+        for_numpy.apply_token_bitmask_inplace(logits, bits, indices)
+    np.testing.assert_array_equal(logits, before)
+
+
+def test_one_row() -> None:
+    bits, logits = np.zeros(3, np.int32), np.zeros(100, np.float32)
+    matcher = cfgmask.compile(cfgmask.Grammar.from_regex("[!?]"), VOCABULARY).matcher()
+    matcher.fill_mask(bits)
+    for_numpy.apply_token_bitmask_inplace(logits, bits)
+    assert np.flatnonzero(logits == 0).tolist() == [ord("!"), ord("?")]
+
+
+# torch.
+
+
+def on_cpu(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
+    from cfgmask.integrations.torch import apply_token_bitmask_inplace
+
+    apply_token_bitmask_inplace(logits, bits, rows)
+    return logits
+
+
+def by_torch(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
+    from cfgmask.integrations.torch.bitmask import mask_by_torch
+
+    mask_by_torch(logits, bits, None if rows is None else torch.tensor(rows, dtype=torch.int64))
+    return logits
+
+
+def on_cuda(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
+    from cfgmask.integrations.torch import apply_token_bitmask_inplace
+
+    there = logits.cuda()
+    apply_token_bitmask_inplace(there, bits.cuda(), rows)
+    return there.cpu()
+
+
+def torch_or_skip(way: Callable[..., Any]) -> Any:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if way is on_cuda and not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    return torch
+
+
+WAYS = pytest.mark.parametrize("way", [on_cpu, by_torch, on_cuda], ids=lambda way: way.__name__)
+
+
+@pytest.mark.torch
+@WAYS
+@given(batch=batches(), dtype=st.sampled_from(["float16", "bfloat16", "float32", "float64"]))
+def test_torch(way: Callable[..., Any], batch: Any, dtype: str) -> None:
+    torch = torch_or_skip(way)
+    logits, bits, indices = batch
+    # Few enough that each type tells them apart.
+    logits = logits % 256
+    wanted = expected(logits, bits, indices)
+    masked = way(torch, torch.tensor(logits).to(getattr(torch, dtype)), torch.tensor(bits), indices)
+    np.testing.assert_array_equal(masked.float().numpy(), wanted)
+
+
+@pytest.mark.torch
+@WAYS
+def test_torch_of_any_strides(way: Callable[..., Any]) -> None:
+    torch = torch_or_skip(way)
+    bits = torch.randint(-(2**31), 2**31, (5, 3), dtype=torch.int32)
+    for make in (lambda t: t.T.contiguous().T, lambda t: torch.stack([t, t], dim=-1)[..., 0], lambda t: t):
+        logits = make(torch.arange(5 * 200, dtype=torch.float32).reshape(5, 200))
+        masked = way(torch, logits.clone(), bits, [3, 0])
+        np.testing.assert_array_equal(masked.numpy(), expected(logits.numpy(), bits.numpy(), [3, 0]))
+
+
+@pytest.mark.torch
+def test_torch_takes_tensors_of_indices_and_one_row() -> None:
+    torch = torch_or_skip(on_cpu)
+    logits = torch.zeros(3, 40)
+    on_cpu(torch, logits, torch.zeros(3, 1, dtype=torch.int32), torch.tensor([1]))
+    assert torch.isinf(logits).all(dim=1).tolist() == [False, True, False]
+    row = torch.zeros(40, requires_grad=True)
+    on_cpu(torch, row, torch.tensor([5], dtype=torch.int32).view(torch.uint32), None)
+    assert torch.nonzero(row == 0).flatten().tolist() == [0, 2]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("logits", "bits", "indices"),
+    [((2, 70), (3, 3), None), ((2, 70), (3,), None), ((2, 2, 70), (2, 2, 3), None), ((2, 70), (2, 3), [2])],
+    ids=["rows", "dimensions", "three dimensions", "beyond"],
+)
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_torch_refuses(device: str, logits: Any, bits: Any, indices: Any) -> None:
+    torch = torch_or_skip(on_cpu)
+    with pytest.raises(ValueError, match=r"rows|dimensions"):
+        on_cpu(torch, torch.zeros(logits, device=device), torch.zeros(bits, dtype=torch.int32, device=device), indices)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("logits", "bits"), [("int32", "int32"), ("float32", "int64"), ("float32", "float32")])
+def test_torch_refuses_types(logits: str, bits: str) -> None:
+    torch = torch_or_skip(on_cpu)
+    arrays = (torch.zeros(2, 70, dtype=getattr(torch, logits)), torch.zeros(2, 3, dtype=getattr(torch, bits)))
+    with pytest.raises(TypeError, match="must be"):
+        on_cpu(torch, *arrays, None)
+
+
+KERNEL = """
+import torch
+from cfgmask.integrations.torch.bitmask import mask_by_torch
+from cfgmask.integrations.torch.kernel import mask_by_kernel
+
+torch.manual_seed(0)
+for n_rows, width, words, rows in ((3, 100, 4, None), (3, 100, 2, [2, 0]), (1, 9000, 281, None), (2, 50, 3, [])):
+    bits = torch.randint(-(2**31), 2**31, (n_rows, words), dtype=torch.int32)
+    rows = None if rows is None else torch.tensor(rows, dtype=torch.int64)
+    for dtype in (torch.float32, torch.float16):
+        logits = torch.randn(width, n_rows).T.to(dtype)
+        wanted = logits.clone()
+        mask_by_torch(wanted, bits, rows)
+        mask_by_kernel(logits, bits, rows)
+        assert torch.equal(logits, wanted)
+"""
+
+
+@pytest.mark.torch
+def test_the_kernel_under_tritons_interpreter() -> None:
+    torch_or_skip(on_cpu)
+    pytest.importorskip("triton", reason="Triton is not installed")
+    environment = os.environ | {"TRITON_INTERPRET": "1"}
+    done = subprocess.run([sys.executable, "-c", KERNEL], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def matchers() -> list[cfgmask.Matcher | None]:
+    compiled = [cfgmask.compile(cfgmask.Grammar.from_regex(p), VOCABULARY) for p in ("[0-9]{3}", "[!?]")]
+    return [compiled[0].matcher(), None, compiled[1].matcher()]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_buffer_is_filled_again_and_again(device: str) -> None:
+    torch = torch_or_skip(on_cuda if device == "cuda" else on_cpu)
+    from cfgmask.integrations.torch import MaskBuffer
+
+    buffer = MaskBuffer(4, VOCABULARY.n_vocab, device)
+    rows = matchers()
+    for step, first in enumerate(["0123456789", "0123456789", "0123456789", ""]):
+        logits = torch.zeros(3, 96, device=device)
+        assert buffer.fill(rows, threads=2) == [None] * 3
+        buffer.apply(logits, [0, 2] if step == 1 else None)
+        allowed = [{chr(t) for t in torch.nonzero(row == 0).flatten().tolist()} for row in logits.cpu()]
+        end = {chr(VOCABULARY.eos_token_ids[0])}
+        assert allowed[0] == (set(first) or end)
+        assert allowed[1] == {chr(t) for t in range(96)}
+        assert allowed[2] == set("!?")
+        if first and rows[0] is not None:
+            rows[0].advance(ord("7"))
+
+
+@pytest.mark.torch
+def test_a_buffer_has_room_for_so_many() -> None:
+    torch = torch_or_skip(on_cpu)
+    from cfgmask.integrations.torch import MaskBuffer
+
+    buffer = MaskBuffer(2, VOCABULARY.n_vocab)
+    with pytest.raises(ValueError, match="more matchers than rows"):
+        buffer.fill(matchers())
+    with pytest.raises(ValueError, match="0 masks"):
+        buffer.apply(torch.zeros(2, 70))
