@@ -6,7 +6,7 @@ used by any number of threads at once (their caches are guarded inside). Nothing
 The docstrings of this file are those that `help` shows: the build copies them into the module.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, final
 
 from numpy.typing import NDArray
@@ -96,6 +96,11 @@ class GrammarBuilder(RegexBuilder):
     ) -> int: ...
     def repeat(self, symbol: int, minimum: int, maximum: int | None) -> int: ...
     def alternative(self, nonterminal: int, symbols: Sequence[int]) -> None: ...
+    def plain_schema(self, schema: PlainSchema, scope: int, regexes: Sequence[int], names: Sequence[str]) -> int:
+        """Add the rules of a plain schema; the symbol of its values.
+
+        regexes, names  of the terminals that the schema's requests ask for, in their order
+        """
     def build(
         self,
         vocabulary: Vocabulary,
@@ -109,6 +114,32 @@ class GrammarBuilder(RegexBuilder):
 
         vocabulary   the one that the builder was made for
         start_scope  the scope whose skips may stand at the ends of a text
+        """
+
+class PlainSchema:
+    """A JSON Schema whose keywords need no algebra, read to the last reference. Immutable; made by `PlainReader`."""
+
+    @property
+    def requests(self) -> list[tuple[str, dict[str, Any]]]:
+        """Schemas of scalars with conditions, whose regexes the reader leaves to its caller, each with its key.
+
+        Schemas are alike if their keys are. The first is that of any number.
+        """
+
+class PlainReader:
+    """Reads plain JSON Schemas of one dialect. Immutable, for any thread. Used by `cfgmask.json_schema` alone.
+
+    asserted    keywords that restrict instances
+    identifier  the keyword that gives a schema a URI
+    reference_hides_siblings  whether an object with `$ref` is nothing but a reference
+    """
+
+    def __init__(self, asserted: Iterable[str], identifier: str, reference_hides_siblings: bool) -> None: ...
+    def read(self, schema: Any, max_nesting: int, max_rules: int) -> PlainSchema | None:
+        """The schema; None where it is not plain, or not certain to be a schema at all.
+
+        schema  as Python values: None, bool, int, float, str, list, dict
+        Linear. Raises LimitExceeded(max_rules).
         """
 
 @final

@@ -13,7 +13,7 @@ from cfgmask.compiler.grammar import Grammar
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Scope, Sequence, Terminal, TokenSet
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
@@ -21,6 +21,7 @@ from cfgmask.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from cfgmask import _core
+    from cfgmask.json_schema import Plain
 
 
 def compile(
@@ -37,8 +38,29 @@ def compile(
     for value, expected in ((grammar, (Grammar, GrammarIR)), (vocabulary, Vocabulary), (limits, (Limits, type(None)))):
         if not isinstance(value, expected):
             raise TypeError(f"compile takes a Grammar, a Vocabulary and Limits, not {type(value).__name__}")
+    limits = limits or Limits()
+    if isinstance(grammar, Grammar) and grammar.plain is not None:
+        return _build_plain(grammar.plain, vocabulary, limits)
     ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir
-    return _Build(ir, vocabulary, limits or Limits()).run()
+    return _Build(ir, vocabulary, limits).run()
+
+
+def _build_plain(plain: Plain, vocabulary: Vocabulary, limits: Limits) -> _core.CompiledGrammar:
+    from cfgmask import _core
+
+    builder = _core.GrammarBuilder(vocabulary.core, vars(limits))
+    regexes = RegexLowering(builder, limits)
+    scope = _scope(plain.scope, builder, regexes)
+    nodes = [regexes.node(terminal.regex) for terminal in plain.terminals]
+    start = builder.plain_schema(plain.core, scope, nodes, [terminal.name for terminal in plain.terminals])
+    return builder.build(vocabulary.core, start, scope, False, False, False)
+
+
+def _scope(scope: Scope, builder: _core.GrammarBuilder, regexes: RegexLowering) -> int:
+    ignore = None
+    if scope.ignore:
+        ignore = regexes.node(Alternation(tuple(terminal.regex for terminal in scope.ignore)))
+    return builder.scope(ignore, scope.ignore_once)
 
 
 class _Build:
@@ -61,11 +83,7 @@ class _Build:
 
     def run(self) -> _core.CompiledGrammar:
         ir, builder = self._ir, self._builder
-        for scope in ir.scopes:
-            ignore = None
-            if scope.ignore:
-                ignore = self._regexes.node(Alternation(tuple(terminal.regex for terminal in scope.ignore)))
-            self._scopes.append(builder.scope(ignore, scope.ignore_once))
+        self._scopes = [_scope(scope, builder, self._regexes) for scope in ir.scopes]
         for rule in ir.rules:
             self._rules[rule.name] = self._nonterminal(rule)
         for rule in ir.rules:

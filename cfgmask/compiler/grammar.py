@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from os import PathLike
@@ -16,7 +17,7 @@ from cfgmask.grammar.regex_tree import KeySet, RegexTree
 from cfgmask.limits import Limits
 
 if TYPE_CHECKING:
-    from cfgmask.json_schema import JsonSchemaOptions
+    from cfgmask.json_schema import JsonSchemaOptions, Plain
     from cfgmask.regex import DialectName
 
 _DEFAULT_LIMITS = Limits()
@@ -28,18 +29,27 @@ class Grammar:
     Made by one of the `from_…` methods, which raise `GrammarError` with every problem found.
     `cfgmask.compile(grammar, vocabulary)` is the next step.
 
-    ir     the intermediate form
-    notes  what does not stop the grammar from being used but should be known
+    plain  the JSON Schema that it was made of, if that is a plain one; `ir` says the same
     """
 
-    __slots__ = ("ir", "name")
+    __slots__ = ("_ir", "name", "plain")
 
-    def __init__(self, ir: GrammarIR, name: str = "<grammar>") -> None:
-        self.ir = ir
+    def __init__(
+        self, ir: GrammarIR | Callable[[], GrammarIR], name: str = "<grammar>", plain: Plain | None = None
+    ) -> None:
+        self._ir = ir
         self.name = name
+        self.plain = plain
+
+    @property
+    def ir(self) -> GrammarIR:
+        """The intermediate form; of a plain schema it is made when it is first asked for."""
+        if not isinstance(self._ir, GrammarIR):
+            self._ir = self._ir()
+        return self._ir
 
     def __repr__(self) -> str:
-        return f"<Grammar {self.name}: {len(self.ir.rules)} rules>"
+        return f"<Grammar {self.name}>"
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
@@ -76,11 +86,22 @@ class Grammar:
         options  the fields of `cfgmask.json_schema.JsonSchemaOptions`: whitespace, property_order, formats, …
         Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer.
         """
-        from cfgmask.json_schema import lower_schema
+        from cfgmask.json_schema import lower_schema, plain_schema
 
-        span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
         chosen = _json_schema_options(options)
-        return cls(lower_schema(schema, options=chosen, span=span, limits=limits, retrieve=retrieve), name)
+        plain = plain_schema(schema, options=chosen, limits=limits)
+        if plain is None:
+            span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
+            return cls(lower_schema(schema, options=chosen, span=span, limits=limits, retrieve=retrieve), name)
+        # The caller may change the schema before somebody asks for the intermediate form.
+        kept = marshal.dumps(schema)
+
+        def lower() -> GrammarIR:
+            schema = marshal.loads(kept)
+            span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
+            return lower_schema(schema, options=chosen, span=span, limits=limits)
+
+        return cls(lower, name, plain)
 
     @classmethod
     def from_regex(

@@ -22,12 +22,14 @@
 #include <vector>
 
 #include "bindings/docs.h"
+#include "bindings/plain_reader.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
 #include "mask/logits.h"
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
+#include "schema/plain_rules.h"
 #include "vocab/vocabulary.h"
 
 namespace nb = nanobind;
@@ -334,6 +336,16 @@ void bind_grammar_builder(nb::module_& m) {
           },
           "nonterminal"_a, "symbols"_a)
       .def(
+          "plain_schema",
+          [](GrammarBuilder& self, const PyPlainSchema& schema, uint32_t scope, const std::vector<uint32_t>& regexes,
+             const std::vector<std::string>& names) {
+            if (regexes.size() != nb::len(schema.requests) || names.size() != regexes.size())
+              throw nb::value_error("a plain schema needs a regex and a name for each of its requests");
+            self.nodes(regexes);
+            return add_rules(schema.schema, self, scope, regexes, names);
+          },
+          "schema"_a, "scope"_a, "regexes"_a, "names"_a)
+      .def(
           "build",
           [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, uint32_t start, uint32_t start_scope,
              bool complete, bool ignore_initial, bool ignore_final) {
@@ -342,6 +354,15 @@ void bind_grammar_builder(nb::module_& m) {
             return std::make_shared<PyCompiled>(PyCompiled{std::move(grammar), std::move(vocabulary)});
           },
           "vocabulary"_a, "start"_a, "start_scope"_a, "complete"_a, "ignore_initial"_a, "ignore_final"_a);
+}
+
+void bind_plain_schema(nb::module_& m) {
+  nb::class_<PyPlainSchema>(m, "PlainSchema", docs::PlainSchema)
+      .def_prop_ro("requests", [](const PyPlainSchema& self) { return self.requests; }, docs::PlainSchema_requests);
+  nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
+      .def(nb::init<const nb::iterable&, const std::string&, bool>(), "asserted"_a, "identifier"_a,
+           "reference_hides_siblings"_a)
+      .def("read", &PlainReader::read, "schema"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
 }
 
 void bind_compiled_grammar(nb::module_& m) {
@@ -475,6 +496,7 @@ NB_MODULE(_core, m) {
           "end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; }, docs::Vocabulary_end_tokens);
   bind_regex_builder(m);
   bind_grammar_builder(m);
+  bind_plain_schema(m);
   bind_compiled_grammar(m);
   bind_matcher(m);
   m.def("apply_masks", &apply_masks, "logits"_a.noconvert(), "bits"_a.noconvert(), "indices"_a = nb::none(),

@@ -1,9 +1,10 @@
-"""JSON Schema to grammar. `lower_schema` and `coverage` are the whole interface; how it works is told in `lower`."""
+"""JSON Schema to grammar. What is named here is the whole interface; how it works is told in `lower`."""
 
 from __future__ import annotations
 
 from cfgmask.json_schema.coverage import Covered, coverage
 from cfgmask.json_schema.lower import lower_schema
 from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.plain import Plain, plain_schema
 
-__all__ = ["Covered", "JsonSchemaOptions", "coverage", "lower_schema"]
+__all__ = ["Covered", "JsonSchemaOptions", "Plain", "coverage", "lower_schema", "plain_schema"]

@@ -13,10 +13,9 @@ from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, SetBounds, Terminal
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, SetBounds
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
-from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
 from cfgmask.json_schema import lexemes, unique_items
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
@@ -26,22 +25,18 @@ from cfgmask.json_schema.lower_any_order import AnyOrderLowering
 from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
 from cfgmask.json_schema.nodes import Node
-from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction
 from cfgmask.json_schema.normalise import Normaliser
-from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
-from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered
 from cfgmask.json_schema.resolve import Retriever, Schemas
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.spelling import spelled
 from cfgmask.json_schema.survey import Survey, survey
-from cfgmask.json_schema.values import Document, Number, around, plain_decimal, read_object, read_text
+from cfgmask.json_schema.values import Document, around, read_object, read_text
 from cfgmask.limits import Limits
-
-# The longest number that a message repeats.
-_MAX_SHOWN = 40
 
 
 def lower_schema(
@@ -259,9 +254,9 @@ class _Lowering:
         found = self._inline.get(conjunction)
         if found is None:
             normal = self._normaliser.normal(conjunction)
-            if normal.arrays or normal.objects or _refusals_of_scalars(normal):
+            if normal.arrays or normal.objects or refusals_of_scalars(normal):
                 return self._rule_of(conjunction)
-            found = self._inline[conjunction] = _choice(self._scalars(normal))
+            found = self._inline[conjunction] = _choice(scalars(normal))
         return found
 
     def _rule_of(self, conjunction: Conjunction) -> RuleRef:
@@ -274,8 +269,8 @@ class _Lowering:
     def _body(self, name: str, conjunction: Conjunction) -> Expr:
         normal = self._normaliser.normal(conjunction)
         pointer = next((term.pointer for term in conjunction if isinstance(term, Node)), "")
-        choices: list[Expr] = [*self._scalars(normal)]
-        self._rules.refuse(name, _refusals_of_scalars(normal))
+        choices: list[Expr] = [*scalars(normal)]
+        self._rules.refuse(name, refusals_of_scalars(normal))
         own_name = _wish(conjunction)
         for array in normal.arrays:
             choices.append(self._array(array, own_name, pointer))
@@ -299,8 +294,8 @@ class _Lowering:
         found = self._distinct.get(conjunction)
         if found is None:
             normal = self._normaliser.normal(conjunction)
-            found = _choice([unique_items.distinct(scalar) for scalar in self._scalars(normal, exponents=False)])
-            refusals = _refusals_of_scalars(normal)
+            found = _choice([unique_items.distinct(scalar) for scalar in scalars(normal, exponents=False)])
+            refusals = refusals_of_scalars(normal)
             if refusals:
                 rule = self._rules.name("value")
                 self._rules.bodies[rule] = found
@@ -308,55 +303,6 @@ class _Lowering:
                 found = RuleRef(rule)
             self._distinct[conjunction] = found
         return found
-
-    def _scalars(self, normal: Normal, exponents: bool = True) -> list[Terminal]:
-        choices: list[Terminal] = []
-        if normal.null:
-            choices.append(lexemes.NULL)
-        choices += [lexemes.TRUE if value else lexemes.FALSE for value in sorted(normal.booleans, reverse=True)]
-        if normal.numbers:
-            choices.append(_number(normal.numbers, exponents))
-        if not normal.strings.is_plainly_empty:
-            choices.append(lexemes.string(normal.strings))
-        return choices
-
-
-def _number(shapes: tuple[NumberShape, ...], exponents: bool) -> Terminal:
-    parts = tuple(regex for shape in shapes if (regex := _regex_of(shape, exponents)) != NOTHING)
-    integers = all(shape.step is not None and shape.step.denominator == 1 for shape in shapes)
-    return lexemes.number(parts[0] if len(parts) == 1 else Alternation(parts), integers)
-
-
-def _regex_of(shape: NumberShape, exponents: bool) -> RegexTree:
-    try:
-        return number_regex(shape, exponents)
-    except NoRegex:
-        return ANY_NUMBER
-
-
-def _refusals_of_scalars(normal: Normal) -> frozenset[Diagnostic]:
-    found = normal.strings.refusals if not normal.strings.is_plainly_empty else frozenset()
-    for shape in normal.numbers:
-        found |= shape.refusals
-        try:
-            number_regex(shape)
-        except NoRegex as error:
-            found |= {_no_regex(shape, error)}
-    return found
-
-
-def _no_regex(shape: NumberShape, error: NoRegex) -> Diagnostic:
-    return Diagnostic(
-        "schema-multiple-of",
-        f"multipleOf {_shown(shape.step or 1)} cannot be enforced here: {error.reason}",
-        pointer=shape.step_at,
-        help="bound the number with minimum and maximum, so that its values can be listed",
-    )
-
-
-def _shown(number: Number) -> str:
-    text = plain_decimal(number)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _choice(choices: Sequence[Expr]) -> Expr:

@@ -27,10 +27,11 @@ class Dialect:
 
     def asserts(self, keyword: str) -> bool:
         """Whether the keyword restricts instances."""
-        return keyword in self._assertions
+        return keyword in self.assertions
 
     @cached_property
-    def _assertions(self) -> frozenset[str]:
+    def assertions(self) -> frozenset[str]:
+        """The keywords that restrict instances."""
         if self.declared:
             return frozenset(keyword for keyword, drafts in ASSERTIONS.items() if self.draft in drafts)
         return _WITHOUT_DRAFT

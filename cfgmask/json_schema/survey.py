@@ -64,7 +64,7 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
         return []
     if node.is_only_reference:
         _note_hidden(node, value, found)
-    wrong = [problem for keyword in node.keywords if (problem := _problem(node, keyword)) is not None]
+    wrong = [problem for keyword in node.keywords if (problem := form_problem(node, keyword)) is not None]
     found.errors += wrong
     if not node.is_only_reference:
         found.notes += [note for keyword in value if (note := keyword_note(node, keyword)) is not None]
@@ -135,7 +135,7 @@ _MINIMA = ("minLength", "minItems", "minProperties", "minContains")
 _MAXIMA = ("maxLength", "maxItems", "maxProperties", "maxContains")
 
 
-def _problem(node: Node, keyword: str) -> Diagnostic | None:
+def form_problem(node: Node, keyword: str) -> Diagnostic | None:
     """What is wrong with the form of a keyword's value."""
     value = node.get(keyword)
     expected = _FORMS[keyword](node, value)

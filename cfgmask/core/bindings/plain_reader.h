@@ -1,0 +1,670 @@
+// JSON Schemas as Python values to plain schemas (schema/plain_schema.h), or the finding that one is not plain.
+//
+// Whatever is unusual ends the reading: keywords that meet others, forms that are wrong, references that lead
+// elsewhere. The general way in Python then reads the schema again, and tells what is wrong with it if something is.
+//
+// Threads: a reader is immutable; a reading belongs to one thread, which holds the GIL.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "schema/plain_schema.h"
+#include "util/limits.h"
+
+namespace cfgmask {
+
+namespace nb = nanobind;
+
+// A plain schema and what it asks of Python: the regex of each scalar that has conditions.
+struct PyPlainSchema {
+  PlainSchema schema;
+  nb::list requests;  // (key, schema): requests are alike if and only if their keys are
+};
+
+// How the schemas of one dialect are read.
+class PlainReader {
+ public:
+  // asserted: the keywords that restrict instances; identifier: the keyword that gives a schema a URI.
+  PlainReader(const nb::iterable& asserted, const std::string& identifier, bool reference_hides_siblings)
+      : hides_siblings_(reference_hides_siblings) {
+    for (nb::handle keyword : asserted) codes_[keyword] = code_of(nb::str(keyword).c_str());
+    codes_[identifier.c_str()] = static_cast<int>(kIdentifier);
+  }
+
+  // None for a schema that is not plain. Throws LimitExceeded (max_rules). Linear.
+  nb::object read(const nb::object& schema, uint64_t max_nesting, uint64_t max_rules) const;
+
+ private:
+  friend class PlainReading;
+
+  enum Keyword : uint8_t {
+    kOther,  // not for a plain schema
+    kType,
+    kEnum,
+    kConst,
+    kReference,
+    kAnyOf,
+    kOneOf,
+    kAllOf,
+    kProperties,
+    kRequired,
+    kAdditionalProperties,
+    kMinProperties,
+    kMaxProperties,
+    kItems,
+    kPrefixItems,
+    kAdditionalItems,
+    kMinItems,
+    kMaxItems,
+    kUniqueItems,
+    kMinimum,
+    kMaximum,
+    kExclusiveMinimum,
+    kExclusiveMaximum,
+    kMultipleOf,
+    kMinLength,
+    kMaxLength,
+    kPattern,
+    kFormat,
+    kIdentifier,
+    kNumKeywords,
+  };
+  static constexpr std::array<std::string_view, kIdentifier> kNames = {
+      "",
+      "type",
+      "enum",
+      "const",
+      "$ref",
+      "anyOf",
+      "oneOf",
+      "allOf",
+      "properties",
+      "required",
+      "additionalProperties",
+      "minProperties",
+      "maxProperties",
+      "items",
+      "prefixItems",
+      "additionalItems",
+      "minItems",
+      "maxItems",
+      "uniqueItems",
+      "minimum",
+      "maximum",
+      "exclusiveMinimum",
+      "exclusiveMaximum",
+      "multipleOf",
+      "minLength",
+      "maxLength",
+      "pattern",
+      "format",
+  };
+
+  static int code_of(std::string_view keyword) {
+    const auto at = std::find(kNames.begin() + 1, kNames.end(), keyword);
+    return at == kNames.end() ? kOther : static_cast<int>(at - kNames.begin());
+  }
+
+  nb::dict codes_;
+  bool hides_siblings_;
+};
+
+class PlainReading {
+ public:
+  struct NotPlain {};
+
+  PlainReading(const PlainReader& reader, nb::handle root, uint64_t max_nesting, uint64_t max_rules)
+      : reader_(reader), root_(root), max_depth_(std::min(max_nesting, kMaxDepth)), max_rules_(max_rules) {}
+
+  // Throws NotPlain, LimitExceeded.
+  PyPlainSchema read() {
+    check_json(root_, 0);
+    if (!PyDict_CheckExact(root_.ptr()) || PyDict_GetItemString(root_.ptr(), "x-guidance") != nullptr) throw NotPlain();
+    request({{"type", nb::str("number")}});
+    schema_.set_root(value(root_, "#", 0));
+    for (const auto& branches : exclusive_) check_exclusive(branches);
+    for (const auto& [id, kinds] : narrowed_) {
+      const auto found = schema_.kinds(id);
+      if (!found || (*found & ~kinds) != 0) throw NotPlain();
+    }
+    if (!schema_.all_live()) throw NotPlain();
+    return {std::move(schema_), std::move(requests_)};
+  }
+
+ private:
+  using Keyword = PlainReader::Keyword;
+  using Said = std::array<nb::handle, PlainReader::kNumKeywords>;
+  using Value = PlainSchema::Value;
+
+  // Deeper schemas are left to the general way, which does not recurse.
+  static constexpr uint64_t kMaxDepth = 200;
+  static constexpr size_t kMaxPointer = 200;
+  static constexpr size_t kMaxBranches = 64;
+  static constexpr uint64_t kMaxCount = INT32_MAX - 1;
+  // What a rule costs of max_rules; as cfgmask/json_schema/rules.py counts.
+  static constexpr uint64_t kStepsPerRule = 10;
+  static constexpr int64_t kSafeInteger = int64_t{1} << 53;
+
+  enum class Progress : uint8_t { kNew, kReading, kDone };
+  struct Known {
+    Progress progress = Progress::kNew;
+    std::optional<PlainValueId> id;  // known when done, or where the schema refers to itself
+  };
+
+  static void require(bool holds) {
+    if (!holds) throw NotPlain();
+  }
+
+  // ---- JSON
+
+  static std::string_view text(nb::handle value) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+    if (data == nullptr) {
+      PyErr_Clear();  // half of a surrogate pair
+      throw NotPlain();
+    }
+    return {data, static_cast<size_t>(size)};
+  }
+
+  // Whether the general way would take the value for JSON; it is asked where that is not certain.
+  void check_json(nb::handle value, uint64_t depth) const {
+    require(depth <= max_depth_);
+    PyObject* v = value.ptr();
+    if (PyUnicode_CheckExact(v)) {
+      if (!PyUnicode_IS_ASCII(v)) text(value);
+    } else if (PyDict_CheckExact(v)) {
+      PyObject *key = nullptr, *member = nullptr;
+      for (Py_ssize_t at = 0; PyDict_Next(v, &at, &key, &member) != 0;) {
+        require(PyUnicode_CheckExact(key));
+        if (!PyUnicode_IS_ASCII(key)) text(key);
+        check_json(member, depth + 1);
+      }
+    } else if (PyList_CheckExact(v)) {
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(v); ++i) check_json(PyList_GET_ITEM(v, i), depth + 1);
+    } else if (PyLong_CheckExact(v)) {
+      integer(value);
+    } else if (PyFloat_CheckExact(v)) {
+      require(std::isfinite(PyFloat_AS_DOUBLE(v)));
+    } else {
+      require(v == Py_None || v == Py_True || v == Py_False);
+    }
+  }
+
+  static int64_t integer(nb::handle value) {
+    int overflow = 0;
+    const int64_t found = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    require(overflow == 0 && -kSafeInteger < found && found < kSafeInteger);
+    return found;
+  }
+
+  static uint32_t count(nb::handle value) {
+    require(PyLong_CheckExact(value.ptr()));
+    const int64_t found = integer(value);
+    require(0 <= found && static_cast<uint64_t>(found) <= kMaxCount);
+    return static_cast<uint32_t>(found);
+  }
+
+  static bool is_text(nb::handle value) { return PyUnicode_CheckExact(value.ptr()); }
+  static bool is_boolean(nb::handle value) { return value.ptr() == Py_True || value.ptr() == Py_False; }
+  static bool is_number(nb::handle value) { return PyLong_CheckExact(value.ptr()) || PyFloat_CheckExact(value.ptr()); }
+  static bool is_false(nb::handle value) { return value.ptr() == Py_False; }
+
+  // ---- schemas
+
+  Said keywords(nb::handle schema) const {
+    Said said{};
+    PyObject *key = nullptr, *held = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(schema.ptr(), &at, &key, &held) != 0;) {
+      PyObject* code = PyDict_GetItemWithError(reader_.codes_.ptr(), key);
+      if (code == nullptr) continue;
+      said[static_cast<size_t>(PyLong_AsLong(code))] = held;
+    }
+    return said;
+  }
+
+  // Whether a schema says something beside these keywords.
+  static bool says_more(Said said, std::initializer_list<Keyword> known) {
+    for (Keyword keyword : known) said[keyword] = nb::handle();
+    said[PlainReader::kIdentifier] = nb::handle();
+    return std::any_of(said.begin(), said.end(), [](nb::handle held) { return held.is_valid(); });
+  }
+
+  // The values that a schema allows. Those of equal schemas are one.
+  PlainValueId value(nb::handle schema, const std::string& pointer, uint64_t depth) {
+    if (schema.ptr() == Py_True) return PlainSchema::any();
+    require(PyDict_CheckExact(schema.ptr()) && depth <= max_depth_);
+    // A schema that leads to itself without going into a value.
+    require(std::find(level_.begin(), level_.end(), schema.ptr()) == level_.end());
+    Known& known = known_[schema.ptr()];
+    if (known.progress == Progress::kReading && !known.id) known.id = schema_.reserve();
+    if (known.progress != Progress::kNew) return *known.id;
+    known.progress = Progress::kReading;
+    level_.push_back(schema.ptr());
+    const Said said = keywords(schema);
+    PlainValueId id =
+        said[PlainReader::kReference].is_valid() ? referred(said, depth) : described(said, pointer, depth);
+    level_.pop_back();
+    Known& finished = known_[schema.ptr()];  // the table may have grown
+    if (finished.id) {
+      Value same;
+      same.name = pointer;
+      same.alternatives.push_back(id);
+      schema_.define(*finished.id, std::move(same));
+      id = *finished.id;
+    }
+    finished = {Progress::kDone, id};
+    return id;
+  }
+
+  // The values of a member or an item.
+  PlainValueId inner(nb::handle schema, const std::string& pointer, uint64_t depth) {
+    std::vector<PyObject*> outer;
+    outer.swap(level_);
+    const PlainValueId found = value(schema, pointer, depth + 1);
+    level_.swap(outer);
+    return found;
+  }
+
+  static std::string below(const std::string& pointer, std::string_view keyword, std::string_view key = {}) {
+    if (pointer.size() > kMaxPointer) return pointer;
+    std::string out = pointer;
+    out += '/';
+    out += keyword;
+    if (key.data() != nullptr) {
+      out += '/';
+      for (char c : key.substr(0, kMaxPointer)) {
+        if (c == '~' || c == '/') {
+          out += c == '~' ? "~0" : "~1";
+        } else {
+          out += c;
+        }
+      }
+    }
+    return out;
+  }
+
+  PlainValueId referred(const Said& said, uint64_t depth) {
+    require(!said[PlainReader::kIdentifier].is_valid() || is_root());
+    require(reader_.hides_siblings_ || !says_more(said, {PlainReader::kReference}));
+    require(is_text(said[PlainReader::kReference]));
+    const std::string_view reference = text(said[PlainReader::kReference]);
+    require(!reference.empty() && reference[0] == '#' && reference.find('%') == std::string_view::npos);
+    return value(target(reference.substr(1)), std::string(reference), depth + 1);
+  }
+
+  bool is_root() const { return level_.size() == 1 && level_[0] == root_.ptr(); }
+
+  // What a JSON Pointer leads to.
+  nb::handle target(std::string_view pointer) const {
+    nb::handle at = root_;
+    require(pointer.empty() || pointer[0] == '/');
+    while (!pointer.empty()) {
+      const size_t end = std::min(pointer.find('/', 1), pointer.size());
+      at = step(at, unescaped(pointer.substr(1, end - 1)));
+      pointer.remove_prefix(end);
+      // A schema with a URI of its own would be another document to references.
+      if (PyDict_CheckExact(at.ptr())) require(!keywords(at)[PlainReader::kIdentifier].is_valid());
+    }
+    return at;
+  }
+
+  static std::string unescaped(std::string_view token) {
+    std::string out;
+    for (size_t i = 0; i < token.size(); ++i) {
+      if (token[i] != '~') {
+        out += token[i];
+        continue;
+      }
+      require(i + 1 < token.size() && (token[i + 1] == '0' || token[i + 1] == '1'));
+      out += token[++i] == '0' ? '~' : '/';
+    }
+    return out;
+  }
+
+  static nb::handle step(nb::handle value, const std::string& token) {
+    require(PyDict_CheckExact(value.ptr()));
+    const nb::str key(token.data(), token.size());
+    PyObject* found = PyDict_GetItemWithError(value.ptr(), key.ptr());
+    require(found != nullptr);
+    return found;
+  }
+
+  PlainValueId described(const Said& said, const std::string& pointer, uint64_t depth) {
+    require(!said[PlainReader::kOther].is_valid());
+    require(!said[PlainReader::kIdentifier].is_valid() || is_root() || !is_text(said[PlainReader::kIdentifier]));
+    const Types types = allowed_types(said[PlainReader::kType]);
+    for (const auto& [keyword, name] :
+         {std::pair{PlainReader::kAnyOf, "anyOf"}, {PlainReader::kOneOf, "oneOf"}, {PlainReader::kAllOf, "allOf"}}) {
+      if (!said[keyword].is_valid()) continue;
+      require(!says_more(said, {keyword, PlainReader::kType}));
+      return combined(keyword, name, said[keyword], types, said[PlainReader::kType].is_valid(), pointer, depth);
+    }
+    Value value;
+    value.name = pointer;
+    auto array = array_shape(said, pointer, depth);
+    auto object = object_shape(said, types, pointer, depth);
+    check_scalar_keywords(said);
+    if (said[PlainReader::kEnum].is_valid() || said[PlainReader::kConst].is_valid()) {
+      add_listed(said, types, value);
+    } else {
+      add_scalars(said, types, value);
+      if ((types.kinds & PlainSchema::kArray) != 0) value.array = std::move(array);
+      if ((types.kinds & PlainSchema::kObject) != 0) value.object = std::move(object);
+      if (value.array)
+        require(!said[PlainReader::kUniqueItems].is_valid() || is_false(said[PlainReader::kUniqueItems]) ||
+                value.array->maximum <= 1);
+    }
+    require(!value.terminals.empty() || value.array || value.object);
+    count_rules(value);
+    return schema_.add(std::move(value));
+  }
+
+  void count_rules(const Value& value) {
+    n_rules_ += 1 + (value.array ? 2 + value.array->prefix.size() : 0) +
+                (value.object ? 2 * (value.object->members.size() + 1) : 0);
+    if (n_rules_ * kStepsPerRule > max_rules_) throw LimitExceeded("max_rules", max_rules_);
+  }
+
+  struct Types {
+    uint32_t kinds = PlainSchema::kAnyKind;
+    bool integers = false;  // of the numbers, only these
+  };
+
+  static Types allowed_types(nb::handle type) {
+    if (!type.is_valid()) return {};
+    Types types{0, true};
+    const auto add = [&](nb::handle name) {
+      require(is_text(name));
+      const std::string_view called = text(name);
+      const uint32_t kind = kind_of(called);
+      require(kind != 0);
+      types.kinds |= kind;
+      if (called == "number") types.integers = false;
+    };
+    if (PyList_CheckExact(type.ptr())) {
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(type.ptr()); ++i) add(PyList_GET_ITEM(type.ptr(), i));
+    } else {
+      add(type);
+    }
+    require(types.kinds != 0);
+    if ((types.kinds & PlainSchema::kNumber) == 0) types.integers = false;
+    return types;
+  }
+
+  static uint32_t kind_of(std::string_view type) {
+    if (type == "string") return PlainSchema::kString;
+    if (type == "object") return PlainSchema::kObject;
+    if (type == "integer" || type == "number") return PlainSchema::kNumber;
+    if (type == "array") return PlainSchema::kArray;
+    if (type == "boolean") return PlainSchema::kBoolean;
+    if (type == "null") return PlainSchema::kNull;
+    return 0;
+  }
+
+  // `anyOf`, `oneOf` whose alternatives have nothing in common, and `allOf` of one schema.
+  PlainValueId combined(Keyword keyword, const char* name, nb::handle held, Types types, bool narrows,
+                        const std::string& pointer, uint64_t depth) {
+    require(PyList_CheckExact(held.ptr()));
+    const auto n = static_cast<size_t>(PyList_GET_SIZE(held.ptr()));
+    require(n > 0 && (keyword != PlainReader::kAllOf || n == 1));
+    Value either;
+    either.name = pointer;
+    for (size_t i = 0; i < n; ++i) {
+      const nb::handle branch = PyList_GET_ITEM(held.ptr(), static_cast<Py_ssize_t>(i));
+      either.alternatives.push_back(value(branch, below(pointer, name, std::to_string(i)), depth + 1));
+    }
+    if (keyword == PlainReader::kOneOf && n > 1) exclusive_.push_back(either.alternatives);
+    count_rules(either);
+    const PlainValueId id = n == 1 ? either.alternatives[0] : schema_.add(std::move(either));
+    if (narrows) narrowed_.emplace_back(id, types.integers ? types.kinds & ~PlainSchema::kNumber : types.kinds);
+    return id;
+  }
+
+  void check_exclusive(const std::vector<PlainValueId>& branches) const {
+    require(branches.size() <= kMaxBranches);
+    for (size_t i = 0; i < branches.size(); ++i) {
+      for (size_t j = i + 1; j < branches.size(); ++j) require(schema_.disjoint(branches[i], branches[j]));
+    }
+  }
+
+  // ---- arrays and objects
+
+  PlainSchema::Array array_shape(const Said& said, const std::string& pointer, uint64_t depth) {
+    PlainSchema::Array array;
+    array.rest = PlainSchema::any();
+    nb::handle items = said[PlainReader::kItems];
+    nb::handle prefix = said[PlainReader::kPrefixItems];
+    nb::handle further = items;
+    const nb::handle additional = said[PlainReader::kAdditionalItems];
+    if (items.is_valid() && PyList_CheckExact(items.ptr())) {
+      require(!prefix.is_valid());
+      // Only where a draft that writes it so is declared is that beyond doubt.
+      require(!reader_.codes_.contains("prefixItems"));
+      prefix = items;
+      further = additional;
+    } else if (additional.is_valid()) {
+      require(is_false(additional) || additional.ptr() == Py_True);
+    }
+    if (prefix.is_valid()) {
+      require(PyList_CheckExact(prefix.ptr()) && PyList_GET_SIZE(prefix.ptr()) > 0);
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(prefix.ptr()); ++i)
+        array.prefix.push_back(
+            inner(PyList_GET_ITEM(prefix.ptr(), i), below(pointer, "prefixItems", std::to_string(i)), depth));
+    }
+    if (said[PlainReader::kMinItems].is_valid()) array.minimum = count(said[PlainReader::kMinItems]);
+    if (said[PlainReader::kMaxItems].is_valid()) array.maximum = count(said[PlainReader::kMaxItems]);
+    if (said[PlainReader::kUniqueItems].is_valid()) require(is_boolean(said[PlainReader::kUniqueItems]));
+    if (further.is_valid()) {
+      if (is_false(further)) {
+        array.rest = std::nullopt;
+        array.maximum = std::min(array.maximum, static_cast<uint32_t>(array.prefix.size()));
+      } else {
+        array.rest = inner(further, below(pointer, "items"), depth);
+      }
+    }
+    require(array.minimum <= array.maximum);
+    if (array.prefix.size() > array.maximum) array.prefix.resize(array.maximum);
+    if (array.maximum == array.prefix.size()) array.rest = std::nullopt;
+    return array;
+  }
+
+  PlainSchema::Object object_shape(const Said& said, Types types, const std::string& pointer, uint64_t depth) {
+    PlainSchema::Object object;
+    object.others = PlainSchema::any();
+    const nb::handle additional = said[PlainReader::kAdditionalProperties];
+    if (additional.is_valid()) {
+      object.others = std::nullopt;
+      if (!is_false(additional)) object.others = inner(additional, below(pointer, "additionalProperties"), depth);
+    }
+    std::unordered_map<uint32_t, bool> needed;
+    std::vector<uint32_t> order;
+    if (const nb::handle required = said[PlainReader::kRequired]; required.is_valid()) {
+      require(PyList_CheckExact(required.ptr()));
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(required.ptr()); ++i) {
+        require(is_text(PyList_GET_ITEM(required.ptr(), i)));
+        const uint32_t name = schema_.name(text(PyList_GET_ITEM(required.ptr(), i)));
+        if (needed.emplace(name, true).second) order.push_back(name);
+      }
+    }
+    if (const nb::handle properties = said[PlainReader::kProperties]; properties.is_valid()) {
+      require(PyDict_CheckExact(properties.ptr()));
+      PyObject *key = nullptr, *held = nullptr;
+      for (Py_ssize_t at = 0; PyDict_Next(properties.ptr(), &at, &key, &held) != 0;) {
+        const std::string_view called = text(key);
+        const uint32_t name = schema_.name(called);
+        const PlainValueId member = inner(held, below(pointer, "properties", called), depth);
+        const auto found = needed.find(name);
+        object.members.push_back({name, member, found != needed.end()});
+        if (found != needed.end()) found->second = false;
+      }
+    }
+    for (uint32_t name : order) {
+      if (!needed[name]) continue;
+      require(object.others.has_value() || (types.kinds & PlainSchema::kObject) == 0);
+      object.members.push_back({name, object.others.value_or(PlainSchema::any()), true});
+    }
+    check_key_counts(said, types, object, order.size());
+    return object;
+  }
+
+  // Bounds on the number of keys are plain where they restrict nothing.
+  static void check_key_counts(const Said& said, Types types, const PlainSchema::Object& object, size_t n_required) {
+    const bool counts = (types.kinds & PlainSchema::kObject) != 0;
+    if (said[PlainReader::kMinProperties].is_valid())
+      require(count(said[PlainReader::kMinProperties]) <= n_required || !counts);
+    if (said[PlainReader::kMaxProperties].is_valid()) {
+      const size_t most = count(said[PlainReader::kMaxProperties]);
+      require((!object.others && most >= object.members.size()) || !counts);
+    }
+  }
+
+  // ---- scalars
+
+  static constexpr std::array kOfNumbers = {PlainReader::kMinimum, PlainReader::kMaximum,
+                                            PlainReader::kExclusiveMinimum, PlainReader::kExclusiveMaximum,
+                                            PlainReader::kMultipleOf};
+  static constexpr std::array kOfStrings = {PlainReader::kMinLength, PlainReader::kMaxLength, PlainReader::kPattern,
+                                            PlainReader::kFormat};
+
+  static void check_scalar_keywords(const Said& said) {
+    for (Keyword keyword : kOfNumbers) {
+      if (!said[keyword].is_valid()) continue;
+      const bool exclusive = keyword == PlainReader::kExclusiveMinimum || keyword == PlainReader::kExclusiveMaximum;
+      // What a boolean means, and whether it may stand there, depends on the draft: its form is looked at in Python.
+      require(is_number(said[keyword]) || (exclusive && is_boolean(said[keyword])));
+    }
+    for (Keyword keyword : {PlainReader::kMinLength, PlainReader::kMaxLength}) {
+      if (said[keyword].is_valid()) count(said[keyword]);
+    }
+    for (Keyword keyword : {PlainReader::kPattern, PlainReader::kFormat}) {
+      if (said[keyword].is_valid()) require(is_text(said[keyword]));
+    }
+  }
+
+  void add_scalars(const Said& said, Types types, Value& value) {
+    if ((types.kinds & PlainSchema::kNull) != 0) value.terminals.push_back(PlainSchema::null());
+    if ((types.kinds & PlainSchema::kBoolean) != 0) {
+      value.terminals.push_back(PlainSchema::true_());
+      value.terminals.push_back(PlainSchema::false_());
+    }
+    if ((types.kinds & PlainSchema::kNumber) != 0) {
+      const nb::str type(types.integers ? "integer" : "number");
+      value.terminals.push_back(conditional(type, said, kOfNumbers));
+    } else {
+      // The form of a boolean bound is looked at where numbers are.
+      require(!said[PlainReader::kExclusiveMinimum].is_valid() || is_number(said[PlainReader::kExclusiveMinimum]));
+      require(!said[PlainReader::kExclusiveMaximum].is_valid() || is_number(said[PlainReader::kExclusiveMaximum]));
+      require(!said[PlainReader::kMultipleOf].is_valid());
+    }
+    if ((types.kinds & PlainSchema::kString) != 0) {
+      const bool any =
+          std::none_of(kOfStrings.begin(), kOfStrings.end(), [&](Keyword k) { return said[k].is_valid(); });
+      value.terminals.push_back(any ? PlainSchema::any_string() : conditional(nb::str("string"), said, kOfStrings));
+    }
+  }
+
+  // `enum` and `const`: scalars that the type allows; conditions beside them are left to the general way.
+  void add_listed(const Said& said, Types types, Value& value) {
+    for (Keyword keyword : kOfNumbers) require(!said[keyword].is_valid());
+    for (Keyword keyword : kOfStrings) require(!said[keyword].is_valid());
+    const nb::handle listed = said[PlainReader::kEnum];
+    require(!(listed.is_valid() && said[PlainReader::kConst].is_valid()));
+    require(!listed.is_valid() || PyList_CheckExact(listed.ptr()));
+    std::vector<std::string> texts;
+    std::unordered_map<std::string, bool> seen;
+    nb::list numbers;
+    std::array<bool, 3> words{};
+    const auto add = [&](nb::handle item) {
+      if (is_text(item)) {
+        std::string found(text(item));
+        if ((types.kinds & PlainSchema::kString) != 0 && seen.emplace(found, true).second) texts.push_back(found);
+      } else if (is_number(item)) {
+        if ((types.kinds & PlainSchema::kNumber) != 0) numbers.append(item);
+      } else if (is_boolean(item)) {
+        if ((types.kinds & PlainSchema::kBoolean) != 0)
+          words[is_false(item) ? PlainSchema::false_() : PlainSchema::true_()] = true;
+      } else {
+        require(item.is_none());
+        if ((types.kinds & PlainSchema::kNull) != 0) words[PlainSchema::null()] = true;
+      }
+    };
+    if (listed.is_valid()) {
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(listed.ptr()); ++i) add(PyList_GET_ITEM(listed.ptr(), i));
+    } else {
+      add(said[PlainReader::kConst]);
+    }
+    for (uint32_t word = 0; word < words.size(); ++word) {
+      if (words[word]) value.terminals.push_back(word);
+    }
+    if (nb::len(numbers) > 0)
+      value.terminals.push_back(
+          request({{"type", nb::str(types.integers ? "integer" : "number")}, {"enum", std::move(numbers)}}));
+    if (!texts.empty()) value.terminals.push_back(schema_.listed(std::move(texts)));
+  }
+
+  template <size_t N>
+  uint32_t conditional(nb::object type, const Said& said, const std::array<Keyword, N>& keywords) {
+    std::vector<std::pair<const char*, nb::object>> asked{{"type", std::move(type)}};
+    for (Keyword keyword : keywords) {
+      if (said[keyword].is_valid()) asked.emplace_back(PlainReader::kNames[keyword].data(), nb::borrow(said[keyword]));
+    }
+    return request(std::move(asked));
+  }
+
+  // The terminal of a scalar with conditions; the same one for the same conditions.
+  uint32_t request(std::vector<std::pair<const char*, nb::object>> asked) {
+    std::string key;
+    nb::dict schema;
+    for (const auto& [keyword, held] : asked) {
+      key += keyword;
+      key += '=';
+      key += text(nb::repr(held));
+      key += ';';
+      schema[keyword] = held;
+    }
+    const auto [at, is_new] = requested_.try_emplace(key, PlainSchema::any_number());
+    if (is_new) {
+      const auto index = static_cast<uint32_t>(nb::len(requests_));
+      requests_.append(nb::make_tuple(key, schema));
+      const bool string = asked[0].second.equal(nb::str("string"));
+      if (index > 0) at->second = schema_.outside(string ? PlainSchema::kString : PlainSchema::kNumber, index);
+    }
+    return at->second;
+  }
+
+  const PlainReader& reader_;
+  nb::handle root_;
+  uint64_t max_depth_;
+  uint64_t max_rules_;
+  uint64_t n_rules_ = 0;
+  PlainSchema schema_;
+  nb::list requests_;
+  std::unordered_map<std::string, uint32_t> requested_;
+  std::unordered_map<PyObject*, Known> known_;
+  std::vector<PyObject*> level_;  // the schemas being read that say something about the same value
+  std::vector<std::vector<PlainValueId>> exclusive_;
+  std::vector<std::pair<PlainValueId, uint32_t>> narrowed_;
+};
+
+inline nb::object PlainReader::read(const nb::object& schema, uint64_t max_nesting, uint64_t max_rules) const {
+  try {
+    return nb::cast(PlainReading(*this, schema, max_nesting, max_rules).read());
+  } catch (const PlainReading::NotPlain&) {
+    return nb::none();
+  }
+}
+
+}  // namespace cfgmask

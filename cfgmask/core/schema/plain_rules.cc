@@ -1,0 +1,285 @@
+#include "schema/plain_rules.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cfgmask {
+
+namespace {
+
+// What messages show of a terminal; the Python front end cuts names in the same way.
+constexpr size_t kMaxName = 60;
+constexpr size_t kShownValues = 8;
+
+std::string shortened(std::string name) {
+  size_t characters = 0;
+  size_t cut = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if ((static_cast<uint8_t>(name[i]) & 0xC0) == 0x80) continue;
+    if (characters++ == kMaxName - 3) cut = i;
+  }
+  if (characters <= kMaxName) return name;
+  name.resize(cut);
+  return name + "...";
+}
+
+// A string as JSON writes it, with no more escapes than it needs.
+std::string shown(std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (char c : text) {
+    switch (c) {
+      case '"':
+      case '\\':
+        out += '\\';
+        out += c;
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
+      default:
+        if (static_cast<uint8_t>(c) < 0x20) {
+          out += "\\u00";
+          out += kHex[c >> 4];
+          out += kHex[c & 15];
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out + '"';
+}
+
+class Rules {
+ public:
+  Rules(const PlainSchema& schema, GrammarBuilder& builder, uint32_t scope, std::span<const uint32_t> outside,
+        std::span<const std::string> outside_names)
+      : schema_(schema),
+        builder_(builder),
+        scope_(scope),
+        outside_(outside),
+        outside_names_(outside_names),
+        terminals_(schema.n_terminals()),
+        values_(schema.n_values()) {
+    any_text_ = builder_.with(
+        [](RegexStore& r) { return r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded); });
+    open_object_ = mark("{");
+    close_object_ = mark("}");
+    open_array_ = mark("[");
+    close_array_ = mark("]");
+    comma_ = mark(",");
+    colon_ = mark(":");
+  }
+
+  uint32_t all() {
+    const uint32_t start = rule_of(schema_.root());
+    while (!todo_.empty()) {
+      const PlainValueId id = todo_.back();
+      todo_.pop_back();
+      add_value(id);
+    }
+    return start;
+  }
+
+ private:
+  using Symbols = std::vector<uint32_t>;
+
+  uint32_t mark(std::string text) {
+    const RegexId regex = builder_.with([&](RegexStore& r) { return r.literal(text); });
+    return builder_.terminal(regex.value, scope_, 0, shown(text));
+  }
+
+  // A string that is written as one of these, or as a key: printable characters only as themselves.
+  uint32_t fixed(std::vector<std::string> texts, std::string name) {
+    const RegexId regex = builder_.with([&](RegexStore& r) {
+      const RegexId body = texts.size() == 1 ? r.literal(texts[0]) : r.key_set(std::move(texts));
+      return r.json_string(body, JsonEscapes::kLiteral);
+    });
+    return builder_.terminal(regex.value, scope_, 0, std::move(name));
+  }
+
+  uint32_t key(uint32_t name) {
+    if (name >= keys_.size()) keys_.resize(name + 1);
+    if (!keys_[name]) keys_[name] = fixed({schema_.name_at(name)}, shortened(shown(schema_.name_at(name))));
+    return *keys_[name];
+  }
+
+  // Any key but those of the members.
+  uint32_t other_key(const PlainSchema::Object& object) {
+    std::vector<std::string> names;
+    for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
+    const RegexId regex = builder_.with([&](RegexStore& r) {
+      if (names.empty()) return r.json_string(any_text_, JsonEscapes::kAny);
+      const RegexId named = r.key_set(std::move(names));
+      return r.json_string(r.intersection({any_text_, r.complement(named)}), JsonEscapes::kAny);
+    });
+    return builder_.terminal(regex.value, scope_, 0, "KEY");
+  }
+
+  uint32_t terminal(uint32_t index) {
+    auto& made = terminals_[index];
+    if (!made) made = new_terminal(schema_.terminal(index));
+    return *made;
+  }
+
+  uint32_t new_terminal(const PlainSchema::Terminal& terminal) {
+    switch (terminal.spelling) {
+      case PlainSchema::Spelling::kWord: {
+        const RegexId regex = builder_.with([&](RegexStore& r) { return r.literal(terminal.name); });
+        return builder_.terminal(regex.value, scope_, 0, terminal.name);
+      }
+      case PlainSchema::Spelling::kAnyString: {
+        const RegexId regex = builder_.with([&](RegexStore& r) { return r.json_string(any_text_, JsonEscapes::kAny); });
+        return builder_.terminal(regex.value, scope_, 0, terminal.name);
+      }
+      case PlainSchema::Spelling::kListed: {
+        std::string name;
+        for (size_t i = 0; i < std::min(terminal.listed.size(), kShownValues); ++i)
+          name += (i == 0 ? "" : " | ") + shown(terminal.listed[i]);
+        return fixed(terminal.listed, shortened(std::move(name)));
+      }
+      case PlainSchema::Spelling::kOutside:
+        break;
+    }
+    return builder_.terminal(outside_[terminal.outside], scope_, 0, outside_names_[terminal.outside]);
+  }
+
+  // A value as one symbol: a scalar that is one terminal is that terminal.
+  uint32_t symbol_of(PlainValueId id) {
+    const PlainSchema::Value& value = schema_.at(id);
+    const bool one = value.terminals.size() == 1 && !value.array && !value.object && value.alternatives.empty();
+    return one ? terminal(value.terminals[0]) : rule_of(id);
+  }
+
+  uint32_t rule_of(PlainValueId id) {
+    auto& rule = values_[id.value];
+    if (!rule) {
+      rule = builder_.nonterminal(schema_.at(id).name);
+      todo_.push_back(id);
+    }
+    return *rule;
+  }
+
+  void add_value(PlainValueId id) {
+    const PlainSchema::Value& value = schema_.at(id);
+    const uint32_t rule = *values_[id.value];
+    for (uint32_t t : value.terminals) builder_.alternative(rule, Symbols{terminal(t)});
+    for (PlainValueId alternative : value.alternatives) builder_.alternative(rule, Symbols{symbol_of(alternative)});
+    if (value.array) add_array(rule, *value.array, value.name);
+    if (value.object) add_object(rule, *value.object, value.name);
+  }
+
+  // Each state, so many of the items written, is a rule whose calls stand in tail position.
+  void add_array(uint32_t rule, const PlainSchema::Array& array, const std::string& name) {
+    uint32_t state = builder_.nonterminal(name + ".0");
+    builder_.alternative(rule, Symbols{open_array_, state});
+    for (uint32_t i = 0; i < array.prefix.size(); ++i) {
+      if (i >= array.minimum) builder_.alternative(state, Symbols{close_array_});
+      if (i >= array.maximum) return;
+      const uint32_t next = builder_.nonterminal(name + "." + std::to_string(i + 1));
+      Symbols item = separated(i > 0);
+      item.insert(item.end(), {symbol_of(array.prefix[i]), next});
+      builder_.alternative(state, item);
+      state = next;
+    }
+    const auto written = static_cast<uint32_t>(array.prefix.size());
+    const uint32_t least = array.minimum > written ? array.minimum - written : 0;
+    const uint32_t most = array.maximum == kUnbounded ? kUnbounded : array.maximum - std::min(array.maximum, written);
+    if (!array.rest || most == 0) {
+      if (least == 0) builder_.alternative(state, Symbols{close_array_});
+      return;
+    }
+    add_repeated(state, written > 0, Symbols{symbol_of(*array.rest)}, least, most, close_array_, name);
+  }
+
+  void add_object(uint32_t rule, const PlainSchema::Object& object, const std::string& name) {
+    // The states before a member: no key is written yet, or some is.
+    struct States {
+      std::optional<uint32_t> fresh;
+      std::optional<uint32_t> written;
+    };
+    const auto state_name = [&](size_t i) { return name + "." + std::to_string(i); };
+    States now{builder_.nonterminal(state_name(0)), std::nullopt};
+    builder_.alternative(rule, Symbols{open_object_, *now.fresh});
+    for (size_t i = 0; i < object.members.size(); ++i) {
+      const PlainSchema::Member& member = object.members[i];
+      States next{std::nullopt, builder_.nonterminal(state_name(i + 1))};
+      if (now.fresh && !member.required) next.fresh = builder_.nonterminal(state_name(i + 1));
+      const uint32_t value = symbol_of(member.value);
+      for (const auto& state : {now.fresh, now.written}) {
+        if (!state) continue;
+        const bool some = state == now.written;
+        Symbols taken = separated(some);
+        taken.insert(taken.end(), {key(member.name), colon_, value, *next.written});
+        builder_.alternative(*state, taken);
+        if (!member.required) builder_.alternative(*state, Symbols{some ? *next.written : *next.fresh});
+      }
+      now = next;
+    }
+    for (const auto& state : {now.fresh, now.written}) {
+      if (!state) continue;
+      if (object.others) {
+        const Symbols other{other_key(object), colon_, symbol_of(*object.others)};
+        add_repeated(*state, state == now.written, other, 0, kUnbounded, close_object_, name);
+      } else {
+        builder_.alternative(*state, Symbols{close_object_});
+      }
+    }
+  }
+
+  // `body`, separated by commas, so many times, then the closing mark; `some`: a comma comes before the first too.
+  void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, uint32_t close,
+                    const std::string& name) {
+    const uint32_t more = builder_.nonterminal(name + ".more");
+    Symbols after_comma{comma_};
+    after_comma.insert(after_comma.end(), body.begin(), body.end());
+    builder_.alternative(more, after_comma);
+    if (some) {
+      builder_.alternative(state, Symbols{builder_.repeat(more, least, most), close});
+      return;
+    }
+    if (least == 0) builder_.alternative(state, Symbols{close});
+    Symbols whole = body;
+    const uint32_t further = most == kUnbounded ? kUnbounded : most - 1;
+    whole.insert(whole.end(), {builder_.repeat(more, least == 0 ? 0 : least - 1, further), close});
+    builder_.alternative(state, whole);
+  }
+
+  Symbols separated(bool some) const { return some ? Symbols{comma_} : Symbols{}; }
+
+  const PlainSchema& schema_;
+  GrammarBuilder& builder_;
+  uint32_t scope_;
+  std::span<const uint32_t> outside_;
+  std::span<const std::string> outside_names_;
+  RegexId any_text_;
+  uint32_t open_object_, close_object_, open_array_, close_array_, comma_, colon_;
+  std::vector<std::optional<uint32_t>> terminals_;
+  std::vector<std::optional<uint32_t>> values_;
+  std::vector<std::optional<uint32_t>> keys_;
+  std::vector<PlainValueId> todo_;
+};
+
+}  // namespace
+
+uint32_t add_rules(const PlainSchema& schema, GrammarBuilder& builder, uint32_t scope,
+                   std::span<const uint32_t> outside, std::span<const std::string> outside_names) {
+  return Rules(schema, builder, scope, outside, outside_names).all();
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,113 @@
+// JSON Schemas that need no algebra: in each of their schemas no two keywords say something about the same kind of
+// value, and alternatives have nothing in common where they must not. They are what people write most, and a first mask
+// waits for them, so they come from their values to rules without Python.
+//
+// A value is a set of JSON values: scalars as terminals, at most one shape of arrays and one of objects, and other
+// values whose union it is. Equal values are one, wherever they stand in the schema, so that what a grammar learns in
+// one place serves the others.
+//
+// Threads: immutable once read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "regex/regex.h"
+#include "util/ids.h"
+#include "util/interner.h"
+
+namespace cfgmask {
+
+using PlainValueId = Id<struct PlainValueTag>;
+
+class PlainSchema {
+ public:
+  // The JSON types of a value, as bits.
+  enum Kind : uint32_t { kNull = 1, kBoolean = 2, kNumber = 4, kString = 8, kArray = 16, kObject = 32, kAnyKind = 63 };
+
+  enum class Spelling : uint8_t { kWord, kAnyString, kListed, kOutside };
+  struct Terminal {
+    std::string name;  // the word itself, if it is one: `true`
+    Kind kind;
+    Spelling spelling;
+    std::vector<std::string> listed;  // the strings that it stands for
+    uint32_t outside = 0;             // which of the regexes that the caller has
+  };
+  struct Member {
+    uint32_t name;
+    PlainValueId value;
+    bool required;
+  };
+  struct Array {
+    std::vector<PlainValueId> prefix;
+    std::optional<PlainValueId> rest;
+    uint32_t minimum = 0;
+    uint32_t maximum = kUnbounded;
+  };
+  struct Object {
+    std::vector<Member> members;
+    std::optional<PlainValueId> others;  // what keys without names hold; none: there are no others
+  };
+  struct Value {
+    std::string name;  // of its rule; says nothing about the value
+    std::vector<uint32_t> terminals;
+    std::optional<Array> array;
+    std::optional<Object> object;
+    std::vector<PlainValueId> alternatives;
+  };
+
+  PlainSchema();
+
+  // Every JSON value.
+  static constexpr PlainValueId any() { return PlainValueId(0U); }
+
+  // The value with this content, made if it is new.
+  PlainValueId add(Value value);
+  // A value that refers to itself: its id is needed before its content is known.
+  PlainValueId reserve();
+  void define(PlainValueId id, Value value) { values_[id.value] = std::move(value); }
+  uint32_t name(std::string_view text);
+  // Terminals.
+  static constexpr uint32_t null() { return 0; }
+  static constexpr uint32_t true_() { return 1; }
+  static constexpr uint32_t false_() { return 2; }
+  static constexpr uint32_t any_string() { return 3; }
+  static constexpr uint32_t any_number() { return 4; }  // the first of the regexes from outside
+  uint32_t listed(std::vector<std::string> texts);
+  uint32_t outside(Kind kind, uint32_t regex);
+  void set_root(PlainValueId root) { root_ = root; }
+
+  PlainValueId root() const { return root_; }
+  const Value& at(PlainValueId id) const { return values_[id.value]; }
+  size_t n_values() const { return values_.size(); }
+  const std::string& name_at(uint32_t name) const { return *names_[name]; }
+  const Terminal& terminal(uint32_t index) const { return terminals_[index]; }
+  size_t n_terminals() const { return terminals_.size(); }
+
+  // The kinds that the values of a set have. nullopt for a set that leads to itself without going into a value.
+  std::optional<uint32_t> kinds(PlainValueId id) const;
+  // Whether it is plain that two sets have no value in common.
+  bool disjoint(PlainValueId a, PlainValueId b) const;
+  // Whether it is plain that every set has a value.
+  bool all_live() const;
+
+ private:
+  void flatten(PlainValueId id, std::vector<PlainValueId>& out) const;
+  bool disjoint_parts(const Value& a, const Value& b) const;
+  bool told_apart(const Object& a, const Object& b) const;
+  bool is_live(const Value& value, const std::vector<bool>& live) const;
+
+  std::vector<Value> values_;
+  std::unordered_map<std::string, PlainValueId> by_content_;
+  std::unordered_map<std::string, uint32_t> name_ids_;
+  std::vector<const std::string*> names_;
+  std::vector<Terminal> terminals_;
+  std::unordered_map<std::string, uint32_t> lists_;
+  PlainValueId root_{0U};
+};
+
+}  // namespace cfgmask

@@ -1,0 +1,145 @@
+"""The short way for schemas that need no algebra: what the core reads by itself.
+
+Most schemas say one thing at a time: types, properties, items, lists of values, alternatives that differ. The core
+brings those to rules some forty times faster than `lower` does; everything else, and whatever is wrong, is left to
+`lower`. Both make the same language of a plain schema, which the tests hold against each other.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from cfgmask.errors import LimitExceeded
+from cfgmask.grammar.ir import Scope, Terminal
+from cfgmask.grammar.regex_tree import NOTHING
+from cfgmask.json_schema import algebra, lexemes
+from cfgmask.json_schema.drafts import draft_of_uri
+from cfgmask.json_schema.nodes import Dialect, Node
+from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
+from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
+from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
+from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
+from cfgmask.json_schema.session import session
+from cfgmask.json_schema.survey import form_problem
+from cfgmask.json_schema.values import read_object
+from cfgmask.limits import Limits
+
+if TYPE_CHECKING:
+    from cfgmask import _core
+
+# A decimal of no more characters is what its float shows.
+_MAX_FLOAT_TEXT = 15
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A plain schema.
+
+    core       as the core read it
+    terminals  what it asks for: scalars with conditions
+    scope      what may stand between lexemes
+    """
+
+    core: _core.PlainSchema
+    terminals: tuple[Terminal, ...]
+    scope: Scope
+
+
+def plain_schema(
+    schema: dict[str, Any] | list[Any] | bool | str, *, options: JsonSchemaOptions, limits: Limits
+) -> Plain | None:
+    """The schema if it is plain, the options too, and nothing is wrong with it; arguments as those of `lower_schema`.
+
+    Linear, and without anything that lasts: a schema that is not plain costs a small part of lowering it.
+    """
+    if options.indent is not None or replace(options, **_FREE) != DEFAULTS:
+        return None
+    value = _read(schema, limits) if isinstance(schema, str) else schema
+    if not isinstance(value, dict):
+        return None
+    draft = draft_of_uri(declared) if isinstance(declared := value.get("$schema"), str) else None
+    dialect = Dialect() if draft is None else Dialect(draft, declared=True)
+    found = _reader(dialect, options.formats).read(value, limits.max_nesting, limits.max_rules)
+    if found is None:
+        return None
+    terminals = []
+    for key, scalar in found.requests:
+        terminal = _terminal(_Request(key, dialect, scalar), options, limits)
+        if terminal is None:
+            return None
+        terminals.append(terminal)
+    return Plain(found, tuple(terminals), lexemes.scope("json", options))
+
+
+# Options that a plain schema may have of any value.
+_FREE: dict[str, Any] = {
+    "whitespace": DEFAULTS.whitespace,
+    "formats": DEFAULTS.formats,
+    "on_unsupported": DEFAULTS.on_unsupported,
+}
+
+
+def _read(text: str, limits: Limits) -> Any:
+    """The value of a JSON text; None where it has to be read more carefully."""
+    if len(text) * (1 if text.isascii() else 4) > limits.max_source_bytes:
+        return None
+    try:
+        return json.loads(text, object_pairs_hook=_members, parse_float=_float)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a key stands twice")
+    return members
+
+
+def _float(text: str) -> float:
+    if len(text) > _MAX_FLOAT_TEXT:
+        raise ValueError("a float may not hold it")
+    return float(text)
+
+
+@lru_cache(maxsize=32)
+def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
+    from cfgmask import _core
+
+    asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
+    return _core.PlainReader(asserted, dialect.draft.id_keyword, dialect.draft.reference_hides_siblings)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A schema of scalars, known by its key."""
+
+    key: str
+    dialect: Dialect
+    schema: dict[str, Any] = field(compare=False)
+
+
+@lru_cache(maxsize=4096)
+def _terminal(request: _Request, options: JsonSchemaOptions, limits: Limits) -> Terminal | None:
+    """The terminal of such a schema; None where it has none or its own problems."""
+    node = Node(read_object(request.schema, limits).value, "", "", request.dialect)
+    if any(form_problem(node, keyword) is not None for keyword in node.keywords):
+        return None
+    try:
+        with session(limits):
+            found = _scalars(node, options, limits)
+            terminals = [] if refusals_of_scalars(found) else scalars(found)
+    except LimitExceeded:
+        return None
+    return terminals[0] if len(terminals) == 1 and terminals[0].regex != NOTHING else None
+
+
+def _scalars(node: Node, options: JsonSchemaOptions, limits: Limits) -> Normal:
+    types = allowed_types(node)
+    strings = string_set(node, options, limits) if "string" in types else NOTHING_AT_ALL.strings
+    found = replace(NOTHING_AT_ALL, numbers=number_shapes(node, types), strings=strings)
+    listed = node.get("enum")
+    return algebra.intersect(constants(listed), found) if isinstance(listed, list) else found

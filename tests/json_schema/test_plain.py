@@ -1,0 +1,276 @@
+"""Plain schemas, which the core brings to rules by itself, against the general way of `lower_schema`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+import cfgmask
+from cfgmask.json_schema.options import DEFAULTS
+from cfgmask.json_schema.plain import plain_schema
+from cfgmask.limits import Limits
+from tests.json_schema.random_schemas import NAMES, PATTERNS, SCHEMAS, TEXTS
+from tests.json_schema.walks import MASKBENCH
+
+# Every byte, and some tokens that cross lexemes.
+TOKENS = [
+    *(bytes([i]) for i in range(256)),
+    b'{"',
+    b'":',
+    b'", "',
+    b'"a"',
+    b"null",
+    b"},",
+    b' "b": 1',
+    b"\xc3\xa9",
+    b"",
+]
+VOCABULARY = cfgmask.Vocabulary.from_bytes(TOKENS, eos_token_id=len(TOKENS) - 1)
+WORDS = (len(TOKENS) + 31) // 32
+
+# Schemas that are plain, each for another reason: should one of them take the general way, the table is wrong.
+PLAIN: dict[str, Any] = {
+    "no keyword": {},
+    "scalars": {"type": ["null", "integer", "string"]},
+    "conditions on scalars": {"type": "string", "maxLength": 3, "pattern": "^a"},
+    "conditions on several types": {"minLength": 2, "minimum": 3, "maxItems": 1, "required": ["a"]},
+    "listed values": {"enum": ["a", 'q"\n', None, True, 1, 2.5, "a"]},
+    "listed values of a type": {"type": ["integer", "string"], "enum": ["a", None, 1, 2.5]},
+    "a constant": {"const": "é"},
+    "an object": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b", "c"]},
+    "a closed object": {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": False},
+    "a map": {"type": "object", "additionalProperties": {"type": "boolean"}},
+    "an array": {"type": "array", "items": {"type": "null"}, "minItems": 2, "maxItems": 4},
+    "a tuple": {"type": "array", "prefixItems": [{"type": "null"}, {"const": 1}], "items": False, "minItems": 1},
+    "a tuple with more": {"type": "array", "prefixItems": [{}, {"const": 1}], "items": {"const": "x"}, "maxItems": 4},
+    "a tuple of draft 7": {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "items": [{"const": "a"}, {"const": "b"}],
+        "additionalItems": {"const": "c"},
+    },
+    "an empty array": {"type": "array", "maxItems": 0},
+    "a reference": {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"const": "x"}}},
+    "recursion": {"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"type": "array", "items": {"$ref": "#"}}}},
+    "recursion through a union": {
+        "$ref": "#/$defs/list",
+        "$defs": {"list": {"anyOf": [{"type": "null"}, {"properties": {"a": {"$ref": "#/$defs/list"}}}]}},
+    },
+    "alternatives": {"anyOf": [{"type": "string"}, {"type": "string", "maxLength": 2}, {"type": "object"}]},
+    "alternatives beside a type": {"type": ["string", "null"], "anyOf": [{"type": "string"}, {"type": "null"}]},
+    "alternatives of different types": {"oneOf": [{"type": "number"}, {"type": "array"}, {"enum": ["a", None]}]},
+    "alternatives told apart by a key": {
+        "oneOf": [
+            {"type": "object", "properties": {"kind": {"const": "a"}, "x": {}}, "required": ["kind"]},
+            {"type": "object", "properties": {"y": {}, "kind": {"enum": ["b", "c"]}}, "required": ["kind"]},
+        ]
+    },
+    "one schema in allOf": {"allOf": [{"type": "string"}]},
+    "what is beside a reference in draft 7": {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": {"a": {"type": "string"}},
+        "properties": {"x": {"$ref": "#/definitions/a", "maxLength": 1}},
+    },
+    "annotations": {"title": 5, "default": {"a": [1.5]}, "examples": "é", "x-mine": None, "type": "null"},
+    "an identifier": {"$id": "http://example.com/a", "properties": {"$id": {"type": "null"}}, "$comment": ""},
+    "bounds that bind nothing": {
+        "type": "object",
+        "properties": {"a": {}},
+        "required": ["a"],
+        "minProperties": 1,
+        "maxProperties": 2,
+        "additionalProperties": False,
+    },
+}
+
+
+@pytest.mark.parametrize("schema", PLAIN.values(), ids=PLAIN)
+def test_same_masks(schema: Any) -> None:
+    grammar = cfgmask.Grammar.from_json_schema(schema)
+    assert grammar.plain is not None
+    for seed in range(20):
+        walk_both(grammar, seed)
+
+
+@pytest.mark.parametrize("schema", PLAIN.values(), ids=PLAIN)
+def test_a_text_is_read_as_its_value(schema: Any) -> None:
+    grammar = cfgmask.Grammar.from_json_schema(json.dumps(schema))
+    assert grammar.plain is not None
+    walk_both(grammar, 0)
+
+
+# Not plain, or not even a schema: the general way decides, and reports what is wrong.
+LEFT: list[Any] = [
+    True,
+    {"type": "object", "minProperties": 1},
+    {"type": "string", "enum": ["a"], "pattern": "a"},
+    {"anyOf": [{"type": "string"}], "maxLength": 2},
+    {"type": "null", "anyOf": [{"type": "string"}]},
+    {"oneOf": [{"type": "integer"}, {"type": "number"}]},
+    {"oneOf": [{"const": "a"}, {"enum": ["b", "a"]}]},
+    {"allOf": [{"type": "string"}, {"maxLength": 2}]},
+    {"not": {}},
+    {"$ref": "#/$defs/a", "$defs": {"a": {}}, "maxLength": 2},
+    {"$defs": {"a": {"$id": "b", "properties": {"c": {}}}}, "$ref": "#/$defs/a/properties/c"},
+    {"$ref": "other.json"},
+    {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}},
+    {"$ref": "#"},
+    {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
+    {"properties": {"a": False}},
+    {"type": "object", "required": ["a"], "additionalProperties": False},
+    {"type": "array", "minItems": 2, "maxItems": 1},
+    {"enum": []},
+    {"enum": [[]]},
+    {"type": "string", "enum": [1]},
+    {"type": "integer", "minimum": 3, "maximum": 2},
+    {"type": "text"},
+    {"type": []},
+    {"required": "a"},
+    {"minLength": -1},
+    {"minLength": True},
+    {"type": "null", "pattern": 3},
+    {"type": "null", "multipleOf": 0},
+    {"type": "string", "pattern": "("},
+    {"properties": {"a": 3}},
+    {"items": [{}], "prefixItems": [{}]},
+    {"default": float("nan")},
+    {"default": {3: 4}},
+    {"default": "\ud800"},
+    {"const": 2**60},
+    {"x-guidance": {}},
+    {"uniqueItems": True},
+    '{"a": 1, "a": 2}',
+    '{"minimum": 1.00000000000000000001}',
+    "[",
+]
+
+
+@pytest.mark.parametrize("schema", LEFT, ids=repr)
+def test_the_rest_is_left_to_the_general_way(schema: Any) -> None:
+    assert plain_schema(schema, options=DEFAULTS, limits=Limits()) is None
+
+
+def test_the_schema_may_change_afterwards() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    grammar = cfgmask.Grammar.from_json_schema(schema)
+    schema["type"] = "nonsense"
+    assert next(rule.name for rule in grammar.ir.rules) == "#"
+
+
+def test_rules_are_counted() -> None:
+    schema = {"properties": {str(i): {} for i in range(1000)}}
+    with pytest.raises(cfgmask.LimitExceeded, match="max_rules"):
+        cfgmask.Grammar.from_json_schema(schema, limits=Limits(max_rules=10_000))
+
+
+def test_deep_schemas_are_left_to_the_general_way() -> None:
+    schema: Any = {}
+    for _ in range(150):
+        schema = {"items": schema}
+    with pytest.raises(cfgmask.LimitExceeded, match="max_nesting"):
+        cfgmask.Grammar.from_json_schema(schema, limits=Limits(max_nesting=100))
+    assert cfgmask.Grammar.from_json_schema(schema, limits=Limits(max_nesting=400)).plain is not None
+
+
+@given(SCHEMAS, st.integers(0, 2**32))
+def test_random_schemas(schema: dict[str, Any], seed: int) -> None:
+    check(schema, seed)
+
+
+# Schemas of plain keywords, some with a wrong value, so that more than a few are plain.
+
+_FLAWS = st.sampled_from([None, -1, 1.5, "a", [], ["a", 1], {}, {"a": 1}, True, False])
+_LEAVES = st.sampled_from(
+    [
+        {"type": "string"},
+        {"type": ["integer", "null"]},
+        {"enum": ["a", "b", 1]},
+        {"enum": ["c", None]},
+        {"const": "a"},
+        {"minLength": 1, "type": "string"},
+        {"minimum": 2, "maximum": 11},
+        {"$ref": "#"},
+        {"$ref": "#/properties/a"},
+        {},
+        True,
+    ]
+)
+
+
+def _deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    named = st.dictionaries(NAMES, inner, max_size=3)
+    keywords = {
+        "type": st.sampled_from(["object", "array", ["object", "string"], ["array", "object", "integer"]]),
+        "properties": named,
+        "required": st.lists(NAMES, max_size=2),
+        "additionalProperties": st.one_of(inner, st.booleans()),
+        "items": inner,
+        "prefixItems": st.lists(inner, min_size=1, max_size=2),
+        "minItems": st.integers(0, 3),
+        "maxItems": st.integers(0, 3),
+        "pattern": PATTERNS,
+        "title": TEXTS,
+    }
+    objects = st.fixed_dictionaries({}, optional=keywords)
+    flawed = st.builds(lambda schema, key, flaw: schema | {key: flaw}, objects, st.sampled_from(list(keywords)), _FLAWS)
+    keys, parts = st.sampled_from(["anyOf", "oneOf", "allOf"]), st.lists(inner, min_size=1, max_size=3)
+    unions = st.builds(lambda key, parts: {key: parts}, keys, parts)
+    return st.one_of(objects, objects, unions, flawed)
+
+
+@given(_deeper(st.recursive(_LEAVES, _deeper, max_leaves=6)), st.integers(0, 2**32))
+def test_schemas_of_plain_keywords(schema: dict[str, Any], seed: int) -> None:
+    check(schema, seed)
+
+
+def check(schema: Any, seed: int) -> None:
+    """A plain schema has no errors by the general way, and the same masks."""
+    try:
+        grammar = cfgmask.Grammar.from_json_schema(schema)
+    except cfgmask.GrammarError:
+        event("refused")
+        return
+    event(f"plain: {grammar.plain is not None}")
+    if grammar.plain is not None:
+        walk_both(grammar, seed)
+
+
+def walk_both(grammar: cfgmask.Grammar, seed: int, steps: int = 40) -> None:
+    """Random walks through the masks of both ways: they are equal all along."""
+    one = cfgmask.compile(grammar, VOCABULARY).matcher()
+    other = cfgmask.compile(grammar.ir, VOCABULARY).matcher()
+    rng, mask, expected = random.Random(seed), np.zeros(WORDS, np.uint32), np.zeros(WORDS, np.uint32)
+    text = b""
+    for _ in range(steps):
+        one.fill_mask(mask)
+        other.fill_mask(expected)
+        assert (mask == expected).all(), text
+        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
+        token = int(rng.choice(allowed))
+        one.advance(token)
+        other.advance(token)
+        if one.is_finished:
+            return
+        text += TOKENS[token]
+
+
+@pytest.mark.skipif(not MASKBENCH.exists(), reason="MaskBench is not beside this repository")
+def test_schemas_of_maskbench() -> None:
+    with gzip.open(MASKBENCH, "rt", encoding="utf-8") as lines:
+        schemas = [json.loads(line)["schema"] for line in list(lines)[::80]]
+    plain = 0
+    for schema in schemas:
+        try:
+            grammar = cfgmask.Grammar.from_json_schema(schema)
+        except cfgmask.GrammarError:
+            continue
+        if grammar.plain is not None:
+            plain += 1
+            walk_both(grammar, plain, steps=100)
+    assert plain > len(schemas) / 2
