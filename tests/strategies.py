@@ -164,6 +164,7 @@ class GrammarShape:
     token_sets: bool = True
     priorities: bool = True
     scopes: int = 3
+    ignores: bool = True
     lexers: tuple[str, ...] = ("longest", "complete")
 
 
@@ -184,9 +185,8 @@ def grammars(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> GrammarIR
     if shape.token_sets and draw(st.integers(0, 2)) == 0:
         leaves.append(token_sets)
     bodies = st.recursive(st.one_of(leaves), _expressions, max_leaves=6)
-    scopes = draw(
-        st.lists(st.builds(_scope, st.lists(spaces, max_size=2), st.booleans()), min_size=1, max_size=shape.scopes)
-    )
+    ignored = st.lists(spaces, max_size=2 if shape.ignores else 0)
+    scopes = draw(st.lists(st.builds(_scope, ignored, st.booleans()), min_size=1, max_size=shape.scopes))
     rules = []
     for name in names:
         body: Expr = draw(bodies)

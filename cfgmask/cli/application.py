@@ -24,7 +24,7 @@ from cfgmask.cli.output import make_streams_tolerant
 def main() -> None:
     """Grammars for language models: check them, look at their masks, generate under them.
 
-    A grammar FILE is extended Lark (.lark) or a JSON Schema (.json).
+    A grammar FILE is extended Lark (.lark), GBNF (.gbnf) or a JSON Schema (.json).
 
     Exit codes: 0 all is well, 1 a problem was found, 2 the command was misused (a missing file too).
     """

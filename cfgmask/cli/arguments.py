@@ -22,7 +22,8 @@ class _GrammarFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-":
-            self.fail("a grammar is read from a file, whose name ends in .lark or .json, not from stdin", param, ctx)
+            message = "a grammar is read from a file, whose name ends in .lark, .gbnf or .json, not from stdin"
+            self.fail(message, param, ctx)
         return super().convert(value, param, ctx)
 
 

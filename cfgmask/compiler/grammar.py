@@ -68,6 +68,17 @@ class Grammar:
         return cls(parse_lark(text, name=name, limits=limits), name)
 
     @classmethod
+    def from_gbnf(cls, text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS) -> Grammar:
+        """A grammar in GBNF, llama.cpp's format; its start rule is `root`. See docs/gbnf.md.
+
+        name  what diagnostics call the text
+        """
+        from cfgmask.gbnf import parse_gbnf
+
+        _require_text("a grammar", text)
+        return cls(parse_gbnf(text, name=name, limits=limits), name)
+
+    @classmethod
     def from_json_schema(
         cls,
         schema: dict[str, Any] | bool | str,
@@ -129,20 +140,21 @@ class Grammar:
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], *, limits: Limits = _DEFAULT_LIMITS) -> Grammar:
-        """The grammar in a file: `.lark`, or `.json` for a JSON Schema.
+        """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema.
 
         Errors: OSError; GrammarError also where the file is not UTF-8 or its suffix says nothing.
         """
         path = Path(path)
-        if path.suffix not in (".lark", ".json"):
-            problem = Diagnostic(
-                "file-suffix", f"{path.name} does not say what it holds", help="name it .lark or .json (a JSON Schema)"
-            )
-            raise GrammarError([problem])
-        text = read_source(path, limits)
-        if path.suffix == ".lark":
-            return cls.from_lark(text, name=str(path), limits=limits)
-        return cls.from_json_schema(text, name=str(path), limits=limits)
+        readers: dict[str, Callable[..., Grammar]] = {
+            ".lark": cls.from_lark,
+            ".gbnf": cls.from_gbnf,
+            ".json": cls.from_json_schema,
+        }
+        read = readers.get(path.suffix)
+        if read is None:
+            help = "name it .lark, .gbnf or .json (a JSON Schema)"
+            raise GrammarError([Diagnostic("file-suffix", f"{path.name} does not say what it holds", help=help)])
+        return read(read_source(path, limits), name=str(path), limits=limits)
 
 
 def _json_schema_options(options: dict[str, Any]) -> JsonSchemaOptions:

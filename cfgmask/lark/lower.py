@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from cfgmask.diagnostics import Span
 from cfgmask.grammar import ir
-from cfgmask.grammar.productive import productive_rules, without_nonproductive
-from cfgmask.grammar.reachable import reachable_rules, without_unreachable
+from cfgmask.grammar.useless import without_useless
 from cfgmask.lark import nodes
 from cfgmask.lark.common import common_terminals
 from cfgmask.lark.json_blocks import JsonBlocks
@@ -49,7 +48,8 @@ def lower_document(
         scopes=(ir.Scope("main", ignored), *json_blocks.scopes),
         lexer=options.lexer,
     )
-    return replace(_without_useless(grammar, problems), notes=problems.warnings)
+    grammar = without_useless(grammar, problems, endless="lark-endless-rule", unused="lark-unused-rule")
+    return replace(grammar, notes=problems.warnings)
 
 
 def _refuse_empty(document: nodes.Document, problems: Problems) -> None:
@@ -106,22 +106,3 @@ def _warn_of_empty_terminals(symbols: Symbols, named: dict[str, TerminalRegex], 
         if named[name].only_empty:
             message = f"the terminal `{name}` matches the empty text only"
             problems.warning("lark-empty-terminal", message, definition.span)
-
-
-def _without_useless(grammar: ir.GrammarIR, problems: Problems) -> ir.GrammarIR:
-    """The grammar without rules that cannot be used, each of which is warned of.
-
-    Raises GrammarError if the start rule is one of those that can never end.
-    """
-    productive = productive_rules(grammar)
-    for rule in grammar.rules:
-        if rule.name not in productive:
-            message = f"the rule `{rule.name}` can never end: each of its alternatives needs a rule that never ends"
-            report = problems.error if rule.name == grammar.start else problems.warning
-            report("lark-endless-rule", message, rule.span, help="add an alternative without recursion")
-    problems.raise_errors()
-    reachable = reachable_rules(grammar)
-    for rule in grammar.rules:
-        if rule.name not in reachable and rule.scope == 0:
-            problems.warning("lark-unused-rule", f"the rule `{rule.name}` is not used", rule.span)
-    return without_unreachable(without_nonproductive(grammar, productive))

@@ -79,7 +79,7 @@ def test_an_unreadable_file_is_misuse(spawn: Spawn, folder: Path) -> None:
 def test_a_grammar_on_stdin_is_misuse(run: Run, command: str) -> None:
     result = run(command, "-", *(("--prompt", "x") if command == "generate" else ()))
     assert result.exit_code == 2
-    assert "a grammar is read from a file, whose name ends in .lark or .json" in result.stderr
+    assert "a grammar is read from a file, whose name ends in .lark, .gbnf or .json" in result.stderr
 
 
 def test_files_of_windows(run: Run, folder: Path) -> None:

@@ -110,6 +110,8 @@ def test_python(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
 def read(block: Block) -> cfgmask.Grammar:
     if block.language == "lark":
         return cfgmask.Grammar.from_lark(block.text)
+    if block.language == "gbnf":
+        return cfgmask.Grammar.from_gbnf(block.text)
     options = {name: int(value) if value.isdigit() else value for name, value in block.keywords.items()}
     return cfgmask.Grammar.from_json_schema(block.text, **options)
 
@@ -139,7 +141,7 @@ def said(block: Block, sentence: str) -> list[str]:
     return block.sentences.get(sentence, [])
 
 
-@pytest.mark.parametrize("block", [pytest.param(b, id=b.place) for b in ALL if b.language == "lark"])
+@pytest.mark.parametrize("block", [pytest.param(b, id=b.place) for b in ALL if b.language in ("lark", "gbnf")])
 def test_lark(block: Block) -> None:
     check_grammar(block)
 
@@ -204,14 +206,14 @@ def test_what_a_page_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["lark.md", "json_schema.md"])
 def test_pages_hold_what_is_checked(name: str) -> None:
     page = ROOT / "docs" / name
-    grammars = [block for block in blocks(page) if block.language in ("lark", "json")]
+    grammars = [block for block in blocks(page) if block.language in ("lark", "gbnf", "json")]
     assert sum(bool(block.sentences) for block in grammars) >= len(grammars) - 1
     assert len(refused_rows(page)) > 10
 
 
 def test_only_grammars_and_schemas_have_sentences() -> None:
     """Anywhere else nobody would check them."""
-    assert [block.place for block in ALL if block.sentences and block.language not in ("lark", "json")] == []
+    assert [block.place for block in ALL if block.sentences and block.language not in ("lark", "gbnf", "json")] == []
 
 
 # Nothing is left out

@@ -1,0 +1,45 @@
+"""Which rules a grammar defines, and whether every rule that it uses is one of them."""
+
+from __future__ import annotations
+
+from cfgmask.diagnostics import Related, Span
+from cfgmask.gbnf.reader import Document, shortened
+from cfgmask.grammar import ir
+from cfgmask.grammar.walk import walk
+from cfgmask.problems import Problems
+from cfgmask.suggest import did_you_mean
+
+ROOT = "root"
+
+
+def defined_rules(document: Document, problems: Problems) -> dict[str, ir.Rule]:
+    """The rules by name. Reports what is defined twice or not at all, and a missing `root`. Linear."""
+    rules: dict[str, ir.Rule] = {}
+    for rule in document.rules:
+        first = rules.setdefault(rule.name, rule)
+        if first is not rule:
+            related = (Related(first.span, "it is first defined here"),) if first.span is not None else ()
+            message = f"the rule `{shortened(rule.name)}` is defined twice"
+            problems.error("gbnf-duplicate", message, rule.span, related=related)
+    known = rules.keys() | document.broken
+    for rule in document.rules:
+        for expr in walk(rule.body):
+            if isinstance(expr, ir.RuleRef) and expr.name not in known:
+                message = f"there is no rule `{shortened(expr.name)}`"
+                problems.error("gbnf-unknown-rule", message, expr.span, help=did_you_mean(expr.name, known))
+    if ROOT not in known:
+        _refuse_rootless(document, problems)
+    return rules
+
+
+def _refuse_rootless(document: Document, problems: Problems) -> None:
+    if not document.rules and not document.broken:
+        problems.raise_errors()
+        span = Span(document.source, 0, 0)
+        problems.error("gbnf-empty", "the grammar is empty", span, help="write at least `root ::= ...`")
+        return
+    first = document.rules[0] if document.rules else None
+    span = first.span if first is not None and first.span is not None else Span(document.source, 0, 0)
+    wanted = shortened(first.name) if first is not None else "..."
+    help = f"every text of the grammar is a `root`: write `root ::= {wanted}`"
+    problems.error("gbnf-no-root", "the grammar has no rule `root`", span, help=help)

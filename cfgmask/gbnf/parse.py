@@ -1,0 +1,38 @@
+"""GBNF text to the intermediate form: every stage of this package, in order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cfgmask.diagnostics import Source
+from cfgmask.gbnf.names import ROOT, defined_rules
+from cfgmask.gbnf.reader import read
+from cfgmask.grammar.ir import GrammarIR
+from cfgmask.grammar.lexemes import with_lexemes
+from cfgmask.grammar.useless import without_useless
+from cfgmask.limits import Limits
+from cfgmask.problems import Problems
+from cfgmask.regex.boundaries import has_clear_boundaries
+from cfgmask.text import check_text
+
+_DEFAULT_LIMITS = Limits()
+
+
+def parse_gbnf(text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS) -> GrammarIR:
+    """Read a grammar in GBNF. Its start rule is `root`.
+
+    text   the grammar
+    name   what diagnostics call it, usually the path of its file
+    The language is that of the rules read as a context-free grammar over characters and tokens: every way to derive a
+    text counts. So the result has the lexer `complete`, or `longest` where that is the same.
+    Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
+    Cost: linear in the text. Threads: any.
+    """
+    source, problems = Source(name, text), Problems("gbnf-too-many-errors")
+    check_text(source, limits, problems, "gbnf-not-text")
+    rules = defined_rules(read(source, limits, problems), problems)
+    problems.raise_errors()
+    grammar = GrammarIR(rules=tuple(rules.values()), start=ROOT, lexer="complete")
+    grammar = without_useless(grammar, problems, endless="gbnf-endless-rule", unused="gbnf-unused-rule")
+    grammar = replace(with_lexemes(grammar), notes=problems.warnings)
+    return replace(grammar, lexer="longest") if has_clear_boundaries(grammar) else grammar

@@ -1,0 +1,28 @@
+"""A grammar without rules that no text uses, each of which is warned of."""
+
+from __future__ import annotations
+
+from cfgmask.grammar.ir import GrammarIR
+from cfgmask.grammar.productive import productive_rules, without_nonproductive
+from cfgmask.grammar.reachable import reachable_rules, without_unreachable
+from cfgmask.problems import Problems
+
+
+def without_useless(grammar: GrammarIR, problems: Problems, *, endless: str, unused: str) -> GrammarIR:
+    """The same language without rules that can never end and rules that nothing leads to. Linear.
+
+    endless, unused  the codes of the warnings. Of the scopes but the first, unused rules are not warned of
+    Raises GrammarError if the start rule is one of those that can never end.
+    """
+    productive = productive_rules(grammar)
+    for rule in grammar.rules:
+        if rule.name not in productive:
+            message = f"the rule `{rule.name}` can never end: each of its alternatives needs a rule that never ends"
+            report = problems.error if rule.name == grammar.start else problems.warning
+            report(endless, message, rule.span, help="add an alternative without recursion")
+    problems.raise_errors()
+    reachable = reachable_rules(grammar)
+    for rule in grammar.rules:
+        if rule.name not in reachable and rule.scope == 0:
+            problems.warning(unused, f"the rule `{rule.name}` is not used", rule.span)
+    return without_unreachable(without_nonproductive(grammar, productive))

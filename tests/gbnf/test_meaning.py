@@ -1,0 +1,127 @@
+"""What GBNF means to the engine: texts that a grammar has and texts that it has not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cfgmask
+from tests.lark.engine import VOCABULARY, accepts
+
+JSON = r"""
+root   ::= object
+value  ::= object | array | string | number | ("true" | "false" | "null") ws
+object ::= "{" ws ( string ":" ws value ("," ws string ":" ws value)* )? "}" ws
+array  ::= "[" ws ( value ("," ws value)* )? "]" ws
+string ::=
+  "\"" (
+    [^"\\\x7F\x00-\x1F] | # plain
+    "\\" (["\\bfnrt] | "u" [0-9a-fA-F]{4}) # escapes
+  )* "\"" ws
+number ::= "-"? ([0-9] | [1-9] [0-9]{0,15}) ("." [0-9]+)? ([eE] [-+]? [1-9] [0-9]{0,15})? ws
+ws ::= | " " | "\n" [ \t]{0,20}
+"""
+
+# Grammar, texts in its language, texts that are not.
+CASES: dict[str, tuple[str, list[str], list[str]]] = {
+    "a literal": ('root ::= "ab"', ["ab"], ["", "a", "abc"]),
+    "sequences and alternatives": ('root ::= "a" "b" | "c"', ["ab", "c"], ["a", "abc"]),
+    "empty alternatives": ('root ::= "a" ( | "b") | ', ["", "a", "ab"], ["b"]),
+    "empty groups": ('root ::= () "a" ()', ["a"], [""]),
+    "an empty literal": ('root ::= "" "a" ""*', ["a"], [""]),
+    "quantifiers": ('root ::= "a"? "b"* "c"+', ["c", "abbcc"], ["", "aac", "ab"]),
+    "a quantifier repeats the whole literal": ('root ::= "ab"*', ["", "abab"], ["abb"]),
+    "quantifiers of quantifiers": ('root ::= "a"+? "b"{2}{2}', ["bbbb", "abbbb"], ["bbb", "bbbbb"]),
+    "exact counts": ('root ::= "a"{2}', ["aa"], ["a", "aaa"]),
+    "least counts": ('root ::= "a"{2,}', ["aa", "aaaaa"], ["a"]),
+    "bounded counts": ('root ::= "a"{1,3}', ["a", "aaa"], ["", "aaaa"]),
+    "counts from zero": ('root ::= "a"{0,2} "b"{0}', ["", "aa"], ["aaa", "b"]),
+    "counts with blanks": ('root ::= "a"{ 1 , 2 } "b" { 2 }', ["abb"], ["ab"]),
+    "large counts": ('root ::= "a"{0,100000} "b"', ["b", "a" * 3000 + "b"], ["a" * 100001 + "b"]),
+    "classes": ("root ::= [a-c_] [^a-c]", ["a_", "_d", "bé"], ["d_", "ab", "a"]),
+    "hyphens in classes": ("root ::= [a-] [-a] [+--]", ["--,", "aa-"], ["b-,", "--."]),
+    "hyphens after ranges": ("root ::= [a-c-e]", ["a", "-", "e"], ["d"]),
+    "escapes in classes": (r"root ::= [\]\\\n] [\x41-\u0043] [\U0001F600\-]", ["]A😀", "\\C-", "\nB-"], ["nA-", "]D-"]),
+    "an escaped hyphen is no range": (r"root ::= [a\-c]", ["a", "-", "c"], ["b"]),
+    "a caret that comes later": ("root ::= [a^]", ["^", "a"], ["b"]),
+    "an escaped caret is no caret": (r"root ::= [\x5Ea]", ["^", "a"], ["b"]),
+    "quotes in classes": ('root ::= ["]', ['"'], ["'"]),
+    "line breaks in negated classes": ("root ::= [^a]", ["\n"], ["a"]),
+    "surrogates in classes": (r"root ::= [^\uD800-\uDFFF]", ["a", "😀"], [""]),
+    "escapes": (r'root ::= "\x41\u00e9\U0001F600\"\\\[\]\-\t\r\n"', ['Aé😀"\\[]-\t\r\n'], ["A"]),
+    "other scripts": ('root ::= "日本" [ぁ-ゟ]+', ["日本あ"], ["日本"]),
+    "the dot": ('root ::= . "." ', ["a.", "\n.", "😀."], [".", "ab"]),
+    "comments": ('# one\nroot ::= "a" # two\n   # three\nx ::= "#" # "four"\n', ["a"], ["#"]),
+    "a hash in a literal": ('root ::= "#" [#]', ["##"], ["#"]),
+    "several lines after `::=` and `|`": ('root ::=\n\n  "a" |\n # and\n  "b"\n', ["a", "b"], ["ab"]),
+    "several lines in groups": ('root ::= (\n "a"\n | "b"\n)\n', ["a", "b"], ["ab"]),
+    "blanks between rules": ('\n\n root ::= x\n\n\n\tx ::= "a"\n\n', ["a"], [""]),
+    "line breaks of Windows": ('root ::= x\r\nx ::= "a" |\r\n "b"\r\n', ["a", "b"], [""]),
+    "line breaks of old": ('root ::= x\rx ::= "a"\r', ["a"], [""]),
+    "no blanks": ('root::="a"[b]x|"c"(x)\nx::="d"', ["abd", "cd"], ["a"]),
+    "names": ('root ::= A-1 2x -y a_b\nA-1 ::= "a"\n2x ::= "b"\n-y ::= "c"\na_b ::= "d"', ["abcd"], ["abc"]),
+    "a byte order mark": ('\ufeffroot ::= "a"', ["a"], []),
+    "left recursion": ('root ::= root "+" "1" | "1"', ["1", "1+1+1"], ["", "1+"]),
+    "right recursion": ('root ::= "a" root |', ["", "aaa"], ["b"]),
+    "hidden left recursion": ('root ::= e root "a" | "b"\ne ::= "c"?', ["b", "cba", "ccbaa"], ["c", "cb"]),
+    "recursion in the middle": ('root ::= "(" root ")" |', ["", "(())"], ["(", "())"]),
+    "palindromes": ('root ::= "a" root "a" | "b" root "b" | [ab]?', ["", "aba", "abba"], ["ab"]),
+    "every way to cut": ('root ::= x "b"\nx ::= [ab]+', ["ab", "aabb"], ["a", "b"]),
+    "optional spaces twice": ('root ::= ws "a" ws ws\nws ::= [ ]*', ["a", "  a  "], ["a a"]),
+    "keyword and name": ('root ::= "if" " " name | name "f"\nname ::= [a-z]+', ["if x", "iff"], ["if ", "i"]),
+    "rules that never end": ('root ::= "a" | x\nx ::= "b" x', ["a"], ["b"]),
+    "JSON": (
+        JSON,
+        ["{}", '{"a": [1, -2.5e+3, "\\u00e9\\n", null], "b": {"": true}}\n  ', '{"é":"日"}'],
+        ["1", '{"a": 01}', '{"a"}', '{"a": "\\x"}', '{"a": [1,]}', '{"a":  1}'],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_language(name: str) -> None:
+    grammar, accepted, refused = CASES[name]
+    compiled = cfgmask.compile(cfgmask.Grammar.from_gbnf(grammar), VOCABULARY)
+    assert [text for text in accepted if not accepts(compiled, text)] == []
+    assert [text for text in refused if accepts(compiled, text)] == []
+
+
+TOKENS = cfgmask.Vocabulary.from_bytes(
+    [b"a", b"b", b"ab", b"", b"", b"</s>"], eos_token_id=5, special_tokens={"<think>": 3, "<a b>": 4, "</s>": 5}
+)
+
+# Grammar, ids of tokens that are consumed, what may come then.
+TOKEN_CASES: dict[str, tuple[str, list[int], set[int]]] = {
+    "by name": ('root ::= <think> "a"', [], {3}),
+    "by id": ('root ::= <[3]> "a"', [], {3}),
+    "after it": ('root ::= <think> "a"', [3], {0}),
+    "a name with blanks": ("root ::= <a b>", [], {4}),
+    "any but one": ("root ::= !<think>", [], {0, 1, 2, 4}),
+    "any but an id": ("root ::= !<[0]>", [], {1, 2, 3, 4}),
+    "repeated": ("root ::= !<[3]>* <think>", [0, 2], {0, 1, 2, 3, 4}),
+    "beside text": ('root ::= <[2]> "b" | "a"', [], {0, 2}),
+    "by id and by text": ('root ::= <[2]> "b" | "ab" "a"', [2], {0, 1}),
+    "a token ends a lexeme": ("root ::= [a-z]* <think>", [0], {0, 1, 2, 3}),
+    "an end token by name": ("root ::= </s> <think>", [5], {3}),
+}
+
+
+@pytest.mark.parametrize("name", TOKEN_CASES)
+def test_tokens(name: str) -> None:
+    grammar, consumed, expected = TOKEN_CASES[name]
+    matcher = cfgmask.compile(cfgmask.Grammar.from_gbnf(grammar), TOKENS).matcher()
+    assert matcher.try_advance(consumed) == len(consumed)
+    allowed = {token for token in range(TOKENS.n_vocab) if matcher.fork().try_advance([token])}
+    assert allowed == expected
+
+
+def test_unknown_tokens_are_errors_of_compiling() -> None:
+    with pytest.raises(cfgmask.GrammarError, match="no special token <nothing>"):
+        cfgmask.compile(cfgmask.Grammar.from_gbnf("root ::= <nothing>"), TOKENS)
+
+
+def test_from_file(tmp_path: Path) -> None:
+    path = tmp_path / "g.gbnf"
+    path.write_text('root ::= "a"', encoding="utf-8")
+    assert accepts(cfgmask.compile(cfgmask.Grammar.from_file(path), VOCABULARY), "a")
