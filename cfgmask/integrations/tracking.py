@@ -36,9 +36,17 @@ class TrackedText:
         """
         for token_id in ids[self._length :]:
             self.matcher.advance(int(token_id))
+        self.remember(ids)
+
+    def remember(self, ids: NDArray[Any]) -> None:
+        """Take what `ids` has beyond the ids seen so far as seen, without consuming it."""
         if len(ids) > len(self._ids):
             grown = np.empty(2 * len(ids), dtype=self._ids.dtype)
             grown[: self._length] = self._ids[: self._length]
             self._ids = grown
         self._ids[self._length : len(ids)] = ids[self._length :]
         self._length = len(ids)
+
+    def fork(self) -> TrackedText:
+        """A second text that goes on from here by itself."""
+        return TrackedText(self.matcher.fork(), self._ids[: self._length])

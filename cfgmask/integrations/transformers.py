@@ -1,4 +1,4 @@
-"""Masks in transformers' `generate`, for one sequence.
+"""Masks in transformers' `generate`: batches, beams, a grammar for each row.
 
 from cfgmask.integrations.transformers import LogitsProcessor
 
@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgmask import CompiledGrammar, Matcher, TokenRejected
+from cfgmask import CompiledGrammar, Matcher, TokenRejected, fill_masks
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.start import starting_matcher
 from cfgmask.integrations.tracking import TrackedText
@@ -29,76 +30,142 @@ require("transformers", "transformers,torch")
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
+from cfgmask.integrations.torch import apply_token_bitmask_inplace  # noqa: E402
+
 __all__ = ["IntegrationError", "LogitsProcessor"]
+
+Start = CompiledGrammar | Matcher | None
 
 
 class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # transformers may be missing when checked
-    """Masks the scores of one sequence, greedy or sampled, on any device.
+    """Masks the scores of one sequence or a batch, greedy, sampled or in beams, on any device.
 
-    compiled  a CompiledGrammar, or a Matcher to start every text from
+    compiled  a CompiledGrammar, or a Matcher to start every text from; or a list of them, one for each prompt of the
+              batch, with None for prompts whose texts are free
 
+    Beams, and several return sequences, belong to the prompt that they were made from. A row's state is found by its
+    ids, so beams may be put in any order. Prompts are not read, so padding on the left means nothing.
     One processor serves any number of `generate` calls, one after the other; each call is a text of its own.
     It belongs to one thread at a time.
 
-    In a loop of your own a text is recognised by its ids: one id more than last time goes on with the text, anything
-    else begins a new one. Call `reset` before a text whose prompt is an earlier text plus one token.
+    A row of several that shows a token that its mask did not allow is over: `generate` pads rows that have stopped, and
+    where a grammar leaves fewer tokens than there are beams, the beams that nothing is left for go on at a score of
+    -inf. Such a row is left its end tokens. (Where there are fewer texts than `num_return_sequences`, such beams are
+    returned: their `sequences_scores` are -inf or -1e9.)
 
-    Errors: IntegrationError for a batch or beams, and for assisted generation, whose tokens may be taken back;
-    TokenRejected for a token that the mask did not allow; what a mask raises, LimitExceeded above all.
+    In a loop of your own a batch is recognised by its ids: one id more in each row than last time goes on with it,
+    anything else begins a new one. Call `reset` before a batch whose prompts are earlier texts plus one token.
+
+    Errors: IntegrationError for a list that does not go with the batch, and for assisted generation, whose tokens may
+    be taken back; TokenRejected for a single sequence's token that the mask did not allow; what a mask raises,
+    LimitExceeded above all.
     The grammar's end tokens must be among those that `generate` stops at, or it goes on with end tokens alone.
     """
 
-    def __init__(self, compiled: CompiledGrammar | Matcher) -> None:
-        self._start = starting_matcher(compiled)
-        n_vocab = self._start.compiled.vocabulary.n_vocab
-        self._bits = np.zeros(-(-n_vocab // 32), dtype=np.uint32)
-        self._text: TrackedText | None = None
+    def __init__(self, compiled: Start | Sequence[Start]) -> None:
+        self._is_list = isinstance(compiled, (list, tuple))
+        listed: Sequence[Any] = compiled if self._is_list else [compiled]  # type: ignore[assignment]
+        self._starts = [None if self._is_list and start is None else starting_matcher(start) for start in listed]
+        self._n_words = max((-(-m.compiled.vocabulary.n_vocab // 32) for m in self._starts if m is not None), default=0)
+        self._rows: list[_Row | None] = []
         self._call: weakref.ref[Any] | None = None
         self._earlier_calls: list[weakref.ref[Any]] = []
 
     def reset(self) -> None:
-        """Forget the text. The next call begins a new one."""
-        self._text = None
+        """Forget the texts. The next call begins new ones."""
+        self._rows = []
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        """The scores with -inf outside the mask, in a new tensor: `generate` may still hand out the raw ones.
+        """The scores with -inf outside the masks, in a new tensor: `generate` may still hand out the raw ones.
 
-        input_ids  prompt and output so far, of shape (1, length)
-        scores     of shape (1, at least the vocabulary); what is beyond the vocabulary becomes -inf too
+        input_ids  prompt and output so far, of shape (rows, length)
+        scores     of shape (rows, at least the vocabulary); what is beyond the vocabulary becomes -inf too
         """
-        if input_ids.shape[0] != 1:
-            raise IntegrationError(
-                f"{input_ids.shape[0]} sequences at once (a batch, beams or several return sequences) are not "
-                "supported yet; generate one at a time"
-            )
-        text = self._follow(_calling_generate(), input_ids[0].cpu().numpy())
-        text.matcher.fill_mask(self._bits)
-        forbidden = _forbidden(self._bits, scores.shape[1])
-        return scores.masked_fill(torch.from_numpy(forbidden).to(scores.device), -torch.inf)
+        self._follow(_calling_generate(), input_ids.cpu().numpy())
+        constrained = [index for index, row in enumerate(self._rows) if row is not None]
+        if not constrained:
+            return scores
+        masked: torch.FloatTensor = scores.clone()
+        bits = torch.from_numpy(self._masks(scores.shape[1]))
+        apply_token_bitmask_inplace(masked, bits, constrained if len(constrained) < len(self._rows) else None)
+        return masked
 
-    def _follow(self, call: Any, input_ids: NDArray[np.int64]) -> TrackedText:
-        """The text, brought up to `input_ids`.
+    def _masks(self, width: int) -> NDArray[np.int32]:
+        """A mask for each row. Raises where one fails, or has none of the first `width` tokens."""
+        bits = np.empty((len(self._rows), self._n_words), dtype=np.int32)
+        errors = fill_masks([None if row is None else row.matcher for row in self._rows], bits)
+        for index, row in enumerate(self._rows):
+            if row is None:
+                continue
+            error = errors[index]
+            if error is not None:
+                raise error
+            if row.is_over:
+                bits[index] = row.end_bits(self._n_words)
+            if not bits[index, : width // 32].any() and not _has_any(bits[index], width):
+                raise IntegrationError(
+                    f"the {width} scores have no token that the grammar allows here; is the model another one?"
+                )
+        return bits
+
+    def _follow(self, call: Any, input_ids: NDArray[np.int64]) -> None:
+        """Bring the rows up to `input_ids`.
 
         call  what is made anew by each `generate`; None outside of it
         """
         same_call = call is not None and self._call is not None and self._call() is call
         if not same_call:
             self._begin_call(call)
-        text = self._text
-        goes_on = text is not None and len(input_ids) == len(text) + 1 and text.is_start_of(input_ids)
-        if same_call and not goes_on:
+        parents = self._parents(input_ids) if same_call or call is None else None
+        if same_call and parents is None:
             raise IntegrationError(
                 "the ids are not those of the last step and one more; generation that takes tokens back (assisted, "
                 "prompt lookup) is not supported yet"
             )
-        if text is None or not goes_on or (call is not None and not same_call):
-            text = self._text = TrackedText(self._start.fork(), input_ids)
-        try:
-            text.advance_to(input_ids)
-        except TokenRejected:
-            self._text = None
-            raise
-        return text
+        self._rows = self._new_rows(input_ids) if parents is None else _children(self._rows, parents)
+        for row, ids in zip(self._rows, input_ids, strict=True):
+            if row is None:
+                continue
+            try:
+                row.advance_to(ids, alone=len(self._rows) == 1)
+            except TokenRejected:
+                self._rows = []
+                raise
+
+    def _new_rows(self, input_ids: NDArray[np.int64]) -> list[_Row | None]:
+        each, rest = divmod(len(input_ids), len(self._starts))
+        if rest or not each:
+            raise IntegrationError(
+                f"there are {len(self._starts)} grammars in the list and {len(input_ids)} sequences; "
+                "give one grammar, or as many as there are prompts in each batch"
+            )
+        starts = [self._starts[index // each] for index in range(len(input_ids))]
+        return [
+            None if start is None else _Row(TrackedText(start.fork(), ids))
+            for start, ids in zip(starts, input_ids, strict=True)
+        ]
+
+    def _parents(self, input_ids: NDArray[np.int64]) -> list[int] | None:
+        """For each row the row of the last step that it goes on from; None if one goes on from none.
+
+        A row nearly always goes on from itself; a beam, from a beam of the same prompt.
+        """
+        if not self._rows or len(self._rows) != len(input_ids):
+            return None
+        each = len(self._rows) // len(self._starts) if self._is_list else len(self._rows)
+        parents = []
+        for index, ids in enumerate(input_ids):
+            first = index - index % each
+            beams = (index, *range(first, first + each))
+            parent = next((beam for beam in beams if self._rows[beam] is None or self._goes_on(beam, ids)), None)
+            if parent is None:
+                return None
+            parents.append(parent)
+        return parents
+
+    def _goes_on(self, beam: int, ids: NDArray[np.int64]) -> bool:
+        row = self._rows[beam]
+        return row is not None and len(ids) == len(row.text) + 1 and row.text.is_start_of(ids)
 
     def _begin_call(self, call: Any) -> None:
         """Note which call goes on from here. Raises IntegrationError if it is one that another came after."""
@@ -126,13 +193,58 @@ def _calling_generate() -> Any:
     return caller if outer.f_globals.get("__name__", "").startswith("transformers.") else None
 
 
-def _forbidden(bits: NDArray[np.uint32], width: int) -> NDArray[np.bool_]:
-    """Whether each of `width` tokens is outside the mask. Ids that the scores lack cannot be chosen anyway."""
+class _Row:
+    """A sequence of a batch.
+
+    is_over  it has stopped, and what it shows is padding, or it left its grammar, which only a beam without hope does
+    """
+
+    def __init__(self, text: TrackedText) -> None:
+        self.text = text
+        self.is_over = False
+
+    @property
+    def matcher(self) -> Matcher | None:
+        return None if self.is_over else self.text.matcher
+
+    def advance_to(self, ids: NDArray[np.int64], alone: bool) -> None:
+        """Consume the next id. Raises TokenRejected for one of a row that is alone, which nothing else pads."""
+        if not self.is_over:
+            try:
+                self.text.advance_to(ids)
+                return
+            except TokenRejected:
+                if alone:
+                    raise
+        self.is_over = True
+        self.text.remember(ids)
+
+    def fork(self) -> _Row:
+        row = _Row(self.text.fork())
+        row.is_over = self.is_over
+        return row
+
+    def end_bits(self, n_words: int) -> NDArray[np.int32]:
+        """A mask of the end tokens."""
+        bits = np.zeros(n_words, dtype=np.uint32)
+        for token_id in self.text.matcher.compiled.vocabulary.end_tokens:
+            bits[token_id // 32] |= np.uint32(1 << token_id % 32)
+        return bits.view(np.int32)
+
+
+def _children(rows: list[_Row | None], parents: list[int]) -> list[_Row | None]:
+    """The rows that go on from these; each row by itself, though several may go on from one."""
+    taken: set[int] = set()
+    children: list[_Row | None] = []
+    for parent in parents:
+        row = rows[parent]
+        children.append(row.fork() if row is not None and parent in taken else row)
+        taken.add(parent)
+    return children
+
+
+def _has_any(bits: NDArray[np.int32], width: int) -> bool:
+    """Whether a mask has one of the first `width` tokens."""
     # The first byte of a word must hold its lowest bits, whatever the machine's order.
-    allowed = np.unpackbits(bits.astype("<u4", copy=False).view(np.uint8), bitorder="little", count=width)
-    if not allowed.any():
-        raise IntegrationError(
-            f"the {width} scores have no token that the grammar allows here; is the model another one?"
-        )
-    forbidden: NDArray[np.bool_] = allowed == 0
-    return forbidden
+    little = bits.astype("<i4", copy=False).view(np.uint8)
+    return bool(np.unpackbits(little, bitorder="little", count=width).any())

@@ -119,12 +119,6 @@ def test_a_token_that_the_mask_did_not_allow() -> None:
     assert torch.isfinite(hook(torch.tensor([[1]]), torch.zeros(1, 258))).any()
 
 
-@pytest.mark.parametrize("options", [{"num_beams": 2}, {"num_return_sequences": 2}])
-def test_batches_and_beams_are_refused(model: Any, options: dict[str, Any]) -> None:
-    with pytest.raises(IntegrationError, match="2 sequences at once"):
-        generate(model, processor(), **options)
-
-
 def test_assisted_generation_is_refused(model: Any) -> None:
     hook = processor("(ab)*c")
     with pytest.raises((IntegrationError, cfgmask.TokenRejected)):

@@ -1,0 +1,286 @@
+"""Batches and beams under transformers' `generate`: each row's masks are those of its own text, replayed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import regex
+
+import cfgmask
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+from cfgmask.integrations.transformers import IntegrationError, LogitsProcessor  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+END_TOKENS = (256, 257)
+PAD = 258
+VOCABULARY = cfgmask.Vocabulary.from_bytes(
+    [*(bytes([byte]) for byte in range(256)), b"", b"", b""], eos_token_id=END_TOKENS
+)
+PERSON = r'\{"name": "[a-zé]{1,12}", "n": [1-9][0-9]{0,3}\}'
+NUMBERS = r"[1-9][0-9]{0,2}(, [1-9][0-9]{0,2}){0,4}"
+WORDS = r"(red|green|blue)( (red|green|blue)){2,5}"
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    ends = {"bos_token_id": 0, "eos_token_id": list(END_TOKENS), "pad_token_id": PAD}
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=272, **sizes, **ends)).eval()
+    with torch.no_grad():
+        model.lm_head.weight.mul_(20)
+    return model
+
+
+def compiled(pattern: str) -> cfgmask.CompiledGrammar:
+    return cfgmask.compile(cfgmask.Grammar.from_regex(pattern), VOCABULARY)
+
+
+def prompts(*texts: bytes) -> dict[str, Any]:
+    """Padded on the left."""
+    width = max(map(len, texts))
+    ids = [[PAD] * (width - len(text)) + list(text) for text in texts]
+    return {
+        "input_ids": torch.tensor(ids),
+        "attention_mask": torch.tensor([[int(i != PAD) for i in row] for row in ids]),
+    }
+
+
+THREE = prompts(b"Hello", b":", b"A number: ")
+
+
+def texts(output: Any, start: int) -> list[tuple[str, bool]]:
+    """What stands after the prompts, and whether it is finished."""
+    found = []
+    for row in output[:, start:].tolist():
+        ends = [i for i, token in enumerate(row) if token in END_TOKENS]
+        written = row[: ends[0]] if ends else row
+        # No grammar here has a question mark.
+        found.append((bytes(i if i < 256 else ord("?") for i in written).decode(errors="ignore"), bool(ends)))
+    return found
+
+
+def assert_in_language(text: str, finished: bool, pattern: str) -> None:
+    assert regex.fullmatch(pattern, text, partial=not finished), (text, finished)
+
+
+class Replayed(transformers.LogitsProcessor):  # type: ignore[misc]
+    """The hook, each of whose masks is compared with that of a new matcher that consumes all of the row's text."""
+
+    def __init__(self, hook: LogitsProcessor, patterns: list[str | None]) -> None:
+        self.hook = hook
+        self.compiled = [None if pattern is None else compiled(pattern) for pattern in patterns]
+        self.start: int | None = None
+        self.rows_seen: list[list[list[int]]] = []
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        if self.start is None:
+            self.start = input_ids.shape[1]
+        masked = self.hook(input_ids, scores)
+        rows = input_ids[:, self.start :].tolist()
+        self.rows_seen.append(rows)
+        for index, row in enumerate(rows):
+            grammar = self.compiled[index // (len(rows) // len(self.compiled))]
+            expected = scores[index].clone()
+            if grammar is not None:
+                expected[~torch.from_numpy(self.allowed(grammar, row, scores.shape[1]))] = -torch.inf
+            assert torch.equal(masked[index], expected)
+        return masked
+
+    def allowed(self, grammar: cfgmask.CompiledGrammar, row: list[int], width: int) -> np.ndarray:
+        matcher = grammar.matcher()
+        logits = np.zeros(width, np.float32)
+        if matcher.try_advance(row) == len(row):
+            matcher.apply(logits)
+        else:  # the row has stopped
+            logits[np.setdiff1d(np.arange(width), END_TOKENS)] = -np.inf
+        return np.isfinite(logits)
+
+
+def hooked(patterns: list[str | None], as_list: bool = True) -> list[Replayed]:
+    """What `generate` is given; calls through it have frames of `generate` all the same."""
+    starts = [None if pattern is None else compiled(pattern) for pattern in patterns]
+    hook = LogitsProcessor(starts if as_list else starts[0])
+    return [Replayed(hook, patterns)]
+
+
+@pytest.mark.parametrize("options", [{"do_sample": False}, {"do_sample": True}, {"max_new_tokens": 9}], ids=str)
+@pytest.mark.parametrize("patterns", [[PERSON, NUMBERS, WORDS], [WORDS, None, NUMBERS]], ids=["all", "some"])
+def test_a_grammar_for_each_row(model: Any, patterns: list[str | None], options: dict[str, Any]) -> None:
+    torch.manual_seed(1)
+    hook = LogitsProcessor([None if pattern is None else compiled(pattern) for pattern in patterns])
+    output = model.generate(**THREE, logits_processor=[hook], **{"max_new_tokens": 60, **options})
+    for (text, finished), pattern in zip(texts(output, THREE["input_ids"].shape[1]), patterns, strict=True):
+        if pattern is not None:
+            assert_in_language(text, finished, pattern)
+
+
+def test_a_row_without_a_grammar_is_as_without_masks(model: Any) -> None:
+    hook = LogitsProcessor([None, compiled(NUMBERS), None])
+    options: dict[str, Any] = {"max_new_tokens": 20, "do_sample": False}
+    output, free = model.generate(**THREE, logits_processor=[hook], **options), model.generate(**THREE, **options)
+    width = min(output.shape[1], free.shape[1])
+    assert torch.equal(output[[0, 2], :width], free[[0, 2], :width])
+
+
+def test_padding_changes_nothing(model: Any) -> None:
+    """Each row of a batch is what its prompt alone gives."""
+    hook = LogitsProcessor([compiled(PERSON), compiled(NUMBERS)])
+    together = prompts(b"Hello", b"A longer prompt: ")
+    output = model.generate(**together, logits_processor=[hook], max_new_tokens=50, do_sample=False)
+    rows = texts(output, together["input_ids"].shape[1])
+    for (text, _), prompt, pattern in zip(rows, (b"Hello", b"A longer prompt: "), (PERSON, NUMBERS), strict=True):
+        alone = prompts(prompt)
+        hook = LogitsProcessor(compiled(pattern))
+        single = model.generate(**alone, logits_processor=[hook], max_new_tokens=50, do_sample=False)
+        assert texts(single, len(prompt))[0][0] == text
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"do_sample": True},
+        {"do_sample": True, "num_return_sequences": 3},
+        {"num_beams": 3, "do_sample": False},
+        {"num_beams": 4, "num_return_sequences": 3, "do_sample": False, "length_penalty": 2.0},
+        {"num_beams": 3, "do_sample": False, "early_stopping": True},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("as_list", [True, False])
+def test_every_mask_is_that_of_a_replay(model: Any, options: dict[str, Any], as_list: bool) -> None:
+    torch.manual_seed(2)
+    patterns: list[str | None] = [PERSON, NUMBERS, WORDS] if as_list else [NUMBERS]
+    hooks = hooked(patterns, as_list)
+    output = model.generate(**THREE, logits_processor=hooks, max_new_tokens=40, **options)
+    each = options.get("num_return_sequences", 1)
+    for index, (text, finished) in enumerate(texts(output, THREE["input_ids"].shape[1])):
+        assert_in_language(text, finished, str(patterns[index // each] if as_list else NUMBERS))
+
+
+def test_beams_are_put_in_another_order(model: Any) -> None:
+    """That the tests of beams see what they are about."""
+    hooks = hooked([WORDS, NUMBERS, PERSON])
+    model.generate(**THREE, logits_processor=hooks, max_new_tokens=30, num_beams=4, do_sample=False)
+    steps = list(pairwise(hooks[0].rows_seen))
+    moved = [new[:-1] != old for before, after in steps for old, new in zip(before, after, strict=True)]
+    split = [len({tuple(new[:-1]) for new in after}) < len(after) for _, after in steps[1:]]
+    assert sum(moved) > 20
+    assert sum(split) > 5
+
+
+def test_fewer_texts_than_beams(model: Any) -> None:
+    hooks = hooked(["ab|cd"])
+    output = model.generate(
+        **prompts(b"Hello"),
+        logits_processor=hooks,
+        max_new_tokens=8,
+        num_beams=5,
+        num_return_sequences=5,
+        do_sample=False,
+        return_dict_in_generate=True,
+        output_scores=True,
+    )
+    good = [row for row, score in zip(texts(output.sequences, 5), output.sequences_scores, strict=True) if score > -1e8]
+    # Each with either end token.
+    assert sorted(good) == [("ab", True)] * 2 + [("cd", True)] * 2
+
+
+def test_rows_that_stop_for_reasons_of_their_own(model: Any) -> None:
+    """`generate` pads them, with a token that their grammars refuse."""
+
+    class StopsTheFirst(transformers.StoppingCriteria):  # type: ignore[misc]
+        def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+            stopped = torch.zeros(len(input_ids), dtype=torch.bool)
+            stopped[0] = input_ids.shape[1] >= THREE["input_ids"].shape[1] + 3
+            return stopped
+
+    output = model.generate(
+        **THREE,
+        logits_processor=hooked([PERSON, NUMBERS, WORDS]),
+        stopping_criteria=[StopsTheFirst()],
+        max_new_tokens=60,
+    )
+    first = output[0, THREE["input_ids"].shape[1] :].tolist()
+    assert bytes(first[:3]) == b'{"n'
+    assert set(first[3:]) == {PAD}
+    for (text, finished), pattern in zip(texts(output, THREE["input_ids"].shape[1])[1:], (NUMBERS, WORDS), strict=True):
+        assert_in_language(text, finished, pattern)
+
+
+@pytest.mark.parametrize("end", END_TOKENS)
+def test_any_end_token_ends_a_row(model: Any, end: int) -> None:
+    bias = transformers.generation.SequenceBiasLogitsProcessor([[[end], 90.0]])
+    hooks = [bias, *hooked([NUMBERS, "[a-z]+", WORDS])]
+    output = model.generate(**THREE, logits_processor=hooks, max_new_tokens=30, do_sample=False)
+    rows = output[:, THREE["input_ids"].shape[1] :].tolist()
+    assert all(end in row for row in rows)
+    assert [end in row[:2] for row in rows] == [True, True, False]
+
+
+def test_one_processor_for_batches_of_other_sizes(model: Any) -> None:
+    hook = LogitsProcessor(compiled(NUMBERS))
+    for batch in (THREE, prompts(b"one"), prompts(b"one", b"two")):
+        output = model.generate(**batch, logits_processor=[hook], max_new_tokens=20)
+        for text, finished in texts(output, batch["input_ids"].shape[1]):
+            assert_in_language(text, finished, NUMBERS)
+
+
+def test_a_list_that_does_not_go_with_the_batch(model: Any) -> None:
+    for patterns in ([NUMBERS, WORDS], [NUMBERS] * 4):
+        hook = LogitsProcessor([compiled(pattern) for pattern in patterns])
+        with pytest.raises(IntegrationError, match=f"{len(patterns)} grammars in the list and 3 sequences"):
+            model.generate(**THREE, logits_processor=[hook], max_new_tokens=20)
+
+
+def test_a_failure_of_one_row_is_raised(model: Any) -> None:
+    limits = cfgmask.Limits(max_lexer_states=60)
+    failing = cfgmask.compile(cfgmask.Grammar.from_regex("[a-z]{400}"), VOCABULARY, limits)
+    hook = LogitsProcessor([None, failing, compiled(NUMBERS)])
+    with pytest.raises(cfgmask.LimitExceeded):
+        model.generate(**THREE, logits_processor=[hook], max_new_tokens=200)
+
+
+def test_a_loop_over_a_batch() -> None:
+    hook = LogitsProcessor([compiled("(ab)*c"), None, compiled("x+")])
+    rows = [[1, 2], [3, 4], [5, 6]]
+    for step in ("ax", "bx", "cx", f"{chr(END_TOKENS[0])}x"):
+        masked = hook(torch.tensor(rows), torch.zeros(3, 260))
+        allowed = [set(torch.nonzero(row == 0).flatten().tolist()) for row in masked]
+        assert ord(step[0]) in allowed[0]
+        assert len(allowed[0]) <= 2
+        assert len(allowed[1]) == 260
+        assert ord("x") in allowed[2]
+        for row, token in zip(rows, (step[0], "?", step[1]), strict=True):
+            row.append(ord(token))
+
+
+def test_a_pipeline(model: Any) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    ids = {character: i for i, character in enumerate(sorted(alphabet))}
+    ids |= {"<end>": 256, "<stop>": 257, "<pad>": 258}
+    backend = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=ids, merges=[]))
+    backend.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=backend, eos_token="<end>", pad_token="<pad>", padding_side="left"
+    )
+    vocabulary = cfgmask.Vocabulary.from_transformers(tokenizer, eos_token_id=END_TOKENS)
+    pipeline = transformers.pipeline("text-generation", model=model, tokenizer=tokenizer, device="cpu")
+    hook = LogitsProcessor(cfgmask.compile(cfgmask.Grammar.from_regex(WORDS), vocabulary))
+    answers = pipeline(
+        ["Hello", "A longer one: ", "x"],
+        batch_size=2,
+        max_new_tokens=80,
+        return_full_text=False,
+        logits_processor=[hook],
+    )
+    for (answer,) in answers:
+        assert_in_language(answer["generated_text"], True, WORDS)
