@@ -1,4 +1,4 @@
-"""A vocabulary from a fast tokenizer of `transformers`, or from the `tokenizers.Tokenizer` inside it."""
+"""A vocabulary from a tokenizer of `transformers`, or from the `tokenizers.Tokenizer` inside a fast one."""
 
 from __future__ import annotations
 
@@ -12,26 +12,32 @@ from cfgmask.tokenizers.end_texts import check_ends
 from cfgmask.tokenizers.first_space import without_first_space
 from cfgmask.tokenizers.parts import VocabularyParts
 from cfgmask.tokenizers.self_check import check_round_trip
+from cfgmask.tokenizers.slow_transformers import read_slow
 
 _SENTENCEPIECE_STEPS = ("Replace", "Metaspace", "ByteFallback", "Fuse", "Strip")
 
 
 def read_transformers(tokenizer: Any, eos_token_id: Sequence[int] | None) -> VocabularyParts:
-    """Read a fast tokenizer. Neither transformers nor tokenizers is imported: the tokenizer brings all that is needed.
+    """Read a tokenizer. Neither transformers nor tokenizers is imported: the tokenizer brings all that is needed.
 
     eos_token_id  the ids that end a text; None takes the tokenizer's own
-    Raises VocabularyError for slow tokenizers, for decoders that do more than join bytes (WordPiece, CTC), where no
-    end token is known or one is an id that no token has, and where the self-check fails.
+    Raises VocabularyError for tokenizers whose decoders do more than join bytes (WordPiece, CTC), where no end token is
+    known or one is an id that no token has, and where the self-check fails; TypeError for what is no tokenizer.
     """
     describe = str(getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__)
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
-    if not hasattr(backend, "to_str"):
-        raise VocabularyError(f"{describe}: only fast tokenizers are supported so far")
+    is_fast = hasattr(backend, "to_str")
+    if not is_fast and not hasattr(tokenizer, "get_vocab"):
+        raise TypeError(f"from_transformers takes a tokenizer of transformers, not {type(tokenizer).__name__}")
     if eos_token_id is None:
         own = getattr(tokenizer, "eos_token_id", None)
         eos_token_id = [] if own is None else [own]
     if not eos_token_id:
         raise VocabularyError(f"{describe}: the tokenizer names no end token; say which with eos_token_id=")
+    return _read_fast(backend, eos_token_id, describe) if is_fast else read_slow(tokenizer, eos_token_id, describe)
+
+
+def _read_fast(backend: Any, eos_token_id: Sequence[int], describe: str) -> VocabularyParts:
     # A copy, since the encoder must read the text of special tokens as text and the caller's one must go on as it is.
     settings = backend.to_str()
     encoder = type(backend).from_str(settings)

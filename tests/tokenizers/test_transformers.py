@@ -114,8 +114,8 @@ def test_tokenizers_that_change_their_text_are_refused() -> None:
         Vocabulary.from_transformers(tokenizer, eos_token_id=259)
 
 
-def test_slow_tokenizers_and_missing_ends_are_refused() -> None:
-    with pytest.raises(VocabularyError, match="only fast tokenizers"):
+def test_what_is_no_tokenizer_and_missing_ends_are_refused() -> None:
+    with pytest.raises(TypeError, match="takes a tokenizer of transformers, not object"):
         Vocabulary.from_transformers(object())
     with pytest.raises(VocabularyError, match="say which with eos_token_id"):
         Vocabulary.from_transformers(byte_level())
