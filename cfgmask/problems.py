@@ -47,7 +47,7 @@ class Problems:
         if len(self._errors) >= MAX_PROBLEMS:
             message = f"there are {MAX_PROBLEMS} errors or more; the rest is not shown"
             last = Diagnostic(self._too_many, message)
-            raise GrammarError([*sorted(self._errors + self._warnings, key=_place), last])
+            raise GrammarError([*_in_order(self._errors + self._warnings), last])
 
     @property
     def has_errors(self) -> bool:
@@ -57,14 +57,20 @@ class Problems:
     def raise_errors(self) -> None:
         """Raise GrammarError if there is an error; warnings go along with it, all in the order of the text."""
         if self._errors:
-            raise GrammarError(sorted(self._errors + self._warnings, key=_place))
+            raise GrammarError(_in_order(self._errors + self._warnings))
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """The warnings, in the order of the text."""
-        return tuple(sorted(self._warnings, key=_place))
+        return tuple(_in_order(self._warnings))
 
 
-def _place(diagnostic: Diagnostic) -> int:
-    """Where to sort a diagnostic: by its offset; what has no place comes first."""
-    return diagnostic.span.start if diagnostic.span is not None else -1
+def _in_order(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Text by text, and in each by the place; what has no place comes first."""
+    sources: dict[int, int] = {}
+
+    def place(diagnostic: Diagnostic) -> tuple[int, int]:
+        span = diagnostic.span
+        return (-1, -1) if span is None else (sources.setdefault(id(span.source), len(sources)), span.start)
+
+    return sorted(found, key=place)

@@ -74,7 +74,7 @@ def _run(code: str) -> str:
 # Python: a module may import its own layer and those listed for it, nothing else of this package.
 # Front ends know the compiled core through two leaves: the regex algebra, and the reader of plain schemas.
 
-BOTTOM = {"diagnostics", "errors", "limits", "problems", "suggest", "text"}
+BOTTOM = {"diagnostics", "errors", "limits", "problems", "source_file", "suggest", "text"}
 TREES = BOTTOM | {"grammar"}
 FRONT_ENDS = {"gbnf", "json_schema", "lark", "types"}
 ENGINE = TREES | FRONT_ENDS | {"regex", "compiler", "vocabulary", "tokenizers", "_core", "__init__"}
@@ -83,6 +83,7 @@ ALLOWED: dict[str, set[str]] = {
     "errors": {"diagnostics"},
     "limits": set(),
     "problems": {"diagnostics", "errors"},
+    "source_file": {"diagnostics", "errors", "limits"},
     "suggest": set(),
     "text": {"diagnostics", "errors", "limits", "problems"},
     "patterns": set(),

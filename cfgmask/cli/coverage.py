@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgmask.cli.output import print_rows
-from cfgmask.compiler.source_file import read_source
 from cfgmask.diagnostics import visible
 from cfgmask.errors import CfgmaskError
 from cfgmask.limits import Limits
+from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
     from cfgmask.json_schema.coverage import Covered, Status

@@ -5,16 +5,17 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfgmask.compiler.source_file import read_source
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import GrammarIR, Rule, Scope, Terminal
 from cfgmask.grammar.regex_tree import KeySet, RegexTree
 from cfgmask.limits import Limits
+from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
     from cfgmask.json_schema import JsonSchemaOptions, Plain
@@ -57,15 +58,24 @@ class Grammar:
         return self.ir.notes
 
     @classmethod
-    def from_lark(cls, text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS) -> Grammar:
+    def from_lark(
+        cls,
+        text: str,
+        *,
+        name: str = "<grammar>",
+        limits: Limits = _DEFAULT_LIMITS,
+        folder: str | PathLike[str] | None = None,
+    ) -> Grammar:
         """A grammar in extended Lark syntax; its start rule is `start`. See docs/lark.md.
 
-        name  what diagnostics call the text
+        name    what diagnostics call the text
+        folder  where `%import .file` looks for `.lark` files, there and below; None: such imports are errors
         """
         from cfgmask.lark import parse_lark
 
         _require_text("a grammar", text)
-        return cls(parse_lark(text, name=name, limits=limits), name)
+        base = None if folder is None else Path(folder)
+        return cls(parse_lark(text, name=name, limits=limits, folder=base), name)
 
     @classmethod
     def from_gbnf(cls, text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS) -> Grammar:
@@ -142,11 +152,12 @@ class Grammar:
     def from_file(cls, path: str | PathLike[str], *, limits: Limits = _DEFAULT_LIMITS) -> Grammar:
         """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema.
 
+        A `.lark` file may import others (`%import .file`) from its own folder and those below, nothing else is read.
         Errors: OSError; GrammarError also where the file is not UTF-8 or its suffix says nothing.
         """
         path = Path(path)
         readers: dict[str, Callable[..., Grammar]] = {
-            ".lark": cls.from_lark,
+            ".lark": partial(cls.from_lark, folder=path.parent),
             ".gbnf": cls.from_gbnf,
             ".json": cls.from_json_schema,
         }

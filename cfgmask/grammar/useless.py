@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from cfgmask.diagnostics import Span
 from cfgmask.grammar.ir import GrammarIR
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import reachable_rules, without_unreachable
 from cfgmask.problems import Problems
 
 
-def without_useless(grammar: GrammarIR, problems: Problems, *, endless: str, unused: str) -> GrammarIR:
+def without_useless(
+    grammar: GrammarIR, problems: Problems, *, endless: str, unused: str, places: Mapping[str, Span] | None = None
+) -> GrammarIR:
     """The same language without rules that can never end and rules that nothing leads to. Linear.
 
     endless, unused  the codes of the warnings. Of the scopes but the first, unused rules are not warned of
+    places           if given, the rules to be warned of where they are unused, and where
     Raises GrammarError if the start rule is one of those that can never end.
     """
     productive = productive_rules(grammar)
@@ -23,6 +29,8 @@ def without_useless(grammar: GrammarIR, problems: Problems, *, endless: str, unu
     problems.raise_errors()
     reachable = reachable_rules(grammar)
     for rule in grammar.rules:
-        if rule.name not in reachable and rule.scope == 0:
-            problems.warning(unused, f"the rule `{rule.name}` is not used", rule.span)
+        is_own = rule.scope == 0 if places is None else rule.name in places
+        if rule.name not in reachable and is_own:
+            place = rule.span if places is None else places[rule.name]
+            problems.warning(unused, f"the rule `{rule.name}` is not used", place)
     return without_unreachable(without_nonproductive(grammar, productive))

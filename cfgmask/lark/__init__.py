@@ -4,7 +4,8 @@ One stage a file, in this order:
 
     statements  text -> lists of tokens, one a statement        literals   strings, counts, token sets
     reader      tokens -> `Document` of syntax nodes            refusals   what is known and not supported
-    names       definitions and imports -> symbol tables        common     the definitions that `%import` finds
+    link        definitions and imports -> one table            modules      the grammars that `%import` reads
+    names       checks of every name                            templates    `list{x}: ...` -> rules
     terminals   syntax nodes -> regex trees                     json_blocks  `%json {...}` -> rules of a schema
     rules       syntax nodes -> rules of the IR                 options    `%cfgmask {...}`
     parse       all of them in a row

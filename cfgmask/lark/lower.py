@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgmask.diagnostics import Span
 from cfgmask.grammar import ir
 from cfgmask.grammar.useless import without_useless
 from cfgmask.lark import nodes
-from cfgmask.lark.common import common_terminals
+from cfgmask.lark.declared import bind
 from cfgmask.lark.json_blocks import JsonBlocks
+from cfgmask.lark.link import link
+from cfgmask.lark.modules import Module, Modules
 from cfgmask.lark.names import START, Symbols, resolve_names
 from cfgmask.lark.one_terminal import OneTerminalLowering
 from cfgmask.lark.options import read_options
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.rules import RuleLowering, spelling
+from cfgmask.lark.rules import RuleLowering
 from cfgmask.lark.templates import expand
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 from cfgmask.limits import Limits
@@ -25,55 +28,52 @@ if TYPE_CHECKING:
 
 
 def lower_document(
-    document: nodes.Document, limits: Limits, json_options: JsonSchemaOptions | None, problems: Problems
+    document: nodes.Document,
+    limits: Limits,
+    json_options: JsonSchemaOptions | None,
+    folder: Path | None,
+    problems: Problems,
 ) -> ir.GrammarIR:
     """The grammar that a document describes. Raises GrammarError with all of `problems`, and LimitExceeded."""
     _refuse_empty(document, problems)
     options = read_options(document.options, problems)
-    symbols = resolve_names(document, problems)
+    module = Module(document.source.name, document, folder)
+    table = link(module, Modules(folder, limits, problems), limits, problems)
+    symbols = resolve_names(document, table, problems)
+    declared = bind(symbols.declared, options.declared, problems)
     literals = TerminalLowering(limits, problems)
-    named = literals.define(symbols.terminals, _imported(symbols, literals))
+    named = literals.define(symbols.terminals)
     json_blocks = JsonBlocks(json_options, limits, problems)
     one_terminal = OneTerminalLowering(named, literals, limits, problems)
-    lowering = RuleLowering(symbols, named, literals, one_terminal, json_blocks, problems)
+    lowering = RuleLowering(symbols, named, declared, literals, one_terminal, json_blocks, problems)
     written_out, unused_templates = expand(symbols.rules, limits, problems)
     rules = [lowering.lower(rule) for rule in written_out.values()]
-    _check_unused_templates(unused_templates, lowering, problems)
+    _check_unused_templates(unused_templates, symbols, lowering, problems)
     ignored = tuple(_ignored(ignore, named, literals, lowering, problems) for ignore in document.ignores)
     _warn_of_empty_terminals(symbols, named, problems)
     problems.raise_errors()
     grammar = ir.GrammarIR(
         rules=(*rules, *json_blocks.rules),
         start=START,
-        scopes=(ir.Scope("main", ignored), *json_blocks.scopes),
+        scopes=(ir.Scope("main", ignored, options.ignore_once), *json_blocks.scopes),
         lexer=options.lexer,
+        ignore_initial=options.ignore_initial,
+        ignore_final=options.ignore_final,
     )
-    grammar = without_useless(grammar, problems, endless="lark-endless-rule", unused="lark-unused-rule")
+    grammar = without_useless(
+        grammar, problems, endless="lark-endless-rule", unused="lark-unused-rule", places=symbols.places
+    )
     return replace(grammar, notes=problems.warnings)
 
 
 def _refuse_empty(document: nodes.Document, problems: Problems) -> None:
     """An empty grammar is told apart from one without `start`: it is often the wrong file."""
-    anything = document.definitions or document.ignores or document.imports or document.options
-    if not anything and not document.defined_elsewhere:
+    statements = [*document.definitions, *document.changes, *document.declarations, *document.ignores]
+    if not statements and not document.imports and not document.options and not document.defined_elsewhere:
         span = Span(document.source, 0, 0)
         problems.raise_errors()
         problems.error("lark-empty", "the grammar is empty", span, help="write at least `start: ...`")
         problems.raise_errors()
-
-
-def _imported(symbols: Symbols, lowering: TerminalLowering) -> dict[str, TerminalRegex]:
-    """The regexes of imported terminals by the names that they have here."""
-    needed: dict[str, nodes.Definition] = {}
-    pending = [imported.name for imported in symbols.imports.values()]
-    while pending:
-        name = pending.pop()
-        if name in needed or name not in common_terminals():
-            continue
-        needed[name] = common_terminals()[name]
-        pending += [node.text for node in nodes.walk(needed[name].body) if isinstance(node, nodes.Name)]
-    lowered = lowering.define(needed, {})
-    return {alias: lowered[use.name] for alias, use in symbols.imports.items() if use.name in lowered}
 
 
 def _ignored(
@@ -88,21 +88,23 @@ def _ignored(
     if lowered.only_empty:
         problems.error("lark-empty-ignore", "only the empty text would be ignored", ignore.span)
     terminal = rules.terminal(ignore.body.text) if isinstance(ignore.body, nodes.Name) else None
-    return terminal or ir.Terminal(spelling(ignore.body), lowered.tree, span=ignore.body.span)
+    return terminal or ir.Terminal(nodes.spelling(ignore.body), lowered.tree, span=ignore.body.span)
 
 
-def _check_unused_templates(templates: list[nodes.Definition], lowering: RuleLowering, problems: Problems) -> None:
+def _check_unused_templates(
+    templates: list[nodes.Definition], symbols: Symbols, lowering: RuleLowering, problems: Problems
+) -> None:
     """What is wrong inside of them is said as of any other rule."""
     # A use of them may have been what could not be read.
     tell = not problems.has_errors
     for template in templates:
         lowering.lower(template)
-        if tell:
+        if tell and template.name in symbols.places:
             problems.warning("lark-unused-rule", f"the template `{template.name}` is not used", template.span)
 
 
 def _warn_of_empty_terminals(symbols: Symbols, named: dict[str, TerminalRegex], problems: Problems) -> None:
-    for name, definition in symbols.terminals.items():
-        if named[name].only_empty:
+    for name in symbols.places:
+        if name in symbols.terminals and named[name].only_empty:
             message = f"the terminal `{name}` matches the empty text only"
-            problems.warning("lark-empty-terminal", message, definition.span)
+            problems.warning("lark-empty-terminal", message, symbols.terminals[name].span)

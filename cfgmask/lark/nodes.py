@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from cfgmask.diagnostics import Source, Span
 
@@ -202,24 +202,50 @@ class Ignore:
 
 
 @dataclass(frozen=True, eq=False)
-class Import:
-    """`%import module.name -> alias`; `alias` is `name` where none is given. One for each name of a list."""
+class Change:
+    """`%override definition` or `%extend definition`."""
 
-    module: str
+    kind: Literal["override", "extend"]
+    definition: Definition
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """`%declare NAME`: a name that something outside of the grammar gives a meaning."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Import:
+    """`%import module.name -> alias`; `alias` is `name` where none is given. One for each name of a list.
+
+    module       the parts of its path, without the name
+    is_relative  whether it is a file beside the grammar's own
+    path         the place of the module
+    span         the place of the name that it has here
+    """
+
+    module: tuple[str, ...]
+    is_relative: bool
     name: str
     alias: str
+    path: Span
     span: Span
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """`%cfgmask {...}`; `value` is the span of the braces and what is between them."""
+    """`%cfgmask {...}` or, if `of_llguidance`, `%llguidance {...}`; `value` spans the braces."""
 
     value: Span
     span: Span
+    of_llguidance: bool = False
 
 
-Statement: TypeAlias = Definition | Ignore | Import | Options
+Statement: TypeAlias = Definition | Change | Declaration | Ignore | Import | Options
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,11 +256,13 @@ class Document:
     """
 
     source: Source
-    definitions: tuple[Definition, ...]
-    ignores: tuple[Ignore, ...]
-    imports: tuple[Import, ...]
-    options: tuple[Options, ...]
-    defined_elsewhere: frozenset[str]
+    definitions: tuple[Definition, ...] = ()
+    changes: tuple[Change, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
+    ignores: tuple[Ignore, ...] = ()
+    imports: tuple[Import, ...] = ()
+    options: tuple[Options, ...] = ()
+    defined_elsewhere: frozenset[str] = frozenset()
 
 
 T = TypeVar("T")
@@ -284,3 +312,32 @@ def walk(root: Expression) -> Iterator[Expression]:
         node = pending.pop()
         yield node
         pending.extend(reversed(children(node)))
+
+
+def spelling(node: Expression) -> str:
+    """How the grammar writes an expression."""
+    return node.span.source.text[node.span.start : node.span.end]
+
+
+def names(root: Expression) -> Iterator[str]:
+    """The names that an expression uses."""
+    for node in walk(root):
+        if isinstance(node, Name):
+            yield node.text
+        elif isinstance(node, TemplateUse):
+            yield node.name
+
+
+def renamed(definition: Definition, name: str, rename: Callable[[str], str]) -> Definition:
+    """The definition under another name, and with others in its body for all but its parameters."""
+    own = {parameter.text for parameter in definition.parameters}
+
+    def combine(node: Expression, parts: list[Expression]) -> Expression:
+        if isinstance(node, Name) and node.text not in own:
+            return replace(node, text=rename(node.text))
+        node = with_children(node, parts)
+        if isinstance(node, TemplateUse) and node.name not in own:
+            return replace(node, name=rename(node.name))
+        return node
+
+    return replace(definition, name=name, body=fold(definition.body, combine))

@@ -1,10 +1,11 @@
-"""`%cfgmask {...}`: choices that belong to a grammar."""
+"""`%cfgmask {...}` and `%llguidance {...}`: choices that belong to a grammar."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Related, Span
 from cfgmask.lark import nodes
@@ -13,38 +14,136 @@ from cfgmask.suggest import did_you_mean
 
 Lexer = Literal["longest", "complete"]
 
-_CHOICES: dict[str, tuple[str, ...]] = {"lexer": ("longest", "complete")}
-
 
 @dataclass(frozen=True)
 class GrammarOptions:
-    """lexer  "longest" or "complete", see `GrammarIR`"""
+    """What the options of a grammar come to.
+
+    lexer           "longest" or "complete", see `GrammarIR`
+    ignore_initial  whether ignored text may stand before the first lexeme
+    ignore_final    and after the last one
+    ignore_once     whether at most one ignored lexeme stands in a gap
+    declared        special tokens by the name of the declared terminal, each with the place of the option
+    """
 
     lexer: Lexer = "longest"
+    ignore_initial: bool = True
+    ignore_final: bool = True
+    ignore_once: bool = False
+    declared: Mapping[str, tuple[str, Span]] = field(default_factory=dict)
 
 
-def read_options(blocks: tuple[nodes.Options, ...], problems: Problems) -> GrammarOptions:
+# The members of a JSON object, as `_members` reads them.
+_Pairs: TypeAlias = "tuple[tuple[str, Any], ...]"
+
+
+def _is_object_of_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(text, str) for _, text in value)
+
+
+@dataclass(frozen=True)
+class _Option:
+    """An option: which values it takes, in code and in words."""
+
+    takes: Callable[[object], bool]
+    values: str
+
+
+_FLAG = _Option(lambda value: isinstance(value, bool), "it may be true or false")
+
+_OURS: dict[str, _Option] = {
+    "lexer": _Option(lambda value: value in ("longest", "complete"), 'it may be "longest" or "complete"'),
+    "ignore_initial": _FLAG,
+    "ignore_final": _FLAG,
+    "ignore_once": _FLAG,
+    "declared": _Option(_is_object_of_texts, 'it is an object, such as {"NAME": "<special>"}'),
+}
+
+# The options of llguidance, and which of ours says the same. What they do without one changes no text: `no_forcing`
+# is about how tokens are proposed.
+_LLGUIDANCE: dict[str, str | None] = {
+    "allow_initial_skip": "ignore_initial",
+    "ignore_once": "ignore_once",
+    "allow_invalid_utf8": None,
+    "no_forcing": None,
+}
+
+
+def read_options(blocks: Iterable[nodes.Options], problems: Problems) -> GrammarOptions:
     """What all option blocks of a grammar say together. Reports what is unknown and what is said twice."""
-    values: dict[str, str] = {}
-    places: dict[str, Span] = {}
+    reader = _Reader(problems)
     for block in blocks:
-        for key, value in _members(block.value, problems):
-            if not _is_known(key, value, block.span, problems):
-                continue
-            if key in places:
-                related = (Related(places[key], "it is first set here"),)
-                problems.error("lark-duplicate-option", f"the option `{key}` is set twice", block.span, related=related)
-                continue
-            values[key], places[key] = value, block.span
-    return GrammarOptions(lexer="complete" if values.get("lexer") == "complete" else "longest")
+        members = _members(block.value, problems)
+        if block.of_llguidance:
+            reader.read_llguidance(members, block.span)
+        else:
+            reader.read(members, block.span)
+    return GrammarOptions(**reader.values)
 
 
-def _members(span: Span, problems: Problems) -> list[tuple[str, Any]]:
+class _Reader:
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._places: dict[str, Span] = {}
+        self.values: dict[str, Any] = {}
+
+    def read(self, members: _Pairs, span: Span) -> None:
+        for key, value in members:
+            if key not in _OURS:
+                self._report_unknown(key, _OURS, span)
+            elif self._is_fit(key, _OURS[key], value, span):
+                self._set(key, value, span)
+
+    def read_llguidance(self, members: _Pairs, span: Span) -> None:
+        for key, value in members:
+            if key not in _LLGUIDANCE:
+                self._report_unknown(key, _LLGUIDANCE, span)
+                continue
+            if not self._is_fit(key, _FLAG, value, span):
+                continue
+            ours = _LLGUIDANCE[key]
+            if ours is not None:
+                self._set(ours, value, span)
+            elif key == "allow_invalid_utf8" and value:
+                message = "texts that are not UTF-8 are not supported (`allow_invalid_utf8`)"
+                self._problems.error("lark-unsupported-llguidance", message, span)
+
+    def _set(self, key: str, value: Any, span: Span) -> None:
+        if key == "declared":
+            for name, token in value:
+                if self._is_new(f"declared.{name}", span):
+                    self.values.setdefault(key, {})[name] = token, span
+        elif self._is_new(key, span):
+            self.values[key] = value
+
+    def _is_new(self, key: str, span: Span) -> bool:
+        first = self._places.setdefault(key, span)
+        if first is span:
+            return True
+        related = (Related(first, "it is first set here"),)
+        message = f"the option `{_shortened(key)}` is set twice"
+        self._problems.error("lark-duplicate-option", message, span, related=related)
+        return False
+
+    def _is_fit(self, key: str, option: _Option, value: object, span: Span) -> bool:
+        if option.takes(value):
+            return True
+        message = f"the option `{key}` has no such value"
+        self._problems.error("lark-bad-option", message, span, help=option.values)
+        return False
+
+    def _report_unknown(self, key: str, known: Iterable[str], span: Span) -> None:
+        key = _shortened(key)
+        help = did_you_mean(key, list(known)) or "known are " + ", ".join(f"`{name}`" for name in known)
+        self._problems.error("lark-unknown-option", f"there is no option `{key}`", span, help=help)
+
+
+def _members(span: Span, problems: Problems) -> _Pairs:
     """The members of a JSON object, repeated keys included; none, and a report, where it is not JSON."""
     text = span.source.text[span.start : span.end]
     try:
-        # Every object becomes a list of pairs, which is how repeated keys are seen. Depth was bounded by the reader.
-        members: list[tuple[str, Any]] = json.loads(text, object_pairs_hook=list)
+        # Every object becomes a tuple of pairs, which is how repeated keys are seen. Depth was bounded by the reader.
+        members: _Pairs = json.loads(text, object_pairs_hook=tuple)
         return members
     except json.JSONDecodeError as error:
         message = "the options are not JSON: " + error.msg[:1].lower() + error.msg[1:]
@@ -52,18 +151,8 @@ def _members(span: Span, problems: Problems) -> list[tuple[str, Any]]:
     except ValueError:
         # int() refuses digit strings of thousands of digits.
         problems.error("lark-bad-options", "a number in the options is too long", span)
-    return []
+    return ()
 
 
-def _is_known(key: str, value: object, span: Span, problems: Problems) -> bool:
-    choices = _CHOICES.get(key)
-    if choices is None:
-        key = key if len(key) <= 60 else key[:57] + "..."
-        help = did_you_mean(key, _CHOICES) or "known are " + ", ".join(f"`{name}`" for name in _CHOICES)
-        problems.error("lark-unknown-option", f"there is no option `{key}`", span, help=help)
-        return False
-    if value not in choices:
-        help = "it may be " + " or ".join(f'"{choice}"' for choice in choices)
-        problems.error("lark-bad-option", f"the option `{key}` has no such value", span, help=help)
-        return False
-    return True
+def _shortened(key: str) -> str:
+    return key if len(key) <= 60 else key[:57] + "..."

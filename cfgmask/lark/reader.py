@@ -15,7 +15,7 @@ from cfgmask.lark import nodes
 from cfgmask.lark.attributes import WrittenAttribute, read_attributes
 from cfgmask.lark.literals import LiteralError, parse_count, parse_priority, parse_special_tokens, unescape
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.refusals import OTHER_IMPORT, REFUSALS, RELATIVE_IMPORT, Refusal
+from cfgmask.lark.refusals import REFUSALS, Refusal
 from cfgmask.lark.statements import TokenStatement, statements
 from cfgmask.lark.syntax import statement_parser
 from cfgmask.limits import Limits
@@ -24,13 +24,11 @@ from cfgmask.suggest import did_you_mean
 MAX_NAME = 200
 """The longest name: names are repeated in messages."""
 
-DIRECTIVES = ("%cfgmask", "%ignore", "%import", "%json", "%regex")
+DIRECTIVES = ("%cfgmask", "%declare", "%extend", "%ignore", "%import", "%json", "%llguidance", "%override", "%regex")
 """The supported `%` keywords."""
 
 _RULE_NAME = re.compile(r"_*[a-z][_a-z0-9-]*")
 _TERMINAL_NAME = re.compile(r"_*[A-Z][_A-Z0-9-]*")
-
-_REFUSED_STATEMENTS = frozenset({"DECLARE", "OVERRIDE", "EXTEND", "LLGUIDANCE"})
 
 _TOKEN_WORDS = {
     "NAME": "a name",
@@ -89,8 +87,8 @@ def read(source: Source, limits: Limits, problems: Problems) -> nodes.Document:
 
 
 def is_terminal_name(name: str) -> bool:
-    """Whether a name is that of a terminal: upper case."""
-    return _TERMINAL_NAME.fullmatch(name) is not None
+    """Whether a name is that of a terminal: upper case, whatever module stands before it."""
+    return next((c.isupper() for c in reversed(name) if c.isascii() and c.isalpha()), False)
 
 
 class _Reader:
@@ -108,6 +106,8 @@ class _Reader:
         return nodes.Document(
             source=self._source,
             definitions=tuple(s for s in self._statements if isinstance(s, nodes.Definition)),
+            changes=tuple(s for s in self._statements if isinstance(s, nodes.Change)),
+            declarations=tuple(s for s in self._statements if isinstance(s, nodes.Declaration)),
             ignores=tuple(s for s in self._statements if isinstance(s, nodes.Ignore)),
             imports=tuple(s for s in self._statements if isinstance(s, nodes.Import)),
             options=tuple(s for s in self._statements if isinstance(s, nodes.Options)),
@@ -168,7 +168,7 @@ class _Reader:
             parts = [built.pop(id(child)) if isinstance(child, Tree) else child for child in tree.children]
             refusal = REFUSALS.get(tree.data)
             if refusal is not None:
-                built[id(tree)] = self._refuse(refusal, tree.data, parts)
+                built[id(tree)] = self._refuse(refusal, parts)
                 continue
             build: Callable[[list[Built]], Built] = getattr(self, f"build_{tree.data}")
             built[id(tree)] = build(parts)
@@ -233,6 +233,9 @@ class _Reader:
     def build_options(self, parts: list[Built]) -> Built:
         return [nodes.Options(self._span(parts[1]), self._across(parts))]
 
+    def build_foreign_options(self, parts: list[Built]) -> Built:
+        return [nodes.Options(self._span(parts[1]), self._across(parts), of_llguidance=True)]
+
     def build_import_path(self, parts: list[Built]) -> Built:
         return parts
 
@@ -248,17 +251,24 @@ class _Reader:
         return []
 
     def _imports(self, module: list[Token], names: list[tuple[Token, Token]]) -> list[nodes.Statement]:
-        if [str(token) for token in module] != ["common"]:
-            self._defined_elsewhere.update(str(alias) for _, alias in names)
-            is_relative = bool(module) and module[0].type == "DOT"
-            place = self._across([*module, names[0][0]])
-            self._report_refusal(RELATIVE_IMPORT if is_relative else OTHER_IMPORT, place)
-            return []
+        is_relative = bool(module) and module[0].type == "DOT"
+        path = self._across([*module, names[0][0]])
         return [
-            nodes.Import("common", str(name), str(alias), self._span(alias))
+            nodes.Import(
+                tuple(map(str, module[is_relative:])), is_relative, str(name), str(alias), path, self._span(alias)
+            )
             for name, alias in names
             if self._check_name(name) and (alias is name or self._check_name(alias))
         ]
+
+    def build_override(self, parts: list[Built]) -> Built:
+        return [nodes.Change("override", definition, self._span(parts[0])) for definition in parts[1]]
+
+    def build_extend(self, parts: list[Built]) -> Built:
+        return [nodes.Change("extend", definition, self._span(parts[0])) for definition in parts[1]]
+
+    def build_declare(self, parts: list[Built]) -> Built:
+        return [nodes.Declaration(str(name), self._span(name)) for name in parts[1:] if self._check_name(name)]
 
     # Expressions.
 
@@ -370,22 +380,11 @@ class _Reader:
     def build_bits(self, parts: list[Built]) -> Built:
         return nodes.Invalid(self._across(parts))
 
-    def _refuse(self, refusal: Refusal, construct: str, parts: list[Built]) -> Built:
-        """Report a construct and give what stands in its place.
-
-        That is an `Invalid` expression or no statement.
-        """
-        is_statement = isinstance(parts[0], Token) and parts[0].type in _REFUSED_STATEMENTS
-        place = self._span(parts[0]) if is_statement else self._across(parts)
-        self._report_refusal(refusal, place)
-        if construct == "declare":
-            self._defined_elsewhere.update(str(name) for name in parts[1:])
-        elif construct in ("override", "extend"):
-            self._defined_elsewhere.update(definition.name for definition in parts[1])
-        return [] if is_statement else nodes.Invalid(place)
-
-    def _report_refusal(self, refusal: Refusal, span: Span) -> None:
-        self._problems.error(refusal.code, refusal.message, span, help=refusal.help)
+    def _refuse(self, refusal: Refusal, parts: list[Built]) -> Built:
+        """Report a construct and give what stands in its place."""
+        place = self._across(parts)
+        self._problems.error(refusal.code, refusal.message, place, help=refusal.help)
+        return nodes.Invalid(place)
 
     def _string(self, token: Token) -> nodes.String | nodes.Invalid:
         read, span = self._literal(token, unescape), self._span(token)

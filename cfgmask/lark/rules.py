@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
+from cfgmask.diagnostics import Related
 from cfgmask.grammar import ir
 from cfgmask.lark import nodes
 from cfgmask.lark.json_blocks import JsonBlocks
 from cfgmask.lark.names import Symbols
 from cfgmask.lark.one_terminal import OneTerminalLowering
 from cfgmask.lark.problems import Problems
+from cfgmask.lark.reader import is_terminal_name
 from cfgmask.lark.templates import literal_key
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 
@@ -25,6 +27,7 @@ class RuleLowering:
         self,
         symbols: Symbols,
         named: Mapping[str, TerminalRegex],
+        declared: Mapping[str, ir.Expr],
         literals: TerminalLowering,
         one_terminal: OneTerminalLowering,
         json_blocks: JsonBlocks,
@@ -34,7 +37,9 @@ class RuleLowering:
         self._one_terminal = one_terminal
         self._json_blocks = json_blocks
         self._problems = problems
-        self._terminals = {name: _named_terminal(name, named[name], symbols) for name in named}
+        self._terminals = {name: _named_terminal(symbols.terminals[name], named[name]) for name in named}
+        self._symbols = symbols
+        self._declared = dict(declared)
         self._priorities = _priorities(symbols)
         # A template's literals are the same nodes in each of its uses.
         self._lowered: dict[int, tuple[nodes.Expression, ir.Expr]] = {}
@@ -51,7 +56,7 @@ class RuleLowering:
 
     def _combine(self, node: nodes.Expression, parts: list[ir.Expr]) -> ir.Expr:
         if isinstance(node, nodes.Name):
-            return self._terminals.get(node.text) or ir.RuleRef(node.text, node.span)
+            return self._name(node)
         if isinstance(node, (nodes.SpecialTokens, nodes.JsonBlock, *_LITERALS)):
             if id(node) not in self._lowered:
                 self._lowered[id(node)] = node, self._leaf(node)
@@ -66,16 +71,35 @@ class RuleLowering:
             return _repeat(parts[0], node)
         return ir.Sequence(tuple(parts))
 
+    def _name(self, node: nodes.Name) -> ir.Expr:
+        declaration = self._symbols.declared.get(node.text)
+        if declaration is None:
+            return self._terminals.get(node.text) or ir.RuleRef(node.text, node.span)
+        if node.text not in self._declared:
+            self._report_unbound(node, declaration)
+            # Once is enough.
+            self._declared[node.text] = _NOTHING_MORE
+        return self._declared[node.text]
+
+    def _report_unbound(self, node: nodes.Name, declaration: nodes.Declaration) -> None:
+        if is_terminal_name(node.text):
+            message = f"the declared terminal `{node.text}` is bound to nothing"
+            help = f'bind it to a special token: `%cfgmask {{"declared": {{"{node.text}": "<name>"}}}}`'
+        else:
+            message, help = f"the declared rule `{node.text}` is not defined", "define it with `%override`"
+        related = (Related(declaration.span, "it is declared here"),)
+        self._problems.error("lark-unbound", message, node.span, related=related, help=help)
+
     def _leaf(self, node: nodes.Expression) -> ir.Expr:
         if isinstance(node, nodes.SpecialTokens):
-            return ir.TokenSet(spelling(node), node.names, node.ranges, node.negated, span=node.span)
+            return ir.TokenSet(nodes.spelling(node), node.names, node.ranges, node.negated, span=node.span)
         if isinstance(node, nodes.JsonBlock):
             return self._json_blocks.lower(node)
         lowered = self._literals.literal(node)
         if lowered.only_empty:
             return _NOTHING_MORE
         priority = self._priorities.get(literal_key(node), 0)
-        return ir.Terminal(spelling(node), lowered.tree, priority, span=node.span)
+        return ir.Terminal(nodes.spelling(node), lowered.tree, priority, span=node.span)
 
     def _refuse(self, node: nodes.Intersection | nodes.Complement) -> ir.Expr:
         operator = "&" if isinstance(node, nodes.Intersection) else "~"
@@ -88,15 +112,8 @@ class RuleLowering:
         return _NOTHING_MORE
 
 
-def spelling(node: nodes.Expression) -> str:
-    """How the grammar writes an expression."""
-    return node.span.source.text[node.span.start : node.span.end]
-
-
-def _named_terminal(name: str, lowered: TerminalRegex, symbols: Symbols) -> ir.Terminal:
-    place = symbols.terminals.get(name) or symbols.imports.get(name)
-    priority = symbols.terminals[name].priority if name in symbols.terminals else 0
-    return ir.Terminal(name, lowered.tree, priority, span=place.span if place is not None else None)
+def _named_terminal(definition: nodes.Definition, lowered: TerminalRegex) -> ir.Terminal:
+    return ir.Terminal(definition.name, lowered.tree, definition.priority, span=definition.span)
 
 
 def _priorities(symbols: Symbols) -> dict[Hashable, int]:

@@ -180,7 +180,4 @@ def literal_key(node: nodes.Expression) -> Hashable | None:
 
 
 def _shown(argument: nodes.Expression) -> str:
-    if isinstance(argument, nodes.Name):
-        return argument.text
-    span = argument.span
-    return span.source.text[span.start : span.end]
+    return argument.text if isinstance(argument, nodes.Name) else nodes.spelling(argument)

@@ -45,14 +45,12 @@ class TerminalLowering:
         self._limits = limits
         self._problems = problems
 
-    def define(
-        self, definitions: Mapping[str, nodes.Definition], imported: Mapping[str, TerminalRegex]
-    ) -> dict[str, TerminalRegex]:
-        """The regex of each definition, `imported` included. Reports recursion and what terminals cannot hold.
+    def define(self, definitions: Mapping[str, nodes.Definition]) -> dict[str, TerminalRegex]:
+        """The regex of each definition. Reports recursion and what terminals cannot hold.
 
         Raises LimitExceeded. Linear.
         """
-        done = dict(imported)
+        done: dict[str, TerminalRegex] = {}
         for name in self._in_order(definitions):
             # A terminal of a cycle comes before what it uses; its cycle was reported.
             done[name] = self.lower(definitions[name].body, done)

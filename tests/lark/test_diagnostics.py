@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -11,31 +12,54 @@ from cfgmask import GrammarError
 from cfgmask.lark import parse_lark
 
 TABLE = Path(__file__).with_name("diagnostics.md")
-_SECTION = re.compile(r"^## ([^\n]*)\n\n```lark\n(.*?)\n```\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+_FILE = r"```lark ([\w./-]+)\n(.*?)\n```\n\n"
+_SECTION = re.compile(
+    rf"^## ([^\n]*)\n\n```lark\n(.*?)\n```\n\n((?:{_FILE})*)```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL
+)
 _SPECIAL = {"(nothing)": "", "{NUL}": "\0"}
 
-# Needs a hundred errors; see test_hostile.py.
-_NOT_IN_TABLE = {"lark-too-many-errors"}
+# The first needs a hundred errors, see test_hostile.py; the second a link, see test_imports.py.
+_NOT_IN_TABLE = {"lark-too-many-errors", "lark-import-outside"}
 
 
 def sections() -> list[tuple[str, str, str]]:
     """Title, grammar and report of each section."""
-    return _SECTION.findall(TABLE.read_text("utf-8"))
+    return [(title, grammar, report) for title, grammar, _, _, _, report in _SECTION.findall(TABLE.read_text("utf-8"))]
 
 
-def reported(grammar: str) -> str:
-    for shown, meant in _SPECIAL.items():
-        grammar = grammar.replace(shown, meant)
+def files() -> dict[str, dict[str, str]]:
+    """The files beside the grammars of the sections that have some, by title and path."""
+    found = _SECTION.findall(TABLE.read_text("utf-8"))
+    return {title: dict(re.findall(_FILE, others, re.DOTALL)) for title, _, others, _, _, _ in found if others}
+
+
+def reported(grammar: str, folder: Path | None = None) -> str:
     try:
-        found = parse_lark(grammar, name="g.lark").notes
+        found = parse_lark(_meant(grammar), name="g.lark", folder=folder).notes
     except GrammarError as error:
         found = error.diagnostics
-    return "\n".join(diagnostic.render() for diagnostic in found)
+    report = "\n".join(diagnostic.render() for diagnostic in found)
+    return report if folder is None else report.replace(f"{folder}{os.sep}", "")
 
 
-@pytest.mark.parametrize(("grammar", "report"), [pytest.param(g, r, id=title) for title, g, r in sections()])
-def test_report(grammar: str, report: str) -> None:
-    assert reported(grammar) == report
+def _meant(text: str) -> str:
+    for shown, meant in _SPECIAL.items():
+        text = text.replace(shown, meant)
+    return text
+
+
+def write(files: dict[str, str], folder: Path) -> Path:
+    """The folder, with files in it."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(_meant(text), "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("title", "grammar", "report"), [pytest.param(*s, id=s[0]) for s in sections()])
+def test_report(title: str, grammar: str, report: str, tmp_path: Path) -> None:
+    beside = files().get(title)
+    assert reported(grammar, None if beside is None else write(beside, tmp_path)) == report
 
 
 def test_every_section_is_read() -> None:

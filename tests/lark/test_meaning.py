@@ -77,6 +77,17 @@ CASES = {
     "escapes": (r'start: "\U0001f600\x41\u00e9\\\"\t\f\r\n"', ['\U0001f600Aé\\"\t\f\r\n'], []),
     "empty strings": ('start: "" | "a" "" "b"', ["", "ab"], ["a"]),
     "ignored before and after": ('start: "a" "b"\n%ignore " "', [" ab", "ab ", "a  b", "  a b  "], [" "]),
+    "ignored inside only": (
+        '%cfgmask {"ignore_initial": false}\n%cfgmask {"ignore_final": false}\nstart: "a" "b"\n%ignore " "',
+        ["ab", "a  b"],
+        [" ab", "ab "],
+    ),
+    "ignored once": ('%cfgmask {"ignore_once": true}\nstart: "a" "b"\n%ignore " "', ["ab", " a b "], ["a  b"]),
+    "options of llguidance": (
+        '%llguidance {"allow_initial_skip": false, "ignore_once": true, "no_forcing": true}\nstart: "a"\n%ignore " "',
+        ["a", "a "],
+        [" a", "a  "],
+    ),
     "imports of common": (
         IMPORTS,
         ['1.5e3 x_1/* a ** */"\\""', '1 x/**/""'],
@@ -168,6 +179,25 @@ def test_special_tokens_in_the_engine() -> None:
     assert matcher.try_advance([2, 0, 0, 3, 1, 1]) == 6
     assert matcher.is_accepting
     assert cfgmask.compile(grammar, vocabulary).matcher().try_advance([2, 0, 1]) == 2
+
+
+def test_declared_terminals_in_the_engine() -> None:
+    vocabulary = cfgmask.Vocabulary.from_bytes(
+        [b"a", b"", b"", b""], eos_token_id=3, special_tokens={"[X]": 1, "<|y|>": 2}
+    )
+    grammar = """
+    start: X "a" y
+    y: Y | Z
+    %declare X Y Z UNUSED
+    %cfgmask {"declared": {"X": "[X]", "Y": "<|y|>"}}
+    %cfgmask {"declared": {"Z": "<[1]>"}}
+    """
+    compiled_grammar = cfgmask.compile(cfgmask.Grammar.from_lark(grammar), vocabulary)
+    for tokens in ([1, 0, 1], [1, 0, 2]):
+        matcher = compiled_grammar.matcher()
+        assert matcher.try_advance(tokens) == 3
+        assert matcher.is_accepting
+    assert compiled_grammar.matcher().try_advance([2]) == 0
 
 
 def test_terminals_keep_their_names_and_places() -> None:

@@ -1,0 +1,134 @@
+"""The grammars that `%import` reads: modules of the installed `lark` package, and files beside the grammar's own.
+
+A grammar may come from strangers. So it reads files only if it was loaded from one itself, or its reader named a
+folder; and of these only `.lark` files in that folder or below it, wherever links may lead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
+
+from cfgmask.diagnostics import Source, Span
+from cfgmask.errors import GrammarError
+from cfgmask.lark import nodes
+from cfgmask.lark.problems import Problems
+from cfgmask.lark.reader import read
+from cfgmask.limits import Limits
+from cfgmask.source_file import read_source
+from cfgmask.suggest import did_you_mean
+from cfgmask.text import check_text
+
+LIBRARY = ("common", "lark", "python", "unicode")
+"""The modules of the `lark` package."""
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """A grammar that names can be imported from.
+
+    folder  where its own relative imports are looked up; None: nowhere
+    """
+
+    name: str
+    document: nodes.Document
+    folder: Path | None = None
+
+    @cached_property
+    def defined_names(self) -> frozenset[str]:
+        """The names that can be imported: those that it defines, declares and imports."""
+        document = self.document
+        names = [*(s.alias for s in document.imports), *(s.name for s in document.definitions)]
+        return frozenset([*names, *(s.name for s in document.declarations)])
+
+
+class Modules:
+    """Finds and reads the modules of one grammar, each file once."""
+
+    def __init__(self, folder: Path | None, limits: Limits, problems: Problems) -> None:
+        self._root = folder
+        self._limits = limits
+        self._problems = problems
+        self._files: dict[Path, Module] = {}
+
+    def find(self, imported: nodes.Import, importer: Module) -> Module | None:
+        """The module that an import of `importer` names; None, and a report, where there is none that can be read."""
+        if not imported.module:
+            message = f"nothing is imported from the module `{imported.name}`"
+            help = f"write `%import {'.' * imported.is_relative}{imported.name}.NAME`"
+            self._problems.error("lark-bad-import", message, imported.path, help=help)
+            return None
+        if imported.is_relative:
+            return self._relative(imported, importer)
+        name = ".".join(imported.module)
+        if name in LIBRARY:
+            return library(name)
+        known = ", ".join(f"`{module}`" for module in LIBRARY)
+        help = did_you_mean(name, LIBRARY) or f"known are {known}; a file beside the grammar is imported as `.{name}`"
+        self._problems.error("lark-unknown-module", f"there is no module `{name}`", imported.path, help=help)
+        return None
+
+    def _relative(self, imported: nodes.Import, importer: Module) -> Module | None:
+        if importer.folder is None or self._root is None:
+            self._problems.error(
+                "lark-import-without-file",
+                "a grammar that was not read from a file has no files beside it",
+                imported.path,
+                help="read it with `Grammar.from_file`, or give `Grammar.from_lark` the `folder` of its imports",
+            )
+            return None
+        shown = importer.folder.joinpath(*imported.module[:-1], imported.module[-1] + ".lark")
+        try:
+            path = self._allowed(shown, self._root, imported.path)
+            if path is None:
+                return None
+            text = "" if path in self._files else read_source(path, self._limits)
+        except (OSError, RuntimeError) as error:
+            # Some versions of Python tell of links in a circle by a RuntimeError.
+            reason = error.strerror if isinstance(error, OSError) else "its links are a circle"
+            self._problems.error("lark-import-missing", f"{shown.name} cannot be read: {reason}", imported.path)
+            return None
+        except GrammarError as error:
+            self._problems.extend(error.diagnostics)
+            return None
+        if path not in self._files:
+            self._files[path] = Module(str(shown), self._read(Source(str(shown), text)), shown.parent)
+        return self._files[path]
+
+    def _allowed(self, shown: Path, root: Path, place: Span) -> Path | None:
+        """The true path of a file that may be read. Raises OSError or RuntimeError for links and names too long."""
+        path = shown.resolve()
+        if not path.is_relative_to(root.resolve()) or path.suffix != ".lark":
+            message = f"`{shown.name}` leads to a file that is no `.lark` file below the grammar's folder"
+            self._problems.error("lark-import-outside", message, place, help="copy the file there")
+            return None
+        if not path.is_file():
+            message = f"there is no file {shown.relative_to(root).as_posix()} in the grammar's folder"
+            self._problems.error("lark-import-missing", message, place)
+            return None
+        return path
+
+    def _read(self, source: Source) -> nodes.Document:
+        check_text(source, self._limits, self._problems, "lark-not-text")
+        return read(source, self._limits, self._problems)
+
+
+@cache
+def library(name: str) -> Module:
+    """A module of the installed `lark` package. Read once a process; 10 ms, `python` 100."""
+    document = _packaged("lark", f"grammars/{name}.lark")
+    if name == "common":
+        ours = _packaged("cfgmask.lark", "common.lark")
+        merged = {definition.name: definition for d in (document, ours) for definition in d.definitions}
+        document = nodes.Document(document.source, definitions=tuple(merged.values()))
+    return Module(name, document)
+
+
+def _packaged(package: str, path: str) -> nodes.Document:
+    problems = Problems()
+    text = files(package).joinpath(path).read_text("utf-8")
+    document = read(Source(f"{package.replace('.', '/')}/{path}", text), Limits(), problems)
+    problems.raise_errors()
+    return document
