@@ -20,6 +20,7 @@ from cfgmask.grammar.ir import (
     Choice,
     Expr,
     GrammarIR,
+    Guarded,
     Repeat,
     Rule,
     RuleRef,
@@ -29,6 +30,8 @@ from cfgmask.grammar.ir import (
     Terminal,
     TokenSet,
 )
+from cfgmask.grammar.parameters import LARGEST, All, Bits, Compare, Counted, Masked, Not
+from cfgmask.grammar.parameters import Any as Any_
 from cfgmask.grammar.regex_tree import RegexTree
 from tests.oracle import Oracle
 from tests.oracle_regex import Regexes, Undecided
@@ -279,6 +282,50 @@ def letter_grammars(draw: st.DrawFn) -> GrammarIR:
         rules.append(Rule(name, Choice((*alternatives, *escape)), draw(st.integers(0, len(scopes) - 1))))
     lexer = draw(st.sampled_from(["longest", "complete"]))
     return GrammarIR(tuple(rules), "start", tuple(scopes), lexer, draw(st.booleans()), draw(st.booleans()))  # type: ignore[arg-type]
+
+
+# Parameters of three bits, so that all their values can be substituted.
+_BITS = st.sampled_from([Bits(0, 1), Bits(0, 2), Bits(1, 3), Bits(0, 3), Bits(2, 3), Bits()])
+_LOW_BITS = st.sampled_from([Bits(0, 1), Bits(0, 2), Bits(1, 3), Bits(0, 3)])
+arguments = st.one_of(
+    st.builds(Masked, st.just(0), st.integers(0, 7)),
+    st.just(Masked()),
+    st.integers(0, 2).map(lambda bit: Masked(LARGEST, 1 << bit)),
+    st.integers(0, 2).map(lambda bit: Masked(LARGEST ^ 1 << bit, 0)),
+    st.builds(Counted, _LOW_BITS, st.booleans()),
+)
+conditions = st.recursive(
+    st.builds(Compare, _BITS, st.sampled_from(["eq", "ne", "lt", "le", "gt", "ge"]), st.integers(0, 7), st.booleans()),
+    lambda parts: st.one_of(
+        st.builds(Not, parts),
+        st.lists(parts, max_size=3).map(tuple).map(All),
+        st.lists(parts, min_size=1, max_size=3).map(tuple).map(Any_),
+    ),
+    max_leaves=3,
+)
+
+
+@st.composite
+def parametric_grammars(draw: st.DrawFn) -> GrammarIR:
+    """Grammars over three letters whose rules, but `start`, have parameters, conditions and calls in every way."""
+    names = ["start", "one", "two", "three"][: draw(st.integers(2, 4))]
+    letters = st.sampled_from("abc").map(lambda c: Terminal(c, tree.text(c)))
+    constants = st.builds(Masked, st.just(0), st.integers(0, 7))
+
+    def references(given: st.SearchStrategy[Any]) -> st.SearchStrategy[Expr]:
+        return st.builds(lambda name, argument: RuleRef(name, argument=argument), st.sampled_from(names[1:]), given)
+
+    calls = references(arguments)
+    nothing = st.just(Sequence(()))
+    bodies = st.recursive(st.one_of(letters, letters, calls, calls, nothing), _expressions, max_leaves=4)
+    alternatives = st.one_of(bodies, st.builds(Guarded, bodies, conditions), st.builds(Guarded, bodies, conditions))
+    bodies_with_groups = st.one_of(
+        st.lists(alternatives, min_size=1, max_size=3).map(tuple).map(Choice),
+        st.builds(lambda a, b: Sequence((a, b)), alternatives, alternatives),
+    )
+    start = draw(st.recursive(references(constants), _expressions, max_leaves=3))
+    rules = [Rule("start", start), *(Rule(name, draw(bodies_with_groups), parametric=True) for name in names[1:])]
+    return GrammarIR(tuple(rules), "start", lexer=draw(st.sampled_from(["longest", "complete"])))  # type: ignore[arg-type]
 
 
 def _scope(ignore: list[RegexTree], once: bool) -> Scope:

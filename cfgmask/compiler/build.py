@@ -8,12 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import Grammar
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Scope, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import (
+    Choice,
+    Expr,
+    GrammarIR,
+    Guarded,
+    Repeat,
+    Rule,
+    RuleRef,
+    Scope,
+    Sequence,
+    Terminal,
+    TokenSet,
+)
+from cfgmask.grammar.parameters import Argument, Masked
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
@@ -87,7 +101,7 @@ class _Build:
         for rule in ir.rules:
             self._rules[rule.name] = self._nonterminal(rule)
         for rule in ir.rules:
-            self._alternatives(self._rules[rule.name], rule.body, rule.scope, rule.name)
+            self._alternatives(rule)
         if self._problems:
             raise GrammarError(self._problems)
         start = next(rule for rule in ir.rules if rule.name == ir.start)
@@ -114,17 +128,19 @@ class _Build:
             return self._builder.nonterminal(rule.name)
         return self._builder.nonterminal(rule.name, True, **vars(rule.opens_set))
 
-    def _alternatives(self, nonterminal: int, body: Expr, scope: int, rule: str) -> None:
-        """Hand over the alternatives of a rule or group.
+    def _alternatives(self, rule: Rule) -> None:
+        """Hand over the alternatives of a rule and of the groups inside it.
 
-        Groups inside it wait in a list instead of on Python's stack: a schema nests deeper than that may.
+        Groups wait in a list instead of on Python's stack: a schema nests deeper than that may.
         """
-        pending = [(nonterminal, body)]
+        pending = [(self._rules[rule.name], rule.body)]
         while pending:
             owner, expr = pending.pop()
             for part in expr.parts if isinstance(expr, Choice) else (expr,):
-                symbols = part.parts if isinstance(part, Sequence) else (part,)
-                self._builder.alternative(owner, [self._symbol(s, scope, rule, pending) for s in symbols])
+                condition = steps(part.condition) if isinstance(part, Guarded) else []
+                body = part.body if isinstance(part, Guarded) else part
+                symbols = body.parts if isinstance(body, Sequence) else (body,)
+                self._builder.alternative(owner, [self._symbol(s, rule, pending) for s in symbols], condition)
 
     def _check_counts(self, repeat: Repeat, rule: str) -> None:
         for count in (repeat.minimum, repeat.maximum or 0):
@@ -132,26 +148,33 @@ class _Build:
                 message = f"rule {rule!r} repeats something {count} times, more than {MAX_COUNT}"
                 raise GrammarError([Diagnostic("count-too-large", message, help="leave the bound out, or lower it")])
 
-    def _symbol(self, expr: Expr, scope: int, rule: str, pending: list[tuple[int, Expr]]) -> int:
+    def _symbol(self, expr: Expr, rule: Rule, pending: list[tuple[int, Expr]]) -> int:
         if isinstance(expr, RuleRef):
-            return self._rules[expr.name]
+            called = self._rules[expr.name]
+            return called if expr.argument is None else self._call(called, expr.argument)
         if isinstance(expr, Terminal):
-            return self._terminal(expr, scope)
+            return self._terminal(expr, rule.scope)
         if isinstance(expr, TokenSet):
-            return self._token_set(expr, scope)
+            return self._token_set(expr, rule.scope)
         if isinstance(expr, Repeat):
-            self._check_counts(expr, rule)
+            self._check_counts(expr, rule.name)
             nested = isinstance(expr.body, Repeat)
-            body = self._group(expr.body, rule, pending) if nested else self._symbol(expr.body, scope, rule, pending)
+            body = self._group(expr.body, rule, pending) if nested else self._symbol(expr.body, rule, pending)
             return self._builder.repeat(body, expr.minimum, expr.maximum)
         return self._group(expr, rule, pending)
 
-    def _group(self, expr: Expr, rule: str, pending: list[tuple[int, Expr]]) -> int:
+    def _group(self, expr: Expr, rule: Rule, pending: list[tuple[int, Expr]]) -> int:
+        """A nonterminal for part of a rule, which has the rule's parameter."""
         self._n_groups += 1
-        self._places.nonterminals.append(self._rule_places[rule])
-        group = self._builder.nonterminal(f"{rule}.{self._n_groups}")
+        self._places.nonterminals.append(self._rule_places[rule.name])
+        group = self._builder.nonterminal(f"{rule.name}.{self._n_groups}")
         pending.append((group, expr))
-        return group
+        return self._call(group, Masked()) if rule.parametric else group
+
+    def _call(self, nonterminal: int, argument: Argument) -> int:
+        if isinstance(argument, Masked):
+            return self._builder.call(nonterminal, argument.keep, argument.set)
+        return self._builder.call_counting(nonterminal, argument.bits.low, argument.bits.high, argument.up)
 
     def _terminal(self, terminal: Terminal, scope: int) -> int:
         seen = self._seen_terminals.get((id(terminal), scope))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import partial
 from os import PathLike
@@ -65,17 +65,20 @@ class Grammar:
         name: str = "<grammar>",
         limits: Limits = _DEFAULT_LIMITS,
         folder: str | PathLike[str] | None = None,
+        grammars: Mapping[str, Grammar | str | dict[str, Any]] | None = None,
     ) -> Grammar:
         """A grammar in extended Lark syntax; its start rule is `start`. See docs/lark.md.
 
-        name    what diagnostics call the text
-        folder  where `%import .file` looks for `.lark` files, there and below; None: such imports are errors
+        name      what diagnostics call the text
+        folder    where `%import .file` looks for `.lark` files, there and below; None: such imports are errors
+        grammars  what `@name` stands for in it: a grammar, a text in the same syntax, or a JSON Schema
         """
         from cfgmask.lark import parse_lark
 
         _require_text("a grammar", text)
         base = None if folder is None else Path(folder)
-        return cls(parse_lark(text, name=name, limits=limits, folder=base), name)
+        given = {key: _given(key, value, limits) for key, value in (grammars or {}).items()}
+        return cls(parse_lark(text, name=name, limits=limits, folder=base, grammars=given), name)
 
     @classmethod
     def from_gbnf(cls, text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS) -> Grammar:
@@ -180,6 +183,17 @@ def _json_schema_options(options: dict[str, Any]) -> JsonSchemaOptions:
         valid = ["name", "limits", "retrieve", *valid]
         raise TypeError(f"unknown option {unknown[0]!r}; the options are {', '.join(valid)}")
     return JsonSchemaOptions(**options)
+
+
+def _given(name: str, value: Grammar | str | dict[str, Any], limits: Limits) -> GrammarIR | str:
+    """A grammar that another one uses as `@name`."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return Grammar.from_json_schema(value, name=f"@{name}", limits=limits).ir
+    if not isinstance(value, Grammar):
+        raise TypeError(f"the grammar {name!r} must be a Grammar, a str or a schema, not {type(value).__name__}")
+    return value.ir
 
 
 def _require_text(what: str, value: object) -> None:

@@ -7,9 +7,11 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -302,6 +304,22 @@ void bind_regex_builder(nb::module_& m) {
       .def("node", &RegexTrees::node, "tree"_a, docs::RegexTreeBuilder_node);
 }
 
+// Operator, whether the number of set bits is compared, the bits, and the value that they are compared with.
+using PyConditionStep = std::tuple<std::string, bool, uint32_t, uint32_t, uint64_t>;
+
+Condition parse_condition(const std::vector<PyConditionStep>& steps) {
+  static constexpr std::array<std::string_view, 10> kOperators = {"eq", "ne",   "lt",  "le",  "gt",
+                                                                  "ge", "true", "not", "and", "or"};
+  Condition condition;
+  for (const auto& [name, counts_ones, low, high, value] : steps) {
+    const auto* const op = std::find(kOperators.begin(), kOperators.end(), name);
+    if (op == kOperators.end()) throw nb::value_error("no such operator of conditions");
+    condition.push_back(
+        {static_cast<ConditionStep::Operator>(op - kOperators.begin()), counts_ones, {low, high}, value});
+  }
+  return condition;
+}
+
 void bind_grammar_builder(nb::module_& m) {
   nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder", docs::GrammarBuilder)
       .def(
@@ -331,10 +349,24 @@ void bind_grammar_builder(nb::module_& m) {
           "symbol"_a, "minimum"_a, "maximum"_a.none())
       .def(
           "alternative",
-          [](GrammarBuilder& self, uint32_t nonterminal, const std::vector<uint32_t>& symbols) {
-            self.alternative(nonterminal, symbols);
+          [](GrammarBuilder& self, uint32_t nonterminal, const std::vector<uint32_t>& symbols,
+             const std::vector<PyConditionStep>& condition) {
+            self.alternative(nonterminal, symbols, parse_condition(condition));
           },
-          "nonterminal"_a, "symbols"_a)
+          "nonterminal"_a, "symbols"_a, "condition"_a = std::vector<PyConditionStep>())
+      .def(
+          "call",
+          [](GrammarBuilder& self, uint32_t nonterminal, uint64_t keep, uint64_t set) {
+            return self.call(nonterminal, {Argument::Kind::kMasked, keep, set, {}});
+          },
+          "nonterminal"_a, "keep"_a, "set"_a)
+      .def(
+          "call_counting",
+          [](GrammarBuilder& self, uint32_t nonterminal, uint32_t low, uint32_t high, bool up) {
+            using Kind = Argument::Kind;
+            return self.call(nonterminal, {up ? Kind::kIncrement : Kind::kDecrement, 0, 0, {low, high}});
+          },
+          "nonterminal"_a, "low"_a, "high"_a, "up"_a)
       .def(
           "plain_schema",
           [](GrammarBuilder& self, const PyPlainSchema& schema, uint32_t scope, const std::vector<uint32_t>& regexes,

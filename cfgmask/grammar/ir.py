@@ -6,11 +6,15 @@ Two terminals with equal regexes in one scope are one terminal to the core, so f
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Span
+from cfgmask.grammar.parameters import Argument, Condition
 from cfgmask.grammar.regex_tree import RegexTree
+
+_INNER_PREFIX = re.compile(r"^(?:%lark#[0-9]+|@[\w-]+):")
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,11 @@ class TokenSet:
 
 @dataclass(frozen=True)
 class RuleRef:
+    """A use of a rule; `argument` is what a parametric one is given."""
+
     name: str
     span: Span | None = field(default=None, compare=False)
+    argument: Argument | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +103,15 @@ class Repeat:
     maximum: int | None
 
 
-Expr: TypeAlias = Terminal | TokenSet | RuleRef | Sequence | Choice | Repeat
+@dataclass(frozen=True)
+class Guarded:
+    """`body` where the condition holds of the parameter of the rule around it, and nothing elsewhere."""
+
+    body: Expr
+    condition: Condition
+
+
+Expr: TypeAlias = Terminal | TokenSet | RuleRef | Sequence | Choice | Repeat | Guarded
 
 
 @dataclass(frozen=True)
@@ -118,8 +133,9 @@ class Scope:
 class Rule:
     """One rule.
 
-    scope      index into `GrammarIR.scopes`
-    opens_set  each text of it is a list of its own to `distinct` terminals. It must not be left-recursive
+    scope       index into `GrammarIR.scopes`
+    opens_set   each text of it is a list of its own to `distinct` terminals. It must not be left-recursive
+    parametric  every use of it has an argument, which is its parameter; the start rule is not parametric
     """
 
     name: str
@@ -127,6 +143,12 @@ class Rule:
     scope: int = 0
     span: Span | None = field(default=None, compare=False)
     opens_set: SetBounds | None = None
+    parametric: bool = False
+
+    @property
+    def shown_name(self) -> str:
+        """The name in the text that defines the rule: that of a grammar inside another one begins with its place."""
+        return _INNER_PREFIX.sub("", self.name)
 
 
 @dataclass(frozen=True)

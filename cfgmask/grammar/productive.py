@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal
 from cfgmask.grammar.regex_tree import Alternation, CharClass
 from cfgmask.grammar.walk import children, fold, walk
 
@@ -22,6 +22,7 @@ def productive_rules(grammar: GrammarIR, needs: Mapping[str, tuple[Expr, ...]] =
 
     needs  by the names of rules, what must be able to end for them to do so besides their bodies
 
+    Every condition on a parameter counts as if it held: what then cannot end never can.
     A terminal counts as productive unless it is `NOTHING` or a class without characters; whether a regex of
     intersections is empty is for the compiler to find out.
     """
@@ -80,6 +81,8 @@ def _plainly_ends(expr: Expr, rules: set[str], known: dict[int, bool], depth: in
         return not _matches_nothing(expr)
     if isinstance(expr, Repeat):
         return not expr.minimum or (depth < _MAX_DEPTH and _plainly_ends(expr.body, rules, known, depth + 1))
+    if isinstance(expr, Guarded):
+        return depth < _MAX_DEPTH and _plainly_ends(expr.body, rules, known, depth + 1)
     if not isinstance(expr, (Sequence, Choice)):
         return True
     answer = known.get(id(expr))
@@ -150,7 +153,7 @@ def _needed(expr: Expr) -> int:
     """How many parts of an expression must be productive for it to be so; for a rule's name, that rule."""
     if isinstance(expr, Sequence):
         return len(expr.parts)
-    if isinstance(expr, (Choice, RuleRef)):
+    if isinstance(expr, (Choice, RuleRef, Guarded)):
         return 1
     if isinstance(expr, Repeat):
         return 1 if expr.minimum else 0
@@ -191,6 +194,8 @@ def _pruned(body: Expr, productive: frozenset[str]) -> Expr:
             if not _is_nothing(parts[0]):
                 return replace(expr, body=parts[0])
             return _NOTHING if expr.minimum else Sequence(())
+        if isinstance(expr, Guarded):
+            return _NOTHING if _is_nothing(parts[0]) else replace(expr, body=parts[0])
         return expr
 
     return fold(body, combine)

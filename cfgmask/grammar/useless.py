@@ -23,7 +23,9 @@ def without_useless(
     productive = productive_rules(grammar)
     for rule in grammar.rules:
         if rule.name not in productive:
-            message = f"the rule `{rule.name}` can never end: each of its alternatives needs a rule that never ends"
+            message = (
+                f"the rule `{rule.shown_name}` can never end: each of its alternatives needs a rule that never ends"
+            )
             report = problems.error if rule.name == grammar.start else problems.warning
             report(endless, message, rule.span, help="add an alternative without recursion")
     problems.raise_errors()
@@ -32,5 +34,5 @@ def without_useless(
         is_own = rule.scope == 0 if places is None else rule.name in places
         if rule.name not in reachable and is_own:
             place = rule.span if places is None else places[rule.name]
-            problems.warning(unused, f"the rule `{rule.name}` is not used", place)
+            problems.warning(unused, f"the rule `{rule.shown_name}` is not used", place)
     return without_unreachable(without_nonproductive(grammar, productive))

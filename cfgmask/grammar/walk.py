@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence
+from cfgmask.grammar.ir import Choice, Expr, Guarded, Repeat, Sequence
 
 T = TypeVar("T")
 
@@ -14,7 +14,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     """The parts of an expression, in order; none for a leaf."""
     if isinstance(expr, (Sequence, Choice)):
         return expr.parts
-    if isinstance(expr, Repeat):
+    if isinstance(expr, (Repeat, Guarded)):
         return (expr.body,)
     return ()
 

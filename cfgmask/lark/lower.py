@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgmask.diagnostics import Span
 from cfgmask.grammar import ir
 from cfgmask.grammar.useless import without_useless
 from cfgmask.lark import nodes
 from cfgmask.lark.declared import bind
-from cfgmask.lark.json_blocks import JsonBlocks
+from cfgmask.lark.inner import GivenGrammar, GrammarText, InnerGrammars
 from cfgmask.lark.link import link
 from cfgmask.lark.modules import Module, Modules
 from cfgmask.lark.names import START, Symbols, resolve_names
 from cfgmask.lark.one_terminal import OneTerminalLowering
 from cfgmask.lark.options import read_options
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.rules import RuleLowering
+from cfgmask.lark.rules import Place, RuleLowering
 from cfgmask.lark.templates import expand
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 from cfgmask.limits import Limits
@@ -32,45 +32,65 @@ def lower_document(
     limits: Limits,
     json_options: JsonSchemaOptions | None,
     folder: Path | None,
+    grammars: Mapping[str, GivenGrammar],
     problems: Problems,
 ) -> ir.GrammarIR:
-    """The grammar that a document describes. Raises GrammarError with all of `problems`, and LimitExceeded."""
-    _refuse_empty(document, problems)
+    """The grammar that a document describes, with what is inside it.
+
+    folder    where relative imports look for files
+    grammars  those that `@name` refers to
+    Raises GrammarError with all of `problems`, and LimitExceeded.
+    """
     options = read_options(document.options, problems)
-    module = Module(document.source.name, document, folder)
-    table = link(module, Modules(folder, limits, problems), limits, problems)
-    symbols = resolve_names(document, table, problems)
-    declared = bind(symbols.declared, options.declared, problems)
-    literals = TerminalLowering(limits, problems)
-    named = literals.define(symbols.terminals)
-    json_blocks = JsonBlocks(json_options, limits, problems)
-    one_terminal = OneTerminalLowering(named, literals, limits, problems)
-    lowering = RuleLowering(symbols, named, declared, literals, one_terminal, json_blocks, problems)
-    written_out, unused_templates = expand(symbols.rules, limits, problems)
-    rules = [lowering.lower(rule) for rule in written_out.values()]
-    _check_unused_templates(unused_templates, symbols, lowering, problems)
-    ignored = tuple(_ignored(ignore, named, literals, lowering, problems) for ignore in document.ignores)
-    _warn_of_empty_terminals(symbols, named, problems)
+    inner = InnerGrammars(grammars, json_options, options.lexer, limits, problems)
+    inner.pending.append(GrammarText(document, options, "", 0))
+    modules = Modules(folder, limits, problems)
+    while inner.pending:
+        _lower_text(inner.pending.popleft(), inner, folder, modules, limits, problems)
     problems.raise_errors()
     grammar = ir.GrammarIR(
-        rules=(*rules, *json_blocks.rules),
+        rules=tuple(inner.rules),
         start=START,
-        scopes=(ir.Scope("main", ignored, options.ignore_once), *json_blocks.scopes),
+        scopes=tuple(inner.scopes),
         lexer=options.lexer,
         ignore_initial=options.ignore_initial,
         ignore_final=options.ignore_final,
     )
     grammar = without_useless(
-        grammar, problems, endless="lark-endless-rule", unused="lark-unused-rule", places=symbols.places
+        grammar, problems, endless="lark-endless-rule", unused="lark-unused-rule", places=inner.places
     )
     return replace(grammar, notes=problems.warnings)
+
+
+def _lower_text(
+    text: GrammarText, inner: InnerGrammars, folder: Path | None, modules: Modules, limits: Limits, problems: Problems
+) -> None:
+    """Add one grammar to `inner`, its rules before those that they lead to."""
+    document = text.document
+    _refuse_empty(document, problems)
+    scope, n_rules = inner.open_scope(text), len(inner.rules)
+    table = link(Module(document.place.source.name, document, folder), modules, limits, problems)
+    symbols = resolve_names(document, table, problems)
+    inner.places.update({text.prefix + name: place for name, place in symbols.places.items()})
+    declared = bind(symbols.declared, text.options.declared, problems)
+    literals = TerminalLowering(limits, problems)
+    named = literals.define(symbols.terminals)
+    one_terminal = OneTerminalLowering(named, literals, limits, problems)
+    lowering = RuleLowering(symbols, named, declared, literals, one_terminal, Place(inner, text, scope), problems)
+    written_out, unused_templates = expand(symbols.rules, limits, problems)
+    rules = [lowering.lower(rule) for rule in written_out.values()]
+    _check_unused_templates(unused_templates, symbols, lowering, problems)
+    ignored = tuple(_ignored(ignore, named, literals, lowering, problems) for ignore in document.ignores)
+    _warn_of_empty_terminals(symbols, named, problems)
+    inner.rules[n_rules:n_rules] = rules
+    inner.scopes[scope] = replace(inner.scopes[scope], ignore=ignored, ignore_once=text.options.ignore_once)
 
 
 def _refuse_empty(document: nodes.Document, problems: Problems) -> None:
     """An empty grammar is told apart from one without `start`: it is often the wrong file."""
     statements = [*document.definitions, *document.changes, *document.declarations, *document.ignores]
     if not statements and not document.imports and not document.options and not document.defined_elsewhere:
-        span = Span(document.source, 0, 0)
+        span = document.place
         problems.raise_errors()
         problems.error("lark-empty", "the grammar is empty", span, help="write at least `start: ...`")
         problems.raise_errors()

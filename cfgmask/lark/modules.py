@@ -112,7 +112,7 @@ class Modules:
 
     def _read(self, source: Source) -> nodes.Document:
         check_text(source, self._limits, self._problems, "lark-not-text")
-        return read(source, self._limits, self._problems)
+        return read(Span(source, 0, len(source.text)), self._limits, self._problems)
 
 
 @cache
@@ -122,13 +122,14 @@ def library(name: str) -> Module:
     if name == "common":
         ours = _packaged("cfgmask.lark", "common.lark")
         merged = {definition.name: definition for d in (document, ours) for definition in d.definitions}
-        document = nodes.Document(document.source, definitions=tuple(merged.values()))
+        document = nodes.Document(document.place, definitions=tuple(merged.values()))
     return Module(name, document)
 
 
 def _packaged(package: str, path: str) -> nodes.Document:
     problems = Problems()
     text = files(package).joinpath(path).read_text("utf-8")
-    document = read(Source(f"{package.replace('.', '/')}/{path}", text), Limits(), problems)
+    source = Source(f"{package.replace('.', '/')}/{path}", text)
+    document = read(Span(source, 0, len(text)), Limits(), problems)
     problems.raise_errors()
     return document

@@ -10,6 +10,7 @@ from cfgmask.diagnostics import Related, Span
 from cfgmask.lark import nodes
 from cfgmask.lark.link import Table
 from cfgmask.lark.modules import library
+from cfgmask.lark.parametric import check_parameter
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import is_terminal_name
 from cfgmask.suggest import did_you_mean
@@ -43,7 +44,8 @@ def resolve_names(document: nodes.Document, table: Table, problems: Problems) ->
     used = _check_uses([*definitions, *document.ignores], table, problems)
     _check_start(document, table, symbols, problems)
     for definition in definitions:
-        _check_parameters(definition, symbols, problems)
+        _check_template(definition, symbols, problems)
+        check_parameter(definition, symbols.rules, problems)
     # What could not be read may have used anything, and a misspelled name meant to use something.
     if not problems.has_errors:
         _report_unused(symbols, used, problems)
@@ -111,11 +113,11 @@ def _check_start(document: nodes.Document, table: Table, symbols: Symbols, probl
     if first is not None:
         span, help = first.span, f"every text of the grammar is a `start`: write `start: {first.name}`"
     else:
-        span, help = Span(document.source, 0, 0), "every text of the grammar is a `start`: write `start: ...`"
+        span, help = document.place, "every text of the grammar is a `start`: write `start: ...`"
     problems.error("lark-no-start", "the grammar has no rule `start`", span, help=help)
 
 
-def _check_parameters(definition: nodes.Definition, symbols: Symbols, problems: Problems) -> None:
+def _check_template(definition: nodes.Definition, symbols: Symbols, problems: Problems) -> None:
     """Report parameters of a template that cannot be told from something else."""
     if definition.is_terminal and definition.parameters:
         message, help = "a terminal cannot be a template", "make it a rule by writing its name in lower case"

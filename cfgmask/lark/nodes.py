@@ -10,15 +10,17 @@ from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
-from cfgmask.diagnostics import Source, Span
+from cfgmask.diagnostics import Span
+from cfgmask.grammar.parameters import Argument, Condition
 
 
 @dataclass(frozen=True, eq=False)
 class Name:
-    """A use of a rule or terminal."""
+    """A use of a rule or terminal; `argument` is what stands after `::`."""
 
     text: str
     span: Span
+    argument: Argument | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,22 @@ class JsonBlock:
     """`%json {...}`; `value` is the span of the braces and what is between them."""
 
     value: Span
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class LarkBlock:
+    """`%lark {...}`; `value` is the span of the braces and what is between them."""
+
+    value: Span
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Subgrammar:
+    """`@name`"""
+
+    name: str
     span: Span
 
 
@@ -142,8 +160,21 @@ class Alias:
     span: Span
 
 
-Leaf: TypeAlias = Name | String | Pattern | CharacterRange | SpecialTokens | JsonBlock | RegexBlock | Invalid
-Expression: TypeAlias = Leaf | TemplateUse | Sequence | Choice | Intersection | Complement | Repeat | Alias
+@dataclass(frozen=True, eq=False)
+class Conditional:
+    """`body %if condition`; `condition_span` is the place of the condition."""
+
+    body: Expression
+    condition: Condition
+    condition_span: Span
+    span: Span
+
+
+Inner: TypeAlias = JsonBlock | LarkBlock | Subgrammar
+Leaf: TypeAlias = Name | String | Pattern | CharacterRange | SpecialTokens | RegexBlock | Inner | Invalid
+Expression: TypeAlias = (
+    Leaf | TemplateUse | Sequence | Choice | Intersection | Complement | Repeat | Alias | Conditional
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +212,7 @@ class Definition:
     """A rule or, if `is_terminal`, a terminal. `span` is that of its name.
 
     parameters  those of a template; none: the rule is no template
+    parametric  whether it is written `name::_`
     priority    as Lark has it: of a terminal, among those that end together; of a rule, among parse trees
     """
 
@@ -191,6 +223,7 @@ class Definition:
     parameters: tuple[Name, ...] = ()
     priority: int = 0
     attributes: Attributes = NO_ATTRIBUTES
+    parametric: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,10 +285,11 @@ Statement: TypeAlias = Definition | Change | Declaration | Ignore | Import | Opt
 class Document:
     """A grammar text, read.
 
+    place              where the text begins
     defined_elsewhere  names that statements with errors would have defined, so that their uses are not reported too
     """
 
-    source: Source
+    place: Span
     definitions: tuple[Definition, ...] = ()
     changes: tuple[Change, ...] = ()
     declarations: tuple[Declaration, ...] = ()
@@ -272,7 +306,7 @@ def children(node: Expression) -> tuple[Expression, ...]:
     """The parts of an expression, in order; none for a leaf."""
     if isinstance(node, (Sequence, Choice, Intersection)):
         return node.parts
-    if isinstance(node, (Complement, Repeat, Alias)):
+    if isinstance(node, (Complement, Repeat, Alias, Conditional)):
         return (node.body,)
     return node.arguments if isinstance(node, TemplateUse) else ()
 
@@ -285,7 +319,7 @@ def with_children(node: Expression, parts: SequenceOf[Expression]) -> Expression
         return replace(node, parts=tuple(parts))
     if isinstance(node, TemplateUse):
         return replace(node, arguments=tuple(parts))
-    assert isinstance(node, (Complement, Repeat, Alias))
+    assert isinstance(node, (Complement, Repeat, Alias, Conditional))
     return replace(node, body=parts[0])
 
 

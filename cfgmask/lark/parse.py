@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgmask.diagnostics import Source
+from cfgmask.diagnostics import Source, Span
 from cfgmask.grammar.ir import GrammarIR
 from cfgmask.limits import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cfgmask.json_schema import JsonSchemaOptions
+    from cfgmask.lark.inner import GivenGrammar
 
 _DEFAULT_LIMITS = Limits()
 
@@ -22,6 +25,7 @@ def parse_lark(
     limits: Limits = _DEFAULT_LIMITS,
     json_options: JsonSchemaOptions | None = None,
     folder: Path | None = None,
+    grammars: Mapping[str, GivenGrammar] | None = None,
 ) -> GrammarIR:
     """Read a grammar in extended Lark.
 
@@ -29,6 +33,7 @@ def parse_lark(
     name          what diagnostics call it, usually the path of its file
     json_options  for the schemas in `%json` blocks
     folder        where relative imports look for files, there and below; None: they are refused
+    grammars      what `@name` refers to: texts in this language, or grammars that were read
     Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
     Cost: linear in the text, some 40 microseconds a token; 0.1 s more in a process that has not yet imported `lark`.
     Threads: any.
@@ -41,5 +46,5 @@ def parse_lark(
 
     source, problems = Source(name, text), Problems()
     check_text(source, limits, problems, "lark-not-text")
-    document = read(source, limits, problems)
-    return lower_document(document, limits, json_options, folder, problems)
+    document = read(Span(source, 0, len(text)), limits, problems)
+    return lower_document(document, limits, json_options, folder, grammars or {}, problems)

@@ -10,10 +10,18 @@ from typing import Any, TypeAlias, TypeVar
 
 from lark import Token, Tree, UnexpectedToken
 
-from cfgmask.diagnostics import Source, Span
+from cfgmask.diagnostics import Span
+from cfgmask.grammar.parameters import All, Condition
 from cfgmask.lark import nodes
 from cfgmask.lark.attributes import WrittenAttribute, read_attributes
 from cfgmask.lark.literals import LiteralError, parse_count, parse_priority, parse_special_tokens, unescape
+from cfgmask.lark.parametric import (
+    SELF,
+    ParameterError,
+    ParameterText,
+    read_argument,
+    read_condition,
+)
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.refusals import REFUSALS, Refusal
 from cfgmask.lark.statements import TokenStatement, statements
@@ -24,7 +32,9 @@ from cfgmask.suggest import did_you_mean
 MAX_NAME = 200
 """The longest name: names are repeated in messages."""
 
-DIRECTIVES = ("%cfgmask", "%declare", "%extend", "%ignore", "%import", "%json", "%llguidance", "%override", "%regex")
+DIRECTIVES = (
+    *("%cfgmask", "%declare", "%extend", "%ignore", "%import", "%json", "%lark", "%llguidance", "%override", "%regex"),
+)
 """The supported `%` keywords."""
 
 _RULE_NAME = re.compile(r"_*[a-z][_a-z0-9-]*")
@@ -66,21 +76,37 @@ class _Priority:
     span: Span
 
 
+@dataclass(frozen=True, eq=False)
+class _RuleParameter:
+    """`::_` behind the name of a definition."""
+
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class _Condition:
+    """`%if condition` behind an alternative."""
+
+    condition: Condition
+    span: Span
+
+
 Built: TypeAlias = Any
 """What a piece of a parse tree became: a node, a list of statements, None, or a token that its parent reads."""
 
 T = TypeVar("T")
-H = TypeVar("H", _Parameters, _Priority)
+H = TypeVar("H", _Parameters, _Priority, _RuleParameter)
 
 
-def read(source: Source, limits: Limits, problems: Problems) -> nodes.Document:
-    """Read a grammar. What is wrong or not supported is reported to `problems`, and reading goes on.
+def read(text: Span, limits: Limits, problems: Problems) -> nodes.Document:
+    """Read a grammar, which may stand inside another one.
 
+    What is wrong or not supported is reported to `problems`, and reading goes on.
     Raises LimitExceeded. Linear: about 20 microseconds a token.
     """
-    reader = _Reader(source, problems)
+    reader = _Reader(text, problems)
     # Cut first, parse after: a text of too many tokens is then refused before the part that takes longest.
-    pending = deque(statements(source, limits, problems))
+    pending = deque(statements(text, limits, problems))
     while pending:
         reader.read_statement(pending.popleft())
     return reader.document()
@@ -94,17 +120,17 @@ def is_terminal_name(name: str) -> bool:
 class _Reader:
     """Builds nodes from parse trees, children first, with one `build_*` method for each rule of `syntax.lark`."""
 
-    def __init__(self, source: Source, problems: Problems) -> None:
-        self._source = source
+    def __init__(self, text: Span, problems: Problems) -> None:
+        self._source = text.source
         self._problems = problems
         self._statements: list[nodes.Statement] = []
         self._defined_elsewhere: set[str] = set()
-        self._fallback = Span(source, 0, 0)
+        self._place = self._fallback = text.within(0, 0)
 
     def document(self) -> nodes.Document:
         """Everything read so far."""
         return nodes.Document(
-            source=self._source,
+            place=self._place,
             definitions=tuple(s for s in self._statements if isinstance(s, nodes.Definition)),
             changes=tuple(s for s in self._statements if isinstance(s, nodes.Change)),
             declarations=tuple(s for s in self._statements if isinstance(s, nodes.Declaration)),
@@ -206,6 +232,7 @@ class _Reader:
                 parameters.names if parameters is not None else (),
                 priority.value if priority is not None else 0,
                 read_attributes(written, self._problems),
+                self._only(_RuleParameter, "parameter", parts) is not None,
             )
         ]
 
@@ -226,6 +253,13 @@ class _Reader:
     def build_priority(self, parts: list[Built]) -> Built:
         span = self._across(parts)
         return _Priority(self._literal(parts[1], parse_priority) or 0, span)
+
+    def build_rule_parameter(self, parts: list[Built]) -> Built:
+        written: ParameterText = parts[1]
+        if written.text != SELF or written.parts is not None:
+            message, help = "a rule's parameter has no name of its own", "define the rule as `name::_: ...`"
+            self._problems.error("lark-bad-parameter", message, written.span, help=help)
+        return _RuleParameter(self._across(parts))
 
     def build_ignore(self, parts: list[Built]) -> Built:
         return [nodes.Ignore(parts[1], self._across(parts))]
@@ -277,8 +311,18 @@ class _Reader:
 
     def build_alternative(self, parts: list[Built]) -> Built:
         body: nodes.Expression = parts[0]
-        alias = next((part for part in parts if isinstance(part, Token)), None)
-        return nodes.Alias(body, str(alias), self._span(alias)) if alias is not None else body
+        for part in parts[1:]:
+            if isinstance(part, Token) and part.type == "NAME":
+                body = nodes.Alias(body, str(part), self._span(part))
+            elif isinstance(part, _Condition):
+                body = nodes.Conditional(
+                    body, part.condition, part.span, Span(self._source, body.span.start, part.span.end)
+                )
+        return body
+
+    def build_condition(self, parts: list[Built]) -> Built:
+        span = self._across(parts)
+        return _Condition(self._parameter(parts[1], read_condition) or All(()), span)
 
     def build_intersection(self, parts: list[Built]) -> Built:
         return nodes.Intersection(tuple(parts), self._across(parts))
@@ -360,8 +404,40 @@ class _Reader:
             return nodes.Invalid(span)
         return nodes.TemplateUse(str(name), arguments, self._span(name), span)
 
+    def build_parametric_use(self, parts: list[Built]) -> Built:
+        name, _, written = parts
+        argument, span = self._parameter(written, read_argument), self._across(parts)
+        if not self._check_name(name) or argument is None:
+            return nodes.Invalid(span)
+        return nodes.Name(str(name), span, argument)
+
+    def build_parameter(self, parts: list[Built]) -> Built:
+        head = parts[0]
+        if isinstance(head, ParameterText):
+            return head
+        inside = tuple(part for part in parts[1:] if isinstance(part, ParameterText))
+        return ParameterText(str(head), inside if len(parts) > 1 else None, self._across(parts))
+
+    def build_bits(self, parts: list[Built]) -> Built:
+        span = self._across(parts)
+        return ParameterText(self._source.text[span.start : span.end], None, span)
+
+    def _parameter(self, written: ParameterText, read: Callable[[ParameterText], T]) -> T | None:
+        """What a parameter or condition means; None, and a report, if it means nothing."""
+        try:
+            return read(written)
+        except ParameterError as error:
+            self._problems.error("lark-bad-parameter", error.message, error.span, help=error.help)
+            return None
+
     def build_json_block(self, parts: list[Built]) -> Built:
         return nodes.JsonBlock(self._span(parts[1]), self._across(parts))
+
+    def build_lark_block(self, parts: list[Built]) -> Built:
+        return nodes.LarkBlock(self._span(parts[1]), self._across(parts))
+
+    def build_subgrammar(self, parts: list[Built]) -> Built:
+        return nodes.Subgrammar(str(parts[0][1:]), self._span(parts[0]))
 
     def build_regex_block(self, parts: list[Built]) -> Built:
         return nodes.RegexBlock(self._span(parts[1]), self._across(parts))
@@ -373,12 +449,6 @@ class _Reader:
         return WrittenAttribute(str(parts[0]), parts[1] if len(parts) > 1 else None, self._across(parts))
 
     # Shapes inside constructs that are refused as a whole: only their places matter.
-
-    def build_parameter(self, parts: list[Built]) -> Built:
-        return nodes.Invalid(self._across(parts))
-
-    def build_bits(self, parts: list[Built]) -> Built:
-        return nodes.Invalid(self._across(parts))
 
     def _refuse(self, refusal: Refusal, parts: list[Built]) -> Built:
         """Report a construct and give what stands in its place."""

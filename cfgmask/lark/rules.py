@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 
 from cfgmask.diagnostics import Related
 from cfgmask.grammar import ir
 from cfgmask.lark import nodes
-from cfgmask.lark.json_blocks import JsonBlocks
+from cfgmask.lark.inner import GrammarText, InnerGrammars
 from cfgmask.lark.names import Symbols
 from cfgmask.lark.one_terminal import OneTerminalLowering
 from cfgmask.lark.problems import Problems
@@ -16,8 +17,18 @@ from cfgmask.lark.templates import literal_key
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 
 _LITERALS = (nodes.String, nodes.Pattern, nodes.CharacterRange, nodes.RegexBlock)
+_INNER = (nodes.JsonBlock, nodes.LarkBlock, nodes.Subgrammar)
 _GROUPS = (nodes.Sequence, nodes.Choice)
 _NOTHING_MORE = ir.Sequence(())
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where rules go: the grammar that they are lowered to, the text of it that they are from, and their scope."""
+
+    inner: InnerGrammars
+    text: GrammarText
+    scope: int
 
 
 class RuleLowering:
@@ -30,12 +41,12 @@ class RuleLowering:
         declared: Mapping[str, ir.Expr],
         literals: TerminalLowering,
         one_terminal: OneTerminalLowering,
-        json_blocks: JsonBlocks,
+        place: Place,
         problems: Problems,
     ) -> None:
         self._literals = literals
         self._one_terminal = one_terminal
-        self._json_blocks = json_blocks
+        self._place = place
         self._problems = problems
         self._terminals = {name: _named_terminal(symbols.terminals[name], named[name]) for name in named}
         self._symbols = symbols
@@ -45,10 +56,11 @@ class RuleLowering:
         self._lowered: dict[int, tuple[nodes.Expression, ir.Expr]] = {}
 
     def lower(self, rule: nodes.Definition) -> ir.Rule:
-        """The rule in the scope 0. What rules cannot hold is reported."""
+        """The rule in its place. What rules cannot hold is reported."""
         one_terminal = rule.attributes.one_terminal is not None
         body = self._one_terminal.lower(rule) if one_terminal else nodes.fold(rule.body, self._combine)
-        return ir.Rule(rule.name, body, 0, rule.span)
+        name = self._place.text.prefix + rule.name
+        return ir.Rule(name, body, self._place.scope, rule.span, parametric=rule.parametric)
 
     def terminal(self, name: str) -> ir.Terminal | None:
         """The named terminal; None for an unknown one."""
@@ -57,7 +69,7 @@ class RuleLowering:
     def _combine(self, node: nodes.Expression, parts: list[ir.Expr]) -> ir.Expr:
         if isinstance(node, nodes.Name):
             return self._name(node)
-        if isinstance(node, (nodes.SpecialTokens, nodes.JsonBlock, *_LITERALS)):
+        if isinstance(node, (nodes.SpecialTokens, *_INNER, *_LITERALS)):
             if id(node) not in self._lowered:
                 self._lowered[id(node)] = node, self._leaf(node)
             return self._lowered[id(node)][1]
@@ -65,6 +77,8 @@ class RuleLowering:
             return self._refuse(node)
         if isinstance(node, nodes.Alias) or (len(parts) == 1 and isinstance(node, _GROUPS)):
             return parts[0]
+        if isinstance(node, nodes.Conditional):
+            return ir.Guarded(parts[0], node.condition)
         if isinstance(node, nodes.Choice):
             return ir.Choice(tuple(parts))
         if isinstance(node, nodes.Repeat):
@@ -74,7 +88,8 @@ class RuleLowering:
     def _name(self, node: nodes.Name) -> ir.Expr:
         declaration = self._symbols.declared.get(node.text)
         if declaration is None:
-            return self._terminals.get(node.text) or ir.RuleRef(node.text, node.span)
+            terminal = self._terminals.get(node.text)
+            return terminal or ir.RuleRef(self._place.text.prefix + node.text, node.span, node.argument)
         if node.text not in self._declared:
             self._report_unbound(node, declaration)
             # Once is enough.
@@ -93,8 +108,8 @@ class RuleLowering:
     def _leaf(self, node: nodes.Expression) -> ir.Expr:
         if isinstance(node, nodes.SpecialTokens):
             return ir.TokenSet(nodes.spelling(node), node.names, node.ranges, node.negated, span=node.span)
-        if isinstance(node, nodes.JsonBlock):
-            return self._json_blocks.lower(node)
+        if isinstance(node, _INNER):
+            return self._place.inner.lower(node, self._place.text)
         lowered = self._literals.literal(node)
         if lowered.only_empty:
             return _NOTHING_MORE

@@ -51,24 +51,24 @@ class TokenStatement:
         return None
 
 
-def statements(source: Source, limits: Limits, problems: Problems) -> Iterator[TokenStatement]:
+def statements(text: Span, limits: Limits, problems: Problems) -> Iterator[TokenStatement]:
     """The statements of a text, in order. Lexical errors and brackets that stay open are reported to `problems`.
 
     Raises LimitExceeded for too many tokens or brackets nested too deeply. Linear in the text.
     """
-    return _Splitter(source, limits, problems).statements()
+    return _Splitter(text, limits, problems).statements()
 
 
-def _tokens(source: Source, problems: Problems) -> Iterator[Token]:
-    """The tokens of a text with their offsets in it, line breaks one at a time though comments stand between them.
+def _tokens(span: Span, problems: Problems) -> Iterator[Token]:
+    """The tokens of a text with their offsets in its source, line breaks one at a time whatever comments stand there.
 
     A lexical error gives an ERROR token and skips to the line's end.
     """
-    text, base = source.text, 0
+    source, base = span.source, span.start
     after_line_break = False
     while True:
         try:
-            for token in statement_parser().lex(text[base:] if base else text):
+            for token in statement_parser().lex(source.text[base : span.end]):
                 if after_line_break and token.type == "NEWLINE":
                     continue
                 after_line_break = token.type == "NEWLINE"
@@ -80,8 +80,8 @@ def _tokens(source: Source, problems: Problems) -> Iterator[Token]:
         except UnexpectedCharacters as error:
             place = base + (error.pos_in_stream or 0)
         _report_unreadable(source, place, problems)
-        yield Token(_ERROR, text[place], start_pos=place, end_pos=place + 1)
-        base = text.find("\n", place)
+        yield Token(_ERROR, source.text[place], start_pos=place, end_pos=place + 1)
+        base = source.text.find("\n", place, span.end)
         if base < 0:
             return
 
@@ -132,11 +132,11 @@ class _Lookahead:
 
 
 class _Splitter:
-    def __init__(self, source: Source, limits: Limits, problems: Problems) -> None:
-        self._source = source
+    def __init__(self, text: Span, limits: Limits, problems: Problems) -> None:
+        self._source = text.source
         self._limits = limits
         self._problems = problems
-        self._input = _Lookahead(_tokens(source, problems))
+        self._input = _Lookahead(_tokens(text, problems))
         self._max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
         self._n_tokens = 0
 

@@ -62,10 +62,14 @@ class TerminalLowering:
         def combine(node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
             if isinstance(node, nodes.Name):
                 return known.get(node.text, INVALID)
-            if isinstance(node, (nodes.SpecialTokens, nodes.JsonBlock)):
+            if isinstance(node, (nodes.SpecialTokens, nodes.JsonBlock, nodes.LarkBlock, nodes.Subgrammar)):
                 return self._refuse(node)
             if isinstance(node, nodes.Alias):
                 self._problems.error("lark-alias-in-terminal", "terminals have no aliases", node.span)
+                return INVALID
+            if isinstance(node, nodes.Conditional):
+                message, help = "a terminal has no conditions", "use the condition in a rule"
+                self._problems.error("lark-condition-in-terminal", message, node.condition_span, help=help)
                 return INVALID
             if isinstance(node, nodes.TemplateUse):
                 # It is a rule, and was reported as one.
@@ -149,11 +153,13 @@ class TerminalLowering:
             raise LimitExceeded("max_nesting", self._limits.max_nesting, "terminals inside terminals")
         return TerminalRegex(tree, depth, only_empty)
 
-    def _refuse(self, node: nodes.SpecialTokens | nodes.JsonBlock) -> TerminalRegex:
+    def _refuse(self, node: nodes.SpecialTokens | nodes.Inner) -> TerminalRegex:
         if isinstance(node, nodes.SpecialTokens):
             code, message = "lark-token-in-terminal", "special tokens have no text and cannot be part of a terminal"
-        else:
+        elif isinstance(node, nodes.JsonBlock):
             code, message = "lark-json-in-terminal", "`%json` is a rule's and cannot be part of a terminal"
+        else:
+            code, message = "lark-grammar-in-terminal", "another grammar cannot be part of a terminal"
         self._problems.error(code, message, node.span, help="use it in a rule")
         return INVALID
 

@@ -14,6 +14,7 @@ import cfgmask
 from cfgmask.grammar.ir import GrammarIR
 from tests.engine.harness import compile_ir, mask_of
 from tests.oracle import Oracle, State
+from tests.oracle_parameters import expanded
 from tests.strategies import (
     LETTERS,
     GrammarShape,
@@ -22,6 +23,7 @@ from tests.strategies import (
     families,
     letter_grammars,
     list_problems,
+    parametric_grammars,
     problems,
     random_token,
 )
@@ -84,7 +86,7 @@ def test_distinct_values_are_the_oracles(problem: Problem, fresh: bool) -> None:
 def letter_engines(ir: GrammarIR) -> tuple[Oracle, cfgmask.Matcher]:
     """Both engines of a grammar over letters; the example is dropped if it matches nothing, once both have said so."""
     try:
-        oracle = Oracle(ir, LETTERS.tokens, LETTERS.end_tokens)
+        oracle = Oracle(expanded(ir), LETTERS.tokens, LETTERS.end_tokens)
     except ValueError:
         with pytest.raises(cfgmask.GrammarError):
             compile_ir(ir, LETTERS)
@@ -92,7 +94,7 @@ def letter_engines(ir: GrammarIR) -> tuple[Oracle, cfgmask.Matcher]:
     return oracle, compile_ir(ir, LETTERS).matcher()
 
 
-@given(letter_grammars())
+@given(st.one_of(letter_grammars(), parametric_grammars()))
 def test_all_short_texts(ir: GrammarIR) -> None:
     """Every text of a few tokens, not only random ones: the parser's whole beginning."""
     oracle, root = letter_engines(ir)
@@ -110,7 +112,7 @@ def test_all_short_texts(ir: GrammarIR) -> None:
                 waiting.append((fork, after))
 
 
-@given(letter_grammars(), st.randoms(use_true_random=False))
+@given(st.one_of(letter_grammars(), parametric_grammars()), st.randoms(use_true_random=False))
 def test_long_texts(ir: GrammarIR, rng: random.Random) -> None:
     """Far from the start, where item sets come round again."""
     oracle, matcher = letter_engines(ir)

@@ -123,6 +123,61 @@ CASES = {
         ["0.15", "2", "2.2", "2.250", "1.05"],
         ["0.1", "2.3", "0.11", "3", "1e0"],
     ),
+    "a grammar in a grammar has its own names and its own ignored text": (
+        'start: x "(" %lark {\n start: x x\n x: "b"\n %ignore "-"\n} ")" x\nx: "a"\n%ignore " "',
+        ["a(bb)a", " a ( -b--b )a ".replace("( -", "(-"), "a(-b-b ) a"],
+        ["a(b b)a", "a(aa)a", "a-(bb)a", "a(bb-)a"],
+    ),
+    "grammars in grammars in grammars": (
+        'start: "a" %lark { start: "b" %lark { start: T\n T: "c" } T\n T: "d" } T\nT: "e"',
+        ["abcde"],
+        ["abdde", "abcee"],
+    ),
+    "two blocks with the same names": (
+        'start: %lark { start: n\n n: "1"\n %ignore " " } "," %lark { start: n\n n: "2" }',
+        ["1,2", " 1,2"],
+        ["2,1", "1, 2"],
+    ),
+    "a block in a template": ('start: t{"x"} t{"y"}\nt{p}: p %lark { start: "b"? } "!"', ["x!yb!", "xb!y!"], ["x!x!"]),
+    "a permutation": (
+        (
+            'start: p::0\np::_: "" %if is_ones([0:3]) | "a" p::set_bit(0) %if bit_clear(0)'
+            ' | "b" p::set_bit(1) %if bit_clear(1) | "c" p::set_bit(2) %if bit_clear(2)'
+        ),
+        ["abc", "cab", "bca"],
+        ["ab", "abca", "aab", ""],
+    ),
+    "values of a parameter": (
+        (
+            'start: a::0xF0 | a::7\na::_: "x" b::bit_and(0xfe) | "y" b::bit_or(8)\n'
+            'b::_: "e" %if eq(_, 6) | "f" %if eq([4:8], 0xF) | "g" %if and(gt(_, 14), lt(_, 0x10), bit_count_eq(_, 4))'
+        ),
+        ["xe", "xf", "yf", "yg"],
+        ["ye", "xg"],
+    ),
+    "counting saturates": (
+        (
+            'start: u::0 "." d::2\nu::_: "a" u::incr([0:2]) | "b" %if is_ones([0:2])\n'
+            'd::_: "a" d::decr(_) | "b" %if is_zeros(_)'
+        ),
+        ["aaab.aab", "aaaaab.aaaab"],
+        ["aab.aab", "aaab.ab"],
+    ),
+    "conditions of groups and of repeated parts": (
+        'start: r::1 r::2\nr::_: ("x" %if bit_set(0) | "y" %if not(bit_set(0)))~2 ("z" %if true)?',
+        ["xxyy", "xxzyyz"],
+        ["xyyy", "yyxx"],
+    ),
+    "a parameter through left recursion": (
+        'start: l::0\nl::_: l::incr(_) "x" %if lt(_, 3) | "y"',
+        ["y", "yx", "yxxx"],
+        ["yxxxx", "x"],
+    ),
+    "nullable for some values": (
+        'start: "<" n::0 ">" | "[" n::1 "]"\nn::_: m::_ m::_\nm::_: "" %if bit_set(0) | "a"',
+        ["[]", "[a]", "[aa]", "<aa>"],
+        ["<>", "<a>"],
+    ),
     "a schema in a rule": (
         'start: "call " %json {"type": "integer", "minimum": 5} "!" | %json {"const": "x"}',
         ["call 5!", "call 12!", '"x"'],

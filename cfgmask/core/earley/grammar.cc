@@ -12,11 +12,11 @@ class Closure {
  public:
   template <class HasIt>
   Closure(const Grammar& g, HasIt has_it) : has_(g.nonterminals.size(), false) {
-    struct Alternative {
+    struct Missing {
       uint32_t owner;
       size_t missing;
     };
-    std::vector<Alternative> alternatives;
+    std::vector<Missing> alternatives;
     std::vector<std::vector<size_t>> waiting(g.nonterminals.size());
     std::vector<uint32_t> ready;
     auto mark = [&](uint32_t nonterminal) {
@@ -25,16 +25,17 @@ class Closure {
       ready.push_back(nonterminal);
     };
     for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
-      for (const auto& symbols : g.nonterminals[n].alternatives) {
+      for (const Alternative& alternative : g.nonterminals[n].alternatives) {
         const size_t index = alternatives.size();
         alternatives.push_back({n, 0});
         bool possible = true;
-        for (Symbol symbol : symbols) {
+        for (Symbol symbol : alternative.symbols) {
           if (symbol.kind() == SymbolKind::kRepeat) {
             const Repeat& repeat = g.repeats[symbol.index()];
             if (repeat.minimum == 0) continue;
             symbol = repeat.body;
           }
+          symbol = g.skeleton(symbol);
           if (symbol.kind() == SymbolKind::kNonterminal) {
             ++alternatives[index].missing;
             waiting[symbol.index()].push_back(index);
@@ -53,7 +54,7 @@ class Closure {
       const uint32_t nonterminal = ready.back();
       ready.pop_back();
       for (size_t index : waiting[nonterminal]) {
-        Alternative& a = alternatives[index];
+        Missing& a = alternatives[index];
         if (a.missing != SIZE_MAX && --a.missing == 0) mark(a.owner);
       }
     }
@@ -79,31 +80,62 @@ bool productive(const Grammar& g, Symbol symbol) {
 void prune(Grammar& g) {
   const Closure derives(g, [&](Symbol s) { return productive(g, s); });
   auto is_productive = [&](Symbol s) {
+    s = g.skeleton(s);
     return s.kind() == SymbolKind::kNonterminal ? derives[s.index()] : productive(g, s);
   };
   for (Nonterminal& n : g.nonterminals) {
-    for (auto& symbols : n.alternatives) {
+    for (Alternative& alternative : n.alternatives) {
       // An unproductive body that need not occur is taken no times.
-      std::erase_if(symbols, [&](Symbol s) {
+      std::erase_if(alternative.symbols, [&](Symbol s) {
         if (s.kind() != SymbolKind::kRepeat) return false;
         const Repeat& r = g.repeats[s.index()];
         return r.maximum == 0 || (r.minimum == 0 && !is_productive(r.body));
       });
     }
-    std::erase_if(n.alternatives, [&](const std::vector<Symbol>& symbols) {
-      return !std::all_of(symbols.begin(), symbols.end(), [&](Symbol s) {
+    std::erase_if(n.alternatives, [&](const Alternative& alternative) {
+      return !std::all_of(alternative.symbols.begin(), alternative.symbols.end(), [&](Symbol s) {
         return is_productive(s.kind() == SymbolKind::kRepeat ? g.repeats[s.index()].body : s);
       });
     });
   }
 }
 
+// What a symbol consists of, without count and argument.
+Symbol called(const Grammar& g, Symbol symbol) {
+  return g.skeleton(symbol.kind() == SymbolKind::kRepeat ? g.repeats[symbol.index()].body : symbol);
+}
+
+// Marks what has a condition or an argument, and what leads there.
+void mark_conditional(Grammar& g) {
+  std::vector<std::vector<uint32_t>> users(g.nonterminals.size());
+  std::vector<uint32_t> ready;
+  for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
+    bool marked = false;
+    for (const Alternative& alternative : g.nonterminals[n].alternatives) {
+      marked = marked || !alternative.condition.empty();
+      for (const Symbol symbol : alternative.symbols) {
+        const Symbol head = called(g, symbol);
+        if (head.kind() == SymbolKind::kNonterminal) users[head.index()].push_back(n);
+      }
+    }
+    if (marked) ready.push_back(n);
+  }
+  for (const Call& call : g.calls) ready.push_back(call.nonterminal);
+  while (!ready.empty()) {
+    const uint32_t n = ready.back();
+    ready.pop_back();
+    if (g.nonterminals[n].conditional) continue;
+    g.nonterminals[n].conditional = true;
+    ready.insert(ready.end(), users[n].begin(), users[n].end());
+  }
+}
+
 // The nonterminals that an alternative of `n` may begin with.
 template <class Visit>
 void left_corners(const Grammar& g, const Nonterminal& n, Visit visit) {
-  for (const auto& symbols : n.alternatives) {
-    for (Symbol symbol : symbols) {
-      const Symbol head = symbol.kind() == SymbolKind::kRepeat ? g.repeats[symbol.index()].body : symbol;
+  for (const Alternative& alternative : n.alternatives) {
+    for (Symbol symbol : alternative.symbols) {
+      const Symbol head = called(g, symbol);
       if (head.kind() == SymbolKind::kNonterminal) visit(head.index());
       if (!g.nullable(symbol)) break;
     }
@@ -178,6 +210,8 @@ bool Grammar::nullable(Symbol symbol) const {
       return false;
     case SymbolKind::kNonterminal:
       return nonterminals[symbol.index()].nullable;
+    case SymbolKind::kCall:
+      return nonterminals[calls[symbol.index()].nonterminal].nullable;
     case SymbolKind::kRepeat: {
       const Repeat& repeat = repeats[symbol.index()];
       return repeat.minimum == 0 || nullable(repeat.body);
@@ -191,6 +225,7 @@ bool analyse(Grammar& grammar) {
   const Closure nullable(
       grammar, [&](Symbol s) { return s.kind() == SymbolKind::kTerminal && grammar.terminals[s.index()].nullable; });
   for (uint32_t i = 0; i < grammar.nonterminals.size(); ++i) grammar.nonterminals[i].nullable = nullable[i];
+  mark_conditional(grammar);
   order_components(grammar);
   return grammar.start.kind() == SymbolKind::kNonterminal &&
          !grammar.nonterminals[grammar.start.index()].alternatives.empty();

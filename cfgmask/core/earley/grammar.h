@@ -6,23 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "earley/parameter.h"
 #include "regex/regex.h"
 #include "util/ids.h"
 
 namespace cfgmask {
 
-enum class SymbolKind : uint32_t { kTerminal, kNonterminal, kTokenSet, kRepeat };
+enum class SymbolKind : uint32_t { kTerminal, kNonterminal, kTokenSet, kRepeat, kCall };
 
-// A grammar symbol: what it is in the top two bits, which one in the rest. Repeats are interned by the parser, since
+// A grammar symbol: what it is in the top three bits, which one in the rest. Repeats are interned by the parser, since
 // counting down makes new ones.
 struct Symbol {
+  static constexpr uint32_t kIndexBits = 29;
   uint32_t value = 0;
 
   static constexpr Symbol make(SymbolKind kind, size_t index) {
-    return Symbol{(static_cast<uint32_t>(kind) << 30) | static_cast<uint32_t>(index)};
+    return Symbol{(static_cast<uint32_t>(kind) << kIndexBits) | static_cast<uint32_t>(index)};
   }
-  SymbolKind kind() const { return static_cast<SymbolKind>(value >> 30); }
-  uint32_t index() const { return value & 0x3FFFFFFF; }
+  SymbolKind kind() const { return static_cast<SymbolKind>(value >> kIndexBits); }
+  uint32_t index() const { return value & ((1U << kIndexBits) - 1); }
   friend auto operator<=>(Symbol, Symbol) = default;
 };
 
@@ -59,10 +61,18 @@ struct SetBounds {
   uint32_t maximum = kUnbounded;
 };
 
+struct Alternative {
+  std::vector<Symbol> symbols;
+  Condition condition;  // on the parameter of its nonterminal; empty for none
+};
+
 struct Nonterminal {
   std::string name;
-  std::vector<std::vector<Symbol>> alternatives;
+  std::vector<Alternative> alternatives;
+  // It derives the empty text if every condition holds.
   bool nullable = false;
+  // What it derives depends on a parameter, its own or that of something it leads to.
+  bool conditional = false;
   // What it derives has a set of its own for the values of distinct terminals, with these bounds of the grammar's.
   std::optional<uint32_t> opens_set;
   // Position of its component in an order in which callers at the left edge come first; see analyse().
@@ -76,12 +86,20 @@ struct Repeat {
   uint32_t maximum = kUnbounded;
 };
 
+// A nonterminal with a parameter.
+struct Call {
+  uint32_t nonterminal;
+  Argument argument;
+  friend auto operator<=>(const Call&, const Call&) = default;
+};
+
 struct Grammar {
   std::vector<Terminal> terminals;
   std::vector<TokenSet> token_sets;
   std::vector<Scope> scopes;
   std::vector<Nonterminal> nonterminals;
   std::vector<Repeat> repeats;
+  std::vector<Call> calls;
   std::vector<SetBounds> set_bounds;
   Symbol start;
   uint32_t start_scope = 0;
@@ -89,12 +107,19 @@ struct Grammar {
   bool ignore_initial = true;
   bool ignore_final = true;
 
-  // A symbol derives the empty text. Valid after analyse().
+  // The symbol without its argument, if it is a call.
+  Symbol skeleton(Symbol symbol) const {
+    return symbol.kind() == SymbolKind::kCall
+               ? Symbol::make(SymbolKind::kNonterminal, calls[symbol.index()].nonterminal)
+               : symbol;
+  }
+  // A symbol derives the empty text if every condition holds. Valid after analyse().
   bool nullable(Symbol symbol) const;
 };
 
-// Drops alternatives that derive nothing, then finds nullable nonterminals, the order of components and left recursion
-// (hidden left recursion too). Linear. Returns whether the start symbol derives anything.
+// Drops alternatives that derive nothing, then finds nullable and conditional nonterminals, the order of components and
+// left recursion (hidden left recursion too), all as if every condition held; see Instances for when they do not.
+// Linear. Returns whether the start symbol then derives anything.
 bool analyse(Grammar& grammar);
 
 }  // namespace cfgmask

@@ -4,14 +4,17 @@
 
 namespace cfgmask {
 
-// One pass over all alternatives, for people who ask why: items do not know their nonterminal, and need not.
+// One pass over all alternatives that a text has met, for people who ask why: items do not know their nonterminal, and need not.
 std::vector<uint32_t> Parser::nonterminals_at(std::span<const RestId> rests) const {
   std::vector<uint32_t> found;
   for (uint32_t nonterminal = 0; nonterminal < alternatives_.size(); ++nonterminal) {
-    const auto& alternatives = alternatives_[nonterminal];
+    if (!alternatives_[nonterminal]) continue;
+    const auto& alternatives = *alternatives_[nonterminal];
     if (std::any_of(alternatives.begin(), alternatives.end(), [&](RestId at) { return passes(at, rests); }))
-      found.push_back(nonterminal);
+      found.push_back(instances_.origin(nonterminal));
   }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

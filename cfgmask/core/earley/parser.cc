@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+#include <unordered_set>
 
 namespace cfgmask {
 
@@ -24,26 +25,12 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
       max_items_(limits.max_items),
       item_set_account_{"max_item_sets", limits.max_item_sets},
       seen_(regexes, grammar.set_bounds, limits.max_item_sets),
+      instances_(grammar, limits),
       callers_(grammar.nonterminals.size()) {
   rests_.push_back(Rest{});
   // The root: nothing awaits the start symbol.
   continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), {}});
   continuation_ids_.intern({});
-  for (const Nonterminal& nonterminal : grammar.nonterminals) {
-    auto& rests = alternatives_.emplace_back();
-    for (const auto& symbols : nonterminal.alternatives) {
-      RestId tail = kNil;
-      for (size_t i = symbols.size(); i-- > 0;) {
-        Symbol symbol = symbols[i];
-        if (symbol.kind() == SymbolKind::kRepeat) {
-          const Repeat& r = grammar.repeats[symbol.index()];
-          symbol = repeat(r.body, r.minimum, r.maximum);
-        }
-        tail = rest(symbol, tail);
-      }
-      if (tail != kNil) rests.push_back(tail);  // an empty alternative is skipped where its nonterminal is predicted
-    }
-  }
   Kernel kernel;
   insert({rest(grammar.start, kNil), kRoot}, kernel);
   start_ = intern_kernel(kernel);
@@ -68,7 +55,7 @@ size_t Parser::bytes() const {
   return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 +
          continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
          n_items_ * sizeof(ItemSet::Edge) + scans_.bytes() + tracked_scan_ids_.bytes() + tracked_scans_.bytes() +
-         seen_.bytes();
+         seen_.bytes() + instances_.bytes() + alternatives_.bytes();
 }
 
 RestId Parser::rest(Symbol head, RestId tail) {
@@ -80,15 +67,50 @@ RestId Parser::rest(Symbol head, RestId tail) {
   return id;
 }
 
+RestId Parser::rest_of(const Alternative& alternative, uint32_t nonterminal) {
+  RestId tail = kNil;
+  for (size_t i = alternative.symbols.size(); i-- > 0;) {
+    Symbol symbol = alternative.symbols[i];
+    if (symbol.kind() == SymbolKind::kRepeat) {
+      const Repeat& r = grammar_.repeats[symbol.index()];
+      const Symbol body = instances_.resolved(r.body, nonterminal);
+      // A body that cannot end need not occur, or the alternative were not live.
+      if (body.kind() == SymbolKind::kNonterminal && !instances_.productive(body.index())) continue;
+      symbol = repeat(body, r.minimum, r.maximum);
+    } else {
+      symbol = instances_.resolved(symbol, nonterminal);
+    }
+    tail = rest(symbol, tail);
+  }
+  return tail;
+}
+
+const std::vector<RestId>& Parser::alternatives(uint32_t nonterminal) {
+  while (alternatives_.size() <= nonterminal) alternatives_.push_back(std::nullopt);
+  if (!alternatives_[nonterminal]) {
+    std::vector<RestId> rests;
+    for (const Alternative& alternative : instances_.nonterminal(nonterminal).alternatives) {
+      if (!instances_.is_live(alternative, nonterminal)) continue;
+      const RestId all = rest_of(alternative, nonterminal);
+      if (all != kNil) rests.push_back(all);  // an empty alternative is skipped where its nonterminal is predicted
+    }
+    alternatives_[nonterminal] = std::move(rests);
+  }
+  return *alternatives_[nonterminal];
+}
+
 Symbol Parser::repeat(Symbol body, uint32_t minimum, uint32_t maximum) {
   const uint32_t words[] = {body.value, minimum, maximum};
   return Symbol::make(SymbolKind::kRepeat, repeat_ids_.intern(words).first);
 }
 
-bool Parser::nullable(Symbol symbol) const {
-  if (symbol.kind() != SymbolKind::kRepeat) return grammar_.nullable(symbol);
-  const Words r = repeat_ids_.at(symbol.index());
-  return r[1] == 0 || grammar_.nullable(Symbol{r[0]});
+bool Parser::nullable(Symbol symbol) {
+  if (symbol.kind() == SymbolKind::kRepeat) {
+    const Words r = repeat_ids_.at(symbol.index());
+    if (r[1] == 0) return true;
+    symbol = Symbol{r[0]};
+  }
+  return symbol.kind() == SymbolKind::kNonterminal ? instances_.nullable(symbol.index()) : grammar_.nullable(symbol);
 }
 
 // ---- kernels
@@ -248,10 +270,10 @@ ItemSet Parser::close(std::span<const uint64_t> kernel) {
     closing.open = first->first;
     const SeenId seen = closing.open.seen;
     closing.waiting.erase(first);
-    if (grammar_.nonterminals[members[0]].left_recursive) {
+    if (instances_.nonterminal(members[0]).left_recursive) {
       expand_loop(std::move(members), seen, closing);
     } else {
-      expand_plain(members[0], seen, closing);
+      for (const uint32_t nonterminal : members) expand_plain(nonterminal, seen, closing);
     }
     closing.open = kClosed;
   }
@@ -320,13 +342,15 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       predict_head(once, item, closing);
       return;
     }
+    case SymbolKind::kCall:
+      return;  // what is left of an alternative has instances in place of calls
   }
 }
 
 // Whether something may come first of what is left of an alternative, after the values that have been seen.
 bool Parser::may_begin(RestId rest, SeenId seen) {
   std::vector<RestId> todo{rest};
-  std::vector<bool> called(grammar_.nonterminals.size(), false);
+  std::unordered_set<uint32_t> called;
   while (!todo.empty()) {
     const RestId at = todo.back();
     todo.pop_back();
@@ -340,22 +364,24 @@ bool Parser::may_begin(RestId rest, SeenId seen) {
       if (terminal.distinct ? seen_.addable(terminal.regex, seen) != RegexStore::nothing()
                             : !terminal.closes_set || seen_.may_close(seen))
         return true;
-    } else if (head.kind() == SymbolKind::kTokenSet || grammar_.nonterminals[head.index()].opens_set) {
+    } else if (head.kind() == SymbolKind::kTokenSet || instances_.nonterminal(head.index()).opens_set) {
       return true;
-    } else if (!called[head.index()]) {
-      called[head.index()] = true;
-      todo.insert(todo.end(), alternatives_[head.index()].begin(), alternatives_[head.index()].end());
+    } else if (called.insert(head.index()).second) {
+      const auto& begins = alternatives(head.index());
+      todo.insert(todo.end(), begins.begin(), begins.end());
     }
   }
   return false;
 }
 
 std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, SeenId seen, Closing& closing) {
-  return seen == SeenValues::none() ? callers_[nonterminal] : closing.tracked_callers[{nonterminal, seen}];
+  if (seen != SeenValues::none()) return closing.tracked_callers[{nonterminal, seen}];
+  if (callers_.size() <= nonterminal) callers_.resize(nonterminal + 1);
+  return callers_[nonterminal];
 }
 
 void Parser::call(uint32_t nonterminal, RestId tail, ContinuationId continuation, Closing& closing) {
-  const Nonterminal& callee = grammar_.nonterminals[nonterminal];
+  const Nonterminal& callee = instances_.nonterminal(nonterminal);
   const Continuation& awaiting = continuations_[continuation.value];
   const SeenId seen = callee.opens_set ? seen_.open(*callee.opens_set) : awaiting.seen;
   std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
@@ -379,9 +405,9 @@ void Parser::call(uint32_t nonterminal, RestId tail, ContinuationId continuation
 void Parser::expand_plain(uint32_t nonterminal, SeenId seen, Closing& closing) {
   std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
   const ContinuationId continuation =
-      continuation_of(callers, seen, grammar_.nonterminals[nonterminal].opens_set.has_value());
+      continuation_of(callers, seen, instances_.nonterminal(nonterminal).opens_set.has_value());
   callers.clear();
-  for (RestId alternative : alternatives_[nonterminal]) predict({alternative, continuation}, closing);
+  for (RestId alternative : alternatives(nonterminal)) predict({alternative, continuation}, closing);
 }
 
 ContinuationId Parser::intern_continuation(Words key, Continuation continuation) {
@@ -430,7 +456,7 @@ void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& cl
   for (size_t i = 0; i < closing.open_members.size(); ++i) {
     const uint32_t nonterminal = closing.open_members[i];
     const ContinuationId continuation = continuation_for(nonterminal, seen);
-    for (RestId alternative : alternatives_[nonterminal]) predict({alternative, continuation}, closing);
+    for (RestId alternative : alternatives(nonterminal)) predict({alternative, continuation}, closing);
   }
   // Now the callers from within are known too. They depend on the identity alone, so each time gives the same members.
   for (uint32_t nonterminal : closing.open_members) {

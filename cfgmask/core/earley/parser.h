@@ -14,6 +14,9 @@
 //   - Nullable symbols are skipped where they are predicted (Aycock, Horspool 2002).
 // Equal contexts thus get equal ids however they were reached, and everything learnt about a state serves all of them.
 //
+// A nonterminal with a parameter is as many nonterminals as it is called with different values, made when they are
+// called; "nonterminal" means such an instance below.
+//
 // Continuations are well ordered only if all callers of a nonterminal are known when it is expanded: item sets are
 // closed component by component in the order that analyse() gives.
 //
@@ -35,6 +38,7 @@
 #include <vector>
 
 #include "earley/grammar.h"
+#include "earley/instances.h"
 #include "earley/seen_values.h"
 #include "lexer/lexer.h"
 #include "util/chunked_vector.h"
@@ -160,8 +164,11 @@ class Parser {
   };
 
   RestId rest(Symbol head, RestId tail);
+  RestId rest_of(const Alternative& alternative, uint32_t nonterminal);
   Symbol repeat(Symbol body, uint32_t minimum, uint32_t maximum);
-  bool nullable(Symbol symbol) const;
+  bool nullable(Symbol symbol);
+  // What the alternatives of a nonterminal begin with, those aside that are empty or cannot end.
+  const std::vector<RestId>& alternatives(uint32_t nonterminal);
 
   // earley/nonterminals_at.cc
   bool passes(RestId at, std::span<const RestId> rests) const;
@@ -204,7 +211,8 @@ class Parser {
   uint64_t max_items_;
   Account item_set_account_;
   SeenValues seen_;
-  std::vector<std::vector<RestId>> alternatives_;  // per nonterminal
+  Instances instances_;
+  ChunkedVector<std::optional<std::vector<RestId>>> alternatives_;  // per nonterminal, once it was asked for
 
   ChunkedVector<Rest> rests_;
   HashTable rest_ids_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "earley/instances.h"
+
 namespace cfgmask {
 
 std::shared_ptr<SharedStore> VocabularyStores::acquire(const Limits& limits) {
@@ -53,7 +55,7 @@ void GrammarBuilder::check_scope(uint32_t scope) const {
 Symbol GrammarBuilder::symbol(uint32_t value) const {
   const Symbol s{value};
   const size_t sizes[] = {grammar_.terminals.size(), grammar_.nonterminals.size(), grammar_.token_sets.size(),
-                          grammar_.repeats.size()};
+                          grammar_.repeats.size(), grammar_.calls.size()};
   if (s.index() >= sizes[static_cast<size_t>(s.kind())]) throw std::out_of_range("no such symbol");
   return s;
 }
@@ -122,13 +124,24 @@ uint32_t GrammarBuilder::repeat(uint32_t body, uint32_t minimum, uint32_t maximu
   return Symbol::make(SymbolKind::kRepeat, grammar_.repeats.size() - 1).value;
 }
 
-void GrammarBuilder::alternative(uint32_t nonterminal, std::span<const uint32_t> symbols) {
+uint32_t GrammarBuilder::call(uint32_t nonterminal, const Argument& argument) {
+  const Symbol called = symbol(nonterminal);
+  if (called.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("only a nonterminal has a parameter");
+  if (argument.bits.low >= argument.bits.high || argument.bits.high > 64) throw std::out_of_range("no such bits");
+  const Call made{called.index(), argument};
+  const auto [at, is_new] = calls_.try_emplace(made, static_cast<uint32_t>(grammar_.calls.size()));
+  if (is_new) grammar_.calls.push_back(made);
+  return Symbol::make(SymbolKind::kCall, at->second).value;
+}
+
+void GrammarBuilder::alternative(uint32_t nonterminal, std::span<const uint32_t> symbols, Condition condition) {
   count_rule();
+  if (!condition.empty() && !is_well_formed(condition)) throw std::invalid_argument("the condition is not well-formed");
   const Symbol owner = symbol(nonterminal);
   if (owner.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("only a nonterminal has alternatives");
   std::vector<Symbol> checked;
   for (uint32_t s : symbols) checked.push_back(symbol(s));
-  grammar_.nonterminals[owner.index()].alternatives.push_back(std::move(checked));
+  grammar_.nonterminals[owner.index()].alternatives.push_back({std::move(checked), std::move(condition)});
 }
 
 std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t start_scope, bool complete,
@@ -145,7 +158,7 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
     // Every segmentation counts, so no terminal is chosen over another.
     for (Terminal& terminal : grammar_.terminals) terminal.priority = 0;
   }
-  if (!analyse(grammar_)) return nullptr;
+  if (!analyse(grammar_) || !Instances(grammar_, limits_).productive(grammar_.start.index())) return nullptr;
   for (const Nonterminal& n : grammar_.nonterminals) {
     if (n.opens_set && n.left_recursive) throw std::logic_error("a left-recursive nonterminal opens a set");
   }

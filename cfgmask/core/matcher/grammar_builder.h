@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -93,7 +94,9 @@ class GrammarBuilder : public RegexBuilder {
   uint32_t token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name);
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
   uint32_t repeat(uint32_t symbol, uint32_t minimum, uint32_t maximum);
-  void alternative(uint32_t nonterminal, std::span<const uint32_t> symbols);
+  // A nonterminal with what it is given for its parameter.
+  uint32_t call(uint32_t nonterminal, const Argument& argument);
+  void alternative(uint32_t nonterminal, std::span<const uint32_t> symbols, Condition condition = {});
   // Null if the start symbol derives nothing. The builder is spent.
   std::shared_ptr<CompiledGrammar> build(uint32_t start, uint32_t start_scope, bool complete, bool ignore_initial,
                                          bool ignore_final);
@@ -105,6 +108,7 @@ class GrammarBuilder : public RegexBuilder {
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Grammar grammar_;
+  std::map<Call, uint32_t> calls_;
   Account rules_;
 };
 

@@ -1,0 +1,176 @@
+"""What is inside a grammar with rules, ignored text and names of its own: `%json` and `%lark` blocks, and `@name`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from cfgmask.diagnostics import Diagnostic, Source, Span
+from cfgmask.errors import GrammarError
+from cfgmask.grammar import ir
+from cfgmask.grammar.walk import fold
+from cfgmask.lark import nodes
+from cfgmask.lark.names import START
+from cfgmask.lark.options import GrammarOptions
+from cfgmask.lark.problems import Problems
+from cfgmask.lark.reader import read
+from cfgmask.limits import Limits
+from cfgmask.suggest import did_you_mean
+from cfgmask.text import check_text
+
+if TYPE_CHECKING:
+    from cfgmask.json_schema import JsonSchemaOptions
+
+GivenGrammar: TypeAlias = str | ir.GrammarIR
+"""What `@name` may stand for: a text in this language, or a grammar that was read."""
+
+MAX_DEPTH = 20
+"""How deep `%lark` blocks may stand in each other: a text in them is cut into tokens once for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class GrammarText:
+    """A grammar that was read; `prefix` goes before the names of its rules, `depth` counts the blocks around it."""
+
+    document: nodes.Document
+    options: GrammarOptions
+    prefix: str
+    depth: int
+
+
+class InnerGrammars:
+    """The rules and scopes of a grammar and of all that is inside it, as far as they are lowered.
+
+    `pending` has the texts that are still to be lowered; whatever is lowered may add to it. `places` has the names that
+    the texts themselves define, and where.
+    """
+
+    def __init__(
+        self,
+        given: Mapping[str, GivenGrammar],
+        json_options: JsonSchemaOptions | None,
+        lexer: str,
+        limits: Limits,
+        problems: Problems,
+    ) -> None:
+        self._given = given
+        self._json_options = json_options
+        self._lexer = lexer
+        self._limits = limits
+        self._problems = problems
+        self._n_blocks = 0
+        self._starts: dict[str, str] = {}
+        self.pending: deque[GrammarText] = deque()
+        self.rules: list[ir.Rule] = []
+        self.scopes: list[ir.Scope] = []
+        self.places: dict[str, Span] = {}
+
+    def open_scope(self, grammar: GrammarText) -> int:
+        """The number of a scope for the grammar, which is to be put into `scopes`."""
+        self.scopes.append(ir.Scope(grammar.prefix.rstrip(":") or "main"))
+        return len(self.scopes) - 1
+
+    def lower(self, node: nodes.Inner, around: GrammarText) -> ir.Expr:
+        """What stands for the node in a rule of the grammar around it. Reports what is wrong inside."""
+        if isinstance(node, nodes.JsonBlock):
+            return self._json(node)
+        if isinstance(node, nodes.LarkBlock):
+            return self._lark(node, around)
+        return self._subgrammar(node)
+
+    def _json(self, block: nodes.JsonBlock) -> ir.Expr:
+        # Most grammars have no blocks and need not wait for what reads them.
+        from cfgmask.json_schema import JsonSchemaOptions, lower_schema
+
+        span = block.value
+        try:
+            schema = lower_schema(
+                span.source.text[span.start : span.end],
+                options=self._json_options or JsonSchemaOptions(),
+                prefix=self._new_prefix("json"),
+                span=span,
+                limits=self._limits,
+            )
+        except GrammarError as error:
+            self._problems.extend(_placed(diagnostic, block) for diagnostic in error.diagnostics)
+            return ir.Sequence(())
+        self._problems.extend(_placed(note, block) for note in schema.notes)
+        return ir.RuleRef(self._include(schema, ""), block.span)
+
+    def _lark(self, block: nodes.LarkBlock, around: GrammarText) -> ir.Expr:
+        if around.depth == MAX_DEPTH:
+            message = f"grammars stand more than {MAX_DEPTH} deep in each other"
+            help = "hand one over as a grammar of its own, and write `@name`"
+            self._problems.error("lark-nested-too-deep", message, block.span, help=help)
+            return ir.Sequence(())
+        prefix = self._new_prefix("lark")
+        self._read(block.value.within(1, block.value.end - block.value.start - 1), prefix, around.depth + 1)
+        return ir.RuleRef(prefix + START, block.span)
+
+    def _read(self, text: Span, prefix: str, depth: int) -> None:
+        document = read(text, self._limits, self._problems)
+        for options in document.options:
+            message = "options are the outermost grammar's and hold for all of it"
+            self._problems.error("lark-nested-options", message, options.span)
+        self.pending.append(GrammarText(document, GrammarOptions(), prefix, depth))
+
+    def _subgrammar(self, use: nodes.Subgrammar) -> ir.Expr:
+        if use.name not in self._given:
+            hand_over = f'hand it over as `Grammar.from_lark(..., grammars={{"{use.name}": ...}})`'
+            help = did_you_mean(use.name, self._given) or hand_over
+            self._problems.error("lark-unknown-grammar", f"there is no grammar `{use.name}`", use.span, help=help)
+            return ir.Sequence(())
+        if use.name not in self._starts:
+            # Known before it is read: grammars may use each other.
+            prefix = f"@{use.name}:"
+            given = self._given[use.name]
+            self._starts[use.name] = prefix + (START if isinstance(given, str) else given.start)
+            if isinstance(given, str):
+                source = Source(f"@{use.name}", given)
+                check_text(source, self._limits, self._problems, "lark-not-text")
+                self._read(Span(source, 0, len(given)), prefix, 0)
+            else:
+                self._include_given(given, use, prefix)
+        return ir.RuleRef(self._starts[use.name], use.span)
+
+    def _include_given(self, given: ir.GrammarIR, use: nodes.Subgrammar, prefix: str) -> None:
+        if given.lexer != self._lexer:
+            message = f'the lexer of `@{use.name}` is "{given.lexer}", and that of this grammar "{self._lexer}"'
+            help = f'write `%cfgmask {{"lexer": "{given.lexer}"}}`' if given.lexer == "complete" else None
+            self._problems.error("lark-subgrammar-lexer", message, use.span, help=help)
+        self._problems.extend(given.notes)
+        self._include(given, prefix)
+
+    def _include(self, grammar: ir.GrammarIR, prefix: str) -> str:
+        """Take the grammar's rules and scopes in; the name of its start rule."""
+        first_scope = len(self.scopes)
+        self.scopes.extend(grammar.scopes)
+        for rule in grammar.rules:
+            body = _with_prefix(rule.body, prefix) if prefix else rule.body
+            self.rules.append(replace(rule, name=prefix + rule.name, body=body, scope=rule.scope + first_scope))
+        return prefix + grammar.start
+
+    def _new_prefix(self, kind: str) -> str:
+        """What goes before the names of a block's rules: no rule of a Lark grammar can have such a name."""
+        self._n_blocks += 1
+        return f"%{kind}#{self._n_blocks}:"
+
+
+def _with_prefix(body: ir.Expr, prefix: str) -> ir.Expr:
+    """The expression with `prefix` before the names of all rules. Parts stay shared."""
+
+    def combine(expr: ir.Expr, parts: list[ir.Expr]) -> ir.Expr:
+        if isinstance(expr, ir.RuleRef):
+            return replace(expr, name=prefix + expr.name)
+        if isinstance(expr, (ir.Sequence, ir.Choice)):
+            return replace(expr, parts=tuple(parts))
+        return replace(expr, body=parts[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr
+
+    return fold(body, combine)
+
+
+def _placed(diagnostic: Diagnostic, block: nodes.JsonBlock) -> Diagnostic:
+    """The diagnostic with the block as its place if it has none."""
+    return diagnostic if diagnostic.span is not None else replace(diagnostic, span=block.span)
