@@ -8,6 +8,7 @@ token. States are immutable values. Nothing is shared with the core but the IR.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -181,7 +182,7 @@ class Oracle:
         self.tokens = tokens
         self.end_tokens = frozenset(end_tokens)
         self._regexes = regexes or Regexes()
-        translation = Translation(ir, self._regexes, len(tokens), self.end_tokens, special or {})
+        translation = Translation(ir, self._regexes, tokens, self.end_tokens, special or {})
         self._parser = Parser(ir, translation.productions, self._regex, self._regexes.is_empty)
         self._complete_mode = ir.lexer == "complete"
         self._skips = [
@@ -362,12 +363,13 @@ class Translation:
         self,
         ir: grammar.GrammarIR,
         regexes: Regexes,
-        n_vocab: int,
+        tokens: Sequence[bytes],
         end_tokens: frozenset[int],
         special: Mapping[str, int],
     ) -> None:
         self._regexes = regexes
-        self._n_vocab = n_vocab
+        self._tokens = tokens
+        self._n_vocab = len(tokens)
         self._end_tokens = end_tokens
         self._special = special
         self._written: list[Production] = []
@@ -416,7 +418,16 @@ class Translation:
         named |= {id_ for low, high in token_set.ranges for id_ in range(low, high + 1) if id_ < self._n_vocab}
         if token_set.negated:
             named = set(range(self._n_vocab)) - named - self._end_tokens
+        named |= {id_ for id_ in range(self._n_vocab) if self._is_of_kind(id_, token_set.kind)}
         return frozenset(named | self._end_tokens if token_set.end else named)
+
+    def _is_of_kind(self, id_: int, kind: str) -> bool:
+        if kind == "image":
+            names = (name.lower() for name, named in self._special.items() if named == id_)
+            return any("image" in re.split(r"[\W_]", name) or "img" in re.split(r"[\W_]", name) for name in names)
+        text = self._tokens[id_].decode(errors="replace")
+        is_text = bool(text) and "\ufffd" not in text and id_ not in self._end_tokens
+        return is_text and (kind == "text" or (kind == "paragraph" and not {"\n", "\r"} & {*text}))
 
     def _repeat(self, body: Symbol, minimum: int, maximum: int | None) -> str:
         if maximum is None:

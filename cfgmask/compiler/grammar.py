@@ -131,13 +131,19 @@ class Grammar:
     def from_regex(
         cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits = _DEFAULT_LIMITS
     ) -> Grammar:
-        """Texts that match the pattern from their first to their last character."""
-        from cfgmask.regex import parse_regex
+        """Texts that match the pattern from their first to their last character.
+
+        Groups as `(?P<QUOTED_TEXT>)` and `(?P<TEXT_TOKEN>)` are those of docs/lark.md.
+        """
+        from cfgmask.regex import parse_extended
 
         _require_text("a pattern", pattern)
         span = Span(Source("<pattern>", pattern), 0, len(pattern))
-        tree = parse_regex(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
-        return cls(_one_terminal("PATTERN", tree, span), "<pattern>")
+        expr = parse_extended(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
+        if isinstance(expr, Terminal):
+            return cls(_one_terminal("PATTERN", expr.regex, span), "<pattern>")
+        # Where the tokens of a regex begin is not for the longest match to decide.
+        return cls(GrammarIR((Rule("start", expr, span=span),), "start", lexer="complete"), "<pattern>")
 
     @classmethod
     def from_choices(cls, choices: Iterable[str]) -> Grammar:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import TokenSet
+
+_LINE_BREAK = re.compile(rb"[\n\r]")
+_IMAGE = re.compile(r"(?<![^\W_])(?:image|img)(?![^\W_])", re.IGNORECASE)
 
 if TYPE_CHECKING:
     from cfgmask.vocabulary import Vocabulary
@@ -31,9 +35,34 @@ def resolve(tokens: TokenSet, vocabulary: Vocabulary, problems: list[Diagnostic]
             ids.update(range(low, high + 1))
     if tokens.negated:
         ids = set(range(vocabulary.n_vocab)) - ids - set(vocabulary.eos_token_ids)
+    if tokens.kind:
+        of_kind = _image_tokens(vocabulary) if tokens.kind == "image" else _text_tokens(tokens.kind, vocabulary)
+        if not of_kind:
+            message = f"the vocabulary has no token for {tokens.text}"
+            problems.append(Diagnostic("token-unknown", message, span=tokens.span))
+        ids |= of_kind
     if tokens.end:
         ids.update(vocabulary.eos_token_ids)
     return sorted(ids)
+
+
+def _text_tokens(kind: str, vocabulary: Vocabulary) -> set[int]:
+    """Tokens of whole characters, without line breaks in a paragraph."""
+    ends = set(vocabulary.eos_token_ids)
+    found = {i for i, data in enumerate(vocabulary.tokens) if data and i not in ends and _is_text(data)}
+    return found if kind == "text" else {i for i in found if not _LINE_BREAK.search(vocabulary.tokens[i])}
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _image_tokens(vocabulary: Vocabulary) -> set[int]:
+    return {i for name, i in vocabulary.special_tokens.items() if _IMAGE.search(name)}
 
 
 def _unknown_name(name: str, tokens: TokenSet, vocabulary: Vocabulary) -> Diagnostic:

@@ -61,6 +61,8 @@ class TokenSet:
     negated  every id but these; end tokens are in a negated set only if nothing else names them: never
     text     how the grammar spelled it
     end      the end tokens besides
+    kind     what other tokens besides: those whose bytes are text ("text"), those of them that have no line break
+             ("paragraph"), or special tokens that are named after images ("image")
     """
 
     text: str
@@ -68,6 +70,7 @@ class TokenSet:
     ranges: tuple[tuple[int, int], ...] = ()
     negated: bool = False
     end: bool = False
+    kind: Literal["", "text", "paragraph", "image"] = ""
     span: Span | None = field(default=None, compare=False)
 
 

@@ -110,6 +110,8 @@ class RuleLowering:
             return ir.TokenSet(nodes.spelling(node), node.names, node.ranges, node.negated, span=node.span)
         if isinstance(node, _INNER):
             return self._place.inner.lower(node, self._place.text)
+        if isinstance(node, nodes.Pattern) and (expr := self._literals.with_tokens(node)) is not None:
+            return expr
         lowered = self._literals.literal(node)
         if lowered.only_empty:
             return _NOTHING_MORE

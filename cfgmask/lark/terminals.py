@@ -5,18 +5,20 @@ Terminals may use terminals, in any order and without recursion: a terminal is o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
 from cfgmask.lark import nodes
 from cfgmask.lark.literals import LiteralError
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.regex_blocks import regex_of_block
 from cfgmask.limits import Limits
-from cfgmask.regex import parse_regex
+from cfgmask.regex import parse_extended, parse_regex
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,8 @@ class TerminalRegex:
     depth: int = 0
     only_empty: bool = False
 
+
+_TOKEN_GROUP = re.compile(r"\(\?P?<(?:TEXT_TOKEN|PARAGRAPH_TOKEN|IMAGE)>")
 
 INVALID = TerminalRegex(regex.ANY_CHAR)
 """In place of a regex about which an error was reported."""
@@ -123,11 +127,23 @@ class TerminalLowering:
                 span=node.body,
                 limits=self._limits,
                 source_name=source.name,
+                named_groups=True,
             )
         except GrammarError as error:
             self._problems.extend(error.diagnostics)
             return INVALID
         return TerminalRegex(tree, only_empty=isinstance(tree, regex.Literal) and not tree.data)
+
+    def with_tokens(self, node: nodes.Pattern) -> ir.Expr | None:
+        """What stands in a rule for a pattern some of whose groups are tokens; None for any other pattern."""
+        text = node.body.source.text[node.body.start : node.body.end]
+        if not _TOKEN_GROUP.search(text):
+            return None
+        try:
+            return parse_extended(text, flags=node.flags, context="lexeme", span=node.body, limits=self._limits)
+        except GrammarError as error:
+            self._problems.extend(error.diagnostics)
+            return ir.Sequence(())
 
     def _combine(self, node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
         if len(parts) == 1 and isinstance(node, (nodes.Sequence, nodes.Choice, nodes.Intersection)):

@@ -8,16 +8,21 @@ and lookaround mean is worked out in `assertions` (with `splits`, `derivatives` 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import LimitExceeded
+from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.dialects import DialectName, select
+from cfgmask.regex.named_groups import NAMED_GROUPS
 from cfgmask.regex.parser import parse
 from cfgmask.regex.problems import Problems
+from cfgmask.regex.tokens import with_tokens
 from cfgmask.regex.translate import Context, translate
 
-__all__ = ["Context", "DialectName", "parse_regex"]
+__all__ = ["Context", "DialectName", "parse_extended", "parse_regex"]
 
 
 def parse_regex(
@@ -29,6 +34,7 @@ def parse_regex(
     span: Span | None = None,
     limits: Limits = Limits(),  # noqa: B008  # immutable
     source_name: str = "<pattern>",
+    named_groups: bool = False,
 ) -> RegexTree:
     r"""The tree of the texts that `pattern` matches.
 
@@ -39,6 +45,7 @@ def parse_regex(
                  ends are refused, while `^` and `$` mean these ends
     span         where the pattern stands in a larger source (character i at `span.start + i`); None: it is the source
     source_name  the name of that source, where `span` is None
+    named_groups whether groups as `(?P<QUOTED_TEXT>)` mean more than grouping; see docs/lark.md
 
     What a match captures and which of several it is play no role: lazy quantifiers mean the same as greedy ones.
     Python's `$` holds at the end and before a line break that ends the text, `\Z` at the end only; so `a$` as a whole
@@ -50,13 +57,42 @@ def parse_regex(
     Cost: linear in the pattern, some 10 ms once for each Unicode property that is used. Counts cost nothing.
     Assertions other than anchors take milliseconds, and are refused as too complex before they take many seconds.
     """
-    size = len(pattern.encode(errors="surrogatepass"))
-    if size > limits.max_source_bytes:
-        raise LimitExceeded("max_source_bytes", limits.max_source_bytes, f"a regex of {size} bytes")
+    _check_size(pattern, limits)
     place = Span(Source(source_name, pattern), 0, len(pattern)) if span is None else span
     problems = Problems(place)
     rules, initial = select(dialect, flags, len(pattern), problems)
+    if named_groups:
+        rules = replace(rules, named_groups=NAMED_GROUPS)
     syntax = parse(pattern, rules, initial, problems, limits)
     tree = translate(syntax, rules, context, problems)
     problems.raise_if_any()
     return tree
+
+
+def parse_extended(
+    pattern: str,
+    *,
+    dialect: DialectName = "python",
+    flags: str = "",
+    context: Context = "text",
+    span: Span,
+    limits: Limits = Limits(),  # noqa: B008  # immutable
+) -> ir.Expr:
+    """What a rule that is `pattern` holds: a terminal, or terminals and tokens where a group is a token.
+
+    Everything else is as in `parse_regex` with `named_groups`.
+    """
+    _check_size(pattern, limits)
+    problems = Problems(span)
+    rules, initial = select(dialect, flags, len(pattern), problems)
+    rules = replace(rules, named_groups=NAMED_GROUPS)
+    syntax = parse(pattern, rules, initial, problems, limits)
+    expr = with_tokens(pattern, syntax, rules, context, span, problems)
+    problems.raise_if_any()
+    return expr
+
+
+def _check_size(pattern: str, limits: Limits) -> None:
+    size = len(pattern.encode(errors="surrogatepass"))
+    if size > limits.max_source_bytes:
+        raise LimitExceeded("max_source_bytes", limits.max_source_bytes, f"a regex of {size} bytes")

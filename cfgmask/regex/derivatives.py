@@ -20,6 +20,7 @@ from cfgmask.grammar.regex_tree import (
     Literal,
     RegexTree,
     Repetition,
+    Substring,
     char_class,
 )
 from cfgmask.regex.trees import TreeBuilder, fold_tree
@@ -86,6 +87,8 @@ class Derivatives:
         if isinstance(part, Repetition):
             maximum = None if part.maximum is None else part.maximum - 1
             return trees.concatenation([below[0], trees.repetition(part.body, max(part.minimum - 1, 0), maximum)])
+        if isinstance(part, Substring):
+            raise TooEntangled
         assert isinstance(part, Concatenation)
         ways = []
         for place, rest in enumerate(below):
@@ -108,7 +111,7 @@ class Derivatives:
             return trees.complement(below[0])
         if isinstance(part, Repetition):
             return trees.repetition(below[0], part.minimum, part.maximum)
-        return part
+        return Substring(part.chunks[::-1]) if isinstance(part, Substring) else part
 
     def _front(self, tree: RegexTree) -> frozenset[CharClass]:
         """The classes by which the first character of a text is told from others."""
@@ -119,6 +122,8 @@ class Derivatives:
                 return frozenset([CharClass(((first, first),))]) if part.data else frozenset()
             if isinstance(part, CharClass):
                 return frozenset([part])
+            if isinstance(part, Substring):
+                raise TooEntangled
             if isinstance(part, Concatenation):
                 for place, member in enumerate(part.parts):
                     if not self._trees.is_nullable(member):

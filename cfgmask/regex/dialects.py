@@ -56,6 +56,7 @@ class Dialect:
     single_operands    whether these operators join single members only and do not mix
     shorthand_ranges   whether `[\w-a]` is allowed, the minus sign standing for itself
     folding            which characters the flag i makes equal; see `case_folding`
+    named_groups       names of groups that mean more than grouping; see `named_groups`
     """
 
     name: DialectName
@@ -93,6 +94,7 @@ class Dialect:
     single_operands: bool
     shorthand_ranges: bool
     folding: Literal["python", "simple", "ecma"]
+    named_groups: frozenset[str] = frozenset()
 
 
 _NO_ASCII_WORD = re.compile(r"[^A-Za-z0-9]", re.DOTALL)

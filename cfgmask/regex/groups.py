@@ -88,7 +88,7 @@ def _name(scan: Scanner, names: set[str]) -> str | None:
             "bad-group-name", start, "a group's name must be an identifier and end with `>`", "write `(?:...)` to group"
         )
         return None
-    if name in names and scan.dialect.unique_names:
+    if name in names and scan.dialect.unique_names and name not in scan.dialect.named_groups:
         scan.report(
             "duplicate-group-name", start, f"there are two groups named `{name}`", "rename one", end=start + len(name)
         )

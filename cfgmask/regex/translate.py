@@ -11,6 +11,15 @@ from cfgmask.regex.assertions import Combiner, Part, Tempered
 from cfgmask.regex.cases import END, NO_TEXT, START, Meaning, is_plain, plain
 from cfgmask.regex.derivatives import TooEntangled
 from cfgmask.regex.dialects import Dialect
+from cfgmask.regex.named_groups import (
+    LIST_GROUPS,
+    TEXT_GROUPS,
+    TOKEN_GROUPS,
+    delimited_list,
+    delimited_subsequence,
+    substring_of,
+    text_until,
+)
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.sets import SetResolver
 from cfgmask.regex.syntax import (
@@ -66,7 +75,7 @@ class _Translator:
         self._cased: dict[tuple[str, bool], RegexTree] = {}
 
     def translate(self, root: Node, context: Context) -> RegexTree:
-        branches = [fold(branch, children, self._combine) for branch in _branches(root)]
+        branches = [fold(branch, self._below, self._combine) for branch in _branches(root)]
         if context == "lexeme":
             self._check_edges(root, branches)
         nothing: RegexTree = NOTHING
@@ -88,13 +97,50 @@ class _Translator:
             empty: Part = NO_TEXT
             return (self._bounded(node, lambda: self._repetition(node, parts[0]), empty),)
         if isinstance(node, Group):
-            return parts[0]
+            return parts[0] if node.name not in self._dialect.named_groups else (self._named(node, parts),)
         if isinstance(node, Atomic):
             self._refuse(node, "atomic-group", "an atomic group", "write `(?:...)`, which may allow more texts")
             return parts[0]
         if isinstance(node, Lookaround):
             return (self._bounded(node, lambda: self._lookaround(node, parts[0]), NO_TEXT),)
         return (self._leaf(node),)
+
+    def _below(self, node: Node) -> tuple[Node, ...]:
+        """What is translated before a node: of a group that is a list, its alternatives one by one."""
+        if isinstance(node, Group) and node.name in self._dialect.named_groups & LIST_GROUPS:
+            return children(node.body) if isinstance(node.body, Choice) else (node.body,)
+        return children(node)
+
+    def _named(self, node: Group, parts: list[_Parts]) -> Meaning:
+        """The meaning of a group that does more than group."""
+        name = node.name or ""
+        if name in TOKEN_GROUPS:
+            message = f"`{name}` is a token, which has no text and cannot be part of a terminal"
+            self._problems.report("token-group", node.start, node.end, message, "use it outside of terminals")
+            return NO_TEXT
+        if name in TEXT_GROUPS:
+            if isinstance(node.body, Sequence) and not node.body.parts:
+                return plain(TEXT_GROUPS[name])
+            return self._misused(node, f"the group `{name}` has no body", f"write `(?P<{name}>)`")
+        if name == "SUBSTRING_OF":
+            whole = _text_of(node.body)
+            if whole is not None:
+                return plain(substring_of(whole))
+            help = "write a backslash before those that do not, and no flag `i`"
+            return self._misused(node, "`SUBSTRING_OF` takes characters that stand for themselves", help)
+        if name in LIST_GROUPS and len(parts) < 2:
+            help = f"write `(?P<{name}>, |item)`, the delimiter first"
+            return self._misused(node, f"`{name}` takes a delimiter and items as alternatives", help)
+        nothing: list[RegexTree] = [NOTHING] * len(parts)
+        trees = self._bounded(node, lambda: [self._combiner.whole_text(part) for part in parts], nothing)
+        if name == "TEXT_UNTIL":
+            return plain(text_until(trees[0]))
+        made = delimited_list if name == "DELIMITED_LIST" else delimited_subsequence
+        return plain(made(trees[0], trees[1:]))
+
+    def _misused(self, node: Group, message: str, help: str) -> Meaning:
+        self._problems.report("named-group", node.start, node.end, message, help)
+        return NO_TEXT
 
     def _evaluated(self, parts: Iterable[_Parts]) -> list[Meaning]:
         return [self._combiner.sequence(part) for part in parts]
@@ -202,6 +248,13 @@ class _Translator:
 
     def _refuse(self, node: Node, code: str, what: str, help: str) -> None:
         self._problems.report(code, node.start, node.end, f"{what} is not supported", help)
+
+
+def _text_of(body: Node) -> str | None:
+    """The characters of a body that has nothing else."""
+    parts = body.parts if isinstance(body, Sequence) else (body,)
+    texts = [part.text for part in parts if isinstance(part, Text) and not part.flags.ignore_case]
+    return "".join(texts) if len(texts) == len(parts) else None
 
 
 def _branches(root: Node) -> SequenceOf[Node]:

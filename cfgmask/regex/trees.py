@@ -19,6 +19,7 @@ from cfgmask.grammar.regex_tree import (
     Literal,
     RegexTree,
     Repetition,
+    Substring,
     char_class,
 )
 
@@ -161,7 +162,7 @@ class TreeBuilder:
                 return part.minimum == 0 or below[0]
             if isinstance(part, Complement):
                 return not below[0]
-            return part is EMPTY_TEXT
+            return part is EMPTY_TEXT or isinstance(part, Substring)
 
         return fold_tree(tree, self._nullable, combine)
 
