@@ -1,5 +1,6 @@
 #include "random_grammar.h"
 
+#include <array>
 #include <optional>
 #include <random>
 #include <string_view>
@@ -34,8 +35,11 @@ class GrammarMaker {
     symbols_ = nonterminals_;
     for (uint32_t n = 1 + source_.below(5); n > 0; --n) symbols_.push_back(make_terminal());
     if (source_.below(4) == 0) symbols_.push_back(make_token_set());
+    const bool parametric = source_.below(4) == 0;
+    for (uint32_t n = parametric ? 1 + source_.below(4) : 0; n > 0; --n) symbols_.push_back(make_call());
     for (const uint32_t nonterminal : nonterminals_)
-      for (uint32_t n = 1 + source_.below(3); n > 0; --n) builder_.alternative(nonterminal, make_alternative());
+      for (uint32_t n = 1 + source_.below(3); n > 0; --n)
+        builder_.alternative(nonterminal, make_alternative(), parametric ? make_condition() : Condition());
     const bool complete = source_.below(3) == 0;
     const bool ignore_initial = source_.flip();
     const bool ignore_final = source_.flip();
@@ -64,6 +68,31 @@ class GrammarMaker {
     std::vector<uint32_t> ids;
     for (uint32_t n = source_.below(4); n > 0; --n) ids.push_back(source_.below(n_vocab_));
     return builder_.token_set(std::move(ids), random_of(scopes_), "token set");
+  }
+
+  // Few bits, so that values come again.
+  Bits make_bits() {
+    const uint32_t low = source_.below(2);
+    return {low, low + 1 + source_.below(2)};
+  }
+
+  uint32_t make_call() {
+    using Kind = Argument::Kind;
+    const Kind kind = std::array{Kind::kMasked, Kind::kIncrement, Kind::kDecrement}[source_.below(3)];
+    return builder_.call(random_of(nonterminals_), {kind, source_.below(8), source_.below(8), make_bits()});
+  }
+
+  Condition make_condition() {
+    Condition condition;
+    for (uint32_t n = source_.below(3); n > 0; --n) {
+      const auto relation = static_cast<ConditionStep::Operator>(source_.below(6));
+      condition.push_back({relation, source_.flip(), make_bits(), source_.below(4)});
+    }
+    if (condition.size() == 2) {
+      const auto join = source_.flip() ? ConditionStep::Operator::kAnd : ConditionStep::Operator::kOr;
+      condition.push_back({join, false, {}, 0});
+    }
+    return condition;
   }
 
   std::vector<uint32_t> make_alternative() {

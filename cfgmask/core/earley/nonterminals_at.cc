@@ -4,7 +4,8 @@
 
 namespace cfgmask {
 
-// One pass over all alternatives that a text has met, for people who ask why: items do not know their nonterminal, and need not.
+// One pass over all alternatives that a text has met, for people who ask why: items do not know their nonterminal, and
+// need not.
 std::vector<uint32_t> Parser::nonterminals_at(std::span<const RestId> rests) const {
   std::vector<uint32_t> found;
   for (uint32_t nonterminal = 0; nonterminal < alternatives_.size(); ++nonterminal) {
