@@ -7,6 +7,7 @@ from importlib import metadata
 import click
 
 from cfgmask.cli.check import check
+from cfgmask.cli.convert import convert
 from cfgmask.cli.generate import generate
 from cfgmask.cli.mask import mask
 from cfgmask.cli.output import make_streams_tolerant
@@ -42,5 +43,6 @@ def _print_version(ctx: click.Context) -> None:
 
 
 main.add_command(check)
+main.add_command(convert)
 main.add_command(generate)
 main.add_command(mask)

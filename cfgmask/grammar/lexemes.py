@@ -21,7 +21,6 @@ from cfgmask.diagnostics import Span
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import (
-    EMPTY_TEXT,
     Alternation,
     CharClass,
     Concatenation,
@@ -38,6 +37,7 @@ _MANY = 16
 _MAX_DEPTH = 60
 """Levels of nesting that terminals may come to, well below what `Limits.max_nesting` allows by default."""
 _MAX_NAME = 60
+_MAX_LITERAL = 1_000
 
 
 def with_lexemes(grammar: GrammarIR) -> GrammarIR:
@@ -154,10 +154,9 @@ class _Merge:
             return None
         if len(lexemes) == 1:
             return lexemes[0]
-        trees = tuple(lexeme.tree for lexeme in lexemes)
         joined = _Lexeme(
             _written(lexemes, is_choice),
-            (Alternation(trees) if is_choice else Concatenation(trees)) if trees else EMPTY_TEXT,
+            _tree([lexeme.tree for lexeme in lexemes], is_choice),
             is_atom=not lexemes,
             has_names=any(lexeme.has_names for lexeme in lexemes),
             of_text=any(lexeme.of_text for lexeme in lexemes),
@@ -171,6 +170,16 @@ class _Merge:
         if lexeme.has_names and not self.across_names:
             return False
         return lexeme.n_loops <= 1 and lexeme.depth <= _MAX_DEPTH
+
+
+def _tree(trees: list[RegexTree], is_choice: bool) -> RegexTree:
+    if is_choice:
+        return Alternation(tuple(trees))
+    literals = [tree.data for tree in trees if isinstance(tree, Literal)]
+    # Rules may double a text again and again.
+    if len(literals) == len(trees) and sum(map(len, literals)) <= _MAX_LITERAL:
+        return Literal(b"".join(literals))
+    return Concatenation(tuple(trees))
 
 
 def _repeated(body: _Lexeme, repeat: Repeat) -> _Lexeme | None:

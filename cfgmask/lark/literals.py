@@ -121,6 +121,7 @@ def parse_priority(token: str) -> int:
     raise LiteralError("lark-bad-priority", message, 0, len(token), help)
 
 
+_NAME_IN_SET = re.compile(r"\s*<[^<>\s]+>\s*")
 _ID_RANGE = re.compile(r"\s*(?P<low>\d+)\s*(?:-\s*(?P<high>\d+)\s*)?")
 
 
@@ -134,7 +135,7 @@ class TokenSetText:
 
 
 def parse_special_tokens(token: str) -> TokenSetText:
-    """`<name>` (with its angle brackets), `<[5]>`, `<[1-3,7]>`, `<[^2]>`, `<[*]>`. Raises LiteralError."""
+    """`<name>` (with its angle brackets), `<[5]>`, `<[1-3,7]>`, `<[^2,<name>]>`, `<[*]>`. Raises LiteralError."""
     if not token.startswith("<["):
         return TokenSetText(names=(token,))
     body, first = token[2:-2], 2
@@ -146,10 +147,14 @@ def parse_special_tokens(token: str) -> TokenSetText:
     if negated and body.strip() == "*":
         raise LiteralError("lark-bad-token-set", "`<[^*]>` is no token at all", 0, len(token))
     ranges: list[tuple[int, int]] = []
+    names: list[str] = []
     for piece in body.split(","):
-        ranges.append(_id_range(piece, first))
+        if _NAME_IN_SET.fullmatch(piece):
+            names.append(piece.strip())
+        else:
+            ranges.append(_id_range(piece, first))
         first += len(piece) + 1
-    return TokenSetText(ranges=tuple(sorted(ranges)), negated=negated)
+    return TokenSetText(tuple(names), tuple(sorted(ranges)), negated)
 
 
 def _id_range(piece: str, first: int) -> tuple[int, int]:
