@@ -104,6 +104,7 @@ class GrammarBuilder(RegexBuilder):
         """Add the rules of a plain schema; the symbol of its values.
 
         regexes, names  of the terminals that the schema's requests ask for, in their order
+        Raises ValueError for too few or too many.
         """
     def build(
         self,
@@ -124,10 +125,12 @@ class PlainSchema:
     """A JSON Schema whose keywords need no algebra, read to the last reference. Immutable; made by `PlainReader`."""
 
     @property
-    def requests(self) -> list[tuple[str, dict[str, Any]]]:
-        """Schemas of scalars with conditions, whose regexes the reader leaves to its caller, each with its key.
+    def requests(self) -> list[tuple[str, dict[str, Any] | tuple[tuple[str, ...], tuple[str, ...]]]]:
+        """What the reader leaves to its caller, each request with a key: those with equal keys are alike.
 
-        Schemas are alike if their keys are. The first is that of any number.
+        A dict is a schema of scalars and asks for one regex; the first of them is that of any number. Patterns and
+        names ask for the keys, none of them a name, that match each of the patterns, and then for those that match
+        none of them. The schema is plain only if no pattern matches a name or a key of another pattern.
         """
 
 class PlainReader:

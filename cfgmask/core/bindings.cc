@@ -371,8 +371,8 @@ void bind_grammar_builder(nb::module_& m) {
           "plain_schema",
           [](GrammarBuilder& self, const PyPlainSchema& schema, uint32_t scope, const std::vector<uint32_t>& regexes,
              const std::vector<std::string>& names) {
-            if (regexes.size() != nb::len(schema.requests) || names.size() != regexes.size())
-              throw nb::value_error("a plain schema needs a regex and a name for each of its requests");
+            if (regexes.size() != schema.n_regexes || names.size() != regexes.size())
+              throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
             self.nodes(regexes);
             return add_rules(schema.schema, self, scope, regexes, names);
           },

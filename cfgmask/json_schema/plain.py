@@ -1,8 +1,8 @@
-"""The short way for schemas that need no algebra: what the core reads by itself.
+"""The short way for schemas that need little algebra: what the core reads by itself.
 
-Most schemas say one thing at a time: types, properties, items, lists of values, alternatives that differ. The core
-brings those to rules some forty times faster than `lower` does; everything else, and whatever is wrong, is left to
-`lower`. Both make the same language of a plain schema, which the tests hold against each other.
+Most schemas say simple things: types, properties, items, lists of values, alternatives that differ. The core brings
+those to rules some forty times faster than `lower` does; everything else, and whatever is wrong, is left to `lower`.
+Both make the same language of a plain schema, which the tests hold against each other.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Scope, Terminal
 from cfgmask.grammar.regex_tree import NOTHING
-from cfgmask.json_schema import algebra, lexemes
+from cfgmask.json_schema import algebra, decide, lexemes
 from cfgmask.json_schema.drafts import draft_of_uri
+from cfgmask.json_schema.keys import Keys, key_pattern
 from cfgmask.json_schema.nodes import Dialect, Node
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
-from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
+from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, read_pattern, string_set
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.survey import form_problem
@@ -65,12 +67,12 @@ def plain_schema(
     found = _reader(dialect, options.formats).read(value, limits.max_nesting, limits.max_rules)
     if found is None:
         return None
-    terminals = []
-    for key, scalar in found.requests:
-        terminal = _terminal(_Request(key, dialect, scalar), options, limits)
-        if terminal is None:
+    terminals: list[Terminal] = []
+    for key, asked in found.requests:
+        some = _answer(_Request(key, dialect, asked), options, limits)
+        if not some:
             return None
-        terminals.append(terminal)
+        terminals += some
     return Plain(found, tuple(terminals), lexemes.scope("json", options))
 
 
@@ -113,28 +115,56 @@ def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
     return _core.PlainReader(asserted, dialect.draft.id_keyword, dialect.draft.reference_hides_siblings)
 
 
+_Patterns: TypeAlias = tuple[str, ...]
+_Names: TypeAlias = tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class _Request:
-    """A schema of scalars, known by its key."""
+    """What the core asks for, known by its key; see `_core.PlainSchema.requests`."""
 
     key: str
     dialect: Dialect
-    schema: dict[str, Any] = field(compare=False)
+    asked: dict[str, Any] | tuple[_Patterns, _Names] = field(compare=False)
 
 
 @lru_cache(maxsize=4096)
-def _terminal(request: _Request, options: JsonSchemaOptions, limits: Limits) -> Terminal | None:
-    """The terminal of such a schema; None where it has none or its own problems."""
-    node = Node(read_object(request.schema, limits).value, "", "", request.dialect)
-    if any(form_problem(node, keyword) is not None for keyword in node.keywords):
-        return None
+def _answer(request: _Request, options: JsonSchemaOptions, limits: Limits) -> tuple[Terminal, ...]:
+    """The terminals that are asked for; none where the schema is not plain after all, or there is something wrong."""
     try:
         with session(limits):
-            found = _scalars(node, options, limits)
-            terminals = [] if refusals_of_scalars(found) else scalars(found)
+            if isinstance(request.asked, tuple):
+                return _keys(*request.asked, limits)
+            return _scalar(request.asked, request.dialect, options, limits)
     except LimitExceeded:
-        return None
-    return terminals[0] if len(terminals) == 1 and terminals[0].regex != NOTHING else None
+        return ()
+
+
+def _scalar(
+    schema: dict[str, Any], dialect: Dialect, options: JsonSchemaOptions, limits: Limits
+) -> tuple[Terminal, ...]:
+    node = Node(read_object(schema, limits).value, "", "", dialect)
+    if any(form_problem(node, keyword) is not None for keyword in node.keywords):
+        return ()
+    found = _scalars(node, options, limits)
+    terminals = () if refusals_of_scalars(found) else tuple(scalars(found))
+    return terminals if len(terminals) == 1 and terminals[0].regex != NOTHING else ()
+
+
+def _keys(patterns: _Patterns, names: _Names, limits: Limits) -> tuple[Terminal, ...]:
+    read = [read_pattern(pattern, "", limits) for pattern in patterns]
+    if any(found.refusals for found in read):
+        return ()
+    found = [key_pattern(pattern.pattern) for pattern in read]
+    if any(pattern.matches(name) for pattern in found for name in names):
+        return ()
+    classes = [Keys(include=(pattern,)) for pattern in found]
+    if any(not (a & b).is_empty for a, b in combinations(classes, 2)):
+        return ()
+    classes.append(Keys(exclude=tuple(dict.fromkeys(found))))
+    if any(keys.is_empty or decide.is_empty(lexemes.other_key_text(keys, names)) for keys in classes):
+        return ()
+    return tuple(lexemes.other_key(keys, names) for keys in classes)
 
 
 def _scalars(node: Node, options: JsonSchemaOptions, limits: Limits) -> Normal:

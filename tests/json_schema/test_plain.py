@@ -71,6 +71,61 @@ PLAIN: dict[str, Any] = {
             {"type": "object", "properties": {"y": {}, "kind": {"enum": ["b", "c"]}}, "required": ["kind"]},
         ]
     },
+    "conditions beside alternatives": {"anyOf": [{"type": "string"}, {"type": "null"}], "maxLength": 2},
+    "alternatives of needed keys": {
+        "type": "object",
+        "properties": {"a": {"type": "null"}, "b": {"type": "null"}},
+        "anyOf": [{"required": ["b"]}, {"required": ["a"]}],
+    },
+    "alternatives of keys before the keys": {
+        "oneOf": [
+            {"properties": {"b": {"const": "x"}}, "required": ["b"]},
+            {"properties": {"c": {}, "b": {"const": "y"}}, "required": ["b"]},
+        ],
+        "properties": {"a": {"type": "null"}, "b": {"type": "string"}},
+        "type": "object",
+    },
+    "objects that meet": {
+        "allOf": [
+            {"properties": {"a": {"type": "null"}}, "required": ["c", "a"]},
+            {"properties": {"b": {"enum": ["x", "y"]}, "c": {"type": ["null", "string"]}}, "required": ["b"]},
+            {"properties": {"b": {"enum": ["y", "z"]}, "c": {"enum": ["u", 3]}}, "type": "object"},
+        ]
+    },
+    "a closed object that meets another": {
+        "allOf": [
+            {"type": "object", "properties": {"a": {}, "b": {"type": "null"}}, "additionalProperties": False},
+            {"properties": {"c": {}, "a": {"const": "x"}}},
+        ]
+    },
+    "maps that meet": {
+        "type": "object",
+        "allOf": [
+            {"additionalProperties": {"type": ["null", "string"]}},
+            {"additionalProperties": {"enum": [None, 1]}},
+        ],
+    },
+    "arrays that meet": {
+        "type": "array",
+        "prefixItems": [{"type": ["string", "null"]}, {}],
+        "allOf": [{"items": {"type": "null"}, "minItems": 1}, {"items": {"enum": [None, "a"]}, "maxItems": 3}],
+    },
+    "arrays that end where nothing fits": {
+        "type": "array",
+        "allOf": [{"prefixItems": [{"const": "a"}, {"type": "null"}]}, {"items": {"type": "string"}}],
+    },
+    "keys by a pattern": {
+        "type": "object",
+        "patternProperties": {"^a": {"type": "null"}},
+        "additionalProperties": False,
+    },
+    "keys by patterns": {
+        "type": "object",
+        "properties": {"x": {"const": 1}},
+        "patternProperties": {"^a": {"type": "null"}, "^b+$": {"const": "b"}},
+        "additionalProperties": {"type": "string"},
+        "required": ["x", "c"],
+    },
     "one schema in allOf": {"allOf": [{"type": "string"}]},
     "what is beside a reference in draft 7": {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -110,11 +165,15 @@ LEFT: list[Any] = [
     True,
     {"type": "object", "minProperties": 1},
     {"type": "string", "enum": ["a"], "pattern": "a"},
-    {"anyOf": [{"type": "string"}], "maxLength": 2},
     {"type": "null", "anyOf": [{"type": "string"}]},
     {"oneOf": [{"type": "integer"}, {"type": "number"}]},
     {"oneOf": [{"const": "a"}, {"enum": ["b", "a"]}]},
-    {"allOf": [{"type": "string"}, {"maxLength": 2}]},
+    {"allOf": [{"type": "string", "minLength": 1}, {"maxLength": 2}]},
+    {"allOf": [{"properties": {"a": {"type": "null"}}}, {"properties": {"a": {"type": "string"}}}]},
+    {"patternProperties": {"^a": {}}, "properties": {"ab": {}}},
+    {"patternProperties": {"^a": {}, "b$": {}}},
+    {"patternProperties": {"(": {}}},
+    {"patternProperties": {"": {}}, "additionalProperties": False},
     {"not": {}},
     {"$ref": "#/$defs/a", "$defs": {"a": {}}, "maxLength": 2},
     {"$defs": {"a": {"$id": "b", "properties": {"c": {}}}}, "$ref": "#/$defs/a/properties/c"},
@@ -215,7 +274,10 @@ def _deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         "minItems": st.integers(0, 3),
         "maxItems": st.integers(0, 3),
         "pattern": PATTERNS,
+        "patternProperties": st.dictionaries(PATTERNS, inner, max_size=2),
         "title": TEXTS,
+        "anyOf": st.lists(inner, min_size=1, max_size=2),
+        "allOf": st.lists(inner, min_size=1, max_size=2),
     }
     objects = st.fixed_dictionaries({}, optional=keywords)
     flawed = st.builds(lambda schema, key, flaw: schema | {key: flaw}, objects, st.sampled_from(list(keywords)), _FLAWS)

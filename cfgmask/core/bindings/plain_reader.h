@@ -30,7 +30,11 @@ namespace nb = nanobind;
 // A plain schema and what it asks of Python: the regex of each scalar that has conditions.
 struct PyPlainSchema {
   PlainSchema schema;
-  nb::list requests;  // (key, schema): requests are alike if and only if their keys are
+  // (key, what is asked): requests are alike if and only if their keys are. A dict is a schema of scalars, which has
+  // one regex. A tuple (patterns, names) asks for the keys, none of them a name, that match each of the patterns, and
+  // for those that match none; it has as many regexes, if the patterns share no keys and match no name.
+  nb::list requests;
+  size_t n_regexes = 0;
 };
 
 // How the schemas of one dialect are read.
@@ -59,6 +63,7 @@ class PlainReader {
     kOneOf,
     kAllOf,
     kProperties,
+    kPatternProperties,
     kRequired,
     kAdditionalProperties,
     kMinProperties,
@@ -91,6 +96,7 @@ class PlainReader {
       "oneOf",
       "allOf",
       "properties",
+      "patternProperties",
       "required",
       "additionalProperties",
       "minProperties",
@@ -135,12 +141,8 @@ class PlainReading {
     request({{"type", nb::str("number")}});
     schema_.set_root(value(root_, "#", 0));
     for (const auto& branches : exclusive_) check_exclusive(branches);
-    for (const auto& [id, kinds] : narrowed_) {
-      const auto found = schema_.kinds(id);
-      if (!found || (*found & ~kinds) != 0) throw NotPlain();
-    }
     if (!schema_.all_live()) throw NotPlain();
-    return {std::move(schema_), std::move(requests_)};
+    return {std::move(schema_), std::move(requests_), n_regexes_};
   }
 
  private:
@@ -153,7 +155,6 @@ class PlainReading {
   static constexpr size_t kMaxPointer = 200;
   static constexpr size_t kMaxBranches = 64;
   static constexpr uint64_t kMaxCount = INT32_MAX - 1;
-  // What a rule costs of max_rules; as cfgmask/json_schema/rules.py counts.
   static constexpr uint64_t kStepsPerRule = 10;
   static constexpr int64_t kSafeInteger = int64_t{1} << 53;
 
@@ -255,7 +256,7 @@ class PlainReading {
     level_.push_back(schema.ptr());
     const Said said = keywords(schema);
     PlainValueId id =
-        said[PlainReader::kReference].is_valid() ? referred(said, depth) : described(said, pointer, depth);
+        said[PlainReader::kReference].is_valid() ? referred(said, depth) : described(schema, said, pointer, depth);
     level_.pop_back();
     Known& finished = known_[schema.ptr()];  // the table may have grown
     if (finished.id) {
@@ -342,16 +343,19 @@ class PlainReading {
     return found;
   }
 
-  PlainValueId described(const Said& said, const std::string& pointer, uint64_t depth) {
+  PlainValueId described(nb::handle schema, const Said& said, const std::string& pointer, uint64_t depth) {
     require(!said[PlainReader::kOther].is_valid());
     require(!said[PlainReader::kIdentifier].is_valid() || is_root() || !is_text(said[PlainReader::kIdentifier]));
+    const PlainValueId own = described_here(said, pointer, depth);
+    if (!said[PlainReader::kAnyOf].is_valid() && !said[PlainReader::kOneOf].is_valid() &&
+        !said[PlainReader::kAllOf].is_valid())
+      return own;
+    return combined(schema, own, pointer, depth);
+  }
+
+  // What the keywords say that look at the value without further schemas for the same value.
+  PlainValueId described_here(const Said& said, const std::string& pointer, uint64_t depth) {
     const Types types = allowed_types(said[PlainReader::kType]);
-    for (const auto& [keyword, name] :
-         {std::pair{PlainReader::kAnyOf, "anyOf"}, {PlainReader::kOneOf, "oneOf"}, {PlainReader::kAllOf, "allOf"}}) {
-      if (!said[keyword].is_valid()) continue;
-      require(!says_more(said, {keyword, PlainReader::kType}));
-      return combined(keyword, name, said[keyword], types, said[PlainReader::kType].is_valid(), pointer, depth);
-    }
     Value value;
     value.name = pointer;
     auto array = array_shape(said, pointer, depth);
@@ -367,15 +371,36 @@ class PlainReading {
         require(!said[PlainReader::kUniqueItems].is_valid() || is_false(said[PlainReader::kUniqueItems]) ||
                 value.array->maximum <= 1);
     }
-    require(!value.terminals.empty() || value.array || value.object);
     count_rules(value);
+    return added(std::move(value));
+  }
+
+  // A set of values, which must not be empty.
+  PlainValueId added(Value value) {
+    require(!value.is_empty());
+    if (value.alternatives.size() == 1) return value.alternatives[0];
     return schema_.add(std::move(value));
   }
 
+  PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
+    if (a == b || b == PlainSchema::any()) return a;
+    if (a == PlainSchema::any()) return b;
+    auto found = schema_.meet(a, b);
+    require(found.has_value());
+    spend(found->object ? 2 * found->object->members.size() + 1 : 1);
+    found->name = pointer;
+    return added(std::move(*found));
+  }
+
+  // What a value costs of max_rules; as cfgmask/json_schema/rules.py and object_algebra.py count.
   void count_rules(const Value& value) {
-    n_rules_ += 1 + (value.array ? 2 + value.array->prefix.size() : 0) +
-                (value.object ? 2 * (value.object->members.size() + 1) : 0);
-    if (n_rules_ * kStepsPerRule > max_rules_) throw LimitExceeded("max_rules", max_rules_);
+    spend(kStepsPerRule * (1 + (value.array ? 2 + value.array->prefix.size() : 0) +
+                           (value.object ? 2 * (value.object->members.size() + 1) : 0)));
+  }
+
+  void spend(uint64_t steps) {
+    n_steps_ += steps;
+    if (n_steps_ > max_rules_) throw LimitExceeded("max_rules", max_rules_);
   }
 
   struct Types {
@@ -414,23 +439,53 @@ class PlainReading {
     return 0;
   }
 
-  // `anyOf`, `oneOf` whose alternatives have nothing in common, and `allOf` of one schema.
-  PlainValueId combined(Keyword keyword, const char* name, nb::handle held, Types types, bool narrows,
-                        const std::string& pointer, uint64_t depth) {
-    require(PyList_CheckExact(held.ptr()));
-    const auto n = static_cast<size_t>(PyList_GET_SIZE(held.ptr()));
-    require(n > 0 && (keyword != PlainReader::kAllOf || n == 1));
-    Value either;
-    either.name = pointer;
-    for (size_t i = 0; i < n; ++i) {
-      const nb::handle branch = PyList_GET_ITEM(held.ptr(), static_cast<Py_ssize_t>(i));
-      either.alternatives.push_back(value(branch, below(pointer, name, std::to_string(i)), depth + 1));
+  // With the schemas that apply to the same value. Keys are written in the order in which the schema names them, so
+  // keywords that name keys are taken in the order in which they stand.
+  PlainValueId combined(nb::handle schema, PlainValueId own, const std::string& pointer, uint64_t depth) {
+    std::vector<PlainValueId> parts;
+    bool own_place_taken = false;
+    PyObject *key = nullptr, *held = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(schema.ptr(), &at, &key, &held) != 0;) {
+      PyObject* code = PyDict_GetItemWithError(reader_.codes_.ptr(), key);
+      if (code == nullptr) continue;
+      const auto keyword = static_cast<Keyword>(PyLong_AsLong(code));
+      if (keyword == PlainReader::kProperties) {
+        parts.push_back(own);
+        own_place_taken = true;
+      } else if (keyword == PlainReader::kAllOf) {
+        const auto all = branches(held, "allOf", pointer, depth);
+        parts.insert(parts.end(), all.begin(), all.end());
+      } else if (keyword == PlainReader::kAnyOf) {
+        parts.push_back(either(branches(held, "anyOf", pointer, depth), pointer));
+      } else if (keyword == PlainReader::kOneOf) {
+        auto narrowed = branches(held, "oneOf", pointer, depth);
+        for (PlainValueId& id : narrowed) id = own_place_taken ? both(own, id, pointer) : both(id, own, pointer);
+        if (narrowed.size() > 1) exclusive_.push_back(narrowed);
+        parts.push_back(either(std::move(narrowed), pointer));
+      }
     }
-    if (keyword == PlainReader::kOneOf && n > 1) exclusive_.push_back(either.alternatives);
-    count_rules(either);
-    const PlainValueId id = n == 1 ? either.alternatives[0] : schema_.add(std::move(either));
-    if (narrows) narrowed_.emplace_back(id, types.integers ? types.kinds & ~PlainSchema::kNumber : types.kinds);
-    return id;
+    if (!own_place_taken) parts.push_back(own);
+    PlainValueId whole = parts[0];
+    for (size_t i = 1; i < parts.size(); ++i) whole = both(whole, parts[i], pointer);
+    return whole;
+  }
+
+  std::vector<PlainValueId> branches(nb::handle held, const char* keyword, const std::string& pointer, uint64_t depth) {
+    require(PyList_CheckExact(held.ptr()) && PyList_GET_SIZE(held.ptr()) > 0);
+    std::vector<PlainValueId> found;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(held.ptr()); ++i)
+      found.push_back(value(PyList_GET_ITEM(held.ptr(), i), below(pointer, keyword, std::to_string(i)), depth + 1));
+    return found;
+  }
+
+  PlainValueId either(std::vector<PlainValueId> parts, const std::string& pointer) {
+    Value union_of;
+    union_of.name = pointer;
+    for (PlainValueId part : parts) {
+      auto& known = union_of.alternatives;
+      if (std::find(known.begin(), known.end(), part) == known.end()) known.push_back(part);
+    }
+    return added(std::move(union_of));
   }
 
   void check_exclusive(const std::vector<PlainValueId>& branches) const {
@@ -507,17 +562,39 @@ class PlainReading {
         const uint32_t name = schema_.name(called);
         const PlainValueId member = inner(held, below(pointer, "properties", called), depth);
         const auto found = needed.find(name);
-        object.members.push_back({name, member, found != needed.end()});
+        object.members.push_back({name, member, found != needed.end(), true});
         if (found != needed.end()) found->second = false;
       }
     }
     for (uint32_t name : order) {
       if (!needed[name]) continue;
       require(object.others.has_value() || (types.kinds & PlainSchema::kObject) == 0);
-      object.members.push_back({name, object.others.value_or(PlainSchema::any()), true});
+      object.members.push_back({name, object.others.value_or(PlainSchema::any()), true, false});
     }
+    if (said[PlainReader::kPatternProperties].is_valid())
+      add_classes(said[PlainReader::kPatternProperties], object, pointer, depth);
     check_key_counts(said, types, object, order.size());
     return object;
+  }
+
+  void add_classes(nb::handle patterns, PlainSchema::Object& object, const std::string& pointer, uint64_t depth) {
+    require(PyDict_CheckExact(patterns.ptr()));
+    nb::list asked;
+    PyObject *key = nullptr, *held = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(patterns.ptr(), &at, &key, &held) != 0;) {
+      asked.append(nb::handle(key));
+      object.classes.push_back({0, inner(held, below(pointer, "patternProperties", text(key)), depth)});
+    }
+    if (object.classes.empty()) return;
+    nb::list names;
+    for (const auto& member : object.members) {
+      const std::string& name = schema_.name_at(member.name);
+      names.append(nb::str(name.data(), name.size()));
+    }
+    nb::tuple request = nb::make_tuple(nb::tuple(asked), nb::tuple(names));
+    requests_.append(nb::make_tuple(nb::repr(request), request));
+    for (auto& c : object.classes) c.outside = static_cast<uint32_t>(n_regexes_++);
+    object.others_regex = static_cast<uint32_t>(n_regexes_++);
   }
 
   // Bounds on the number of keys are plain where they restrict nothing.
@@ -527,7 +604,7 @@ class PlainReading {
       require(count(said[PlainReader::kMinProperties]) <= n_required || !counts);
     if (said[PlainReader::kMaxProperties].is_valid()) {
       const size_t most = count(said[PlainReader::kMaxProperties]);
-      require((!object.others && most >= object.members.size()) || !counts);
+      require((!object.others && object.classes.empty() && most >= object.members.size()) || !counts);
     }
   }
 
@@ -637,7 +714,7 @@ class PlainReading {
     }
     const auto [at, is_new] = requested_.try_emplace(key, PlainSchema::any_number());
     if (is_new) {
-      const auto index = static_cast<uint32_t>(nb::len(requests_));
+      const auto index = static_cast<uint32_t>(n_regexes_++);
       requests_.append(nb::make_tuple(key, schema));
       const bool string = asked[0].second.equal(nb::str("string"));
       if (index > 0) at->second = schema_.outside(string ? PlainSchema::kString : PlainSchema::kNumber, index);
@@ -649,14 +726,14 @@ class PlainReading {
   nb::handle root_;
   uint64_t max_depth_;
   uint64_t max_rules_;
-  uint64_t n_rules_ = 0;
+  uint64_t n_steps_ = 0;
   PlainSchema schema_;
   nb::list requests_;
+  size_t n_regexes_ = 0;
   std::unordered_map<std::string, uint32_t> requested_;
   std::unordered_map<PyObject*, Known> known_;
   std::vector<PyObject*> level_;  // the schemas being read that say something about the same value
   std::vector<std::vector<PlainValueId>> exclusive_;
-  std::vector<std::pair<PlainValueId, uint32_t>> narrowed_;
 };
 
 inline nb::object PlainReader::read(const nb::object& schema, uint64_t max_nesting, uint64_t max_rules) const {

@@ -119,8 +119,9 @@ class Rules {
     return *keys_[name];
   }
 
-  // Any key but those of the members.
+  // Any key but those of the members and of the classes.
   uint32_t other_key(const PlainSchema::Object& object) {
+    if (object.others_regex) return outside_key(*object.others_regex);
     std::vector<std::string> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
     const RegexId regex = builder_.with([&](RegexStore& r) {
@@ -129,6 +130,20 @@ class Rules {
       return r.json_string(r.intersection({any_text_, r.complement(named)}), JsonEscapes::kAny);
     });
     return builder_.terminal(regex.value, scope_, 0, "KEY");
+  }
+
+  uint32_t outside_key(uint32_t regex) { return builder_.terminal(outside_[regex], scope_, 0, "KEY"); }
+
+  // A key that is no member, and its value; one rule where there are several kinds.
+  std::optional<Symbols> other_member(const PlainSchema::Object& object, const std::string& name) {
+    std::vector<Symbols> ways;
+    for (const auto& c : object.classes) ways.push_back({outside_key(c.outside), colon_, symbol_of(c.value)});
+    if (object.others) ways.push_back({other_key(object), colon_, symbol_of(*object.others)});
+    if (ways.empty()) return std::nullopt;
+    if (ways.size() == 1) return ways[0];
+    const uint32_t either = builder_.nonterminal(name + ".other");
+    for (const Symbols& way : ways) builder_.alternative(either, way);
+    return Symbols{either};
   }
 
   uint32_t terminal(uint32_t index) {
@@ -231,11 +246,11 @@ class Rules {
       }
       now = next;
     }
+    const auto other = other_member(object, name);
     for (const auto& state : {now.fresh, now.written}) {
       if (!state) continue;
-      if (object.others) {
-        const Symbols other{other_key(object), colon_, symbol_of(*object.others)};
-        add_repeated(*state, state == now.written, other, 0, kUnbounded, close_object_, name);
+      if (other) {
+        add_repeated(*state, state == now.written, *other, 0, kUnbounded, close_object_, name);
       } else {
         builder_.alternative(*state, Symbols{close_object_});
       }

@@ -43,10 +43,13 @@ std::string content_of(const PlainSchema::Value& value) {
   content.word(value.object ? 1 : 0);
   if (value.object) {
     content.optional(value.object->others);
+    content.word(value.object->others_regex.value_or(0));
+    content.list(value.object->classes, [](const auto& c) { return c.outside; });
+    content.list(value.object->classes, [](const auto& c) { return c.value.value; });
     for (const auto& member : value.object->members) {
       content.word(member.name);
       content.word(member.value.value);
-      content.word(member.required ? 1 : 0);
+      content.word((member.required ? 1U : 0U) | (member.listed ? 2U : 0U));
     }
   }
   return content.take();
@@ -73,20 +76,30 @@ PlainSchema::PlainSchema() {
   any.name = "any";
   any.terminals = {null(), true_(), false_(), any_number(), any_string()};
   any.array = Array{{}, PlainSchema::any()};
-  any.object = Object{{}, PlainSchema::any()};
+  any.object = Object{{}, {}, PlainSchema::any(), std::nullopt};
   by_content_.emplace(content_of(any), PlainSchema::any());
   values_.push_back(std::move(any));
+  defined_.push_back(true);
 }
 
 PlainValueId PlainSchema::add(Value value) {
   const auto [at, is_new] = by_content_.try_emplace(content_of(value), PlainValueId(values_.size()));
-  if (is_new) values_.push_back(std::move(value));
+  if (is_new) {
+    values_.push_back(std::move(value));
+    defined_.push_back(true);
+  }
   return at->second;
 }
 
 PlainValueId PlainSchema::reserve() {
   values_.emplace_back();
+  defined_.push_back(false);
   return PlainValueId(values_.size() - 1);
+}
+
+void PlainSchema::define(PlainValueId id, Value value) {
+  values_[id.value] = std::move(value);
+  defined_[id.value] = true;
 }
 
 uint32_t PlainSchema::name(std::string_view text) {
@@ -121,20 +134,6 @@ void PlainSchema::flatten(PlainValueId id, std::vector<PlainValueId>& out) const
     const auto& alternatives = at(next).alternatives;
     todo.insert(todo.end(), alternatives.begin(), alternatives.end());
   }
-}
-
-std::optional<uint32_t> PlainSchema::kinds(PlainValueId id) const {
-  std::vector<PlainValueId> parts;
-  flatten(id, parts);
-  if (parts.size() > kMaxAlternatives) return std::nullopt;
-  uint32_t kinds = 0;
-  for (PlainValueId part : parts) {
-    const Value& value = at(part);
-    for (uint32_t t : value.terminals) kinds |= terminals_[t].kind;
-    if (value.array) kinds |= kArray;
-    if (value.object) kinds |= kObject;
-  }
-  return kinds;
 }
 
 bool PlainSchema::disjoint(PlainValueId a, PlainValueId b) const {

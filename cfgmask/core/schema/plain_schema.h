@@ -1,5 +1,5 @@
-// JSON Schemas that need no algebra: in each of their schemas no two keywords say something about the same kind of
-// value, and alternatives have nothing in common where they must not. They are what people write most, and a first mask
+// JSON Schemas that need little algebra: what two keywords say about the same value is combined by a look at it, and
+// alternatives plainly have nothing in common where they must not. They are what people write most, and a first mask
 // waits for them, so they come from their values to rules without Python.
 //
 // A value is a set of JSON values: scalars as terminals, at most one shape of arrays and one of objects, and other
@@ -41,6 +41,12 @@ class PlainSchema {
     uint32_t name;
     PlainValueId value;
     bool required;
+    bool listed;  // among the properties; those come first
+  };
+  // Keys that are no members and match a pattern, all of them by one regex from outside, and what they hold.
+  struct KeyClass {
+    uint32_t outside;
+    PlainValueId value;
   };
   struct Array {
     std::vector<PlainValueId> prefix;
@@ -50,14 +56,18 @@ class PlainSchema {
   };
   struct Object {
     std::vector<Member> members;
-    std::optional<PlainValueId> others;  // what keys without names hold; none: there are no others
+    std::vector<KeyClass> classes;
+    std::optional<PlainValueId> others;    // what all other keys hold; none: there are no others
+    std::optional<uint32_t> others_regex;  // their regex from outside, where there are classes
   };
   struct Value {
     std::string name;  // of its rule; says nothing about the value
     std::vector<uint32_t> terminals;
     std::optional<Array> array;
     std::optional<Object> object;
-    std::vector<PlainValueId> alternatives;
+    std::vector<PlainValueId> alternatives;  // if there are any, there is nothing else
+
+    bool is_empty() const { return terminals.empty() && !array && !object && alternatives.empty(); }
   };
 
   PlainSchema();
@@ -69,7 +79,9 @@ class PlainSchema {
   PlainValueId add(Value value);
   // A value that refers to itself: its id is needed before its content is known.
   PlainValueId reserve();
-  void define(PlainValueId id, Value value) { values_[id.value] = std::move(value); }
+  void define(PlainValueId id, Value value);
+  // The values of both sets, which may be none; nullopt where it takes more than a look to tell.
+  std::optional<Value> meet(PlainValueId a, PlainValueId b);
   uint32_t name(std::string_view text);
   // Terminals.
   static constexpr uint32_t null() { return 0; }
@@ -88,20 +100,21 @@ class PlainSchema {
   const Terminal& terminal(uint32_t index) const { return terminals_[index]; }
   size_t n_terminals() const { return terminals_.size(); }
 
-  // The kinds that the values of a set have. nullopt for a set that leads to itself without going into a value.
-  std::optional<uint32_t> kinds(PlainValueId id) const;
   // Whether it is plain that two sets have no value in common.
   bool disjoint(PlainValueId a, PlainValueId b) const;
   // Whether it is plain that every set has a value.
   bool all_live() const;
 
  private:
+  class Meeting;
+
   void flatten(PlainValueId id, std::vector<PlainValueId>& out) const;
   bool disjoint_parts(const Value& a, const Value& b) const;
   bool told_apart(const Object& a, const Object& b) const;
   bool is_live(const Value& value, const std::vector<bool>& live) const;
 
   std::vector<Value> values_;
+  std::vector<bool> defined_;
   std::unordered_map<std::string, PlainValueId> by_content_;
   std::unordered_map<std::string, uint32_t> name_ids_;
   std::vector<const std::string*> names_;
