@@ -105,11 +105,11 @@ $(STAMPS)/demo: $(STAMPS)/tools pyproject.toml
 	touch $@
 
 $(STAMPS)/test: $(STAMPS)/tools pyproject.toml
-	$(EDITABLE) '.[demo,tiktoken,test]'
+	$(EDITABLE) '.[demo,server,tiktoken,test]'
 	touch $@
 
 $(STAMPS)/torch: $(STAMPS)/test
-	$(EDITABLE) '.[demo,tiktoken,test,torch,train,transformers]'
+	$(EDITABLE) '.[demo,server,tiktoken,test,torch,train,transformers]'
 	touch $@
 
 $(STAMPS)/bench: $(STAMPS)/tools pyproject.toml

@@ -236,6 +236,12 @@ class Matcher:
     def is_finished(self) -> bool:
         """Whether an end token was consumed; then only end tokens are allowed."""
     @property
+    def state(self) -> int:
+        """A number of where it stands: matchers of one grammar with the same number have the same masks from here on.
+
+        0 once an end token was consumed. The others mean nothing, and two numbers may mean the same.
+        """
+    @property
     def n_steps(self) -> int:
         """Steps that `rollback` can take back."""
     def forced_bytes(self) -> bytes:

@@ -54,4 +54,5 @@ def test_numpy_loop() -> None:
 
 def test_every_example_is_tested() -> None:
     tested = Path(__file__).read_text()
-    assert all(f'run("{path.name}")' in tested for path in FOLDER.glob("*.py"))
+    # The server does not end by itself: tests/integrations/test_server.py asks it.
+    assert all(f'run("{path.name}")' in tested for path in FOLDER.glob("*.py") if path.name != "server.py")

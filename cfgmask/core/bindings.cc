@@ -482,6 +482,8 @@ void bind_matcher(nb::module_& m) {
       .def_prop_ro(
           "is_finished", [](PyMatcher& self) { return self.matcher.is_finished(); }, docs::Matcher_is_finished)
       .def_prop_ro(
+          "state", [](PyMatcher& self) { return self.matcher.state_number(); }, docs::Matcher_state)
+      .def_prop_ro(
           "n_steps", [](PyMatcher& self) { return self.matcher.n_steps(); }, docs::Matcher_n_steps)
       .def(
           "forced_bytes", [](PyMatcher& self) { return to_bytes(self.matcher.forced_bytes(kMaxForcedBytes)); },

@@ -106,6 +106,8 @@ class Matcher {
   bool is_accepting();
   bool is_finished() const { return history_.finished(); }
   size_t n_steps() const { return history_.size(); }
+  // Equal for matchers of one grammar that have the same masks from here on; 0 once an end token was consumed.
+  uint64_t state_number() const { return is_finished() ? 0 : uint64_t{state().value} + 1; }
   std::string forced_bytes(size_t max_bytes);
   std::vector<std::string> expected();
   // What becomes of a token, and what the grammar expects at the place that decides it; matcher/token_fate.cc.

@@ -1,0 +1,297 @@
+"""The example server, asked by the official client.
+
+    python -m pytest tests/integrations/test_server.py --slow
+
+runs 200 clients at once, too: different schemas, clients that go away, bad schemas, long prompts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib.util
+import json
+import random
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+for library in ("llama_cpp", "fastapi", "uvicorn", "jsonschema"):
+    pytest.importorskip(library, reason=f"{library} is not installed")
+openai = pytest.importorskip("openai", reason="the client is not installed")
+httpx = pytest.importorskip("httpx", reason="httpx is not installed")
+import jsonschema  # noqa: E402
+import uvicorn  # noqa: E402
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "server.py"
+
+
+@pytest.fixture(scope="module")
+def example() -> Any:
+    spec = importlib.util.spec_from_file_location("example_server", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # pydantic looks its types up there
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextlib.contextmanager
+def running(example: Any, **settings: Any) -> Iterator[str]:
+    """The address of a server of these settings."""
+    server = uvicorn.Server(uvicorn.Config(example.create_app(example.Settings(**settings)), port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def address(example: Any) -> Iterator[str]:
+    with running(example, slots=2, queue=4) as address:
+        yield address
+
+
+def client_of(address: str) -> Any:
+    return openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0, timeout=120)
+
+
+@pytest.fixture
+def client(address: str) -> Any:
+    return client_of(address)
+
+
+def schema_format(schema: Any, name: str = "thing") -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
+
+
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": 10}, "age": {"type": "integer", "maximum": 150}},
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+ASK: dict[str, Any] = {
+    "model": "demo",
+    "messages": [{"role": "user", "content": "Anna is 34 years old and lives in Oslo."}],
+    "max_tokens": 100,
+}
+
+
+def wait_until_free(address: str, slots: int) -> None:
+    deadline = time.monotonic() + 60
+    while httpx.get(f"{address}/health").json()["free"] < slots:
+        assert time.monotonic() < deadline, "a slot was never given back"
+        time.sleep(0.02)
+
+
+def test_a_schema(client: Any) -> None:
+    answer = client.chat.completions.create(**ASK, response_format=schema_format(PERSON))
+    (choice,) = answer.choices
+    jsonschema.validate(json.loads(choice.message.content), PERSON)
+    assert choice.finish_reason == "stop"
+
+
+def test_streaming(client: Any) -> None:
+    options = ASK | {"temperature": 0, "seed": 1, "response_format": schema_format(PERSON)}
+    chunks = [chunk.choices[0] for chunk in client.chat.completions.create(**options, stream=True)]
+    text = "".join(chunk.delta.content for chunk in chunks)
+    assert len(chunks) > 3
+    assert chunks[-1].finish_reason == "stop"
+    assert text == client.chat.completions.create(**options).choices[0].message.content
+
+
+@pytest.mark.parametrize(
+    ("wanted", "texts"),
+    [
+        ({"type": "choice", "choices": ["yes", "no"]}, {"yes", "no"}),
+        ({"type": "regex", "pattern": "[12]"}, {"1", "2"}),
+        ({"type": "lark", "grammar": 'start: "a" | "b"'}, {"a", "b"}),
+    ],
+    ids=lambda value: value.get("type") if isinstance(value, dict) else "",
+)
+def test_other_formats(client: Any, wanted: Any, texts: set[str]) -> None:
+    answer = client.completions.create(
+        model="demo", prompt="Answer: ", max_tokens=8, extra_body={"response_format": wanted}
+    )
+    assert answer.choices[0].text in texts
+
+
+@pytest.mark.parametrize("wanted", [None, {"type": "text"}])
+def test_no_format(client: Any, wanted: Any) -> None:
+    body = {} if wanted is None else {"extra_body": {"response_format": wanted}}
+    answer = client.completions.create(model="demo", prompt="Anna is", max_tokens=5, temperature=0, **body)
+    assert answer.choices[0].text
+    streamed = client.completions.create(
+        model="demo", prompt="Anna is", max_tokens=5, temperature=0, stream=True, **body
+    )
+    assert "".join(chunk.choices[0].text for chunk in streamed) == answer.choices[0].text
+
+
+def test_cut_off(client: Any) -> None:
+    answer = client.chat.completions.create(**ASK | {"max_tokens": 2}, response_format=schema_format(PERSON))
+    assert answer.choices[0].finish_reason == "length"
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        ({"response_format": {"type": "xml"}}, "response_format.type", "invalid_request"),
+        ({"response_format": {"type": "regex", "pattern": "a", "flags": "i"}}, "response_format.flags", None),
+        ({"response_format": {"type": "regex", "pattern": "("}}, "response_format", "invalid_format"),
+        ({"response_format": schema_format({"type": "strin"})}, "response_format", "invalid_format"),
+        ({"response_format": {"type": "regex", "pattern": "a" * 300_000}}, "response_format", "format_too_large"),
+        ({"n": 3}, "n", "invalid_request"),
+        ({"temperature": "hot"}, "temperature", "invalid_request"),
+        ({"messages": []}, "messages", "invalid_request"),
+        ({"messages": [{"role": "tool", "content": "x"}]}, "messages.0.role", "invalid_request"),
+        ({"messages": [{"role": "user", "content": "word " * 600}]}, "prompt", "context_length_exceeded"),
+        ({"messages": [{"role": "user", "content": "word " * 100_000}]}, "prompt", "context_length_exceeded"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_errors_are_named(address: str, client: Any, body: Any, param: str, code: str | None, stream: bool) -> None:
+    body = {"response_format": schema_format(PERSON), "stream": stream} | body
+    with pytest.raises(openai.BadRequestError) as caught:
+        client.chat.completions.create(**ASK, extra_body=body)
+    assert caught.value.param == param
+    assert code in (None, caught.value.code)
+    wait_until_free(address, 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [(b"{", 400), (b"[" * 200_000, 400), (b"[1]", 400), (b" " * 2_000_000, 413), (b"\xff", 400)]
+)
+def test_bodies_that_are_no_requests(address: str, body: bytes, status: int) -> None:
+    answer = httpx.post(f"{address}/v1/chat/completions", content=body)
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"]
+
+
+LONG = {"type": "regex", "pattern": "[a-z]{450}"}
+
+
+def test_who_goes_away_frees_a_slot(address: str) -> None:
+    body = {"model": "demo", "prompt": "x", "response_format": LONG, "stream": True}
+    with httpx.Client(timeout=60) as client:
+        for _ in range(6):
+            with client.stream("POST", f"{address}/v1/completions", json=body) as answer:
+                next(answer.iter_lines())
+        wait_until_free(address, 2)
+
+
+def test_beyond_the_queue(example: Any) -> None:
+    with running(example, slots=1, queue=1) as address:
+        body = {"model": "demo", "prompt": "x", "response_format": LONG, "max_tokens": 300}
+        with ThreadPoolExecutor(12) as pool:
+            answers = list(
+                pool.map(lambda _: httpx.post(f"{address}/v1/completions", json=body, timeout=120), range(12))
+            )
+        assert {answer.status_code for answer in answers} == {200, 503}
+        refused = next(answer for answer in answers if answer.status_code == 503)
+        assert refused.json()["error"]["code"] == "overloaded"
+        assert refused.headers["retry-after"] == "1"
+        wait_until_free(address, 1)
+
+
+# Many at once.
+
+
+def random_request(rng: random.Random) -> tuple[str, dict[str, Any], Any]:
+    """A kind, the body of a request, and the schema or texts of its answer."""
+    kind = rng.choice(["schema", "schema", "schema", "choice", "bad", "long", "goes away"])
+    names = [rng.choice(["a", "b", "c", "d", "e"]) * rng.randint(1, 3) for _ in range(rng.randint(1, 4))]
+    kinds = [{"type": "integer", "maximum": 99, "minimum": 0}, {"enum": ["x", "y"]}, {"type": "boolean"}]
+    properties = {name: rng.choice(kinds) for name in names}
+    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+    body: dict[str, Any] = {"model": "demo", "prompt": f"JSON {rng.random()}: ", "max_tokens": 150, "seed": 1}
+    body["stream"] = rng.random() < 0.5
+    body["response_format"] = schema_format(schema)
+    if kind == "choice":
+        schema = [f"{rng.random()}", "no"]
+        body["response_format"] = {"type": "choice", "choices": schema}
+    elif kind == "bad":
+        body["response_format"] = rng.choice([schema_format({"type": 3}), {"type": "regex", "pattern": "a{3"}, {}])
+    elif kind == "long":
+        body["prompt"] = "many words " * rng.choice([300, 5_000, 50_000])
+    elif kind == "goes away":
+        body |= {"response_format": LONG, "stream": True, "max_tokens": 450}
+    return kind, body, schema
+
+
+def run_client(address: str, seed: int) -> str:
+    """One client until it has an answer that is no 503; what came of it."""
+    kind, body, wanted = random_request(random.Random(seed))
+    path = f"{address}/v1/completions"
+    with httpx.Client(timeout=300) as client:
+        for _ in range(10_000):
+            with client.stream("POST", path, json=body) as answer:
+                if answer.status_code == 503:
+                    assert json.loads(answer.read())["error"]["code"] == "overloaded"
+                elif kind == "goes away":
+                    assert answer.status_code == 200
+                    next(answer.iter_lines())
+                    return "went away"
+                else:
+                    check(kind, answer.status_code, answer.read(), body["stream"], wanted)
+                    return f"{kind} {answer.status_code}"
+            time.sleep(0.05)
+    raise AssertionError("never answered")
+
+
+def check(kind: str, status: int, body: bytes, streamed: bool, wanted: Any) -> None:
+    if kind in ("bad", "long"):
+        assert status == 400
+        assert json.loads(body)["error"]["message"]
+        return
+    assert status == 200
+    if streamed:
+        events = [line[6:] for line in body.decode().splitlines() if line.startswith("data: ")]
+        assert events.pop() == "[DONE]"
+        choices = [json.loads(event)["choices"][0] for event in events]
+    else:
+        choices = json.loads(body)["choices"]
+    text = "".join(choice["text"] for choice in choices)
+    assert choices[-1]["finish_reason"] == "stop"
+    if kind == "choice":
+        assert text in wanted
+    else:
+        jsonschema.validate(json.loads(text), wanted)
+
+
+def memory() -> int:
+    """Resident bytes of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_200_clients(example: Any) -> None:
+    with running(example, slots=2, queue=16) as address:
+        grown = []
+        for round_number in range(3):
+            with ThreadPoolExecutor(200) as pool:
+                outcomes = Counter(
+                    pool.map(run_client, [address] * 200, range(round_number * 200, round_number * 200 + 200))
+                )
+            wait_until_free(address, 2)
+            gc.collect()
+            grown.append(memory())
+            print(outcomes, f"{grown[-1] / 1e6:.0f} MB")
+        assert sum(outcomes.values()) == 200
+        # The caches of grammars that are kept have a bound of their own; 200 more of them may take this much.
+        assert grown[2] - grown[1] < 100e6
