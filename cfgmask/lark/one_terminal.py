@@ -67,7 +67,7 @@ class OneTerminalLowering:
         if ending.only_empty or self._algebra().matches(ending.tree, b""):
             help = "leave out what makes it empty" if not ending.only_empty else None
             self._problems.error("lark-empty-stop", "what ends the rule may be the empty text", end.span, help=help)
-        return _terminal(rule, self._terminals.joined(body, ending), lazy=True)
+        return _terminal(rule, self._terminals.joined(body, ending, rule.body), lazy=True)
 
     def _lazy(self, rule: nodes.Definition, body: TerminalRegex) -> ir.Expr:
         if not body.only_empty and not self._algebra().matches(body.tree, b""):

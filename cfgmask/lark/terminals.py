@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
-from cfgmask.lark import nodes
+from cfgmask.lark import nodes, one_regex
 from cfgmask.lark.literals import LiteralError
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.regex_blocks import regex_of_block
 from cfgmask.limits import Limits
-from cfgmask.regex import parse_extended, parse_regex
+from cfgmask.regex import has_lazy, parse_extended, parse_regex
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,19 +27,25 @@ class TerminalRegex:
 
     depth       levels of nesting that terminals put on top of each other
     only_empty  whether it is certain that nothing but the empty text matches
+    pattern     the same as one regex of Python's; None where there is none
+    is_lazy     whether it has lazy quantifiers, which look at what follows
+    is_joined   whether some of them look at other parts: then only `pattern` says what all of it matches, not `tree`
     """
 
     tree: regex.RegexTree
     depth: int = 0
     only_empty: bool = False
+    pattern: str | None = None
+    is_lazy: bool = False
+    is_joined: bool = False
 
 
 _TOKEN_GROUP = re.compile(r"\(\?P?<(?:TEXT_TOKEN|PARAGRAPH_TOKEN|IMAGE)>")
 
-INVALID = TerminalRegex(regex.ANY_CHAR)
+INVALID = TerminalRegex(regex.ANY_CHAR, pattern="")
 """In place of a regex about which an error was reported."""
 
-EMPTY = TerminalRegex(regex.EMPTY_TEXT, only_empty=True)
+EMPTY = TerminalRegex(regex.EMPTY_TEXT, only_empty=True, pattern="")
 
 
 class TerminalLowering:
@@ -80,16 +86,17 @@ class TerminalLowering:
                 return INVALID
             return self._combine(node, parts) if parts else self.literal(node)
 
-        return nodes.fold(body, combine)
+        return self._whole(nodes.fold(body, combine), body)
 
     def literal(self, node: nodes.Expression) -> TerminalRegex:
         """The regex of an expression that has no parts."""
         if isinstance(node, nodes.String):
-            return _string(node.value, node.ignore_case)
+            return replace(_string(node.value, node.ignore_case), pattern=one_regex.of_string(node))
         if isinstance(node, nodes.Pattern):
             return self._pattern(node)
         if isinstance(node, nodes.CharacterRange):
-            return TerminalRegex(regex.char_class([(node.first, node.last)]))
+            tree = regex.char_class([(node.first, node.last)])
+            return TerminalRegex(tree, pattern=one_regex.of_range(node))
         if isinstance(node, nodes.RegexBlock):
             return self._regex_block(node)
         if isinstance(node, nodes.Sequence):
@@ -105,15 +112,14 @@ class TerminalLowering:
             return INVALID
         return TerminalRegex(tree, only_empty=isinstance(tree, regex.Substring) and not any(tree.chunks))
 
-    def joined(self, first: TerminalRegex, second: TerminalRegex) -> TerminalRegex:
-        """One after the other."""
-        only_empty = first.only_empty and second.only_empty
-        return self._nested(regex.Concatenation((first.tree, second.tree)), [first, second], only_empty)
+    def joined(self, first: TerminalRegex, second: TerminalRegex, node: nodes.Expression) -> TerminalRegex:
+        """One after the other; `node` is the place of both."""
+        return self._whole(self._combine(nodes.Sequence((node, node), node.span), [first, second]), node)
 
     def at_most(self, whole: TerminalRegex, n_characters: int) -> TerminalRegex:
         """The texts of a regex that have so many characters or fewer."""
         within = regex.Repetition(regex.ANY_CHAR, 0, n_characters)
-        return self._nested(regex.Intersection((whole.tree, within)), [whole], whole.only_empty)
+        return replace(whole, tree=regex.Intersection((whole.tree, within)), pattern=None)
 
     def _pattern(self, node: nodes.Pattern) -> TerminalRegex:
         source = node.span.source
@@ -132,7 +138,28 @@ class TerminalLowering:
         except GrammarError as error:
             self._problems.extend(error.diagnostics)
             return INVALID
-        return TerminalRegex(tree, only_empty=isinstance(tree, regex.Literal) and not tree.data)
+        only_empty = isinstance(tree, regex.Literal) and not tree.data
+        pattern = one_regex.of_pattern(node, text)
+        return TerminalRegex(tree, only_empty=only_empty, pattern=pattern, is_lazy=has_lazy(text, node.flags))
+
+    def _whole(self, lowered: TerminalRegex, node: nodes.Expression) -> TerminalRegex:
+        """What is one regex to Lark, as one: lazy quantifiers in it then see all that follows them."""
+        if not lowered.is_joined:
+            return lowered
+        if lowered.pattern is None:
+            message = "what follows a lazy quantifier in this terminal cannot be said by a regex"
+            help = 'write what the repetition may hold instead, as in `/[^"]*/`'
+            self._problems.error("lark-lazy-part", message, node.span, help=help)
+            return INVALID
+        try:
+            source_name = f"{node.span.source.name}, the terminal as one regex"
+            tree = parse_regex(
+                lowered.pattern, context="lexeme", limits=self._limits, source_name=source_name, named_groups=True
+            )
+        except GrammarError as error:
+            self._problems.extend(error.diagnostics)
+            return INVALID
+        return replace(lowered, tree=tree, is_joined=False)
 
     def with_tokens(self, node: nodes.Pattern) -> ir.Expr | None:
         """What stands in a rule for a pattern some of whose groups are tokens; None for any other pattern."""
@@ -148,26 +175,33 @@ class TerminalLowering:
     def _combine(self, node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
         if len(parts) == 1 and isinstance(node, (nodes.Sequence, nodes.Choice, nodes.Intersection)):
             return parts[0]
+        if isinstance(node, (nodes.Intersection, nodes.Complement)):
+            # Each is a regex of its own.
+            parts = [self._whole(part, child) for part, child in zip(parts, nodes.children(node), strict=True)]
         trees = tuple(part.tree for part in parts)
         all_empty = all(part.only_empty for part in parts)
         if isinstance(node, nodes.Sequence):
-            return self._nested(regex.Concatenation(trees), parts, all_empty)
+            return self._nested(regex.Concatenation(trees), node, parts, all_empty)
         if isinstance(node, nodes.Choice):
-            return self._nested(regex.Alternation(trees), parts, all_empty)
+            return self._nested(regex.Alternation(trees), node, parts, all_empty)
         if isinstance(node, nodes.Intersection):
-            return self._nested(regex.Intersection(trees), parts, all_empty)
+            return self._nested(regex.Intersection(trees), node, parts, all_empty)
         if isinstance(node, nodes.Complement):
-            return self._nested(regex.Complement(trees[0]), parts, False)
+            return self._nested(regex.Complement(trees[0]), node, parts, False)
         assert isinstance(node, nodes.Repeat)
         if node.maximum == 0:
             return EMPTY
-        return self._nested(regex.Repetition(trees[0], node.minimum, node.maximum), parts, all_empty)
+        return self._nested(regex.Repetition(trees[0], node.minimum, node.maximum), node, parts, all_empty)
 
-    def _nested(self, tree: regex.RegexTree, parts: list[TerminalRegex], only_empty: bool) -> TerminalRegex:
+    def _nested(
+        self, tree: regex.RegexTree, node: nodes.Expression, parts: list[TerminalRegex], only_empty: bool
+    ) -> TerminalRegex:
         depth = 1 + max(part.depth for part in parts)
         if depth > self._limits.max_nesting:
             raise LimitExceeded("max_nesting", self._limits.max_nesting, "terminals inside terminals")
-        return TerminalRegex(tree, depth, only_empty)
+        pattern = one_regex.of_parts(node, [part.pattern for part in parts])
+        is_lazy = any(part.is_lazy for part in parts)
+        return TerminalRegex(tree, depth, only_empty, pattern, is_lazy, _is_joined(node, parts))
 
     def _refuse(self, node: nodes.SpecialTokens | nodes.Inner) -> TerminalRegex:
         if isinstance(node, nodes.SpecialTokens):
@@ -208,6 +242,14 @@ class TerminalLowering:
             definitions[cycle[0]].span,
             help="a terminal is one regex; recursion needs rules, whose names are in lower case",
         )
+
+
+def _is_joined(node: nodes.Expression, parts: list[TerminalRegex]) -> bool:
+    """Whether lazy quantifiers in some part look at another."""
+    if isinstance(node, nodes.Repeat) and node.maximum != 1:
+        return parts[0].is_lazy
+    followed = parts[:-1] if isinstance(node, nodes.Sequence) else []
+    return any(part.is_joined for part in parts) or any(part.is_lazy for part in followed)
 
 
 def _used_terminals(definition: nodes.Definition, definitions: Mapping[str, nodes.Definition]) -> list[str]:

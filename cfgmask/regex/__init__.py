@@ -2,27 +2,33 @@ r"""Patterns to regex trees.
 
 `parse_regex` is the whole interface. Inside, a pattern goes through `parser` (with `groups`, `escapes` and `classes`)
 to the syntax tree of `syntax`, and through `translate` (with `sets`) to a `RegexTree`. What anchors, word boundaries
-and lookaround mean is worked out in `assertions` (with `splits`, `derivatives` and `paths`).
+and lookaround mean is worked out in `assertions` (with `splits`, `derivatives` and `paths`), and what lazy quantifiers
+mean in `lazy`.
 `dialects` holds what differs between Python, Rust and ECMA. `algebra` answers questions about trees.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from cfgmask.diagnostics import Source, Span
-from cfgmask.errors import LimitExceeded
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.dialects import DialectName, select
+from cfgmask.regex.lazy import is_lazy, without_lazy
 from cfgmask.regex.named_groups import NAMED_GROUPS
 from cfgmask.regex.parser import parse
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.tokens import with_tokens
 from cfgmask.regex.translate import Context, translate
 
-__all__ = ["Context", "DialectName", "parse_extended", "parse_regex"]
+__all__ = ["Context", "DialectName", "has_lazy", "parse_extended", "parse_regex"]
+
+# What may be a lazy quantifier; inside a class it is none.
+_LAZY = re.compile(r"[*+?}]\?")
 
 
 def parse_regex(
@@ -47,7 +53,8 @@ def parse_regex(
     source_name  the name of that source, where `span` is None
     named_groups whether groups as `(?P<QUOTED_TEXT>)` mean more than grouping; see docs/lark.md
 
-    What a match captures and which of several it is play no role: lazy quantifiers mean the same as greedy ones.
+    What a match captures plays no role, and which of several it is only for lexemes: lazy quantifiers mean the same as
+    greedy ones but for the context "lexeme", where they end as soon as the rest of the pattern can match (`lazy.py`).
     Python's `$` holds at the end and before a line break that ends the text, `\Z` at the end only; so `a$` as a whole
     text is `a`, while `a$\n` matches `a` and a line break. In Rust and ECMA `$` is the end.
     Lookaround, word boundaries and anchors hold or fail as in an engine that backtracks; they leave no trace in the
@@ -64,6 +71,8 @@ def parse_regex(
     if named_groups:
         rules = replace(rules, named_groups=NAMED_GROUPS)
     syntax = parse(pattern, rules, initial, problems, limits)
+    if context == "lexeme":
+        syntax = without_lazy(syntax, problems)
     tree = translate(syntax, rules, context, problems)
     problems.raise_if_any()
     return tree
@@ -87,6 +96,9 @@ def parse_extended(
     rules, initial = select(dialect, flags, len(pattern), problems)
     rules = replace(rules, named_groups=NAMED_GROUPS)
     syntax = parse(pattern, rules, initial, problems, limits)
+    if context == "lexeme" and is_lazy(syntax):
+        message = "a lazy repetition beside groups that are tokens is not supported"
+        problems.report("lazy-with-tokens", 0, len(pattern), message, "write what it may hold as a class")
     expr = with_tokens(pattern, syntax, rules, context, span, problems)
     problems.raise_if_any()
     return expr
@@ -96,3 +108,17 @@ def _check_size(pattern: str, limits: Limits) -> None:
     size = len(pattern.encode(errors="surrogatepass"))
     if size > limits.max_source_bytes:
         raise LimitExceeded("max_source_bytes", limits.max_source_bytes, f"a regex of {size} bytes")
+
+
+def has_lazy(pattern: str, flags: str = "") -> bool:
+    """Whether a pattern of Python's has lazy quantifiers that matter, see `lazy.py`. False where it has errors."""
+    if not _LAZY.search(pattern):
+        return False
+    problems = Problems(Span(Source("<pattern>", pattern), 0, len(pattern)))
+    try:
+        rules, initial = select("python", flags, len(pattern), problems)
+        syntax = parse(pattern, rules, initial, problems, Limits())
+        problems.raise_if_any()
+    except (GrammarError, LimitExceeded):
+        return False
+    return is_lazy(syntax)

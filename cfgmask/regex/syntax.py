@@ -151,13 +151,17 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Lookaround:
-    """A condition on the text ahead (or, with `behind`, before): `body` matches there, or with `negated` does not."""
+    """A condition on the text ahead (or, with `behind`, before): `body` matches there, or with `negated` does not.
+
+    is_guard  it stands for a lazy repetition, see `lazy.py`, and looks no further than the pattern matches
+    """
 
     start: int
     end: int
     body: Node
     behind: bool
     negated: bool
+    is_guard: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -227,6 +227,8 @@ class _Translator:
             if not behind or case.before not in (ANY_TEXT, EMPTY_TEXT):
                 found |= case.origins
         for node in found:
+            if isinstance(node, Lookaround) and node.is_guard:
+                continue
             what = _describe(node)
             message = f"this {what} may depend on what stands next to the terminal, which is not supported"
             help = "put what it looks at into the same regex"
