@@ -128,6 +128,21 @@ class Grammar:
         return cls(lower, name, plain)
 
     @classmethod
+    def from_type(cls, kind: Any, *, limits: Limits = _DEFAULT_LIMITS, **options: Any) -> Grammar:
+        """JSON texts from which a value of a Python type can be made. See docs/python.md.
+
+        kind     bool, int, float, str, None, Any, a date, time or UUID; Literal, Enum or a union; a list, tuple, set or
+                 dict; a dataclass, TypedDict or model of pydantic; Annotated with constraints
+        options  as for `from_json_schema`
+        Errors: GrammarError names each part of the type that has no JSON Schema.
+        """
+        from cfgmask.types import schema_of
+
+        return cls.from_json_schema(
+            schema_of(kind), name=f"<{getattr(kind, '__name__', kind)}>", limits=limits, **options
+        )
+
+    @classmethod
     def from_regex(
         cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits = _DEFAULT_LIMITS
     ) -> Grammar:

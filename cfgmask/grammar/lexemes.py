@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cfgmask.diagnostics import Span
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import (
     Alternation,
@@ -124,6 +124,8 @@ class _Merge:
             return self.terminals.get(expr.name, expr)
         if isinstance(expr, TokenSet):
             return expr
+        if isinstance(expr, Guarded):
+            return replace(expr, body=_as_expr(parts[0]))
         if isinstance(expr, Repeat):
             body = parts[0]
             joined = _repeated(body, expr) if isinstance(body, _Lexeme) else None

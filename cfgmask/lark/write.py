@@ -6,7 +6,7 @@ import re
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.ir import Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.regex_tree import Literal
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.limits import Limits
@@ -50,6 +50,8 @@ class _Writer:
             for expr in walk(rule.body):
                 if isinstance(expr, Terminal):
                     self._define(expr)
+                elif isinstance(expr, Guarded) or (isinstance(expr, RuleRef) and expr != RuleRef(expr.name)):
+                    self._problems += _unwritable(f"a parameter in the rule {rule.name}", rule.span).diagnostics
 
     def text(self) -> str:
         lines = ['%cfgmask {"lexer": "complete"}', ""] if self._grammar.lexer == "complete" else []

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from cfgmask.errors import LimitExceeded
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, RuleRef, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.regex_tree import (
     ANY_CHAR,
     ANY_TEXT,
@@ -108,11 +108,11 @@ class _Places:
         self._starts: dict[int, _Start] = {}
         self._start_of = dict.fromkeys(self._rules, _NOTHING)
         self._follow_of = dict.fromkeys(self._rules, 0)
-        # Where a lazy terminal ends, others end with it.
-        self._has_lazy = False
+        # Where a lazy terminal ends, others end with it; and what is guarded may not be there.
+        self._is_plain = True
         self._enter()
         self.are_known = (
-            not self._has_lazy
+            self._is_plain
             and len(self.occurrences) <= _MAX_OCCURRENCES
             and _until_stable(self._update_starts)
             and _until_stable(self._update_follow)
@@ -131,13 +131,14 @@ class _Places:
         lengths: dict[int, tuple[int, int | None]] = {}
         for body in self._rules.values():
             for expr in walk(body):
+                self._is_plain &= not isinstance(expr, Guarded)
                 if not isinstance(expr, (Terminal, TokenSet)):
                     continue
                 self._numbers[id(expr)] = len(self.occurrences)
                 if isinstance(expr, TokenSet):
                     self.occurrences.append(_Occurrence(None, _NOTHING))
                     continue
-                self._has_lazy |= expr.lazy
+                self._is_plain &= not expr.lazy
                 start = fold_tree(expr.regex, starts, _start_of_tree)
                 length = fold_tree(expr.regex, lengths, _lengths_of_tree)
                 self.occurrences.append(_Occurrence(expr.regex, start, length))
