@@ -7,6 +7,7 @@ Front ends collect diagnostics and raise them together; nothing here raises or p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -69,6 +70,11 @@ class Span:
     start: int
     end: int
 
+    @property
+    def text(self) -> str:
+        """What stands there."""
+        return self.source.text[self.start : self.end]
+
     def within(self, start: int, end: int) -> Span:
         """The part of this span from `start` to `end`, both counted from its own start."""
         return Span(self.source, self.start + start, self.start + end)
@@ -83,6 +89,21 @@ class Related:
 
 
 @dataclass(frozen=True)
+class Fix:
+    """What to write in place of a span. The span lies on one line."""
+
+    span: Span
+    replacement: str
+
+    @property
+    def line(self) -> str:
+        """The line as it is then."""
+        line = self.span.source.line_at(self.span.start)
+        start = self.span.source.position(self.span.start)[1] - 1
+        return line[:start] + self.replacement + line[start + self.span.end - self.span.start :]
+
+
+@dataclass(frozen=True)
 class Diagnostic:
     """One finding.
 
@@ -92,6 +113,7 @@ class Diagnostic:
     pointer   the place in a JSON document (RFC 6901; "" is the root), if there is one
     related   further places
     help      what to do about it, one sentence
+    fix       the same as a change of the text, where that is certain
     """
 
     code: str
@@ -101,6 +123,7 @@ class Diagnostic:
     severity: Severity = "error"
     related: tuple[Related, ...] = field(default=())
     help: str | None = None
+    fix: Fix | None = None
 
     def render(self, color: bool = False) -> str:
         """The diagnostic for people: several lines, with the source line and a caret; ANSI colours if asked.
@@ -122,6 +145,8 @@ class Diagnostic:
             lines += _excerpt(place.span, paint)
         if self.help is not None:
             lines.append(paint(_BLUE, "  help: ") + visible(self.help))
+        if self.fix is not None and len(self.fix.line) <= _MAX_EXCERPT:
+            lines.append(paint(_BLUE, "  write: ") + visible(self.fix.line))
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -135,7 +160,14 @@ class Diagnostic:
             out["related"] = [{"message": r.message, "place": _place(r.span)} for r in self.related]
         if self.help is not None:
             out["help"] = self.help
+        if self.fix is not None:
+            out["fix"] = {"place": _place(self.fix.span), "replacement": self.fix.replacement}
         return out
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The diagnostics in the order of their text; what has no place comes first."""
+    return tuple(sorted(diagnostics, key=lambda d: -1 if d.span is None else d.span.start))
 
 
 def _place(span: Span) -> dict[str, Any]:

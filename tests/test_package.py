@@ -99,7 +99,8 @@ ALLOWED: dict[str, set[str]] = {
     "__init__": ENGINE | {"patterns"},
     "integrations": ENGINE,
     "demo": set(),
-    "cli": ENGINE | {"integrations", "demo"},
+    "analysis": TREES | {"regex"},
+    "cli": ENGINE | {"analysis", "integrations", "demo"},
     "__main__": {"cli"},
 }
 LEAVES = {"cfgmask.regex.algebra", "cfgmask.json_schema.plain"}

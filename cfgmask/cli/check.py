@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 import cfgmask
+from cfgmask.analysis import find
 from cfgmask.cli.arguments import (
     FILE,
     FILE_OR_STDIN,
@@ -19,12 +20,13 @@ from cfgmask.cli.arguments import (
     read_vocabulary,
     text_bytes,
 )
-from cfgmask.cli.coverage import coverage_of, print_coverage, summary_of
+from cfgmask.cli.coverage import print_coverage, summary_of
 from cfgmask.cli.failures import PROBLEM, ReportingCommand, diagnostics_of
 from cfgmask.cli.output import print_diagnostics, print_json
 from cfgmask.cli.stand_in import stand_in_vocabulary
+from cfgmask.cli.subject import read_subject
 from cfgmask.cli.verdict import Verdict, judge
-from cfgmask.diagnostics import Diagnostic
+from cfgmask.diagnostics import Diagnostic, in_order
 from cfgmask.errors import CfgmaskError
 
 if TYPE_CHECKING:
@@ -46,11 +48,13 @@ class _Report:
     diagnostics: tuple[Diagnostic, ...]
     verdicts: tuple[Verdict, ...] = ()
     coverage: tuple[Covered, ...] | None = None
+    strict: bool = False
 
     @property
     def is_fine(self) -> bool:
-        errors = any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
-        return not errors and all(verdict.outcome == "accepted" for verdict in self.verdicts)
+        failing = ("error", "warning") if self.strict else ("error",)
+        problems = any(diagnostic.severity in failing for diagnostic in self.diagnostics)
+        return not problems and all(verdict.outcome == "accepted" for verdict in self.verdicts)
 
 
 @click.command(cls=ReportingCommand, short_help="Report what is wrong with a grammar, try texts.", epilog=_EXAMPLES)
@@ -59,6 +63,7 @@ class _Report:
 @click.option("--input", "inputs", multiple=True, type=FILE_OR_STDIN, help="A file to try (-: stdin); may be repeated.")
 @click.option("--vocab", "vocabulary", type=FILE, help="Compile for the vocabulary of this GGUF file.")
 @click.option("--coverage", "with_coverage", is_flag=True, help="List what becomes of each keyword of a JSON Schema.")
+@click.option("--strict", is_flag=True, help="Count warnings as problems.")
 @json_option("the report")
 @click.pass_context
 def check(
@@ -68,6 +73,7 @@ def check(
     inputs: tuple[str, ...],
     vocabulary: Path | None,
     with_coverage: bool,
+    strict: bool,
     as_json: bool,
 ) -> None:
     """Report every problem of the grammar in FILE, and whether texts are in its language.
@@ -82,7 +88,7 @@ def check(
         raise click.UsageError("--coverage is for JSON Schemas, whose names end in .json")
     candidates = [(f"text {number}", text_bytes(text)) for number, text in enumerate(texts, 1)]
     candidates += [("stdin" if path == "-" else path, read_bytes(path)) for path in inputs]
-    report = _examine(file, candidates, vocabulary)
+    report = replace(_examine(file, candidates, vocabulary), strict=strict)
     if as_json:
         _print_as_json(report)
     else:
@@ -95,13 +101,17 @@ def check(
 
 def _examine(file: Path, candidates: list[tuple[str, bytes]], vocabulary: Path | None) -> _Report:
     known = read_vocabulary(vocabulary) if vocabulary else None
+    subject = read_subject(file)
+    if subject.grammar is None:
+        return _Report(file, subject.problems, coverage=subject.coverage)
+    grammar = subject.grammar
     try:
-        grammar = cfgmask.Grammar.from_file(file)
         compiled = cfgmask.compile(grammar, known or stand_in_vocabulary(grammar))
     except CfgmaskError as error:
-        return _Report(file, diagnostics_of(error), coverage=coverage_of(file))
+        return _Report(file, diagnostics_of(error), coverage=subject.coverage)
+    found = in_order((*grammar.notes, *find(grammar.ir, compiled, None if known is None else known.tokens)))
     verdicts = tuple(judge(compiled, name, data) for name, data in candidates)
-    return _Report(file, grammar.notes, verdicts, coverage_of(file))
+    return _Report(file, found, verdicts, subject.coverage)
 
 
 def _print_as_json(report: _Report) -> None:

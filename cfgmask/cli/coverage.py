@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgmask.cli.output import print_rows
 from cfgmask.diagnostics import visible
-from cfgmask.errors import CfgmaskError
-from cfgmask.limits import Limits
-from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
     from cfgmask.json_schema.coverage import Covered, Status
@@ -26,20 +22,6 @@ _STYLES: dict[Status, str] = {
     "unknown": "red",
 }
 _WIDTH = max(map(len, _STYLES))
-
-
-def coverage_of(file: Path) -> tuple[Covered, ...] | None:
-    """None for a grammar that is no schema, and for a file about which only diagnostics can be given: not JSON, say."""
-    if file.suffix != ".json":
-        return None
-    # Grammars in Lark need not wait for what reads schemas.
-    from cfgmask.json_schema import coverage
-
-    limits = Limits()
-    try:
-        return coverage(read_source(file, limits), limits=limits)
-    except CfgmaskError:
-        return None
 
 
 def print_coverage(covered: Iterable[Covered]) -> None:

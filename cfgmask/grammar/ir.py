@@ -104,6 +104,7 @@ class Repeat:
     body: Expr
     minimum: int
     maximum: int | None
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from cfgmask.json_schema.coverage import Covered, coverage
-from cfgmask.json_schema.lower import lower_schema
+from cfgmask.json_schema.coverage import Covered, coverage, coverage_of
+from cfgmask.json_schema.lower import attempt, lower_schema
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.plain import Plain, plain_schema
 
-__all__ = ["Covered", "JsonSchemaOptions", "Plain", "coverage", "lower_schema", "plain_schema"]
+__all__ = [
+    "Covered",
+    "JsonSchemaOptions",
+    "Plain",
+    "attempt",
+    "coverage",
+    "coverage_of",
+    "lower_schema",
+    "plain_schema",
+]

@@ -54,7 +54,11 @@ def coverage(
     Errors: GrammarError where the text is not JSON; LimitExceeded where a limit is crossed and nothing else is wrong.
     Problems of the schema are no errors here but entries. Cost: that of making the grammar, once more.
     """
-    tried = attempt(schema, options=options, limits=limits, retrieve=retrieve)
+    return coverage_of(attempt(schema, options=options, limits=limits, retrieve=retrieve))
+
+
+def coverage_of(tried: Attempt) -> tuple[Covered, ...]:
+    """The same of a schema that was tried before."""
     judge = _Judge(tried)
     listed = {place.pointer: place for place in map(judge.covered, _keywords(judge.live, tried.schemas))}
     return (*listed.values(), *judge.elsewhere(listed))

@@ -65,10 +65,7 @@ def lower_schema(
     number is bounded.
     """
     tried = attempt(schema, options=options, prefix=prefix, span=span, limits=limits, retrieve=retrieve)
-    if tried.grammar is None or tried.errors:
-        raise GrammarError(tried.document.placed(first_errors(tried.errors)))
-    notes = [note for note in (*tried.survey.notes, *tried.relaxations) if note.pointer != GUIDANCE]
-    return replace(tried.grammar, notes=tuple(tried.document.placed(ordered(notes))))
+    return tried.result()
 
 
 @dataclass(frozen=True)
@@ -92,6 +89,13 @@ class Attempt:
     def relaxations(self) -> tuple[Diagnostic, ...]:
         """Warnings of what is allowed that the schema does not allow."""
         return () if self.grammar is None else self.grammar.notes
+
+    def result(self) -> GrammarIR:
+        """The grammar with its notes. Raises GrammarError with every error, placed in the text."""
+        if self.grammar is None or self.errors:
+            raise GrammarError(self.document.placed(first_errors(self.errors)))
+        notes = [note for note in (*self.survey.notes, *self.relaxations) if note.pointer != GUIDANCE]
+        return replace(self.grammar, notes=tuple(self.document.placed(ordered(notes))))
 
 
 def attempt(

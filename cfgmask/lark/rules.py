@@ -154,4 +154,4 @@ def _repeat(body: ir.Expr, node: nodes.Repeat) -> ir.Expr:
         return _NOTHING_MORE
     if node.minimum == node.maximum == 1:
         return body
-    return ir.Repeat(body, node.minimum, node.maximum)
+    return ir.Repeat(body, node.minimum, node.maximum, node.span)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from cfgmask.grammar.regex_tree import Intersection, RegexTree
+from cfgmask.grammar.regex_tree import EMPTY_TEXT, Complement, Intersection, RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
 
 if TYPE_CHECKING:
     from cfgmask._core import RegexBuilder
+
+
+Automaton: TypeAlias = "list[tuple[list[int], list[int], list[tuple[int, int]]]]"
+"""Of each state: live trees, matched trees, and moves: the bits of a set of bytes, and a state."""
+
+_VISIBLE = Complement(EMPTY_TEXT)
 
 
 class RegexAlgebra:
@@ -45,6 +52,25 @@ class RegexAlgebra:
     def shortest(self, tree: RegexTree) -> bytes | None:
         """A shortest matching text, the smallest of them bytewise; None if nothing matches."""
         return self._builder.shortest(self._lowering.node(tree))
+
+    def shortest_visible(self, tree: RegexTree) -> bytes | None:
+        """A shortest matching text that is not empty, the smallest of them bytewise; None if there is none."""
+        text = self.shortest(tree)
+        return self.shortest(Intersection((tree, _VISIBLE))) if text == b"" else text
+
+    def automaton(self, trees: Sequence[RegexTree], max_states: int) -> Automaton | None:
+        """What a lexer does in which these trees are live, without the empty text; None beyond `max_states`.
+
+        For each state, the first being the one before any byte: the trees that may still match, those that match what
+        was read, and for each next state the bytes that lead there.
+        """
+        made = self._builder.automaton([self._lowering.node(tree) for tree in trees], max_states)
+        if made is None:
+            return None
+        return [
+            (live, matched, [(int.from_bytes(bits, "little"), target) for bits, target in moves])
+            for live, matched, moves in made
+        ]
 
     def disjoint(self, first: RegexTree, second: RegexTree) -> bool:
         """Whether no text matches both."""

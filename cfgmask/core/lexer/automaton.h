@@ -18,14 +18,15 @@ struct Automaton {
     uint32_t target;
   };
   struct State {
-    std::vector<uint32_t> live;     // the regexes that may still match
+    std::vector<uint32_t> live;     // the terminals that may still match
     std::vector<uint32_t> matched;  // those that match what was read
-    std::vector<Move> moves;        // in the order of their first bytes
+    std::vector<Move> moves;        // to different states
   };
   std::vector<State> states;  // the first is the one before any byte
 };
 
-// All regexes at once, in order; none may be nullable. nullopt where there are more than `max_states`.
-std::optional<Automaton> automaton(Lexer& lexer, std::span<const RegexId> regexes, size_t max_states);
+// All terminals at once, in order; none may be nullable. nullopt where there are more than `max_states`.
+std::optional<Automaton> automaton(RegexStore& regexes, Lexer& lexer, std::span<const RegexId> terminals,
+                                   size_t max_states);
 
 }  // namespace cfgmask

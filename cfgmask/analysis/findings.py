@@ -1,0 +1,76 @@
+"""All analyses of a grammar, as diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from cfgmask.analysis.canonical import Canonical
+from cfgmask.analysis.closing_quote import COMMON_TOKENS, closing_quotes
+from cfgmask.analysis.cycles import cycles, endless_repetitions
+from cfgmask.analysis.dead_ends import dead_ends
+from cfgmask.analysis.flat import Flat
+from cfgmask.analysis.sets import Sets
+from cfgmask.analysis.shadowing import shadowed_terminals
+from cfgmask.analysis.shortest import Shortest
+from cfgmask.analysis.terminals import empty_terminals, nullable_terminals, slow_repetitions
+from cfgmask.diagnostics import Diagnostic, in_order
+from cfgmask.errors import LimitExceeded
+from cfgmask.grammar.ir import GrammarIR, Repeat, Rule, RuleRef, Terminal, TokenSet
+from cfgmask.grammar.walk import walk
+from cfgmask.limits import Limits
+from cfgmask.regex.algebra import RegexAlgebra
+
+if TYPE_CHECKING:
+    from cfgmask._core import CompiledGrammar
+
+LIMITS = Limits(max_search_steps=20_000, max_regex_nodes=500_000)
+"""What an analysis may cost: a question that takes more is left open."""
+
+
+def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | None = None) -> tuple[Diagnostic, ...]:
+    """Warnings and notes about a grammar that was read without errors, in the order of its text.
+
+    compiled  the grammar, for any vocabulary: what an analysis claims of a text is tried
+    tokens  the texts of a vocabulary's tokens; without them, what depends on a vocabulary is judged by common ones
+    What was made from a JSON Schema has no place in a text and is not reported.
+    Cost: linear in the grammar, but for searches that stop at a bound; a question about a regex that would take more
+    than `LIMITS` is left open.
+    """
+    written = [rule for rule in ir.rules if _is_written(rule)]
+    if not written:
+        return ()
+    try:
+        flat = Flat(ir, RegexAlgebra(LIMITS))
+    except LimitExceeded:
+        return ()
+    sets = Sets(flat)
+
+    def is_prefix(text: bytes) -> bool:
+        return compiled.matcher().advance_bytes(text) == len(text)
+
+    analyses: list[Callable[[], Iterable[Diagnostic]]] = [
+        lambda: empty_terminals(flat),
+        lambda: nullable_terminals(flat),
+        lambda: cycles(flat, sets),
+        lambda: endless_repetitions(flat, sets),
+        lambda: slow_repetitions(flat),
+        lambda: shadowed_terminals(flat, sets),
+        lambda: dead_ends(flat, sets, Canonical(flat, sets, Shortest(flat)), is_prefix),
+        lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
+    ]
+    found = [diagnostic for analysis in analyses for diagnostic in _results(analysis)]
+    made = {rule.span for rule in ir.rules} - {rule.span for rule in written}
+    return in_order({(d.code, d.span): d for d in found if d.span not in (*made, None)}.values())
+
+
+def _is_written(rule: Rule) -> bool:
+    """Whether a rule was written as such: what a schema was lowered to has no places inside of it."""
+    return any(isinstance(e, (Terminal, TokenSet, RuleRef, Repeat)) and e.span is not None for e in walk(rule.body))
+
+
+def _results(analysis: Callable[[], Iterable[Diagnostic]]) -> Iterator[Diagnostic]:
+    try:
+        yield from analysis()
+    except LimitExceeded:
+        return

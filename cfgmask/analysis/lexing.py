@@ -1,0 +1,141 @@
+"""What the lexer does in a grammar: the automata of the terminals that are live together.
+
+Which terminals those are is known from above: the places that may follow others, whoever called the rule (`Sets`).
+So no text of the grammar is missing here, but some that are here are not in the grammar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cfgmask.analysis.flat import Flat
+from cfgmask.analysis.sets import END, Sets, union
+from cfgmask.grammar.ir import Terminal, TokenSet
+from cfgmask.grammar.regex_tree import Alternation, RegexTree
+from cfgmask.regex.algebra import Automaton
+
+ALL_BYTES = (1 << 256) - 1
+_MAX_CONTEXTS = 2_000
+_MAX_STATES = 20_000
+
+
+class TooLarge(Exception):
+    """There are more contexts or states than are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What is live at some boundary between lexemes.
+
+    live       places, and END where the text may end
+    leaves     of the terminals among them, without duplicates: the first elements of the automaton
+    scopes     whose ignored text may stand here: the other elements
+    automaton  of both
+    taken      for each of its states, the bytes that it takes
+    after      for each of its states in which something matches, the number of the context behind it
+    by_token   the numbers of the contexts behind tokens that are matched by their ids
+    """
+
+    live: int
+    leaves: list[int]
+    scopes: list[int]
+    automaton: Automaton
+    taken: list[int]
+    after: dict[int, int]
+    by_token: list[int]
+
+
+class Lexing:
+    """The contexts of a grammar, the first being that of the start. Raises TooLarge."""
+
+    def __init__(self, flat: Flat, sets: Sets) -> None:
+        self.flat = flat
+        self.sets = sets
+        self._automata: dict[tuple[tuple[int, ...], tuple[int, ...]], Automaton] = {}
+        self._taken: dict[int, list[int]] = {}
+        self._has_priorities = any(isinstance(leaf.symbol, Terminal) and leaf.symbol.priority for leaf in flat.leaves)
+        self._n_states = 0
+        self._numbers: dict[int, int] = {}
+        self._lives: list[int] = []
+        self.contexts: list[Context] = []
+        start = sets.first[~flat.start]
+        self._number(start | END if ~flat.start in sets.nullable else start)
+        for live in self._lives:
+            self.contexts.append(self._context(live))
+
+    def priority(self, context: Context, element: int) -> int:
+        """Of a terminal, or of ignored text, which has none."""
+        if element >= len(context.leaves):
+            return 0
+        symbol = self.flat.leaves[context.leaves[element]].symbol
+        return symbol.priority if isinstance(symbol, Terminal) else 0
+
+    def wins(self, context: Context, element: int, state: int) -> bool:
+        """Whether the element is handed to the parser where it matches."""
+        if not self._has_priorities:
+            return True
+        own = self.priority(context, element)
+        return all(self.priority(context, other) <= own for other in context.automaton[state][1])
+
+    def places(self, context: Context, leaf: int) -> int:
+        """Where a leaf is live."""
+        return context.live & self.sets.places_of(leaf)
+
+    def _number(self, live: int) -> int:
+        number = self._numbers.setdefault(live, len(self._lives))
+        if number == len(self._lives):
+            if number >= _MAX_CONTEXTS:
+                raise TooLarge
+            self._lives.append(live)
+        return number
+
+    def _context(self, live: int) -> Context:
+        found = list(dict.fromkeys(self.sets.leaf[place] for place in self.sets.places(live)))
+        symbols = {leaf: self.flat.leaves[leaf] for leaf in found}
+        leaves = sorted(leaf for leaf in found if isinstance(symbols[leaf].symbol, Terminal))
+        scopes = {symbols[leaf].scope for leaf in found}
+        if live & END:
+            scopes.add(self.flat[self.flat.start].rule.scope)
+        ignoring = sorted(scope for scope in scopes if self.flat.ir.scopes[scope].ignore)
+        automaton = self._automaton(tuple(leaves), tuple(ignoring))
+        behind: dict[tuple[int, ...], int] = {}
+        after = {}
+        for number, (_, matched, _) in enumerate(automaton):
+            if matched:
+                key = tuple(matched)
+                if key not in behind:
+                    behind[key] = self._number(self._behind(live, leaves, matched))
+                after[number] = behind[key]
+        taken = self._taken.get(id(automaton))
+        if taken is None:
+            taken = self._taken[id(automaton)] = [union(bits for bits, _ in moves) for _, _, moves in automaton]
+        tokens = [leaf for leaf in found if isinstance(symbols[leaf].symbol, TokenSet)]
+        by_token = [self._number(self.sets.after(live & self.sets.places_of(leaf))) for leaf in tokens]
+        return Context(live, leaves, ignoring, automaton, taken, after, by_token)
+
+    def _behind(self, live: int, leaves: list[int], matched: list[int]) -> int:
+        places = 0
+        skipped = 0
+        for element in matched:
+            if element < len(leaves):
+                places |= live & self.sets.places_of(leaves[element])
+            else:
+                skipped = live
+        return self.sets.after(places) | skipped
+
+    def _automaton(self, leaves: tuple[int, ...], scopes: tuple[int, ...]) -> Automaton:
+        known = self._automata.get((leaves, scopes))
+        if known is None:
+            trees: list[RegexTree] = [symbol.regex for leaf in leaves if (symbol := self._terminal(leaf))]
+            trees += [Alternation(tuple(t.regex for t in self.flat.ir.scopes[scope].ignore)) for scope in scopes]
+            known = self.flat.algebra.automaton(trees, _MAX_STATES - self._n_states)
+            if known is None:
+                raise TooLarge
+            self._n_states += len(known)
+            self._automata[leaves, scopes] = known
+        return known
+
+    def _terminal(self, leaf: int) -> Terminal:
+        symbol = self.flat.leaves[leaf].symbol
+        assert isinstance(symbol, Terminal)
+        return symbol

@@ -1,0 +1,174 @@
+"""Terminals that the longest match never hands to the parser, because others take their place.
+
+A terminal is shadowed at a place where, for each text that it matches, another terminal that is live wherever it is
+either matches too and has a higher priority, or takes every byte that could come next. Others are counted only if they
+are live for certain, and what could come next is counted rather twice than not at all, so what is found here is so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfgmask.analysis.flat import Flat
+from cfgmask.analysis.sets import END, Sets, union
+from cfgmask.diagnostics import Diagnostic, Related
+from cfgmask.grammar.ir import Terminal
+from cfgmask.regex.algebra import Automaton
+
+_MAX_STATES = 5_000
+_ALL_BYTES = (1 << 256) - 1
+
+
+def shadowed_terminals(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
+    """A warning for each terminal that is shadowed at all of its places, in lexer mode longest."""
+    if flat.ir.lexer == "complete":
+        return
+    shadows = _Shadows(flat, sets)
+    for number, leaf in enumerate(flat.leaves):
+        if isinstance(leaf.symbol, Terminal) and sets.places_of(number) and number not in flat.empty_leaves:
+            found = [shadows.of(place) for place in sets.places(sets.places_of(number))]
+            other = found[0]
+            if other is None or not all(found):
+                continue
+            reason, by = other
+            span = flat.leaves[by].symbol.span
+            yield Diagnostic(
+                "grammar-shadowed-terminal",
+                f"the terminal {leaf.shown} is never chosen: {flat.leaves[by].shown} {_REASONS[reason]}",
+                leaf.symbol.span,
+                severity="warning",
+                related=() if span is None else (Related(span, f"{flat.leaves[by].shown} is defined here"),),
+                help=_HELP[reason],
+            )
+
+
+_REASONS = {
+    "priority": "matches the same texts and has a higher priority",
+    "longest": "takes every byte that could come behind it",
+}
+_HELP = {
+    "priority": "give it the same priority, or take its texts out of the other (`OTHER & ~THIS`)",
+    "longest": "take its texts out of the other (`OTHER & ~THIS`), or choose lexer: complete",
+}
+
+
+class _Shadows:
+    def __init__(self, flat: Flat, sets: Sets) -> None:
+        self._flat = flat
+        self._sets = sets
+        self._certain = _certainly_live(flat, sets)
+        self._automata: dict[tuple[int, ...], Automaton | None] = {}
+        self._first: dict[int, int] = {}
+
+    def of(self, place: int) -> tuple[str, int] | None:
+        """Why and by which terminal a place is shadowed; None if it is not, or if that is too hard to tell."""
+        leaf = self._sets.leaf[place]
+        own = self._first_bytes(leaf)
+        others = sorted(
+            {
+                self._sets.leaf[other]
+                for other in self._sets.places(self._certain[place])
+                if self._sets.leaf[other] != leaf and isinstance(self._symbol(self._sets.leaf[other]), Terminal)
+            }
+        )
+        others = [other for other in others if self._first_bytes(other) & own]
+        automaton = self._automaton(leaf, *others) if others else None
+        if automaton is None:
+            return None
+        after = self._bytes_after(place)
+        reason: tuple[str, int] | None = None
+        for _, matched, moves in automaton:
+            if 0 in matched:
+                found = self._higher(leaf, matched, others) or self._longer(moves, automaton, others, after)
+                if found is None:
+                    return None
+                reason = reason or found
+        return reason
+
+    def _higher(self, leaf: int, matched: list[int], others: list[int]) -> tuple[str, int] | None:
+        for element in matched[1:]:
+            if self._priority(others[element - 1]) > self._priority(leaf):
+                return "priority", others[element - 1]
+        return None
+
+    def _longer(
+        self, moves: list[tuple[int, int]], automaton: Automaton, others: list[int], after: int | None
+    ) -> tuple[str, int] | None:
+        if after is None:
+            return None
+        by = None
+        for bits, target in moves:
+            taking = [element for element in automaton[target][0] if element]
+            if taking and bits & after:
+                after &= ~bits
+                by = others[taking[0] - 1]
+        return None if after or by is None else ("longest", by)
+
+    def _bytes_after(self, place: int) -> int | None:
+        """The bytes that may come behind a place; None where something else may: the end, or a token by its id."""
+        following = self._sets.following[place]
+        if following & END:
+            return None
+        found = 0
+        scopes = set()
+        for other in self._sets.places(following):
+            leaf = self._sets.leaf[other]
+            if not isinstance(self._symbol(leaf), Terminal):
+                return None
+            found |= self._first_bytes(leaf)
+            scopes.add(self._flat.leaves[leaf].scope)
+        for scope in scopes:
+            for ignored in self._flat.ir.scopes[scope].ignore:
+                found |= self._first_bytes_of(self._flat.algebra.automaton([ignored.regex], _MAX_STATES))
+        return found
+
+    def _first_bytes(self, leaf: int) -> int:
+        if leaf not in self._first:
+            symbol = self._symbol(leaf)
+            known = self._automaton(leaf) if isinstance(symbol, Terminal) else None
+            self._first[leaf] = self._first_bytes_of(known)
+        return self._first[leaf]
+
+    @staticmethod
+    def _first_bytes_of(automaton: Automaton | None) -> int:
+        return _ALL_BYTES if automaton is None else union(bits for bits, _ in automaton[0][2])
+
+    def _automaton(self, *leaves: int) -> Automaton | None:
+        if leaves not in self._automata:
+            trees = [symbol.regex for leaf in leaves if isinstance(symbol := self._symbol(leaf), Terminal)]
+            self._automata[leaves] = self._flat.algebra.automaton(trees, _MAX_STATES)
+        return self._automata[leaves]
+
+    def _symbol(self, leaf: int) -> object:
+        return self._flat.leaves[leaf].symbol
+
+    def _priority(self, leaf: int) -> int:
+        symbol = self._symbol(leaf)
+        return symbol.priority if isinstance(symbol, Terminal) else 0
+
+
+def _certainly_live(flat: Flat, sets: Sets) -> list[int]:
+    """For each place, places that are live wherever it is.
+
+    A place that begins an alternative is live where its nonterminal was predicted, and with that all that may come
+    first of it, or of what is left of every alternative in which it is called.
+    """
+    everything = (2 << len(sets.leaf)) - 1
+    calls: list[list[tuple[int, int, int]]] = [[] for _ in flat.nonterminals]
+    for n, nonterminal in enumerate(flat.nonterminals):
+        for a, alternative in enumerate(nonterminal.alternatives):
+            for i, symbol in enumerate(alternative):
+                if symbol < 0:
+                    calls[~symbol].append((n, a, i))
+    predicted = [everything] * len(flat.nonterminals)
+    predicted[~flat.start] = sets.first[~flat.start]
+    changed = True
+    while changed:
+        changed = False
+        for n, sites in enumerate(calls):
+            common = predicted[n]
+            for m, a, i in sites:
+                common &= (predicted[m] if i == 0 else sets.first_of(m, a, i)[0]) | sets.first[n]
+            if common != predicted[n]:
+                predicted[n], changed = common, True
+    return [predicted[n] if i == 0 else sets.first_of(n, a, i)[0] for n, a, i in sets.numbers]

@@ -1,0 +1,53 @@
+"""The grammar that `cfgmask check` is about, as far as it could be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import cfgmask
+from cfgmask.cli.failures import diagnostics_of
+from cfgmask.compiler.source_file import read_source
+from cfgmask.diagnostics import Diagnostic, Source, Span
+from cfgmask.errors import CfgmaskError
+
+if TYPE_CHECKING:
+    from cfgmask.json_schema import Covered
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What became of a grammar's file.
+
+    grammar   None where it has errors
+    problems  the errors
+    coverage  what becomes of a schema's keywords; None for other grammars and for what is no JSON
+    """
+
+    grammar: cfgmask.Grammar | None
+    problems: tuple[Diagnostic, ...] = ()
+    coverage: tuple[Covered, ...] | None = None
+
+
+def read_subject(file: Path) -> Subject:
+    """Read a file, and a schema once for both its grammar and its coverage. Raises OSError."""
+    try:
+        return _read_schema(file) if file.suffix == ".json" else Subject(cfgmask.Grammar.from_file(file))
+    except CfgmaskError as error:
+        return Subject(None, diagnostics_of(error))
+
+
+def _read_schema(file: Path) -> Subject:
+    # Grammars in Lark need not wait for what reads schemas.
+    from cfgmask.json_schema import JsonSchemaOptions, attempt, coverage_of
+
+    limits = cfgmask.Limits()
+    text = read_source(file, limits)
+    span = Span(Source(str(file), text), 0, len(text))
+    tried = attempt(text, options=JsonSchemaOptions(), limits=limits, span=span)
+    coverage = coverage_of(tried)
+    try:
+        return Subject(cfgmask.Grammar(tried.result(), str(file)), (), coverage)
+    except CfgmaskError as error:
+        return Subject(None, diagnostics_of(error), coverage)
