@@ -99,7 +99,7 @@ ALLOWED: dict[str, set[str]] = {
     "__init__": ENGINE | {"patterns"},
     "integrations": ENGINE,
     "demo": set(),
-    "analysis": TREES | {"regex"},
+    "analysis": TREES | {"regex", "compiler", "vocabulary", "_core"},
     "cli": ENGINE | {"analysis", "integrations", "demo"},
     "__main__": {"cli"},
 }

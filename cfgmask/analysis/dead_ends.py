@@ -156,7 +156,8 @@ def _can_leave(
     winning = [state for state in exits.ends[element] if lexing.wins(context, element, state)]
     if len(winning) == len(exits.ends[element]) and wanted & exits.never_taken[element]:
         return True
-    good = {state for state in winning if wanted & ~context.taken[state]}
+    ends_at_once = lexing.is_lazy(context, element)
+    good = {state for state in winning if ends_at_once or wanted & ~context.taken[state]}
     if scope.ignore and (element < len(context.leaves) or not scope.ignore_once):
         ignored = first.get(~symbol.scope, 0)
         good |= {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from cfgmask.analysis.ambiguity import ambiguities
 from cfgmask.analysis.canonical import Canonical
 from cfgmask.analysis.closing_quote import COMMON_TOKENS, closing_quotes
 from cfgmask.analysis.cycles import cycles, endless_repetitions
@@ -13,6 +14,7 @@ from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.sets import Sets
 from cfgmask.analysis.shadowing import shadowed_terminals
 from cfgmask.analysis.shortest import Shortest
+from cfgmask.analysis.spelling import unspellable_terminals
 from cfgmask.analysis.terminals import empty_terminals, nullable_terminals, slow_repetitions
 from cfgmask.diagnostics import Diagnostic, in_order
 from cfgmask.errors import LimitExceeded
@@ -37,7 +39,7 @@ def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | Non
     Cost: linear in the grammar, but for searches that stop at a bound; a question about a regex that would take more
     than `LIMITS` is left open.
     """
-    written = [rule for rule in ir.rules if _is_written(rule)]
+    written = written_rules(ir)
     if not written:
         return ()
     try:
@@ -45,6 +47,7 @@ def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | Non
     except LimitExceeded:
         return ()
     sets = Sets(flat)
+    shortest = Shortest(flat)
 
     def is_prefix(text: bytes) -> bool:
         return compiled.matcher().advance_bytes(text) == len(text)
@@ -56,12 +59,22 @@ def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | Non
         lambda: endless_repetitions(flat, sets),
         lambda: slow_repetitions(flat),
         lambda: shadowed_terminals(flat, sets),
-        lambda: dead_ends(flat, sets, Canonical(flat, sets, Shortest(flat)), is_prefix),
+        lambda: dead_ends(flat, sets, Canonical(flat, sets, shortest), is_prefix),
         lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
     ]
+    if tokens is not None:
+        analyses.append(lambda: unspellable_terminals(flat, tokens))
     found = [diagnostic for analysis in analyses for diagnostic in _results(analysis)]
+    # Endless derivations are ambiguous in a way that hides any other.
+    if not any(d.code in ("grammar-cycle", "grammar-endless-repetition") for d in found):
+        found += _results(lambda: ambiguities(flat, sets, shortest))
     made = {rule.span for rule in ir.rules} - {rule.span for rule in written}
     return in_order({(d.code, d.span): d for d in found if d.span not in (*made, None)}.values())
+
+
+def written_rules(ir: GrammarIR) -> list[Rule]:
+    """The rules that stand in the text of the grammar."""
+    return [rule for rule in ir.rules if _is_written(rule)]
 
 
 def _is_written(rule: Rule) -> bool:

@@ -100,9 +100,9 @@ class Flat:
         regex = expr.regex if isinstance(expr, Terminal) else None
         # Trees are compared by identity but for literals, which front ends make anew for each use.
         identity = regex if isinstance(regex, Literal) else id(regex)
-        priority = expr.priority if isinstance(expr, Terminal) else 0
+        kind = (expr.priority, expr.lazy) if isinstance(expr, Terminal) else None
         name = expr.name if isinstance(expr, Terminal) else expr
-        number = self._leaf_numbers.setdefault((name, identity, priority, rule.scope), len(self.leaves))
+        number = self._leaf_numbers.setdefault((name, identity, kind, rule.scope), len(self.leaves))
         if number == len(self.leaves):
             self.leaves.append(Leaf(expr, rule.scope))
             if regex is not None:

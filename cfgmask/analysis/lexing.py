@@ -53,7 +53,8 @@ class Lexing:
         self.sets = sets
         self._automata: dict[tuple[tuple[int, ...], tuple[int, ...]], Automaton] = {}
         self._taken: dict[int, list[int]] = {}
-        self._has_priorities = any(isinstance(leaf.symbol, Terminal) and leaf.symbol.priority for leaf in flat.leaves)
+        terminals = [leaf.symbol for leaf in flat.leaves if isinstance(leaf.symbol, Terminal)]
+        self._is_plain = not any(terminal.priority or terminal.lazy for terminal in terminals)
         self._n_states = 0
         self._numbers: dict[int, int] = {}
         self._lives: list[int] = []
@@ -63,19 +64,23 @@ class Lexing:
         for live in self._lives:
             self.contexts.append(self._context(live))
 
-    def priority(self, context: Context, element: int) -> int:
-        """Of a terminal, or of ignored text, which has none."""
-        if element >= len(context.leaves):
-            return 0
-        symbol = self.flat.leaves[context.leaves[element]].symbol
-        return symbol.priority if isinstance(symbol, Terminal) else 0
-
     def wins(self, context: Context, element: int, state: int) -> bool:
-        """Whether the element is handed to the parser where it matches."""
-        if not self._has_priorities:
+        """Whether the element is handed to the parser where it matches, whichever others are live."""
+        if self._is_plain:
             return True
-        own = self.priority(context, element)
-        return all(self.priority(context, other) <= own for other in context.automaton[state][1])
+        own = self._rank(context, element)
+        return all(self._rank(context, other) <= own for other in context.automaton[state][1])
+
+    def is_lazy(self, context: Context, element: int) -> bool:
+        """Whether a lexeme ends where the element matches."""
+        return element < len(context.leaves) and self._terminal(context.leaves[element]).lazy
+
+    def _rank(self, context: Context, element: int) -> tuple[bool, int]:
+        """Lazy terminals come first, then priorities; ignored text has none."""
+        if element >= len(context.leaves):
+            return False, 0
+        terminal = self._terminal(context.leaves[element])
+        return terminal.lazy, terminal.priority
 
     def places(self, context: Context, leaf: int) -> int:
         """Where a leaf is live."""

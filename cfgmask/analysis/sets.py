@@ -18,6 +18,7 @@ class Sets:
     """The places of a grammar, what they may begin with and be followed by.
 
     first[n]    places that a text of the nonterminal n may begin with
+    follow[n]   places that may come after a text of the nonterminal n, and `END`
     following   for each place, those that may come next, and `END`: more than can, where rules are shared by callers
     leaf        for each place, its leaf
     numbers     of the places, by nonterminal, alternative and symbol
@@ -84,7 +85,7 @@ class Sets:
         return self.first
 
     def _following(self) -> list[int]:
-        follow = [0] * len(self.flat.nonterminals)
+        follow = self.follow = [0] * len(self.flat.nonterminals)
         follow[~self.flat.start] = END
         # The nonterminals that end others: what follows those follows these.
         ends: list[list[int]] = [[] for _ in follow]

@@ -63,12 +63,14 @@ class _Shadows:
     def of(self, place: int) -> tuple[str, int] | None:
         """Why and by which terminal a place is shadowed; None if it is not, or if that is too hard to tell."""
         leaf = self._sets.leaf[place]
+        if not self._is_plain(leaf):
+            return None
         own = self._first_bytes(leaf)
         others = sorted(
             {
                 self._sets.leaf[other]
                 for other in self._sets.places(self._certain[place])
-                if self._sets.leaf[other] != leaf and isinstance(self._symbol(self._sets.leaf[other]), Terminal)
+                if self._sets.leaf[other] != leaf and self._is_plain(self._sets.leaf[other])
             }
         )
         others = [other for other in others if self._first_bytes(other) & own]
@@ -141,6 +143,11 @@ class _Shadows:
 
     def _symbol(self, leaf: int) -> object:
         return self._flat.leaves[leaf].symbol
+
+    def _is_plain(self, leaf: int) -> bool:
+        """Whether it is a terminal that ends where the longest match does."""
+        symbol = self._symbol(leaf)
+        return isinstance(symbol, Terminal) and not symbol.lazy
 
     def _priority(self, leaf: int) -> int:
         symbol = self._symbol(leaf)

@@ -38,6 +38,12 @@ class Shortest:
         """The size of a shortest text of a symbol; None if there is none."""
         return self._leaf_sizes[symbol] if symbol >= 0 else self.sizes.get(~symbol)
 
+    def visible_size(self, symbol: int) -> int | None:
+        """The size of a shortest text that is not empty; None if there is none."""
+        if symbol >= 0:
+            return self._leaf_sizes[symbol]
+        return self._visible[~symbol][0] if ~symbol in self._visible else None
+
     def derive(self, symbol: int) -> list[Piece]:
         """The pieces of a shortest text of a symbol."""
         return self._expand([symbol])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import cfgmask
-from cfgmask.analysis import find
+from cfgmask.analysis import Flat, Text, Texts, find, written_rules
 from cfgmask.cli.arguments import (
     FILE,
     FILE_OR_STDIN,
@@ -22,12 +22,14 @@ from cfgmask.cli.arguments import (
 )
 from cfgmask.cli.coverage import print_coverage, summary_of
 from cfgmask.cli.failures import PROBLEM, ReportingCommand, diagnostics_of
-from cfgmask.cli.output import print_diagnostics, print_json
+from cfgmask.cli.output import bytes_to_json, print_diagnostics, print_json, print_labelled
 from cfgmask.cli.stand_in import stand_in_vocabulary
 from cfgmask.cli.subject import read_subject
 from cfgmask.cli.verdict import Verdict, judge
-from cfgmask.diagnostics import Diagnostic, in_order
+from cfgmask.diagnostics import Diagnostic, in_order, quoted
 from cfgmask.errors import CfgmaskError
+from cfgmask.grammar.ir import GrammarIR
+from cfgmask.regex.algebra import RegexAlgebra
 
 if TYPE_CHECKING:
     from cfgmask.json_schema import Covered
@@ -38,6 +40,7 @@ Examples:
   cfgmask check schema.json --text '{"name": "Anna"}'
   cfgmask check schema.json --coverage
   cfgmask check grammars/csv.lark --input a.csv --input b.csv
+  cfgmask check grammars/csv.lark --examples --sample 5 --seed 1
   generate-something | cfgmask check grammars/json.lark --input -
   cfgmask check tool_call.lark --vocab model.gguf --json"""
 
@@ -49,6 +52,8 @@ class _Report:
     verdicts: tuple[Verdict, ...] = ()
     coverage: tuple[Covered, ...] | None = None
     strict: bool = False
+    examples: tuple[tuple[str, Text | None], ...] = ()
+    samples: tuple[Text, ...] = ()
 
     @property
     def is_fine(self) -> bool:
@@ -57,12 +62,28 @@ class _Report:
         return not problems and all(verdict.outcome == "accepted" for verdict in self.verdicts)
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """Which texts of the grammar to show."""
+
+    examples: bool
+    n_samples: int
+    seed: int
+
+    @property
+    def anything(self) -> bool:
+        return self.examples or self.n_samples > 0
+
+
 @click.command(cls=ReportingCommand, short_help="Report what is wrong with a grammar, try texts.", epilog=_EXAMPLES)
 @click.argument("file", type=GRAMMAR_FILE)
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="A text to try; may be repeated.")
 @click.option("--input", "inputs", multiple=True, type=FILE_OR_STDIN, help="A file to try (-: stdin); may be repeated.")
 @click.option("--vocab", "vocabulary", type=FILE, help="Compile for the vocabulary of this GGUF file.")
 @click.option("--coverage", "with_coverage", is_flag=True, help="List what becomes of each keyword of a JSON Schema.")
+@click.option("--examples", "with_examples", is_flag=True, help="Show a shortest text of each rule.")
+@click.option("--sample", "n_samples", type=click.IntRange(0, 10_000), default=0, help="Show so many random texts.")
+@click.option("--seed", type=int, default=0, help="For --sample: the same seed gives the same texts.  [default: 0]")
 @click.option("--strict", is_flag=True, help="Count warnings as problems.")
 @json_option("the report")
 @click.pass_context
@@ -73,6 +94,9 @@ def check(
     inputs: tuple[str, ...],
     vocabulary: Path | None,
     with_coverage: bool,
+    with_examples: bool,
+    n_samples: int,
+    seed: int,
     strict: bool,
     as_json: bool,
 ) -> None:
@@ -88,7 +112,8 @@ def check(
         raise click.UsageError("--coverage is for JSON Schemas, whose names end in .json")
     candidates = [(f"text {number}", text_bytes(text)) for number, text in enumerate(texts, 1)]
     candidates += [("stdin" if path == "-" else path, read_bytes(path)) for path in inputs]
-    report = replace(_examine(file, candidates, vocabulary), strict=strict)
+    shown = _Shown(with_examples, n_samples, seed)
+    report = replace(_examine(file, candidates, vocabulary, shown), strict=strict)
     if as_json:
         _print_as_json(report)
     else:
@@ -99,19 +124,34 @@ def check(
     ctx.exit(0 if report.is_fine else PROBLEM)
 
 
-def _examine(file: Path, candidates: list[tuple[str, bytes]], vocabulary: Path | None) -> _Report:
+def _examine(file: Path, candidates: list[tuple[str, bytes]], vocabulary: Path | None, shown: _Shown) -> _Report:
     known = read_vocabulary(vocabulary) if vocabulary else None
     subject = read_subject(file)
     if subject.grammar is None:
         return _Report(file, subject.problems, coverage=subject.coverage)
     grammar = subject.grammar
+    vocab = known or stand_in_vocabulary(grammar)
     try:
-        compiled = cfgmask.compile(grammar, known or stand_in_vocabulary(grammar))
+        compiled = cfgmask.compile(grammar, vocab)
     except CfgmaskError as error:
         return _Report(file, diagnostics_of(error), coverage=subject.coverage)
     found = in_order((*grammar.notes, *find(grammar.ir, compiled, None if known is None else known.tokens)))
     verdicts = tuple(judge(compiled, name, data) for name, data in candidates)
-    return _Report(file, found, verdicts, subject.coverage)
+    texts = Texts(Flat(grammar.ir, RegexAlgebra()), vocab) if shown.anything else None
+    return _Report(
+        file,
+        found,
+        verdicts,
+        subject.coverage,
+        examples=_examples(grammar.ir, texts) if texts and shown.examples else (),
+        samples=tuple(texts.samples(compiled, shown.n_samples, shown.seed)) if texts else (),
+    )
+
+
+def _examples(ir: GrammarIR, texts: Texts) -> tuple[tuple[str, Text | None], ...]:
+    """Of each rule that was written as such; of a schema, whose rules were made, of the whole."""
+    names = [rule.name for rule in written_rules(ir)] or [ir.start]
+    return tuple((name, texts.example(name)) for name in names)
 
 
 def _print_as_json(report: _Report) -> None:
@@ -121,9 +161,23 @@ def _print_as_json(report: _Report) -> None:
             "ok": report.is_fine,
             "diagnostics": [diagnostic.to_json() for diagnostic in report.diagnostics],
             "texts": [verdict.to_json() for verdict in report.verdicts],
+            "examples": {name: _text_to_json(text) for name, text in report.examples},
+            "samples": [_text_to_json(text) for text in report.samples],
             "coverage": None if report.coverage is None else [asdict(covered) for covered in report.coverage],
         }
     )
+
+
+def _text_to_json(text: Text | None) -> dict[str, str | None] | None:
+    return None if text is None else bytes_to_json(text.shown)
+
+
+def _print_texts(report: _Report) -> None:
+    width = max((len(name) for name, _ in report.examples), default=0)
+    for name, text in report.examples:
+        print_labelled(name.ljust(width), "(none was found)" if text is None else quoted(text.shown))
+    for number, sample in enumerate(report.samples, 1):
+        print_labelled(f"sample {number}", quoted(sample.shown))
 
 
 def _print_for_people(report: _Report) -> None:
@@ -134,6 +188,7 @@ def _print_for_people(report: _Report) -> None:
             sys.stdout.write(f"{verdict.source.name}: accepted\n")
         else:
             print_diagnostics([diagnostic])
+    _print_texts(report)
     sys.stdout.write(f"{report.path}: {_summary(report)}\n")
 
 

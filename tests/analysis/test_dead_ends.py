@@ -72,7 +72,7 @@ def walks(oracle: Oracle, rng: random.Random) -> Iterator[State]:
 
 
 @given(problems(LONGEST))
-@settings(max_examples=60)
+@settings(max_examples=20)
 @discards_undecided
 def test_no_dead_end_where_none_is_reported(problem: Problem) -> None:
     if not dead_ends_of(problem.ir):
@@ -81,7 +81,7 @@ def test_no_dead_end_where_none_is_reported(problem: Problem) -> None:
 
 
 @given(problems(LONGEST))
-@settings(max_examples=60)
+@settings(max_examples=20)
 @discards_undecided
 def test_a_dead_end_is_one(problem: Problem) -> None:
     for found in dead_ends_of(problem.ir):
@@ -94,7 +94,7 @@ def test_a_dead_end_is_one(problem: Problem) -> None:
 
 
 @given(problems(LONGEST))
-@settings(max_examples=60)
+@settings(max_examples=20)
 @discards_undecided
 def test_a_shadowed_terminal_is_never_chosen(problem: Problem) -> None:
     """What would have to come behind it is made impossible, and no short text tells the difference."""

@@ -116,8 +116,27 @@ def test_json(run: Run) -> None:
                 "forced": {"text": "", "hex": ""},
             }
         ],
+        "examples": {},
+        "samples": [],
         "coverage": None,
     }
+
+
+def test_examples_and_samples(run: Run) -> None:
+    result = run("check", "greeting.lark", "--examples", "--sample", "3", "--seed", "1")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == 'start  "helloa!"'
+    assert [line.partition("  ")[0] for line in lines[1:4]] == ["sample 1", "sample 2", "sample 3"]
+    samples = [line.partition("  ")[2].strip('"') for line in lines[1:4]]
+    assert run("check", "greeting.lark", *(arg for text in samples for arg in ("--text", text))).exit_code == 0
+    assert run("check", "greeting.lark", "--examples", "--sample", "3", "--seed", "1").stdout == result.stdout
+
+
+def test_strict_counts_warnings(run: Run, folder: Path) -> None:
+    (folder / "slow.lark").write_text("start: /[a-z]/+\n")
+    assert run("check", "slow.lark").exit_code == 0
+    assert run("check", "slow.lark", "--strict").exit_code == 1
 
 
 def test_files_and_stdin(run: Run, folder: Path) -> None:

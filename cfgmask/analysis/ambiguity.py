@@ -1,0 +1,236 @@
+"""A text with two parse trees, found by writing out derivations, those of the shortest texts first.
+
+Derivations are leftmost ones of a rule, in which a nonterminal may be left as it stands; two that come to the same
+symbols are two trees of one text, whatever is put for the nonterminals, if only it is not empty: then both trees have
+them at the same place. Leaving nonterminals as they stand finds `if a if b c else d` after two steps, though
+the text is long. Whether a grammar is ambiguous is undecidable: nothing found within the bound proves nothing.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cfgmask.analysis.flat import Flat
+from cfgmask.analysis.sets import END, Sets
+from cfgmask.analysis.shortest import Piece, Shortest
+from cfgmask.diagnostics import Diagnostic, quoted
+from cfgmask.errors import LimitExceeded
+from cfgmask.grammar.ir import Terminal
+from cfgmask.grammar.regex_tree import Intersection, Literal
+
+MAX_STEPS = 1_500
+"""How many derivations are looked at in one grammar."""
+
+_MAX_SHOWN = 100
+_EMPTY = -1
+
+Symbols = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """A text of a rule and two derivations of it, as the choices of leftmost derivations (-1: left as it stands)."""
+
+    rule: int
+    pieces: tuple[Piece, ...]
+    derivations: tuple[Symbols, Symbols]
+
+
+def ambiguities(flat: Flat, sets: Sets, shortest: Shortest) -> Iterator[Diagnostic]:
+    """A note with the shortest ambiguous text that was found, if one was."""
+    found = find_ambiguity(flat, sets, shortest)
+    if found is None:
+        return
+    rule = flat.nonterminals[found.rule].rule
+    text = b" ".join(piece if isinstance(piece, bytes) else piece.text.encode() for piece in found.pieces)
+    first, second = (_tree(flat, shortest, found, choices) for choices in found.derivations)
+    trees = f": {first} and {second}" if len(first) + len(second) <= _MAX_SHOWN else ""
+    yield Diagnostic(
+        "grammar-ambiguous",
+        f"{quoted(text)} is a `{rule.name}` in two ways{trees}",
+        rule.span,
+        severity="note",
+        help="masks are right all the same; to be faster, or for one parse tree, give the reading that is meant a rule",
+    )
+
+
+def find_ambiguity(flat: Flat, sets: Sets, shortest: Shortest, max_steps: int = MAX_STEPS) -> Ambiguity | None:
+    """The ambiguity of the shortest text that is found in the steps, shared among the rules that may have one."""
+    alike = _Alike(flat)
+    roots = _suspects(flat, sets, alike)
+    if not roots:
+        return None
+    found = [_search(flat, shortest, alike, root, max_steps // len(roots)) for root in roots]
+    return min((a for a in found if a is not None), key=lambda a: sum(map(_size, a.pieces)), default=None)
+
+
+def _size(piece: Piece) -> int:
+    return len(piece) if isinstance(piece, bytes) else 1
+
+
+def _search(flat: Flat, shortest: Shortest, alike: _Alike, root: int, steps: int) -> Ambiguity | None:
+    """Best first by the size of a shortest text, then by how much is written out."""
+    seen: dict[Symbols, list[tuple[Symbols, Symbols]]] = {}
+    queue: list[tuple[int, int, int, Symbols, Symbols, Symbols]] = []
+    number = 0
+
+    def push(done: Symbols, pending: Symbols, choices: Symbols) -> None:
+        nonlocal number
+        while pending and pending[0] >= 0:
+            done, pending = (*done, pending[0]), pending[1:]
+        sizes = [*map(shortest.visible_size, done), *map(shortest.size, pending)]
+        if None not in sizes:
+            number += 1
+            size = sum(size for size in sizes if size is not None)
+            heapq.heappush(queue, (size, len(choices), number, done, pending, choices))
+
+    for a, alternative in enumerate(flat.nonterminals[root].alternatives):
+        push((), alternative, (a,))
+    while queue and steps:
+        steps -= 1
+        _, _, _, done, pending, choices = heapq.heappop(queue)
+        if not pending:
+            for other, other_choices in seen.setdefault(alike.key(done), []):
+                pieces = _common_pieces(shortest, alike, done, other)
+                if pieces is not None:
+                    return Ambiguity(root, pieces, (other_choices, choices))
+            seen[alike.key(done)].append((done, choices))
+            continue
+        push((*done, pending[0]), pending[1:], (*choices, -1))
+        nonterminal = flat[pending[0]]
+        for a, alternative in enumerate(nonterminal.alternatives if nonterminal.is_exact else ()):
+            push(done, (*alternative, *pending[1:]), (*choices, a))
+    return None
+
+
+def _common_pieces(shortest: Shortest, alike: _Alike, left: Symbols, right: Symbols) -> tuple[Piece, ...] | None:
+    """A text of two lists of symbols that may be alike; None if they are not."""
+    pieces: list[Piece] = []
+    for a, b in zip(left, right, strict=True):
+        if a != b:
+            common = alike.common(a, b)
+            if common is None:
+                return None
+            pieces.append(common)
+        else:
+            pieces += shortest.derive_visible(a) or []
+    return tuple(pieces)
+
+
+class _Alike:
+    """Which leaves may match the same text, so that both come to the parser."""
+
+    def __init__(self, flat: Flat) -> None:
+        self._flat = flat
+        self._common: dict[tuple[int, int], bytes | None] = {}
+        self._group = list(range(len(flat.leaves)))
+        regexes = [n for n, leaf in enumerate(flat.leaves) if not _is_fixed(leaf.symbol)]
+        for a in regexes:
+            for b in range(len(flat.leaves)):
+                if self._group[a] != self._group[b] and self.common(a, b) is not None:
+                    old, new = self._group[b], self._group[a]
+                    self._group = [new if group == old else group for group in self._group]
+
+    def key(self, symbols: Symbols) -> Symbols:
+        """Equal for symbols that may be alike."""
+        return tuple(self._group[symbol] if symbol >= 0 else symbol for symbol in symbols)
+
+    def common(self, a: int, b: int) -> bytes | None:
+        """A shortest text of both leaves; None if there is none, or one of them is always preferred."""
+        pair = (a, b) if a < b else (b, a)
+        if pair not in self._common:
+            self._common[pair] = self._find(*pair)
+        return self._common[pair]
+
+    def _find(self, a: int, b: int) -> bytes | None:
+        if min(a, b) < 0:
+            return None
+        left, right = self._flat.leaves[a].symbol, self._flat.leaves[b].symbol
+        if not isinstance(left, Terminal) or not isinstance(right, Terminal) or {a, b} & self._flat.empty_leaves:
+            return None
+        if self._flat.ir.lexer == "longest" and (left.priority, left.lazy) != (right.priority, right.lazy):
+            return None
+        algebra = self._flat.algebra
+        try:
+            for literal, other in ((left, right), (right, left)):
+                if isinstance(literal.regex, Literal):
+                    return literal.regex.data if algebra.matches(other.regex, literal.regex.data) else None
+            return algebra.shortest_visible(Intersection((left.regex, right.regex)))
+        except LimitExceeded:
+            return None
+
+
+def _is_fixed(symbol: object) -> bool:
+    return not isinstance(symbol, Terminal) or isinstance(symbol.regex, Literal)
+
+
+def _suspects(flat: Flat, sets: Sets, alike: _Alike) -> list[int]:
+    """The rules that lead to a nonterminal of which one symbol of lookahead does not tell the alternatives apart.
+
+    Where there is none the grammar is LL(1) and has one tree a text.
+    """
+    conflicts = [n for n in range(len(flat.nonterminals)) if _has_conflict(flat, sets, alike, n)]
+    callers: list[set[int]] = [set() for _ in flat.nonterminals]
+    for n, nonterminal in enumerate(flat.nonterminals):
+        for alternative in nonterminal.alternatives:
+            for symbol in alternative:
+                if symbol < 0:
+                    callers[~symbol].add(n)
+    # The rule itself, or the one that a group stands in, and those that call it: the two may meet only there.
+    found = dict.fromkeys(conflicts)
+    for n in conflicts:
+        pending = [n]
+        while pending:
+            at = pending.pop()
+            found[at] = None
+            if not flat.nonterminals[at].is_rule:
+                pending += [caller for caller in callers[at] if caller not in found]
+            elif at == n:
+                found.update(dict.fromkeys(callers[at]))
+    return sorted(n for n in found if flat.nonterminals[n].is_rule)
+
+
+def _has_conflict(flat: Flat, sets: Sets, alike: _Alike, n: int) -> bool:
+    before: set[int] = set()
+    for a in range(len(flat.nonterminals[n].alternatives)):
+        first, empty = sets.first_of(n, a, 0)
+        if empty:
+            first |= sets.follow[n] & ~END
+        leaves = set(alike.key(tuple(sets.leaf[place] for place in sets.places(first))))
+        if empty:
+            leaves.add(_EMPTY)
+        if before & leaves:
+            return True
+        before |= leaves
+    return False
+
+
+def _tree(flat: Flat, shortest: Shortest, found: Ambiguity, choices: Symbols) -> str:
+    """A derivation with brackets: `sum[sum[1 + 1] + 1]`."""
+    pieces = iter(found.pieces)
+    chosen = iter(choices)
+    out: list[str] = []
+    pending: list[int | str] = [~found.rule]
+    while pending:
+        symbol = pending.pop()
+        if isinstance(symbol, str):
+            out.append(symbol)
+        elif symbol >= 0:
+            out.append(_shown(next(pieces)))
+        else:
+            a = next(chosen)
+            nonterminal = flat[symbol]
+            if a < 0:
+                out += [_shown(next(pieces)) for _ in shortest.derive_visible(symbol) or []]
+            elif nonterminal.is_rule:
+                out.append(f"{nonterminal.rule.name}[")
+                pending += ["]", *reversed(nonterminal.alternatives[a])]
+            else:
+                pending += reversed(nonterminal.alternatives[a])
+    return " ".join(out).replace("[ ", "[").replace(" ]", "]")
+
+
+def _shown(piece: Piece) -> str:
+    return quoted(piece)[1:-1] if isinstance(piece, bytes) else piece.text
