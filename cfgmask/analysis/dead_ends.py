@@ -50,6 +50,10 @@ def dead_ends(flat: Flat, sets: Sets, canonical: Canonical, is_prefix: Callable[
     if flat.ir.lexer == "complete":
         return
     start = flat[flat.start].rule
+    if flat.has_conditions:
+        message = "whether every text can be completed was not decided: there are conditions on parameters"
+        yield Diagnostic("grammar-dead-end-undecided", message, start.span, severity="note", help=_ADVICE)
+        return
     try:
         lexing = Lexing(flat, sets)
         stuck = list(_stuck(lexing, canonical))

@@ -55,18 +55,23 @@ def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | Non
     analyses: list[Callable[[], Iterable[Diagnostic]]] = [
         lambda: empty_terminals(flat),
         lambda: nullable_terminals(flat),
-        lambda: cycles(flat, sets),
-        lambda: endless_repetitions(flat, sets),
         lambda: slow_repetitions(flat),
-        lambda: shadowed_terminals(flat, sets),
         lambda: dead_ends(flat, sets, Canonical(flat, sets, shortest), is_prefix),
         lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
     ]
+    # What these find may be what a condition rules out.
+    if not flat.has_conditions:
+        analyses += [
+            lambda: cycles(flat, sets),
+            lambda: endless_repetitions(flat, sets),
+            lambda: shadowed_terminals(flat, sets),
+        ]
     if tokens is not None:
         analyses.append(lambda: unspellable_terminals(flat, tokens))
     found = [diagnostic for analysis in analyses for diagnostic in _results(analysis)]
     # Endless derivations are ambiguous in a way that hides any other.
-    if not any(d.code in ("grammar-cycle", "grammar-endless-repetition") for d in found):
+    is_endless = any(d.code in ("grammar-cycle", "grammar-endless-repetition") for d in found)
+    if not is_endless and not flat.has_conditions:
         found += _results(lambda: ambiguities(flat, sets, shortest))
     made = {rule.span for rule in ir.rules} - {rule.span for rule in written}
     return in_order({(d.code, d.span): d for d in found if d.span not in (*made, None)}.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.regex_tree import Literal
 from cfgmask.regex.algebra import RegexAlgebra
 
@@ -46,6 +46,7 @@ class Nonterminal:
 class Flat:
     """The grammar's nonterminals, rules first and in order, and its leaves.
 
+    Conditions on parameters are disregarded (`has_conditions`).
     A terminal that may match the empty text becomes an option of one that may not; what matches nothing is gone.
     Linear in the grammar. Raises LimitExceeded where a terminal is too hard a regex.
     """
@@ -57,6 +58,7 @@ class Flat:
         self.nonterminals: list[Nonterminal] = []
         self.nullable_leaves: set[int] = set()
         self.empty_leaves: set[int] = set()
+        self.has_conditions = False
         self._leaf_numbers: dict[Hashable, int] = {}
         self._options: dict[int, int] = {}
         self._rules = {rule.name: ~number for number, rule in enumerate(ir.rules)}
@@ -78,17 +80,24 @@ class Flat:
         return made
 
     def _write_out(self, owner: Nonterminal) -> None:
-        expr = owner.expr
+        expr = self._unguarded(owner.expr)
         if isinstance(expr, Repeat):
             self._write_out_repeat(owner, expr)
             return
-        for part in expr.parts if isinstance(expr, Choice) else (expr,):
+        for part in map(self._unguarded, expr.parts if isinstance(expr, Choice) else (expr,)):
             parts = part.parts if isinstance(part, Sequence) else (part,)
             symbols = tuple(self._symbol(owner.rule, p) for p in parts)
             if not self.empty_leaves.intersection(symbols):
                 owner.alternatives.append(symbols)
 
+    def _unguarded(self, expr: Expr) -> Expr:
+        while isinstance(expr, Guarded):
+            self.has_conditions = True
+            expr = expr.body
+        return expr
+
     def _symbol(self, rule: Rule, expr: Expr) -> int:
+        expr = self._unguarded(expr)
         if isinstance(expr, RuleRef):
             return self._rules[expr.name]
         if isinstance(expr, (Terminal, TokenSet)):

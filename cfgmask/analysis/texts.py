@@ -59,8 +59,10 @@ class Texts:
 
         It is shortest but for ignored text that keeps lexemes apart.
         """
-        symbol = next(n.symbol for n in self._flat.nonterminals if n.is_rule and n.rule.name == rule)
-        if self._shortest.size(symbol) is None:
+        found = next(n for n in self._flat.nonterminals if n.is_rule and n.rule.name == rule)
+        symbol = found.symbol
+        # A rule with a parameter has texts only where it is used.
+        if found.rule.parametric or self._shortest.size(symbol) is None:
             return None
         pieces = self._shortest.derive_visible(symbol) or self._shortest.derive(symbol)
         compiled = compile(_starting_at(self._flat.ir, rule), self._vocabulary)

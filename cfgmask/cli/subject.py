@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import cfgmask
 from cfgmask.cli.failures import diagnostics_of
-from cfgmask.compiler.source_file import read_source
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import CfgmaskError
+from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
     from cfgmask.json_schema import Covered
