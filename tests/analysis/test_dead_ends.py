@@ -26,7 +26,7 @@ from tests.oracle import Oracle, State
 from tests.strategies import BYTES, GrammarShape, Problem, discards_undecided, problems
 
 LONGEST = GrammarShape(token_sets=False, lexers=("longest",))
-_MAX_STATES = 400
+_MAX_STATES = 150
 
 
 def analysed(ir: GrammarIR) -> tuple[Flat, Sets]:
@@ -72,7 +72,7 @@ def walks(oracle: Oracle, rng: random.Random) -> Iterator[State]:
 
 
 @given(problems(LONGEST))
-@settings(max_examples=20)
+@settings(max_examples=10)
 @discards_undecided
 def test_no_dead_end_where_none_is_reported(problem: Problem) -> None:
     if not dead_ends_of(problem.ir):
@@ -81,7 +81,7 @@ def test_no_dead_end_where_none_is_reported(problem: Problem) -> None:
 
 
 @given(problems(LONGEST))
-@settings(max_examples=20)
+@settings(max_examples=10)
 @discards_undecided
 def test_a_dead_end_is_one(problem: Problem) -> None:
     for found in dead_ends_of(problem.ir):
@@ -94,7 +94,7 @@ def test_a_dead_end_is_one(problem: Problem) -> None:
 
 
 @given(problems(LONGEST))
-@settings(max_examples=20)
+@settings(max_examples=10)
 @discards_undecided
 def test_a_shadowed_terminal_is_never_chosen(problem: Problem) -> None:
     """What would have to come behind it is made impossible, and no short text tells the difference."""
