@@ -122,7 +122,7 @@ class _Build:
         return compiled
 
     def _nonterminal(self, rule: Rule) -> int:
-        place = self._rule_places[rule.name] = RulePlace(rule.name, rule.span)
+        place = self._rule_places[rule.name] = RulePlace(rule.shown_name, rule.span)
         self._places.nonterminals.append(place)
         if rule.opens_set is None:
             return self._builder.nonterminal(rule.name)

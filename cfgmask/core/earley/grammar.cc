@@ -128,6 +128,16 @@ void mark_conditional(Grammar& g) {
     g.nonterminals[n].conditional = true;
     ready.insert(ready.end(), users[n].begin(), users[n].end());
   }
+  // What depends on nothing comes first: a search for a way to the end then finds it before it goes deeper.
+  const auto is_plain = [&](const Alternative& alternative) {
+    return std::none_of(alternative.symbols.begin(), alternative.symbols.end(), [&](Symbol symbol) {
+      const Symbol head = called(g, symbol);
+      return head.kind() == SymbolKind::kNonterminal && g.nonterminals[head.index()].conditional;
+    });
+  };
+  for (Nonterminal& n : g.nonterminals) {
+    if (n.conditional) std::stable_partition(n.alternatives.begin(), n.alternatives.end(), is_plain);
+  }
 }
 
 // The nonterminals that an alternative of `n` may begin with.

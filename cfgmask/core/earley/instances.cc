@@ -1,7 +1,6 @@
 #include "earley/instances.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 namespace cfgmask {
@@ -24,8 +23,10 @@ uint64_t Instances::value(uint32_t instance) const {
 uint32_t Instances::instance_of(uint32_t nonterminal, uint64_t value) {
   if (value == 0) return nonterminal;
   const uint32_t words[] = {nonterminal, static_cast<uint32_t>(value >> 32), static_cast<uint32_t>(value)};
-  if (!ids_.find(words)) rules_.charge();
-  return static_cast<uint32_t>(grammar_.nonterminals.size()) + ids_.intern(words).first;
+  const auto n = static_cast<uint32_t>(grammar_.nonterminals.size());
+  if (const auto known = ids_.find(words)) return n + *known;
+  rules_.charge();
+  return n + ids_.intern(words).first;
 }
 
 Symbol Instances::resolved(Symbol symbol, uint32_t instance) {
@@ -61,22 +62,29 @@ bool Instances::productive(uint32_t instance) {
   return !n.alternatives.empty() && (!n.conditional || solve(Property::kProductive, instance));
 }
 
+// Depth first, one alternative after the other: where most values lead to an end, the first ways do.
 bool Instances::solve(Property property, uint32_t instance) {
-  std::unordered_set<uint32_t> visited;
+  if (truth(property, instance) != Truth::kOpen) return truth(property, instance) == Truth::kTrue;
+  const uint32_t search = ++solution(property).n_searches;
+  std::vector<uint32_t> visited;
   std::vector<uint32_t> stack{instance};
-  while (!stack.empty()) {
+  while (!stack.empty() && truth(property, instance) == Truth::kOpen) {
     const uint32_t at = stack.back();
-    stack.pop_back();
-    if (truth(property, at) == Truth::kTrue || truth(property, at) == Truth::kFalse || !visited.insert(at).second)
-      continue;
-    if (visited.size() > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
-    if (truth(property, at) == Truth::kUnseen) explore(property, at);
-    if (truth(property, instance) == Truth::kTrue) break;
-    const auto& needs = node(property, at).needs;
-    stack.insert(stack.end(), needs.rbegin(), needs.rend());
+    Solution::Node& here = node(property, at);
+    if (here.truth != Truth::kOpen) {
+      stack.pop_back();
+    } else if (here.search != search) {
+      here.search = search;
+      visited.push_back(at);
+      if (visited.size() > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+      stack.insert(stack.end(), here.needs.rbegin(), here.needs.rend());
+    } else {
+      const size_t n_known = here.needs.size();
+      if (!enter_next(property, at)) stack.pop_back();
+      for (size_t i = here.needs.size(); i-- > n_known;) stack.push_back(here.needs[i]);
+    }
   }
   if (truth(property, instance) == Truth::kTrue) return true;
-  if (truth(property, instance) == Truth::kFalse) return false;
   // All that it leads to was looked at, and nothing more follows.
   for (const uint32_t seen : visited) {
     if (truth(property, seen) == Truth::kOpen) node(property, seen).truth = Truth::kFalse;
@@ -84,31 +92,30 @@ bool Instances::solve(Property property, uint32_t instance) {
   return false;
 }
 
-// Enters the alternatives of an instance, up to one whose symbols are all known to have the property.
-void Instances::explore(Property property, uint32_t instance) {
-  std::vector<std::vector<uint32_t>> open;
-  for (const Alternative& alternative : nonterminal(instance).alternatives) {
-    if (!applies(alternative, instance)) continue;
+bool Instances::enter_next(Property property, uint32_t instance) {
+  Solution::Node& here = node(property, instance);
+  const auto& alternatives = nonterminal(instance).alternatives;
+  while (here.n_entered < alternatives.size()) {
+    const Alternative& alternative = alternatives[here.n_entered];
     std::vector<uint32_t> needs;
-    const bool possible = std::all_of(alternative.symbols.begin(), alternative.symbols.end(),
-                                      [&](Symbol s) { return may_have(property, s, instance, needs); });
+    // Counted only then: a bound that is crossed in the middle leaves the alternative to be looked at again.
+    const bool possible =
+        applies(alternative, instance) && std::all_of(alternative.symbols.begin(), alternative.symbols.end(),
+                                                      [&](Symbol s) { return may_have(property, s, instance, needs); });
+    ++here.n_entered;
     if (!possible) continue;
     if (needs.empty()) {
       mark(property, instance);
-      return;
+      return true;
     }
-    open.push_back(std::move(needs));
-  }
-  Solution& s = solution(property);
-  node(property, instance).truth = Truth::kOpen;
-  for (const auto& needs : open) {
+    Solution& s = solution(property);
     const auto wait = static_cast<uint32_t>(s.waits.size());
     s.waits.push_back({instance, static_cast<uint32_t>(needs.size())});
-    for (const uint32_t needed : needs) {
-      node(property, needed).waiting.push_back(wait);
-      node(property, instance).needs.push_back(needed);
-    }
+    for (const uint32_t needed : needs) node(property, needed).waiting.push_back(wait);
+    here.needs.insert(here.needs.end(), needs.begin(), needs.end());
+    return true;
   }
+  return false;
 }
 
 bool Instances::may_have(Property property, Symbol symbol, uint32_t instance, std::vector<uint32_t>& needs) {
@@ -124,9 +131,8 @@ bool Instances::may_have(Property property, Symbol symbol, uint32_t instance, st
   if (nullable ? !called.nullable : called.alternatives.empty()) return false;
   if (!called.conditional) return true;
   const uint32_t needed = resolved(symbol, instance).index();
-  const Truth known = truth(property, needed);
-  if (known != Truth::kTrue && known != Truth::kFalse) needs.push_back(needed);
-  return known != Truth::kFalse;
+  if (truth(property, needed) == Truth::kOpen) needs.push_back(needed);
+  return truth(property, needed) != Truth::kFalse;
 }
 
 Instances::Solution::Node& Instances::node(Property property, uint32_t instance) {

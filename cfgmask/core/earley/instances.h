@@ -43,12 +43,14 @@ class Instances {
  private:
   // A property that an instance has if all symbols of one of its alternatives have it: the least solution of these
   // equations, as far as it was asked for (Dowling, Gallier 1984, on demand).
-  enum class Truth : uint8_t { kUnseen, kOpen, kTrue, kFalse };
+  enum class Truth : uint8_t { kOpen, kTrue, kFalse };
   enum class Property { kNullable, kProductive };
   struct Solution {
     struct Node {
-      Truth truth = Truth::kUnseen;
-      std::vector<uint32_t> needs;    // instances that its alternatives wait for
+      Truth truth = Truth::kOpen;
+      uint32_t n_entered = 0;         // so many of its alternatives have been looked at
+      uint32_t search = 0;            // the last search that came by
+      std::vector<uint32_t> needs;    // instances that these alternatives wait for
       std::vector<uint32_t> waiting;  // alternatives that wait for it
     };
     struct Wait {
@@ -57,6 +59,7 @@ class Instances {
     };
     ChunkedVector<Node> nodes;  // by instance
     ChunkedVector<Wait> waits;
+    uint32_t n_searches = 0;
   };
 
   uint64_t value(uint32_t instance) const;
@@ -64,7 +67,8 @@ class Instances {
   bool applies(const Alternative& alternative, uint32_t instance) const;
 
   bool solve(Property property, uint32_t instance);
-  void explore(Property property, uint32_t instance);
+  // Looks at one more alternative of an instance that is open; false if there is none.
+  bool enter_next(Property property, uint32_t instance);
   // Whether the symbol has the property; an instance of which that is not known yet is put into `needs`.
   bool may_have(Property property, Symbol symbol, uint32_t instance, std::vector<uint32_t>& needs);
   Truth truth(Property property, uint32_t instance);
