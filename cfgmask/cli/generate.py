@@ -15,12 +15,14 @@ import cfgmask
 from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option
 from cfgmask.cli.failures import PROBLEM, ReportingCommand
 from cfgmask.cli.output import print_diagnostics, print_json, stream_text
+from cfgmask.cli.trace import print_trace, trace_to_json
 from cfgmask.demo import CONTEXT_LENGTH, model_path
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import CfgmaskError
 
 if TYPE_CHECKING:
     from cfgmask.integrations.llama_cpp import TextStream
+    from cfgmask.integrations.token_view import TraceRecorder
 
 _EXAMPLES = """\b
 Examples:
@@ -77,6 +79,9 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
     "--seed", type=click.IntRange(0, _LARGEST_SEED), default=0, show_default=True, help="For temperatures above 0."
 )
 @click.option("--unconstrained", is_flag=True, help="First show what the model writes without the grammar.")
+@click.option(
+    "--trace", is_flag=True, help="Then show each token, its state, and what the mask did to the model's wish."
+)
 @json_option("the text and how it ended")
 @click.pass_context
 def generate(
@@ -89,6 +94,7 @@ def generate(
     temperature: float,
     seed: int,
     unconstrained: bool,
+    trace: bool,
     as_json: bool,
 ) -> None:
     """Let a model write a text of the grammar in FILE, after a prompt.
@@ -101,17 +107,29 @@ def generate(
     llm = _load(model, context)
     settings = _Settings(prompt, max_tokens, temperature, seed)
     show = _discard if as_json else stream_text
+    vocabulary = cfgmask.Vocabulary.from_llama(llm) if trace else None
+    recorders = _recorders(cfgmask.compile(grammar, vocabulary)) if vocabulary else {}
     try:
-        free = _write("unconstrained", _free_text(llm, settings), show) if unconstrained else None
-        stream = _constrained_text(llm, grammar, settings)
+        free = None
+        if unconstrained:
+            free = _write("unconstrained", _free_text(llm, settings, recorders.get("unconstrained")), show)
+        stream = _constrained_text(llm, grammar, settings, recorders.get("constrained"))
         _write("constrained" if unconstrained else None, stream, show)
     except CfgmaskError:
         raise
     except ValueError as error:
         # What llama-cpp-python says to a prompt that is longer than the context, say.
         raise click.UsageError(str(error)) from error
+    answer = _to_json(stream, free)
+    if vocabulary:
+        recorders["constrained"].finish(stream.token_ids)
+        traces = {name: recorder.trace for name, recorder in recorders.items() if recorder.trace.steps}
+        answer["trace"] = {name: trace_to_json(found, vocabulary) for name, found in traces.items()}
+        if not as_json:
+            for name, found in traces.items():
+                print_trace(name, found, vocabulary)
     if as_json:
-        print_json(_to_json(stream, free))
+        print_json(answer)
     elif not stream.is_complete:
         print_diagnostics([_cut_off(stream)], sys.stderr)
     ctx.exit(0 if stream.is_complete else PROBLEM)
@@ -131,19 +149,30 @@ def _load(path: Path | None, context: int | None) -> Any:
         raise click.UsageError(f"{path}: not a model that llama.cpp can load") from error
 
 
-def _free_text(llm: Any, settings: _Settings) -> Iterator[str]:
+def _recorders(compiled: cfgmask.CompiledGrammar) -> dict[str, TraceRecorder]:
+    from cfgmask.integrations.token_view import TraceRecorder
+
+    return {name: TraceRecorder(compiled) for name in ("unconstrained", "constrained")}
+
+
+def _free_text(llm: Any, settings: _Settings, recorder: TraceRecorder | None) -> Iterator[str]:
+    import llama_cpp
+
     events = llm.create_completion(
         settings.prompt,
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,
         seed=settings.seed,
         stream=True,
+        logits_processor=None if recorder is None else llama_cpp.LogitsProcessorList([recorder]),
     )
     for event in events:
         yield event["choices"][0]["text"]
 
 
-def _constrained_text(llm: Any, grammar: cfgmask.Grammar, settings: _Settings) -> TextStream:
+def _constrained_text(
+    llm: Any, grammar: cfgmask.Grammar, settings: _Settings, recorder: TraceRecorder | None
+) -> TextStream:
     # Here, since the module imports llama_cpp, which the other commands do without.
     from cfgmask.integrations import llama_cpp
 
@@ -155,6 +184,7 @@ def _constrained_text(llm: Any, grammar: cfgmask.Grammar, settings: _Settings) -
         temperature=settings.temperature,
         seed=settings.seed,
         stream=True,
+        logits_processor=[] if recorder is None else [recorder],
     )
 
 

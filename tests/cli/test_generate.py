@@ -36,6 +36,33 @@ def test_unconstrained_shows_both(run: Run, schema: str) -> None:
     assert result.stdout == f"--- unconstrained ---\n{CHAT}\n--- constrained ---\n{CALL}\n"
 
 
+def test_a_trace_of_both(run: Run, schema: str) -> None:
+    """What the model would say first, and what takes its place."""
+    plain = run("generate", schema, "--unconstrained", "--prompt", PROMPTS[0]).stdout
+    traced = run("generate", schema, "--unconstrained", "--trace", "--prompt", PROMPTS[0])
+    assert traced.exit_code == 0
+    text, free, constrained = traced.stdout.split("---  trace, ")
+    assert text == plain
+    assert free.startswith("unconstrained ---")
+    assert free.count("the grammar refuses it") == 1
+    assert 'likeliest was "Sure", of those allowed "{' in constrained
+    tokens = [line.split('"  (')[0].split('"', 1)[1] for line in constrained.splitlines()[1:-1]]
+    assert "".join(tokens).replace('\\"', '"') == CALL
+
+
+def test_a_trace_as_json(run: Run, schema: str) -> None:
+    answer = json.loads(run("generate", schema, "--json", "--trace", "--prompt", PROMPTS[0]).stdout)
+    (name, trace), *others = answer["trace"].items()
+    assert (name, others) == ("constrained", [])
+    steps = trace["steps"]
+    assert "".join(step["text"] for step in steps) == answer["text"] == CALL
+    assert [step["next_state"] for step in steps[:-1]] == [step["state"] for step in steps[1:]]
+    assert steps[0]["look"]["survives"] is False
+    assert steps[0]["look"]["top"] == steps[0]["id"] != steps[0]["look"]["raw_top"]
+    assert steps[0]["look"]["rejection_mass"] > 0.5
+    assert trace["naive_checks"] >= trace["cached_checks"] > 0
+
+
 def test_json(run: Run, schema: str) -> None:
     result = run("generate", schema, "--json", "--unconstrained", "--prompt", PROMPTS[0])
     answer = json.loads(result.stdout)
