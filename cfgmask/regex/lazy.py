@@ -20,10 +20,11 @@ _MAX_NODES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class _Rest:
-    """What follows a node: a node, and what follows that."""
+    """What follows a node: a node, and what follows that; `size` is that of all of it, in nodes."""
 
     node: Node
     behind: _Rest | None
+    size: int
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -58,7 +59,7 @@ def without_lazy(root: Node, problems: Problems) -> Node:
     if not is_lazy(root):
         return root
     rests = _rests(root, problems)
-    if sum(_size(node) for rest in rests.values() if rest is not None for node in rest.nodes) > _MAX_NODES:
+    if sum(rest.size for rest in rests.values() if rest is not None) > _MAX_NODES:
         message, help = "the lazy repetitions here are too many", "write what a repetition may hold as a class"
         problems.report("lazy-too-many", root.start, root.end, message, help)
         return root
@@ -85,6 +86,7 @@ def _is_lazy(node: Node) -> bool:
 
 def _rests(root: Node, problems: Problems) -> dict[int, _Rest | None]:
     """What follows each lazy repetition, up to the end of the pattern."""
+    sizes = _sizes(root)
     found: dict[int, _Rest | None] = {}
     pending: list[tuple[Node, _Rest | None]] = [(root, None)]
     while pending:
@@ -94,15 +96,19 @@ def _rests(root: Node, problems: Problems) -> dict[int, _Rest | None]:
         if isinstance(node, Sequence):
             for part in reversed(node.parts):
                 pending.append((part, rest))
-                rest = _Rest(part, rest)
+                rest = _before(part, rest, sizes[id(part)])
         elif isinstance(node, Repeat):
-            pending.append((node.body, _after_round(node, rest, problems)))
+            pending.append((node.body, _after_round(node, rest, sizes[id(node)], problems)))
         else:
             pending.extend((part, rest) for part in _matched(node))
     return found
 
 
-def _after_round(node: Repeat, rest: _Rest | None, problems: Problems) -> _Rest | None:
+def _before(node: Node, rest: _Rest | None, size: int) -> _Rest:
+    return _Rest(node, rest, size if rest is None else size + rest.size)
+
+
+def _after_round(node: Repeat, rest: _Rest | None, size: int, problems: Problems) -> _Rest | None:
     """What follows a round of a repetition."""
     if node.maximum == 1:
         return rest
@@ -114,7 +120,7 @@ def _after_round(node: Repeat, rest: _Rest | None, problems: Problems) -> _Rest 
             "a lazy repetition inside of a counted one is not supported",
             "write the rounds one by one, or use `*` or `+`",
         )
-    return _Rest(replace(node, minimum=0, maximum=None, mode="greedy"), rest)
+    return _before(replace(node, minimum=0, maximum=None, mode="greedy"), rest, size)
 
 
 def _guarded(node: Repeat, rest: _Rest | None) -> Node:
@@ -129,5 +135,13 @@ def _guarded(node: Repeat, rest: _Rest | None) -> Node:
     return Sequence(start, end, (must, rounds) if node.minimum else (rounds,))
 
 
-def _size(root: Node) -> int:
-    return fold(root, children, lambda _, below: 1 + sum(below))
+def _sizes(root: Node) -> dict[int, int]:
+    """How many nodes each node comes to, by its identity."""
+    sizes: dict[int, int] = {}
+
+    def combine(node: Node, below: list[int]) -> int:
+        sizes[id(node)] = 1 + sum(below)
+        return sizes[id(node)]
+
+    fold(root, children, combine)
+    return sizes
