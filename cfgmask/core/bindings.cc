@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "bindings/docs.h"
+#include "bindings/mask_words.h"
 #include "bindings/plain_reader.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
@@ -126,9 +127,13 @@ bool is_mask_word(const nb::dlpack::dtype& t) {
           t.code == static_cast<uint8_t>(nb::dlpack::dtype_code::UInt));
 }
 
+void check_width(size_t width, size_t n_words) {
+  if (width < n_words) throw nb::value_error("the mask array is too short: it needs ceil(n_vocab / 32) words");
+}
+
 std::span<uint32_t> mask_row(const AnyArray& bits, size_t row, size_t n_words) {
   const size_t width = bits.shape(bits.ndim() - 1);
-  if (width < n_words) throw nb::value_error("the mask array is too short: it needs ceil(n_vocab / 32) words");
+  check_width(width, n_words);
   if (width > 1 && bits.stride(bits.ndim() - 1) != 1) throw nb::value_error("the words of a mask must be contiguous");
   const int64_t offset = bits.ndim() == 2 ? static_cast<int64_t>(row) * bits.stride(0) : 0;
   return {static_cast<uint32_t*>(bits.data()) + offset, width};
@@ -145,6 +150,19 @@ void fill_row(Matcher& matcher, std::span<uint32_t> row) {
   const size_t n_words = matcher.grammar().vocabulary().n_words();
   std::fill(row.begin() + static_cast<std::ptrdiff_t>(n_words), row.end(), 0);
   matcher.fill_mask(row.first(n_words));
+}
+
+void fill_array(PyMatcher& self, const nb::object& bits) {
+  const size_t n_words = self.matcher.grammar().vocabulary().n_words();
+  if (const WordBuffer buffer(bits); buffer.holds_words()) {
+    check_width(buffer.words().size(), n_words);
+    fill_row(self.matcher, buffer.words());
+    return;
+  }
+  AnyArray array;
+  if (!nb::try_cast(bits, array, false)) throw nb::type_error("the mask must be a writable array on the CPU");
+  check_mask_array(array, 1);
+  fill_row(self.matcher, mask_row(array, 0, n_words));
 }
 
 FloatType float_type(const nb::dlpack::dtype& type) {
@@ -437,13 +455,7 @@ void bind_compiled_grammar(nb::module_& m) {
 
 void bind_matcher(nb::module_& m) {
   nb::class_<PyMatcher>(m, "Matcher", nb::is_final(), nb::is_weak_referenceable(), docs::Matcher)
-      .def(
-          "fill_mask",
-          [](PyMatcher& self, const AnyArray& bits) {
-            check_mask_array(bits, 1);
-            fill_row(self.matcher, mask_row(bits, 0, self.matcher.grammar().vocabulary().n_words()));
-          },
-          "bits"_a.noconvert(), docs::Matcher_fill_mask)
+      .def("fill_mask", &fill_array, "bits"_a, docs::Matcher_fill_mask)
       .def("apply", &apply, "logits"_a.noconvert(), docs::Matcher_apply)
       .def(
           "advance",
