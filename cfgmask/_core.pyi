@@ -94,6 +94,8 @@ class GrammarBuilder(RegexBuilder):
         minimum: int = 0,
         maximum: int | None = None,
     ) -> int: ...
+    def mark(self, nonterminal: int, capture: str, temperature: float | None) -> None: ...
+    def suffix(self, terminal: int, body: int, end: int, capture: str) -> None: ...
     def repeat(self, symbol: int, minimum: int, maximum: int | None) -> int: ...
     def call(self, nonterminal: int, keep: int, set: int) -> int: ...
     def call_counting(self, nonterminal: int, low: int, high: int, up: bool) -> int: ...
@@ -248,6 +250,25 @@ class Matcher:
         """The longest text that every continuation starts with (at most 64 KiB of it); b"" where the text may stop.
 
         Cost: up to 256 steps of the lexer for each byte.
+        """
+    def captures(self) -> list[tuple[str, bytes]]:
+        """What the rules with `[capture]` and the ends with `stop_capture` have matched so far: names and bytes.
+
+        In the order in which they end, inner ones first; a rule that is repeated comes each time, so `dict(…)` of it
+        has the last. A rule that has not ended yet, or has matched no text, is not among them. While the last lexeme
+        may still go on, its rule counts as ended only if the text is complete there. Where a text can be read in
+        several ways, these are the captures of one of them, the same for the same text. Tokens without bytes add
+        nothing.
+
+        It follows from the text alone, so it is right after any `rollback` and in forks.
+        Cost: the whole text is read again, in time linear in it; nothing is kept for it while masks are made.
+        Raises LimitExceeded.
+        """
+    @property
+    def temperature(self) -> float | None:
+        """The sampling temperature that the grammar asks for here: that of the innermost rule with `[temperature=…]`.
+
+        None where no rule around the next token has one. Where the text can be read in several ways, the highest.
         """
     def expected(self) -> list[str]:
         """Names of the terminals and token sets that may begin or go on here, without duplicates."""

@@ -124,9 +124,11 @@ class _Build:
     def _nonterminal(self, rule: Rule) -> int:
         place = self._rule_places[rule.name] = RulePlace(rule.shown_name, rule.span)
         self._places.nonterminals.append(place)
-        if rule.opens_set is None:
-            return self._builder.nonterminal(rule.name)
-        return self._builder.nonterminal(rule.name, True, **vars(rule.opens_set))
+        bounds = {} if rule.opens_set is None else {"opens_set": True, **vars(rule.opens_set)}
+        nonterminal = self._builder.nonterminal(rule.name, **bounds)
+        if rule.capture is not None or rule.temperature is not None:
+            self._builder.mark(nonterminal, rule.capture or "", rule.temperature)
+        return nonterminal
 
     def _alternatives(self, rule: Rule) -> None:
         """Hand over the alternatives of a rule and of the groups inside it.
@@ -188,7 +190,11 @@ class _Build:
         if key not in self._terminals:
             regex, _, priority, name, _ = key
             self._places.terminals.append(terminal.span)
-            self._terminals[key] = self._builder.terminal(regex, self._scopes[scope], priority, name, *flags)
+            made = self._builder.terminal(regex, self._scopes[scope], priority, name, *flags)
+            if terminal.suffix is not None:
+                parts = (self._regexes.node(terminal.suffix.body), self._regexes.node(terminal.suffix.end))
+                self._builder.suffix(made, *parts, terminal.suffix.capture or "")
+            self._terminals[key] = made
         return self._terminals[key]
 
     def _token_set(self, tokens: TokenSet, scope: int) -> int:

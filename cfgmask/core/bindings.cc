@@ -146,6 +146,13 @@ void check_mask_array(const AnyArray& bits, size_t n_dimensions) {
   }
 }
 
+nb::list captures_of(Matcher& matcher) {
+  nb::list out;
+  for (const auto& capture : matcher.captures())
+    out.append(nb::make_tuple(nb::str(capture.name.data(), capture.name.size()), to_bytes(capture.text)));
+  return out;
+}
+
 void fill_row(Matcher& matcher, std::span<uint32_t> row) {
   const size_t n_words = matcher.grammar().vocabulary().n_words();
   std::fill(row.begin() + static_cast<std::ptrdiff_t>(n_words), row.end(), 0);
@@ -359,6 +366,8 @@ void bind_grammar_builder(nb::module_& m) {
           },
           "name"_a, "opens_set"_a = false, "required"_a = std::vector<std::string>(), "minimum"_a = 0,
           "maximum"_a = nb::none())
+      .def("mark", &GrammarBuilder::mark, "nonterminal"_a, "capture"_a, "temperature"_a.none())
+      .def("suffix", &GrammarBuilder::suffix, "terminal"_a, "body"_a, "end"_a, "capture"_a)
       .def(
           "repeat",
           [](GrammarBuilder& self, uint32_t symbol, uint32_t minimum, std::optional<uint32_t> maximum) {
@@ -500,6 +509,10 @@ void bind_matcher(nb::module_& m) {
       .def(
           "forced_bytes", [](PyMatcher& self) { return to_bytes(self.matcher.forced_bytes(kMaxForcedBytes)); },
           docs::Matcher_forced_bytes)
+      .def(
+          "captures", [](PyMatcher& self) { return captures_of(self.matcher); }, docs::Matcher_captures)
+      .def_prop_ro(
+          "temperature", [](PyMatcher& self) { return self.matcher.temperature(); }, docs::Matcher_temperature)
       .def(
           "expected", [](PyMatcher& self) { return self.matcher.expected(); }, docs::Matcher_expected)
       .def(

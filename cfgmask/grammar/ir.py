@@ -18,6 +18,18 @@ _INNER_PREFIX = re.compile(r"^(?:%lark#[0-9]+|@[\w-]+):")
 
 
 @dataclass(frozen=True)
+class Suffix:
+    """How a text of a terminal falls into a body and what ends it: at the first place where both match.
+
+    capture  the name under which the text of the end is captured; None: not at all
+    """
+
+    body: RegexTree
+    end: RegexTree
+    capture: str | None = None
+
+
+@dataclass(frozen=True)
 class Terminal:
     """A named regex, as one symbol of a rule's body. It may match the empty text; the lexer then skips it.
 
@@ -27,6 +39,7 @@ class Terminal:
     closes_set  it may come only where that rule's bounds are met; outside of such rules it means nothing
     lazy      its texts are those of `regex` that begin with no other of them. With the lexer "longest", a lexeme ends
               where a lazy terminal is complete, and terminals that are not lazy drop out there
+    suffix    what a rule that is this terminal alone leaves out of its capture
     """
 
     name: str
@@ -35,6 +48,7 @@ class Terminal:
     distinct: bool = False
     closes_set: bool = False
     lazy: bool = False
+    suffix: Suffix | None = None
     span: Span | None = field(default=None, compare=False)
 
 
@@ -140,6 +154,8 @@ class Rule:
     scope       index into `GrammarIR.scopes`
     opens_set   each text of it is a list of its own to `distinct` terminals. It must not be left-recursive
     parametric  every use of it has an argument, which is its parameter; the start rule is not parametric
+    capture     the name under which its texts are captured; None: they are not
+    temperature  the sampling temperature that callers are told of inside of it
     """
 
     name: str
@@ -148,6 +164,8 @@ class Rule:
     span: Span | None = field(default=None, compare=False)
     opens_set: SetBounds | None = None
     parametric: bool = False
+    capture: str | None = None
+    temperature: float | None = None
 
     @property
     def shown_name(self) -> str:

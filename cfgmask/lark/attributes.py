@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from lark import Token
@@ -33,8 +34,11 @@ class _Kind:
     read: Callable[[nodes.Expression | Token | None], object]
 
 
-def read_attributes(written: Iterable[WrittenAttribute], problems: Problems) -> nodes.Attributes:
-    """The attributes of one rule. What is unknown, wrong or contradictory is reported and left out."""
+def read_attributes(rule: str, written: Iterable[WrittenAttribute], problems: Problems) -> nodes.Attributes:
+    """The attributes of a rule. What is unknown, wrong or contradictory is reported and left out.
+
+    rule  its name, which is that of its capture where none is given
+    """
     values: dict[str, Any] = {}
     places: dict[str, Span] = {}
     for attribute in written:
@@ -54,7 +58,9 @@ def read_attributes(written: Iterable[WrittenAttribute], problems: Problems) -> 
                 message = f"`{name}` {kind.needs}"
                 problems.error("lark-bad-attribute", message, span, help=f"write `{kind.example}`")
     _check_ends(places, problems)
-    return nodes.Attributes(**values)
+    if values.get("capture") == "":
+        values["capture"] = rule
+    return nodes.Attributes(**values) if values else nodes.NO_ATTRIBUTES
 
 
 def _check_ends(places: dict[str, Span], problems: Problems) -> None:
@@ -63,6 +69,9 @@ def _check_ends(places: dict[str, Span], problems: Problems) -> None:
         message = f"`{ends[0]}` and `{ends[1]}` cannot go together"
         help = "`suffix` and `stop` end the rule at their first match by themselves" if "lazy" in ends else None
         problems.error("lark-attribute-clash", message, places[ends[1]], help=help)
+    if "stop_capture" in places and not {"stop", "suffix"} & set(ends):
+        message, help = "`stop_capture` needs a `stop` or a `suffix`", "say what ends the rule, or use `capture`"
+        problems.error("lark-attribute-clash", message, places["stop_capture"], help=help)
 
 
 def _flag(value: nodes.Expression | Token | None) -> object:
@@ -79,6 +88,20 @@ def _terminal(value: nodes.Expression | Token | None) -> object:
     return value if isinstance(value, (nodes.String, nodes.Pattern, nodes.Name)) else None
 
 
+def _name(value: nodes.Expression | Token | None) -> object:
+    return value.value if isinstance(value, nodes.String) and value.value and not value.ignore_case else None
+
+
+def _name_or_nothing(value: nodes.Expression | Token | None) -> object:
+    return "" if value is None else _name(value)
+
+
+def _temperature(value: nodes.Expression | Token | None) -> object:
+    if not isinstance(value, Token) or value.lower().startswith("0x"):
+        return None
+    return float(value) if 0 <= float(value) < inf else None
+
+
 _END = "needs a string, a regex or a terminal"
 
 _KINDS = {
@@ -86,4 +109,7 @@ _KINDS = {
     "suffix": _Kind(_END, 'suffix="</end>"', _terminal),
     "stop": _Kind(_END, 'stop="</end>"', _terminal),
     "max_chars": _Kind("needs a whole number", "max_chars=20", _count),
+    "capture": _Kind("takes a name in quotes, or nothing", 'capture="name"', _name_or_nothing),
+    "stop_capture": _Kind("needs a name in quotes", 'stop_capture="name"', _name),
+    "temperature": _Kind("needs a number that is not negative", "temperature=0.7", _temperature),
 }

@@ -239,6 +239,9 @@ class _Linker:
         elif new.priority not in (0, base.priority):
             message = f"extending `{base.name}` cannot change its priority"
             self._problems.error("lark-bad-extend", message, new.span, help="write `%override`, or no priority")
+        elif new.attributes is not nodes.NO_ATTRIBUTES:
+            message = f"extending `{base.name}` cannot change its attributes"
+            self._problems.error("lark-bad-extend", message, new.span, help="write `%override`, or no attributes")
         else:
             body = nodes.Choice((base.body, new.body), new.body.span)
             instance.entries[base.name] = replace(base, body=body)
@@ -262,7 +265,8 @@ def _reachable(entries: Mapping[str, Entry], roots: Iterable[str]) -> dict[str, 
     found = set(pending)
     while pending:
         entry = entries[pending.pop()]
-        used = nodes.names(entry.body) if isinstance(entry, nodes.Definition) else ()
+        expressions = (entry.body, *entry.attributes.ends) if isinstance(entry, nodes.Definition) else ()
+        used = [name for expression in expressions for name in nodes.names(expression)]
         fresh = {name for name in used if name in entries and name not in found}
         found |= fresh
         pending.extend(fresh)

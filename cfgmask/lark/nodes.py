@@ -184,12 +184,18 @@ class Attributes:
     lazy           the rule ends as soon as it matches
     suffix, stop   it ends with the first match of this; `stop` may be the empty string: with an end token
     max_chars      how many characters its body may have
+    capture        the name of the capture that it is
+    stop_capture   that of the capture that its suffix or stop is
+    temperature    what a caller is told of inside of it
     """
 
     lazy: bool = False
     suffix: Expression | None = None
     stop: Expression | None = None
     max_chars: int | None = None
+    capture: str | None = None
+    stop_capture: str | None = None
+    temperature: float | None = None
 
     @property
     def ends(self) -> tuple[Expression, ...]:
@@ -363,7 +369,7 @@ def names(root: Expression) -> Iterator[str]:
 
 
 def renamed(definition: Definition, name: str, rename: Callable[[str], str]) -> Definition:
-    """The definition under another name, and with others in its body for all but its parameters."""
+    """The definition under another name, and with others in its expressions for all but its parameters."""
     own = {parameter.text for parameter in definition.parameters}
 
     def combine(node: Expression, parts: list[Expression]) -> Expression:
@@ -374,4 +380,10 @@ def renamed(definition: Definition, name: str, rename: Callable[[str], str]) -> 
             return replace(node, name=rename(node.name))
         return node
 
-    return replace(definition, name=name, body=fold(definition.body, combine))
+    def folded(end: Expression | None) -> Expression | None:
+        return None if end is None else fold(end, combine)
+
+    attributes = definition.attributes
+    if attributes.ends:
+        attributes = replace(attributes, suffix=folded(attributes.suffix), stop=folded(attributes.stop))
+    return replace(definition, name=name, body=fold(definition.body, combine), attributes=attributes)

@@ -36,6 +36,9 @@ class OneTerminalLowering:
         if end is None:
             return self._lazy(rule, body) if rule.attributes.lazy else _terminal(rule, body, lazy=False)
         if rule.attributes.stop is end and isinstance(end, nodes.String) and not end.value:
+            if rule.attributes.stop_capture is not None:
+                message = 'with `stop=""` there is no text for `stop_capture`'
+                self._problems.error("lark-attribute-clash", message, end.span, help="leave `stop_capture` out")
             return ir.Sequence((_terminal(rule, body, lazy=False), _END_TOKEN))
         return self._ended(rule, body, end)
 
@@ -67,7 +70,9 @@ class OneTerminalLowering:
         if ending.only_empty or self._algebra().matches(ending.tree, b""):
             help = "leave out what makes it empty" if not ending.only_empty else None
             self._problems.error("lark-empty-stop", "what ends the rule may be the empty text", end.span, help=help)
-        return _terminal(rule, self._terminals.joined(body, ending, rule.body), lazy=True)
+        suffix = ir.Suffix(body.tree, ending.tree, rule.attributes.stop_capture)
+        joined = self._terminals.joined(body, ending, rule.body)
+        return ir.Terminal(rule.name, joined.tree, lazy=True, suffix=suffix, span=rule.span)
 
     def _lazy(self, rule: nodes.Definition, body: TerminalRegex) -> ir.Expr:
         if not body.only_empty and not self._algebra().matches(body.tree, b""):

@@ -231,7 +231,7 @@ class _Reader:
                 self._span(name),
                 parameters.names if parameters is not None else (),
                 priority.value if priority is not None else 0,
-                read_attributes(written, self._problems),
+                read_attributes(str(name), written, self._problems),
                 self._only(_RuleParameter, "parameter", parts) is not None,
             )
         ]

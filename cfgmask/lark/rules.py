@@ -59,8 +59,16 @@ class RuleLowering:
         """The rule in its place. What rules cannot hold is reported."""
         one_terminal = rule.attributes.one_terminal is not None
         body = self._one_terminal.lower(rule) if one_terminal else nodes.fold(rule.body, self._combine)
-        name = self._place.text.prefix + rule.name
-        return ir.Rule(name, body, self._place.scope, rule.span, parametric=rule.parametric)
+        attributes = rule.attributes
+        return ir.Rule(
+            self._place.text.prefix + rule.name,
+            body,
+            self._place.scope,
+            rule.span,
+            parametric=rule.parametric,
+            capture=attributes.capture,
+            temperature=attributes.temperature,
+        )
 
     def terminal(self, name: str) -> ir.Terminal | None:
         """The named terminal; None for an unknown one."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
-from tests.lark.engine import accepts, compiled
+from tests.lark.engine import VOCABULARY, accepts, compiled
 
 TEXTS = ["".join(letters) for length in range(6) for letters in product("ab", repeat=length)]
 
@@ -144,3 +145,15 @@ def test_an_end_token_stops() -> None:
         assert matcher.try_advance([0, end]) == 2
         assert matcher.is_finished
     assert compiled_grammar.matcher().try_advance([2, 2]) == 1
+
+
+def test_ends_of_imported_rules(tmp_path: Path) -> None:
+    (tmp_path / "ends.lark").write_text('line[suffix=END]: /[a-z]*/\nEND: STOP | ";"\nSTOP: "."\n')
+    (tmp_path / "main.lark").write_text(
+        'start: line+\nEND: "!"\n%import .ends.line\n%override line[suffix=END]: "x"*\n'
+    )
+    (tmp_path / "plain.lark").write_text("start: line+\n%import .ends.line\n")
+    for name, accepted, refused in [("plain.lark", "ab.;c;", "a!"), ("main.lark", "xx!!", "x.")]:
+        engine = cfgmask.compile(cfgmask.Grammar.from_file(tmp_path / name), VOCABULARY)
+        assert accepts(engine, accepted)
+        assert not accepts(engine, refused)

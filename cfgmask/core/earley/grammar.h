@@ -28,6 +28,13 @@ struct Symbol {
   friend auto operator<=>(Symbol, Symbol) = default;
 };
 
+// How a text of a terminal falls into a body and what ends it: the shortest body that leaves a text of `end`.
+struct Suffix {
+  RegexId body;
+  RegexId end;
+  std::string capture;  // under this name the text of the end is captured, if it is not empty
+};
+
 struct Terminal {
   RegexId regex;          // without the empty text
   bool nullable = false;  // whether the grammar's regex matched the empty text too
@@ -40,6 +47,7 @@ struct Terminal {
   bool closes_set = false;
   // lexer: longest. Where it is complete the lexeme ends, and terminals that are not lazy drop out.
   bool lazy = false;
+  std::optional<Suffix> suffix;
 };
 
 struct TokenSet {
@@ -75,6 +83,12 @@ struct Nonterminal {
   bool conditional = false;
   // What it derives has a set of its own for the values of distinct terminals, with these bounds of the grammar's.
   std::optional<uint32_t> opens_set;
+  // Under this name its texts are captured, if it is not empty.
+  std::string capture;
+  // The sampling temperature that the grammar asks for inside.
+  std::optional<double> temperature;
+  // Whether one must be able to tell from an item that it is inside.
+  bool is_marked() const { return !capture.empty() || temperature.has_value(); }
   // Position of its component in an order in which callers at the left edge come first; see analyse().
   uint32_t order = 0;
   bool left_recursive = false;

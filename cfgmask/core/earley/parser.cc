@@ -29,11 +29,11 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
       callers_(grammar.nonterminals.size()) {
   rests_.push_back(Rest{});
   // The root: nothing awaits the start symbol.
-  continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), {}});
+  continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), kUnmarked, {}, kRoot});
   continuation_ids_.intern({});
   Kernel kernel;
   insert({rest(grammar.start, kNil), kRoot}, kernel);
-  start_ = intern_kernel(kernel);
+  unskipped_start_ = start_ = intern_kernel(kernel);
   if (!grammar.ignore_initial) {
     const ItemSet& set = at(start_);
     Kernel suppressed;
@@ -124,18 +124,19 @@ void Parser::insert(Item item, Kernel& kernel) {
   if (rests_[item.rest.value].nullable) complete(item.continuation, kernel);
 }
 
-void Parser::advance_distinct(const Item& item, TextId text, Kernel& kernel) {
-  const SeenId seen = continuations_[item.continuation.value].seen;
-  Item after{rests_[item.rest.value].tail, item.continuation};
-  if (seen != SeenValues::none()) after.continuation = with_seen(item.continuation, seen_.add(seen, text));
-  insert(after, kernel);
+Item Parser::after(const ItemSet::Edge& edge, TextId text) {
+  Item after{rests_[edge.item.rest.value].tail, edge.item.continuation};
+  if (text == SeenValues::no_text() || !grammar_.terminals[edge.source].distinct) return after;
+  const SeenId seen = continuations_[after.continuation.value].seen;
+  if (seen != SeenValues::none()) after.continuation = with_seen(after.continuation, seen_.add(seen, text));
+  return after;
 }
 
 // The nonterminal that `continuation` awaits ends here, and with it whatever becomes complete by that.
 void Parser::complete(ContinuationId continuation, Kernel& kernel) {
   std::vector<ContinuationId> pending{continuation};
   while (!pending.empty()) {
-    const ContinuationId at = pending.back();
+    const ContinuationId at = continuations_[pending.back().value].ends_with;
     pending.pop_back();
     if (kernel.completed.find(at.value)) continue;
     kernel.completed.insert(at.value, 0);
@@ -209,10 +210,8 @@ ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text) {
       const ItemSet::Edge& edge = set.edges[i];
       if (edge.is_ignore) {
         add_skipped(set, edge.source, kernel);
-      } else if (text != SeenValues::no_text() && grammar_.terminals[edge.source].distinct) {
-        advance_distinct(edge.item, text, kernel);
       } else {
-        advance(edge.item, kernel);
+        insert(after(edge, text), kernel);
       }
     }
   }
@@ -248,12 +247,13 @@ ItemSetId Parser::unite(std::span<const ItemSetId> sets) {
 
 // ---- closure
 
-ItemSet Parser::close(std::span<const uint64_t> kernel) {
+ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
   if (callers_left_over_) {
     for (auto& callers : callers_) callers.clear();
   }
   callers_left_over_ = true;
   Closing closing;
+  closing.trace = trace;
   for (uint64_t word : kernel) {
     const Item item = Item::unpack(word);
     if (item.rest == kNil) {
@@ -293,6 +293,7 @@ void Parser::predict(const Item& item, Closing& closing) {
     if (closing.seen.find(key)) return;
     closing.seen.insert(key, 0);
     if (++closing.n_items > max_items_) throw LimitExceeded("max_items", max_items_);
+    if (closing.trace != nullptr) closing.trace->items.push_back(key);
     const Symbol head = rests_[at.value].head;
     predict_head(at, here, closing);
     if (!nullable(head)) return;
@@ -327,7 +328,7 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       closing.set.token_edges.push_back({here.head.index(), {at, item.continuation, item.gap}});
       return;
     case SymbolKind::kNonterminal:
-      call(here.head.index(), here.tail, item.continuation, closing);
+      call(here.head.index(), here.tail, {at, item.continuation, item.gap}, closing);
       return;
     case SymbolKind::kRepeat: {
       // One more of the body, then the repeat with its counts down by one.
@@ -338,6 +339,8 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       const RestId once = rest(Symbol{r[0]}, after);
       const uint64_t key = Item{once, item.continuation, item.gap}.packed();
       if (closing.seen.find(key)) return;
+      if (closing.trace != nullptr)
+        closing.trace->turns.push_back({key, Item{at, item.continuation, item.gap}.packed()});
       // A body that may be empty makes the whole repeat so; what follows it is predicted from the repeat.
       predict_head(once, item, closing);
       return;
@@ -380,14 +383,18 @@ std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, SeenId seen, Clo
   return callers_[nonterminal];
 }
 
-void Parser::call(uint32_t nonterminal, RestId tail, ContinuationId continuation, Closing& closing) {
+void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing& closing) {
+  const ContinuationId continuation = caller.continuation;
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
   const Continuation& awaiting = continuations_[continuation.value];
   const SeenId seen = callee.opens_set ? seen_.open(*callee.opens_set) : awaiting.seen;
   std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
   const bool first_call = callers.empty();
   // Tail call: whoever awaits the caller awaits the callee. A loop's members are not all known yet while it is open.
-  if (tail == kNil && awaiting.kind == ContinuationKind::kPlain && !callee.opens_set) {
+  const bool is_tail_call = tail == kNil && awaiting.kind == ContinuationKind::kPlain && awaiting.marked == kUnmarked &&
+                            !callee.opens_set && !callee.is_marked();
+  if (closing.trace != nullptr) closing.trace->calls.push_back({nonterminal, tail, caller.packed(), is_tail_call});
+  if (is_tail_call) {
     callers.insert(callers.end(), awaiting.members.begin(), awaiting.members.end());
   } else {
     const ContinuationId kept = callee.opens_set ? continuation : with_seen(continuation, SeenValues::none());
@@ -404,27 +411,36 @@ void Parser::call(uint32_t nonterminal, RestId tail, ContinuationId continuation
 
 void Parser::expand_plain(uint32_t nonterminal, SeenId seen, Closing& closing) {
   std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
-  const ContinuationId continuation =
-      continuation_of(callers, seen, instances_.nonterminal(nonterminal).opens_set.has_value());
+  const ContinuationId continuation = continuation_of(callers, seen, nonterminal);
   callers.clear();
+  if (closing.trace != nullptr) closing.trace->expansions.push_back({nonterminal, continuation});
   for (RestId alternative : alternatives(nonterminal)) predict({alternative, continuation}, closing);
 }
 
 ContinuationId Parser::intern_continuation(Words key, Continuation continuation) {
   const auto [id, is_new] = continuation_ids_.intern(key);
-  if (is_new) continuations_.push_back(std::move(continuation));
+  if (!is_new) return ContinuationId(id);
+  continuation.ends_with = ContinuationId(id);
+  if (continuation.kind == ContinuationKind::kPlain && continuation.seen == SeenValues::none() &&
+      continuation.members.size() == 1) {
+    const Item only = Item::unpack(continuation.members[0]);
+    if (only.rest == kNil) continuation.ends_with = continuations_[only.continuation.value].ends_with;
+  }
+  continuations_.push_back(std::move(continuation));
   return ContinuationId(id);
 }
 
 // A set of one caller that has nothing left to do is that caller's continuation.
-ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, SeenId seen, bool restores) {
+ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, SeenId seen, uint32_t nonterminal) {
   const Words items = normalise(callers);
-  if (!restores && callers.size() == 1 && Item::unpack(callers[0]).rest == kNil)
+  const Nonterminal& callee = instances_.nonterminal(nonterminal);
+  if (!callee.opens_set && !callee.is_marked() && callers.size() == 1 && Item::unpack(callers[0]).rest == kNil)
     return with_seen(Item::unpack(callers[0]).continuation, seen);
-  const ContinuationKind kind = restores ? ContinuationKind::kRestores : ContinuationKind::kPlain;
-  std::vector<uint32_t> key{static_cast<uint32_t>(kind), seen.value};
+  const ContinuationKind kind = callee.opens_set ? ContinuationKind::kRestores : ContinuationKind::kPlain;
+  const uint32_t marked = callee.is_marked() ? nonterminal : kUnmarked;
+  std::vector<uint32_t> key{static_cast<uint32_t>(kind), seen.value, marked};
   key.insert(key.end(), items.begin(), items.end());
-  return intern_continuation(key, {kind, seen, callers});
+  return intern_continuation(key, {kind, seen, marked, callers, {}});
 }
 
 ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
@@ -433,7 +449,7 @@ ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
   const Words words = continuation_ids_.at(continuation.value);
   std::vector<uint32_t> key(words.begin(), words.end());
   key[1] = seen.value;
-  return intern_continuation(key, {known.kind, seen, known.members});
+  return intern_continuation(key, {known.kind, seen, known.marked, known.members, {}});
 }
 
 // All members of a left-recursive component that are called, from outside or from within.
@@ -450,12 +466,14 @@ void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& cl
   const uint32_t identity = outside_callers_.intern(outside).first;
   auto continuation_for = [&](uint32_t nonterminal, SeenId register_) {
     const uint32_t key[] = {static_cast<uint32_t>(ContinuationKind::kLoop), register_.value, identity, nonterminal};
-    return intern_continuation(key, {ContinuationKind::kLoop, register_, {}});
+    const uint32_t marked = instances_.nonterminal(nonterminal).is_marked() ? nonterminal : kUnmarked;
+    return intern_continuation(key, {ContinuationKind::kLoop, register_, marked, {}, {}});
   };
   closing.open_members = std::move(members);
   for (size_t i = 0; i < closing.open_members.size(); ++i) {
     const uint32_t nonterminal = closing.open_members[i];
     const ContinuationId continuation = continuation_for(nonterminal, seen);
+    if (closing.trace != nullptr) closing.trace->expansions.push_back({nonterminal, continuation});
     for (RestId alternative : alternatives(nonterminal)) predict({alternative, continuation}, closing);
   }
   // Now the callers from within are known too. They depend on the identity alone, so each time gives the same members.

@@ -8,6 +8,7 @@
 //     share one item and ambiguity merges. (One continuation per caller is exponential on `s: "a" s "b" | "a" s "c" |
 //     "d"`.)
 //   - A call in tail position does not wait: its callers' callers wait instead. Right recursion stays in one state.
+//   Calls of marked nonterminals, which have a capture or a temperature, and calls inside of them do wait.
 //   - Content alone would never end for left recursion, so the nonterminals of a left-recursive component share a loop
 //     continuation: its identity is the set of callers from outside the component.
 //   - Counts stay in the items: a repeat counts down, it is never unrolled.
@@ -117,6 +118,9 @@ class Parser {
   // The nonterminals with an alternative of which one of the rests is left. Linear in the grammar.
   std::vector<uint32_t> nonterminals_at(std::span<const RestId> rests) const;
 
+  // The highest of the temperatures that the innermost rules ask for which these items are inside of, if any.
+  std::optional<double> temperature(std::span<const Item> items) const;
+
   SeenValues& seen_values() { return seen_; }
 
   size_t n_item_sets() const { return sets_.size(); }
@@ -124,6 +128,8 @@ class Parser {
   size_t bytes() const;
 
  private:
+  friend class Derivation;
+
   static constexpr RestId kNil{0U};
   static constexpr ContinuationId kRoot{0U};
 
@@ -137,10 +143,38 @@ class Parser {
     kLoop,      // of a left-recursive component
     kRestores,  // of a nonterminal that opened a set
   };
+  static constexpr uint32_t kUnmarked = UINT32_MAX;
   struct Continuation {
     ContinuationKind kind = ContinuationKind::kPlain;
     SeenId seen;                    // the register of the items that have this continuation
+    uint32_t marked = kUnmarked;    // the nonterminal that it awaits, if that is marked
     std::vector<uint64_t> members;  // packed items, sorted
+    // Where completion leads to if nothing on the way has more to do: captured right recursion nests without end, and
+    // each lexeme may be its last.
+    ContinuationId ends_with;
+  };
+  // How a closure came about, for those who ask.
+  struct Trace {
+    // `caller` goes on with `nonterminal` and then with `tail`; of a tail call, the callers of the caller wait.
+    struct Call {
+      uint32_t nonterminal;
+      RestId tail;
+      uint64_t caller;
+      bool is_tail_call;
+    };
+    struct Expansion {
+      uint32_t nonterminal;
+      ContinuationId continuation;
+    };
+    struct Turn {
+      uint64_t once;
+      uint64_t repeat;
+    };
+    std::vector<uint64_t> kernel;  // sorted
+    std::vector<uint64_t> items;
+    std::vector<Call> calls;
+    std::vector<Expansion> expansions;
+    std::vector<Turn> turns;
   };
   // Nonterminals are expanded apart for each register.
   struct Callee {
@@ -161,6 +195,7 @@ class Parser {
     std::vector<uint32_t> open_members;
     // Callers of nonterminals that are called where a set is open.
     std::map<std::pair<uint32_t, SeenId>, std::vector<uint64_t>> tracked_callers;
+    Trace* trace = nullptr;
   };
 
   RestId rest(Symbol head, RestId tail);
@@ -180,7 +215,8 @@ class Parser {
     HashTable completed;  // continuations
   };
   void advance(const Item& item, Kernel& kernel);
-  void advance_distinct(const Item& item, TextId text, Kernel& kernel);
+  // The item after a lexeme of an edge's terminal.
+  Item after(const ItemSet::Edge& edge, TextId text);
   ItemSetId compute_scan(ItemSetId from, SlotSetId matched, TextId text);
   void insert(Item item, Kernel& kernel);
   void complete(ContinuationId continuation, Kernel& kernel);
@@ -188,14 +224,14 @@ class Parser {
   ItemSetId intern_kernel(Kernel& kernel);
 
   // Closure: prediction of a kernel's items.
-  ItemSet close(std::span<const uint64_t> kernel);
+  ItemSet close(std::span<const uint64_t> kernel, Trace* trace = nullptr);
   void predict(const Item& item, Closing& closing);
   void predict_head(RestId at, const Item& item, Closing& closing);
-  void call(uint32_t nonterminal, RestId tail, ContinuationId continuation, Closing& closing);
+  void call(uint32_t nonterminal, RestId tail, const Item& caller, Closing& closing);
   void expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& closing);
   void expand_plain(uint32_t nonterminal, SeenId seen, Closing& closing);
   std::vector<uint64_t>& callers_of(uint32_t nonterminal, SeenId seen, Closing& closing);
-  ContinuationId continuation_of(std::vector<uint64_t>& callers, SeenId seen, bool restores);
+  ContinuationId continuation_of(std::vector<uint64_t>& callers, SeenId seen, uint32_t nonterminal);
   ContinuationId intern_continuation(Words key, Continuation continuation);
   // The same continuation with another register.
   ContinuationId with_seen(ContinuationId continuation, SeenId seen);
@@ -228,6 +264,7 @@ class Parser {
   size_t n_items_ = 0;
   std::vector<std::vector<uint64_t>> callers_;  // per nonterminal, while closing
   bool callers_left_over_ = false;              // a bound was crossed in the middle of a closure
+  ItemSetId unskipped_start_;                   // before ignored text at the start was ruled out
   ItemSetId start_;
 };
 

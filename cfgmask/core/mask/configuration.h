@@ -17,10 +17,20 @@ struct Configuration {
   friend auto operator<=>(const Configuration&, const Configuration&) = default;
 };
 
+// A lexeme that a step has ended, for those who ask.
+struct EndedLexeme {
+  SlotSetId matched;
+  TextId text;
+  ItemSetId to;
+  bool with_byte;  // the byte of the step is its last
+};
+
 // The steps of a configuration, by the rules of docs/semantics.md. One place for both lexer modes.
 class Stepper {
  public:
-  Stepper(Parser& parser, Lexer& lexer) : parser_(parser), lexer_(lexer) {}
+  // Lexemes that end are appended to `log`, if there is one.
+  Stepper(Parser& parser, Lexer& lexer, std::vector<EndedLexeme>* log = nullptr)
+      : parser_(parser), lexer_(lexer), log_(log) {}
 
   Configuration at_boundary(ItemSetId items) const {
     const ItemSet& set = parser_.at(items);
@@ -38,12 +48,12 @@ class Stepper {
     if (next == Lexer::dead()) {
       const SlotSetId matched = lexer_.matched(at.lexer);
       if (matched == Lexer::no_slots()) return std::nullopt;
-      at = at_boundary(parser_.scan(at.items, matched, at.text));
+      at = at_boundary(end_lexeme(at.items, matched, at.text, false));
       next = lexer_.next(at.lexer, b);
       if (next == Lexer::dead()) return std::nullopt;
     }
     const TextId text = longer(at.text, b);
-    if (!lexer_.can_continue(next)) return at_boundary(parser_.scan(at.items, lexer_.matched(next), text));
+    if (!lexer_.can_continue(next)) return at_boundary(end_lexeme(at.items, lexer_.matched(next), text, true));
     return Configuration{at.items, next, text};
   }
 
@@ -55,7 +65,7 @@ class Stepper {
     const TextId text = longer(at.text, b);
     if (lexer_.can_continue(next)) out.push_back({at.items, next, text});
     const SlotSetId matched = lexer_.matched(next);
-    if (matched != Lexer::no_slots()) ends.push_back(parser_.scan(at.items, matched, text));
+    if (matched != Lexer::no_slots()) ends.push_back(end_lexeme(at.items, matched, text, true));
   }
 
   // The item set if the text ends a lexeme here: at a boundary, or where the pending lexeme is complete.
@@ -63,12 +73,19 @@ class Stepper {
     if (lexer_.is_boundary(at.lexer)) return at.items;
     const SlotSetId matched = lexer_.matched(at.lexer);
     if (matched == Lexer::no_slots()) return std::nullopt;
-    return parser_.scan(at.items, matched, at.text);
+    return end_lexeme(at.items, matched, at.text, false);
   }
 
  private:
+  ItemSetId end_lexeme(ItemSetId items, SlotSetId matched, TextId text, bool with_byte) {
+    const ItemSetId to = parser_.scan(items, matched, text);
+    if (log_ != nullptr) log_->push_back({matched, text, to, with_byte});
+    return to;
+  }
+
   Parser& parser_;
   Lexer& lexer_;
+  std::vector<EndedLexeme>* log_;
 };
 
 }  // namespace cfgmask

@@ -262,6 +262,23 @@ void CompiledGrammar::add_token_sets(StateId state, std::vector<TokenId>& out) {
   }
 }
 
+std::optional<double> CompiledGrammar::temperature(StateId state) const {
+  std::vector<Item> items;
+  for (const Configuration& at : configurations(state)) {
+    const ItemSet& set = parser_.at(at.items);
+    const Words live = store_->lexer.residuals(at.lexer);
+    for (size_t i = 0; i < live.size(); i += 2) {
+      const ItemSet::Slot& slot = set.slots[live[i]];
+      for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
+        if (!set.edges[e].is_ignore) items.push_back(set.edges[e].item);
+      }
+    }
+    if (!store_->lexer.is_boundary(at.lexer)) continue;
+    for (const auto& edge : set.token_edges) items.push_back(edge.item);
+  }
+  return parser_.temperature(items);
+}
+
 CompiledGrammar::Stats CompiledGrammar::stats() const {
   return {states_.size(),
           parser_.n_item_sets(),

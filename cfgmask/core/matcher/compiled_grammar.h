@@ -83,6 +83,22 @@ class CompiledGrammar {
   Stats stats() const;
   void clear_masks();
 
+  // What a text consists of: a token, or bytes without one.
+  struct Consumed {
+    static constexpr TokenId kBytes = UINT32_MAX;
+    TokenId token;
+    std::string_view text;
+  };
+  struct Capture {
+    std::string name;
+    std::string text;
+  };
+  // The captures of a text that the grammar allows; matcher/captures.cc. Linear in the text.
+  std::vector<Capture> captures(std::span<const Consumed> consumed);
+  bool has_captures() const;
+  // What the grammar asks for where the next token comes; the highest where readings differ.
+  std::optional<double> temperature(StateId state) const;
+
  private:
   struct StateInfo {
     std::shared_ptr<const Mask> mask;

@@ -115,6 +115,19 @@ uint32_t GrammarBuilder::nonterminal(std::string name, std::optional<SetBounds> 
   return Symbol::make(SymbolKind::kNonterminal, grammar_.nonterminals.size() - 1).value;
 }
 
+void GrammarBuilder::mark(uint32_t nonterminal, std::string capture, std::optional<double> temperature) {
+  const Symbol marked = symbol(nonterminal);
+  if (marked.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("only a nonterminal can be marked");
+  grammar_.nonterminals[marked.index()].capture = std::move(capture);
+  grammar_.nonterminals[marked.index()].temperature = temperature;
+}
+
+void GrammarBuilder::suffix(uint32_t terminal, uint32_t body, uint32_t end, std::string capture) {
+  const Symbol ended = symbol(terminal);
+  if (ended.kind() != SymbolKind::kTerminal) throw std::invalid_argument("only a terminal has a suffix");
+  grammar_.terminals[ended.index()].suffix = Suffix{node(body), node(end), std::move(capture)};
+}
+
 uint32_t GrammarBuilder::repeat(uint32_t body, uint32_t minimum, uint32_t maximum) {
   if (minimum > maximum) throw std::invalid_argument("a repetition's minimum exceeds its maximum");
   const Symbol inner = symbol(body);

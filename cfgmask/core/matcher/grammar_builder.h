@@ -93,6 +93,10 @@ class GrammarBuilder : public RegexBuilder {
                     bool closes_set = false, bool lazy = false);
   uint32_t token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name);
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
+  // Its texts are captured under a name, if that is not empty; inside, the grammar asks for a temperature.
+  void mark(uint32_t nonterminal, std::string capture, std::optional<double> temperature);
+  // The texts of a terminal fall into a body and an end, which is captured under a name, if that is not empty.
+  void suffix(uint32_t terminal, uint32_t body, uint32_t end, std::string capture);
   uint32_t repeat(uint32_t symbol, uint32_t minimum, uint32_t maximum);
   // A nonterminal with what it is given for its parameter.
   uint32_t call(uint32_t nonterminal, const Argument& argument);

@@ -51,12 +51,12 @@ bool Matcher::advance(TokenId token) {
   const CompiledGrammar::Guard guard(*grammar_);
   if (!is_finished()) {
     if (auto next = grammar_->step_token(state(), token)) {
-      history_.push(*next, false);
+      history_.push(*next, false, token);
       return true;
     }
   }
   if (!is_end || !(is_finished() || grammar_->accepting(state()))) return false;
-  history_.push(state(), true);
+  history_.push(state(), true, token);
   return true;
 }
 
@@ -77,7 +77,8 @@ size_t Matcher::advance_bytes(std::string_view text) {
   if (is_finished()) return 0;
   const CompiledGrammar::Guard guard(*grammar_);
   size_t n = 0;
-  if (auto next = grammar_->step_text(state(), text, &n)) history_.push(*next, false);
+  if (auto next = grammar_->step_text(state(), text, &n))
+    history_.push(*next, false, CompiledGrammar::Consumed::kBytes, text);
   return n;
 }
 
@@ -118,6 +119,24 @@ std::vector<std::string> Matcher::expected() {
   if (is_finished()) return {};
   const CompiledGrammar::Guard guard(*grammar_);
   return grammar_->expected(state());
+}
+
+std::vector<CompiledGrammar::Capture> Matcher::captures() {
+  if (!grammar_->has_captures()) return {};
+  std::vector<CompiledGrammar::Consumed> consumed;
+  history_.for_each_back([&](TokenId token, std::string_view text) {
+    const bool is_token = token != CompiledGrammar::Consumed::kBytes;
+    consumed.push_back({token, is_token ? grammar_->vocabulary().text(token) : text});
+  });
+  std::reverse(consumed.begin(), consumed.end());
+  const CompiledGrammar::Guard guard(*grammar_);
+  return grammar_->captures(consumed);
+}
+
+std::optional<double> Matcher::temperature() {
+  if (is_finished()) return std::nullopt;
+  const CompiledGrammar::Guard guard(*grammar_);
+  return grammar_->temperature(state());
 }
 
 }  // namespace cfgmask

@@ -31,7 +31,10 @@ class History {
   }
   ~History() { release(top_); }
 
-  void push(StateId state, bool finished) { top_ = new Step{1, top_, state, finished, size() + 1}; }
+  // `text`: of a step without a token.
+  void push(StateId state, bool finished, TokenId token, std::string_view text = {}) {
+    top_ = new Step{1, top_, state, finished, token, size() + 1, std::string(text)};
+  }
   void pop(size_t n) {
     for (; n > 0; --n) {
       Step* below = top_->below;
@@ -43,6 +46,13 @@ class History {
   size_t size() const { return top_ == nullptr ? 0 : top_->size; }
   StateId state() const { return top_->state; }
   bool finished() const { return top_ != nullptr && top_->finished; }
+  // Calls f(token, text) for each step that did not finish the text, from the last to the first.
+  template <class F>
+  void for_each_back(F f) const {
+    for (const Step* step = top_; step != nullptr; step = step->below) {
+      if (!step->finished) f(step->token, std::string_view(step->text));
+    }
+  }
 
  private:
   struct Step {
@@ -50,7 +60,9 @@ class History {
     Step* below;
     StateId state;
     bool finished;
+    TokenId token;
     size_t size;
+    std::string text;
   };
 
   static void retain(Step* step) {
@@ -110,6 +122,10 @@ class Matcher {
   uint64_t state_number() const { return is_finished() ? 0 : uint64_t{state().value} + 1; }
   std::string forced_bytes(size_t max_bytes);
   std::vector<std::string> expected();
+  // What the named rules have matched so far, in the order in which they end. Reads the whole text again.
+  std::vector<CompiledGrammar::Capture> captures();
+  // The sampling temperature that the grammar asks for here.
+  std::optional<double> temperature();
   // What becomes of a token, and what the grammar expects at the place that decides it; matcher/token_fate.cc.
   struct Expectation {
     CompiledGrammar::LiveSymbol symbol;

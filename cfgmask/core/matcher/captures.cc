@@ -1,0 +1,231 @@
+// Captures are not part of a state: they are found when they are asked for, by reading the text of a matcher again.
+// That makes them right after any rollback, and costs nothing else.
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "earley/derivation.h"
+#include "matcher/compiled_grammar.h"
+
+namespace cfgmask {
+
+namespace {
+
+// Reads a text and keeps which item sets it led to.
+class ChartBuilder {
+ public:
+  ChartBuilder(Parser& parser, Lexer& lexer, bool complete)
+      : parser_(parser), lexer_(lexer), stepper_(parser, lexer, &log_), complete_(complete) {
+    Derivation::begin(parser, chart_);
+    readings_.push_back({stepper_.at_boundary(parser.start()), static_cast<uint32_t>(chart_.nodes.size() - 1)});
+  }
+
+  void take_bytes(std::string_view text) {
+    for (char c : text) take_byte(static_cast<uint8_t>(c));
+  }
+
+  // A token is read by its id, by its bytes, or both.
+  void take_token(TokenId token, std::string_view text) {
+    const std::vector<Reading> by_id = read_by_id(token, text.size());
+    const size_t before = position_;
+    if (text.empty()) {
+      readings_.clear();
+    } else {
+      take_bytes(text);
+    }
+    position_ = before + text.size();
+    readings_.insert(readings_.begin(), by_id.begin(), by_id.end());
+    keep_first_of_each(readings_);
+  }
+
+  const Chart& chart() const { return chart_; }
+
+  // A node and an item of it from which the text can be walked back: its end if it may end here, else some place that
+  // it has come to.
+  std::pair<uint32_t, Item> last() {
+    for (const Reading& reading : readings_) {
+      const auto node = node_at_end(reading);
+      if (!node) continue;
+      const ItemSet& set = parser_.at(chart_.nodes[*node].items);
+      if (set.accepting()) return {*node, set.accepts[0]};
+    }
+    return {readings_[0].node, live_item(readings_[0].at)};
+  }
+
+ private:
+  struct Reading {
+    Configuration at;
+    uint32_t node;  // where its lexeme begins
+  };
+
+  uint32_t add_node(ItemSetId items, size_t position, std::vector<Chart::Lexeme> incoming) {
+    chart_.nodes.push_back({items, position, std::move(incoming)});
+    return static_cast<uint32_t>(chart_.nodes.size() - 1);
+  }
+
+  void take_byte(unsigned b) {
+    std::vector<Reading> next;
+    if (complete_) {
+      step_complete(b, next);
+    } else {
+      for (const Reading& reading : readings_) step_longest(reading, b, next);
+    }
+    keep_first_of_each(next);
+    readings_ = std::move(next);
+    ++position_;
+  }
+
+  void step_longest(const Reading& reading, unsigned b, std::vector<Reading>& next) {
+    log_.clear();
+    const auto to = stepper_.longest(reading.at, b);
+    if (!to) return;
+    uint32_t node = reading.node;
+    for (const EndedLexeme& ended : log_)
+      node = add_node(ended.to, position_ + (ended.with_byte ? 1 : 0), {{node, ended.matched, ended.text}});
+    next.push_back({*to, node});
+  }
+
+  void step_complete(unsigned b, std::vector<Reading>& next) {
+    std::vector<Configuration> inside;
+    std::vector<ItemSetId> ends;
+    std::vector<Chart::Lexeme> incoming;
+    for (const Reading& reading : readings_) {
+      log_.clear();
+      const size_t first = inside.size();
+      stepper_.complete(reading.at, b, inside, ends);
+      for (size_t i = first; i < inside.size(); ++i) next.push_back({inside[i], reading.node});
+      for (const EndedLexeme& ended : log_) incoming.push_back({reading.node, ended.matched, ended.text});
+    }
+    if (ends.empty()) return;
+    const ItemSetId items = parser_.unite(ends);
+    next.push_back({stepper_.at_boundary(items), add_node(items, position_ + 1, std::move(incoming))});
+  }
+
+  std::vector<Reading> read_by_id(TokenId token, size_t length) {
+    std::vector<ItemSetId> sets;
+    std::vector<Chart::Lexeme> incoming;
+    for (const Reading& reading : readings_) {
+      const auto node = node_at_end(reading);
+      if (!node) continue;
+      sets.push_back(chart_.nodes[*node].items);
+      incoming.push_back({*node, Lexer::no_slots(), SeenValues::no_text(), token});
+    }
+    const auto items = parser_.scan_token(sets, token);
+    if (!items) return {};
+    return {{stepper_.at_boundary(*items), add_node(*items, position_ + length, std::move(incoming))}};
+  }
+
+  // The node at which a lexeme ends here.
+  std::optional<uint32_t> node_at_end(const Reading& reading) {
+    if (lexer_.is_boundary(reading.at.lexer)) return reading.node;
+    if (complete_) return std::nullopt;  // what may end here has done so, in another reading
+    log_.clear();
+    const auto items = stepper_.item_set_at_end(reading.at);
+    if (!items) return std::nullopt;
+    return add_node(*items, position_, {{reading.node, log_[0].matched, log_[0].text}});
+  }
+
+  // Equal configurations go on alike; the first has the longer lexeme.
+  static void keep_first_of_each(std::vector<Reading>& readings) {
+    std::vector<Reading> kept;
+    for (const Reading& reading : readings) {
+      auto same = [&](const Reading& other) { return other.at == reading.at; };
+      if (std::none_of(kept.begin(), kept.end(), same)) kept.push_back(reading);
+    }
+    readings = std::move(kept);
+  }
+
+  Item live_item(Configuration at) {
+    const ItemSet& set = parser_.at(at.items);
+    const Words live = lexer_.residuals(at.lexer);
+    for (size_t i = 0; i < live.size(); i += 2) {
+      const ItemSet::Edge& edge = set.edges[set.slots[live[i]].first_edge];
+      if (!edge.is_ignore) return edge.item;
+    }
+    if (!set.accepts.empty()) return set.accepts[0];
+    if (!set.token_edges.empty()) return set.token_edges[0].item;
+    return std::find_if(set.edges.begin(), set.edges.end(), [](const auto& e) { return !e.is_ignore; })->item;
+  }
+
+  Parser& parser_;
+  Lexer& lexer_;
+  std::vector<EndedLexeme> log_;
+  Stepper stepper_;
+  bool complete_;
+  Chart chart_;
+  std::vector<Reading> readings_;
+  size_t position_ = 0;
+};
+
+bool matches(RegexStore& regexes, RegexId regex, std::string_view text) {
+  for (char c : text) {
+    if (regex == RegexStore::nothing()) return false;
+    regex = regexes.derivative(regex, static_cast<uint8_t>(c));
+  }
+  return regexes.nullable(regex);
+}
+
+// How much of a lexeme comes before what ends it.
+size_t body_length(RegexStore& regexes, const Suffix& suffix, std::string_view lexeme) {
+  RegexId body = suffix.body;
+  for (size_t i = 0; i < lexeme.size(); ++i) {
+    if (regexes.nullable(body) && matches(regexes, suffix.end, lexeme.substr(i))) return i;
+    body = regexes.derivative(body, static_cast<uint8_t>(lexeme[i]));
+  }
+  return lexeme.size();
+}
+
+}  // namespace
+
+bool CompiledGrammar::has_captures() const {
+  auto captures = [](const Nonterminal& n) { return !n.capture.empty(); };
+  auto captures_end = [](const Terminal& t) { return t.suffix && !t.suffix->capture.empty(); };
+  return std::any_of(grammar_.nonterminals.begin(), grammar_.nonterminals.end(), captures) ||
+         std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(), captures_end);
+}
+
+std::vector<CompiledGrammar::Capture> CompiledGrammar::captures(std::span<const Consumed> consumed) {
+  std::string text;
+  ChartBuilder builder(parser_, store_->lexer, grammar_.complete);
+  for (const Consumed& part : consumed) {
+    text += part.text;
+    if (part.token == Consumed::kBytes) {
+      builder.take_bytes(part.text);
+    } else {
+      builder.take_token(part.token, part.text);
+    }
+  }
+  const auto [node, item] = builder.last();
+  Derivation derivation(parser_, grammar_, builder.chart());
+  derivation.run(node, item);
+
+  struct Found {
+    size_t end;
+    size_t begin;
+    const std::string* name;
+  };
+  std::vector<Found> found;
+  auto end_of_body = [&](const Suffix& suffix, size_t begin, size_t end) {
+    return begin + body_length(store_->regexes, suffix, std::string_view(text).substr(begin, end - begin));
+  };
+  for (const auto& span : derivation.spans()) {
+    const auto* suffix = span.terminal ? &grammar_.terminals[*span.terminal].suffix : nullptr;
+    const bool ended = suffix != nullptr && suffix->has_value();
+    found.push_back({ended ? end_of_body(**suffix, span.begin, span.end) : span.end, span.begin,
+                     &grammar_.nonterminals[span.nonterminal].capture});
+  }
+  for (const auto& lexeme : derivation.ended_lexemes()) {
+    const Suffix& suffix = *grammar_.terminals[lexeme.terminal].suffix;
+    if (!suffix.capture.empty())
+      found.push_back({lexeme.end, end_of_body(suffix, lexeme.begin, lexeme.end), &suffix.capture});
+  }
+  // In the order in which they end, inner ones first.
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Found& a, const Found& b) { return a.end != b.end ? a.end < b.end : a.begin > b.begin; });
+  std::vector<Capture> out;
+  for (const Found& each : found) out.push_back({*each.name, text.substr(each.begin, each.end - each.begin)});
+  return out;
+}
+
+}  // namespace cfgmask
