@@ -225,7 +225,7 @@ def random_request(rng: random.Random) -> tuple[str, dict[str, Any], Any]:
         schema = [f"{rng.random()}", "no"]
         body["response_format"] = {"type": "choice", "choices": schema}
     elif kind == "bad":
-        body["response_format"] = rng.choice([schema_format({"type": 3}), {"type": "regex", "pattern": "a{3"}, {}])
+        body["response_format"] = rng.choice([schema_format({"type": 3}), {"type": "regex", "pattern": "a("}, {}])
     elif kind == "long":
         body["prompt"] = "many words " * rng.choice([300, 5_000, 50_000])
     elif kind == "goes away":
@@ -249,7 +249,7 @@ def run_client(address: str, seed: int) -> str:
                 else:
                     check(kind, answer.status_code, answer.read(), body["stream"], wanted)
                     return f"{kind} {answer.status_code}"
-            time.sleep(0.05)
+            time.sleep(float(answer.headers["retry-after"]) * (1 + random.random()))
     raise AssertionError("never answered")
 
 
