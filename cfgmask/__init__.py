@@ -6,12 +6,13 @@ Importing this imports neither torch, transformers, llama_cpp nor lark; what nee
 from cfgmask._core import CompiledGrammar, Matcher, fill_masks
 from cfgmask.compiler import Explanation, Grammar, compile
 from cfgmask.diagnostics import Diagnostic, Source, Span
-from cfgmask.errors import CfgmaskError, GrammarError, LimitExceeded, TokenRejected, VocabularyError
+from cfgmask.errors import BudgetTooSmall, CfgmaskError, GrammarError, LimitExceeded, TokenRejected, VocabularyError
 from cfgmask.limits import Limits
 from cfgmask.patterns import json_regex
 from cfgmask.vocabulary import Vocabulary
 
 __all__ = [
+    "BudgetTooSmall",
     "CfgmaskError",
     "CompiledGrammar",
     "Diagnostic",

@@ -159,8 +159,15 @@ class CompiledGrammar:
     it at once. It can be weakly referenced, and takes no attributes and no subclasses.
     """
 
-    def matcher(self) -> Matcher:
-        """A new matcher at the start of the grammar. Cost: constant."""
+    def matcher(self, max_tokens: int | None = None) -> Matcher:
+        """A new matcher at the start of the grammar.
+
+        max_tokens  its budget: whichever allowed tokens are taken, the text is complete after so many of them. A token
+                    is allowed only if the text can be completed in what is left after it. End tokens take nothing of
+                    the budget: a loop that counts them passes one less. None: no budget.
+        Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for a negative number.
+        Cost: constant; the first budget of a grammar is linear in its rules, and in the shortest text.
+        """
     @property
     def vocabulary(self) -> Vocabulary:
         """The compiled vocabulary that the masks are over."""
@@ -220,7 +227,7 @@ class Matcher:
     def advance_bytes(self, data: bytes) -> int:
         """Consume bytes as if they were tokens of one byte each, as one step for `rollback`.
 
-        Returns how many fit; only if all do, the matcher has moved.
+        Returns how many fit; only if all do, the matcher has moved. Of a budget they take one token.
         """
     def rollback(self, n: int) -> None:
         """Take the last n steps back. Cost: n pointers.
@@ -270,6 +277,17 @@ class Matcher:
 
         None where no rule around the next token has one. Where the text can be read in several ways, the highest.
         """
+    def completion(self) -> list[int] | None:
+        """Tokens that complete the text: those of its shortest completion in bytes, as few as spell it.
+
+        Empty where the text is complete; None where nothing completes it (a dead end of the grammar). Each of them is
+        allowed in its turn, and after it `completion` is at least one shorter. With a budget it fits what is left.
+        Errors: LimitExceeded where none was found within `max_search_steps` bytes looked at.
+        Cost: the first time microseconds for each byte of the text, then a look-up for each token.
+        """
+    @property
+    def tokens_left(self) -> int | None:
+        """How many tokens the budget still holds; None without a budget. `rollback` gives back, `reset` all."""
     def expected(self) -> list[str]:
         """Names of the terminals and token sets that may begin or go on here, without duplicates."""
     def explain(self, token_id: int) -> Explanation:

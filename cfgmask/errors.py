@@ -33,6 +33,26 @@ class TokenRejected(CfgmaskError, ValueError):
     """A token that the grammar does not allow here. The matcher is as it was before the call."""
 
 
+class BudgetTooSmall(CfgmaskError, ValueError):
+    """A number of tokens in which no text of the grammar can be completed.
+
+    `max_tokens` is the number that was given, `needed` how many the shortest text takes that was found; None if none
+    was found at all.
+    """
+
+    def __init__(self, max_tokens: int, needed: int | None) -> None:
+        self.max_tokens = max_tokens
+        self.needed = needed
+        if needed is None:
+            message = f"max_tokens is {max_tokens}, and no complete text was found: does the grammar have a dead end?"
+        else:
+            message = f"max_tokens is {max_tokens}, and a complete text takes {needed} tokens"
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[BudgetTooSmall], tuple[int, int | None]]:
+        return type(self), (self.max_tokens, self.needed)
+
+
 class LimitExceeded(CfgmaskError, RuntimeError):
     """A bound on time, memory or depth was crossed.
 

@@ -18,6 +18,7 @@ PACKAGE = Path(cfgmask.__file__).parent
 CORE = PACKAGE / "core"
 
 PUBLIC_NAMES = {
+    "BudgetTooSmall",
     "CfgmaskError",
     "CompiledGrammar",
     "Diagnostic",

@@ -51,6 +51,12 @@ void raise_limit(const LimitExceeded& e) {
   PyErr_SetObject(type.ptr(), value.ptr());
 }
 
+void raise_budget(const BudgetTooSmall& e) {
+  const nb::object type = python_error("BudgetTooSmall");
+  const nb::object value = type(e.max_tokens, e.needed);
+  PyErr_SetObject(type.ptr(), value.ptr());
+}
+
 struct PyVocabulary {
   std::shared_ptr<const Vocabulary> vocabulary;
   VocabularyStores stores;
@@ -424,15 +430,20 @@ void bind_plain_schema(nb::module_& m) {
       .def("read", &PlainReader::read, "schema"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
 }
 
+Matcher make_matcher(const std::shared_ptr<CompiledGrammar>& grammar, std::optional<int64_t> max_tokens) {
+  if (!max_tokens) return Matcher(grammar);
+  if (*max_tokens < 0) throw nb::value_error("max_tokens must not be negative");
+  return Matcher(grammar, static_cast<uint32_t>(std::min<int64_t>(*max_tokens, std::numeric_limits<int32_t>::max())));
+}
+
 void bind_compiled_grammar(nb::module_& m) {
   nb::class_<PyCompiled>(m, "CompiledGrammar", nb::is_final(), nb::is_weak_referenceable(), docs::CompiledGrammar)
       .def(
           "matcher",
-          [](std::shared_ptr<PyCompiled> self) {
-            Matcher matcher(self->grammar);
-            return PyMatcher{std::move(matcher), std::move(self)};
+          [](std::shared_ptr<PyCompiled> self, std::optional<int64_t> max_tokens) {
+            return PyMatcher{make_matcher(self->grammar, max_tokens), std::move(self)};
           },
-          docs::CompiledGrammar_matcher)
+          "max_tokens"_a = nb::none(), docs::CompiledGrammar_matcher)
       .def_prop_ro(
           "vocabulary", [](PyCompiled& self) { return self.vocabulary; }, docs::CompiledGrammar_vocabulary)
       .def(
@@ -514,6 +525,10 @@ void bind_matcher(nb::module_& m) {
       .def_prop_ro(
           "temperature", [](PyMatcher& self) { return self.matcher.temperature(); }, docs::Matcher_temperature)
       .def(
+          "completion", [](PyMatcher& self) { return self.matcher.completion(); }, docs::Matcher_completion)
+      .def_prop_ro(
+          "tokens_left", [](PyMatcher& self) { return self.matcher.tokens_left(); }, docs::Matcher_tokens_left)
+      .def(
           "expected", [](PyMatcher& self) { return self.matcher.expected(); }, docs::Matcher_expected)
       .def(
           "explain",
@@ -542,6 +557,8 @@ NB_MODULE(_core, m) {
       std::rethrow_exception(p);
     } catch (const LimitExceeded& e) {
       raise_limit(e);
+    } catch (const BudgetTooSmall& e) {
+      raise_budget(e);
     }
   });
   nb::class_<PyVocabulary>(m, "Vocabulary", nb::is_final(), nb::is_weak_referenceable(), docs::Vocabulary)

@@ -129,6 +129,7 @@ class Parser {
 
  private:
   friend class Derivation;
+  friend class Remaining;
 
   static constexpr RestId kNil{0U};
   static constexpr ContinuationId kRoot{0U};

@@ -22,8 +22,6 @@ LexerStateId Lexer::inside(uint32_t slot, RegexId residual) {
   return intern(key);
 }
 
-SlotSetId Lexer::slot_set(uint32_t slot) { return SlotSetId(slot_sets_.intern({&slot, 1}).first); }
-
 LexerStateId Lexer::intern(std::span<const uint32_t> key) {
   if (auto known = ids_.find(key)) return LexerStateId(*known);
   // Charged before it is entered: a state over the bound is refused each time it is asked for.

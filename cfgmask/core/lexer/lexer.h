@@ -43,7 +43,8 @@ class Lexer {
 
   // The state inside a lexeme in which `slot` alone is live.
   LexerStateId inside(uint32_t slot, RegexId residual);
-  SlotSetId slot_set(uint32_t slot);
+  SlotSetId slot_set(uint32_t slot) { return slot_set({&slot, 1}); }
+  SlotSetId slot_set(std::span<const uint32_t> slots) { return SlotSetId(slot_sets_.intern(slots).first); }
 
   // The residuals that can take b; the others drop out. dead() if there is none.
   LexerStateId next(LexerStateId state, unsigned b) {

@@ -11,6 +11,7 @@
 
 #include "lexer/lexer.h"
 #include "mask/lexer_table.h"
+#include "regex/minimum_length.h"
 #include "regex/regex.h"
 #include "util/limits.h"
 #include "vocab/trie.h"
@@ -20,18 +21,20 @@ namespace cfgmask {
 struct SharedStore {
   SharedStore(std::shared_ptr<const Trie> trie, size_t n_words, const Limits& limits)
       : regexes(limits.max_nesting * kDepthPerNesting, limits.max_search_steps),
+        lengths(regexes),
         lexer(regexes),
         tables(std::move(trie), n_words, regexes, lexer) {}
 
   std::mutex mutex;
   RegexStore regexes;
+  MinimumLengths lengths;
   Lexer lexer;
   LexerTables tables;
 
   // Residuals nest deeper than the pattern that they come from, by a small factor.
   static constexpr uint64_t kDepthPerNesting = 8;
 
-  size_t bytes() const { return regexes.bytes() + lexer.bytes() + tables.bytes(); }
+  size_t bytes() const { return regexes.bytes() + lengths.bytes() + lexer.bytes() + tables.bytes(); }
 };
 
 }  // namespace cfgmask

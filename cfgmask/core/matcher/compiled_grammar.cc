@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "matcher/budget_masks.h"
+#include "matcher/completion.h"
+
 namespace cfgmask {
 
 namespace {
@@ -35,11 +38,24 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       vocabulary_(std::move(vocabulary)),
       store_(std::move(store)),
       mask_cache_bytes_(limits.mask_cache_bytes),
+      max_search_steps_(limits.max_search_steps),
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},
       lexer_account_{"max_lexer_states", limits.max_lexer_states},
       parser_(grammar_, store_->regexes, store_->lexer, limits),
       stepper_(parser_, store_->lexer),
       start_(intern({stepper_.at_boundary(parser_.start())})) {}
+
+CompiledGrammar::~CompiledGrammar() = default;
+
+Completions& CompiledGrammar::completions() {
+  if (completions_ == nullptr) completions_ = std::make_unique<Completions>(*this);
+  return *completions_;
+}
+
+BudgetMasks& CompiledGrammar::budget_masks() {
+  if (budget_masks_ == nullptr) budget_masks_ = std::make_unique<BudgetMasks>(*this, completions());
+  return *budget_masks_;
+}
 
 StateId CompiledGrammar::intern(std::vector<Configuration> configurations) {
   static_assert(sizeof(Configuration) == kWords * sizeof(uint32_t));
@@ -288,7 +304,9 @@ CompiledGrammar::Stats CompiledGrammar::stats() const {
           n_masks_,
           mask_bytes_,
           store_->tables.size(),
-          parser_.bytes() + state_ids_.bytes() + states_.bytes() + steps_.bytes() + mask_bytes_};
+          parser_.bytes() + state_ids_.bytes() + states_.bytes() + steps_.bytes() + mask_bytes_ +
+              (completions_ == nullptr ? 0 : completions_->bytes()) +
+              (budget_masks_ == nullptr ? 0 : budget_masks_->bytes())};
 }
 
 void CompiledGrammar::clear_masks() {

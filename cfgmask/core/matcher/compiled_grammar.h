@@ -29,6 +29,9 @@ namespace cfgmask {
 
 using StateId = Id<struct StateTag>;
 
+class BudgetMasks;
+class Completions;
+
 class CompiledGrammar {
  public:
   // `grammar` was analysed and its regexes belong to `store`. The caller holds store->mutex.
@@ -36,6 +39,7 @@ class CompiledGrammar {
                   const Limits& limits);
   CompiledGrammar(const CompiledGrammar&) = delete;
   CompiledGrammar& operator=(const CompiledGrammar&) = delete;
+  ~CompiledGrammar();
 
   // Locks the store and charges what is created to this grammar.
   class Guard {
@@ -51,6 +55,7 @@ class CompiledGrammar {
   };
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
+  uint64_t max_search_steps() const { return max_search_steps_; }
 
   StateId start() const { return start_; }
   // The state after one more byte of text, or after a whole text; nullopt if the grammar does not allow it.
@@ -77,6 +82,10 @@ class CompiledGrammar {
   // In whose alternatives it stands here. Linear in the grammar.
   std::vector<uint32_t> nonterminals(const LiveSymbol& symbol) const { return parser_.nonterminals_at(symbol.rests); }
 
+  // Made when first asked for.
+  Completions& completions();
+  BudgetMasks& budget_masks();
+
   struct Stats {
     size_t states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes;
   };
@@ -100,6 +109,9 @@ class CompiledGrammar {
   std::optional<double> temperature(StateId state) const;
 
  private:
+  friend class BudgetMasks;
+  friend class Completions;
+
   struct StateInfo {
     std::shared_ptr<const Mask> mask;
     std::optional<bool> accepting;
@@ -122,6 +134,7 @@ class CompiledGrammar {
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::shared_ptr<SharedStore> store_;
   uint64_t mask_cache_bytes_;
+  uint64_t max_search_steps_;
   Account regex_account_;
   Account lexer_account_;
   Parser parser_;
@@ -133,6 +146,8 @@ class CompiledGrammar {
   size_t n_masks_ = 0;
   size_t mask_bytes_ = 0;
   StateId start_;
+  std::unique_ptr<Completions> completions_;
+  std::unique_ptr<BudgetMasks> budget_masks_;
 };
 
 }  // namespace cfgmask

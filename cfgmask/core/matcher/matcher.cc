@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "matcher/budget_masks.h"
+#include "matcher/completion.h"
+
 namespace cfgmask {
 
 void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) const {
@@ -14,6 +17,24 @@ void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) con
   for (TokenId token : vocabulary.end_tokens) set_bit(bits, token);
 }
 
+Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, uint32_t max_tokens)
+    : grammar_(std::move(grammar)), max_tokens_(max_tokens) {
+  const CompiledGrammar::Guard guard(*grammar_);
+  const auto needed = grammar_->completions().number(state(), Completions::Effort::kFull);
+  if (!needed || *needed > max_tokens) throw BudgetTooSmall{max_tokens, needed};
+}
+
+std::optional<uint32_t> Matcher::tokens_left() const {
+  if (!max_tokens_) return std::nullopt;
+  const size_t used = history_.size();
+  return used < *max_tokens_ ? *max_tokens_ - static_cast<uint32_t>(used) : 0;
+}
+
+bool Matcher::fits_budget(TokenId token, StateId after) {
+  const auto left = tokens_left();
+  return !left || grammar_->budget_masks().allows(state(), token, after, *left);
+}
+
 NextMask Matcher::next_mask() {
   NextMask next;
   if (is_finished()) {
@@ -21,7 +42,8 @@ NextMask Matcher::next_mask() {
     return next;
   }
   const CompiledGrammar::Guard guard(*grammar_);
-  next.mask_ = grammar_->mask(state());
+  const auto left = tokens_left();
+  next.mask_ = left ? grammar_->budget_masks().mask(state(), *left) : grammar_->mask(state());
   next.may_end_ = grammar_->accepting(state());
   return next;
 }
@@ -50,7 +72,8 @@ bool Matcher::advance(TokenId token) {
   const bool is_end = grammar_->vocabulary().is_end(token);
   const CompiledGrammar::Guard guard(*grammar_);
   if (!is_finished()) {
-    if (auto next = grammar_->step_token(state(), token)) {
+    const auto next = grammar_->step_token(state(), token);
+    if (next && fits_budget(token, *next)) {
       history_.push(*next, false, token);
       return true;
     }
@@ -77,9 +100,43 @@ size_t Matcher::advance_bytes(std::string_view text) {
   if (is_finished()) return 0;
   const CompiledGrammar::Guard guard(*grammar_);
   size_t n = 0;
-  if (auto next = grammar_->step_text(state(), text, &n))
-    history_.push(*next, false, CompiledGrammar::Consumed::kBytes, text);
+  const auto next = grammar_->step_text(state(), text, &n);
+  if (const auto left = tokens_left()) {
+    // The bytes that some text within the budget goes on with.
+    n = fitting_bytes(text.substr(0, n), *left);
+    if (!next || n < text.size()) return n;
+  }
+  if (next) history_.push(*next, false, CompiledGrammar::Consumed::kBytes, text);
   return n;
+}
+
+// How many bytes, taken as one step, leave a text that can be completed in `left` steps with it.
+size_t Matcher::fitting_bytes(std::string_view text, uint32_t left) {
+  if (left == 0) return 0;
+  for (size_t n = text.size(); n > 0; --n) {
+    const StateId after = *grammar_->step_text(state(), text.substr(0, n));
+    const auto number = grammar_->completions().number(after, Completions::Effort::kFull);
+    if (number && *number < left) return n;
+  }
+  return 0;
+}
+
+std::optional<std::vector<TokenId>> Matcher::completion() {
+  std::vector<TokenId> tokens;
+  if (is_finished()) return tokens;
+  const CompiledGrammar::Guard guard(*grammar_);
+  Completions& completions = grammar_->completions();
+  StateId at = state();
+  const auto number = completions.number(at, Completions::Effort::kFull);
+  if (!number) {
+    if (completions.hopeless(at)) return std::nullopt;
+    throw LimitExceeded("max_search_steps", grammar_->max_search_steps());
+  }
+  for (uint32_t n = *number; n > 0; --n) {
+    tokens.push_back(completions.next(at));
+    at = *grammar_->step_token(at, tokens.back());
+  }
+  return tokens;
 }
 
 bool Matcher::rollback(size_t n) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,9 +94,18 @@ class NextMask {
   bool may_end_ = false;
 };
 
+// A budget that the shortest text found does not fit.
+struct BudgetTooSmall {
+  uint32_t max_tokens;
+  std::optional<uint32_t> needed;  // none: no text was found at all
+};
+
 class Matcher {
  public:
   explicit Matcher(std::shared_ptr<CompiledGrammar> grammar) : grammar_(std::move(grammar)) {}
+  // With a budget: after `max_tokens` steps that are no end tokens, whichever were allowed, the text is complete.
+  // Throws BudgetTooSmall.
+  Matcher(std::shared_ptr<CompiledGrammar> grammar, uint32_t max_tokens);
 
   CompiledGrammar& grammar() const { return *grammar_; }
   const std::shared_ptr<CompiledGrammar>& shared_grammar() const { return grammar_; }
@@ -121,6 +131,10 @@ class Matcher {
   // Equal for matchers of one grammar that have the same masks from here on; 0 once an end token was consumed.
   uint64_t state_number() const { return is_finished() ? 0 : uint64_t{state().value} + 1; }
   std::string forced_bytes(size_t max_bytes);
+  // The tokens of a short way to a complete text; nullopt if there is none. Throws LimitExceeded(max_search_steps).
+  std::optional<std::vector<TokenId>> completion();
+  // Steps that the budget has left; nullopt without one.
+  std::optional<uint32_t> tokens_left() const;
   std::vector<std::string> expected();
   // What the named rules have matched so far, in the order in which they end. Reads the whole text again.
   std::vector<CompiledGrammar::Capture> captures();
@@ -141,9 +155,12 @@ class Matcher {
 
  private:
   StateId state() const { return history_.size() == 0 ? grammar_->start() : history_.state(); }
+  bool fits_budget(TokenId token, StateId after);
+  size_t fitting_bytes(std::string_view text, uint32_t left);
 
   std::shared_ptr<CompiledGrammar> grammar_;
   History history_;
+  std::optional<uint32_t> max_tokens_;
 };
 
 }  // namespace cfgmask

@@ -114,6 +114,29 @@ RegexId RegexStore::json_string_without(RegexId node, RegexId unwanted) {
   return json_string(intersection({s.body, complement(unwanted)}), s.escapes);
 }
 
+uint32_t RegexStore::shortest_json(RegexId node, uint32_t text) const {
+  const JsonState s = json_state(node);
+  // An escape under way writes one character, of which the rest of it may be all that is left to write.
+  auto after_character = [&](uint32_t most_bytes) { return (text > most_bytes ? text - most_bytes : 0) + 1; };
+  switch (s.phase) {
+    case Phase::kStart:
+      return text + 2;
+    case Phase::kText:
+      return text + 1;
+    case Phase::kEscape:
+      return 1 + after_character(1);
+    case Phase::kHex:
+      return 4 - s.n_digits + after_character(3);
+    case Phase::kLowEscape:
+      return 6 + after_character(4);
+    case Phase::kLowU:
+      return 5 + after_character(4);
+    case Phase::kLowHex:
+      return 4 - s.n_digits + after_character(4);
+  }
+  return 1;
+}
+
 bool RegexStore::json_between_characters(RegexId node) const {
   return kind(node) == RegexKind::kJsonString && json_state(node).phase == Phase::kText;
 }

@@ -657,6 +657,22 @@ RegexId RegexStore::derive_substring(RegexId node, unsigned b) {
   return alternation({ended, intern(RegexKind::kSubstring, longer)});
 }
 
+uint32_t RegexStore::shortest_key(RegexId node) const {
+  const Words o = operands(node);
+  const KeyTable& table = *key_tables_[o[0]];
+  size_t least = SIZE_MAX;
+  for (size_t i = o[1]; i < o[2]; ++i) least = std::min(least, table[i].size() - o[3]);
+  return static_cast<uint32_t>(least);
+}
+
+uint32_t RegexStore::longest_key(RegexId node) const {
+  const Words o = operands(node);
+  const KeyTable& table = *key_tables_[o[0]];
+  size_t most = 0;
+  for (size_t i = o[1]; i < o[2]; ++i) most = std::max(most, table[i].size() - o[3]);
+  return static_cast<uint32_t>(most);
+}
+
 const ByteSet& RegexStore::first(RegexId node) {
   if (props_[node.value].first == 0) {
     const ByteSet set = compute_first(node);

@@ -144,6 +144,8 @@ class RegexStore {
   size_t bytes() const;
 
  private:
+  friend class MinimumLengths;
+
   enum class Emptiness : uint8_t { kUnknown, kEmpty, kNonempty };
   struct Props {
     RegexKind kind = RegexKind::kNothing;
@@ -169,6 +171,8 @@ class RegexStore {
   RegexId derive_concatenation(RegexId node, unsigned b);
   RegexId derive_key_set(RegexId node, unsigned b);
   RegexId derive_substring(RegexId node, unsigned b);
+  uint32_t shortest_key(RegexId node) const;
+  uint32_t longest_key(RegexId node) const;
   ByteSet compute_first(RegexId node);
   bool search_empty(RegexId node);
   RegexId uncounted(RegexId node);
@@ -187,6 +191,8 @@ class RegexStore {
   bool json_between_characters(RegexId node) const;
   RegexId json_with_body(RegexId node, RegexId body);
   RegexId derive_json_string(RegexId node, unsigned b);
+  // The least length of a literal, or of the rest of one, whose text has at least `text` bytes to come.
+  uint32_t shortest_json(RegexId node, uint32_t text) const;
   ByteSet first_of_json_string(RegexId node);
   ByteSet alike_in_json_string(RegexId node, unsigned b);
   RegexId after_character(const JsonState& state, uint32_t code_point);

@@ -1,0 +1,180 @@
+#include "earley/remaining.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+namespace cfgmask {
+
+Remaining::Remaining(const Grammar& grammar, const Parser& parser, MinimumLengths& lengths)
+    : grammar_(grammar), parser_(parser), lengths_(lengths) {
+  for (const Terminal& terminal : grammar.terminals)
+    terminals_.push_back(terminal.nullable ? 0 : lengths.of(terminal.regex));
+  find_nonterminals();
+}
+
+// Conditions on parameters are taken to hold, which leaves a lower bound. Nonterminals become known shortest first; an
+// alternative counts once all of its nonterminals are.
+void Remaining::find_nonterminals() {
+  struct Open {
+    uint32_t owner;
+    uint32_t length;
+    uint32_t missing;
+  };
+  struct Use {
+    size_t alternative;
+    uint32_t times;
+  };
+  nonterminals_.assign(grammar_.nonterminals.size(), kNoLength);
+  std::vector<Open> alternatives;
+  std::vector<std::vector<Use>> uses(nonterminals_.size());
+  using Found = std::pair<uint32_t, uint32_t>;  // length, nonterminal
+  std::priority_queue<Found, std::vector<Found>, std::greater<>> found;
+  for (uint32_t n = 0; n < nonterminals_.size(); ++n) {
+    for (const Alternative& written : grammar_.nonterminals[n].alternatives) {
+      Open alternative{n, 0, 0};
+      for (Symbol symbol : written.symbols) {
+        uint32_t times = 1;
+        if (symbol.kind() == SymbolKind::kRepeat) {
+          const Repeat& repeat = grammar_.repeats[symbol.index()];
+          times = repeat.minimum;
+          symbol = repeat.body;
+        }
+        if (times == 0) continue;
+        symbol = grammar_.skeleton(symbol);
+        if (symbol.kind() == SymbolKind::kNonterminal) {
+          ++alternative.missing;
+          uses[symbol.index()].push_back({alternatives.size(), times});
+        } else {
+          alternative.length = add_lengths(alternative.length, multiply_lengths(of(symbol), times));
+        }
+      }
+      if (alternative.missing == 0) found.emplace(alternative.length, n);
+      alternatives.push_back(alternative);
+    }
+  }
+  while (!found.empty()) {
+    const auto [length, n] = found.top();
+    found.pop();
+    if (nonterminals_[n] <= length) continue;
+    nonterminals_[n] = length;
+    for (const Use& use : uses[n]) {
+      Open& alternative = alternatives[use.alternative];
+      alternative.length = add_lengths(alternative.length, multiply_lengths(length, use.times));
+      if (--alternative.missing == 0) found.emplace(alternative.length, alternative.owner);
+    }
+  }
+}
+
+uint32_t Remaining::of(Symbol symbol) const {
+  switch (symbol.kind()) {
+    case SymbolKind::kTerminal:
+      return terminals_[symbol.index()];
+    case SymbolKind::kNonterminal:
+      return nonterminals_[parser_.instances_.origin(symbol.index())];
+    case SymbolKind::kTokenSet:
+      return 1;
+    case SymbolKind::kRepeat: {
+      const Words r = parser_.repeat_ids_.at(symbol.index());
+      return multiply_lengths(of(Symbol{r[0]}), r[1]);
+    }
+    case SymbolKind::kCall:
+      return of(grammar_.skeleton(symbol));
+  }
+  return kNoLength;
+}
+
+// A rest is made after its tail, so its id is larger.
+uint32_t Remaining::of(RestId rest) {
+  if (rests_.empty()) rests_.push_back(0);
+  while (rests_.size() <= rest.value) {
+    const Parser::Rest& next = parser_.rests_[rests_.size()];
+    rests_.push_back(add_lengths(of(next.head), rests_[next.tail.value]));
+  }
+  return rests_[rest.value];
+}
+
+uint32_t Remaining::of(ContinuationId continuation) {
+  const bool known = continuation.value < continuations_.size() && continuations_[continuation.value] != kUnknown;
+  if (!known) find_continuations(continuation);
+  return continuations_[continuation.value];
+}
+
+uint32_t Remaining::member_length(uint64_t member) {
+  const Item item = Item::unpack(member);
+  return add_lengths(of(item.rest), continuations_[item.continuation.value]);
+}
+
+// Callees come before their callers in the list of those that are not known, but in the loops of left recursion, for
+// which it is gone through until nothing changes.
+void Remaining::find_continuations(ContinuationId from) {
+  continuations_.resize(parser_.continuations_.size(), kUnknown);
+  continuations_[Parser::kRoot.value] = 0;
+  if (from == Parser::kRoot) return;
+  std::vector<uint32_t> unknown{from.value};
+  continuations_[from.value] = kNoLength;
+  for (size_t i = 0; i < unknown.size(); ++i) {
+    for (uint64_t member : parser_.continuations_[unknown[i]].members) {
+      const uint32_t above = Item::unpack(member).continuation.value;
+      if (continuations_[above] != kUnknown) continue;
+      continuations_[above] = kNoLength;
+      unknown.push_back(above);
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = unknown.size(); i-- > 0;) {
+      uint32_t& length = continuations_[unknown[i]];
+      for (uint64_t member : parser_.continuations_[unknown[i]].members) {
+        const uint32_t by_member = member_length(member);
+        if (by_member >= length) continue;
+        length = by_member;
+        changed = true;
+      }
+    }
+  }
+}
+
+const Remaining::Ends& Remaining::ends(ItemSetId id) {
+  if (auto known = ends_ids_.find(id.value)) return ends_[*known];
+  Ends computed = compute_ends(parser_.at(id));
+  n_slots_ += computed.after_slots.size();
+  ends_ids_.insert(id.value, static_cast<uint32_t>(ends_.size()));
+  return ends_.push_back(std::move(computed));
+}
+
+Remaining::Ends Remaining::compute_ends(const ItemSet& set) {
+  Ends out;
+  auto tail = [&](const Item& item) {
+    return add_lengths(of(parser_.rests_[item.rest.value].tail), of(item.continuation));
+  };
+  // After a skip, what is left of the scope that skipped.
+  std::vector<uint32_t> by_scope(grammar_.scopes.size(), kNoLength);
+  auto see = [&](uint32_t scope, uint32_t length) {
+    by_scope[scope] = std::min(by_scope[scope], length);
+    out.at_boundary = std::min(out.at_boundary, length);
+  };
+  if (set.accepting()) see(grammar_.start_scope, 0);
+  for (const auto& edge : set.token_edges)
+    see(grammar_.token_sets[edge.token_set].scope, add_lengths(1, tail(edge.item)));
+  for (const auto& edge : set.edges) {
+    if (!edge.is_ignore) see(parser_.scope_of(edge), add_lengths(lengths_.of(edge.regex), tail(edge.item)));
+  }
+  for (const ItemSet::Slot& slot : set.slots) {
+    uint32_t least = kNoLength;
+    for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
+      const ItemSet::Edge& edge = set.edges[e];
+      least = std::min(least, edge.is_ignore ? by_scope[edge.source] : tail(edge.item));
+    }
+    out.after_slots.push_back(least);
+  }
+  return out;
+}
+
+size_t Remaining::bytes() const {
+  return (terminals_.size() + nonterminals_.size() + rests_.capacity() + continuations_.capacity() + n_slots_) *
+             sizeof(uint32_t) +
+         ends_ids_.bytes() + ends_.bytes();
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,76 @@
+// Masks within a number of tokens: a token is allowed only if the text can be completed in what is left after it.
+//
+// The plain mask serves as long as no token leads to a state whose number is too large. What that takes is found out
+// once for each state, by the lexeme's residuals and the exits of its table, not by its tokens; where the residuals are
+// too many, by a walk of all tokens. Where it does not suffice, that is near the end, the mask is walked with the state
+// after each token, one question for each different state.
+//
+// Numbers are upper bounds (see completion.h), so a token may be refused that would just have fit; the first token of
+// the way that a state's number stands for never is.
+//
+// Threads: guarded by the owner, the CompiledGrammar.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "matcher/compiled_grammar.h"
+#include "matcher/completion.h"
+#include "util/hash_table.h"
+
+namespace cfgmask {
+
+class BudgetMasks {
+ public:
+  // Both outlive this. The caller holds a Guard of the grammar, here and below.
+  BudgetMasks(CompiledGrammar& grammar, Completions& completions) : grammar_(grammar), completions_(completions) {}
+
+  // The mask of a state from which `left` more tokens may come, without end tokens, as CompiledGrammar::mask gives it.
+  // The state's number is at most `left`. Cost: that of the plain mask where there is plenty left; else one walk of the
+  // vocabulary for each state.
+  std::shared_ptr<const Mask> mask(StateId state, uint32_t left);
+  // Whether `token`, which leads from `state` to `after`, is allowed where `left` more tokens may come. Allows what
+  // `mask` does.
+  bool allows(StateId state, TokenId token, StateId after, uint32_t left);
+
+  size_t bytes() const { return enough_.bytes() + enough_inside_.bytes() + narrowed_bytes_; }
+
+ private:
+  class Walk;
+  // The tokens of a state by the numbers of the states after them.
+  struct Narrowed {
+    std::vector<uint32_t> numbers;                   // ascending
+    std::vector<std::shared_ptr<const Mask>> masks;  // masks[i]: those of at most numbers[i]
+  };
+  // What suffices in the JSON strings of a lexeme, and the bytes that they begin with.
+  struct InStrings {
+    ByteSet first;
+    uint32_t tokens = 0;
+  };
+
+  uint32_t enough(StateId state);
+  uint32_t compute_enough(StateId state);
+  uint32_t enough_in_lexeme(const Configuration& at);
+  std::optional<InStrings> enough_in_strings(const Configuration& at);
+  uint32_t search_lexeme(const Configuration& from, const ByteSet& known, uint32_t most);
+  uint32_t enough_at_exits(const Configuration& at);
+  uint32_t enough_for_value(StateId state);
+  bool tracks_value(StateId state) const;
+  std::optional<uint32_t> number_after(StateId state, TokenId token, StateId after, Completions::Effort effort);
+  uint32_t number(const Configuration& at);
+  const Narrowed& narrowed(StateId state);
+  std::shared_ptr<const Mask> with_token(const std::shared_ptr<const Mask>& mask, TokenId token) const;
+
+  CompiledGrammar& grammar_;
+  Completions& completions_;
+  HashTable enough_;                                 // by state
+  HashTable enough_inside_;                          // by state: for all states of its lexeme
+  std::unordered_map<uint32_t, Narrowed> narrowed_;  // by state
+  size_t narrowed_bytes_ = 0;
+};
+
+}  // namespace cfgmask

@@ -1,0 +1,361 @@
+#include "matcher/completion.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace cfgmask {
+
+namespace {
+
+// What a search may cost of which thousands are made for one mask.
+constexpr uint64_t kLittleSteps = 2'000;
+// After so many lengths that were too short, and among so many states, a search asks whether it can succeed.
+constexpr size_t kRoundsBeforeDoubt = 16;
+constexpr size_t kMostDoubted = 1'000;
+
+ByteSet single_bytes(const Trie& trie) {
+  ByteSet single;
+  for (uint32_t node = 1; node < trie.n_nodes(); node = trie.end(node)) {
+    if (!trie.tokens(node).empty()) single.add(trie.byte(node));
+  }
+  return single;
+}
+
+// Whether each byte that UTF-8 is made of is in the set.
+bool spells_utf8(const ByteSet& single) {
+  ByteSet needed = ByteSet::range(0, 0xF4);
+  for (unsigned b : {0xC0U, 0xC1U}) needed.remove(b);
+  needed -= single;
+  return needed.empty();
+}
+
+// Calls f(length, token) for a token of each length that `text` begins with.
+template <class F>
+void for_each_token(const Trie& trie, std::string_view text, F f) {
+  for (const Segment& segment : trie.segments()) {
+    if (text.empty() || !segment.first_bytes.has(static_cast<uint8_t>(text[0]))) continue;
+    uint32_t first = segment.first;
+    uint32_t last = segment.last;
+    for (size_t i = 0; i < text.size(); ++i) {
+      uint32_t node = first;
+      while (node < last && trie.byte(node) != static_cast<uint8_t>(text[i])) node = trie.end(node);
+      if (node >= last) break;
+      const auto tokens = trie.tokens(node);
+      if (!tokens.empty()) f(i + 1, tokens[0]);
+      first = node + 1;
+      last = trie.end(node);
+    }
+  }
+}
+
+}  // namespace
+
+struct Completions::Frame {
+  uint32_t fact;
+  uint32_t left;  // bytes that a completion may have from here
+  std::vector<Edge> edges;
+  size_t next = 0;
+};
+
+Completions::Completions(CompiledGrammar& grammar)
+    : grammar_(grammar),
+      remaining_(grammar.grammar_, grammar.parser_, grammar.store_->lengths),
+      max_steps_(grammar.max_search_steps_),
+      single_bytes_(single_bytes(*grammar.vocabulary_->trie)),
+      spells_all_(spells_utf8(single_bytes_)) {}
+
+size_t Completions::bytes() const {
+  return remaining_.bytes() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() + numbers_.bytes();
+}
+
+// ---- closing texts
+
+uint32_t Completions::estimate(StateId state) {
+  if (grammar_.accepting(state)) return 0;
+  Lexer& lexer = grammar_.store_->lexer;
+  uint32_t least = kNoLength;
+  for (const Configuration& at : grammar_.configurations(state)) {
+    if (lexer.is_boundary(at.lexer)) {
+      least = std::min(least, remaining_.at_boundary(at.items));
+      continue;
+    }
+    const auto after = remaining_.after_slots(at.items);
+    const Words live = lexer.residuals(at.lexer);
+    for (size_t i = 0; i < live.size(); i += 2)
+      least = std::min(least, add_lengths(grammar_.store_->lengths.of(RegexId(live[i + 1])), after[live[i]]));
+  }
+  return least;
+}
+
+uint32_t Completions::fact_of(Place place) {
+  if (auto known = fact_ids_.find(place.packed())) return *known;
+  Fact fact;
+  fact.exact = place.node == 0 && grammar_.accepting(place.state);
+  // Half of a token is still to come.
+  fact.length = fact.exact ? 0 : std::max(estimate(place.state), 1U);
+  const auto id = static_cast<uint32_t>(facts_.size());
+  facts_.push_back(fact);
+  fact_ids_.insert(place.packed(), id);
+  return id;
+}
+
+// In the order in which closing texts compare.
+std::vector<Completions::Edge> Completions::edges(Place place) {
+  std::vector<Edge> out;
+  if (spells_all_) {
+    add_byte_edges(place.state, out);
+  } else {
+    add_trie_edges(place, out);
+  }
+  if (place.node == 0) add_token_edges(place.state, out);
+  return out;
+}
+
+void Completions::add_edge(StateId state, unsigned b, std::vector<Edge>& out) {
+  if (!single_bytes_.has(b)) return;
+  const auto to = grammar_.step(state, b);
+  if (!to) return;
+  const bool is_new = std::none_of(out.begin(), out.end(), [&](const Edge& e) { return e.to.state == *to; });
+  if (is_new) out.push_back({b, {*to}});
+}
+
+void Completions::add_byte_edges(StateId state, std::vector<Edge>& out) {
+  const auto all = grammar_.configurations(state);
+  if (all.size() == 1 && !grammar_.grammar_.complete && all[0].text == SeenValues::no_text()) {
+    add_lexer_edges(all[0], state, out);
+  } else {
+    for (unsigned b = 0; b < 256; ++b) add_edge(state, b, out);
+  }
+}
+
+// One byte for each class of bytes that the lexer does not tell apart: most that a string takes lead to the same.
+void Completions::add_lexer_edges(const Configuration& at, StateId state, std::vector<Edge>& out) {
+  SharedStore& store = *grammar_.store_;
+  ByteSet representatives;
+  ByteSet taken;
+  auto add_classes = [&](LexerStateId lexer) {
+    ByteSet left = store.lexer.first(lexer);
+    left -= taken;
+    for (unsigned b = left.lowest(); !left.empty(); b = left.lowest()) {
+      ByteSet same = ByteSet::all();
+      const Words live = store.lexer.residuals(lexer);
+      for (size_t i = 1; i < live.size(); i += 2) same &= store.regexes.alike(RegexId(live[i]), b);
+      left -= same;
+      if (store.lexer.next(lexer, b) == Lexer::dead()) continue;
+      same &= store.lexer.first(lexer);
+      taken |= same;
+      representatives.add(b);
+    }
+  };
+  add_classes(at.lexer);
+  const SlotSetId matched = store.lexer.matched(at.lexer);
+  if (matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer))
+    add_classes(grammar_.stepper_.at_boundary(grammar_.parser_.scan(at.items, matched)).lexer);
+  for (; !representatives.empty(); representatives.remove(representatives.lowest()))
+    add_edge(state, representatives.lowest(), out);
+}
+
+void Completions::add_trie_edges(Place place, std::vector<Edge>& out) {
+  const Trie& trie = *grammar_.vocabulary_->trie;
+  for (uint32_t node = place.node + 1; node < trie.end(place.node); node = trie.end(node)) {
+    const auto to = grammar_.step(place.state, trie.byte(node));
+    if (!to) continue;
+    if (!trie.tokens(node).empty()) out.push_back({trie.byte(node), {*to}});
+    if (trie.end(node) != node + 1) out.push_back({trie.byte(node), {*to, node}});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Edge& a, const Edge& b) { return a.step < b.step; });
+}
+
+void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
+  if (!grammar_.expects_token_set(state)) return;
+  for (ItemSetId set : grammar_.item_sets_at_end(state)) {
+    for (const auto& edge : grammar_.parser_.at(set).token_edges) {
+      const TokenId token = grammar_.grammar_.token_sets[edge.token_set].ids[0];
+      if (const auto to = grammar_.step_token(state, token)) out.push_back({kFirstToken + token, {*to}});
+    }
+  }
+}
+
+// Finds the closing text of a place, or that there is none.
+bool Completions::settle(Place place, Effort effort) {
+  const uint32_t id = fact_of(place);
+  uint64_t steps = effort == Effort::kFull ? max_steps_ : std::min(kLittleSteps, max_steps_);
+  for (size_t round = 1; !facts_[id].exact && facts_[id].length < kNoLength; ++round) {
+    if (facts_[id].given_up >= effort) return false;
+    if (!descend(place, steps)) facts_[id].given_up = effort;
+    if (round == kRoundsBeforeDoubt) rule_out(place);
+  }
+  return facts_[id].exact;
+}
+
+// A search that goes deeper and deeper would never see that a few states lead nowhere but to each other.
+void Completions::rule_out(Place from) {
+  std::vector<uint32_t> seen{fact_of(from)};
+  std::vector<Place> places{from};
+  HashTable is_seen;
+  is_seen.insert(seen[0], 0);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (facts_[seen[i]].length >= kNoLength) continue;
+    for (const Edge& edge : edges(places[i])) {
+      const uint32_t id = fact_of(edge.to);
+      if (facts_[id].exact || places.size() > kMostDoubted) return;
+      if (is_seen.find(id)) continue;
+      is_seen.insert(id, 0);
+      seen.push_back(id);
+      places.push_back(edge.to);
+    }
+  }
+  for (uint32_t id : seen) facts_[id].length = kNoLength;
+}
+
+// Looks for a completion of the length that one must have at least, depth first, smallest byte first. Afterwards the
+// place's length is exact or larger. False if the steps do not suffice; what was found out holds all the same.
+bool Completions::descend(Place from, uint64_t& steps_left) {
+  std::vector<Frame> path;
+  auto push = [&](Place place, uint32_t left) {
+    if (steps_left == 0) return false;
+    --steps_left;
+    path.push_back({fact_of(place), left, edges(place)});
+    return true;
+  };
+  if (!push(from, facts_[fact_of(from)].length)) return false;
+  while (!path.empty()) {
+    Frame& frame = path.back();
+    if (frame.next < frame.edges.size()) {
+      const Place to = frame.edges[frame.next].to;
+      const Fact& there = facts_[fact_of(to)];
+      if (there.length >= frame.left) {
+        ++frame.next;
+      } else if (!there.exact) {
+        if (!push(to, frame.left - 1)) return false;
+      } else {
+        // Shorter ones were ruled out before, so this is the shortest for each place on the path.
+        for (size_t i = path.size(); i-- > 0;) {
+          Fact& fact = facts_[path[i].fact];
+          fact.exact = true;
+          fact.length = path[i].left;
+          fact.first = path[i].edges[path[i].next];
+        }
+        return true;
+      }
+      continue;
+    }
+    uint32_t least = kNoLength;
+    for (const Edge& edge : frame.edges) least = std::min(least, add_lengths(facts_[fact_of(edge.to)].length, 1));
+    facts_[frame.fact].length = least;
+    path.pop_back();
+  }
+  return true;
+}
+
+// ---- numbers
+
+const Completions::Number* Completions::known(StateId state) const {
+  const auto id = number_ids_.find(state.value);
+  return id ? &numbers_[*id] : nullptr;
+}
+
+void Completions::set(StateId state, Number number) {
+  if (const auto id = number_ids_.find(state.value)) {
+    numbers_[*id] = number;
+    return;
+  }
+  number_ids_.insert(state.value, static_cast<uint32_t>(numbers_.size()));
+  numbers_.push_back(number);
+}
+
+std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
+  if (const Number* number = known(state)) return number->tokens;
+  if (grammar_.accepting(state)) {
+    set(state, {});
+    return 0;
+  }
+  if (!settle({state}, effort)) return std::nullopt;
+  spell(state);
+  return known(state)->tokens;
+}
+
+bool Completions::hopeless(StateId state) const {
+  const auto id = fact_ids_.find(Place{state}.packed());
+  return id && facts_[*id].length >= kNoLength;
+}
+
+TokenId Completions::next(StateId state) const { return known(state)->next; }
+
+std::optional<uint32_t> Completions::number_after(StateId after, std::optional<StateId> by_bytes, Effort effort) {
+  const auto own = number(after, effort);
+  if (!by_bytes || *by_bytes == after) return own;
+  const auto plain = number(*by_bytes, effort);
+  if (plain && (!own || *plain < *own)) inherit(after, *by_bytes);
+  return plain && own ? std::min(*plain, *own) : plain ? plain : own;
+}
+
+// The fewest tokens for the closing text of a settled state, and of all states on the way that have no number yet. The
+// way is followed until so many states in a row have one that no token is longer.
+void Completions::spell(StateId state) {
+  const Trie& trie = *grammar_.vocabulary_->trie;
+  std::vector<StateId> states;
+  std::vector<Step> steps;
+  std::string text;  // a byte for each step, whatever it is
+  size_t n_known = 0;
+  for (Place at{state};;) {
+    states.push_back(at.state);
+    if (at.node == 0 && grammar_.accepting(at.state)) break;
+    n_known = known(at.state) != nullptr ? n_known + 1 : 0;
+    if (n_known > trie.max_depth()) break;
+    const Edge first = facts_[fact_of(at)].first;
+    steps.push_back(first.step);
+    text.push_back(static_cast<char>(first.step < kFirstToken ? first.step : 0));
+    at = first.to;
+  }
+  struct Best {
+    uint32_t tokens = kNoLength;
+    TokenId token = 0;
+    size_t after = 0;
+  };
+  std::vector<Best> best(states.size());
+  std::vector<size_t> made;
+  size_t end_of_text = steps.size();
+  for (size_t i = states.size(); i-- > 0;) {
+    if (i < steps.size() && steps[i] >= kFirstToken) end_of_text = i;
+    if (const Number* number = known(states[i])) {
+      best[i].tokens = number->tokens;
+      continue;
+    }
+    if (i + 1 == states.size()) {
+      best[i].tokens = 0;
+      set(states[i], {});
+      continue;
+    }
+    auto offer = [&](size_t length, TokenId token) {
+      const uint32_t tokens = add_lengths(best[i + length].tokens, 1);
+      if (tokens < best[i].tokens) best[i] = {tokens, token, i + length};
+    };
+    if (end_of_text == i) {
+      offer(1, steps[i] - kFirstToken);
+    } else {
+      for_each_token(trie, std::string_view(text).substr(i, end_of_text - i), offer);
+    }
+    if (best[i].tokens >= kNoLength) continue;  // a place in the middle of a token
+    set(states[i], {best[i].tokens, best[i].token});
+    made.push_back(i);
+  }
+  if (grammar_.grammar_.token_sets.empty()) return;
+  for (size_t i : made) inherit(*grammar_.step_token(states[i], best[i].token), states[best[i].after]);
+}
+
+// `state` has all readings of `from`, so what completes that completes it.
+void Completions::inherit(StateId state, StateId from) {
+  while (state != from) {
+    const Number number = *known(from);
+    const Number* own = known(state);
+    if (own != nullptr && own->tokens <= number.tokens) return;
+    set(state, number);
+    if (number.tokens == 0) return;
+    state = *grammar_.step_token(state, number.next);
+    from = *grammar_.step_token(from, number.next);
+  }
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,110 @@
+// For each state a way to complete the text, in few tokens, and how many it takes.
+//
+// A state's *closing text* is its shortest completion in bytes, the smallest of the shortest bytewise, among those that
+// the vocabulary can spell; its *number* is the fewest tokens that spell it. The closing text of a state on the way is
+// what is left of the closing text, so following the tokens the number falls by one each time, and it does not depend
+// on which states were asked for before. It is not always the fewest tokens of all: a longer text may take fewer. (That
+// minimum takes a search over all tokens of all states within its distance; this takes one look at each byte.)
+//
+// A token that a grammar takes by its id is one byte long here, and of a token set its first member stands for all.
+// Such a token leads to more readings than its bytes alone, with a closing text that may be shorter in bytes and longer
+// in tokens; there a number is handed down along the tokens instead, and numbers may depend on the order of questions.
+//
+// The search is iterative deepening A* (Korf 1985) over bytes with the lower bounds of earley/remaining.h, which are
+// exact nearly everywhere, so it goes straight to the end. What it finds out, that a state has no completion of a
+// length or that it has one, is kept with the state and true for all later searches (Korf 1990).
+//
+// Threads: guarded by the owner, the CompiledGrammar.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "earley/remaining.h"
+#include "matcher/compiled_grammar.h"
+#include "util/byte_set.h"
+#include "util/chunked_vector.h"
+#include "util/hash_table.h"
+
+namespace cfgmask {
+
+class Completions {
+ public:
+  // `grammar` outlives this. The caller holds a Guard of it, here and below.
+  explicit Completions(CompiledGrammar& grammar);
+
+  enum class Effort : uint8_t { kNone, kLittle, kFull };
+
+  // The tokens that it takes from here to a complete text; nullopt if there is no completion or none was found within
+  // the steps that the effort allows. A state that was given up on is searched again only with more effort. The number
+  // of a state never rises.
+  std::optional<uint32_t> number(StateId state, Effort effort);
+  // Whether it is known that the text can no longer be completed.
+  bool hopeless(StateId state) const;
+  // The first token of the way; the state after it has a smaller number. For states with a number above 0.
+  TokenId next(StateId state) const;
+  // The number of `after`, the state after a token whose bytes alone lead to `by_bytes`.
+  std::optional<uint32_t> number_after(StateId after, std::optional<StateId> by_bytes, Effort effort);
+  // Whether a text of n bytes takes at most n tokens. (Bytes that are not of UTF-8 and no tokens are not looked for.)
+  bool spells_all() const { return spells_all_; }
+
+  size_t bytes() const;
+
+ private:
+  // A state, and how far the vocabulary's trie has read the token under way: 0 between tokens. Where every byte is a
+  // token, texts are searched without regard to tokens, and it is always 0.
+  struct Place {
+    StateId state;
+    uint32_t node = 0;
+    uint64_t packed() const { return (uint64_t{node} << 32) | state.value; }
+  };
+  // A byte, or 256 + a token taken by its id.
+  using Step = uint32_t;
+  static constexpr Step kFirstToken = 256;
+  struct Edge {
+    Step step;
+    Place to;
+  };
+  // What is known of the closing text from a place: its length, exactly or at least, and how it begins.
+  struct Fact {
+    uint32_t length = 0;
+    bool exact = false;
+    Effort given_up = Effort::kNone;
+    Edge first{};
+  };
+  struct Number {
+    uint32_t tokens = 0;
+    TokenId next = 0;
+  };
+  struct Frame;
+
+  uint32_t estimate(StateId state);
+  uint32_t fact_of(Place place);
+  std::vector<Edge> edges(Place place);
+  void add_byte_edges(StateId state, std::vector<Edge>& out);
+  void add_lexer_edges(const Configuration& at, StateId state, std::vector<Edge>& out);
+  void add_edge(StateId state, unsigned b, std::vector<Edge>& out);
+  void add_trie_edges(Place place, std::vector<Edge>& out);
+  void add_token_edges(StateId state, std::vector<Edge>& out);
+  bool settle(Place place, Effort effort);
+  bool descend(Place from, uint64_t& steps_left);
+  void rule_out(Place from);
+  const Number* known(StateId state) const;
+  void set(StateId state, Number number);
+  void spell(StateId state);
+  void inherit(StateId state, StateId from);
+
+  CompiledGrammar& grammar_;
+  Remaining remaining_;
+  uint64_t max_steps_;
+  ByteSet single_bytes_;  // those that are tokens
+  bool spells_all_ = false;
+  HashTable fact_ids_;  // by place
+  ChunkedVector<Fact> facts_;
+  HashTable number_ids_;  // by state
+  ChunkedVector<Number> numbers_;
+};
+
+}  // namespace cfgmask

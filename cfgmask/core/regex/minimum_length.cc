@@ -1,0 +1,155 @@
+#include "regex/minimum_length.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace cfgmask {
+
+uint32_t MinimumLengths::of(RegexId node) {
+  switch (regexes_.kind(node)) {
+    case RegexKind::kNothing:
+      return kNoLength;
+    case RegexKind::kEmptyText:
+      return 0;
+    case RegexKind::kBytes:
+      return 1;
+    default:
+      break;
+  }
+  if (regexes_.nullable(node)) return 0;
+  if (auto known = known_.find(node.value)) return *known;
+  const uint32_t length = std::max(1U, compute(node));
+  if (!known_.find(node.value)) known_.insert(node.value, length);
+  return length;
+}
+
+uint32_t MinimumLengths::compute(RegexId node) {
+  const Words o = regexes_.operands(node);
+  switch (regexes_.kind(node)) {
+    case RegexKind::kConcatenation: {
+      uint32_t sum = 0;
+      for (; regexes_.kind(node) == RegexKind::kConcatenation; node = regexes_.operand(node, 1))
+        sum = add_lengths(sum, of(regexes_.operand(node, 0)));
+      return add_lengths(sum, of(node));
+    }
+    case RegexKind::kAlternation: {
+      uint32_t least = kNoLength;
+      for (uint32_t part : o) least = std::min(least, of(RegexId(part)));
+      return least;
+    }
+    case RegexKind::kIntersection: {
+      uint32_t most = 0;
+      for (uint32_t part : o) most = std::max(most, of(RegexId(part)));
+      return most;
+    }
+    case RegexKind::kRepetition:
+      return multiply_lengths(of(RegexId(o[0])), o[1]);
+    case RegexKind::kKeySet:
+      return regexes_.shortest_key(node);
+    case RegexKind::kJsonString:
+      return regexes_.shortest_json(node, of(RegexId(o[0])));
+    default:
+      return 1;
+  }
+}
+
+uint32_t MinimumLengths::farthest(RegexId node) {
+  if (auto known = farthest_.find(node.value)) return *known;
+  const uint32_t length = compute_farthest(node);
+  if (!farthest_.find(node.value)) farthest_.insert(node.value, length);
+  return length;
+}
+
+uint32_t MinimumLengths::compute_farthest(RegexId node) {
+  const Words o = regexes_.operands(node);
+  switch (regexes_.kind(node)) {
+    case RegexKind::kNothing:
+    case RegexKind::kEmptyText:
+      return 0;
+    case RegexKind::kBytes:
+      return 1;
+    case RegexKind::kConcatenation: {
+      // Inside a head all tails are still to come.
+      uint32_t most = 0;
+      for (; regexes_.kind(node) == RegexKind::kConcatenation; node = regexes_.operand(node, 1)) {
+        const uint32_t tail = of(regexes_.operand(node, 1));
+        most = std::max(most, add_lengths(farthest(regexes_.operand(node, 0)), tail));
+      }
+      return std::max(most, farthest(node));
+    }
+    case RegexKind::kAlternation: {
+      uint32_t most = 0;
+      for (uint32_t part : o) most = std::max(most, farthest(RegexId(part)));
+      return most;
+    }
+    case RegexKind::kRepetition:
+      return add_lengths(farthest(RegexId(o[0])), multiply_lengths(of(RegexId(o[0])), o[1]));
+    case RegexKind::kJsonString: {
+      // Half of a surrogate pair's escape, then six bytes for each, and the quote.
+      constexpr uint32_t kEscape = 11;
+      const RegexId body(o[0]);
+      // Between characters that need not come only the quote is to come.
+      const bool optional = regexes_.kind(body) == RegexKind::kRepetition && regexes_.nullable(body) &&
+                            regexes_.is_class(regexes_.operand(body, 0));
+      return add_lengths(kEscape + 1, optional ? 0 : multiply_lengths(farthest(body), 6));
+    }
+    case RegexKind::kKeySet:
+      return regexes_.longest_key(node);
+    case RegexKind::kIntersection:
+    case RegexKind::kComplement:
+    case RegexKind::kDivisible:
+    case RegexKind::kSubstring:
+      return search_farthest(node);
+  }
+  return kNoLength;
+}
+
+// All residuals and what leads to each, then their distances from those that may end, breadth first.
+uint32_t MinimumLengths::search_farthest(RegexId node) {
+  constexpr size_t kMostResiduals = 1'000;
+  std::vector<RegexId> residuals{node};
+  std::vector<std::vector<uint32_t>> from(1);
+  HashTable index;
+  index.insert(node.value, 0);
+  for (uint32_t i = 0; i < residuals.size(); ++i) {
+    const RegexId at = residuals[i];
+    ByteSet bytes = regexes_.first(at);
+    for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= regexes_.alike(at, b), b = bytes.lowest()) {
+      const RegexId next = regexes_.derivative(at, b);
+      if (next == RegexStore::nothing()) continue;
+      auto known = index.find(next.value);
+      if (!known) {
+        if (residuals.size() == kMostResiduals) return kNoLength;
+        known = static_cast<uint32_t>(residuals.size());
+        index.insert(next.value, *known);
+        residuals.push_back(next);
+        from.emplace_back();
+      }
+      from[*known].push_back(i);
+    }
+  }
+  std::vector<bool> reached(residuals.size());
+  std::vector<uint32_t> level;
+  for (uint32_t i = 0; i < residuals.size(); ++i) {
+    reached[i] = regexes_.nullable(residuals[i]);
+    if (reached[i]) level.push_back(i);
+  }
+  uint32_t distance = 0;
+  while (!level.empty()) {
+    std::vector<uint32_t> farther;
+    for (uint32_t i : level) {
+      for (uint32_t j : from[i]) {
+        if (reached[j]) continue;
+        reached[j] = true;
+        farther.push_back(j);
+      }
+    }
+    if (farther.empty()) break;
+    ++distance;
+    level = std::move(farther);
+  }
+  return distance;
+}
+
+}  // namespace cfgmask

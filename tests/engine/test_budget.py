@@ -1,0 +1,256 @@
+"""`matcher(max_tokens=N)`: whichever allowed tokens are taken, the text is complete when N of them are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cfgmask
+from tests.build import DIGITS, WORD, choice, cls, grammar, many, rep, rule, scope, seq, tokens
+from tests.engine.harness import ALL_BYTES, compile_ir, empty_bits, mask_of
+from tests.engine.test_completion import SPELLED, discards_large
+from tests.oracle_completion import fewest_tokens
+from tests.strategies import Problem, VocabularySpec, list_problems, problems
+from tests.tokenizers.real import gguf_path
+
+MASKBENCH = Path(__file__).parents[3] / "shared" / "data" / "maskbench-dev.jsonl.gz"
+LIST = grammar(
+    rule("start", seq("[", many(seq("$item", many(seq(",", "$item")))), "]")),
+    rule("item", choice(DIGITS, seq("<", WORD, ">"))),
+    scopes=(scope(" "),),
+)
+
+
+def needed(matcher: cfgmask.Matcher) -> int:
+    way = matcher.completion()
+    assert way is not None
+    return len(way)
+
+
+@given(st.one_of(problems(), list_problems()), st.integers(0, 4))
+@discards_large
+def test_every_token_that_is_allowed_leaves_a_way_to_the_end(problem: Problem, more: int) -> None:
+    oracle, state = problem.oracle, problem.oracle.initial
+    compiled = compile_ir(problem.ir, problem.vocabulary, max_search_steps=5_000)
+    n_vocab = len(oracle.tokens)
+    free = compiled.matcher()
+    if free.completion() is None:
+        with pytest.raises(cfgmask.BudgetTooSmall):
+            compiled.matcher(max_tokens=100)
+        return
+    left = needed(free) + more
+    matcher = compiled.matcher(max_tokens=left)
+    while not matcher.is_finished:
+        assert matcher.tokens_left == left
+        mask, plain = mask_of(matcher, n_vocab), mask_of(free, n_vocab)
+        assert mask <= plain
+        assert {token for token in range(n_vocab) if matcher.try_advance([token], consume=False)} >= mask
+        way = matcher.completion()
+        assert way is not None
+        assert len(way) <= left
+        assert set(way[:1]) <= mask
+        for token in problem.random.sample(sorted(mask), min(4, len(mask))):
+            after = oracle.step_token(state, token)
+            # A token that is an end token and a symbol of the grammar ends the text where a symbol no longer fits.
+            if after.finished or (token in oracle.end_tokens and oracle.is_accepting(state)):
+                continue
+            fewest = fewest_tokens(oracle, after, limit=60)
+            assert fewest is not None
+            assert fewest < left
+        if not mask:
+            assert left == 0 or way == []
+            return
+        token = problem.random.choice(sorted(mask))
+        for each in (matcher, free):
+            each.advance(token)
+        state, left = oracle.step_token(state, token), left - 1
+
+
+@given(st.one_of(problems(), list_problems()), st.integers(0, 6))
+@discards_large
+def test_no_token_is_refused_that_has_a_way(problem: Problem, more: int) -> None:
+    """A mask holds every token after which the number is small enough."""
+    compiled = compile_ir(problem.ir, problem.vocabulary, max_search_steps=5_000)
+    n_vocab = len(problem.vocabulary.tokens)
+    free = compiled.matcher()
+    if free.completion() is None:
+        return
+    left = needed(free) + more
+    matcher = compiled.matcher(max_tokens=left)
+    while left and not free.is_finished and (plain := mask_of(free, n_vocab)):
+        mask = mask_of(matcher, n_vocab)
+        for token in plain:
+            after = free.fork()
+            after.advance(token)
+            way = after.completion()
+            assert (token in mask) == (way is not None and (after.is_finished or len(way) < left))
+        token = problem.random.choice(sorted(mask))
+        matcher.advance(token)
+        free.advance(token)
+        left -= 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("text", [b"", b"[", b"[1,2,<a"])
+def test_random_texts_end_in_time(text: bytes, seed: int) -> None:
+    rng = random.Random(seed)
+    compiled = compile_ir(LIST, SPELLED)
+    free = compiled.matcher()
+    free.advance_bytes(text)
+    budget = needed(free) + 1 + rng.randrange(12)
+    matcher = compiled.matcher(max_tokens=budget)
+    assert matcher.advance_bytes(text) == len(text)
+    for _ in range(budget - 1):
+        allowed = mask_of(matcher, len(SPELLED.tokens)) - {256}
+        if not allowed:
+            break
+        matcher.advance(rng.choice(sorted(allowed)))
+    assert matcher.is_accepting
+
+
+def test_the_last_token() -> None:
+    matcher = compile_ir(LIST).matcher(max_tokens=2)
+    assert mask_of(matcher, 257) == {ord("[")}
+    matcher.advance(ord("["))
+    assert mask_of(matcher, 257) == {ord("]")}
+    with pytest.raises(cfgmask.TokenRejected):
+        matcher.advance(ord("1"))
+    matcher.advance(ord("]"))
+    assert (matcher.tokens_left, mask_of(matcher, 257)) == (0, {256})
+    matcher.advance(256)
+    assert matcher.is_finished
+
+
+def test_a_budget_that_is_too_small_says_what_it_takes() -> None:
+    compiled = compile_ir(grammar(rule("start", "abcdef")), SPELLED)
+    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 2, and a complete text takes 4 tokens") as error:
+        compiled.matcher(max_tokens=2)
+    assert (error.value.max_tokens, error.value.needed) == (2, 4)
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+    assert compiled.matcher(max_tokens=4).tokens_left == 4
+
+
+def test_where_no_text_ends_no_budget_does() -> None:
+    ir = grammar(rule("start", seq(rep(cls("az", "AZ"), 1), "END")))
+    with pytest.raises(cfgmask.BudgetTooSmall, match="no complete text was found") as error:
+        compile_ir(ir, max_search_steps=1000).matcher(max_tokens=50)
+    assert error.value.needed is None
+
+
+@pytest.mark.parametrize("given", [-1, -(10**12)])
+def test_negative_budgets_are_refused(given: int) -> None:
+    with pytest.raises(ValueError, match="max_tokens must not be negative"):
+        compile_ir(LIST).matcher(max_tokens=given)
+
+
+def test_none_and_plenty_are_no_bound() -> None:
+    compiled = compile_ir(LIST)
+    assert compiled.matcher().tokens_left is None
+    assert compiled.matcher(max_tokens=None).tokens_left is None
+    plenty = compiled.matcher(max_tokens=10**12)
+    assert mask_of(plenty, 257) == mask_of(compiled.matcher(), 257)
+
+
+def test_rollback_gives_back_and_forks_have_their_own() -> None:
+    matcher = compile_ir(LIST).matcher(max_tokens=6)
+    seen = []
+    for byte in b"[1,2":
+        seen.append(mask_of(matcher, 257))
+        matcher.advance(byte)
+    fork = matcher.fork()
+    fork.advance(ord("]"))
+    assert (matcher.tokens_left, fork.tokens_left) == (2, 1)
+    for mask in reversed(seen):
+        matcher.rollback(1)
+        assert mask_of(matcher, 257) == mask
+    matcher.reset()
+    assert matcher.tokens_left == 6
+
+
+def test_bytes_are_one_token_of_the_budget() -> None:
+    matcher = compile_ir(LIST).matcher(max_tokens=3)
+    assert matcher.advance_bytes(b"[1,<") == 3
+    assert matcher.tokens_left == 3
+    assert matcher.advance_bytes(b"[1") == 2
+    assert matcher.tokens_left == 2
+    assert mask_of(matcher, 257) == {*b"0123456789] "}
+
+
+def test_tokens_by_id_count() -> None:
+    spec = VocabularySpec([*ALL_BYTES.tokens[:256], b"", b""], [256], {})
+    ir = grammar(rule("start", seq(many(tokens(257)), choice("a", "bcd"))))
+    matcher = compile_ir(ir, spec).matcher(max_tokens=2)
+    assert mask_of(matcher, 258) == {257, ord("a")}
+    matcher.advance(257)
+    assert mask_of(matcher, 258) == {ord("a")}
+
+
+def test_masks_of_a_remembered_state_depend_on_what_is_left() -> None:
+    compiled = compile_ir(LIST)
+    masks = [mask_of(compiled.matcher(max_tokens=n), 257) for n in (2, 20, 2, 3)]
+    assert masks[0] == masks[2]
+    assert masks[1] == mask_of(compiled.matcher(), 257)
+
+
+# Real vocabularies and schemas.
+
+
+@cache
+def vocabulary(name: str) -> cfgmask.Vocabulary:
+    return cfgmask.Vocabulary.from_gguf(gguf_path(name))
+
+
+@cache
+def schemas() -> list[dict[str, Any]]:
+    if not MASKBENCH.exists():
+        pytest.skip("MaskBench is not beside the repository")
+    with gzip.open(MASKBENCH, "rt", encoding="utf-8") as lines:
+        return [json.loads(line)["schema"] for line in lines]
+
+
+def finishes_in_time(compiled: cfgmask.CompiledGrammar, tokens: tuple[bytes, ...], rng: random.Random) -> bytes:
+    """A random text within a random budget; a model of random weights writes no better."""
+    number = needed(compiled.matcher())
+    budget = number + rng.choice([0, 1, 2, 5, 20, 60])
+    matcher = compiled.matcher(max_tokens=budget)
+    bits, text = empty_bits(len(tokens)), b""
+    for _ in range(budget):
+        matcher.fill_mask(bits)
+        allowed = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
+        if not len(allowed):
+            break
+        token = int(allowed[rng.randrange(len(allowed))])
+        matcher.advance(token)
+        if matcher.is_finished:
+            break
+        text += tokens[token]
+    assert matcher.is_accepting
+    return text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["llama-bpe", "llama-spm"])
+def test_real_schemas_end_in_time(name: str) -> None:
+    from tests.json_schema.judge import is_valid
+
+    rng, spec = random.Random(5), vocabulary(name)
+    done = 0
+    for schema in rng.sample(schemas(), 330):
+        try:
+            compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), spec)
+        except cfgmask.CfgmaskError:
+            continue
+        text = finishes_in_time(compiled, spec.tokens, rng)
+        assert is_valid(schema, text.decode()), (schema, text)
+        done += 1
+    assert done >= 250
