@@ -6,6 +6,7 @@ Importing this imports neither torch, transformers, llama_cpp nor lark; what nee
 from cfgmask._core import CompiledGrammar, Matcher, fill_masks
 from cfgmask.compiler import Explanation, Grammar, compile
 from cfgmask.diagnostics import Diagnostic, Source, Span
+from cfgmask.drafts import fill_draft_masks
 from cfgmask.errors import BudgetTooSmall, CfgmaskError, GrammarError, LimitExceeded, TokenRejected, VocabularyError
 from cfgmask.limits import Limits
 from cfgmask.patterns import json_regex
@@ -28,6 +29,7 @@ __all__ = [
     "Vocabulary",
     "VocabularyError",
     "compile",
+    "fill_draft_masks",
     "fill_masks",
     "json_regex",
 ]
