@@ -32,7 +32,7 @@ from cfgmask.limits import Limits
 if TYPE_CHECKING:
     from cfgmask import _core
 
-# A decimal of no more characters is what its float shows.
+# A decimal of no more characters, without an exponent, is what its float shows.
 _MAX_FLOAT_TEXT = 15
 
 
@@ -102,7 +102,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _float(text: str) -> float:
-    if len(text) > _MAX_FLOAT_TEXT:
+    if len(text) > _MAX_FLOAT_TEXT or "e" in text or "E" in text:
         raise ValueError("a float may not hold it")
     return float(text)
 
