@@ -20,12 +20,13 @@ class Instance:
 
 @dataclass(frozen=True)
 class Case:
-    """`source` is the text of a JSON Schema or of a Lark grammar, by `kind`."""
+    """`source` is the text of a JSON Schema or of a Lark grammar, by `kind`; a grammar imports from `folder`."""
 
     name: str
     kind: Kind
     source: str
     instances: tuple[Instance, ...]
+    folder: Path | None = None
 
 
 def read_schemas(path: Path) -> list[Case]:
@@ -44,7 +45,7 @@ def read_grammars(grammars: Path, tables: Path) -> list[Case]:
         table = json.loads(file.read_text(encoding="utf-8"))
         source = (grammars / table["grammar"]).read_text(encoding="utf-8")
         texts = [Instance(text, kind == "accept") for kind in ("accept", "refuse") for text in table[kind]]
-        cases.append(Case(table["grammar"], "lark", source, tuple(texts)))
+        cases.append(Case(table["grammar"], "lark", source, tuple(texts), grammars))
     return cases
 
 

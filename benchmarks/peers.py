@@ -56,12 +56,17 @@ class CfgmaskEngine:
         self._vocabulary = vocabulary.vocabulary
 
     def start(self, case: Case) -> Session:
-        read = cfgmask.Grammar.from_lark if case.kind == "lark" else cfgmask.Grammar.from_json_schema
         try:
-            compiled = cfgmask.compile(read(case.source), self._vocabulary)
+            compiled = cfgmask.compile(_read(case), self._vocabulary)
         except (cfgmask.GrammarError, cfgmask.LimitExceeded) as error:
             raise Refused(str(error)) from error
         return _CfgmaskSession(compiled)
+
+
+def _read(case: Case) -> cfgmask.Grammar:
+    if case.kind == "lark":
+        return cfgmask.Grammar.from_lark(case.source, folder=case.folder)
+    return cfgmask.Grammar.from_json_schema(case.source)
 
 
 class _CfgmaskSession:
