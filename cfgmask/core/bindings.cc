@@ -465,8 +465,14 @@ void bind_compiled_grammar(nb::module_& m) {
             out["lexer_states"] = s.lexer_states;
             out["regex_nodes"] = s.regex_nodes;
             out["masks"] = s.masks;
+            out["masks_computed"] = s.masks_computed;
             out["mask_bytes"] = s.mask_bytes;
             out["tables"] = s.tables;
+            out["tables_renamed"] = s.tables_made.renamed;
+            out["tables_counted"] = s.tables_made.counted;
+            out["tables_difference"] = s.tables_made.difference;
+            out["tables_clipped"] = s.tables_made.clipped;
+            out["tables_walked"] = s.tables_made.walked;
             out["bytes"] = s.bytes;
             return out;
           },

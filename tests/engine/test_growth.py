@@ -183,3 +183,20 @@ def test_rollback_and_fork_make_no_states() -> None:
         fork.advance_bytes(b"1,1")
     assert compiled.stats() == before
     assert matcher.n_steps == 10_003
+
+
+def test_masks_are_counted_when_computed_and_tables_when_made() -> None:
+    compiled = compile_ir(cfgmask.Grammar.from_regex("[a-z]{2,300}!").ir)
+    matcher = compiled.matcher()
+    bits = empty_bits(compiled.vocabulary.n_vocab)
+    for _ in range(3):
+        matcher.fill_mask(bits)
+    once = compiled.stats()
+    assert once["masks_computed"] == once["masks"] == 1
+    ways = ("renamed", "counted", "difference", "clipped", "walked")
+    assert sum(once[f"tables_{way}"] for way in ways) == once["tables"] > 0
+    compiled.clear_masks()
+    matcher.fill_mask(bits)
+    again = compiled.stats()
+    assert again["masks_computed"] == 2
+    assert again["tables"] == once["tables"]

@@ -143,11 +143,12 @@ std::shared_ptr<const LexerTable> LexerTables::get(LexerStateId state) {
 
 std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
   if (!lexer_.is_boundary(state)) {
-    if (auto table = renamed(state)) return table;
-    if (auto table = counted(state)) return table;
-    if (auto table = difference(state)) return table;
-    if (auto table = clipped(state)) return table;
+    if (auto table = renamed(state)) return ++made_.renamed, table;
+    if (auto table = counted(state)) return ++made_.counted, table;
+    if (auto table = difference(state)) return ++made_.difference, table;
+    if (auto table = clipped(state)) return ++made_.clipped, table;
   }
+  ++made_.walked;
   return walk(state);
 }
 

@@ -90,6 +90,12 @@ class LexerTables {
 
   size_t size() const { return tables_.size(); }
   size_t bytes() const;
+  // How many tables were made so far by each way, those that were since forgotten included. One by another's way, such
+  // as a renamed one of a walk, counts as both.
+  struct Made {
+    size_t renamed, counted, difference, clipped, walked;
+  };
+  const Made& made() const { return made_; }
 
  private:
   std::shared_ptr<const LexerTable> make(LexerStateId state);
@@ -110,6 +116,7 @@ class LexerTables {
   std::unordered_map<uint32_t, std::shared_ptr<const CountedTable>> counted_tables_;  // by residual
   std::unordered_map<uint64_t, std::shared_ptr<const LexerTable>> common_tables_;     // by a pair of residuals, or null
   size_t bytes_ = 0;
+  Made made_{};
 };
 
 }  // namespace cfgmask

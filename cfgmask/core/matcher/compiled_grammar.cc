@@ -169,6 +169,7 @@ std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
     slot = compute_mask(state);
     mask_bytes_ += slot->bytes();
     ++n_masks_;
+    ++n_masks_computed_;
   }
   return slot;
 }
@@ -302,11 +303,13 @@ CompiledGrammar::Stats CompiledGrammar::stats() const {
           store_->lexer.size(),
           store_->regexes.size(),
           n_masks_,
+          n_masks_computed_,
           mask_bytes_,
           store_->tables.size(),
           parser_.bytes() + state_ids_.bytes() + states_.bytes() + steps_.bytes() + mask_bytes_ +
               (completions_ == nullptr ? 0 : completions_->bytes()) +
-              (budget_masks_ == nullptr ? 0 : budget_masks_->bytes())};
+              (budget_masks_ == nullptr ? 0 : budget_masks_->bytes()),
+          store_->tables.made()};
 }
 
 void CompiledGrammar::clear_masks() {

@@ -87,7 +87,8 @@ class CompiledGrammar {
   BudgetMasks& budget_masks();
 
   struct Stats {
-    size_t states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes;
+    size_t states, item_sets, items, lexer_states, regex_nodes, masks, masks_computed, mask_bytes, tables, bytes;
+    LexerTables::Made tables_made;
   };
   Stats stats() const;
   void clear_masks();
@@ -144,6 +145,7 @@ class CompiledGrammar {
   ChunkedVector<StateInfo> states_;
   HashTable steps_;  // lexer: complete only; (state, byte) -> state + 1, 0 for none
   size_t n_masks_ = 0;
+  size_t n_masks_computed_ = 0;  // those forgotten included
   size_t mask_bytes_ = 0;
   StateId start_;
   std::unique_ptr<Completions> completions_;
