@@ -28,6 +28,7 @@ import cfgmask
 import peers
 from cases import Case, Instance
 from measure import walk
+from report import table
 from vocabularies import BenchVocabulary
 
 TABLE = Path(__file__).resolve().parent / "data" / "keywords.jsonl"
@@ -153,7 +154,7 @@ def markdown(outcomes: dict[str, list[Outcome]]) -> str:
     rows.append(["schemas that are exact", str(len(outcomes[names[0]])), *exact])
     wrong = [str(sum(o.verdict in (ACCEPTS_INVALID, IGNORED) for o in outcomes[name])) for name in names]
     rows.append(["schemas where something invalid is accepted", "", *wrong])
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return table(rows)
 
 
 def versions(names: list[str]) -> str:

@@ -30,11 +30,11 @@ def _growth(engine_name: str, vocab: Path, cases: list[Case]) -> float:
     vocabulary = vocabularies.load(vocab)
     engine = peers.ENGINES[engine_name](vocabulary)
     kept = [_keep(engine, case, vocabulary) for case in cases[:WARM_UP]]
-    before = _resident_kilobytes()
+    before = resident_kilobytes()
     counted = [_keep(engine, case, vocabulary) for case in cases[WARM_UP:]]
     alive = sum(session is not None for session in counted)
     kept += counted
-    return (_resident_kilobytes() - before) / alive if alive else 0.0
+    return (resident_kilobytes() - before) / alive if alive else 0.0
 
 
 def _keep(engine: peers.Engine, case: Case, vocabulary: vocabularies.BenchVocabulary) -> peers.Session | None:
@@ -47,7 +47,7 @@ def _keep(engine: peers.Engine, case: Case, vocabulary: vocabularies.BenchVocabu
     return session
 
 
-def _resident_kilobytes() -> float:
+def resident_kilobytes() -> float:
     """What this process holds now on Linux, without what it could give back; elsewhere the most it ever held."""
     gc.collect()
     if sys.platform == "linux":

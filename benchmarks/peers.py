@@ -6,6 +6,7 @@ An adapter is imported only when it is chosen, and does nothing between the cloc
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -232,3 +233,8 @@ ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in _ENGINES}
 def installed() -> list[str]:
     """The names of the engines that can be imported here."""
     return [name for name in ENGINES if importlib.util.find_spec(name) is not None]
+
+
+def make(names: Sequence[str], vocabulary: BenchVocabulary) -> list[Engine]:
+    """The engines of these names, or all that are installed."""
+    return [ENGINES[name](vocabulary) for name in names or installed()]

@@ -39,26 +39,35 @@ def markdown(summary: dict[str, Any], of: str = "cfgmask") -> str:
     """The summary as a table; the ratio columns say how many times as long another engine takes as `of`."""
     engines = summary["engines"]
     others = [name for name in engines if name != of] if of in engines else []
-    rows = [["", *engines, *(f"{other} / {of}" for other in others)]]
-    rows.append(["---", *["---:"] * (len(rows[0]) - 1)])
+    titles = ["", *engines, *(f"{other} / {of}" for other in others)]
+    rows = []
     for title, group in (("mask + commit", "tbm_us"), ("first mask", "first_mask_us")):
         for figure in ("avg", *PERCENTILES, "max"):
             values = {name: engine[group].get(figure) for name, engine in engines.items()}
-            cells = [_number(value) for value in values.values()]
+            cells = [number(value) for value in values.values()]
             rows.append([f"{title} {figure} (µs)", *cells, *(_ratio(values[other], values[of]) for other in others)])
     for title, cell in _COUNTS:
         rows.append([title, *(cell(engine["answers"]) for engine in engines.values()), *[""] * len(others)])
     sizes = {name: engine["kilobytes_per_grammar"] for name, engine in engines.items()}
     if any(size is not None for size in sizes.values()):
         ratios = (_ratio(sizes[other], sizes[of]) for other in others)
-        rows.append(["memory of a grammar (KB)", *(_number(size) for size in sizes.values()), *ratios])
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
+        rows.append(["memory of a grammar (KB)", *(number(size) for size in sizes.values()), *ratios])
     total = next((engine["tbm_us"].get("count", 0) for engine in engines.values()), 0)
-    lines.append(
-        f"\nTimes are over {total:,} positions of the {summary['common_cases']:,} of {summary['cases']:,} cases "
+    note = (
+        f"Times are over {total:,} positions of the {summary['common_cases']:,} of {summary['cases']:,} cases "
         "whose valid texts every engine accepts."
     )
-    return "\n".join(lines)
+    return f"{numbers_table(titles, rows)}\n\n{note}"
+
+
+def table(rows: list[list[str]]) -> str:
+    """Rows of cells as Markdown; the second row says how the columns are aligned."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def numbers_table(titles: list[str], rows: list[list[str]]) -> str:
+    """A table whose first column is text and whose others are figures."""
+    return table([titles, ["---", *["---:"] * (len(titles) - 1)], *rows])
 
 
 _COUNTS: list[tuple[str, Callable[[dict[str, int]], str]]] = [
@@ -70,14 +79,15 @@ _COUNTS: list[tuple[str, Callable[[dict[str, int]], str]]] = [
 
 
 def _times(rows: list[dict[str, Result]], name: str) -> dict[str, float]:
-    return _figures([t for row in rows for walk in row[name].walks if walk.valid for t in walk.nanoseconds])
+    return figures([t for row in rows for walk in row[name].walks if walk.valid for t in walk.nanoseconds])
 
 
 def _first(rows: list[dict[str, Result]], name: str) -> dict[str, float]:
-    return _figures([row[name].first_mask_nanoseconds for row in rows])
+    return figures([row[name].first_mask_nanoseconds for row in rows])
 
 
-def _figures(nanoseconds: list[int]) -> dict[str, float]:
+def figures(nanoseconds: list[int]) -> dict[str, float]:
+    """Average, percentiles and maximum in microseconds, and how many there are; empty for no times."""
     if not nanoseconds:
         return {}
     times = np.array(nanoseconds, dtype=np.float64) / 1e3
@@ -104,7 +114,8 @@ def _answers(results: list[dict[str, Result]], name: str) -> dict[str, int]:
     }
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """Three digits or all before the point; a dash for None."""
     if value is None:
         return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

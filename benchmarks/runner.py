@@ -22,35 +22,38 @@ from memory import kilobytes_per_grammar
 
 Command = Callable[..., None]
 
+json_option = click.option(
+    "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write every figure here."
+)
+clock_option = click.option(
+    "--clock",
+    type=click.Choice(list(measure.CLOCKS)),
+    default="wall",
+    show_default=True,
+    help="What to time by; cpu on a machine that does other work too.",
+)
+limit_option = click.option(
+    "--limit", type=click.IntRange(min=1), help="Measure at most this many cases, evenly spread."
+)
+engine_option = click.option(
+    "--engine",
+    "engine_names",
+    type=click.Choice(list(peers.ENGINES)),
+    multiple=True,
+    help="An engine to measure; may be repeated; by default all that are installed.",
+)
+vocab_option = click.option(
+    "--vocab",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    default=cfgmask.demo.model_path,
+    help="A .gguf file, or Llama 3's tokenizer.model; by default the model that ships with cfgmask.",
+)
+
 
 def options(command: Command) -> Command:
-    """The options that every benchmark has; `run_cases` takes them as they are."""
-    for option in (
-        click.option(
-            "--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write every figure here."
-        ),
-        click.option("--memory", is_flag=True, help="Measure memory too, each engine in a process of its own."),
-        click.option(
-            "--clock",
-            type=click.Choice(list(measure.CLOCKS)),
-            default="wall",
-            show_default=True,
-            help="What to time by; cpu on a machine that does other work too.",
-        ),
-        click.option("--limit", type=click.IntRange(min=1), help="Measure at most this many cases, evenly spread."),
-        click.option(
-            "--engine",
-            "engine_names",
-            type=click.Choice(list(peers.ENGINES)),
-            multiple=True,
-            help="An engine to measure; may be repeated; by default all that are installed.",
-        ),
-        click.option(
-            "--vocab",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="A .gguf file, or Llama 3's tokenizer.model; by default the model that ships with cfgmask.",
-        ),
-    ):
+    """The options that every comparison has; `run_cases` takes them as they are."""
+    memory = click.option("--memory", is_flag=True, help="Measure memory too, each engine in a process of its own.")
+    for option in (json_option, memory, clock_option, limit_option, engine_option, vocab_option):
         command = option(command)
     return command
 
@@ -58,7 +61,7 @@ def options(command: Command) -> Command:
 def run_cases(
     cases: list[Case],
     *,
-    vocab: Path | None,
+    vocab: Path,
     engine_names: tuple[str, ...],
     limit: int | None,
     clock: str,
@@ -66,16 +69,15 @@ def run_cases(
     json_path: Path | None,
 ) -> None:
     """Measure, and print a Markdown table on stdout; progress goes to stderr."""
-    vocab = vocab or cfgmask.demo.model_path()
     vocabulary = vocabularies.load(vocab)
-    engines = [peers.ENGINES[name](vocabulary) for name in engine_names or peers.installed()]
+    engines = peers.make(engine_names, vocabulary)
     chosen = sample(cases, limit)
     results = []
-    with _progress() as progress:
-        task = progress.add_task(" beside ".join(engine.name for engine in engines), total=len(chosen))
+    with progress() as bar:
+        task = bar.add_task(" beside ".join(engine.name for engine in engines), total=len(chosen))
         for row in measure.run(engines, chosen, vocabulary, measure.CLOCKS[clock]):
             results.append({engine.name: row[engine.name] for engine in engines})
-            progress.advance(task)
+            bar.advance(task)
     kilobytes = {e.name: kilobytes_per_grammar(e.name, vocab, chosen) for e in engines} if memory else {}
     summary = report.summarise(results, kilobytes)
     click.echo(f"Vocabulary: {vocabulary.name}, {vocabulary.vocabulary.n_vocab:,} tokens.\n")
@@ -85,6 +87,7 @@ def run_cases(
         json_path.write_text(json.dumps({"summary": summary, "results": rows}), encoding="utf-8")
 
 
-def _progress() -> Progress:
+def progress() -> Progress:
+    """A bar on stderr."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=Console(file=sys.stderr))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import string
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,3 +67,29 @@ def _llama3(path: Path) -> Any:
     # tiktoken calls the end of a text <|endoftext|>; it is an alias here, not a 257th token.
     special["<|endoftext|>"] = special["<|end_of_text|>"]
     return tiktoken.Encoding(path.name, pat_str=LLAMA3_PATTERN, mergeable_ranks=ranks, special_tokens=special)
+
+
+def synthetic(n_vocab: int, seed: int = 0) -> BenchVocabulary:
+    """A vocabulary of any size: all bytes, then words of random letters, half of them after a space, and an end token.
+
+    `encode` takes the longest token each time, so a text becomes fewer tokens the larger the vocabulary is.
+    """
+    rng = random.Random(seed)
+    words: dict[bytes, None] = dict.fromkeys(bytes([byte]) for byte in range(256))
+    while len(words) < n_vocab - 1:
+        letters = "".join(rng.choices(string.ascii_lowercase, k=rng.randint(2, 8)))
+        words[(" " * rng.randint(0, 1) + letters).encode()] = None
+    end = len(words)
+    ids = {word: i for i, word in enumerate(words)}
+    vocabulary = cfgmask.Vocabulary.from_bytes([*words, b""], eos_token_id=end, special_tokens={"<end>": end})
+    return BenchVocabulary(f"synthetic {n_vocab:,}", vocabulary, lambda text: _longest(ids, text.encode()))
+
+
+def _longest(ids: dict[bytes, int], text: bytes) -> list[int]:
+    longest = max(map(len, ids))
+    tokens, at = [], 0
+    while at < len(text):
+        end = next(end for end in range(min(at + longest, len(text)), at, -1) if text[at:end] in ids)
+        tokens.append(ids[text[at:end]])
+        at = end
+    return tokens

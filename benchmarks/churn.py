@@ -1,0 +1,100 @@
+"""Many different schemas in one process, each let go after its text: whether memory and speed stay as they are.
+
+Example: python benchmarks/churn.py --schemas 100000 --vocab tokenizer.model
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+import measure
+import peers
+import report
+import runner
+import vocabularies
+from memory import resident_kilobytes
+from variations import variation
+
+
+@dataclass(frozen=True)
+class Sample:
+    """After so many schemas: what is resident, and the times of those since the sample before, in microseconds.
+
+    refused  schemas since then that did not compile, or whose text was not accepted
+    """
+
+    schemas: int
+    resident_kilobytes: float
+    refused: int
+    first_mask_us: dict[str, float]
+    tbm_us: dict[str, float]
+
+
+def run(
+    engine: peers.Engine, n: int, samples: int, vocabulary: vocabularies.BenchVocabulary, clock: measure.Clock
+) -> Iterator[Sample]:
+    """At most `samples` samples, evenly spread; the last is after all `n` schemas."""
+    first, times, refused = [], [], 0
+    cases = map(variation, range(n))
+    for done, row in enumerate(measure.run([engine], cases, vocabulary, clock), 1):
+        result = row[engine.name]
+        refused += not result.accepts_all_valid
+        first.append(result.first_mask_nanoseconds)
+        times += [t for walk in result.walks for t in walk.nanoseconds]
+        if done * samples // n > (done - 1) * samples // n:
+            yield Sample(done, resident_kilobytes(), refused, report.figures(first), report.figures(times))
+            first, times, refused = [], [], 0
+
+
+def markdown(samples: list[Sample]) -> str:
+    titles = [
+        "schemas",
+        "resident (MB)",
+        "first mask p50 (µs)",
+        "p99",
+        "mask + commit avg (µs)",
+        "p50",
+        "p99",
+        "refused",
+    ]
+    rows = [
+        [
+            f"{sample.schemas:,}",
+            f"{sample.resident_kilobytes / 1024:,.1f}",
+            *(report.number(sample.first_mask_us.get(figure)) for figure in ("p50", "p99")),
+            *(report.number(sample.tbm_us.get(figure)) for figure in ("avg", "p50", "p99")),
+            str(sample.refused),
+        ]
+        for sample in samples
+    ]
+    return report.numbers_table(titles, rows)
+
+
+@click.command(help=__doc__)
+@click.option("--schemas", "n", type=click.IntRange(min=1), default=100_000, show_default=True)
+@click.option("--samples", type=click.IntRange(min=1), default=20, show_default=True)
+@click.option("--engine", "name", type=click.Choice(list(peers.ENGINES)), default="cfgmask", show_default=True)
+@runner.vocab_option
+@runner.clock_option
+@runner.json_option
+def main(n: int, samples: int, name: str, vocab: Path, clock: str, json_path: Path | None) -> None:
+    vocabulary = vocabularies.load(vocab)
+    engine = peers.ENGINES[name](vocabulary)
+    taken = []
+    with runner.progress() as bar:
+        task = bar.add_task(name, total=n)
+        for sample in run(engine, n, samples, vocabulary, measure.CLOCKS[clock]):
+            taken.append(sample)
+            bar.update(task, completed=sample.schemas)
+    click.echo(markdown(taken))
+    if json_path is not None:
+        json_path.write_text(json.dumps([asdict(sample) for sample in taken]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Cases of any size: grammars that grow, and texts that grow."""
+
+from __future__ import annotations
+
+import json
+
+from cases import Case, Instance
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def properties(n: int) -> Case:
+    """A schema of `n` properties, all in its one text."""
+    names = [f"property_{i}" for i in range(n)]
+    schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": names}
+    return Case(f"{n:,} properties", "json_schema", _json(schema), (_valid(_json(dict.fromkeys(names, 1))),))
+
+
+def rules(n: int) -> Case:
+    """A Lark grammar of `n` kinds of statement, with a text of one each."""
+    kinds = "\n".join(f'rule_{i}: "command{i}" NAME ";"' for i in range(n))
+    choice = " | ".join(f"rule_{i}" for i in range(n))
+    source = f'start: ({choice})+\n{kinds}\nNAME: /[a-z]{{1,20}}/\n%ignore " "\n'
+    return Case(f"{n:,} rules", "lark", source, (_valid("".join(f"command{i} name;" for i in range(n))),))
+
+
+def records(n_bytes: int) -> Case:
+    """A JSON array of objects, of about `n_bytes`."""
+    properties = {"id": {"type": "integer"}, "name": {"type": "string"}, "price": {"type": "number"}}
+    item = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    record = {"id": 12, "name": "a lamp that is blue", "price": 12.5}
+    text = _json([record] * max(1, n_bytes // (len(_json(record)) + 1)))
+    return Case(f"JSON, {n_bytes:,} bytes", "json_schema", _json({"type": "array", "items": item}), (_valid(text),))
+
+
+ARITHMETIC = """
+start: sum
+sum: product (("+" | "-") product)*
+product: value (("*" | "/") value)*
+value: NUMBER | "(" sum ")" | "-" value
+NUMBER: /[0-9]{1,12}(\\.[0-9]{1,12})?/
+%ignore " "
+"""
+
+
+def sums(n_bytes: int) -> Case:
+    """An arithmetic expression of about `n_bytes`."""
+    part = "(1 + 2.5) * -3"
+    text = " + ".join([part] * max(1, n_bytes // (len(part) + 3)))
+    return Case(f"arithmetic, {n_bytes:,} bytes", "lark", ARITHMETIC, (_valid(text),))
+
+
+def _valid(text: str) -> Instance:
+    return Instance(text, valid=True)

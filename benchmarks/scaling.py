@@ -1,0 +1,195 @@
+"""How times grow: with the vocabulary, the grammar and the text, each installed engine beside cfgmask; and with threads
+and kinds of logits, cfgmask alone. Each prints a Markdown table.
+
+Example: python benchmarks/scaling.py text --vocab tokenizer.model --bytes 1000 --bytes 1000000
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import median
+from time import perf_counter_ns
+from typing import Any
+
+import click
+import numpy as np
+
+import cfgmask
+import growing_cases
+import measure
+import peers
+import report
+import runner
+import vocabularies
+from cases import Case, read_schemas
+from vocabularies import BenchVocabulary
+
+SCHEMAS = Path(__file__).resolve().parent / "data" / "schemas.jsonl"
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    pass
+
+
+def _sizes(name: str, *default: int) -> Callable[[runner.Command], runner.Command]:
+    help = "May be repeated."
+    return click.option(
+        name, "sizes", type=click.IntRange(min=1), multiple=True, default=default, show_default=True, help=help
+    )
+
+
+@main.command()
+@_sizes("--size", 32_768, 131_072, 262_144)
+@click.option(
+    "--vocab",
+    "vocabs",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="A vocabulary to measure instead of synthetic ones of each --size; may be repeated.",
+)
+@runner.limit_option
+@runner.engine_option
+@runner.clock_option
+def vocabulary(
+    sizes: tuple[int, ...], vocabs: tuple[Path, ...], limit: int | None, engine_names: tuple[str, ...], clock: str
+) -> None:
+    """A few schemas of everyday use, by the size of the vocabulary."""
+    rows = []
+    made = map(vocabularies.load, vocabs) if vocabs else map(vocabularies.synthetic, sizes)
+    cases = read_schemas(SCHEMAS)[:limit]
+    for each in made:
+        begin = perf_counter_ns()
+        _ = each.vocabulary.core
+        built = report.number((perf_counter_ns() - begin) / 1e6)
+        cells = _compared(each, cases, engine_names, clock)
+        rows += [[each.name, f"{each.vocabulary.n_vocab:,}", built, *row] for row in cells]
+    click.echo(report.numbers_table(["vocabulary", "tokens", "cfgmask's build (ms)", *_FIGURES], rows))
+
+
+@main.command()
+@click.option("--rules", "kind", flag_value="rules", help="Grow the rules of a Lark grammar.")
+@click.option("--properties", "kind", flag_value="properties", default=True, help="Grow the properties of a schema.")
+@_sizes("--size", 10, 100, 1_000)
+@runner.vocab_option
+@runner.engine_option
+@runner.clock_option
+def grammar(kind: str, sizes: tuple[int, ...], vocab: Path, engine_names: tuple[str, ...], clock: str) -> None:
+    """A grammar of that many properties or rules, with a text that uses each once."""
+    _by_case([getattr(growing_cases, kind)(size) for size in sizes], vocab, engine_names, clock)
+
+
+@main.command()
+@_sizes("--bytes", 1_000, 10_000, 100_000, 1_000_000)
+@runner.vocab_option
+@runner.engine_option
+@runner.clock_option
+def text(sizes: tuple[int, ...], vocab: Path, engine_names: tuple[str, ...], clock: str) -> None:
+    """JSON under a schema and arithmetic under a Lark grammar, of that many bytes."""
+    makers = (growing_cases.records, growing_cases.sums)
+    _by_case([make(size) for make in makers for size in sizes], vocab, engine_names, clock)
+
+
+_FIGURES = ["engine", "first mask p50 (µs)", "mask + commit avg (µs)", "p50", "p99", "max"]
+
+
+def _by_case(cases: list[Case], vocab: Path, engine_names: tuple[str, ...], clock: str) -> None:
+    vocabulary = vocabularies.load(vocab)
+    rows = [[case.name, *row] for case in cases for row in _compared(vocabulary, [case], engine_names, clock)]
+    click.echo(report.numbers_table(["", *_FIGURES], rows))
+
+
+def _compared(vocabulary: BenchVocabulary, cases: list[Case], names: tuple[str, ...], clock: str) -> list[list[str]]:
+    """A row of figures for each engine that takes all cases; the others say that they do not."""
+    engines = peers.make(names, vocabulary)
+    results = list(measure.run(engines, cases, vocabulary, measure.CLOCKS[clock]))
+    return [[engine.name, *_figures([row[engine.name] for row in results])] for engine in engines]
+
+
+def _figures(results: list[measure.Result]) -> list[str]:
+    if not all(result.accepts_all_valid for result in results):
+        return ["refused", *[""] * (len(_FIGURES) - 2)]
+    first = report.figures([result.first_mask_nanoseconds for result in results])
+    masks = report.figures([t for result in results for walk in result.walks if walk.valid for t in walk.nanoseconds])
+    return [report.number(first["p50"]), *(report.number(masks[name]) for name in ("avg", "p50", "p99", "max"))]
+
+
+@main.command()
+@_sizes("--threads", 1, 2)
+@click.option("--rows", default=64, show_default=True, help="Matchers in a batch.")
+@click.option("--repeat", default=200, show_default=True, help="Batches of which the median is told.")
+@runner.vocab_option
+def threads(sizes: tuple[int, ...], rows: int, repeat: int, vocab: Path) -> None:
+    """`fill_masks` over matchers that stand at different places of a text: masks known, and all forgotten."""
+    vocabulary = vocabularies.load(vocab)
+    case = growing_cases.records(10_000)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(case.source), vocabulary.vocabulary)
+    tokens = vocabulary.encode(case.instances[0].text)
+    matchers = [_after(compiled, tokens[: len(tokens) * i // rows]) for i in range(rows)]
+    bits = np.zeros((rows, (vocabulary.vocabulary.n_vocab + 31) // 32), np.int32)
+
+    def fill(n: int) -> Callable[[], object]:
+        return lambda: cfgmask.fill_masks(matchers, bits, threads=n)
+
+    titles = [f"{rows} rows, threads", "remembered (µs)", "forgotten (µs)"]
+    times = [(n, microseconds(fill(n), repeat), microseconds(fill(n), repeat, compiled.clear_masks)) for n in sizes]
+    click.echo(report.numbers_table(titles, [[str(n), *map(report.number, pair)] for n, *pair in times]))
+
+
+@main.command()
+@click.option("--repeat", default=2_000, show_default=True, help="Calls of which the median is told.")
+@runner.vocab_option
+def apply(repeat: int, vocab: Path) -> None:
+    """`apply` to logits of each dtype and layout, under a mask of few tokens and one of most."""
+    vocabulary = vocabularies.load(vocab)
+    sources = {"few allowed": r"(true|false)", "most allowed": r".*"}
+    matchers = {
+        name: cfgmask.compile(cfgmask.Grammar.from_regex(source), vocabulary.vocabulary).matcher()
+        for name, source in sources.items()
+    }
+    rows = []
+    for dtype, layout, logits in logits_of_each_kind(vocabulary.vocabulary.n_vocab):
+        cells = [microseconds(lambda m=m, x=logits: m.apply(x), repeat) for m in matchers.values()]
+        rows.append([f"{dtype}, {layout}", *map(report.number, cells)])
+    click.echo(report.numbers_table(["logits", *(f"{name} (µs)" for name in matchers)], rows))
+
+
+def logits_of_each_kind(n_vocab: int) -> Iterable[tuple[str, str, Any]]:
+    """dtype, layout and zeros; bfloat16 is torch's, so it is left out where that is missing."""
+    for dtype in (np.float16, np.float32, np.float64):
+        name = np.dtype(dtype).name
+        yield name, "dense", np.zeros(n_vocab, dtype)
+        yield name, "every second", np.zeros(2 * n_vocab, dtype)[::2]
+    # llama.cpp's candidates: an id, a logit and a probability each.
+    records = np.zeros(n_vocab, np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)]))
+    yield "float32", "records of 12 bytes", records["logit"]
+    if importlib.util.find_spec("torch") is not None:
+        import torch
+
+        yield "bfloat16", "dense", torch.zeros(n_vocab, dtype=torch.bfloat16)
+        yield "bfloat16", "every second", torch.zeros(2 * n_vocab, dtype=torch.bfloat16)[::2]
+
+
+def microseconds(call: Callable[[], object], repeat: int, before: Callable[[], object] | None = None) -> float:
+    """The median over `repeat` calls, after one that is not counted; `before` each call, and not counted either."""
+    times = []
+    for _ in range(repeat + 1):
+        if before is not None:
+            before()
+        begin = perf_counter_ns()
+        call()
+        times.append(perf_counter_ns() - begin)
+    return median(times[1:]) / 1e3
+
+
+def _after(compiled: cfgmask.CompiledGrammar, tokens: list[int]) -> cfgmask.Matcher:
+    matcher = compiled.matcher()
+    for token in tokens:
+        matcher.advance(token)
+    return matcher
+
+
+if __name__ == "__main__":
+    main()

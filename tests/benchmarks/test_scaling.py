@@ -1,0 +1,98 @@
+"""The programs that measure growth run on small sizes, and their cases are what they say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import cfgmask
+from tests.scripts import benchmark
+
+SCALING = benchmark("scaling")
+CASES = benchmark("growing_cases")
+
+VOCABULARIES = benchmark("vocabularies")
+SMALL = VOCABULARIES.synthetic(600)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows"),
+    [
+        (["vocabulary", "--size", "400", "--size", "500", "--limit", "1", "--engine", "cfgmask"], 2),
+        (["grammar", "--size", "3", "--engine", "cfgmask"], 1),
+        (["grammar", "--rules", "--size", "3", "--engine", "cfgmask"], 1),
+        (["text", "--bytes", "200", "--engine", "cfgmask"], 2),
+        (["threads", "--rows", "4", "--repeat", "1"], 2),
+        (["apply", "--repeat", "1"], len(list(SCALING.logits_of_each_kind(1)))),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_table_comes_out(arguments: list[str], rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SCALING.vocabularies, "load", lambda _: SMALL)
+    result = CliRunner().invoke(SCALING.main, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    table = result.stdout.splitlines()
+    assert len(table) == rows + 2
+    assert len({line.count("|") for line in table}) == 1
+    assert "refused" not in result.stdout
+
+
+@pytest.mark.parametrize("make", [CASES.properties, CASES.rules, CASES.records, CASES.sums])
+def test_growing_cases_are_in_their_languages(make: Any) -> None:
+    for size in (1, 7, 300):
+        case = make(size)
+        read = cfgmask.Grammar.from_lark if case.kind == "lark" else cfgmask.Grammar.from_json_schema
+        matcher = cfgmask.compile(read(case.source), SMALL.vocabulary).matcher()
+        text = case.instances[0].text.encode()
+        assert matcher.advance_bytes(text) == len(text)
+        assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("make", [CASES.records, CASES.sums])
+def test_texts_have_about_the_size_that_was_asked_for(make: Any) -> None:
+    assert 900 < len(make(1_000).instances[0].text) < 1_100
+
+
+def test_a_synthetic_vocabulary_writes_what_it_encodes() -> None:
+    text = f"{SMALL.vocabulary.tokens[300].decode()}: 12.50 €"
+    tokens = SMALL.encode(text)
+    assert b"".join(SMALL.vocabulary.tokens[token] for token in tokens).decode() == text
+    assert SMALL.vocabulary.n_vocab == 600
+    assert tokens[0] == 300
+
+
+def test_the_median_leaves_out_the_first_call_and_what_comes_before() -> None:
+    calls: list[str] = []
+    SCALING.microseconds(lambda: calls.append("call"), 2, lambda: calls.append("before"))
+    assert calls == ["before", "call"] * 3
+
+
+def test_each_kind_of_logits_can_be_masked() -> None:
+    grammar = cfgmask.Grammar.from_regex("a")
+    expected = np.flatnonzero([token == b"a" for token in SMALL.vocabulary.tokens])
+    for dtype, layout, logits in SCALING.logits_of_each_kind(SMALL.vocabulary.n_vocab):
+        cfgmask.compile(grammar, SMALL.vocabulary).matcher().apply(logits)
+        values = np.array([float(value) for value in logits])
+        assert np.flatnonzero(values == 0).tolist() == expected.tolist(), (dtype, layout)
+
+
+def test_churn_samples_evenly_and_lets_everything_go() -> None:
+    churn = benchmark("churn")
+    engine = churn.peers.ENGINES["cfgmask"](SMALL)
+    samples = list(churn.run(engine, 10, 4, SMALL, churn.measure.CLOCKS["wall"]))
+    assert [sample.schemas for sample in samples] == [3, 5, 8, 10]
+    assert [sample.refused for sample in samples] == [0, 0, 0, 0]
+    assert [sample.first_mask_us["count"] for sample in samples] == [3, 2, 3, 2]
+    assert churn.markdown(samples).count("\n") == 5
+
+
+def test_variations_differ_and_repeat() -> None:
+    variation = benchmark("variations").variation
+    sources = [variation(number).source for number in range(200)]
+    assert len(set(sources)) == 200
+    assert variation(7) == variation(7)
+    assert all(json.loads(source)["type"] == "object" for source in sources)
