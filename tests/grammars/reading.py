@@ -55,3 +55,13 @@ class Reader:
 @cache
 def reader(grammar: str) -> Reader:
     return Reader.of(cfgmask.Grammar.from_file(GRAMMARS / grammar))
+
+
+@cache
+def spelled_reader(grammar: str) -> Reader | None:
+    """The grammar with its special tokens spelled as text, as the comment in its file says; None where none does."""
+    comment = re.findall(r"^//     (.*)$", (GRAMMARS / grammar).read_text("utf-8"), re.MULTILINE)
+    importing = [number for number, line in enumerate(comment) if line.startswith("%import ")]
+    if not importing:
+        return None
+    return Reader.of(cfgmask.Grammar.from_lark("\n".join(comment[importing[0] :]), folder=GRAMMARS))

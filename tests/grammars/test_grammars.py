@@ -8,7 +8,7 @@ import pytest
 
 import cfgmask
 from cfgmask.analysis.findings import find
-from tests.grammars.reading import GRAMMARS, NAMES, reader, tables
+from tests.grammars.reading import GRAMMARS, NAMES, reader, spelled_reader, tables
 
 
 def texts(kind: str) -> list[object]:
@@ -45,3 +45,15 @@ def test_check_finds_what_the_table_says(table: dict[str, Any]) -> None:
     grammar = cfgmask.Grammar.from_file(GRAMMARS / table["grammar"])
     found = find(grammar.ir, reader(table["grammar"]).compiled)
     assert [finding.code for finding in found] == table.get("findings", []), [finding.render() for finding in found]
+
+
+@pytest.mark.parametrize("table", tables(), ids=lambda table: str(table["grammar"]))
+def test_special_tokens_can_be_spelled_as_text(table: dict[str, Any]) -> None:
+    special, spelled = reader(table["grammar"]).vocabulary.special_tokens, spelled_reader(table["grammar"])
+    assert bool(special) == (spelled is not None), (
+        "the comment of a grammar with special tokens shows how to spell them"
+    )
+    if spelled is not None:
+        assert not spelled.vocabulary.special_tokens
+        assert [text for text in table["accept"] if not spelled.accepts(text)] == []
+        assert [text for text in table["refuse"] if spelled.accepts(text)] == []

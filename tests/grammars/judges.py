@@ -1,0 +1,111 @@
+"""What reads the texts of a grammar beside cfgmask: a judge raises ValueError where it cannot.
+
+Judges forgive what the grammar's file says it leaves out, and nothing else.
+"""
+
+from __future__ import annotations
+
+import csv
+import http.client
+import io
+import ipaddress
+import json
+import re
+import sys
+from collections.abc import Callable
+from datetime import date, datetime, time
+from urllib.parse import urlsplit
+
+
+def _json(text: str) -> None:
+    json.loads(text)
+
+
+def _json_with_comments(text: str) -> None:
+    """Strings first, so that what looks like a comment in them stays."""
+    pieces = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*\n|/\*.*?\*/', lambda found: found[1] or " ", text, flags=re.DOTALL)
+    json.loads(pieces)
+
+
+def _csv(text: str) -> None:
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error as error:
+        raise ValueError(text) from error
+    if not rows or not all(rows):
+        raise ValueError(text)
+
+
+def _url(text: str) -> None:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https", "ws", "wss", "ftp") or not parts.hostname or parts.geturl() == "":
+        raise ValueError(text)
+    if parts.port == 0 or (":" in parts.hostname and not ipaddress.IPv6Address(parts.hostname)):
+        raise ValueError(text)
+
+
+def _iso_date(text: str) -> None:
+    if "T" in text:
+        datetime.fromisoformat(text)
+    elif ":" in text:
+        time.fromisoformat(text)
+    else:
+        date.fromisoformat(text)
+
+
+def _markdown_table(text: str) -> None:
+    rows = text.removesuffix("\n").split("\n")
+    cells = [re.findall(r"((?:\\.|[^\\|])*)\|", row[1:]) for row in rows]
+    if len({len(row) for row in cells}) != 1 or not all(re.fullmatch(r"\s?:?-+:?\s?", cell) for cell in cells[1]):
+        raise ValueError(text)
+
+
+def _http_request(text: str) -> None:
+    stream = io.BytesIO(text.encode())
+    method, target, version = stream.readline().decode().rstrip("\r\n").split(" ")
+    headers = http.client.parse_headers(stream)
+    if headers.defects or headers["Host"] is None or version != "HTTP/1.1" or not target or not method.isupper():
+        raise ValueError(text)
+
+
+def _tool_calls(pattern: str, arguments: str) -> Callable[[str], None]:
+    """All of the text is calls as `pattern` has them, each with a group of JSON that names a tool and its arguments."""
+
+    def judge(text: str) -> None:
+        if not re.fullmatch(f"(?:{pattern})+", text):
+            raise ValueError(text)
+        for found in re.finditer(pattern, text):
+            value = json.loads(found[1])
+            keys = {"get_weather": {"city", "unit"}, "set_timer": {"minutes"}}[value["name"]]
+            if value.keys() != {"name", arguments} or value[arguments].keys() != keys:
+                raise ValueError(text)
+
+    return judge
+
+
+def _mistral_list(text: str) -> None:
+    calls = json.loads(text.removeprefix("[TOOL_CALLS]"))
+    if not calls or not all(call.keys() == {"name", "arguments"} for call in calls):
+        raise ValueError(text)
+
+
+def _thinking(text: str) -> None:
+    thought, _, answer = text.partition("</think>")
+    if not thought.startswith("<think>") or json.loads(answer).keys() != {"answer", "confidence"}:
+        raise ValueError(text)
+
+
+JUDGES: dict[str, Callable[[str], None]] = {
+    "csv.lark": _csv,
+    "http_request.lark": _http_request,
+    "json.lark": _json,
+    "jsonc.lark": _json_with_comments,
+    "markdown_table.lark": _markdown_table,
+    "thinking.lark": _thinking,
+    "tool_call_hermes.lark": _tool_calls(r"<tool_call>\n((?s:.*?))\n</tool_call>\n?", "arguments"),
+    "tool_call_llama.lark": _tool_calls(r"(?:<\|python_tag\|>)?((?s:.+))", "parameters"),
+    "tool_call_mistral.lark": _mistral_list,
+    "url.lark": _url,
+}
+if sys.version_info >= (3, 11):  # which reads all of ISO 8601
+    JUDGES["iso_date.lark"] = _iso_date
