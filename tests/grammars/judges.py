@@ -11,10 +11,14 @@ import io
 import ipaddress
 import json
 import re
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import date, datetime, time
+from itertools import count
 from urllib.parse import urlsplit
+from xml.parsers import expat
 
 
 def _json(text: str) -> None:
@@ -68,6 +72,29 @@ def _http_request(text: str) -> None:
         raise ValueError(text)
 
 
+_STATEMENT = re.compile(r"""(?:[^;'"`]|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`)+""")
+
+
+_UNKNOWN_TO_SQLITE = re.compile(
+    r"\b(?:DATE|TIMESTAMP|INTERVAL)\s+(?=')|(?<=INTERSECT)\s+ALL\b|(?<=EXCEPT)\s+ALL\b", re.IGNORECASE
+)
+# Other letters that are i, s and k where case is ignored.
+_FOLDED = str.maketrans({"\u0131": "i", "\u0130": "I", "\u017f": "s", "\u212a": "K"})
+
+
+def _sql(text: str) -> None:
+    """What SQLite's parser takes; what it then misses in its empty database does not count."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        for statement in _STATEMENT.findall(_UNKNOWN_TO_SQLITE.sub("", text.translate(_FOLDED))):
+            if not statement.strip():
+                continue
+            try:
+                database.execute(f"EXPLAIN {statement}")
+            except sqlite3.Error as error:
+                if re.search("syntax error|incomplete input|unrecognized token", str(error)):
+                    raise ValueError(f"{statement!r}: {error}") from error
+
+
 def _tool_calls(pattern: str, arguments: str) -> Callable[[str], None]:
     """All of the text is calls as `pattern` has them, each with a group of JSON that names a tool and its arguments."""
 
@@ -95,17 +122,52 @@ def _thinking(text: str) -> None:
         raise ValueError(text)
 
 
+def _toml(text: str) -> None:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        if not re.search("Cannot (?:overwrite|declare|mutate)|Duplicate inline table key", str(error)):
+            raise
+
+
+def _xml(text: str) -> None:
+    """Any names in any tags: those of end tags do not count, and attributes are numbered."""
+    kept, open_names, numbers = list[str](), list[str](), count()
+    for piece in re.findall(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<[^>]*>|[^<]+", text, re.DOTALL):
+        tag = re.match(r"<(/?)([A-Za-z_][^\s/>]*)", piece)
+        if tag and tag[1]:
+            piece = f"</{open_names.pop()}>"
+        elif tag:
+            piece = re.sub(r"""[^\s=]+=("[^"]*"|'[^']*')""", lambda found: f"_{next(numbers)}={found[1]}", piece)
+            open_names += [] if piece.endswith("/>") else [tag[2]]
+        kept.append(piece)
+    _well_formed("".join(kept))
+
+
+def _well_formed(text: str) -> None:
+    try:
+        expat.ParserCreate().Parse(text, True)
+    except expat.ExpatError as error:
+        raise ValueError(text) from error
+
+
 JUDGES: dict[str, Callable[[str], None]] = {
     "csv.lark": _csv,
     "http_request.lark": _http_request,
     "json.lark": _json,
     "jsonc.lark": _json_with_comments,
     "markdown_table.lark": _markdown_table,
+    "sql.lark": _sql,
+    "sql_select.lark": _sql,
     "thinking.lark": _thinking,
     "tool_call_hermes.lark": _tool_calls(r"<tool_call>\n((?s:.*?))\n</tool_call>\n?", "arguments"),
     "tool_call_llama.lark": _tool_calls(r"(?:<\|python_tag\|>)?((?s:.+))", "parameters"),
     "tool_call_mistral.lark": _mistral_list,
     "url.lark": _url,
+    "xml.lark": _xml,
+    "xml_elements.lark": _well_formed,
 }
 if sys.version_info >= (3, 11):  # which reads all of ISO 8601
-    JUDGES["iso_date.lark"] = _iso_date
+    import tomllib
+
+    JUDGES |= {"iso_date.lark": _iso_date, "toml.lark": _toml}

@@ -15,7 +15,7 @@ from cfgmask.cli.stand_in import stand_in_vocabulary
 from tests.grammars.judges import JUDGES
 from tests.grammars.reading import GRAMMARS, NAMES, tables
 
-WALKS, MOST_FREE_TOKENS = 20, 40
+WALKS, MOST_FREE_TOKENS = 40, 40
 
 
 @cache
