@@ -151,6 +151,14 @@ def _well_formed(text: str) -> None:
         raise ValueError(text) from error
 
 
+def _yaml(text: str) -> None:
+    """Only its structure: PyYAML reads YAML 1.1, where some plain scalars are dates and the like."""
+    try:
+        yaml.compose(text, yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise ValueError(text) from error
+
+
 JUDGES: dict[str, Callable[[str], None]] = {
     "csv.lark": _csv,
     "http_request.lark": _http_request,
@@ -171,3 +179,9 @@ if sys.version_info >= (3, 11):  # which reads all of ISO 8601
     import tomllib
 
     JUDGES |= {"iso_date.lark": _iso_date, "toml.lark": _toml}
+try:
+    import yaml
+
+    JUDGES["yaml.lark"] = _yaml
+except ImportError:  # which tokenizers brings
+    pass
