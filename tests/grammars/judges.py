@@ -1,10 +1,11 @@
-"""What reads the texts of a grammar beside cfgmask: a judge raises ValueError where it cannot.
+"""What reads the texts of a grammar beside cfgmask: a judge raises where it cannot.
 
 Judges forgive what the grammar's file says it leaves out, and nothing else.
 """
 
 from __future__ import annotations
 
+import ast
 import csv
 import http.client
 import io
@@ -19,6 +20,12 @@ from datetime import date, datetime, time
 from itertools import count
 from urllib.parse import urlsplit
 from xml.parsers import expat
+
+
+def _arithmetic(text: str) -> None:
+    """As Python reads it, where powers are `**`, numbers begin with no zeros, and names are no keywords."""
+    with_powers = re.sub(r"\b0+(?=\d)", "", text.replace("^", "**"))
+    ast.parse(re.sub(r"(?<![\w.])[A-Za-z_]\w*", "name", with_powers).strip(), mode="eval")
 
 
 def _json(text: str) -> None:
@@ -160,6 +167,7 @@ def _yaml(text: str) -> None:
 
 
 JUDGES: dict[str, Callable[[str], None]] = {
+    "arithmetic.lark": _arithmetic,
     "csv.lark": _csv,
     "http_request.lark": _http_request,
     "json.lark": _json,

@@ -8,7 +8,7 @@ import pytest
 
 import cfgmask
 from cfgmask.analysis.findings import find
-from tests.grammars.reading import GRAMMARS, NAMES, reader, spelled_reader, tables
+from tests.grammars.reading import GRAMMARS, NAMES, Reader, reader, spelled_reader, tables
 
 
 def texts(kind: str) -> list[object]:
@@ -57,3 +57,39 @@ def test_special_tokens_can_be_spelled_as_text(table: dict[str, Any]) -> None:
         assert not spelled.vocabulary.special_tokens
         assert [text for text in table["accept"] if not spelled.accepts(text)] == []
         assert [text for text in table["refuse"] if spelled.accepts(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("statements", "call"),
+    [
+        (
+            """
+            %import .tool_call_hermes (start, tool)
+            %override tool: %json {"const": {"name": "get_time", "arguments": {}}}
+            """,
+            '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>',
+        ),
+        (
+            """
+            %import .tool_call_mistral_args (start, tool, call, TOOL_CALLS, ARGS)
+            %cfgmask {"declared": {"TOOL_CALLS": "[TOOL_CALLS]", "ARGS": "[ARGS]"}}
+            %override tool: call{"get_time", nothing}
+            nothing: %json {"const": {}}
+            """,
+            "[TOOL_CALLS]get_time[ARGS]{}",
+        ),
+        (
+            """
+            %import .tool_call_gpt_oss (start, tool, call)
+            %override tool: call{"get_time", nothing}
+            nothing: %json {"const": {}}
+            """,
+            "<|channel|>commentary to=functions.get_time <|constrain|>json<|message|>{}",
+        ),
+    ],
+    ids=["hermes", "mistral_args", "gpt_oss"],
+)
+def test_tools_can_be_replaced(statements: str, call: str) -> None:
+    replaced = Reader.of(cfgmask.Grammar.from_lark(statements, folder=GRAMMARS))
+    assert replaced.accepts(call)
+    assert not replaced.accepts(call.replace("get_time", "set_timer"))
