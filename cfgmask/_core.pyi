@@ -75,6 +75,7 @@ class GrammarBuilder(RegexBuilder):
 
     def __init__(self, vocabulary: Vocabulary, limits: dict[str, int] | None = None) -> None: ...
     def scope(self, ignore: int | None, ignore_once: bool) -> int: ...
+    def ignore(self, scope: int, regex: int, before: int | None, after: int | None) -> None: ...
     def terminal(
         self,
         regex: int,
@@ -84,6 +85,8 @@ class GrammarBuilder(RegexBuilder):
         distinct: bool = False,
         closes_set: bool = False,
         lazy: bool = False,
+        before: int | None = None,
+        after: int | None = None,
     ) -> int: ...
     def token_set(self, ids: Sequence[int], scope: int, name: str) -> int: ...
     def nonterminal(

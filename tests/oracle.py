@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from cfgmask.grammar import ir as grammar
@@ -50,6 +51,17 @@ Seen: TypeAlias = Register | None
 
 
 @dataclass(frozen=True)
+class Conditions:
+    """What a lexeme asks of the text around it: of all that stands before, and of all that follows."""
+
+    before: Residual | None = None
+    after: Residual | None = None
+
+
+ANYWHERE = Conditions()
+
+
+@dataclass(frozen=True)
 class Occurrence:
     """A terminal where a rule of `scope` uses it."""
 
@@ -59,6 +71,7 @@ class Occurrence:
     distinct: bool = False
     closes_set: bool = False
     lazy: bool = False
+    around: Conditions = ANYWHERE
 
 
 @dataclass(frozen=True)
@@ -79,9 +92,10 @@ class TokenOccurrence:
 
 @dataclass(frozen=True)
 class Skip:
-    """The ignored terminals of a scope, as one terminal."""
+    """The ignored terminals of a scope with the same conditions, as one terminal."""
 
     scope: int
+    around: Conditions = ANYWHERE
 
 
 Symbol: TypeAlias = Occurrence | TokenOccurrence | str
@@ -128,6 +142,17 @@ End: TypeAlias = tuple[ItemSet, Target | TokenOccurrence, bytes]
 Ends: TypeAlias = frozenset[End]
 
 
+class Surroundings(NamedTuple):
+    """What the conditions of terminals have come to.
+
+    past: for each condition on all that stands before a lexeme, what is left of it after the text so far.
+    rest: what all that follows must be; None where it may be anything.
+    """
+
+    past: tuple[Residual, ...] = ()
+    rest: Residual | None = None
+
+
 class Possibility(NamedTuple):
     """One reading of the text so far: the parser at the end of the last lexeme, and the lexeme since then.
 
@@ -138,6 +163,7 @@ class Possibility(NamedTuple):
     items: ItemSet
     lexeme: frozenset[tuple[Target, Residual]]
     text: bytes = b""
+    around: Surroundings = Surroundings()
 
 
 BETWEEN_LEXEMES: frozenset[tuple[Target, Residual]] = frozenset()
@@ -183,13 +209,15 @@ class Oracle:
         self.end_tokens = frozenset(end_tokens)
         self._regexes = regexes or Regexes()
         translation = Translation(ir, self._regexes, tokens, self.end_tokens, special or {})
-        self._parser = Parser(ir, translation.productions, self._regex, self._regexes.is_empty)
+        self._parser = Parser(ir, translation.productions, translation.skips, self._regex, self._regexes.is_empty)
         self._complete_mode = ir.lexer == "complete"
-        self._skips = [
-            self._regexes.alternation(*(self._regexes.lower(t.regex) for t in scope.ignore)) for scope in ir.scopes
-        ]
+        self._befores = translation.befores
+        self._skips = translation.skips
         self._steps: dict[tuple[State, int], State] = {}
-        self.initial = State(frozenset({Possibility(self._parser.initial, BETWEEN_LEXEMES)}))
+        self._open: dict[tuple[Possibility, int], bool] = {}
+        self._goes_on: dict[frozenset[tuple[Target, Residual]], bool] = {}
+        begin = Possibility(self._parser.initial, BETWEEN_LEXEMES, b"", Surroundings(self._befores))
+        self.initial = State(frozenset({begin}))
 
     # Bytes.
 
@@ -197,8 +225,7 @@ class Oracle:
         """The state after one more byte; false if no text of the language goes on so."""
         key = (state, byte)
         if key not in self._steps:
-            step = self._step_complete if self._complete_mode else self._step_longest
-            self._steps[key] = State(frozenset(step(state.possibilities, byte)))
+            self._steps[key] = State(frozenset(filter(self._is_open, self._step(state.possibilities, byte))))
         return self._steps[key]
 
     def step_bytes(self, state: State, data: bytes) -> State:
@@ -206,27 +233,38 @@ class Oracle:
             state = self.step_byte(state, byte)
         return state
 
+    def _step(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
+        return (
+            self._step_complete(possibilities, byte) if self._complete_mode else self._step_longest(possibilities, byte)
+        )
+
     def _step_longest(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
-        for items, lexeme, text in possibilities:
-            longer = self._taken(lexeme or self._live(items), byte)
-            if longer:
-                yield Possibility(items, self._without_late(longer), self._tracked(items, text, byte))
-            elif lexeme:
-                ended = self._end_lexeme(items, lexeme, text)
-                begun = self._taken(self._live(ended), byte) if ended else None
-                if ended and begun:
-                    yield Possibility(ended, self._without_late(begun), self._tracked(ended, b"", byte))
+        for at in possibilities:
+            longer = self._taken(at.lexeme or self._live(at), byte)
+            ended = [at._replace(lexeme=self._without_late(longer))] if longer else []
+            if not longer and at.lexeme:
+                for boundary in self._end_lexeme(at):
+                    begun = self._taken(self._live(boundary), byte)
+                    ended += [boundary._replace(lexeme=self._without_late(begun))] if begun else []
+            for reading in ended:
+                around = self._around_after(reading.around, byte)
+                if around:
+                    yield reading._replace(text=self._tracked(reading.items, reading.text, byte), around=around)
 
     def _step_complete(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
-        ends: set[End] = set()
-        for items, lexeme, text in possibilities:
-            longer = self._tracked(items, text, byte)
-            for target, residual in self._taken(lexeme or self._live(items), byte):
-                yield Possibility(items, frozenset({(target, residual)}), longer)
-                if self._regexes.nullable(residual):
-                    ends.add((items, target, longer))
-        if ends:
-            yield Possibility(self._parser.scan(frozenset(ends)), BETWEEN_LEXEMES)
+        ends: dict[Surroundings, set[End]] = {}
+        for at in possibilities:
+            around = self._around_after(at.around, byte)
+            if not around:
+                continue
+            longer = self._tracked(at.items, at.text, byte)
+            for target, residual in self._taken(at.lexeme or self._live(at), byte):
+                yield Possibility(at.items, frozenset({(target, residual)}), longer, around)
+                demanded = self._demand(around, [_conditions(target).after], [])
+                if self._regexes.nullable(residual) and demanded:
+                    ends.setdefault(demanded, set()).add((at.items, target, longer))
+        for demanded, ended in ends.items():
+            yield Possibility(self._parser.scan(frozenset(ended)), BETWEEN_LEXEMES, b"", demanded)
 
     def _tracked(self, items: ItemSet, text: bytes, byte: int) -> bytes:
         """The text of a lexeme after a byte, where its value may count."""
@@ -248,14 +286,15 @@ class Oracle:
         """The terminals that a lexeme may become: where lazy ones are complete, those."""
         return frozenset(reading for reading in lexeme if self._ends_here(*reading)) or lexeme
 
-    def _live(self, items: ItemSet) -> frozenset[tuple[Target, Residual]]:
+    def _live(self, at: Possibility) -> frozenset[tuple[Target, Residual]]:
         """The terminals that may begin here, none of them read yet."""
-        return frozenset((target, self._regex(target)) for target in self._parser.expected(items))
+        expected = self._parser.expected(at.items)
+        return frozenset((target, self._regex(target)) for target in expected if self._may_begin(target, at.around))
 
     def _regex(self, target: Target) -> Residual:
         match target:
-            case Skip(scope):
-                return self._skips[scope]
+            case Skip():
+                return self._skips[target]
             case NewValue(occurrence, seen):
                 new = self._regexes.intersection(occurrence.regex, self._regexes.complement(self._spelled(seen.values)))
                 return new if seen.has_room else self._regexes.intersection(new, self._spelled(seen.missing))
@@ -264,23 +303,89 @@ class Oracle:
     def _spelled(self, values: Iterable[Value]) -> Residual:
         return self._regexes.alternation(*(self._regexes.lower(spellings(value)) for value in values))
 
-    def _end_lexeme(self, items: ItemSet, lexeme: Iterable[tuple[Target, Residual]], text: bytes) -> ItemSet | None:
-        """Longest match: the parser after the pending lexeme, if it is complete in some terminal."""
-        complete = [target for target, residual in lexeme if self._regexes.nullable(residual)]
-        if not complete:
-            return None
-        highest = max(map(_priority, complete))
-        return self._parser.scan(
-            frozenset((items, target, text) for target in complete if _priority(target) == highest)
-        )
+    def _end_lexeme(self, at: Possibility) -> list[Possibility]:
+        """Longest match: the readings after the pending lexeme, if it is complete in some terminal.
 
-    def _ends(self, state: State) -> list[ItemSet]:
-        """The parser where the text so far ends, for each reading that may end here."""
-        between = [items for items, lexeme, _ in state.possibilities if not lexeme]
+        There is one for each way in which the conditions on what follows may hold or fail.
+        """
+        complete = [target for target, residual in at.lexeme if self._regexes.nullable(residual)]
+        afters = sorted({_conditions(target).after for target in complete} - {None}, key=id)
+        found = []
+        for outcome in product((True, False), repeat=len(afters)):
+            holding = {after for after, holds in zip(afters, outcome, strict=True) if holds}
+            around = self._demand(at.around, holding, set(afters) - holding)
+            chosen = [target for target in complete if _conditions(target).after in {None, *holding}]
+            if around and chosen:
+                highest = max(map(_priority, chosen))
+                ends = frozenset((at.items, target, at.text) for target in chosen if _priority(target) == highest)
+                found.append(Possibility(self._parser.scan(ends), BETWEEN_LEXEMES, b"", around))
+        return found
+
+    def _ends(self, state: State) -> list[Possibility]:
+        """Each reading that may end here, at the end of its last lexeme."""
+        between = [reading for reading in state.possibilities if not reading.lexeme]
         if self._complete_mode:  # lexemes that may end here have been ended already
             return between
-        ended = [self._end_lexeme(*reading) for reading in state.possibilities if reading.lexeme]
-        return between + [items for items in ended if items]
+        return between + [end for reading in state.possibilities if reading.lexeme for end in self._end_lexeme(reading)]
+
+    # What stands around lexemes.
+
+    def _around_after(self, around: Surroundings, byte: int) -> Surroundings | None:
+        """The surroundings after one more byte; None if what had to follow does not."""
+        past = tuple(self._regexes.derivative(condition, byte) for condition in around.past)
+        if around.rest is None:
+            return Surroundings(past)
+        return self._with_rest(past, self._regexes.derivative(around.rest, byte))
+
+    def _demand(
+        self, around: Surroundings, met: Iterable[Residual | None], failed: Iterable[Residual | None]
+    ) -> Surroundings | None:
+        """The same where what follows must also meet some conditions, and fail others; None if nothing does."""
+        rest = around.rest
+        for condition in [*met, *(self._regexes.complement(after) for after in failed if after)]:
+            if condition is not None:
+                rest = self._regexes.intersection(self._regexes.any_text if rest is None else rest, condition)
+        return around if rest is None else self._with_rest(around.past, rest)
+
+    def _with_rest(self, past: tuple[Residual, ...], rest: Residual) -> Surroundings | None:
+        regexes = self._regexes
+        if regexes.is_empty(rest):
+            return None
+        anything = regexes.is_empty(regexes.intersection(regexes.any_text, regexes.complement(rest)))
+        return Surroundings(past, None if anything else rest)
+
+    def _may_begin(self, target: Target, around: Surroundings) -> bool:
+        before = _conditions(target).before
+        return before is None or self._regexes.nullable(around.past[self._befores.index(before)])
+
+    def _is_open(self, at: Possibility, bytes_left: int = 4) -> bool:
+        """Whether the conditions leave the reading a way on, as far as the next character can tell."""
+        key = at, bytes_left
+        if key not in self._open:
+            self._open[key] = bytes_left == 0 or self._is_settled(at) or self._goes_further(at, bytes_left)
+        return self._open[key]
+
+    def _is_settled(self, at: Possibility) -> bool:
+        """Whether no condition says anything here."""
+        if at.around.rest is not None:
+            return False
+        if at.lexeme:
+            return self._lexeme_goes_on(at.lexeme)
+        return all(self._may_begin(target, at.around) for target in self._parser.expected(at.items))
+
+    def _goes_further(self, at: Possibility, bytes_left: int) -> bool:
+        if at.lexeme and not self._complete_mode and not self._lexeme_goes_on(at.lexeme):
+            return any(self._is_open(ended, bytes_left) for ended in self._end_lexeme(at))
+        state = State(frozenset({at}))
+        if self.is_accepting(state) or any(self._parser.token_sets(end.items) for end in self._ends(state)):
+            return True
+        following = (reading for byte in range(256) for reading in self._step([at], byte))
+        return any(self._is_open(reading, bytes_left - 1) for reading in following)
+
+    def _lexeme_goes_on(self, lexeme: frozenset[tuple[Target, Residual]]) -> bool:
+        if lexeme not in self._goes_on:
+            self._goes_on[lexeme] = any(self._taken(lexeme, byte) for byte in range(256))
+        return self._goes_on[lexeme]
 
     # Tokens.
 
@@ -299,16 +404,25 @@ class Oracle:
 
     def _step_named(self, state: State, token: int) -> State:
         """The token as a symbol of the grammar."""
-        places = self._ends(state)
-        ends = frozenset((items, t, b"") for items in places for t in self._parser.token_sets(items) if token in t.ids)
         # Complete mode has one parser for all readings that end here, longest match one for each reading.
-        groups = {ends} if self._complete_mode else {frozenset(e for e in ends if e[0] is items) for items in places}
-        scanned = [self._parser.scan(group) for group in groups if group]
-        return State(frozenset(Possibility(items, BETWEEN_LEXEMES) for items in scanned))
+        groups: dict[tuple[Surroundings, ItemSet | None], set[End]] = {}
+        for at in self._ends(state):
+            for tokens in self._parser.token_sets(at.items):
+                if token in tokens.ids:
+                    key = at.around, None if self._complete_mode else at.items
+                    groups.setdefault(key, set()).add((at.items, tokens, b""))
+        readings = [
+            Possibility(self._parser.scan(frozenset(ends)), BETWEEN_LEXEMES, b"", around)
+            for (around, _), ends in groups.items()
+        ]
+        return State(frozenset(filter(self._is_open, readings)))
 
     def is_accepting(self, state: State) -> bool:
         """Whether the text so far is in the language."""
-        return state.finished or any(map(self._parser.accepts, self._ends(state)))
+        return state.finished or any(
+            self._parser.accepts(end.items) and (end.around.rest is None or self._regexes.nullable(end.around.rest))
+            for end in self._ends(state)
+        )
 
     def mask(self, state: State) -> set[int]:
         """The tokens that may come next. One step per token."""
@@ -321,6 +435,10 @@ class Oracle:
     def is_prefix(self, data: bytes) -> bool:
         """Whether lexer and parser can take the bytes (complete mode: whether a text of the language starts so)."""
         return bool(self.step_bytes(self.initial, data))
+
+
+def _conditions(target: Target) -> Conditions:
+    return target.occurrence.around if isinstance(target, NewValue) else target.around
 
 
 def _priority(target: Target) -> int:
@@ -357,6 +475,7 @@ class Translation:
     """`productions`: the rules of an IR as plain productions, without those that derive no finite text.
 
     Repetitions are spelled out; a terminal that matches the empty text becomes a choice of itself and nothing.
+    `befores`: the conditions on what stands before a terminal. `skips`: what each scope ignores.
     """
 
     def __init__(
@@ -374,6 +493,13 @@ class Translation:
         self._special = special
         self._written: list[Production] = []
         self._made = 0
+        self.befores: tuple[Residual, ...] = ()
+        self.skips: dict[Skip, Residual] = {}
+        for scope, declared in enumerate(ir.scopes):
+            for terminal in declared.ignore:
+                skip = Skip(scope, self._conditions(terminal))
+                known = self.skips.get(skip, regexes.nothing)
+                self.skips[skip] = regexes.alternation(known, regexes.lower(terminal.regex))
         self._add(_ACCEPT, (ir.start,))
         for rule in ir.rules:
             self._written.append(Production(rule.name, (self._symbol(rule.body, rule.scope),), rule.opens_set))
@@ -406,12 +532,18 @@ class Translation:
         raise TypeError(expr)
 
     def _terminal(self, terminal: grammar.Terminal, scope: int) -> Symbol:
-        regex = self._regexes.lower(terminal.regex)
+        regex, around = self._regexes.lower(terminal.regex), self._conditions(terminal)
         flags = (terminal.distinct, terminal.closes_set, terminal.lazy)
-        occurrence = Occurrence(regex, terminal.priority, scope, *flags)
-        if terminal.lazy and self._regexes.nullable(regex):
-            return self._choice(())
-        return self._choice((), (occurrence,)) if self._regexes.nullable(regex) else occurrence
+        occurrence = Occurrence(regex, terminal.priority, scope, *flags, around)
+        if around != ANYWHERE or not self._regexes.nullable(regex):
+            return occurrence
+        return self._choice(()) if terminal.lazy else self._choice((), (occurrence,))
+
+    def _conditions(self, terminal: grammar.Terminal) -> Conditions:
+        before, after = (self._regexes.lower(tree) if tree else None for tree in (terminal.before, terminal.after))
+        if before and before not in self.befores:
+            self.befores += (before,)
+        return Conditions(before, after)
 
     def _ids(self, token_set: grammar.TokenSet) -> frozenset[int]:
         named = {self._special[name] for name in token_set.names}
@@ -451,7 +583,9 @@ class Translation:
 
     def _derives(self, symbol: Symbol, known: set[str]) -> bool:
         match symbol:
-            case Occurrence(regex):
+            case Occurrence(regex, around=around):
+                if any(condition and self._regexes.is_empty(condition) for condition in (around.before, around.after)):
+                    return False
                 return any(not self._regexes.is_empty(self._regexes.derivative(regex, byte)) for byte in range(256))
             case TokenOccurrence(ids):
                 return bool(ids)
@@ -465,12 +599,14 @@ class Parser:
         self,
         ir: grammar.GrammarIR,
         productions: Iterable[Production],
+        skips: Iterable[Skip],
         regex_of: Callable[[Target], Residual],
         is_empty: Callable[[Residual], bool],
     ) -> None:
         self._regex_of = regex_of
         self._is_empty = is_empty
         self._scopes = ir.scopes
+        self._skips = tuple(skips)
         self._start_scope = next(rule.scope for rule in ir.rules if rule.name == ir.start)
         self._ignore_final = ir.ignore_final
         self._alternatives: dict[str, list[Production]] = {}
@@ -511,7 +647,7 @@ class Parser:
         """The terminals that may come next, and the skips of their scopes."""
         if items not in self._expected:
             terminals = {t for t in map(self._target, items.items) if isinstance(t, Occurrence | NewValue)}
-            skips = {Skip(scope) for scope in range(len(self._scopes)) if self._skippable(items, scope)}
+            skips = {skip for skip in self._skips if self._skippable(items, skip.scope)}
             self._expected[items] = terminals | skips
         return self._expected[items]
 

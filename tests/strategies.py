@@ -151,6 +151,32 @@ spaces = st.sampled_from(
 )
 
 
+# What may be asked of the text before a lexeme, and after it.
+
+
+def _then_anything(*parts: RegexTree) -> RegexTree:
+    return tree.Concatenation((*parts, tree.ANY_TEXT))
+
+
+_BESIDE = [tree.text("a"), tree.text("b"), _AB, tree.negated(_AB), tree.text("é"), tree.text(" "), tree.text("ab")]
+_AFTER = [tree.EMPTY_TEXT, _then_anything(tree.ANY_TEXT, tree.text("b")), *map(_then_anything, _BESIDE)]
+_BEFORE = [tree.EMPTY_TEXT, *(tree.Concatenation((tree.ANY_TEXT, beside)) for beside in _BESIDE)]
+
+
+def _asked(regexes: list[RegexTree]) -> st.SearchStrategy[RegexTree | None]:
+    """Nothing; that one of the regexes matches; that it does not; that it does, or the text has an end there."""
+    asked = st.sampled_from(regexes)
+    at_end = asked.map(lambda regex: tree.Alternation((tree.EMPTY_TEXT, regex)))
+    return st.one_of(st.none(), st.none(), asked, asked.map(tree.Complement), at_end)
+
+
+def conditional(terminals: st.SearchStrategy[Terminal]) -> st.SearchStrategy[Terminal]:
+    """The terminals, some of those that are not lazy with conditions on the text around their lexemes."""
+    return st.builds(
+        lambda t, b, a: t if t.lazy else replace(t, before=b, after=a), terminals, _asked(_BEFORE), _asked(_AFTER)
+    )
+
+
 @dataclass(frozen=True)
 class VocabularySpec:
     """The arguments of `Vocabulary.from_bytes` and of `Oracle`."""
@@ -168,6 +194,7 @@ class GrammarShape:
     priorities: bool = True
     scopes: int = 3
     ignores: bool = True
+    conditions: bool = False
     lexers: tuple[str, ...] = ("longest", "complete")
 
 
@@ -184,12 +211,18 @@ def grammars(draw: st.DrawFn, shape: GrammarShape = GrammarShape()) -> GrammarIR
     terminals = st.builds(
         lambda i, p, lazy: Terminal(f"T{i}", pool[i], p, lazy=lazy), st.integers(0, len(pool) - 1), priorities, lazy
     )
+    if shape.conditions:
+        terminals = conditional(terminals)
     leaves = [terminals, terminals, terminals, st.sampled_from(names).map(RuleRef)]
     if shape.token_sets and draw(st.integers(0, 2)) == 0:
         leaves.append(token_sets)
     bodies = st.recursive(st.one_of(leaves), _expressions, max_leaves=6)
-    ignored = st.lists(spaces, max_size=2 if shape.ignores else 0)
-    scopes = draw(st.lists(st.builds(_scope, ignored, st.booleans()), min_size=1, max_size=shape.scopes))
+    skipped = spaces.map(lambda regex: Terminal("SPACE", regex))
+    ignored = st.lists(conditional(skipped) if shape.conditions else skipped, max_size=2 if shape.ignores else 0).map(
+        tuple
+    )
+    described = st.builds(Scope, st.just("scope"), ignored, st.booleans())
+    scopes = draw(st.lists(described, min_size=1, max_size=shape.scopes))
     rules = []
     for name in names:
         body: Expr = draw(bodies)

@@ -6,7 +6,7 @@ Everything that masks need later is native; nothing here is called again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
@@ -28,7 +28,7 @@ from cfgmask.grammar.ir import (
     TokenSet,
 )
 from cfgmask.grammar.parameters import Argument, Masked
-from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation
+from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation, RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
 from cfgmask.vocabulary import Vocabulary
@@ -36,6 +36,9 @@ from cfgmask.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from cfgmask import _core
     from cfgmask.json_schema import Plain
+
+# Nodes of what must stand before a lexeme and after it.
+_Conditions: TypeAlias = tuple[int | None, int | None]
 
 
 def compile(
@@ -71,10 +74,19 @@ def _build_plain(plain: Plain, vocabulary: Vocabulary, limits: Limits) -> _core.
 
 
 def _scope(scope: Scope, builder: _core.GrammarBuilder, regexes: RegexLowering) -> int:
-    ignore = None
-    if scope.ignore:
-        ignore = regexes.node(Alternation(tuple(terminal.regex for terminal in scope.ignore)))
-    return builder.scope(ignore, scope.ignore_once)
+    """What a scope ignores under the same conditions is one terminal, the alternation."""
+    number = builder.scope(None, scope.ignore_once)
+    ignored: dict[_Conditions, list[RegexTree]] = {}
+    for terminal in scope.ignore:
+        ignored.setdefault(_conditions(terminal, regexes), []).append(terminal.regex)
+    for conditions, trees in ignored.items():
+        builder.ignore(number, regexes.node(Alternation(tuple(trees))), *conditions)
+    return number
+
+
+def _conditions(terminal: Terminal, regexes: RegexLowering) -> _Conditions:
+    before = None if terminal.before is None else regexes.node(terminal.before)
+    return before, None if terminal.after is None else regexes.node(terminal.after)
 
 
 class _Build:
@@ -88,7 +100,7 @@ class _Build:
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []
         self._rules: dict[str, int] = {}
-        self._terminals: dict[tuple[int, int, int, str, tuple[bool, bool, bool]], int] = {}
+        self._terminals: dict[tuple[int, int, int, str, tuple[bool | int | None, ...]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._places = Places([], [], [])
@@ -185,12 +197,12 @@ class _Build:
         return seen
 
     def _new_terminal(self, terminal: Terminal, scope: int) -> int:
-        flags = (terminal.distinct, terminal.closes_set, terminal.lazy)
-        key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name, flags)
+        more = (terminal.distinct, terminal.closes_set, terminal.lazy, *_conditions(terminal, self._regexes))
+        key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name, more)
         if key not in self._terminals:
             regex, _, priority, name, _ = key
             self._places.terminals.append(terminal.span)
-            made = self._builder.terminal(regex, self._scopes[scope], priority, name, *flags)
+            made = self._builder.terminal(regex, self._scopes[scope], priority, name, *more)
             if terminal.suffix is not None:
                 parts = (self._regexes.node(terminal.suffix.body), self._regexes.node(terminal.suffix.end))
                 self._builder.suffix(made, *parts, terminal.suffix.capture or "")

@@ -360,8 +360,19 @@ void bind_grammar_builder(nb::module_& m) {
           },
           "vocabulary"_a, "limits"_a = nb::none())
       .def("scope", &GrammarBuilder::scope, "ignore"_a.none(), "ignore_once"_a)
-      .def("terminal", &GrammarBuilder::terminal, "regex"_a, "scope"_a, "priority"_a, "name"_a, "distinct"_a = false,
-           "closes_set"_a = false, "lazy"_a = false)
+      .def(
+          "ignore",
+          [](GrammarBuilder& self, uint32_t scope, uint32_t regex, std::optional<uint32_t> before,
+             std::optional<uint32_t> after) { self.ignore(scope, regex, {before, after}); },
+          "scope"_a, "regex"_a, "before"_a.none(), "after"_a.none())
+      .def(
+          "terminal",
+          [](GrammarBuilder& self, uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
+             bool closes_set, bool lazy, std::optional<uint32_t> before, std::optional<uint32_t> after) {
+            return self.terminal(regex, scope, priority, std::move(name), distinct, closes_set, lazy, {before, after});
+          },
+          "regex"_a, "scope"_a, "priority"_a, "name"_a, "distinct"_a = false, "closes_set"_a = false, "lazy"_a = false,
+          "before"_a = nb::none(), "after"_a = nb::none())
       .def("token_set", &GrammarBuilder::token_set, "ids"_a, "scope"_a, "name"_a)
       .def(
           "nonterminal",

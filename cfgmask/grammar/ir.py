@@ -34,12 +34,17 @@ class Terminal:
     """A named regex, as one symbol of a rule's body. It may match the empty text; the lexer then skips it.
 
     name      what diagnostics call it: `NUMBER`, `"{"`
+    before    what all of the text before a lexeme must be, from its first byte; None: anything
+    after     what all of the text that follows must be, to its last byte; None: anything
     distinct  its lexemes are JSON scalars (numbers without exponents), and in the innermost rule around it that
               `opens_set`, none is equal to one before it; outside of such rules it means nothing
     closes_set  it may come only where that rule's bounds are met; outside of such rules it means nothing
     lazy      its texts are those of `regex` that begin with no other of them. With the lexer "longest", a lexeme ends
-              where a lazy terminal is complete, and terminals that are not lazy drop out there
+              where a lazy terminal is complete, and terminals that are not lazy drop out there. It has no conditions
     suffix    what a rule that is this terminal alone leaves out of its capture
+
+    Under a condition a terminal never matches the empty text. One with several pairs of conditions is a choice of
+    terminals of one name.
     """
 
     name: str
@@ -49,6 +54,8 @@ class Terminal:
     closes_set: bool = False
     lazy: bool = False
     suffix: Suffix | None = None
+    before: RegexTree | None = None
+    after: RegexTree | None = None
     span: Span | None = field(default=None, compare=False)
 
 

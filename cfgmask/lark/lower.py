@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cfgmask.grammar import ir
 from cfgmask.grammar.useless import without_useless
+from cfgmask.grammar.walk import walk
 from cfgmask.lark import nodes
 from cfgmask.lark.declared import bind
 from cfgmask.lark.inner import GivenGrammar, GrammarText, InnerGrammars
@@ -18,7 +19,7 @@ from cfgmask.lark.names import START, Symbols, resolve_names
 from cfgmask.lark.one_terminal import OneTerminalLowering
 from cfgmask.lark.options import read_options
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.rules import Place, RuleLowering
+from cfgmask.lark.rules import Place, RuleLowering, terminals
 from cfgmask.lark.templates import expand
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 from cfgmask.limits import Limits
@@ -80,7 +81,9 @@ def _lower_text(
     written_out, unused_templates = expand(symbols.rules, limits, problems)
     rules = [lowering.lower(rule) for rule in written_out.values()]
     _check_unused_templates(unused_templates, symbols, lowering, problems)
-    ignored = tuple(_ignored(ignore, named, literals, lowering, problems) for ignore in document.ignores)
+    ignored = tuple(
+        terminal for ignore in document.ignores for terminal in _ignored(ignore, named, literals, lowering, problems)
+    )
     _warn_of_empty_terminals(symbols, named, problems)
     inner.rules[n_rules:n_rules] = rules
     inner.scopes[scope] = replace(inner.scopes[scope], ignore=ignored, ignore_once=text.options.ignore_once)
@@ -102,13 +105,16 @@ def _ignored(
     literals: TerminalLowering,
     rules: RuleLowering,
     problems: Problems,
-) -> ir.Terminal:
-    """The terminal of an `%ignore`. A lone name is that terminal itself."""
+) -> tuple[ir.Terminal, ...]:
+    """The terminal of an `%ignore`, in its cases. A lone name is that terminal itself."""
     lowered = literals.lower(ignore.body, named)
     if lowered.only_empty:
         problems.error("lark-empty-ignore", "only the empty text would be ignored", ignore.span)
-    terminal = rules.terminal(ignore.body.text) if isinstance(ignore.body, nodes.Name) else None
-    return terminal or ir.Terminal(nodes.spelling(ignore.body), lowered.tree, span=ignore.body.span)
+    found = rules.terminal(ignore.body) if isinstance(ignore.body, nodes.Name) else None
+    if found is None:
+        literals.check_used(lowered, ignore.body)
+        found = terminals(nodes.spelling(ignore.body), lowered, 0, ignore.body.span)
+    return tuple(part for part in walk(found) if isinstance(part, ir.Terminal))
 
 
 def _check_unused_templates(

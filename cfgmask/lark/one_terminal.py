@@ -54,8 +54,16 @@ class OneTerminalLowering:
                         help="use a terminal here, or give the attribute to a rule that needs no other",
                     )
 
+    def _refuse_edges(self, rule: nodes.Definition, lowered: TerminalRegex, node: nodes.Expression) -> None:
+        if lowered.edges:
+            attribute = rule.attributes.one_terminal
+            message = f"`{attribute}` makes `{rule.name}` one terminal, which cannot look at the text around it"
+            help = "put the assertion and what it looks at into one regex"
+            self._problems.error("lark-edges-in-one-terminal", message, node.span, help=help)
+
     def _body(self, rule: nodes.Definition) -> TerminalRegex:
         body = self._terminals.lower(rule.body, self._named)
+        self._refuse_edges(rule, body, rule.body)
         maximum = rule.attributes.max_chars
         if maximum is None:
             return body
@@ -67,6 +75,7 @@ class OneTerminalLowering:
 
     def _ended(self, rule: nodes.Definition, body: TerminalRegex, end: nodes.Expression) -> ir.Expr:
         ending = self._terminals.lower(end, self._named)
+        self._refuse_edges(rule, ending, end)
         if ending.only_empty or self._algebra().matches(ending.tree, b""):
             help = "leave out what makes it empty" if not ending.only_empty else None
             self._problems.error("lark-empty-stop", "what ends the rule may be the empty text", end.span, help=help)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from cfgmask.diagnostics import Related
+from cfgmask.diagnostics import Related, Span
 from cfgmask.grammar import ir
 from cfgmask.lark import nodes
 from cfgmask.lark.inner import GrammarText, InnerGrammars
@@ -15,6 +15,7 @@ from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import is_terminal_name
 from cfgmask.lark.templates import literal_key
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
+from cfgmask.regex.lexemes import terminals_of
 
 _LITERALS = (nodes.String, nodes.Pattern, nodes.CharacterRange, nodes.RegexBlock)
 _INNER = (nodes.JsonBlock, nodes.LarkBlock, nodes.Subgrammar)
@@ -48,6 +49,7 @@ class RuleLowering:
         self._one_terminal = one_terminal
         self._place = place
         self._problems = problems
+        self._named = named
         self._terminals = {name: _named_terminal(symbols.terminals[name], named[name]) for name in named}
         self._symbols = symbols
         self._declared = dict(declared)
@@ -70,9 +72,11 @@ class RuleLowering:
             temperature=attributes.temperature,
         )
 
-    def terminal(self, name: str) -> ir.Terminal | None:
-        """The named terminal; None for an unknown one."""
-        return self._terminals.get(name)
+    def terminal(self, name: nodes.Name) -> ir.Expr | None:
+        """The terminal that a name is used for; None for an unknown one. What no lexeme can be is reported."""
+        if name.text in self._named:
+            self._literals.check_used(self._named[name.text], name)
+        return self._terminals.get(name.text)
 
     def _combine(self, node: nodes.Expression, parts: list[ir.Expr]) -> ir.Expr:
         if isinstance(node, nodes.Name):
@@ -96,7 +100,7 @@ class RuleLowering:
     def _name(self, node: nodes.Name) -> ir.Expr:
         declaration = self._symbols.declared.get(node.text)
         if declaration is None:
-            terminal = self._terminals.get(node.text)
+            terminal = self.terminal(node)
             return terminal or ir.RuleRef(self._place.text.prefix + node.text, node.span, node.argument)
         if node.text not in self._declared:
             self._report_unbound(node, declaration)
@@ -124,7 +128,8 @@ class RuleLowering:
         if lowered.only_empty:
             return _NOTHING_MORE
         priority = self._priorities.get(literal_key(node), 0)
-        return ir.Terminal(nodes.spelling(node), lowered.tree, priority, span=node.span)
+        self._literals.check_used(lowered, node)
+        return terminals(nodes.spelling(node), lowered, priority, node.span)
 
     def _refuse(self, node: nodes.Intersection | nodes.Complement) -> ir.Expr:
         operator = "&" if isinstance(node, nodes.Intersection) else "~"
@@ -137,8 +142,15 @@ class RuleLowering:
         return _NOTHING_MORE
 
 
-def _named_terminal(definition: nodes.Definition, lowered: TerminalRegex) -> ir.Terminal:
-    return ir.Terminal(definition.name, lowered.tree, definition.priority, span=definition.span)
+def terminals(name: str, lowered: TerminalRegex, priority: int, span: Span | None) -> ir.Expr:
+    """A terminal, or one for each pair of conditions that it has on the text around it."""
+    if not lowered.edges:
+        return ir.Terminal(name, lowered.tree, priority, span=span)
+    return terminals_of(lowered.edges, name, priority, span)
+
+
+def _named_terminal(definition: nodes.Definition, lowered: TerminalRegex) -> ir.Expr:
+    return terminals(definition.name, lowered, definition.priority, definition.span)
 
 
 def _priorities(symbols: Symbols) -> dict[Hashable, int]:

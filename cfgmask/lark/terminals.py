@@ -18,13 +18,17 @@ from cfgmask.lark.literals import LiteralError
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.regex_blocks import regex_of_block
 from cfgmask.limits import Limits
-from cfgmask.regex import has_lazy, parse_extended, parse_regex
+from cfgmask.regex import Lexeme, LexemeCase, has_lazy, parse_extended, parse_lexeme, parse_regex
+from cfgmask.regex.derivatives import TooEntangled
+from cfgmask.regex.lexemes import LexemeCombiner, is_empty_by_assertion
 
 
 @dataclass(frozen=True, eq=False)
 class TerminalRegex:
     """A regex and what must be known of it where it is used.
 
+    tree        the texts
+    edges       where they stand only between certain others: which of them between what; their tree is then unused
     depth       levels of nesting that terminals put on top of each other
     only_empty  whether it is certain that nothing but the empty text matches
     pattern     the same as one regex of Python's; None where there is none
@@ -33,11 +37,17 @@ class TerminalRegex:
     """
 
     tree: regex.RegexTree
+    edges: Lexeme = ()
     depth: int = 0
     only_empty: bool = False
     pattern: str | None = None
     is_lazy: bool = False
     is_joined: bool = False
+
+    @property
+    def cases(self) -> Lexeme:
+        """The texts and what they ask of the text around them."""
+        return self.edges or (LexemeCase(self.tree),)
 
 
 _TOKEN_GROUP = re.compile(r"\(\?P?<(?:TEXT_TOKEN|PARAGRAPH_TOKEN|IMAGE)>")
@@ -88,6 +98,14 @@ class TerminalLowering:
 
         return self._whole(nodes.fold(body, combine), body)
 
+    def check_used(self, lowered: TerminalRegex, node: nodes.Expression) -> None:
+        """Report what cannot be a lexeme where `node` uses it as one."""
+        if not is_empty_by_assertion(lowered.edges):
+            return
+        message = "this may match the empty text, depending on what stands around it, which is not supported"
+        help = "let it match one character at least: write `+` for `*`, say"
+        self._problems.error("lark-empty-by-assertion", message, node.span, help=help)
+
     def literal(self, node: nodes.Expression) -> TerminalRegex:
         """The regex of an expression that has no parts."""
         if isinstance(node, nodes.String):
@@ -125,11 +143,10 @@ class TerminalLowering:
         source = node.span.source
         text = source.text[node.body.start : node.body.end]
         try:
-            tree = parse_regex(
+            lexeme = parse_lexeme(
                 text,
                 dialect="python",
                 flags=node.flags,
-                context="lexeme",
                 span=node.body,
                 limits=self._limits,
                 source_name=source.name,
@@ -138,9 +155,8 @@ class TerminalLowering:
         except GrammarError as error:
             self._problems.extend(error.diagnostics)
             return INVALID
-        only_empty = isinstance(tree, regex.Literal) and not tree.data
         pattern = one_regex.of_pattern(node, text)
-        return TerminalRegex(tree, only_empty=only_empty, pattern=pattern, is_lazy=has_lazy(text, node.flags))
+        return replace(_terminal_regex(lexeme), pattern=pattern, is_lazy=has_lazy(text, node.flags))
 
     def _whole(self, lowered: TerminalRegex, node: nodes.Expression) -> TerminalRegex:
         """What is one regex to Lark, as one: lazy quantifiers in it then see all that follows them."""
@@ -153,13 +169,12 @@ class TerminalLowering:
             return INVALID
         try:
             source_name = f"{node.span.source.name}, the terminal as one regex"
-            tree = parse_regex(
-                lowered.pattern, context="lexeme", limits=self._limits, source_name=source_name, named_groups=True
-            )
+            lexeme = parse_lexeme(lowered.pattern, limits=self._limits, source_name=source_name, named_groups=True)
         except GrammarError as error:
             self._problems.extend(error.diagnostics)
             return INVALID
-        return replace(lowered, tree=tree, is_joined=False)
+        made = _terminal_regex(lexeme)
+        return replace(lowered, tree=made.tree, edges=made.edges, is_joined=False)
 
     def with_tokens(self, node: nodes.Pattern) -> ir.Expr | None:
         """What stands in a rule for a pattern some of whose groups are tokens; None for any other pattern."""
@@ -178,6 +193,8 @@ class TerminalLowering:
         if isinstance(node, (nodes.Intersection, nodes.Complement)):
             # Each is a regex of its own.
             parts = [self._whole(part, child) for part, child in zip(parts, nodes.children(node), strict=True)]
+        if any(part.edges for part in parts):
+            return self._combine_edges(node, parts)
         trees = tuple(part.tree for part in parts)
         all_empty = all(part.only_empty for part in parts)
         if isinstance(node, nodes.Sequence):
@@ -201,7 +218,33 @@ class TerminalLowering:
             raise LimitExceeded("max_nesting", self._limits.max_nesting, "terminals inside terminals")
         pattern = one_regex.of_parts(node, [part.pattern for part in parts])
         is_lazy = any(part.is_lazy for part in parts)
-        return TerminalRegex(tree, depth, only_empty, pattern, is_lazy, _is_joined(node, parts))
+        return TerminalRegex(tree, (), depth, only_empty, pattern, is_lazy, _is_joined(node, parts))
+
+    def _combine_edges(self, node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
+        """Terminals of which some look at what stands beside them: at each other first."""
+        if isinstance(node, nodes.Complement):
+            message = "`~` cannot be taken of what looks at the text around it"
+            self._problems.error("lark-complement-of-edges", message, node.span, help="list what may stand there")
+            return INVALID
+        combiner = LexemeCombiner()
+        cases = [part.cases for part in parts]
+        try:
+            if isinstance(node, nodes.Sequence):
+                lexeme = combiner.sequence(cases)
+            elif isinstance(node, nodes.Choice):
+                lexeme = combiner.alternation(cases)
+            elif isinstance(node, nodes.Intersection):
+                lexeme = combiner.intersection(cases)
+            else:
+                assert isinstance(node, nodes.Repeat)
+                lexeme = combiner.repetition(cases[0], node.minimum, node.maximum)
+        except TooEntangled:
+            message = "the assertions here depend on each other in too many ways"
+            help = "write what may stand there as part of one regex"
+            self._problems.error("regex-assertions-too-complex", message, node.span, help=help)
+            return INVALID
+        made = _terminal_regex(lexeme)
+        return replace(self._nested(made.tree, node, parts, made.only_empty), edges=made.edges)
 
     def _refuse(self, node: nodes.SpecialTokens | nodes.Inner) -> TerminalRegex:
         if isinstance(node, nodes.SpecialTokens):
@@ -250,6 +293,13 @@ def _is_joined(node: nodes.Expression, parts: list[TerminalRegex]) -> bool:
         return parts[0].is_lazy
     followed = parts[:-1] if isinstance(node, nodes.Sequence) else []
     return any(part.is_joined for part in parts) or any(part.is_lazy for part in followed)
+
+
+def _terminal_regex(lexeme: Lexeme) -> TerminalRegex:
+    if all(case.is_plain for case in lexeme):
+        tree = lexeme[0].tree if len(lexeme) == 1 else regex.Alternation(tuple(case.tree for case in lexeme))
+        return TerminalRegex(tree, only_empty=isinstance(tree, regex.Literal) and not tree.data)
+    return TerminalRegex(regex.Alternation(tuple(case.tree for case in lexeme)), edges=lexeme)
 
 
 def _used_terminals(definition: nodes.Definition, definitions: Mapping[str, nodes.Definition]) -> list[str]:

@@ -1,9 +1,9 @@
 r"""Patterns to regex trees.
 
-`parse_regex` is the whole interface. Inside, a pattern goes through `parser` (with `groups`, `escapes` and `classes`)
-to the syntax tree of `syntax`, and through `translate` (with `sets`) to a `RegexTree`. What anchors, word boundaries
-and lookaround mean is worked out in `assertions` (with `splits`, `derivatives` and `paths`), and what lazy quantifiers
-mean in `lazy`.
+`parse_regex` and `parse_lexeme` are the whole interface. Inside, a pattern goes through `parser` (with `groups`,
+`escapes` and `classes`) to the syntax tree of `syntax`, and through `translate` (with `sets`) to a `RegexTree`. What
+anchors, word boundaries and lookaround mean is worked out in `assertions` (with `splits`, `derivatives` and `paths`),
+what they ask of the text around a lexeme in `lexemes`, and what lazy quantifiers mean in `lazy`.
 `dialects` holds what differs between Python, Rust and ECMA. `algebra` answers questions about trees.
 """
 
@@ -17,15 +17,26 @@ from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
-from cfgmask.regex.dialects import DialectName, select
+from cfgmask.regex.dialects import Dialect, DialectName, select
 from cfgmask.regex.lazy import is_lazy, without_lazy
+from cfgmask.regex.lexemes import Lexeme, LexemeCase
 from cfgmask.regex.named_groups import NAMED_GROUPS
 from cfgmask.regex.parser import parse
 from cfgmask.regex.problems import Problems
-from cfgmask.regex.tokens import with_tokens
-from cfgmask.regex.translate import Context, translate
+from cfgmask.regex.syntax import Node
+from cfgmask.regex.tokens import TokenContext, with_tokens
+from cfgmask.regex.translate import Context, translate, translate_lexeme
 
-__all__ = ["Context", "DialectName", "has_lazy", "parse_extended", "parse_regex"]
+__all__ = [
+    "Context",
+    "DialectName",
+    "Lexeme",
+    "LexemeCase",
+    "has_lazy",
+    "parse_extended",
+    "parse_lexeme",
+    "parse_regex",
+]
 
 # What may be a lazy quantifier; inside a class it is none.
 _LAZY = re.compile(r"[*+?}]\?")
@@ -47,8 +58,6 @@ def parse_regex(
     dialect      whose syntax and meaning: Python's `re` (with properties, as in `regex`), Rust's `regex`, ECMA-262
     flags        letters as they follow a pattern: i, m, s, x, ..., as far as the dialect has them
     context      "text": the whole text must match. "search": some part of it must, as for `pattern` in JSON Schema.
-                 "lexeme": the whole of a lexeme must, which is a part of some text; assertions that look beyond its
-                 ends are refused, while `^` and `$` mean these ends
     span         where the pattern stands in a larger source (character i at `span.start + i`); None: it is the source
     source_name  the name of that source, where `span` is None
     named_groups whether groups as `(?P<QUOTED_TEXT>)` mean more than grouping; see docs/lark.md
@@ -64,18 +73,34 @@ def parse_regex(
     Cost: linear in the pattern, some 10 ms once for each Unicode property that is used. Counts cost nothing.
     Assertions other than anchors take milliseconds, and are refused as too complex before they take many seconds.
     """
-    _check_size(pattern, limits)
-    place = Span(Source(source_name, pattern), 0, len(pattern)) if span is None else span
-    problems = Problems(place)
-    rules, initial = select(dialect, flags, len(pattern), problems)
-    if named_groups:
-        rules = replace(rules, named_groups=NAMED_GROUPS)
-    syntax = parse(pattern, rules, initial, problems, limits)
-    if context == "lexeme":
-        syntax = without_lazy(syntax, problems)
+    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups)
     tree = translate(syntax, rules, context, problems)
     problems.raise_if_any()
     return tree
+
+
+def parse_lexeme(
+    pattern: str,
+    *,
+    dialect: DialectName = "python",
+    flags: str = "",
+    span: Span | None = None,
+    limits: Limits = Limits(),  # noqa: B008  # immutable
+    source_name: str = "<pattern>",
+    named_groups: bool = False,
+) -> Lexeme:
+    r"""The texts that `pattern` matches somewhere in a larger text, and what they ask of the text around them.
+
+    Assertions look at the whole of that text, as in `re.compile(pattern).match(text, pos)`: `(?<!a)b` at what stands
+    before the lexeme, `\bif\b` at both sides; `^` is the start of the text, and `$` its end.
+    The cases are one for each pair of conditions, none of which says nothing: a pattern without assertions at its edges
+    has one case, without conditions.
+    Arguments, errors and cost are those of `parse_regex`.
+    """
+    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups)
+    lexeme = translate_lexeme(without_lazy(syntax, problems), rules, problems)
+    problems.raise_if_any()
+    return lexeme
 
 
 def parse_extended(
@@ -83,19 +108,16 @@ def parse_extended(
     *,
     dialect: DialectName = "python",
     flags: str = "",
-    context: Context = "text",
+    context: TokenContext = "text",
     span: Span,
     limits: Limits = Limits(),  # noqa: B008  # immutable
 ) -> ir.Expr:
     """What a rule that is `pattern` holds: a terminal, or terminals and tokens where a group is a token.
 
+    context  what a pattern without tokens is: a whole text, or a lexeme in some text
     Everything else is as in `parse_regex` with `named_groups`.
     """
-    _check_size(pattern, limits)
-    problems = Problems(span)
-    rules, initial = select(dialect, flags, len(pattern), problems)
-    rules = replace(rules, named_groups=NAMED_GROUPS)
-    syntax = parse(pattern, rules, initial, problems, limits)
+    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, "", True)
     if context == "lexeme" and is_lazy(syntax):
         message = "a lazy repetition beside groups that are tokens is not supported"
         problems.report("lazy-with-tokens", 0, len(pattern), message, "write what it may hold as a class")
@@ -104,10 +126,24 @@ def parse_extended(
     return expr
 
 
-def _check_size(pattern: str, limits: Limits) -> None:
+def _parsed(
+    pattern: str,
+    dialect: DialectName,
+    flags: str,
+    span: Span | None,
+    limits: Limits,
+    source_name: str,
+    named_groups: bool,
+) -> tuple[Problems, Node, Dialect]:
     size = len(pattern.encode(errors="surrogatepass"))
     if size > limits.max_source_bytes:
         raise LimitExceeded("max_source_bytes", limits.max_source_bytes, f"a regex of {size} bytes")
+    place = Span(Source(source_name, pattern), 0, len(pattern)) if span is None else span
+    problems = Problems(place)
+    rules, initial = select(dialect, flags, len(pattern), problems)
+    if named_groups:
+        rules = replace(rules, named_groups=NAMED_GROUPS)
+    return problems, parse(pattern, rules, initial, problems, limits), rules
 
 
 def has_lazy(pattern: str, flags: str = "") -> bool:

@@ -65,6 +65,18 @@ class Combiner:
         """Any of the parts."""
         return self._merged(case for part in parts for case in part)
 
+    def intersection(self, parts: Sequence[Meaning]) -> Meaning:
+        """What is a text of each of the parts, where it stands."""
+        found = parts[0]
+        for part in parts[1:]:
+            found = self._merged(self._common(left, right) for left in found for right in part)
+        return found
+
+    def _common(self, left: Case, right: Case) -> Case:
+        both = self._splitter.both
+        sides = both(left.before, right.before), both(left.tree, right.tree), both(left.after, right.after)
+        return Case(*sides, left.origins | right.origins)
+
     def sequence(self, parts: Sequence[Part]) -> Meaning:
         """The parts in order."""
         joined = self.joined(parts)
@@ -127,6 +139,10 @@ class Combiner:
         """The empty text between two conditions, of any pair of them; `node` where what is beside a lexeme matters."""
         origins = frozenset() if node is None else frozenset([node])
         return self._merged(Case(before, EMPTY_TEXT, after, origins) for before, after in sides)
+
+    def reversal(self, tree: RegexTree) -> RegexTree:
+        """The texts of a condition read backwards."""
+        return self._splitter.reversal(tree)
 
     def beginning(self, members: CharClass) -> RegexTree:
         """The condition that a character of a class comes next, in the direction of the condition."""

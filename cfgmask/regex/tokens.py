@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal as OneOf
 from typing import TypeAlias
 
 from cfgmask.diagnostics import Span
 from cfgmask.grammar import ir
 from cfgmask.regex.dialects import Dialect
+from cfgmask.regex.lexemes import is_empty_by_assertion, terminals_of
 from cfgmask.regex.named_groups import TOKEN_GROUPS
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.syntax import Anchor, Atomic, Choice, Group, Lookaround, Node, Repeat, Sequence, children, fold
-from cfgmask.regex.translate import Context, translate
+from cfgmask.regex.translate import translate, translate_lexeme
+
+TokenContext: TypeAlias = OneOf["text", "lexeme"]
 
 _Piece: TypeAlias = Node | ir.TokenSet | ir.Sequence | ir.Choice | ir.Repeat
 """A node without tokens, or what stands for one that has some."""
@@ -19,17 +23,17 @@ _EXPRESSIONS = (ir.TokenSet, ir.Sequence, ir.Choice, ir.Repeat)
 
 
 def with_tokens(
-    pattern: str, root: Node, dialect: Dialect, context: Context, span: Span, problems: Problems
+    pattern: str, root: Node, dialect: Dialect, context: TokenContext, span: Span, problems: Problems
 ) -> ir.Expr:
     """What a rule that is the pattern holds; `context` is that of a pattern without tokens. Linear.
 
-    Between tokens stand whole lexemes, so assertions that look past the next token are reported.
+    Between tokens stand whole lexemes; what their assertions see of a token is that it has no text.
     """
     return _Splitter(pattern, dialect, context, span, problems).split(root)
 
 
 class _Splitter:
-    def __init__(self, pattern: str, dialect: Dialect, context: Context, span: Span, problems: Problems) -> None:
+    def __init__(self, pattern: str, dialect: Dialect, context: TokenContext, span: Span, problems: Problems) -> None:
         self._pattern = pattern
         self._dialect = dialect
         self._context = context
@@ -85,10 +89,16 @@ class _Splitter:
     def _expr(self, piece: _Piece) -> ir.Expr:
         return piece if isinstance(piece, _EXPRESSIONS) else self._terminal(piece, "lexeme")
 
-    def _terminal(self, node: Node, context: Context) -> ir.Expr:
+    def _terminal(self, node: Node, context: TokenContext) -> ir.Expr:
         place = self._span.within(node.start, node.end)
-        tree = translate(node, self._dialect, context, self._problems)
-        return ir.Terminal(self._pattern[node.start : node.end], tree, span=place)
+        name = self._pattern[node.start : node.end]
+        if context == "text":
+            return ir.Terminal(name, translate(node, self._dialect, context, self._problems), span=place)
+        lexeme = translate_lexeme(node, self._dialect, self._problems)
+        if is_empty_by_assertion(lexeme):
+            message = "what stands beside a token may be empty here, depending on the text around it"
+            self._report(node, message, "let it match one character at least")
+        return terminals_of(lexeme, name, span=place)
 
     def _refuse_anchors(self, root: Node) -> None:
         pending = [root]

@@ -11,6 +11,7 @@ from cfgmask.regex.assertions import Combiner, Part, Tempered
 from cfgmask.regex.cases import END, NO_TEXT, START, Meaning, is_plain, plain
 from cfgmask.regex.derivatives import TooEntangled
 from cfgmask.regex.dialects import Dialect
+from cfgmask.regex.lexemes import Lexeme, LexemeCase, lexeme_of
 from cfgmask.regex.named_groups import (
     LIST_GROUPS,
     TEXT_GROUPS,
@@ -46,7 +47,7 @@ from cfgmask.regex.syntax import (
 )
 from cfgmask.regex.trees import TreeBuilder
 
-Context: TypeAlias = Literal["text", "search", "lexeme"]
+Context: TypeAlias = Literal["text", "search"]
 
 # What a node means, as parts in order. They are put together where the whole sequence is known: next to the end of a
 # text, an assertion is met by an intersection, without taking apart what stands there.
@@ -64,6 +65,11 @@ def translate(root: Node, dialect: Dialect, context: Context, problems: Problems
     return _Translator(dialect, problems).translate(root, context)
 
 
+def translate_lexeme(root: Node, dialect: Dialect, problems: Problems) -> Lexeme:
+    """The texts that match as a lexeme in a larger text, and what they ask of that. Otherwise as `translate`."""
+    return _Translator(dialect, problems).lexeme(root)
+
+
 class _Translator:
     def __init__(self, dialect: Dialect, problems: Problems) -> None:
         self._dialect = dialect
@@ -75,11 +81,30 @@ class _Translator:
         self._cased: dict[tuple[str, bool], RegexTree] = {}
 
     def translate(self, root: Node, context: Context) -> RegexTree:
-        branches = [fold(branch, self._below, self._combine) for branch in _branches(root)]
-        if context == "lexeme":
-            self._check_edges(root, branches)
+        branches = self._folded(root)
         nothing: RegexTree = NOTHING
         return self._bounded(root, lambda: self._whole(branches, context), nothing)
+
+    def _folded(self, root: Node) -> list[_Parts]:
+        return [fold(branch, self._below, self._combine) for branch in _branches(root)]
+
+    def lexeme(self, root: Node) -> Lexeme:
+        branches = self._folded(root)
+        meaning = self._bounded(root, lambda: self._combiner.alternation(self._evaluated(branches)), NO_TEXT)
+        if is_plain(meaning):
+            return (LexemeCase(self._bounded(root, lambda: self._whole(branches, "text"), meaning[0].tree)),)
+        if any(_is_guard(node) for case in meaning for node in case.origins):
+            return self._guarded(root, branches, meaning)
+        return lexeme_of(meaning, self._combiner)
+
+    def _guarded(self, root: Node, branches: SequenceOf[_Parts], meaning: Meaning) -> Lexeme:
+        """With guards of lazy repetitions at the edges, which see nothing beyond the lexeme."""
+        conditional = [case for case in meaning if not case.is_plain]
+        if not all(case.origins and all(map(_is_guard, case.origins)) for case in conditional):
+            message = "a lazy repetition and an assertion meet at an edge here, which is not supported"
+            help = "write what the repetition may hold as a class"
+            self._problems.report("assertions-too-complex", root.start, root.end, message, help)
+        return (LexemeCase(self._bounded(root, lambda: self._whole(branches, "text"), meaning[0].tree)),)
 
     def _whole(self, branches: SequenceOf[_Parts], context: Context) -> RegexTree:
         # Branches with assertions one by one: a search for `^a|b` then needs no text before `a`.
@@ -218,22 +243,6 @@ class _Translator:
         look = self._combiner.lookbehind if node.behind else self._combiner.lookahead
         return look(body, node.negated, node)
 
-    def _check_edges(self, root: Node, branches: SequenceOf[_Parts]) -> None:
-        """Report the assertions whose outcome what stands next to a lexeme may change."""
-        meaning = self._bounded(root, lambda: self._combiner.alternation(self._evaluated(branches)), NO_TEXT)
-        found: set[Node] = set()
-        for case in meaning:
-            behind = case.after in (ANY_TEXT, EMPTY_TEXT) or case.after is self._newline_at_end
-            if not behind or case.before not in (ANY_TEXT, EMPTY_TEXT):
-                found |= case.origins
-        for node in found:
-            if isinstance(node, Lookaround) and node.is_guard:
-                continue
-            what = _describe(node)
-            message = f"this {what} may depend on what stands next to the terminal, which is not supported"
-            help = "put what it looks at into the same regex"
-            self._problems.report(what.replace(" ", "-"), node.start, node.end, message, help)
-
     def _bounded(self, node: Node, work: Callable[[], _R], instead: _R) -> _R:
         """The result of some work, or `instead` and a report that names `node`."""
         try:
@@ -269,7 +278,5 @@ def _is_simple(parts: _Parts) -> bool:
     return not parts or (len(parts) == 1 and not isinstance(parts[0], Tempered) and is_plain(parts[0]))
 
 
-def _describe(node: Node) -> str:
-    if isinstance(node, Lookaround):
-        return "lookbehind" if node.behind else "lookahead"
-    return "word boundary" if isinstance(node, WordBoundary) else "multi-line anchor"
+def _is_guard(node: Node) -> bool:
+    return isinstance(node, Lookaround) and node.is_guard

@@ -1,6 +1,6 @@
 """Tables of grammars with hand-checked answers, run through the oracle and through every path of the core."""
 
-from tests.cases import ignoring, lexing, parsing, tokens
+from tests.cases import edges, ignoring, lexing, parsing, tokens
 
-TEXT_CASES = [*lexing.CASES, *parsing.CASES, *ignoring.CASES]
+TEXT_CASES = [*lexing.CASES, *parsing.CASES, *ignoring.CASES, *edges.CASES]
 TOKEN_CASES = tokens.CASES

@@ -74,6 +74,12 @@ def test_fresh_masks_are_the_oracles(problem: Problem) -> None:
     walk(problem, fresh=True)
 
 
+@given(problems(GrammarShape(conditions=True)), st.booleans())
+@discards_undecided
+def test_conditions_are_the_oracles(problem: Problem, fresh: bool) -> None:
+    walk(problem, fresh=fresh)
+
+
 @given(list_problems(), st.booleans())
 @discards_undecided
 def test_distinct_values_are_the_oracles(problem: Problem, fresh: bool) -> None:

@@ -44,7 +44,7 @@ class GrammarMaker {
     const bool ignore_initial = source_.flip();
     const bool ignore_final = source_.flip();
     auto compiled = builder_.build(nonterminals_[0], scopes_[0], complete, ignore_initial, ignore_final);
-    return {std::move(compiled), complete && !has_priorities_};
+    return {std::move(compiled), complete && !has_priorities_ && !has_conditions_};
   }
 
  private:
@@ -61,7 +61,16 @@ class GrammarMaker {
     const int32_t priority = source_.below(8) == 0 ? 1 : 0;
     has_priorities_ |= priority != 0;
     const bool lazy = source_.below(5) == 0;
-    return builder_.terminal(make_regex(), random_of(scopes_), priority, "terminal", false, false, lazy);
+    const auto around = lazy ? GrammarBuilder::Around() : make_around();
+    return builder_.terminal(make_regex(), random_of(scopes_), priority, "terminal", false, false, lazy, around);
+  }
+
+  GrammarBuilder::Around make_around() {
+    GrammarBuilder::Around around;
+    if (source_.below(8) == 0) around.before = make_regex();
+    if (source_.below(8) == 0) around.after = make_regex();
+    has_conditions_ |= around.before || around.after;
+    return around;
   }
 
   uint32_t make_token_set() {
@@ -119,6 +128,7 @@ class GrammarMaker {
   std::vector<uint32_t> nonterminals_;
   std::vector<uint32_t> symbols_;
   bool has_priorities_ = false;
+  bool has_conditions_ = false;
 };
 
 }  // namespace

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 
 from cfgmask.grammar.regex_tree import RegexTree
-from cfgmask.regex import algebra
+from cfgmask.regex import algebra, parse_lexeme, parse_regex
 from tests.regex import tree_matcher
+
+# The ways to read a pattern.
+READERS = [parse_regex, partial(parse_regex, context="search"), parse_lexeme]
 
 HAS_CORE = find_spec("cfgmask._core") is not None
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfgmask.errors import GrammarError
-from cfgmask.regex import parse_regex
+from cfgmask.regex import parse_lexeme, parse_regex
 from cfgmask.regex.algebra import RegexAlgebra
 
 
@@ -21,8 +21,14 @@ def texts(alphabet: str, longest: int) -> list[str]:
 
 
 def language(pattern: str, candidates: list[str], flags: str = "") -> list[str]:
-    tree, algebra = parse_regex(pattern, flags=flags, context="lexeme"), RegexAlgebra()
-    return [text for text in candidates if algebra.matches(tree, text.encode())]
+    """The texts that are a lexeme with nothing around it."""
+    algebra = RegexAlgebra()
+    trees = [
+        case.tree
+        for case in parse_lexeme(pattern, flags=flags)
+        if all(side is None or algebra.matches(side, b"") for side in (case.before, case.after))
+    ]
+    return [text for text in candidates if any(algebra.matches(tree, text.encode()) for tree in trees)]
 
 
 def found_by_re(pattern: str, candidates: list[str], flags: int = 0) -> list[str]:
@@ -171,5 +177,5 @@ REFUSED = {
 @pytest.mark.parametrize(("pattern", "code"), REFUSED.items())
 def test_refused(pattern: str, code: str) -> None:
     with pytest.raises(GrammarError) as caught:
-        parse_regex(pattern, context="lexeme")
+        parse_lexeme(pattern)
     assert [problem.code for problem in caught.value.diagnostics] == [code]

@@ -139,34 +139,6 @@ def test_refused_in_a_search_as_well() -> None:
     assert refusals(r"^(a)\1", "ecma", context="search") == [("regex-backreference", 4, 6)]
 
 
-@pytest.mark.parametrize(
-    ("flags", "pattern", "expected"),
-    [
-        ("", "a(?=b)", [("lookahead", 1, 6)]),
-        ("", "a(?!b)|c", [("lookahead", 1, 6)]),
-        ("", "(?<=a)b", [("lookbehind", 0, 6)]),
-        ("", "(?:(?!ab)[a-z])*", [("lookahead", 3, 9)]),
-        ("", "(?:a(?=b))*c", []),
-        ("", r"\ba\b", [("word-boundary", 0, 2), ("word-boundary", 3, 5)]),
-        ("", r"a*\Bb", [("word-boundary", 2, 4)]),
-        ("", r"a\B-?b", []),
-        ("m", "^a$", [("multi-line-anchor", 0, 1), ("multi-line-anchor", 2, 3)]),
-        ("m", r"a$\n^b", []),
-        ("", "^(?!-)[a-z-]+$", []),
-        ("", r'"(?:(?!").)*"', []),
-        ("", r'".*?(?<!\\)(?:\\\\)*"', []),
-        ("", "(?!a$)a", [("lookahead", 0, 6)]),
-        ("", "(?!a$)ab", []),
-    ],
-)
-def test_a_lexeme_has_unknown_neighbours(flags: str, pattern: str, expected: list[tuple[str, int, int]]) -> None:
-    if not expected:
-        parse_regex(pattern, flags=flags, context="lexeme")
-        return
-    found = [(f"regex-{code}", start, end) for code, start, end in expected]
-    assert refusals(pattern, "python", flags, context="lexeme") == found
-
-
 def test_a_span_places_the_pattern_in_a_larger_source() -> None:
     source = Source("x.lark", 'start: "a"\nWORD: /a(b/\n')
     with pytest.raises(GrammarError) as caught:

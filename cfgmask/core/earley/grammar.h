@@ -35,6 +35,15 @@ struct Suffix {
   std::string capture;  // under this name the text of the end is captured, if it is not empty
 };
 
+inline constexpr uint32_t kNoCondition = UINT32_MAX;
+
+// What a lexeme asks of the text around it.
+struct Conditions {
+  uint32_t before = kNoCondition;     // index into Grammar::befores: all of the text before it is one of these
+  RegexId after = RegexStore::all();  // all of the text after it is
+  friend auto operator<=>(const Conditions&, const Conditions&) = default;
+};
+
 struct Terminal {
   RegexId regex;          // without the empty text
   bool nullable = false;  // whether the grammar's regex matched the empty text too
@@ -48,6 +57,7 @@ struct Terminal {
   // lexer: longest. Where it is complete the lexeme ends, and terminals that are not lazy drop out.
   bool lazy = false;
   std::optional<Suffix> suffix;
+  Conditions around;
 };
 
 struct TokenSet {
@@ -58,7 +68,11 @@ struct TokenSet {
 
 // What may be skipped before the terminals of one grammar (a %json block has a scope of its own).
 struct Scope {
-  std::optional<RegexId> ignore;
+  struct Ignored {
+    RegexId regex;
+    Conditions around;
+  };
+  std::vector<Ignored> ignored;
   bool ignore_once = false;  // at most one skip in a gap
 };
 
@@ -117,7 +131,9 @@ struct Grammar {
   std::vector<SetBounds> set_bounds;
   Symbol start;
   uint32_t start_scope = 0;
-  bool complete = false;  // lexer: every segmentation instead of the longest match
+  std::vector<RegexId> befores;  // what terminals may ask of the text before them
+  bool has_conditions = false;   // some terminal asks something of the text around it
+  bool complete = false;         // lexer: every segmentation instead of the longest match
   bool ignore_initial = true;
   bool ignore_final = true;
 

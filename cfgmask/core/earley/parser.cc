@@ -321,7 +321,7 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       }
       if (regex == RegexStore::nothing()) return;
       closing.set.edges.push_back(
-          {regex, terminal.priority, here.head.index(), false, {at, item.continuation, item.gap}});
+          {regex, terminal.priority, here.head.index(), false, {at, item.continuation, item.gap}, terminal.around});
       return;
     }
     case SymbolKind::kTokenSet:
@@ -491,7 +491,7 @@ void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& cl
 void Parser::add_ignores(ItemSet& set) const {
   std::vector<bool> may_skip(grammar_.scopes.size(), false);
   auto see = [&](uint32_t scope, const Item& item) {
-    if (item.gap != Gap::kSkippedOnce && grammar_.scopes[scope].ignore) may_skip[scope] = true;
+    if (item.gap != Gap::kSkippedOnce && !grammar_.scopes[scope].ignored.empty()) may_skip[scope] = true;
   };
   for (const auto& edge : set.edges) see(scope_of(edge), edge.item);
   for (const auto& edge : set.token_edges) see(grammar_.token_sets[edge.token_set].scope, edge.item);
@@ -499,7 +499,10 @@ void Parser::add_ignores(ItemSet& set) const {
     for (const Item& item : set.accepts) see(grammar_.start_scope, item);
   }
   for (uint32_t scope = 0; scope < may_skip.size(); ++scope) {
-    if (may_skip[scope]) set.edges.push_back({*grammar_.scopes[scope].ignore, 0, scope, true, {}});
+    if (!may_skip[scope]) continue;
+    for (const Scope::Ignored& ignored : grammar_.scopes[scope].ignored) {
+      set.edges.push_back({ignored.regex, 0, scope, true, {}, ignored.around});
+    }
   }
 }
 
@@ -520,11 +523,11 @@ void Parser::end_at_lazy(ItemSet& set) {
   std::erase_if(set.edges, [&](const auto& edge) { return regexes_.is_empty(edge.regex); });
 }
 
-// Edges of equal regex and priority are one slot, in an order that depends on the regexes alone, so that equal sets of
-// live regexes are one lexer state whatever the grammar around them.
+// Edges of equal regex, priority and conditions are one slot, in an order that depends on the regexes alone, so that
+// equal sets of live regexes are one lexer state whatever the grammar around them.
 void Parser::make_slots(ItemSet& set) {
   auto key = [](const ItemSet::Edge& e) {
-    return std::tuple(e.regex, e.priority, e.is_ignore, e.source, e.item.packed());
+    return std::tuple(e.regex, e.priority, e.around, e.is_ignore, e.source, e.item.packed());
   };
   auto less = [&](const auto& a, const auto& b) { return key(a) < key(b); };
   auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
@@ -533,8 +536,10 @@ void Parser::make_slots(ItemSet& set) {
   std::vector<RegexId> terminals;
   for (uint32_t i = 0; i < set.edges.size(); ++i) {
     const ItemSet::Edge& edge = set.edges[i];
-    if (i == 0 || set.edges[i - 1].regex != edge.regex || set.edges[i - 1].priority != edge.priority) {
-      set.slots.push_back({i, i, edge.priority});
+    const ItemSet::Edge& last = set.edges[i == 0 ? 0 : i - 1];
+    if (i == 0 || last.regex != edge.regex || last.priority != edge.priority || last.around != edge.around) {
+      set.slots.push_back({i, i, edge.priority, edge.around});
+      set.asks_before = set.asks_before || edge.around.before != kNoCondition;
       terminals.push_back(edge.regex);
     }
     set.slots.back().last_edge = i + 1;

@@ -78,6 +78,7 @@ struct ItemSet {
     uint32_t source = 0;  // index of a terminal; or of a scope if is_ignore
     bool is_ignore = false;
     Item item;
+    Conditions around;
   };
   struct TokenEdge {
     uint32_t token_set;
@@ -87,13 +88,15 @@ struct ItemSet {
     uint32_t first_edge;
     uint32_t last_edge;
     int32_t priority;
+    Conditions around;
   };
 
   std::vector<Edge> edges;  // grouped by slot
   std::vector<Slot> slots;
   std::vector<TokenEdge> token_edges;
   std::vector<Item> accepts;  // the items that stand for the end of the start symbol, if it may be here
-  LexerStateId start;         // the lexer's state before the next lexeme
+  LexerStateId start;         // the lexer's state before the next lexeme, if every condition on what is before it holds
+  bool asks_before = false;   // there is such a condition
   bool tracks = false;        // a distinct terminal may come: the text of the next lexeme counts
 
   bool accepting() const { return !accepts.empty(); }

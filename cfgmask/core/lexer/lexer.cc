@@ -17,6 +17,19 @@ LexerStateId Lexer::start(std::span<const RegexId> terminals) {
   return intern(scratch_);
 }
 
+LexerStateId Lexer::start(LexerStateId all, std::span<const uint32_t> slots) {
+  scratch_.assign(1, 1);
+  size_t next = 0;
+  const Words pairs = residuals(all);
+  for (size_t i = 0; i < pairs.size() && next < slots.size(); i += 2) {
+    if (pairs[i] != slots[next]) continue;
+    scratch_.push_back(pairs[i]);
+    scratch_.push_back(pairs[i + 1]);
+    ++next;
+  }
+  return intern(scratch_);
+}
+
 LexerStateId Lexer::inside(uint32_t slot, RegexId residual) {
   const uint32_t key[] = {0, slot, residual.value};
   return intern(key);

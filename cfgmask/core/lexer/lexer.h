@@ -40,11 +40,13 @@ class Lexer {
 
   // The boundary state in which slot i has the residual terminals[i]. No terminal may be nullable.
   LexerStateId start(std::span<const RegexId> terminals);
+  // The same with some slots alone. `slots` are those of another boundary state, in their order.
+  LexerStateId start(LexerStateId all, std::span<const uint32_t> slots);
 
   // The state inside a lexeme in which `slot` alone is live.
   LexerStateId inside(uint32_t slot, RegexId residual);
-  SlotSetId slot_set(uint32_t slot) { return slot_set({&slot, 1}); }
-  SlotSetId slot_set(std::span<const uint32_t> slots) { return SlotSetId(slot_sets_.intern(slots).first); }
+  SlotSetId slot_set(uint32_t slot) { return slot_set(Words{&slot, 1}); }
+  SlotSetId slot_set(Words slots) { return SlotSetId(slot_sets_.intern(slots).first); }
 
   // The residuals that can take b; the others drop out. dead() if there is none.
   LexerStateId next(LexerStateId state, unsigned b) {

@@ -84,6 +84,7 @@ class LexerTables {
   std::shared_ptr<const LexerTable> get(LexerStateId state);
   // By a plain walk whatever the state, and not remembered; what the other ways are tested against.
   std::shared_ptr<const LexerTable> walk(LexerStateId state);
+  SegmentAnswers& segment_answers() { return *segment_answers_; }
   // Forgets all tables if they have grown over the bound.
   void trim(size_t max_bytes);
   void clear();

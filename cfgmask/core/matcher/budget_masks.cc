@@ -191,7 +191,9 @@ uint32_t BudgetMasks::number(const Configuration& at) {
 // kNoLength where only a walk of all tokens can tell.
 uint32_t BudgetMasks::compute_enough(StateId state) {
   const auto all = grammar_.configurations(state);
-  if (all.size() > 1 || grammar_.grammar_.complete || grammar_.expects_token_set(state)) return kNoLength;
+  const Grammar& grammar = grammar_.grammar_;
+  if (all.size() > 1 || grammar.complete || grammar.has_conditions || grammar_.expects_token_set(state))
+    return kNoLength;
   if (tracks_value(state)) return enough_for_value(state);
   const uint32_t in_lexeme = enough_in_lexeme(all[0]);
   return in_lexeme < kNoLength ? std::max(in_lexeme, enough_at_exits(all[0])) : kNoLength;
@@ -236,7 +238,7 @@ std::optional<BudgetMasks::InStrings> BudgetMasks::enough_in_strings(const Confi
       if ((chosen >> i) & 1) matched.push_back(slots[i]);
     }
     const ItemSetId after = grammar_.parser_.scan(at.items, store.lexer.slot_set(matched));
-    out.tokens = std::max(out.tokens, number(grammar_.stepper_.at_boundary(after)));
+    out.tokens = std::max(out.tokens, number(grammar_.stepper_.at_boundary({after, at.around})));
   }
   out.tokens = add_lengths(out.tokens, farthest);
   return out;
@@ -262,16 +264,16 @@ uint32_t BudgetMasks::search_lexeme(const Configuration& from, const ByteSet& kn
       seen.insert(next.value, 0);
       if (!store.lexer.can_continue(next)) {
         const auto after = grammar_.parser_.scan(from.items, store.lexer.matched(next));
-        most = std::max(most, number(grammar_.stepper_.at_boundary(after)));
+        most = std::max(most, number(grammar_.stepper_.at_boundary({after, from.around})));
       } else {
-        most = std::max(most, number({from.items, next, from.text}));
+        most = std::max(most, number({from.items, next, from.text, from.around}));
         residuals.push_back(next);
       }
     }
   }
   if (most == kNoLength) residuals.resize(1);
   for (LexerStateId residual : residuals) {
-    const StateId state = grammar_.intern({{from.items, residual, from.text}});
+    const StateId state = grammar_.intern({{from.items, residual, from.text, from.around}});
     if (!enough_inside_.find(state.value)) enough_inside_.insert(state.value, most);
   }
   return most;
@@ -297,7 +299,8 @@ uint32_t BudgetMasks::enough_at_exits(const Configuration& at) {
   };
   std::vector<Frame> stack;
   table->for_each_exit([&](const LexerTable::Exit& exit) {
-    const Configuration boundary = grammar_.stepper_.at_boundary(grammar_.parser_.scan(at.items, exit.matched));
+    const Configuration boundary =
+        grammar_.stepper_.at_boundary({grammar_.parser_.scan(at.items, exit.matched), at.around});
     const ByteSet& first = grammar_.store_->lexer.first(boundary.lexer);
     for (uint32_t top = exit.first; top < exit.last; top = trie.end(top)) {
       if (!first.has(trie.byte(top))) continue;

@@ -1,6 +1,7 @@
 // Captures are not part of a state: they are found when they are asked for, by reading the text of a matcher again.
 // That makes them right after any rollback, and costs nothing else.
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,10 +16,10 @@ namespace {
 // Reads a text and keeps which item sets it led to.
 class ChartBuilder {
  public:
-  ChartBuilder(Parser& parser, Lexer& lexer, bool complete)
-      : parser_(parser), lexer_(lexer), stepper_(parser, lexer, &log_), complete_(complete) {
+  ChartBuilder(Parser& parser, Lexer& lexer, Stepper& stepper, Configuration start, bool complete)
+      : parser_(parser), lexer_(lexer), stepper_(stepper), complete_(complete) {
     Derivation::begin(parser, chart_);
-    readings_.push_back({stepper_.at_boundary(parser.start()), static_cast<uint32_t>(chart_.nodes.size() - 1)});
+    readings_.push_back({start, static_cast<uint32_t>(chart_.nodes.size() - 1)});
   }
 
   void take_bytes(std::string_view text) {
@@ -45,10 +46,9 @@ class ChartBuilder {
   // it has come to.
   std::pair<uint32_t, Item> last() {
     for (const Reading& reading : readings_) {
-      const auto node = node_at_end(reading);
-      if (!node) continue;
-      const ItemSet& set = parser_.at(chart_.nodes[*node].items);
-      if (set.accepting()) return {*node, set.accepts[0]};
+      for (const End& end : ends(reading)) {
+        if (stepper_.may_end(end.at)) return {end.node, parser_.at(end.at.items).accepts[0]};
+      }
     }
     return {readings_[0].node, live_item(readings_[0].at)};
   }
@@ -57,6 +57,15 @@ class ChartBuilder {
   struct Reading {
     Configuration at;
     uint32_t node;  // where its lexeme begins
+  };
+  struct End {
+    Boundary at;
+    uint32_t node;
+  };
+  // Lexemes and tokens that lead to one item set.
+  struct United {
+    std::vector<ItemSetId> sets;
+    std::vector<Chart::Lexeme> incoming;
   };
 
   uint32_t add_node(ItemSetId items, size_t position, std::vector<Chart::Lexeme> incoming) {
@@ -77,53 +86,61 @@ class ChartBuilder {
   }
 
   void step_longest(const Reading& reading, unsigned b, std::vector<Reading>& next) {
-    log_.clear();
-    const auto to = stepper_.longest(reading.at, b);
-    if (!to) return;
-    uint32_t node = reading.node;
-    for (const EndedLexeme& ended : log_)
-      node = add_node(ended.to, position_ + (ended.with_byte ? 1 : 0), {{node, ended.matched, ended.text}});
-    next.push_back({*to, node});
+    stepper_.longest(
+        reading.at, reading.node, b,
+        [&](uint32_t node, const Configuration& lexeme, const Ended& ended, bool with_byte) {
+          return add_node(ended.to.items, position_ + (with_byte ? 1 : 0), {{node, ended.matched, lexeme.text}});
+        },
+        [&](const Configuration& to, uint32_t node) { next.push_back({to, node}); });
   }
 
   void step_complete(unsigned b, std::vector<Reading>& next) {
-    std::vector<Configuration> inside;
-    std::vector<ItemSetId> ends;
-    std::vector<Chart::Lexeme> incoming;
+    std::map<SurroundingsId, United> united;
     for (const Reading& reading : readings_) {
-      log_.clear();
-      const size_t first = inside.size();
-      stepper_.complete(reading.at, b, inside, ends);
-      for (size_t i = first; i < inside.size(); ++i) next.push_back({inside[i], reading.node});
-      for (const EndedLexeme& ended : log_) incoming.push_back({reading.node, ended.matched, ended.text});
+      std::vector<Ended> ended;
+      if (auto inside = stepper_.complete(reading.at, b, ended)) next.push_back({*inside, reading.node});
+      const TextId text = stepper_.longer(reading.at.text, b);
+      for (const Ended& each : ended) {
+        united[each.to.around].sets.push_back(each.to.items);
+        united[each.to.around].incoming.push_back({reading.node, each.matched, text});
+      }
     }
-    if (ends.empty()) return;
-    const ItemSetId items = parser_.unite(ends);
-    next.push_back({stepper_.at_boundary(items), add_node(items, position_ + 1, std::move(incoming))});
+    for (auto& [around, lexemes] : united) {
+      const ItemSetId items = parser_.unite(lexemes.sets);
+      const Configuration at = stepper_.at_boundary({items, around});
+      next.push_back({at, add_node(items, position_ + 1, std::move(lexemes.incoming))});
+    }
+    std::erase_if(next, [&](const Reading& reading) { return !stepper_.is_open(reading.at); });
   }
 
   std::vector<Reading> read_by_id(TokenId token, size_t length) {
-    std::vector<ItemSetId> sets;
-    std::vector<Chart::Lexeme> incoming;
+    std::map<SurroundingsId, United> united;
     for (const Reading& reading : readings_) {
-      const auto node = node_at_end(reading);
-      if (!node) continue;
-      sets.push_back(chart_.nodes[*node].items);
-      incoming.push_back({*node, Lexer::no_slots(), SeenValues::no_text(), token});
+      for (const End& end : ends(reading)) {
+        united[end.at.around].sets.push_back(end.at.items);
+        united[end.at.around].incoming.push_back({end.node, Lexer::no_slots(), SeenValues::no_text(), token});
+      }
     }
-    const auto items = parser_.scan_token(sets, token);
-    if (!items) return {};
-    return {{stepper_.at_boundary(*items), add_node(*items, position_ + length, std::move(incoming))}};
+    std::vector<Reading> found;
+    for (auto& [around, before] : united) {
+      const auto items = parser_.scan_token(before.sets, token);
+      if (!items) continue;
+      const Configuration at = stepper_.at_boundary({*items, around});
+      if (stepper_.is_open(at)) found.push_back({at, add_node(*items, position_ + length, std::move(before.incoming))});
+    }
+    return found;
   }
 
-  // The node at which a lexeme ends here.
-  std::optional<uint32_t> node_at_end(const Reading& reading) {
-    if (lexer_.is_boundary(reading.at.lexer)) return reading.node;
-    if (complete_) return std::nullopt;  // what may end here has done so, in another reading
-    log_.clear();
-    const auto items = stepper_.item_set_at_end(reading.at);
-    if (!items) return std::nullopt;
-    return add_node(*items, position_, {{reading.node, log_[0].matched, log_[0].text}});
+  // Where a lexeme ends here.
+  std::vector<End> ends(const Reading& reading) {
+    if (lexer_.is_boundary(reading.at.lexer)) return {{{reading.at.items, reading.at.around}, reading.node}};
+    std::vector<End> found;
+    if (complete_) return found;  // what may end here has done so, in another reading
+    for (const Ended& ended : stepper_.end_lexeme(reading.at)) {
+      const uint32_t node = add_node(ended.to.items, position_, {{reading.node, ended.matched, reading.at.text}});
+      found.push_back({ended.to, node});
+    }
+    return found;
   }
 
   // Equal configurations go on alike; the first has the longer lexeme.
@@ -150,8 +167,7 @@ class ChartBuilder {
 
   Parser& parser_;
   Lexer& lexer_;
-  std::vector<EndedLexeme> log_;
-  Stepper stepper_;
+  Stepper& stepper_;
   bool complete_;
   Chart chart_;
   std::vector<Reading> readings_;
@@ -187,7 +203,7 @@ bool CompiledGrammar::has_captures() const {
 
 std::vector<CompiledGrammar::Capture> CompiledGrammar::captures(std::span<const Consumed> consumed) {
   std::string text;
-  ChartBuilder builder(parser_, store_->lexer, grammar_.complete);
+  ChartBuilder builder(parser_, store_->lexer, stepper_, configurations(start_)[0], grammar_.complete);
   for (const Consumed& part : consumed) {
     text += part.text;
     if (part.token == Consumed::kBytes) {

@@ -1,6 +1,7 @@
 #include "matcher/compiled_grammar.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "matcher/budget_masks.h"
@@ -14,10 +15,10 @@ namespace {
 constexpr size_t kTableBytes = 256U << 20;
 
 // A configuration is so many words of a state's.
-constexpr size_t kWords = 3;
+constexpr size_t kWords = 4;
 
 Configuration configuration(Words words, size_t i) {
-  return {ItemSetId(words[i]), LexerStateId(words[i + 1]), TextId(words[i + 2])};
+  return {ItemSetId(words[i]), LexerStateId(words[i + 1]), TextId(words[i + 2]), SurroundingsId(words[i + 3])};
 }
 
 }  // namespace
@@ -42,8 +43,9 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},
       lexer_account_{"max_lexer_states", limits.max_lexer_states},
       parser_(grammar_, store_->regexes, store_->lexer, limits),
-      stepper_(parser_, store_->lexer),
-      start_(intern({stepper_.at_boundary(parser_.start())})) {}
+      surroundings_(store_->regexes, grammar_.befores, limits.max_item_sets),
+      stepper_(grammar_, parser_, store_->regexes, store_->lexer, surroundings_),
+      start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start()})})) {}
 
 CompiledGrammar::~CompiledGrammar() = default;
 
@@ -83,21 +85,16 @@ std::optional<StateId> CompiledGrammar::step_longest(StateId state, unsigned b) 
   const Words words = state_ids_.at(state.value);
   std::vector<Configuration> next;
   for (size_t i = 0; i < words.size(); i += kWords) {
-    if (auto to = stepper_.longest(configuration(words, i), b)) next.push_back(*to);
+    stepper_.longest(configuration(words, i), b, next);
   }
   if (next.empty()) return std::nullopt;
   return intern(std::move(next));
 }
 
-// Every lexeme that may end here leads to one item set, their union: kept apart, ambiguous texts would have as many
-// configurations as readings.
 std::optional<StateId> CompiledGrammar::step_complete(StateId state, unsigned b) {
   const uint64_t key = (uint64_t{state.value} << 8) | b;
   if (auto known = steps_.find(key)) return *known == 0 ? std::nullopt : std::optional(StateId(*known - 1));
-  std::vector<Configuration> next;
-  std::vector<ItemSetId> ends;
-  for (const Configuration& at : configurations(state)) stepper_.complete(at, b, next, ends);
-  if (!ends.empty()) next.push_back(stepper_.at_boundary(parser_.unite(ends)));
+  std::vector<Configuration> next = stepper_.complete(configurations(state), b);
   std::optional<StateId> to;
   if (!next.empty()) to = intern(std::move(next));
   steps_.insert(key, to ? to->value + 1 : 0);
@@ -117,14 +114,10 @@ std::optional<StateId> CompiledGrammar::step_text(StateId state, std::string_vie
   return state;
 }
 
-std::vector<ItemSetId> CompiledGrammar::item_sets_at_end(StateId state) {
-  std::vector<ItemSetId> sets;
-  for (const Configuration& at : configurations(state)) {
-    // With every segmentation, a lexeme that may end here has done so already, at a boundary of this very state.
-    if (grammar_.complete && !store_->lexer.is_boundary(at.lexer)) continue;
-    if (auto set = stepper_.item_set_at_end(at)) sets.push_back(*set);
-  }
-  return sets;
+std::vector<Boundary> CompiledGrammar::ends(StateId state) {
+  std::vector<Boundary> found;
+  for (const Configuration& at : configurations(state)) stepper_.ends(at, found);
+  return found;
 }
 
 std::optional<StateId> CompiledGrammar::step_token(StateId state, TokenId token) {
@@ -132,9 +125,8 @@ std::optional<StateId> CompiledGrammar::step_token(StateId state, TokenId token)
   const std::string_view text = vocabulary_->text(token);
   if (!text.empty()) by_bytes = step_text(state, text);
   if (grammar_.token_sets.empty()) return by_bytes;
-  const auto by_id = parser_.scan_token(item_sets_at_end(state), token);
-  if (!by_id) return by_bytes;
-  std::vector<Configuration> next{stepper_.at_boundary(*by_id)};
+  std::vector<Configuration> next = step_by_id(state, token);
+  if (next.empty()) return by_bytes;
   if (by_bytes) {
     const auto also = configurations(*by_bytes);
     next.insert(next.end(), also.begin(), also.end());
@@ -142,10 +134,24 @@ std::optional<StateId> CompiledGrammar::step_token(StateId state, TokenId token)
   return intern(std::move(next));
 }
 
+// A token that is taken by its id has no text: what stands around it stays what it was.
+std::vector<Configuration> CompiledGrammar::step_by_id(StateId state, TokenId token) {
+  std::map<SurroundingsId, std::vector<ItemSetId>> sets;
+  for (const Boundary& end : ends(state)) sets[end.around].push_back(end.items);
+  std::vector<Configuration> next;
+  for (const auto& [around, items] : sets) {
+    const auto to = parser_.scan_token(items, token);
+    if (!to) continue;
+    const Configuration at = stepper_.at_boundary({*to, around});
+    if (stepper_.is_open(at)) next.push_back(at);
+  }
+  return next;
+}
+
 bool CompiledGrammar::accepting(StateId state) {
   if (!states_[state.value].accepting) {
     bool accepting = false;
-    for (ItemSetId set : item_sets_at_end(state)) accepting = accepting || parser_.at(set).accepting();
+    for (const Boundary& end : ends(state)) accepting = accepting || stepper_.may_end(end);
     states_[state.value].accepting = accepting;
   }
   return *states_[state.value].accepting;
@@ -153,8 +159,8 @@ bool CompiledGrammar::accepting(StateId state) {
 
 bool CompiledGrammar::expects_token_set(StateId state) {
   if (grammar_.token_sets.empty()) return false;
-  for (ItemSetId set : item_sets_at_end(state)) {
-    if (!parser_.at(set).token_edges.empty()) return true;
+  for (const Boundary& end : ends(state)) {
+    if (!parser_.at(end.items).token_edges.empty()) return true;
   }
   return false;
 }
@@ -180,6 +186,8 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   std::vector<std::shared_ptr<const LexerTable>> tables;
   if (grammar_.complete) {
     add_complete(state, mask->more);
+  } else if (grammar_.has_conditions) {
+    for (const Configuration& at : all) add_conditional(at, mask->more);
   } else {
     for (const Configuration& at : all) {
       auto table = store_->tables.get(at.lexer);
@@ -210,7 +218,7 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
     // Exits that complete the same slots come in runs.
     if (exit.matched != matched) {
       matched = exit.matched;
-      boundary = stepper_.at_boundary(parser_.scan(at.items, matched, text));
+      boundary = stepper_.at_boundary({parser_.scan(at.items, matched, text), at.around});
     }
     if (!tracks) {
       walk.run(boundary, exit.first, exit.last, out);
@@ -218,6 +226,11 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
       walk.run(after_value(at, exit), exit.first, exit.last, out);
     }
   });
+}
+
+// The same where terminals have conditions, which the table knows nothing of.
+void CompiledGrammar::add_conditional(Configuration at, std::vector<TokenId>& out) {
+  ConditionalWalk(*vocabulary_->trie, store_->tables.segment_answers(), stepper_, out).run(at);
 }
 
 // Whether some token of an exit fits, as far as its first byte can tell.
@@ -234,7 +247,7 @@ bool CompiledGrammar::begins(Configuration boundary, const LexerTable::Exit& exi
 Configuration CompiledGrammar::after_value(Configuration at, const LexerTable::Exit& exit) {
   TextId text = at.text;
   for (uint8_t b : vocabulary_->trie->path(exit.first)) text = stepper_.longer(text, b);
-  return stepper_.at_boundary(parser_.scan(at.items, exit.matched, text));
+  return stepper_.at_boundary({parser_.scan(at.items, exit.matched, text), at.around});
 }
 
 // Several readings of the text (by id and by bytes): what stays inside any of them.
@@ -271,10 +284,11 @@ void CompiledGrammar::add_complete(StateId state, std::vector<TokenId>& out) {
 
 void CompiledGrammar::add_token_sets(StateId state, std::vector<TokenId>& out) {
   if (grammar_.token_sets.empty()) return;
-  for (ItemSetId set : item_sets_at_end(state)) {
-    for (const auto& edge : parser_.at(set).token_edges) {
-      const auto& ids = grammar_.token_sets[edge.token_set].ids;
-      out.insert(out.end(), ids.begin(), ids.end());
+  for (const Boundary& end : ends(state)) {
+    for (const auto& edge : parser_.at(end.items).token_edges) {
+      for (TokenId token : grammar_.token_sets[edge.token_set].ids) {
+        if (!grammar_.has_conditions || !step_by_id(state, token).empty()) out.push_back(token);
+      }
     }
   }
 }
@@ -306,8 +320,8 @@ CompiledGrammar::Stats CompiledGrammar::stats() const {
           n_masks_computed_,
           mask_bytes_,
           store_->tables.size(),
-          parser_.bytes() + state_ids_.bytes() + states_.bytes() + steps_.bytes() + mask_bytes_ +
-              (completions_ == nullptr ? 0 : completions_->bytes()) +
+          parser_.bytes() + surroundings_.bytes() + stepper_.bytes() + state_ids_.bytes() + states_.bytes() +
+              steps_.bytes() + mask_bytes_ + (completions_ == nullptr ? 0 : completions_->bytes()) +
               (budget_masks_ == nullptr ? 0 : budget_masks_->bytes()),
           store_->tables.made()};
 }

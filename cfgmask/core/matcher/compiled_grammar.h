@@ -17,6 +17,7 @@
 
 #include "earley/grammar.h"
 #include "earley/parser.h"
+#include "mask/conditional_walk.h"
 #include "mask/configuration.h"
 #include "mask/mask.h"
 #include "mask/shared_store.h"
@@ -120,11 +121,13 @@ class CompiledGrammar {
 
   StateId intern(std::vector<Configuration> configurations);
   std::vector<Configuration> configurations(StateId state) const;
-  std::vector<ItemSetId> item_sets_at_end(StateId state);
+  std::vector<Boundary> ends(StateId state);
+  std::vector<Configuration> step_by_id(StateId state, TokenId token);
   std::optional<StateId> step_longest(StateId state, unsigned b);
   std::optional<StateId> step_complete(StateId state, unsigned b);
   std::shared_ptr<const Mask> compute_mask(StateId state);
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
+  void add_conditional(Configuration at, std::vector<TokenId>& out);
   bool begins(Configuration boundary, const LexerTable::Exit& exit) const;
   Configuration after_value(Configuration at, const LexerTable::Exit& exit);
   static void add_inside(std::span<const std::shared_ptr<const LexerTable>> tables, std::span<uint32_t> bits);
@@ -139,9 +142,10 @@ class CompiledGrammar {
   Account regex_account_;
   Account lexer_account_;
   Parser parser_;
+  Surroundings surroundings_;
   Stepper stepper_;
 
-  Interner state_ids_;  // words (item set, lexer state, text) of each configuration
+  Interner state_ids_;  // words (item set, lexer state, text, surroundings) of each configuration
   ChunkedVector<StateInfo> states_;
   HashTable steps_;  // lexer: complete only; (state, byte) -> state + 1, 0 for none
   size_t n_masks_ = 0;

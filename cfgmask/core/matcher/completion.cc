@@ -122,7 +122,8 @@ void Completions::add_edge(StateId state, unsigned b, std::vector<Edge>& out) {
 
 void Completions::add_byte_edges(StateId state, std::vector<Edge>& out) {
   const auto all = grammar_.configurations(state);
-  if (all.size() == 1 && !grammar_.grammar_.complete && all[0].text == SeenValues::no_text()) {
+  const Grammar& grammar = grammar_.grammar_;
+  if (all.size() == 1 && !grammar.complete && !grammar.has_conditions && all[0].text == SeenValues::no_text()) {
     add_lexer_edges(all[0], state, out);
   } else {
     for (unsigned b = 0; b < 256; ++b) add_edge(state, b, out);
@@ -151,7 +152,7 @@ void Completions::add_lexer_edges(const Configuration& at, StateId state, std::v
   add_classes(at.lexer);
   const SlotSetId matched = store.lexer.matched(at.lexer);
   if (matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer))
-    add_classes(grammar_.stepper_.at_boundary(grammar_.parser_.scan(at.items, matched)).lexer);
+    add_classes(grammar_.stepper_.at_boundary({grammar_.parser_.scan(at.items, matched), at.around}).lexer);
   for (; !representatives.empty(); representatives.remove(representatives.lowest()))
     add_edge(state, representatives.lowest(), out);
 }
@@ -169,8 +170,8 @@ void Completions::add_trie_edges(Place place, std::vector<Edge>& out) {
 
 void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
   if (!grammar_.expects_token_set(state)) return;
-  for (ItemSetId set : grammar_.item_sets_at_end(state)) {
-    for (const auto& edge : grammar_.parser_.at(set).token_edges) {
+  for (const Boundary& end : grammar_.ends(state)) {
+    for (const auto& edge : grammar_.parser_.at(end.items).token_edges) {
       const TokenId token = grammar_.grammar_.token_sets[edge.token_set].ids[0];
       if (const auto to = grammar_.step_token(state, token)) out.push_back({kFirstToken + token, {*to}});
     }

@@ -61,21 +61,43 @@ Symbol GrammarBuilder::symbol(uint32_t value) const {
 }
 
 uint32_t GrammarBuilder::scope(std::optional<uint32_t> ignore, bool ignore_once) {
-  Scope scope{std::nullopt, ignore_once};
-  if (ignore) {
-    const RegexId regex = node(*ignore);
-    const RegexId skip = with([&](RegexStore& r) {
-      const RegexId visible = r.without_empty_text(regex);
-      return r.is_empty(visible) ? RegexStore::nothing() : visible;
-    });
-    if (skip != RegexStore::nothing()) scope.ignore = skip;
+  grammar_.scopes.push_back({{}, ignore_once});
+  const auto made = static_cast<uint32_t>(grammar_.scopes.size() - 1);
+  if (ignore) this->ignore(made, *ignore, {});
+  return made;
+}
+
+void GrammarBuilder::ignore(uint32_t scope, uint32_t regex, const Around& around) {
+  check_scope(scope);
+  const Conditions asked = conditions(around);
+  const RegexId skip = visible(node(regex), asked);
+  if (skip != RegexStore::nothing()) grammar_.scopes[scope].ignored.push_back({skip, asked});
+}
+
+RegexId GrammarBuilder::visible(RegexId regex, const Conditions& around) {
+  return with([&](RegexStore& r) {
+    const RegexId visible = r.without_empty_text(regex);
+    const bool possible = around.before == kNoCondition || !r.is_empty(grammar_.befores[around.before]);
+    return possible && !r.is_empty(around.after) && !r.is_empty(visible) ? visible : RegexStore::nothing();
+  });
+}
+
+Conditions GrammarBuilder::conditions(const Around& around) {
+  Conditions found;
+  if (around.after) found.after = node(*around.after);
+  if (around.before) {
+    const RegexId before = node(*around.before);
+    auto& befores = grammar_.befores;
+    const auto place = std::find(befores.begin(), befores.end(), before);
+    found.before = static_cast<uint32_t>(place - befores.begin());
+    if (place == befores.end()) befores.push_back(before);
   }
-  grammar_.scopes.push_back(scope);
-  return static_cast<uint32_t>(grammar_.scopes.size() - 1);
+  grammar_.has_conditions = grammar_.has_conditions || found != Conditions{};
+  return found;
 }
 
 uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
-                                  bool closes_set, bool lazy) {
+                                  bool closes_set, bool lazy, const Around& around) {
   check_scope(scope);
   const RegexId whole = node(regex);
   Terminal terminal;
@@ -85,12 +107,12 @@ uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priori
   terminal.distinct = distinct;
   terminal.closes_set = closes_set;
   terminal.lazy = lazy;
-  with([&](RegexStore& r) {
-    terminal.nullable = r.nullable(whole);
-    terminal.regex = lazy ? r.not_longer_than(whole, whole) : whole;
-    terminal.regex = r.without_empty_text(terminal.regex);
-    if (r.is_empty(terminal.regex)) terminal.regex = RegexStore::nothing();
-  });
+  terminal.around = conditions(around);
+  const bool anywhere = terminal.around == Conditions{};
+  if (lazy && !anywhere) throw std::invalid_argument("a lazy terminal asks nothing of the text around it");
+  terminal.nullable = anywhere && with([&](RegexStore& r) { return r.nullable(whole); });
+  terminal.regex =
+      visible(lazy ? with([&](RegexStore& r) { return r.not_longer_than(whole, whole); }) : whole, terminal.around);
   grammar_.terminals.push_back(std::move(terminal));
   return Symbol::make(SymbolKind::kTerminal, grammar_.terminals.size() - 1).value;
 }

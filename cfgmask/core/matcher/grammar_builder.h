@@ -88,9 +88,17 @@ class GrammarBuilder : public RegexBuilder {
  public:
   GrammarBuilder(VocabularyStores& stores, const Limits& limits);
 
+  // Regexes over all of the text before a lexeme and all of the text after it; none: anything.
+  struct Around {
+    std::optional<uint32_t> before;
+    std::optional<uint32_t> after;
+  };
+
   uint32_t scope(std::optional<uint32_t> ignore, bool ignore_once);
+  // What the scope ignores besides, under conditions.
+  void ignore(uint32_t scope, uint32_t regex, const Around& around);
   uint32_t terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct = false,
-                    bool closes_set = false, bool lazy = false);
+                    bool closes_set = false, bool lazy = false, const Around& around = {});
   uint32_t token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name);
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
   // Its texts are captured under a name, if that is not empty; inside, the grammar asks for a temperature.
@@ -109,6 +117,9 @@ class GrammarBuilder : public RegexBuilder {
   Symbol symbol(uint32_t value) const;
   void check_scope(uint32_t scope) const;
   void count_rule();
+  // The regex without the empty text; nothing() if it matches nothing else, or not under these conditions.
+  RegexId visible(RegexId regex, const Conditions& around);
+  Conditions conditions(const Around& around);
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Grammar grammar_;

@@ -36,9 +36,9 @@ LiveSymbols CompiledGrammar::live_symbols(StateId state) {
   for (const Configuration& at : configurations(state)) {
     add_terminals(parser_.at(at.items), store_->lexer.residuals(at.lexer), live);
   }
-  for (ItemSetId id : item_sets_at_end(state)) {
-    const ItemSet& set = parser_.at(id);
-    add_terminals(set, store_->lexer.residuals(set.start), live);
+  for (const Boundary& end : ends(state)) {
+    const ItemSet& set = parser_.at(end.items);
+    add_terminals(set, store_->lexer.residuals(stepper_.at_boundary(end).lexer), live);
     for (const auto& edge : set.token_edges) add(true, edge.token_set, edge.item.rest, live);
   }
   return live;

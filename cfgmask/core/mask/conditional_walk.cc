@@ -1,0 +1,51 @@
+#include "mask/conditional_walk.h"
+
+namespace cfgmask {
+
+void ConditionalWalk::run(Configuration at) {
+  for (const Segment& segment : trie_.segments()) {
+    if (segment.first == segment.last) continue;
+    if (takes_all(at, segment)) {
+      keep(segment.first, segment.last);
+      continue;
+    }
+    left_.assign(1, {segment.first, segment.last, at});
+    while (!left_.empty()) {
+      const Part part = left_.back();
+      left_.pop_back();
+      walk(part, segment);
+    }
+  }
+}
+
+void ConditionalWalk::walk(const Part& part, const Segment& segment) {
+  stack_.assign(1, {part.last, part.at});
+  for (uint32_t node = part.first; node < part.last;) {
+    while (stack_.back().end <= node) stack_.pop_back();
+    node = visit(node, segment);
+  }
+}
+
+// Returns the node to go on with.
+uint32_t ConditionalWalk::visit(uint32_t node, const Segment& segment) {
+  const uint32_t end = trie_.end(node);
+  next_.clear();
+  stepper_.longest(stack_.back().at, trie_.byte(node), next_);
+  if (next_.empty()) return end;
+  keep(node, node + 1);
+  if (node + 1 == end) return end;
+  for (size_t i = 1; i < next_.size(); ++i) left_.push_back({node + 1, end, next_[i]});
+  if (end - node > kLargeSubtree && takes_all(next_[0], segment)) {
+    keep(node + 1, end);
+    return end;
+  }
+  stack_.push_back({end, next_[0]});
+  return node + 1;
+}
+
+void ConditionalWalk::keep(uint32_t first, uint32_t last) {
+  const auto tokens = trie_.tokens_between(first, last);
+  out_.insert(out_.end(), tokens.begin(), tokens.end());
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,55 @@
+// Masks where terminals have conditions on the text around them (lexer: longest).
+//
+// A lexer table knows no conditions: they decide which terminals begin, and whether a lexeme may end where it does. So
+// the trie is walked with the stepper, and only what stays inside of a lexeme is answered by whole segments.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mask/configuration.h"
+#include "mask/segment_walk.h"
+#include "vocab/trie.h"
+
+namespace cfgmask {
+
+class ConditionalWalk {
+ public:
+  ConditionalWalk(const Trie& trie, SegmentAnswers& answers, Stepper& stepper, std::vector<TokenId>& out)
+      : trie_(trie), answers_(answers), stepper_(stepper), out_(out) {}
+
+  // Appends the tokens that fit from `at`, some of them more than once.
+  void run(Configuration at);
+
+ private:
+  struct Frame {
+    uint32_t end;
+    Configuration at;
+  };
+  // Siblings in [first, last) and what is below them, from `at`.
+  struct Part {
+    uint32_t first;
+    uint32_t last;
+    Configuration at;
+  };
+
+  // Nodes below which a walk is cheaper than the question whether it is needed.
+  static constexpr uint32_t kLargeSubtree = 48;
+
+  void walk(const Part& part, const Segment& segment);
+  uint32_t visit(uint32_t node, const Segment& segment);
+  bool takes_all(Configuration at, const Segment& segment) {
+    return stepper_.is_inside(at) && answers_.takes_all(at.lexer, segment);
+  }
+  void keep(uint32_t first, uint32_t last);
+
+  const Trie& trie_;
+  SegmentAnswers& answers_;
+  Stepper& stepper_;
+  std::vector<TokenId>& out_;
+  std::vector<Part> left_;  // where a lexeme ended in several ways, all but one
+  std::vector<Frame> stack_;
+  std::vector<Configuration> next_;
+};
+
+}  // namespace cfgmask

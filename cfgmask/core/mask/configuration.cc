@@ -1,0 +1,188 @@
+#include "mask/configuration.h"
+
+#include <algorithm>
+
+namespace cfgmask {
+
+// The lexer's state with only the terminals whose condition on what stands before them holds.
+LexerStateId Stepper::lexer_start(Boundary at) {
+  const uint64_t key = (uint64_t{at.items.value} << 32) | surroundings_.holding(at.around).value;
+  if (auto known = starts_.find(key)) return LexerStateId(*known);
+  const ItemSet& set = parser_.at(at.items);
+  std::vector<uint32_t> holding;
+  for (uint32_t slot = 0; slot < set.slots.size(); ++slot) {
+    const uint32_t before = set.slots[slot].around.before;
+    if (before == kNoCondition || surroundings_.holds(at.around, before)) holding.push_back(slot);
+  }
+  const LexerStateId start = lexer_.start(set.start, holding);
+  starts_.insert(key, start.value);
+  return start;
+}
+
+// Whether some byte can be taken; unlike Lexer::can_continue, exactly.
+bool Stepper::goes_on(LexerStateId state) {
+  const ByteSet first = lexer_.first(state);
+  for (unsigned b = first.lowest(); b < 256; ++b) {
+    if (first.has(b) && lexer_.next(state, b) != Lexer::dead()) return true;
+  }
+  return false;
+}
+
+// ---- lexer: longest
+
+void Stepper::longest(Configuration at, unsigned b, std::vector<Configuration>& out) {
+  if (!has_conditions_) {
+    if (auto next = longest(at, b)) out.push_back(*next);
+    return;
+  }
+  std::vector<Configuration> found;
+  step_longest(at, b, found);
+  for (const Configuration& next : found) {
+    if (is_open(next)) out.push_back(next);
+  }
+}
+
+void Stepper::step_longest(Configuration at, unsigned b, std::vector<Configuration>& out) {
+  struct Nowhere {};
+  step_longest(
+      at, Nowhere(), b, [](Nowhere, const Configuration&, const Ended&, bool) { return Nowhere(); },
+      [&](const Configuration& next, Nowhere) { out.push_back(next); });
+}
+
+std::vector<Ended> Stepper::end_lexeme(Configuration at) {
+  const SlotSetId matched = lexer_.matched(at.lexer);
+  if (matched == Lexer::no_slots()) return {};
+  const ItemSet& set = parser_.at(at.items);
+  const Words slots = lexer_.slots(matched);
+  const auto asks_nothing = [&](uint32_t slot) { return set.slots[slot].around.after == RegexStore::all(); };
+  if (!std::all_of(slots.begin(), slots.end(), asks_nothing)) return end_by_conditions(at, slots);
+  return {{matched, {parser_.scan(at.items, matched, at.text), at.around}}};
+}
+
+// What follows decides which terminals the lexeme is. There is one boundary for each way in which their conditions may
+// hold or fail together; what they demand excludes each other, so of these boundaries one will be left.
+std::vector<Ended> Stepper::end_by_conditions(Configuration at, Words matched) {
+  struct Outcome {
+    SurroundingsId around;
+    std::vector<uint32_t> slots;
+  };
+  const ItemSet& set = parser_.at(at.items);
+  std::vector<RegexId> conditions;
+  for (uint32_t slot : matched) conditions.push_back(set.slots[slot].around.after);
+  std::sort(conditions.begin(), conditions.end());
+  conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
+  std::vector<Outcome> outcomes{{at.around, {}}};
+  for (RegexId condition : conditions) {
+    std::vector<Outcome> refined;
+    for (const Outcome& outcome : outcomes) {
+      if (auto fails = surroundings_.demand(outcome.around, regexes_.complement(condition)))
+        refined.push_back({*fails, outcome.slots});
+      if (auto holds = surroundings_.demand(outcome.around, condition)) {
+        Outcome& more = refined.emplace_back(*holds, outcome.slots);
+        for (uint32_t slot : matched) {
+          if (set.slots[slot].around.after == condition) more.slots.push_back(slot);
+        }
+      }
+    }
+    outcomes = std::move(refined);
+  }
+  std::vector<Ended> ended;
+  for (Outcome& outcome : outcomes) {
+    if (outcome.slots.empty()) continue;
+    std::sort(outcome.slots.begin(), outcome.slots.end());
+    const SlotSetId slots = lexer_.slot_set(Words(outcome.slots));
+    ended.push_back({slots, {parser_.scan(at.items, slots, at.text), outcome.around}});
+  }
+  return ended;
+}
+
+// ---- lexer: complete
+
+std::vector<Configuration> Stepper::complete(std::span<const Configuration> all, unsigned b) {
+  std::vector<Configuration> out = step_complete(all, b);
+  std::erase_if(out, [&](const Configuration& at) { return !is_open(at); });
+  return out;
+}
+
+std::optional<Configuration> Stepper::complete(Configuration at, unsigned b, std::vector<Ended>& ended) {
+  const LexerStateId next = lexer_.next(at.lexer, b);
+  if (next == Lexer::dead()) return std::nullopt;
+  const auto around = has_conditions_ ? surroundings_.next(at.around, b) : at.around;
+  if (!around) return std::nullopt;
+  const TextId text = longer(at.text, b);
+  const SlotSetId matched = lexer_.matched(next);
+  if (matched != Lexer::no_slots() && !has_conditions_) {
+    ended.push_back({matched, {parser_.scan(at.items, matched, text), *around}});
+  } else {
+    for (uint32_t slot : lexer_.slots(matched)) {
+      const auto demanded = surroundings_.demand(*around, parser_.at(at.items).slots[slot].around.after);
+      const SlotSetId alone = lexer_.slot_set(slot);
+      if (demanded) ended.push_back({alone, {parser_.scan(at.items, alone, text), *demanded}});
+    }
+  }
+  if (!lexer_.can_continue(next)) return std::nullopt;
+  return Configuration{at.items, next, text, *around};
+}
+
+std::vector<Configuration> Stepper::step_complete(std::span<const Configuration> all, unsigned b) {
+  std::vector<Configuration> out;
+  std::vector<Ended> ended;
+  for (const Configuration& at : all) {
+    if (auto inside = complete(at, b, ended)) out.push_back(*inside);
+  }
+  std::sort(ended.begin(), ended.end(), [](const Ended& x, const Ended& y) { return x.to.around < y.to.around; });
+  for (size_t i = 0; i < ended.size();) {
+    std::vector<ItemSetId> sets;
+    const SurroundingsId around = ended[i].to.around;
+    for (; i < ended.size() && ended[i].to.around == around; ++i) sets.push_back(ended[i].to.items);
+    out.push_back(at_boundary({parser_.unite(sets), around}));
+  }
+  return out;
+}
+
+// ---- both
+
+void Stepper::ends(Configuration at, std::vector<Boundary>& out) {
+  if (lexer_.is_boundary(at.lexer)) {
+    out.push_back({at.items, at.around});
+  } else if (!complete_) {
+    for (const Ended& ended : end_lexeme(at)) out.push_back(ended.to);
+  }
+}
+
+bool Stepper::is_open(Configuration at, uint32_t bytes_ahead) {
+  if (bytes_ahead == 0 || is_settled(at)) return true;
+  const uint32_t words[] = {at.items.value, at.lexer.value, at.text.value, at.around.value, bytes_ahead};
+  if (auto known = open_ids_.find(words)) return open_[*known];
+  const bool open = goes_further(at, bytes_ahead);
+  open_ids_.intern(words);
+  open_.push_back(open);
+  return open;
+}
+
+bool Stepper::is_settled(Configuration at) {
+  if (surroundings_.is_pending(at.around)) return false;
+  return lexer_.is_boundary(at.lexer) ? at.lexer == parser_.at(at.items).start : goes_on(at.lexer);
+}
+
+bool Stepper::goes_further(Configuration at, uint32_t bytes_ahead) {
+  std::vector<Boundary> ended;
+  ends(at, ended);
+  for (const Boundary& end : ended) {
+    if (may_end(end) || !parser_.at(end.items).token_edges.empty()) return true;
+  }
+  for (unsigned b = 0; b < 256; ++b) {
+    std::vector<Configuration> next;
+    if (complete_) {
+      next = step_complete({&at, 1}, b);
+    } else {
+      step_longest(at, b, next);
+    }
+    for (const Configuration& to : next) {
+      if (is_open(to, bytes_ahead - 1)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace cfgmask
