@@ -95,7 +95,7 @@ class _Splitter:
         if context == "text":
             return ir.Terminal(name, translate(node, self._dialect, context, self._problems), span=place)
         lexeme = translate_lexeme(node, self._dialect, self._problems)
-        if is_empty_by_assertion(lexeme):
+        if not isinstance(node, Anchor) and is_empty_by_assertion(lexeme):
             message = "what stands beside a token may be empty here, depending on the text around it"
             self._report(node, message, "let it match one character at least")
         return terminals_of(lexeme, name, span=place)
