@@ -8,6 +8,7 @@ from typing import TypeAlias
 from cfgmask.diagnostics import Span
 from cfgmask.grammar import ir
 from cfgmask.regex.dialects import Dialect
+from cfgmask.regex.lazy import walk
 from cfgmask.regex.lexemes import is_empty_by_assertion, terminals_of
 from cfgmask.regex.named_groups import TOKEN_GROUPS
 from cfgmask.regex.problems import Problems
@@ -95,16 +96,14 @@ class _Splitter:
         if context == "text":
             return ir.Terminal(name, translate(node, self._dialect, context, self._problems), span=place)
         lexeme = translate_lexeme(node, self._dialect, self._problems)
-        if not isinstance(node, Anchor) and is_empty_by_assertion(lexeme):
+        # An anchor is refused by itself.
+        if not any(isinstance(part, Anchor) for part in walk(node)) and is_empty_by_assertion(lexeme):
             message = "what stands beside a token may be empty here, depending on the text around it"
             self._report(node, message, "let it match one character at least")
         return terminals_of(lexeme, name, span=place)
 
     def _refuse_anchors(self, root: Node) -> None:
-        pending = [root]
-        while pending:
-            node = pending.pop()
-            pending += children(node)
+        for node in walk(root):
             if isinstance(node, Anchor):
                 self._report(node, "a pattern with tokens has no anchors", "leave it out: the whole text is matched")
 
