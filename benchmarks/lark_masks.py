@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 import cases
+import growing_cases
 import runner
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,9 +29,18 @@ ROOT = Path(__file__).resolve().parent.parent
     default=ROOT / "tests" / "grammars",
     help='A folder of .json files: {"grammar": "NAME.lark", "accept": [texts], "refuse": [texts]}.',
 )
+@click.option(
+    "--long",
+    "n_bytes",
+    type=click.IntRange(min=0),
+    default=100_000,
+    show_default=True,
+    help="Size of an arithmetic text that is measured too; 0 for none.",
+)
 @runner.options
-def main(grammars: Path, tables: Path, **options: object) -> None:
-    runner.run_cases(cases.read_grammars(grammars, tables), **options)  # type: ignore[arg-type]
+def main(grammars: Path, tables: Path, n_bytes: int, **options: object) -> None:
+    long = [growing_cases.sums(n_bytes)] if n_bytes else []
+    runner.run_cases([*cases.read_grammars(grammars, tables), *long], **options)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":
