@@ -87,7 +87,9 @@ class GrammarBuilder(RegexBuilder):
         lazy: bool = False,
         before: int | None = None,
         after: int | None = None,
+        max_tokens: int | None = None,
     ) -> int: ...
+    def matches_text(self, terminal: int) -> bool: ...
     def token_set(self, ids: Sequence[int], scope: int, name: str) -> int: ...
     def nonterminal(
         self,

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
+from math import inf
 from typing import NamedTuple, TypeAlias
 
 from cfgmask.grammar import ir as grammar
 from cfgmask.grammar import regex_tree as tree
-from tests.oracle_regex import Regexes, Residual
+from tests.oracle_regex import Regexes, Residual, Undecided
 
 # A JSON scalar with its kind, since True == 1 in Python.
 Value: TypeAlias = tuple[str, object]
@@ -72,6 +73,7 @@ class Occurrence:
     closes_set: bool = False
     lazy: bool = False
     around: Conditions = ANYWHERE
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -153,20 +155,32 @@ class Surroundings(NamedTuple):
     rest: Residual | None = None
 
 
+# Each terminal that a lexeme may become, with its residual.
+Lexeme: TypeAlias = frozenset[tuple[Target, Residual]]
+
+
 class Possibility(NamedTuple):
     """One reading of the text so far: the parser at the end of the last lexeme, and the lexeme since then.
 
     lexeme: each terminal that the pending lexeme may become, with its residual; empty between lexemes.
     text: its bytes, where some terminal that may come here is distinct and a set is open.
+    tokens: how many tokens that have ended hold bytes of it, where some terminal of it has a limit.
+    out: the terminals of it that can no longer be completed within theirs.
     """
 
     items: ItemSet
-    lexeme: frozenset[tuple[Target, Residual]]
+    lexeme: Lexeme
     text: bytes = b""
     around: Surroundings = Surroundings()
+    tokens: int = 0
+    out: frozenset[Target] = frozenset()
+
+    def is_open(self) -> bool:
+        """Whether some terminal is left that it may become."""
+        return any(target not in self.out for target, _ in self.lexeme)
 
 
-BETWEEN_LEXEMES: frozenset[tuple[Target, Residual]] = frozenset()
+BETWEEN_LEXEMES: Lexeme = frozenset()
 
 
 @dataclass(frozen=True)
@@ -184,6 +198,8 @@ REFUSED = State()
 FINISHED = State(finished=True)
 
 _ACCEPT = "$accept"
+# Texts that a search for the shortest looks at.
+_MOST_SEARCHED = 2_000
 
 
 class Oracle:
@@ -208,7 +224,10 @@ class Oracle:
         self.tokens = tokens
         self.end_tokens = frozenset(end_tokens)
         self._regexes = regexes or Regexes()
-        translation = Translation(ir, self._regexes, tokens, self.end_tokens, special or {})
+        self._texts = {text for i, text in enumerate(tokens) if text and i not in self.end_tokens}
+        self._single_bytes = sorted(text[0] for text in self._texts if len(text) == 1)
+        self._needed: dict[tuple[Target, Lexeme, bool], float] = {}
+        translation = Translation(ir, self._regexes, tokens, self.end_tokens, special or {}, self._holds)
         self._parser = Parser(ir, translation.productions, translation.skips, self._regex, self._regexes.is_empty)
         self._complete_mode = ir.lexer == "complete"
         self._befores = translation.befores
@@ -240,16 +259,85 @@ class Oracle:
 
     def _step_longest(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
         for at in possibilities:
-            longer = self._taken(at.lexeme or self._live(at), byte)
-            ended = [at._replace(lexeme=self._without_late(longer))] if longer else []
-            if not longer and at.lexeme:
-                for boundary in self._end_lexeme(at):
-                    begun = self._taken(self._live(boundary), byte)
-                    ended += [boundary._replace(lexeme=self._without_late(begun))] if begun else []
-            for reading in ended:
-                around = self._around_after(reading.around, byte)
-                if around:
-                    yield reading._replace(text=self._tracked(reading.items, reading.text, byte), around=around)
+            readings = [self._longer(at if at.lexeme else self._begun(at), byte)]
+            if not readings[0] and at.lexeme:
+                readings = [self._longer(self._begun(boundary), byte) for boundary in self._end_lexeme(at)]
+            yield from (after for reading in readings if reading for after in self._with_around(reading, byte))
+
+    def _with_around(self, at: Possibility, byte: int) -> Iterable[Possibility]:
+        around = self._around_after(at.around, byte)
+        if around:
+            yield at._replace(around=around)
+
+    def _longer(self, at: Possibility, byte: int) -> Possibility | None:
+        """The lexeme after one more byte, if some terminal can take it."""
+        used_up = {target for target, _ in at.lexeme if _limit(target) is not None and _limit(target) == at.tokens}
+        lexeme = self._without_late(self._taken(at.lexeme, byte))
+        out = (at.out | used_up) & {target for target, _ in lexeme}
+        longer = at._replace(lexeme=lexeme, text=self._tracked(at.items, at.text, byte), out=out)
+        return longer if longer.is_open() else None
+
+    def _begun(self, at: Possibility) -> Possibility:
+        """Before the first byte of a lexeme."""
+        lexeme = self._live(at)
+        out = frozenset(target for target, _ in lexeme if self._runs_out(target, lexeme, _limit(target), fresh=True))
+        return at._replace(lexeme=lexeme, out=out)
+
+    def _end_token(self, state: State) -> State:
+        """After the last byte of a token."""
+        return State(frozenset(after for after in map(self._counted, state.possibilities) if after))
+
+    def _counted(self, at: Possibility) -> Possibility | None:
+        if all(_limit(target) is None for target, _ in at.lexeme):
+            return at
+        tokens = at.tokens + 1
+        limits = {target: _limit(target) for target, _ in at.lexeme}
+        left = {target: None if limit is None else limit - tokens for target, limit in limits.items()}
+        out = at.out | {target for target in left if self._runs_out(target, at.lexeme, left[target])}
+        after = at._replace(tokens=tokens, out=out)
+        return after if after.is_open() else None
+
+    def _holds(self, occurrence: Occurrence) -> bool:
+        """Whether its limit is large enough for some text of a terminal."""
+        lexeme = frozenset({(occurrence, occurrence.regex)})
+        return not self._runs_out(occurrence, lexeme, occurrence.max_tokens, fresh=True)
+
+    def _runs_out(self, target: Target, lexeme: Lexeme, left: int | None, *, fresh: bool = False) -> bool:
+        """Whether so many tokens do not spell the text that completes a terminal. `fresh`: before its first byte."""
+        if left is None:
+            return False
+        key = (target, lexeme, fresh)
+        if key not in self._needed:
+            text = self._completing(target, lexeme, fresh=fresh)
+            self._needed[key] = inf if text is None else self._fewest_tokens(text)
+        return self._needed[key] > left
+
+    def _completing(self, target: Target, lexeme: Lexeme, *, fresh: bool) -> bytes | None:
+        """The shortest text that completes a terminal, the smallest of the shortest, out of bytes that are tokens."""
+        if not fresh and self._completes(target, lexeme):
+            return b""
+        waiting, seen = [(b"", lexeme)], {lexeme}
+        for text, at in waiting:
+            for byte in self._single_bytes:
+                after = self._without_late(self._taken(at, byte))
+                if self._completes(target, after):
+                    return text + bytes([byte])
+                if len(seen) > _MOST_SEARCHED:
+                    raise Undecided
+                if after not in seen and target in {name for name, _ in after}:
+                    seen.add(after)
+                    waiting.append((text + bytes([byte]), after))
+        return None
+
+    def _completes(self, target: Target, lexeme: Lexeme) -> bool:
+        return any(name == target and self._regexes.nullable(residual) for name, residual in lexeme)
+
+    def _fewest_tokens(self, text: bytes) -> float:
+        best = [0.0] + [inf] * len(text)
+        for end in range(1, len(text) + 1):
+            starts = (start for start in range(end) if text[start:end] in self._texts)
+            best[end] = min((best[start] + 1 for start in starts), default=inf)
+        return best[-1]
 
     def _step_complete(self, possibilities: Iterable[Possibility], byte: int) -> Iterable[Possibility]:
         ends: dict[Surroundings, set[End]] = {}
@@ -257,12 +345,16 @@ class Oracle:
             around = self._around_after(at.around, byte)
             if not around:
                 continue
-            longer = self._tracked(at.items, at.text, byte)
-            for target, residual in self._taken(at.lexeme or self._live(at), byte):
-                yield Possibility(at.items, frozenset({(target, residual)}), longer, around)
+            begun = at if at.lexeme else self._begun(at)
+            for reading in begun.lexeme:
+                longer = self._longer(begun._replace(lexeme=frozenset({reading}), out=begun.out & {reading[0]}), byte)
+                if not longer:
+                    continue
+                yield longer._replace(around=around)
+                [(target, residual)] = longer.lexeme
                 demanded = self._demand(around, [_conditions(target).after], [])
                 if self._regexes.nullable(residual) and demanded:
-                    ends.setdefault(demanded, set()).add((at.items, target, longer))
+                    ends.setdefault(demanded, set()).add((at.items, target, longer.text))
         for demanded, ended in ends.items():
             yield Possibility(self._parser.scan(frozenset(ended)), BETWEEN_LEXEMES, b"", demanded)
 
@@ -271,7 +363,7 @@ class Oracle:
         tracks = any(isinstance(target, NewValue) for target in self._parser.expected(items))
         return text + bytes([byte]) if tracks else b""
 
-    def _taken(self, lexeme: Iterable[tuple[Target, Residual]], byte: int) -> frozenset[tuple[Target, Residual]]:
+    def _taken(self, lexeme: Iterable[tuple[Target, Residual]], byte: int) -> Lexeme:
         """What is left of a lexeme after a byte: the terminals that it may still become."""
         open_ones = [(target, residual) for target, residual in lexeme if not self._ends_here(target, residual)]
         after = ((target, self._regexes.derivative(residual, byte)) for target, residual in open_ones)
@@ -282,11 +374,11 @@ class Oracle:
         occurrence = target.occurrence if isinstance(target, NewValue) else target
         return isinstance(occurrence, Occurrence) and occurrence.lazy and self._regexes.nullable(residual)
 
-    def _without_late(self, lexeme: frozenset[tuple[Target, Residual]]) -> frozenset[tuple[Target, Residual]]:
+    def _without_late(self, lexeme: Lexeme) -> Lexeme:
         """The terminals that a lexeme may become: where lazy ones are complete, those."""
         return frozenset(reading for reading in lexeme if self._ends_here(*reading)) or lexeme
 
-    def _live(self, at: Possibility) -> frozenset[tuple[Target, Residual]]:
+    def _live(self, at: Possibility) -> Lexeme:
         """The terminals that may begin here, none of them read yet."""
         expected = self._parser.expected(at.items)
         return frozenset((target, self._regex(target)) for target in expected if self._may_begin(target, at.around))
@@ -308,7 +400,8 @@ class Oracle:
 
         There is one for each way in which the conditions on what follows may hold or fail.
         """
-        complete = [target for target, residual in at.lexeme if self._regexes.nullable(residual)]
+        within = [(target, residual) for target, residual in at.lexeme if target not in at.out]
+        complete = [target for target, residual in within if self._regexes.nullable(residual)]
         afters = sorted({_conditions(target).after for target in complete} - {None}, key=id)
         found = []
         for outcome in product((True, False), repeat=len(afters)):
@@ -382,7 +475,7 @@ class Oracle:
         following = (reading for byte in range(256) for reading in self._step([at], byte))
         return any(self._is_open(reading, bytes_left - 1) for reading in following)
 
-    def _lexeme_goes_on(self, lexeme: frozenset[tuple[Target, Residual]]) -> bool:
+    def _lexeme_goes_on(self, lexeme: Lexeme) -> bool:
         if lexeme not in self._goes_on:
             self._goes_on[lexeme] = any(self._taken(lexeme, byte) for byte in range(256))
         return self._goes_on[lexeme]
@@ -399,7 +492,7 @@ class Oracle:
         if token in self.end_tokens:
             return named or (FINISHED if self.is_accepting(state) else REFUSED)
         data = self.tokens[token]
-        spelled = self.step_bytes(state, data) if data else REFUSED
+        spelled = self._end_token(self.step_bytes(state, data)) if data else REFUSED
         return State(named.possibilities | spelled.possibilities)
 
     def _step_named(self, state: State, token: int) -> State:
@@ -439,6 +532,10 @@ class Oracle:
 
 def _conditions(target: Target) -> Conditions:
     return target.occurrence.around if isinstance(target, NewValue) else target.around
+
+
+def _limit(target: Target) -> int | None:
+    return target.max_tokens if isinstance(target, Occurrence) else None
 
 
 def _priority(target: Target) -> int:
@@ -485,8 +582,10 @@ class Translation:
         tokens: Sequence[bytes],
         end_tokens: frozenset[int],
         special: Mapping[str, int],
+        holds: Callable[[Occurrence], bool],
     ) -> None:
         self._regexes = regexes
+        self._holds = holds
         self._tokens = tokens
         self._n_vocab = len(tokens)
         self._end_tokens = end_tokens
@@ -534,7 +633,7 @@ class Translation:
     def _terminal(self, terminal: grammar.Terminal, scope: int) -> Symbol:
         regex, around = self._regexes.lower(terminal.regex), self._conditions(terminal)
         flags = (terminal.distinct, terminal.closes_set, terminal.lazy)
-        occurrence = Occurrence(regex, terminal.priority, scope, *flags, around)
+        occurrence = Occurrence(regex, terminal.priority, scope, *flags, around, terminal.max_tokens)
         if around != ANYWHERE or not self._regexes.nullable(regex):
             return occurrence
         return self._choice(()) if terminal.lazy else self._choice((), (occurrence,))
@@ -583,10 +682,12 @@ class Translation:
 
     def _derives(self, symbol: Symbol, known: set[str]) -> bool:
         match symbol:
-            case Occurrence(regex, around=around):
+            case Occurrence(regex, around=around) as occurrence:
                 if any(condition and self._regexes.is_empty(condition) for condition in (around.before, around.after)):
                     return False
-                return any(not self._regexes.is_empty(self._regexes.derivative(regex, byte)) for byte in range(256))
+                return self._holds(occurrence) and any(
+                    not self._regexes.is_empty(self._regexes.derivative(regex, byte)) for byte in range(256)
+                )
             case TokenOccurrence(ids):
                 return bool(ids)
         return symbol in known

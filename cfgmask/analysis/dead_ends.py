@@ -50,8 +50,9 @@ def dead_ends(flat: Flat, sets: Sets, canonical: Canonical, is_prefix: Callable[
     if flat.ir.lexer == "complete":
         return
     start = flat[flat.start].rule
-    if flat.has_conditions:
-        message = "whether every text can be completed was not decided: there are conditions on parameters"
+    if flat.has_conditions or flat.has_limits:
+        why = "conditions on parameters" if flat.has_conditions else "rules with `max_tokens`"
+        message = f"whether every text can be completed was not decided: there are {why}"
         yield Diagnostic("grammar-dead-end-undecided", message, start.span, severity="note", help=_ADVICE)
         return
     try:

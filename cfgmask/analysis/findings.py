@@ -59,8 +59,9 @@ def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | Non
         lambda: dead_ends(flat, sets, Canonical(flat, sets, shortest), is_prefix),
         lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
     ]
-    # What these find may be what a condition rules out.
-    if not flat.has_conditions:
+    # What these find may be what a condition or a limit rules out.
+    is_whole = not flat.has_conditions and not flat.has_limits
+    if is_whole:
         analyses += [
             lambda: cycles(flat, sets),
             lambda: endless_repetitions(flat, sets),
@@ -71,7 +72,7 @@ def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | Non
     found = [diagnostic for analysis in analyses for diagnostic in _results(analysis)]
     # Endless derivations are ambiguous in a way that hides any other.
     is_endless = any(d.code in ("grammar-cycle", "grammar-endless-repetition") for d in found)
-    if not is_endless and not flat.has_conditions:
+    if not is_endless and is_whole:
         found += _results(lambda: ambiguities(flat, sets, shortest))
     made = {rule.span for rule in ir.rules} - {rule.span for rule in written}
     return in_order({(d.code, d.span): d for d in found if d.span not in (*made, None)}.values())

@@ -46,7 +46,7 @@ class Nonterminal:
 class Flat:
     """The grammar's nonterminals, rules first and in order, and its leaves.
 
-    Conditions on parameters are disregarded (`has_conditions`).
+    Conditions on parameters are disregarded (`has_conditions`), and so are limits on tokens (`has_limits`).
     A terminal that may match the empty text becomes an option of one that may not; what matches nothing is gone.
     Linear in the grammar. Raises LimitExceeded where a terminal is too hard a regex.
     """
@@ -59,6 +59,7 @@ class Flat:
         self.nullable_leaves: set[int] = set()
         self.empty_leaves: set[int] = set()
         self.has_conditions = False
+        self.has_limits = False
         self._leaf_numbers: dict[Hashable, int] = {}
         self._options: dict[int, int] = {}
         self._rules = {rule.name: ~number for number, rule in enumerate(ir.rules)}
@@ -109,7 +110,7 @@ class Flat:
         regex = expr.regex if isinstance(expr, Terminal) else None
         # Trees are compared by identity but for literals, which front ends make anew for each use.
         identity = regex if isinstance(regex, Literal) else id(regex)
-        kind = (expr.priority, expr.lazy) if isinstance(expr, Terminal) else None
+        kind = (expr.priority, expr.lazy, expr.max_tokens) if isinstance(expr, Terminal) else None
         name = expr.name if isinstance(expr, Terminal) else expr
         number = self._leaf_numbers.setdefault((name, identity, kind, rule.scope), len(self.leaves))
         if number == len(self.leaves):
@@ -120,6 +121,7 @@ class Flat:
 
     def _look_at(self, number: int, expr: Expr, rule: Rule) -> None:
         assert isinstance(expr, Terminal)
+        self.has_limits |= expr.max_tokens is not None
         if self.algebra.is_empty(expr.regex):
             self.empty_leaves.add(number)
         elif self.algebra.matches(expr.regex, b""):

@@ -12,7 +12,7 @@ from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import Grammar
 from cfgmask.compiler.token_sets import resolve
-from cfgmask.diagnostics import Diagnostic
+from cfgmask.diagnostics import Diagnostic, Related
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import (
     Choice,
@@ -29,6 +29,7 @@ from cfgmask.grammar.ir import (
 )
 from cfgmask.grammar.parameters import Argument, Masked
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation, RegexTree
+from cfgmask.grammar.walk import walk
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
 from cfgmask.vocabulary import Vocabulary
@@ -105,6 +106,7 @@ class _Build:
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._places = Places([], [], [])
         self._rule_places: dict[str, RulePlace] = {}
+        self._too_long: list[Terminal] = []  # the limit holds no text of them
         self._n_groups = 0
 
     def run(self) -> _core.CompiledGrammar:
@@ -114,6 +116,7 @@ class _Build:
             self._rules[rule.name] = self._nonterminal(rule)
         for rule in ir.rules:
             self._alternatives(rule)
+        self._refuse_limits_with_conditions()
         if self._problems:
             raise GrammarError(self._problems)
         start = next(rule for rule in ir.rules if rule.name == ir.start)
@@ -128,10 +131,29 @@ class _Build:
             )
         except ValueError:
             message = f"the grammar matches no text at all: its start rule {ir.start!r} can never end"
-            problem = Diagnostic("grammar-empty", message, span=start.span, help="give each rule a way to end")
-            raise GrammarError([problem]) from None
+            help = "give each rule a way to end"
+            if self._too_long:
+                help = "raise `max_tokens`: this vocabulary cannot spell the marked rules in so few tokens"
+            related = tuple(
+                Related(terminal.span, f"its shortest text takes more than {terminal.max_tokens} tokens")
+                for terminal in self._too_long
+                if terminal.span is not None
+            )
+            raise GrammarError(
+                [Diagnostic("grammar-empty", message, span=start.span, related=related, help=help)]
+            ) from None
         remember_places(compiled, self._places)
         return compiled
+
+    def _refuse_limits_with_conditions(self) -> None:
+        scopes = [terminal for scope in self._ir.scopes for terminal in scope.ignore]
+        written = [expr for rule in self._ir.rules for expr in walk(rule.body) if isinstance(expr, Terminal)]
+        limited = [terminal for terminal in written if terminal.max_tokens is not None]
+        conditional = [t for t in (*scopes, *written) if t.before is not None or t.after is not None]
+        if limited and conditional:
+            message = f"`max_tokens` cannot go together with {conditional[0].name}, which asks what stands around it"
+            help = "leave out the limit, or the assertion at the edge of the terminal"
+            self._problems.append(Diagnostic("max-tokens-with-edges", message, span=limited[0].span, help=help))
 
     def _nonterminal(self, rule: Rule) -> int:
         place = self._rule_places[rule.name] = RulePlace(rule.shown_name, rule.span)
@@ -197,7 +219,13 @@ class _Build:
         return seen
 
     def _new_terminal(self, terminal: Terminal, scope: int) -> int:
-        more = (terminal.distinct, terminal.closes_set, terminal.lazy, *_conditions(terminal, self._regexes))
+        more = (
+            terminal.distinct,
+            terminal.closes_set,
+            terminal.lazy,
+            *_conditions(terminal, self._regexes),
+            terminal.max_tokens,
+        )
         key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name, more)
         if key not in self._terminals:
             regex, _, priority, name, _ = key
@@ -206,6 +234,8 @@ class _Build:
             if terminal.suffix is not None:
                 parts = (self._regexes.node(terminal.suffix.body), self._regexes.node(terminal.suffix.end))
                 self._builder.suffix(made, *parts, terminal.suffix.capture or "")
+            if terminal.max_tokens and not self._builder.matches_text(made):
+                self._too_long.append(terminal)
             self._terminals[key] = made
         return self._terminals[key]
 

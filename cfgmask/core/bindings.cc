@@ -368,11 +368,14 @@ void bind_grammar_builder(nb::module_& m) {
       .def(
           "terminal",
           [](GrammarBuilder& self, uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
-             bool closes_set, bool lazy, std::optional<uint32_t> before, std::optional<uint32_t> after) {
-            return self.terminal(regex, scope, priority, std::move(name), distinct, closes_set, lazy, {before, after});
+             bool closes_set, bool lazy, std::optional<uint32_t> before, std::optional<uint32_t> after,
+             std::optional<uint32_t> max_tokens) {
+            return self.terminal(regex, scope, priority, std::move(name), distinct, closes_set, lazy, {before, after},
+                                 max_tokens);
           },
           "regex"_a, "scope"_a, "priority"_a, "name"_a, "distinct"_a = false, "closes_set"_a = false, "lazy"_a = false,
-          "before"_a = nb::none(), "after"_a = nb::none())
+          "before"_a = nb::none(), "after"_a = nb::none(), "max_tokens"_a = nb::none())
+      .def("matches_text", &GrammarBuilder::matches_text, "terminal"_a)
       .def("token_set", &GrammarBuilder::token_set, "ids"_a, "scope"_a, "name"_a)
       .def(
           "nonterminal",

@@ -41,6 +41,7 @@ class Terminal:
     closes_set  it may come only where that rule's bounds are met; outside of such rules it means nothing
     lazy      its texts are those of `regex` that begin with no other of them. With the lexer "longest", a lexeme ends
               where a lazy terminal is complete, and terminals that are not lazy drop out there. It has no conditions
+    max_tokens  how many tokens may have bytes of one lexeme of it; None: any number
     suffix    what a rule that is this terminal alone leaves out of its capture
 
     Under a condition a terminal never matches the empty text. One with several pairs of conditions is a choice of
@@ -53,6 +54,7 @@ class Terminal:
     distinct: bool = False
     closes_set: bool = False
     lazy: bool = False
+    max_tokens: int | None = None
     suffix: Suffix | None = None
     before: RegexTree | None = None
     after: RegexTree | None = None

@@ -109,6 +109,7 @@ _KINDS = {
     "suffix": _Kind(_END, 'suffix="</end>"', _terminal),
     "stop": _Kind(_END, 'stop="</end>"', _terminal),
     "max_chars": _Kind("needs a whole number", "max_chars=20", _count),
+    "max_tokens": _Kind("needs a whole number", "max_tokens=20", _count),
     "capture": _Kind("takes a name in quotes, or nothing", 'capture="name"', _name_or_nothing),
     "stop_capture": _Kind("needs a name in quotes", 'stop_capture="name"', _name),
     "temperature": _Kind("needs a number that is not negative", "temperature=0.7", _temperature),

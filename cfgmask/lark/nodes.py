@@ -184,6 +184,7 @@ class Attributes:
     lazy           the rule ends as soon as it matches
     suffix, stop   it ends with the first match of this; `stop` may be the empty string: with an end token
     max_chars      how many characters its body may have
+    max_tokens     how many tokens one text of it may lie in
     capture        the name of the capture that it is
     stop_capture   that of the capture that its suffix or stop is
     temperature    what a caller is told of inside of it
@@ -193,6 +194,7 @@ class Attributes:
     suffix: Expression | None = None
     stop: Expression | None = None
     max_chars: int | None = None
+    max_tokens: int | None = None
     capture: str | None = None
     stop_capture: str | None = None
     temperature: float | None = None
@@ -207,7 +209,8 @@ class Attributes:
         """An attribute that makes the rule's body one terminal, if there is one."""
         if self.lazy:
             return "lazy"
-        return next((name for name in ("suffix", "stop", "max_chars") if getattr(self, name) is not None), None)
+        names = ("suffix", "stop", "max_chars", "max_tokens")
+        return next((name for name in names if getattr(self, name) is not None), None)
 
 
 NO_ATTRIBUTES = Attributes()

@@ -34,12 +34,12 @@ class OneTerminalLowering:
             return ir.Sequence(())
         end = rule.attributes.suffix or rule.attributes.stop
         if end is None:
-            return self._lazy(rule, body) if rule.attributes.lazy else _terminal(rule, body, lazy=False)
+            return self._lazy(rule, body) if rule.attributes.lazy else self._terminal(rule, body, lazy=False)
         if rule.attributes.stop is end and isinstance(end, nodes.String) and not end.value:
             if rule.attributes.stop_capture is not None:
                 message = 'with `stop=""` there is no text for `stop_capture`'
                 self._problems.error("lark-attribute-clash", message, end.span, help="leave `stop_capture` out")
-            return ir.Sequence((_terminal(rule, body, lazy=False), _END_TOKEN))
+            return ir.Sequence((self._terminal(rule, body, lazy=False), _END_TOKEN))
         return self._ended(rule, body, end)
 
     def _refuse_rules(self, rule: nodes.Definition) -> None:
@@ -81,21 +81,33 @@ class OneTerminalLowering:
             self._problems.error("lark-empty-stop", "what ends the rule may be the empty text", end.span, help=help)
         suffix = ir.Suffix(body.tree, ending.tree, rule.attributes.stop_capture)
         joined = self._terminals.joined(body, ending, rule.body)
-        return ir.Terminal(rule.name, joined.tree, lazy=True, suffix=suffix, span=rule.span)
+        limit = rule.attributes.max_tokens
+        if limit == 0:
+            return self._no_tokens(rule, joined)
+        return ir.Terminal(rule.name, joined.tree, lazy=True, suffix=suffix, max_tokens=limit, span=rule.span)
 
     def _lazy(self, rule: nodes.Definition, body: TerminalRegex) -> ir.Expr:
         if not body.only_empty and not self._algebra().matches(body.tree, b""):
-            return _terminal(rule, body, lazy=True)
+            return self._terminal(rule, body, lazy=True)
         message = f"the shortest text of the lazy rule `{rule.name}` is empty, so it never matches anything"
         help = "say what it ends with, in its body or with `suffix`"
         self._problems.warning("lark-empty-lazy", message, rule.span, help=help)
         return ir.Sequence(())
 
+    def _terminal(self, rule: nodes.Definition, body: TerminalRegex, *, lazy: bool) -> ir.Expr:
+        if body.only_empty:
+            return ir.Sequence(())
+        limit = rule.attributes.max_tokens
+        if limit == 0:
+            return self._no_tokens(rule, body)
+        return ir.Terminal(rule.name, body.tree, lazy=lazy, max_tokens=limit, span=rule.span)
+
+    def _no_tokens(self, rule: nodes.Definition, body: TerminalRegex) -> ir.Expr:
+        """With `max_tokens=0` a rule is the empty text, or nothing."""
+        if not self._algebra().matches(body.tree, b""):
+            message = f"no text of the rule `{rule.name}` has no tokens"
+            self._problems.error("lark-limit-too-small", message, rule.span, help="raise `max_tokens`")
+        return ir.Sequence(())
+
     def _algebra(self) -> RegexAlgebra:
         return RegexAlgebra(self._limits)
-
-
-def _terminal(rule: nodes.Definition, body: TerminalRegex, *, lazy: bool) -> ir.Expr:
-    if body.only_empty:
-        return ir.Sequence(())
-    return ir.Terminal(rule.name, body.tree, lazy=lazy, span=rule.span)

@@ -138,7 +138,7 @@ class _Places:
                 if isinstance(expr, TokenSet):
                     self.occurrences.append(_Occurrence(None, _NOTHING))
                     continue
-                self._is_plain &= not expr.lazy
+                self._is_plain &= not expr.lazy and expr.max_tokens is None
                 start = fold_tree(expr.regex, starts, _start_of_tree)
                 length = fold_tree(expr.regex, lengths, _lengths_of_tree)
                 self.occurrences.append(_Occurrence(expr.regex, start, length))

@@ -104,6 +104,8 @@ call_g: head_g "=g>" /[0-9]+/ "</fun>"
         ["a b c d", "abbcd"],
     ),
     "characters, not bytes": ('start: x\nx[max_chars=2]: /.*/', ["", "éé", "\U0001f600a"], ["aaa", "ééé"]),
+    "no tokens": ('start: x "!"\nx[max_tokens=0]: /a*/', ["!"], ["a!"]),
+    "tokens, of which these are one": ('start: x "!"\nx[lazy, max_tokens=3]: /a*b/', ["aaaab!"], ["aaa!"]),
     "limits of lazy rules": ('start: x "!"\nx[lazy, max_chars=3]: /a*b/', ["b!", "aab!"], ["aaab!", "a!"]),
     "several lists, and none": ('start: x y\nx[lazy][max_chars=1]: /a+/\ny[]: "b"', ["ab"], ["aab"]),
     "others drop out": ('start: x "-" | LONG\nx[lazy]: /ba+/\nLONG: "bab" | "b"', ["ba-", "b"], ["bab", "baa-"]),

@@ -56,6 +56,8 @@ struct Terminal {
   bool closes_set = false;
   // lexer: longest. Where it is complete the lexeme ends, and terminals that are not lazy drop out.
   bool lazy = false;
+  // A lexeme of it has bytes of so many tokens at most.
+  uint32_t max_tokens = kUnbounded;
   std::optional<Suffix> suffix;
   Conditions around;
 };

@@ -280,6 +280,8 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
   callers_left_over_ = false;
   add_ignores(closing.set);
   if (!grammar_.complete) end_at_lazy(closing.set);
+  // No limit is too small for the terminal, but it may be for what lazy ones leave of it.
+  std::erase_if(closing.set.edges, [&](const auto& edge) { return !lexer_.fits(edge.regex, edge.max_tokens); });
   make_slots(closing.set);
   return std::move(closing.set);
 }
@@ -320,8 +322,13 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
         }
       }
       if (regex == RegexStore::nothing()) return;
-      closing.set.edges.push_back(
-          {regex, terminal.priority, here.head.index(), false, {at, item.continuation, item.gap}, terminal.around});
+      closing.set.edges.push_back({regex,
+                                   terminal.priority,
+                                   here.head.index(),
+                                   false,
+                                   {at, item.continuation, item.gap},
+                                   terminal.around,
+                                   terminal.max_tokens});
       return;
     }
     case SymbolKind::kTokenSet:
@@ -523,28 +530,30 @@ void Parser::end_at_lazy(ItemSet& set) {
   std::erase_if(set.edges, [&](const auto& edge) { return regexes_.is_empty(edge.regex); });
 }
 
-// Edges of equal regex, priority and conditions are one slot, in an order that depends on the regexes alone, so that
-// equal sets of live regexes are one lexer state whatever the grammar around them.
+// Edges of equal regex, priority, conditions and limit are one slot, in an order that depends on the regexes alone, so
+// that equal sets of live regexes are one lexer state whatever the grammar around them.
 void Parser::make_slots(ItemSet& set) {
   auto key = [](const ItemSet::Edge& e) {
-    return std::tuple(e.regex, e.priority, e.around, e.is_ignore, e.source, e.item.packed());
+    return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.is_ignore, e.source, e.item.packed());
   };
   auto less = [&](const auto& a, const auto& b) { return key(a) < key(b); };
   auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
   std::sort(set.edges.begin(), set.edges.end(), less);
   set.edges.erase(std::unique(set.edges.begin(), set.edges.end(), same), set.edges.end());
+  auto slot = [](const ItemSet::Edge& e) { return std::tuple(e.regex, e.priority, e.around, e.max_tokens); };
   std::vector<RegexId> terminals;
+  std::vector<uint32_t> limits;
   for (uint32_t i = 0; i < set.edges.size(); ++i) {
     const ItemSet::Edge& edge = set.edges[i];
-    const ItemSet::Edge& last = set.edges[i == 0 ? 0 : i - 1];
-    if (i == 0 || last.regex != edge.regex || last.priority != edge.priority || last.around != edge.around) {
+    if (i == 0 || slot(set.edges[i - 1]) != slot(edge)) {
       set.slots.push_back({i, i, edge.priority, edge.around});
       set.asks_before = set.asks_before || edge.around.before != kNoCondition;
       terminals.push_back(edge.regex);
+      limits.push_back(edge.max_tokens);
     }
     set.slots.back().last_edge = i + 1;
   }
-  set.start = lexer_.start(terminals);
+  set.start = lexer_.start(terminals, limits);
 }
 
 }  // namespace cfgmask

@@ -79,6 +79,7 @@ struct ItemSet {
     bool is_ignore = false;
     Item item;
     Conditions around;
+    uint32_t max_tokens = kUnbounded;
   };
   struct TokenEdge {
     uint32_t token_set;

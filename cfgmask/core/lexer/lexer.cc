@@ -1,37 +1,59 @@
 #include "lexer/lexer.h"
 
+#include <algorithm>
+
 namespace cfgmask {
 
-Lexer::Lexer(RegexStore& regexes) : regexes_(regexes) {
+Lexer::Lexer(RegexStore& regexes, TokenCounts* counts) : regexes_(regexes), counts_(counts) {
   slot_sets_.intern({});
   const uint32_t inside[] = {0};
   intern(inside);
 }
 
-LexerStateId Lexer::start(std::span<const RegexId> terminals) {
-  scratch_.assign(1, 1);
+LexerStateId Lexer::start(std::span<const RegexId> terminals, std::span<const uint32_t> limits) {
+  slots_.clear();
+  limits_.assign(limits.begin(), limits.end());
+  limits_.resize(terminals.size(), kUnbounded);
   for (size_t slot = 0; slot < terminals.size(); ++slot) {
-    scratch_.push_back(static_cast<uint32_t>(slot));
-    scratch_.push_back(terminals[slot].value);
+    slots_.push_back(static_cast<uint32_t>(slot));
+    slots_.push_back(terminals[slot].value);
   }
-  return intern(scratch_);
+  return intern_slots(kBoundary);
 }
 
 LexerStateId Lexer::start(LexerStateId all, std::span<const uint32_t> slots) {
-  scratch_.assign(1, 1);
+  slots_.clear();
+  limits_.clear();
   size_t next = 0;
   const Words pairs = residuals(all);
+  const Words left = is_limited(all) ? tokens_left(all) : Words();
   for (size_t i = 0; i < pairs.size() && next < slots.size(); i += 2) {
     if (pairs[i] != slots[next]) continue;
-    scratch_.push_back(pairs[i]);
-    scratch_.push_back(pairs[i + 1]);
+    slots_.push_back(pairs[i]);
+    slots_.push_back(pairs[i + 1]);
+    limits_.push_back(left.empty() ? kUnbounded : left[i / 2]);
     ++next;
   }
-  return intern(scratch_);
+  return intern_slots(kBoundary);
 }
 
 LexerStateId Lexer::inside(uint32_t slot, RegexId residual) {
   const uint32_t key[] = {0, slot, residual.value};
+  return intern(key);
+}
+
+LexerStateId Lexer::unlimited(LexerStateId state) {
+  std::vector<uint32_t> key{is_boundary(state) ? kBoundary : 0};
+  const Words pairs = residuals(state);
+  key.insert(key.end(), pairs.begin(), pairs.end());
+  return intern(key);
+}
+
+LexerStateId Lexer::intern_slots(uint32_t flags) {
+  const bool limited = std::any_of(limits_.begin(), limits_.end(), [](uint32_t left) { return left != kUnbounded; });
+  std::vector<uint32_t> key{flags | (limited ? kLimited : 0)};
+  key.insert(key.end(), slots_.begin(), slots_.end());
+  if (limited) key.insert(key.end(), limits_.begin(), limits_.end());
   return intern(key);
 }
 
@@ -40,12 +62,15 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
   // Charged before it is entered: a state over the bound is refused each time it is asked for.
   if (account_ != nullptr) account_->charge();
   State state;
-  state.boundary = key[0] != 0;
+  state.boundary = (key[0] & kBoundary) != 0;
+  state.limited = (key[0] & kLimited) != 0;
+  const size_t n_slots = (key.size() - 1) / (state.limited ? 3 : 2);
   std::vector<uint32_t> complete;
-  for (size_t i = 1; i < key.size(); i += 2) {
-    const RegexId residual(key[i + 1]);
-    if (regexes_.nullable(residual)) complete.push_back(key[i]);
-    state.first |= regexes_.first(residual);
+  for (size_t i = 0; i < n_slots; ++i) {
+    const RegexId residual(key[2 + 2 * i]);
+    if (regexes_.nullable(residual)) complete.push_back(key[1 + 2 * i]);
+    const bool used_up = state.limited && key[1 + 2 * n_slots + i] == 0;
+    if (!used_up) state.first |= regexes_.first(residual);
   }
   state.can_continue = !state.first.empty();
   state.matched = SlotSetId(slot_sets_.intern(complete).first);
@@ -57,19 +82,43 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
   State& s = states_[state.value];
   // The first-byte set answers without a row: most states are asked for few bytes that they take.
   if (!s.first.has(b)) return dead();
-  scratch_.assign(1, 0);
+  slots_.clear();
+  limits_.clear();
   const Words pairs = residuals(state);
+  const Words left = s.limited ? tokens_left(state) : Words();
   for (size_t i = 0; i < pairs.size(); i += 2) {
+    const uint32_t limit = s.limited ? left[i / 2] : kUnbounded;
     const RegexId residual(pairs[i + 1]);
-    if (!regexes_.first(residual).has(b)) continue;
+    if (limit == 0 || !regexes_.first(residual).has(b)) continue;
     const RegexId rest = regexes_.derivative(residual, b);
     if (regexes_.is_empty(rest)) continue;
-    scratch_.push_back(pairs[i]);
-    scratch_.push_back(rest.value);
+    slots_.push_back(pairs[i]);
+    slots_.push_back(rest.value);
+    limits_.push_back(limit);
   }
-  const LexerStateId next = intern(scratch_);
+  const LexerStateId next = intern_slots(0);
   remember(s, b, next);
   return next;
+}
+
+LexerStateId Lexer::count_token(LexerStateId state) {
+  State& s = states_[state.value];
+  if (s.after_token != kUnknown) return LexerStateId(s.after_token);
+  slots_.clear();
+  limits_.clear();
+  const Words pairs = residuals(state);
+  const Words left = tokens_left(state);
+  for (size_t i = 0; i < left.size(); ++i) {
+    const RegexId residual(pairs[2 * i + 1]);
+    const uint32_t limit = left[i] == kUnbounded || left[i] == 0 ? left[i] : left[i] - 1;
+    if (!fits(residual, limit)) continue;
+    slots_.push_back(pairs[2 * i]);
+    slots_.push_back(residual.value);
+    limits_.push_back(limit);
+  }
+  const LexerStateId after = intern_slots(0);
+  s.after_token = after.value;
+  return after;
 }
 
 void Lexer::remember(State& s, unsigned b, LexerStateId next) {

@@ -7,6 +7,10 @@
 // A state made by `start` is at the boundary between two lexemes; any other is inside one. The two never share an id:
 // the residual of /a*b/ after "a" equals the one before it, but only before it may the text end or a token set match.
 //
+// A slot may be limited: its lexeme has bytes of so many tokens at most. What is left is part of the state: bytes leave
+// it alone, `end_token` counts it down, and a slot that can no longer be completed within it is dropped there. A state
+// without limited slots is the same state, and has the same id, as if there were no limits.
+//
 // Threads: guarded by the owner, like RegexStore.
 #pragma once
 
@@ -27,9 +31,18 @@ namespace cfgmask {
 using LexerStateId = Id<struct LexerStateTag>;
 using SlotSetId = Id<struct SlotSetTag>;
 
+// How many tokens a vocabulary needs for what is left of a terminal.
+class TokenCounts {
+ public:
+  virtual ~TokenCounts() = default;
+  // For its closing text, tokens from the first byte on; kUnbounded if it has none.
+  virtual uint32_t needed(RegexId residual) = 0;
+};
+
 class Lexer {
  public:
-  explicit Lexer(RegexStore& regexes);
+  // `counts` is asked about limited slots alone; null if there are none.
+  explicit Lexer(RegexStore& regexes, TokenCounts* counts = nullptr);
 
   // No terminal is live.
   static constexpr LexerStateId dead() { return LexerStateId(0U); }
@@ -38,8 +51,9 @@ class Lexer {
   // New states are charged to this account until the next call.
   void charge_to(Account* account) { account_ = account; }
 
-  // The boundary state in which slot i has the residual terminals[i]. No terminal may be nullable.
-  LexerStateId start(std::span<const RegexId> terminals);
+  // The boundary state in which slot i has the residual terminals[i], and limits[i] tokens if there are any limits. No
+  // terminal may be nullable.
+  LexerStateId start(std::span<const RegexId> terminals, std::span<const uint32_t> limits = {});
   // The same with some slots alone. `slots` are those of another boundary state, in their order.
   LexerStateId start(LexerStateId all, std::span<const uint32_t> slots);
 
@@ -62,6 +76,19 @@ class Lexer {
     return compute_next(state, b);
   }
 
+  // The state where a token ends: dead() if no slot can be completed within its limit.
+  LexerStateId end_token(LexerStateId state) {
+    return is_limited(state) && !is_boundary(state) ? count_token(state) : state;
+  }
+  // Whether some slot is limited.
+  bool is_limited(LexerStateId state) const { return states_[state.value].limited; }
+  // Tokens left for each slot of a limited state, kUnbounded for those without a limit.
+  Words tokens_left(LexerStateId state) const { return ids_.at(state.value).subspan(1 + residuals(state).size()); }
+  // The same residuals without limits.
+  LexerStateId unlimited(LexerStateId state);
+  // Whether so many tokens hold some text of the residual.
+  bool fits(RegexId residual, uint32_t tokens) { return tokens == kUnbounded || counts_->needed(residual) <= tokens; }
+
   // The slots whose terminal is complete.
   SlotSetId matched(LexerStateId state) const { return states_[state.value].matched; }
   // False only if no byte can be taken; then the lexeme may be finished at once.
@@ -73,7 +100,10 @@ class Lexer {
 
   Words slots(SlotSetId set) const { return slot_sets_.at(set.value); }
   // Pairs of words (slot, residual), by slot.
-  Words residuals(LexerStateId state) const { return ids_.at(state.value).subspan(1); }
+  Words residuals(LexerStateId state) const {
+    const Words words = ids_.at(state.value).subspan(1);
+    return is_limited(state) ? words.first(words.size() / 3 * 2) : words;
+  }
 
   size_t size() const { return states_.size(); }
   size_t bytes() const { return ids_.bytes() + states_.bytes() + n_rows_ * sizeof(Row) + slot_sets_.bytes(); }
@@ -87,24 +117,34 @@ class Lexer {
     SlotSetId matched;
     bool can_continue = false;
     bool boundary = false;
+    bool limited = false;
     uint8_t n_few = 0;
     std::array<uint8_t, kFew> few_bytes{};
     std::array<uint32_t, kFew> few_next{};
+    uint32_t after_token = kUnknown;  // of a limited state
     ByteSet first;
     std::unique_ptr<Row> row;
   };
 
+  static constexpr uint32_t kBoundary = 1;
+  static constexpr uint32_t kLimited = 2;
+
+  // From slots_ and limits_.
+  LexerStateId intern_slots(uint32_t flags);
   LexerStateId intern(std::span<const uint32_t> key);
+  LexerStateId count_token(LexerStateId state);
   LexerStateId compute_next(LexerStateId state, unsigned b);
   void remember(State& s, unsigned b, LexerStateId next);
 
   RegexStore& regexes_;
+  TokenCounts* counts_;
   Account* account_ = nullptr;
-  Interner ids_;  // key: boundary flag, then (slot, residual) pairs
+  Interner ids_;  // key: flags, then (slot, residual) pairs, then tokens left if kLimited
   ChunkedVector<State> states_;
   Interner slot_sets_;
   size_t n_rows_ = 0;
-  std::vector<uint32_t> scratch_;
+  std::vector<uint32_t> slots_;   // working memory: pairs
+  std::vector<uint32_t> limits_;  // and what each has left
 };
 
 }  // namespace cfgmask

@@ -81,6 +81,17 @@ class Stepper {
   void longest(Configuration at, Place place, unsigned b, End end, Out out);
   // lexer: complete, of one configuration: inside of the lexeme after b, if it may go on, and every way to end it.
   std::optional<Configuration> complete(Configuration at, unsigned b, std::vector<Ended>& ended);
+  // Where a token ends, if it may end here: out(configuration, place of its lexeme if that is a new one). A lexeme that
+  // has no tokens left is finished at once; with every segmentation it has ended already, in another configuration.
+  template <class End, class Out>
+  void end_token(Configuration at, End end, Out out) {
+    const LexerStateId next = lexer_.end_token(at.lexer);
+    if (next == Lexer::dead()) return;
+    const Configuration after{at.items, next, at.text, at.around};
+    if (next == at.lexer || lexer_.can_continue(next)) return out(after, std::nullopt);
+    if (complete_) return;
+    for (const Ended& ended : end_lexeme(after)) out(at_boundary(ended.to), end(after, ended));
+  }
 
   // lexer: complete. The configurations after b, of all those before it. Every lexeme that may end here leads to one
   // item set, their union, for each surroundings: kept apart, ambiguous texts would have as many configurations as

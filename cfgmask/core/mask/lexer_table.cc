@@ -62,7 +62,7 @@ class TableWalk {
       if (lexer_.matched(at) != Lexer::no_slots()) leave(lexer_.matched(at), node, end, stack_.back().end);
       return end;
     }
-    keep(node, node + 1);
+    if (lexer_.end_token(next) != Lexer::dead()) keep(node, node + 1);
     if (!lexer_.can_continue(next)) {
       // The lexeme ends here whatever comes: what is below begins a new one.
       if (node + 1 != end) leave(lexer_.matched(next), node + 1, end, kNoParent);
@@ -123,10 +123,12 @@ void LexerTable::write_inside(std::span<uint32_t> out) const {
   for (TokenId token : more_) set_bit(out, token);
 }
 
-LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, Lexer& lexer)
+LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, ClosingCounts& counts,
+                         Lexer& lexer)
     : trie_(std::move(trie)),
       n_words_(n_words),
       regexes_(regexes),
+      counts_(counts),
       lexer_(lexer),
       segment_answers_(std::make_unique<SegmentAnswers>(*trie_, regexes, lexer)) {}
 
@@ -135,14 +137,27 @@ LexerTables::~LexerTables() = default;
 std::shared_ptr<const LexerTable> LexerTables::get(LexerStateId state) {
   auto found = tables_.find(state.value);
   if (found != tables_.end()) return found->second;
+  if (has_plenty(state)) return get(lexer_.unlimited(state));
   std::shared_ptr<const LexerTable> table = make(state);
   bytes_ += table->bytes();
   tables_.emplace(state.value, table);
   return table;
 }
 
+// Whether no token can use up the limits of a state, so that they have no part in its table.
+bool LexerTables::has_plenty(LexerStateId state) {
+  if (!lexer_.is_limited(state)) return false;
+  const Words live = lexer_.residuals(state);
+  const Words left = lexer_.tokens_left(state);
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (left[i] != kUnbounded && (left[i] == 0 || counts_.most_needed(RegexId(live[2 * i + 1])) > left[i] - 1))
+      return false;
+  }
+  return true;
+}
+
 std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
-  if (!lexer_.is_boundary(state)) {
+  if (!lexer_.is_boundary(state) && !lexer_.is_limited(state)) {
     if (auto table = renamed(state)) return ++made_.renamed, table;
     if (auto table = counted(state)) return ++made_.counted, table;
     if (auto table = difference(state)) return ++made_.difference, table;

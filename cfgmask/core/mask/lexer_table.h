@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "lexer/lexer.h"
+#include "mask/closing_counts.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
@@ -76,7 +77,8 @@ struct CountedTable;
 class LexerTables {
  public:
   // n_words: 32-bit words of a mask.
-  LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, Lexer& lexer);
+  LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, ClosingCounts& counts,
+              Lexer& lexer);
   ~LexerTables();
 
   // The table of a state, remembered. The result outlives its being forgotten. Cost of a first call: see the ways
@@ -99,6 +101,7 @@ class LexerTables {
   const Made& made() const { return made_; }
 
  private:
+  bool has_plenty(LexerStateId state);
   std::shared_ptr<const LexerTable> make(LexerStateId state);
   std::shared_ptr<const LexerTable> renamed(LexerStateId state);
   std::shared_ptr<const LexerTable> counted(LexerStateId state);
@@ -111,6 +114,7 @@ class LexerTables {
   std::shared_ptr<const Trie> trie_;
   size_t n_words_;
   RegexStore& regexes_;
+  ClosingCounts& counts_;
   Lexer& lexer_;
   std::unique_ptr<SegmentAnswers> segment_answers_;
   std::unordered_map<uint32_t, std::shared_ptr<const LexerTable>> tables_;            // by lexer state

@@ -35,8 +35,10 @@ void ParserWalk::run(Configuration at, uint32_t first, uint32_t last, std::vecto
         node = end;
         continue;
       }
-      const auto tokens = trie_.tokens(node);
-      out.insert(out.end(), tokens.begin(), tokens.end());
+      if (lexer_.end_token(next->lexer) != Lexer::dead()) {
+        const auto tokens = trie_.tokens(node);
+        out.insert(out.end(), tokens.begin(), tokens.end());
+      }
       if (node + 1 != end) stack_.push_back({end, *next});
       ++node;
     }

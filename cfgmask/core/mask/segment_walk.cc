@@ -78,6 +78,7 @@ bool stays(Lexer& lexer, LexerStateId state, const Segment& segment) {
 }
 
 bool SegmentAnswers::takes_all(LexerStateId state, const Segment& segment) {
+  if (lexer_.is_limited(state)) return false;  // each token counts
   const auto index = static_cast<uint64_t>(&segment - trie_.segments().data());
   const uint64_t key = (index << 32) | state.value;
   if (auto known = known_.find(key)) return *known != 0;

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "lexer/lexer.h"
+#include "mask/closing_counts.h"
 #include "mask/lexer_table.h"
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
@@ -22,19 +23,21 @@ struct SharedStore {
   SharedStore(std::shared_ptr<const Trie> trie, size_t n_words, const Limits& limits)
       : regexes(limits.max_nesting * kDepthPerNesting, limits.max_search_steps),
         lengths(regexes),
-        lexer(regexes),
-        tables(std::move(trie), n_words, regexes, lexer) {}
+        closing(trie, regexes),
+        lexer(regexes, &closing),
+        tables(std::move(trie), n_words, regexes, closing, lexer) {}
 
   std::mutex mutex;
   RegexStore regexes;
   MinimumLengths lengths;
+  ClosingCounts closing;
   Lexer lexer;
   LexerTables tables;
 
   // Residuals nest deeper than the pattern that they come from, by a small factor.
   static constexpr uint64_t kDepthPerNesting = 8;
 
-  size_t bytes() const { return regexes.bytes() + lengths.bytes() + lexer.bytes() + tables.bytes(); }
+  size_t bytes() const { return regexes.bytes() + lengths.bytes() + closing.bytes() + lexer.bytes() + tables.bytes(); }
 };
 
 }  // namespace cfgmask

@@ -24,6 +24,7 @@ class ChartBuilder {
 
   void take_bytes(std::string_view text) {
     for (char c : text) take_byte(static_cast<uint8_t>(c));
+    if (!text.empty()) end_token();
   }
 
   // A token is read by its id, by its bytes, or both.
@@ -83,6 +84,22 @@ class ChartBuilder {
     keep_first_of_each(next);
     readings_ = std::move(next);
     ++position_;
+  }
+
+  void end_token() {
+    std::vector<Reading> next;
+    for (const Reading& reading : readings_) {
+      stepper_.end_token(
+          reading.at,
+          [&](const Configuration& lexeme, const Ended& ended) {
+            return add_node(ended.to.items, position_, {{reading.node, ended.matched, lexeme.text}});
+          },
+          [&](const Configuration& to, std::optional<uint32_t> node) {
+            next.push_back({to, node.value_or(reading.node)});
+          });
+    }
+    keep_first_of_each(next);
+    readings_ = std::move(next);
   }
 
   void step_longest(const Reading& reading, unsigned b, std::vector<Reading>& next) {

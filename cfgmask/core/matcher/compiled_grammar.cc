@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "matcher/budget_masks.h"
@@ -50,6 +51,9 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
 CompiledGrammar::~CompiledGrammar() = default;
 
 Completions& CompiledGrammar::completions() {
+  const auto limited = [](const Terminal& t) { return t.max_tokens != kUnbounded; };
+  if (std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(), limited))
+    throw std::invalid_argument("completions and budgets are not supported for rules with the attribute max_tokens");
   if (completions_ == nullptr) completions_ = std::make_unique<Completions>(*this);
   return *completions_;
 }
@@ -114,6 +118,30 @@ std::optional<StateId> CompiledGrammar::step_text(StateId state, std::string_vie
   return state;
 }
 
+std::optional<StateId> CompiledGrammar::end_token(StateId state) {
+  const Words words = state_ids_.at(state.value);
+  bool limited = false;
+  for (size_t i = 0; i < words.size(); i += kWords) limited |= store_->lexer.is_limited(configuration(words, i).lexer);
+  if (!limited) return state;
+  std::vector<Configuration> next;
+  for (const Configuration& at : configurations(state)) {
+    stepper_.end_token(
+        at, [](const Configuration&, const Ended&) { return 0U; },
+        [&](const Configuration& to, std::optional<uint32_t>) { next.push_back(to); });
+  }
+  if (next.empty()) return std::nullopt;
+  return intern(std::move(next));
+}
+
+size_t CompiledGrammar::longest_token(StateId state, std::string_view text) {
+  size_t longest = 0;
+  for (size_t n = 1; n <= text.size(); ++n) {
+    state = *step(state, static_cast<uint8_t>(text[n - 1]));
+    if (end_token(state)) longest = n;
+  }
+  return longest;
+}
+
 std::vector<Boundary> CompiledGrammar::ends(StateId state) {
   std::vector<Boundary> found;
   for (const Configuration& at : configurations(state)) stepper_.ends(at, found);
@@ -124,6 +152,7 @@ std::optional<StateId> CompiledGrammar::step_token(StateId state, TokenId token)
   std::optional<StateId> by_bytes;
   const std::string_view text = vocabulary_->text(token);
   if (!text.empty()) by_bytes = step_text(state, text);
+  if (by_bytes) by_bytes = end_token(*by_bytes);
   if (grammar_.token_sets.empty()) return by_bytes;
   std::vector<Configuration> next = step_by_id(state, token);
   if (next.empty()) return by_bytes;
@@ -276,7 +305,7 @@ void CompiledGrammar::add_complete(StateId state, std::vector<TokenId>& out) {
       continue;
     }
     const auto tokens = trie.tokens(node);
-    out.insert(out.end(), tokens.begin(), tokens.end());
+    if (!tokens.empty() && end_token(*next)) out.insert(out.end(), tokens.begin(), tokens.end());
     if (node + 1 != end) stack.push_back({end, *next});
     ++node;
   }

@@ -62,6 +62,10 @@ class CompiledGrammar {
   // The state after one more byte of text, or after a whole text; nullopt if the grammar does not allow it.
   std::optional<StateId> step(StateId state, unsigned b);
   std::optional<StateId> step_text(StateId state, std::string_view text, size_t* n_taken = nullptr);
+  // The state where a token ends that was read by its bytes; nullopt if some limit forbids it to end there.
+  std::optional<StateId> end_token(StateId state);
+  // How many bytes of a text that fits but for its end are a token that may end there.
+  size_t longest_token(StateId state, std::string_view text);
   // The state after a token: by its bytes, by its id where the grammar names it, or both.
   std::optional<StateId> step_token(StateId state, TokenId token);
   // Whether the text so far is in the language.
@@ -83,7 +87,7 @@ class CompiledGrammar {
   // In whose alternatives it stands here. Linear in the grammar.
   std::vector<uint32_t> nonterminals(const LiveSymbol& symbol) const { return parser_.nonterminals_at(symbol.rests); }
 
-  // Made when first asked for.
+  // Made when first asked for. Throws std::invalid_argument where terminals are limited: their search has no tokens.
   Completions& completions();
   BudgetMasks& budget_masks();
 

@@ -14,39 +14,12 @@ constexpr uint64_t kLittleSteps = 2'000;
 constexpr size_t kRoundsBeforeDoubt = 16;
 constexpr size_t kMostDoubted = 1'000;
 
-ByteSet single_bytes(const Trie& trie) {
-  ByteSet single;
-  for (uint32_t node = 1; node < trie.n_nodes(); node = trie.end(node)) {
-    if (!trie.tokens(node).empty()) single.add(trie.byte(node));
-  }
-  return single;
-}
-
 // Whether each byte that UTF-8 is made of is in the set.
 bool spells_utf8(const ByteSet& single) {
   ByteSet needed = ByteSet::range(0, 0xF4);
   for (unsigned b : {0xC0U, 0xC1U}) needed.remove(b);
   needed -= single;
   return needed.empty();
-}
-
-// Calls f(length, token) for a token of each length that `text` begins with.
-template <class F>
-void for_each_token(const Trie& trie, std::string_view text, F f) {
-  for (const Segment& segment : trie.segments()) {
-    if (text.empty() || !segment.first_bytes.has(static_cast<uint8_t>(text[0]))) continue;
-    uint32_t first = segment.first;
-    uint32_t last = segment.last;
-    for (size_t i = 0; i < text.size(); ++i) {
-      uint32_t node = first;
-      while (node < last && trie.byte(node) != static_cast<uint8_t>(text[i])) node = trie.end(node);
-      if (node >= last) break;
-      const auto tokens = trie.tokens(node);
-      if (!tokens.empty()) f(i + 1, tokens[0]);
-      first = node + 1;
-      last = trie.end(node);
-    }
-  }
 }
 
 }  // namespace
@@ -62,7 +35,7 @@ Completions::Completions(CompiledGrammar& grammar)
     : grammar_(grammar),
       remaining_(grammar.grammar_, grammar.parser_, grammar.store_->lengths),
       max_steps_(grammar.max_search_steps_),
-      single_bytes_(single_bytes(*grammar.vocabulary_->trie)),
+      single_bytes_(grammar.vocabulary_->trie->single_bytes()),
       spells_all_(spells_utf8(single_bytes_)) {}
 
 size_t Completions::bytes() const {
@@ -336,7 +309,7 @@ void Completions::spell(StateId state) {
     if (end_of_text == i) {
       offer(1, steps[i] - kFirstToken);
     } else {
-      for_each_token(trie, std::string_view(text).substr(i, end_of_text - i), offer);
+      trie.for_each_prefix(std::string_view(text).substr(i, end_of_text - i), offer);
     }
     if (best[i].tokens >= kNoLength) continue;  // a place in the middle of a token
     set(states[i], {best[i].tokens, best[i].token});

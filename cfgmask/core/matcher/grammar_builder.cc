@@ -97,7 +97,8 @@ Conditions GrammarBuilder::conditions(const Around& around) {
 }
 
 uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
-                                  bool closes_set, bool lazy, const Around& around) {
+                                  bool closes_set, bool lazy, const Around& around,
+                                  std::optional<uint32_t> max_tokens) {
   check_scope(scope);
   const RegexId whole = node(regex);
   Terminal terminal;
@@ -113,8 +114,17 @@ uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priori
   terminal.nullable = anywhere && with([&](RegexStore& r) { return r.nullable(whole); });
   terminal.regex =
       visible(lazy ? with([&](RegexStore& r) { return r.not_longer_than(whole, whole); }) : whole, terminal.around);
+  terminal.max_tokens = max_tokens.value_or(kUnbounded);
+  const bool fits = with([&](RegexStore&) { return store_->lexer.fits(terminal.regex, terminal.max_tokens); });
+  if (!fits) terminal.regex = RegexStore::nothing();
   grammar_.terminals.push_back(std::move(terminal));
   return Symbol::make(SymbolKind::kTerminal, grammar_.terminals.size() - 1).value;
+}
+
+bool GrammarBuilder::matches_text(uint32_t terminal) const {
+  const Symbol asked = symbol(terminal);
+  if (asked.kind() != SymbolKind::kTerminal) throw std::invalid_argument("only a terminal has texts of its own");
+  return grammar_.terminals[asked.index()].regex != RegexStore::nothing();
 }
 
 uint32_t GrammarBuilder::token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name) {

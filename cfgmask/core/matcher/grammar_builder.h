@@ -98,7 +98,10 @@ class GrammarBuilder : public RegexBuilder {
   // What the scope ignores besides, under conditions.
   void ignore(uint32_t scope, uint32_t regex, const Around& around);
   uint32_t terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct = false,
-                    bool closes_set = false, bool lazy = false, const Around& around = {});
+                    bool closes_set = false, bool lazy = false, const Around& around = {},
+                    std::optional<uint32_t> max_tokens = std::nullopt);
+  // Whether a terminal matches some text that is not empty, within its limit.
+  bool matches_text(uint32_t terminal) const;
   uint32_t token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name);
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
   // Its texts are captured under a name, if that is not empty; inside, the grammar asks for a temperature.

@@ -100,7 +100,12 @@ size_t Matcher::advance_bytes(std::string_view text) {
   if (is_finished()) return 0;
   const CompiledGrammar::Guard guard(*grammar_);
   size_t n = 0;
-  const auto next = grammar_->step_text(state(), text, &n);
+  auto next = grammar_->step_text(state(), text, &n);
+  if (next && !text.empty()) {
+    // One step is one token.
+    next = grammar_->end_token(*next);
+    if (!next) return grammar_->longest_token(state(), text);
+  }
   if (const auto left = tokens_left()) {
     // The bytes that some text within the budget goes on with.
     n = fitting_bytes(text.substr(0, n), *left);
@@ -165,7 +170,8 @@ std::string Matcher::forced_bytes(size_t max_bytes) {
         only = {b, *next};
       }
     }
-    if (n != 1) break;
+    // What follows depends on whether a token ends here.
+    if (n != 1 || (!text.empty() && grammar_->end_token(at) != at)) break;
     text.push_back(static_cast<char>(only->first));
     at = only->second;
   }

@@ -18,6 +18,10 @@ Matcher::TokenFate Matcher::fate(TokenId token) {
     fate.allowed = next.has_value() || (grammar_->vocabulary().is_end(token) && grammar_->accepting(at));
     const std::string_view text = grammar_->vocabulary().text(token);
     auto taken = grammar_->step_text(at, text, &fate.n_bytes);
+    if (taken && !next) {
+      fate.n_bytes = grammar_->longest_token(at, text);
+      taken.reset();
+    }
     if (!taken) taken = grammar_->step_text(at, text.substr(0, fate.n_bytes));
     at = next.value_or(*taken);
   }

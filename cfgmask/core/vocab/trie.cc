@@ -153,4 +153,12 @@ size_t Trie::bytes() const {
          (end_.capacity() + first_token_.capacity() + tokens_.capacity() + characters_.capacity()) * sizeof(uint32_t);
 }
 
+ByteSet Trie::single_bytes() const {
+  ByteSet single;
+  for (uint32_t node = 1; node < n_nodes(); node = end(node)) {
+    if (!tokens(node).empty()) single.add(byte(node));
+  }
+  return single;
+}
+
 }  // namespace cfgmask

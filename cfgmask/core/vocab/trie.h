@@ -58,6 +58,26 @@ class Trie {
   std::span<const uint32_t> characters_between(uint32_t first, uint32_t last) const {
     return {characters_.data() + first_token_[first], first_token_[last] - first_token_[first]};
   }
+  // The bytes that are tokens by themselves.
+  ByteSet single_bytes() const;
+  // Calls f(length, token) for a token of each length that `text` begins with.
+  template <class F>
+  void for_each_prefix(std::string_view text, F f) const {
+    for (const Segment& segment : segments_) {
+      if (text.empty() || !segment.first_bytes.has(static_cast<uint8_t>(text[0]))) continue;
+      uint32_t first = segment.first;
+      uint32_t last = segment.last;
+      for (size_t i = 0; i < text.size(); ++i) {
+        uint32_t node = first;
+        while (node < last && byte(node) != static_cast<uint8_t>(text[i])) node = end(node);
+        if (node >= last) break;
+        const auto found = tokens(node);
+        if (!found.empty()) f(i + 1, found[0]);
+        first = node + 1;
+        last = end(node);
+      }
+    }
+  }
   std::span<const Segment> segments() const { return segments_; }
   size_t max_depth() const { return max_depth_; }
   size_t bytes() const;
