@@ -275,7 +275,8 @@ class Matcher:
         nothing.
 
         It follows from the text alone, so it is right after any `rollback` and in forks.
-        Cost: the whole text is read again, in time linear in it; nothing is kept for it while masks are made.
+        Cost: the whole text is read again, nothing is kept for it while masks are made. Linear in the text but for
+        right recursion through captures, where it grows faster: 2 seconds for 20,000 of them.
         Raises LimitExceeded.
         """
     @property

@@ -108,7 +108,8 @@ class CompiledGrammar {
     std::string name;
     std::string text;
   };
-  // The captures of a text that the grammar allows; matcher/captures.cc. Linear in the text.
+  // The captures of a text that the grammar allows; matcher/captures.cc. Linear in the text but for right
+  // recursion through captures: 2 seconds for 20,000 of them.
   std::vector<Capture> captures(std::span<const Consumed> consumed);
   bool has_captures() const;
   // What the grammar asks for where the next token comes; the highest where readings differ.
