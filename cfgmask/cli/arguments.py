@@ -38,8 +38,11 @@ def json_option(what: str) -> Callable[[Command], Command]:
 
 
 def read_vocabulary(path: Path | None) -> cfgmask.Vocabulary:
-    """The vocabulary of a GGUF file; the demo model's if there is none."""
-    return cfgmask.Vocabulary.from_gguf(path or model_path())
+    """The vocabulary of a GGUF file, or one that `Vocabulary.save` wrote; the demo model's if there is none."""
+    path = path or model_path()
+    with path.open("rb") as file:
+        is_saved = file.read(1) == b"{"
+    return cfgmask.Vocabulary.load(path) if is_saved else cfgmask.Vocabulary.from_gguf(path)
 
 
 def token_named(value: str, vocabulary: cfgmask.Vocabulary) -> int:

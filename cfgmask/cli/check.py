@@ -79,7 +79,9 @@ class _Shown:
 @click.argument("file", type=GRAMMAR_FILE)
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="A text to try; may be repeated.")
 @click.option("--input", "inputs", multiple=True, type=FILE_OR_STDIN, help="A file to try (-: stdin); may be repeated.")
-@click.option("--vocab", "vocabulary", type=FILE, help="Compile for the vocabulary of this GGUF file.")
+@click.option(
+    "--vocab", "vocabulary", type=FILE, help="Compile for the vocabulary of this GGUF file or saved vocabulary."
+)
 @click.option("--coverage", "with_coverage", is_flag=True, help="List what becomes of each keyword of a JSON Schema.")
 @click.option("--examples", "with_examples", is_flag=True, help="Show a shortest text of each rule.")
 @click.option("--sample", "n_samples", type=click.IntRange(0, 10_000), default=0, help="Show so many random texts.")

@@ -38,7 +38,7 @@ class _Mask:
 @click.command(cls=ReportingCommand, short_help="Show what may come next under a grammar.", epilog=_EXAMPLES)
 @click.argument("file", type=GRAMMAR_FILE)
 @click.option("--prefix", default="", metavar="TEXT", help="What has been written so far.  [default: nothing]")
-@click.option("--vocab", "vocabulary", type=FILE, help="A GGUF file with the vocabulary.  [default: the demo model]")
+@click.option("--vocab", "vocabulary", type=FILE, help="A GGUF file or a saved vocabulary.  [default: the demo model]")
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="How many tokens to list.")
 @click.option("--why", "why", metavar="TOKEN", help="Explain one token instead: an id, or its text.")
 @json_option("the answer")

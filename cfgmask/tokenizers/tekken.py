@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cfgmask.errors import VocabularyError
+from cfgmask.tokenizers.documents import expect, load_document
 from cfgmask.tokenizers.end_texts import check_ends, known_ends
 from cfgmask.tokenizers.parts import VocabularyParts
 from cfgmask.tokenizers.ranked_bpe import RankedBpe
 from cfgmask.tokenizers.self_check import check_round_trip
 
-_MAX_BYTES = 1 << 28
 _MAX_TOKENS = 1 << 24
 # What files that list no special tokens mean.
 _DEFAULT_SPECIAL = (
@@ -39,7 +38,7 @@ def read_tekken(path: str | PathLike[str], eos_token_id: Sequence[int] | None) -
     """
     describe = Path(path).name
     try:
-        content = _Content(_load(Path(path)))
+        content = _Content(load_document(Path(path)))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, VocabularyError):
             raise VocabularyError(f"{path}: {error}") from None
@@ -55,17 +54,6 @@ def read_tekken(path: str | PathLike[str], eos_token_id: Sequence[int] | None) -
     return VocabularyParts(tokens, ends, special, bpe.encode, describe)
 
 
-def _load(path: Path) -> Any:
-    with path.open("rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise VocabularyError(f"the file is larger than {_MAX_BYTES} bytes")
-    try:
-        return json.loads(data)
-    except RecursionError:
-        raise VocabularyError("the file is nested too deeply") from None
-
-
 class _Content:
     """What the file says. Raises KeyError, TypeError and ValueError where it is not as it should be.
 
@@ -75,12 +63,12 @@ class _Content:
 
     def __init__(self, document: Any) -> None:
         config = document["config"]
-        self.pattern = _expect(config["pattern"], str)
-        self.n_special: int = _expect(config["default_num_special_tokens"], int)
-        n_vocab: int = _expect(config["default_vocab_size"], int)
+        self.pattern = expect(config["pattern"], str)
+        self.n_special: int = expect(config["default_num_special_tokens"], int)
+        n_vocab: int = expect(config["default_vocab_size"], int)
         if not 0 <= self.n_special < n_vocab <= _MAX_TOKENS:
             raise VocabularyError(f"{n_vocab} tokens cannot have {self.n_special} special ones")
-        self.tokens = _ordinary(_expect(document["vocab"], list), n_vocab - self.n_special)
+        self.tokens = _ordinary(expect(document["vocab"], list), n_vocab - self.n_special)
         self.special = _special(document.get("special_tokens"), self.n_special)
 
 
@@ -88,13 +76,13 @@ def _ordinary(entries: list[Any], n_tokens: int) -> list[bytes]:
     """The bytes of the tokens whose ranks are below `n_tokens`; files may have more."""
     tokens = [b""] * n_tokens
     for entry in entries:
-        rank = _expect(entry["rank"], int)
+        rank = expect(entry["rank"], int)
         if not 0 <= rank < n_tokens:
             continue
         if tokens[rank]:
             raise VocabularyError(f"rank {rank} is given twice")
         try:
-            tokens[rank] = base64.b64decode(_expect(entry["token_bytes"], str), validate=True)
+            tokens[rank] = base64.b64decode(expect(entry["token_bytes"], str), validate=True)
         except binascii.Error as error:
             raise VocabularyError(f"the bytes of rank {rank} are not base64: {error}") from None
     if not all(tokens):
@@ -109,15 +97,9 @@ def _special(entries: Any, n_special: int) -> dict[str, int]:
     if entries is None:
         entries = [{"rank": rank, "token_str": name} for rank, name in enumerate(_DEFAULT_SPECIAL[:n_special])]
     special: dict[str, int] = {}
-    for entry in _expect(entries, list):
-        name, rank = _expect(entry["token_str"], str), _expect(entry["rank"], int)
+    for entry in expect(entries, list):
+        name, rank = expect(entry["token_str"], str), expect(entry["rank"], int)
         if not 0 <= rank < n_special or special.setdefault(name, rank) != rank:
             raise VocabularyError(f"the special token {name!r} cannot have the id {rank}")
     named = set(special.values())
     return special | {f"<SPECIAL_{rank}>": rank for rank in range(n_special) if rank not in named}
-
-
-def _expect(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise TypeError(f"{kind.__name__} expected, not {type(value).__name__}")
-    return value

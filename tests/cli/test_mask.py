@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import cfgmask
 from tests.cli.conftest import Run
 
 VOCABULARIES = Path(__file__).parents[3] / "shared" / "data" / "vocab"
@@ -108,6 +109,12 @@ def test_another_vocabulary(run: Run) -> None:
         pytest.skip("the real vocabularies are not here")
     result = run("mask", "greeting.lark", "--prefix", "hello you", "--limit", "0", "--vocab", str(vocabulary))
     assert result.stdout.splitlines()[-1] == " allowed  17,858 of 128,256 tokens"
+
+
+def test_a_saved_vocabulary(run: Run, folder: Path) -> None:
+    cfgmask.Vocabulary.from_bytes([b"h", b"he", b"x", b""], 3).save(folder / "small.json")
+    result = run("mask", "greeting.lark", "--vocab", "small.json", "--json")
+    assert [token["id"] for token in json.loads(result.stdout)["tokens"]] == [0, 1]
 
 
 def test_a_file_that_is_no_vocabulary(run: Run, folder: Path) -> None:
