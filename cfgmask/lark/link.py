@@ -15,6 +15,7 @@ from typing import TypeAlias
 from cfgmask.diagnostics import Related, Span
 from cfgmask.errors import LimitExceeded
 from cfgmask.lark import nodes
+from cfgmask.lark.extension_terminals import EXTENSION_TERMINALS
 from cfgmask.lark.modules import Module, Modules
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import is_terminal_name
@@ -83,6 +84,8 @@ class _Instance:
 
     def rename(self, name: str) -> str:
         """What the grammar calls what the module calls `name`."""
+        if name in EXTENSION_TERMINALS and name not in self.module.defined_names:
+            return name
         for renaming in self.renamings:
             name = renaming(name)
         return name

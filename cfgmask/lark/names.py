@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from cfgmask.diagnostics import Related, Span
 from cfgmask.lark import nodes
+from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TERMINALS
 from cfgmask.lark.link import Table
 from cfgmask.lark.modules import library
 from cfgmask.lark.parametric import check_parameter
@@ -53,18 +54,19 @@ def resolve_names(document: nodes.Document, table: Table, problems: Problems) ->
 
 
 _Statement: TypeAlias = nodes.Definition | nodes.Ignore
+_Use: TypeAlias = nodes.Name | nodes.TemplateUse
 
 
-def _uses(statements: Iterable[_Statement]) -> Iterator[tuple[_Statement, nodes.Name]]:
-    """Each use of a name with the statement that it stands in."""
+def _uses(statements: Iterable[_Statement]) -> Iterator[tuple[_Statement, _Use, nodes.Name]]:
+    """Each use of a name: the statement that it stands in, the use, and the name."""
     for statement in statements:
         ends = statement.attributes.ends if isinstance(statement, nodes.Definition) else ()
         for expression in (statement.body, *ends):
             for node in nodes.walk(expression):
                 if isinstance(node, nodes.Name):
-                    yield statement, node
+                    yield statement, node, node
                 elif isinstance(node, nodes.TemplateUse):
-                    yield statement, nodes.Name(node.name, node.template)
+                    yield statement, node, nodes.Name(node.name, node.template)
 
 
 def _parameters(definition: nodes.Definition) -> set[str]:
@@ -74,12 +76,15 @@ def _parameters(definition: nodes.Definition) -> set[str]:
 def _check_uses(statements: Iterable[_Statement], table: Table, problems: Problems) -> set[str]:
     """Report names that are unknown or out of place; the names that are used outside their own definition."""
     used: set[str] = set()
-    for statement, name in _uses(statements):
+    for statement, use, name in _uses(statements):
         if isinstance(statement, nodes.Definition) and name.text in _parameters(statement):
             continue
         if isinstance(statement, nodes.Ignore) or name.text != statement.name:
             used.add(name.text)
         in_terminal = isinstance(statement, nodes.Ignore) or statement.is_terminal
+        in_one_terminal = in_terminal or (
+            isinstance(statement, nodes.Definition) and statement.attributes.one_terminal is not None
+        )
         entry = table.entries.get(name.text)
         if in_terminal and not is_terminal_name(name.text):
             problems.error(
@@ -88,19 +93,37 @@ def _check_uses(statements: Iterable[_Statement], table: Table, problems: Proble
                 name.span,
                 help="a terminal is one regex; make it a rule by writing its name in lower case",
             )
-        elif in_terminal and isinstance(entry, nodes.Declaration):
+        elif in_one_terminal and isinstance(entry, nodes.Declaration):
             message = f"a terminal cannot use the declared terminal `{nodes.spelling(name)}`, which has no regex"
             problems.error("lark-declared-in-terminal", message, name.span, help="use it in a rule")
+        elif isinstance(use, nodes.TemplateUse) and entry is not None and is_terminal_name(name.text):
+            problems.error("lark-not-a-template", f"`{nodes.spelling(name)}` is no template", name.span)
+        elif entry is None and name.text in EXTENSION_TERMINALS:
+            _check_extension(use, name, problems)
         elif entry is None and name.text not in table.defined_elsewhere:
             _report_unknown(name, table.entries, problems)
     return used
+
+
+def _check_extension(use: _Use, name: nodes.Name, problems: Problems) -> None:
+    """Report one of the terminals that every grammar has if it has too many arguments or too few."""
+    n_arguments = len(use.arguments) if isinstance(use, nodes.TemplateUse) else 0
+    template = EXTENSION_TEMPLATES.get(name.text)
+    if template is None:
+        if n_arguments:
+            problems.error("lark-not-a-template", f"`{name.text}` is no template", name.span)
+    elif not template.takes(n_arguments):
+        message = f"`{name.text}` takes {template.minimum} argument{'s' * (template.minimum != 1)}"
+        message += " or more" * (template.maximum is None) + f", not {n_arguments}"
+        help = f"write `{name.text}{template.arguments}`"
+        problems.error("lark-template-arguments", message, use.span, help=help)
 
 
 def _report_unknown(name: nodes.Name, known: Collection[str], problems: Problems) -> None:
     kind = "terminal" if is_terminal_name(name.text) else "rule"
     # An imported name has its module in front.
     shown = nodes.spelling(name)
-    help = did_you_mean(shown, known)
+    help = did_you_mean(shown, [*known, *EXTENSION_TERMINALS])
     if help is None and shown in library("common").defined_names:
         help = f"write `%import common.{shown}`"
     problems.error(f"lark-unknown-{kind}", f"there is no {kind} `{shown}`", name.span, help=help)

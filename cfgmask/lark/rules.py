@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cfgmask.diagnostics import Related, Span
 from cfgmask.grammar import ir
 from cfgmask.lark import nodes
+from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TEXTS, EXTENSION_TOKENS
 from cfgmask.lark.inner import GrammarText, InnerGrammars
 from cfgmask.lark.names import Symbols
 from cfgmask.lark.one_terminal import OneTerminalLowering
@@ -87,6 +88,8 @@ class RuleLowering:
             return self._lowered[id(node)][1]
         if isinstance(node, (nodes.Intersection, nodes.Complement)):
             return self._refuse(node)
+        if isinstance(node, nodes.TemplateUse) and node.name in EXTENSION_TEMPLATES:
+            return self._extension(node)
         if isinstance(node, nodes.Alias) or (len(parts) == 1 and isinstance(node, _GROUPS)):
             return parts[0]
         if isinstance(node, nodes.Conditional):
@@ -100,13 +103,33 @@ class RuleLowering:
     def _name(self, node: nodes.Name) -> ir.Expr:
         declaration = self._symbols.declared.get(node.text)
         if declaration is None:
-            terminal = self.terminal(node)
+            terminal = self.terminal(node) or self._extension_of(node)
             return terminal or ir.RuleRef(self._place.text.prefix + node.text, node.span, node.argument)
         if node.text not in self._declared:
             self._report_unbound(node, declaration)
             # Once is enough.
             self._declared[node.text] = _NOTHING_MORE
         return self._declared[node.text]
+
+    def _extension_of(self, node: nodes.Name) -> ir.Expr | None:
+        """What the name stands for if it is one that every grammar has."""
+        if node.text in EXTENSION_TOKENS:
+            return replace(EXTENSION_TOKENS[node.text], span=node.span)
+        tree = EXTENSION_TEXTS.get(node.text)
+        return None if tree is None else ir.Terminal(node.text, tree, span=node.span)
+
+    def _extension(self, node: nodes.TemplateUse) -> ir.Expr:
+        """A terminal with arguments, which are terminals."""
+        for part in nodes.walk(node):
+            if isinstance(part, nodes.Name) and part.text in self._symbols.rules:
+                message = f"`{node.name}` is one terminal, which cannot use the rule `{part.text}`"
+                help = "use terminals here, or write the list as rules"
+                self._problems.error("lark-rule-in-terminal", message, part.span, help=help)
+            elif isinstance(part, nodes.Name) and part.text in self._symbols.declared:
+                message = f"`{node.name}` cannot use the declared terminal `{part.text}`, which has no regex"
+                self._problems.error("lark-declared-in-terminal", message, part.span, help="use it in a rule")
+        lowered = self._literals.lower(node, self._named)
+        return _NOTHING_MORE if lowered.only_empty else terminals(nodes.spelling(node), lowered, 0, node.span)
 
     def _report_unbound(self, node: nodes.Name, declaration: nodes.Declaration) -> None:
         if is_terminal_name(node.text):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from cfgmask.diagnostics import Span
 from cfgmask.errors import LimitExceeded
 from cfgmask.lark import nodes
+from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.statements import BYTES_PER_TOKEN
 from cfgmask.limits import Limits
@@ -89,6 +90,8 @@ class _Expansion:
         self, use: nodes.TemplateUse, argument: nodes.Expression | None, parts: list[nodes.Expression]
     ) -> nodes.Expression:
         """The name of the rule that a use is. `argument` is what the template's name stands for, if a parameter."""
+        if argument is None and use.name in EXTENSION_TEMPLATES and use.name not in self._taken:
+            return nodes.with_children(use, parts)
         if argument is None or isinstance(argument, nodes.Name):
             template = self._templates.get(use.name if argument is None else argument.text)
         else:

@@ -14,6 +14,7 @@ from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
 from cfgmask.lark import nodes, one_regex
+from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TEXTS, EXTENSION_TOKENS, substring_argument
 from cfgmask.lark.literals import LiteralError
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.regex_blocks import regex_of_block
@@ -81,7 +82,7 @@ class TerminalLowering:
 
         def combine(node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
             if isinstance(node, nodes.Name):
-                return known.get(node.text, INVALID)
+                return known.get(node.text) or self._extension(node)
             if isinstance(node, (nodes.SpecialTokens, nodes.JsonBlock, nodes.LarkBlock, nodes.Subgrammar)):
                 return self._refuse(node)
             if isinstance(node, nodes.Alias):
@@ -92,8 +93,7 @@ class TerminalLowering:
                 self._problems.error("lark-condition-in-terminal", message, node.condition_span, help=help)
                 return INVALID
             if isinstance(node, nodes.TemplateUse):
-                # It is a rule, and was reported as one.
-                return INVALID
+                return self._template(node, parts)
             return self._combine(node, parts) if parts else self.literal(node)
 
         return self._whole(nodes.fold(body, combine), body)
@@ -129,6 +129,33 @@ class TerminalLowering:
             self._problems.error(error.code, error.message, place, help=error.help)
             return INVALID
         return TerminalRegex(tree, only_empty=isinstance(tree, regex.Substring) and not any(tree.chunks))
+
+    def _extension(self, node: nodes.Name) -> TerminalRegex:
+        """What a name stands for that the grammar does not define; unknown ones were reported."""
+        if node.text in EXTENSION_TOKENS:
+            return self._refuse(node)
+        tree = EXTENSION_TEXTS.get(node.text)
+        return INVALID if tree is None else TerminalRegex(tree, pattern=f"(?P<{node.text}>)")
+
+    def _template(self, node: nodes.TemplateUse, parts: list[TerminalRegex]) -> TerminalRegex:
+        template = EXTENSION_TEMPLATES.get(node.name)
+        if template is None or not template.takes(len(parts)):
+            return INVALID  # a rule, or a wrong use: either was reported
+        if any(part.edges for part in parts):
+            message = f"`{node.name}` cannot be made of what looks at the text around it"
+            help = "put the assertion and what it looks at into one regex"
+            self._problems.error("lark-edges-in-one-terminal", message, node.span, help=help)
+            return INVALID
+        if template.build is not None:
+            parts = [self._whole(part, child) for part, child in zip(parts, node.arguments, strict=True)]
+            made = template.build([part.tree for part in parts])
+            return replace(self._nested(made, node, parts, only_empty=False), pattern=None)
+        tree = substring_argument(node.arguments[0])
+        if tree is None:
+            message = f"`{node.name}` takes a string, without flags"
+            self._problems.error("lark-template-arguments", message, node.arguments[0].span)
+            return INVALID
+        return TerminalRegex(tree, only_empty=parts[0].only_empty)
 
     def joined(self, first: TerminalRegex, second: TerminalRegex, node: nodes.Expression) -> TerminalRegex:
         """One after the other; `node` is the place of both."""
@@ -246,8 +273,10 @@ class TerminalLowering:
         made = _terminal_regex(lexeme)
         return replace(self._nested(made.tree, node, parts, made.only_empty), edges=made.edges)
 
-    def _refuse(self, node: nodes.SpecialTokens | nodes.Inner) -> TerminalRegex:
-        if isinstance(node, nodes.SpecialTokens):
+    def _refuse(self, node: nodes.Name | nodes.SpecialTokens | nodes.Inner) -> TerminalRegex:
+        if isinstance(node, nodes.Name):
+            code, message = "lark-token-in-terminal", f"`{node.text}` is a token and cannot be part of a terminal"
+        elif isinstance(node, nodes.SpecialTokens):
             code, message = "lark-token-in-terminal", "special tokens have no text and cannot be part of a terminal"
         elif isinstance(node, nodes.JsonBlock):
             code, message = "lark-json-in-terminal", "`%json` is a rule's and cannot be part of a terminal"

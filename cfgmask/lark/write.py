@@ -10,6 +10,7 @@ from cfgmask.grammar.ir import Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, 
 from cfgmask.grammar.regex_tree import Literal
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.limits import Limits
+from cfgmask.regex.named_groups import TOKEN_GROUPS
 from cfgmask.regex.write import Binding, NotWritable, Written, shown, write_count, write_regex
 
 START = "start"
@@ -114,6 +115,8 @@ class _Writer:
             return "/x/"
 
     def _token_set(self, tokens: TokenSet) -> str:
+        if tokens.kind:
+            return next(name for name, kind in TOKEN_GROUPS.items() if kind == tokens.kind)
         is_name = len(tokens.names) == 1 and not tokens.negated and not tokens.ranges
         if is_name and _TOKEN_NAME.fullmatch(tokens.names[0]):
             return tokens.names[0]

@@ -57,6 +57,39 @@ CASES = {
         ["if", "if:"],
         [],
     ),
+    "texts in quotes, and without": (
+        'start: QUOTED_TEXT ":" UNQUOTED_TEXT',
+        ['"":a', '"a\\"":http://b.c'],
+        ['":a', '"a":"b"', '"a": b'],
+    ),
+    "an extension terminal in a terminal": ('start: A\nA: "<" QUOTED_TEXT ">"', ['<"a">'], ["<a>"]),
+    "text until an end": (
+        'start: TEXT_UNTIL{"END"} TEXT_UNTIL{/[.!]+/}',
+        ["ENENDa b!", "a b ENDEND."],
+        ["EN.", "END", "ENDa.b.", "a.b."],
+    ),
+    "a substring": ('start: SUBSTRING_OF{"abcab"} "."', ["bca.", ".", "ab."], ["ac.", "abcabc."]),
+    "a delimited list": (
+        'start: DELIMITED_LIST{", ", A, "x"}\nA: /[0-9]+/',
+        ["1", "1, x, x, 22"],
+        ["", "1,2", "1, ", "1, y"],
+    ),
+    "a delimited subsequence": (
+        'start: DELIMITED_SUBSEQUENCE_OF{", ", A, "x", "y"}\nA: /[0-9]+/',
+        ["1", "1, y", "x, y", "1, x, y"],
+        ["", "x, 1", "x, x", "1x"],
+    ),
+    "an extension terminal in a template": (
+        'start: list{"a"} list{B}\nlist{x}: DELIMITED_LIST{",", x} ";"\nB: /b+/',
+        ["a,a;bb,b;", "a;b;"],
+        ["a,b;b;", ";b;"],
+    ),
+    "an extension terminal ends a lazy rule": ('start: x "a"*\nx[lazy]: "a" TEXT_UNTIL{"!"}', ["ab!aa"], ["b!a", "aa"]),
+    "an own terminal of the name of one": (
+        'start: QUOTED_TEXT SUBSTRING_OF\nQUOTED_TEXT: "a"\nSUBSTRING_OF: "b"',
+        ["ab"],
+        ['""', '""b'],
+    ),
     "templates": (
         'start: _sep{NUM, ","} | _sep{_sep{"x", "-"}, ";"}\n_sep{x, s}: x (s x)*\nNUM: /[0-9]+/',
         ["1,22,3", "x", "x-x;x"],

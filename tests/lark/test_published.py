@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import cfgmask
 
 # "LLGuidance: Making Structured Outputs Go Brrr".
@@ -83,8 +85,17 @@ def token(word: bytes) -> int:
     return N_BYTES + 3 + WORDS.index(word)
 
 
-def test_a_summary_of_paragraphs() -> None:
-    grammar = cfgmask.Grammar.from_regex(SUMMARY)
+SUMMARIES = {
+    "a regex": cfgmask.Grammar.from_regex(SUMMARY),
+    "a regex in a rule": cfgmask.Grammar.from_lark(f'%cfgmask {{"lexer": "complete"}}\nstart: /{SUMMARY}/'),
+    "by name": cfgmask.Grammar.from_lark(
+        '%cfgmask {"lexer": "complete"}\nstart: "Summary:" ("\\n* " PARAGRAPH_TOKEN+){3,5}'
+    ),
+}
+
+
+@pytest.mark.parametrize("grammar", SUMMARIES.values(), ids=SUMMARIES)
+def test_a_summary_of_paragraphs(grammar: cfgmask.Grammar) -> None:
     bullet = ids(b"\n* ", token(b"Once"), token(b" upon"), token(b" a"))
     spelled = ids(b"\n* ab")
     assert fits(grammar, ids(b"Summary:") + bullet * 3)
