@@ -36,21 +36,22 @@ class TokenRejected(CfgmaskError, ValueError):
 class BudgetTooSmall(CfgmaskError, ValueError):
     """A number of tokens in which no text of the grammar can be completed.
 
-    `max_tokens` is the number that was given, `needed` how many the shortest text takes that was found; None if none
-    was found at all.
+    `max_tokens` is the number that there was, `needed` how many the shortest text takes that was found; None if none
+    was found at all. `bound` says what the number is of: a `max_tokens` that was given, or the room in a context.
     """
 
-    def __init__(self, max_tokens: int, needed: int | None) -> None:
+    def __init__(self, max_tokens: int, needed: int | None, bound: str = "max_tokens") -> None:
         self.max_tokens = max_tokens
         self.needed = needed
+        self.bound = bound
         if needed is None:
-            message = f"max_tokens is {max_tokens}, and no complete text was found: does the grammar have a dead end?"
+            message = f"{bound} is {max_tokens}, and no complete text was found: does the grammar have a dead end?"
         else:
-            message = f"max_tokens is {max_tokens}, and a complete text takes {needed} tokens"
+            message = f"{bound} is {max_tokens}, and a complete text takes {needed} tokens"
         super().__init__(message)
 
-    def __reduce__(self) -> tuple[type[BudgetTooSmall], tuple[int, int | None]]:
-        return type(self), (self.max_tokens, self.needed)
+    def __reduce__(self) -> tuple[type[BudgetTooSmall], tuple[int, int | None, str]]:
+        return type(self), (self.max_tokens, self.needed, self.bound)
 
 
 class LimitExceeded(CfgmaskError, RuntimeError):

@@ -9,7 +9,7 @@ import click
 
 from cfgmask.cli.output import print_diagnostics, print_json
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.errors import CfgmaskError, GrammarError, LimitExceeded, VocabularyError
+from cfgmask.errors import BudgetTooSmall, CfgmaskError, GrammarError, LimitExceeded, VocabularyError
 
 PROBLEM = 1
 MISUSE = 2
@@ -41,9 +41,11 @@ def diagnostics_of(error: CfgmaskError) -> tuple[Diagnostic, ...]:
     """What there is to say about an error of cfgmask; one diagnostic for those that carry none."""
     if isinstance(error, GrammarError):
         return error.diagnostics
-    code = "error"
+    code, help = "error", None
     if isinstance(error, LimitExceeded):
         code = "limit-exceeded"
+    elif isinstance(error, BudgetTooSmall):
+        code, help = "budget-too-small", "allow more with --max-tokens, or a longer --context"
     elif isinstance(error, VocabularyError):
         code = "vocabulary-unusable"
-    return (Diagnostic(code, str(error)),)
+    return (Diagnostic(code, str(error), help=help),)

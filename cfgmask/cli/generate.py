@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,10 @@ import click
 
 import cfgmask
 from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option
-from cfgmask.cli.failures import PROBLEM, ReportingCommand
-from cfgmask.cli.output import print_diagnostics, print_json, stream_text
+from cfgmask.cli.failures import ReportingCommand
+from cfgmask.cli.output import print_json, stream_text
 from cfgmask.cli.trace import print_trace, trace_to_json
 from cfgmask.demo import CONTEXT_LENGTH, model_path
-from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import CfgmaskError
 
 if TYPE_CHECKING:
@@ -65,7 +63,11 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
     help=f"Context length, in tokens.  [default: {_CONTEXT}, demo model: {CONTEXT_LENGTH}]",
 )
 @click.option(
-    "--max-tokens", type=click.IntRange(min=1), default=256, show_default=True, help="Stop after so many tokens."
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    help="Complete the text within so many tokens.",
 )
 @click.option(
     "--temperature",
@@ -83,9 +85,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
     "--trace", is_flag=True, help="Then show each token, its state, and what the mask did to the model's wish."
 )
 @json_option("the text and how it ended")
-@click.pass_context
 def generate(
-    ctx: click.Context,
     file: Path,
     prompt: str,
     model: Path | None,
@@ -101,7 +101,7 @@ def generate(
 
     The text goes to stdout as it is written, problems go to stderr.
 
-    Exit code 1 if the text was not complete when --max-tokens or the context ended.
+    The text is complete when --max-tokens or the context end; exit code 1 if no text of the grammar fits them.
     """
     grammar = cfgmask.Grammar.from_file(file)
     llm = _load(model, context)
@@ -130,9 +130,6 @@ def generate(
                 print_trace(name, found, vocabulary)
     if as_json:
         print_json(answer)
-    elif not stream.is_complete:
-        print_diagnostics([_cut_off(stream)], sys.stderr)
-    ctx.exit(0 if stream.is_complete else PROBLEM)
 
 
 def _load(path: Path | None, context: int | None) -> Any:
@@ -204,17 +201,9 @@ def _discard(_: str) -> None:
     pass
 
 
-def _cut_off(stream: TextStream) -> Diagnostic:
-    return Diagnostic(
-        "text-incomplete",
-        f"the text was cut off after {len(stream.token_ids)} tokens, before it was complete",
-        help="allow more with --max-tokens, or a longer --context",
-    )
-
-
 def _to_json(stream: TextStream, free: str | None) -> dict[str, Any]:
     out: dict[str, Any] = {
-        "ok": stream.is_complete,
+        "ok": True,
         "text": stream.text,
         "finish_reason": stream.finish_reason,
         "n_tokens": len(stream.token_ids),

@@ -5,13 +5,20 @@ from __future__ import annotations
 from cfgmask import CompiledGrammar, Matcher
 
 
-def starting_matcher(compiled: CompiledGrammar | Matcher) -> Matcher:
+def starting_matcher(compiled: CompiledGrammar | Matcher, max_tokens: int | None = None) -> Matcher:
     """A matcher of one's own: at the start of the grammar, or where a given matcher stands.
 
-    Raises TypeError for anything else, a grammar that is not compiled above all.
+    max_tokens  its budget; None: none, or that of the given matcher
+
+    Raises TypeError for anything else, a grammar that is not compiled above all, and for a budget beside a Matcher;
+    BudgetTooSmall.
     """
-    if isinstance(compiled, Matcher):
-        return compiled.fork()
     if isinstance(compiled, CompiledGrammar):
-        return compiled.matcher()
-    raise TypeError(f"a LogitsProcessor takes what cfgmask.compile gives, or a Matcher, not {type(compiled).__name__}")
+        return compiled.matcher(max_tokens=max_tokens)
+    if not isinstance(compiled, Matcher):
+        raise TypeError(
+            f"a LogitsProcessor takes what cfgmask.compile gives, or a Matcher, not {type(compiled).__name__}"
+        )
+    if max_tokens is not None:
+        raise TypeError("a Matcher has its own budget: make it with matcher(max_tokens=…)")
+    return compiled.fork()

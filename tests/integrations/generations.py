@@ -2,8 +2,9 @@
 
     python -m tests.integrations.generations -n 1000
 
-A finished text must be in the grammar's language, one that was cut off a prefix of some text of it. The models have the
-real vocabularies of Llama 3 and Gemma 4 where the reference data lies beside the repository.
+A finished text must be in the grammar's language, one that was cut off a prefix of some text of it; with a budget none
+is cut off. The models have the real vocabularies of Llama 3 and Gemma 4 where the reference data lies beside the
+repository.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def grammars() -> dict[str, cfgmask.Grammar]:
 
 @dataclass(frozen=True)
 class Sample:
-    """What a model wrote, and whether it says that the text is whole."""
+    """What a model wrote, and whether the text should be whole."""
 
     text: bytes
     finished: bool
@@ -73,14 +74,16 @@ class Sample:
 
 def sample(llm: Any, compiled: cfgmask.CompiledGrammar, vocabulary: cfgmask.Vocabulary, rng: random.Random) -> Sample:
     """One generation, by one of the ways that there are."""
-    options = {"max_tokens": rng.choice([8, 30, 60]), "temperature": rng.choice([0.5, 1.0, 2.0])}
+    max_tokens = rng.choice([8, 30, 60])
+    options = {"temperature": rng.choice([0.5, 1.0, 2.0])}
     options |= {"seed": rng.randrange(2**31), "top_k": rng.choice([0, 40]), "repeat_penalty": rng.choice([1.0, 1.3])}
     # Noise seldom ends by itself.
     bias = dict.fromkeys(vocabulary.eos_token_ids, rng.choice([0.0, 4.0, 12.0]))
     prompt = llm.tokenize(rng.choice(PROMPTS).encode()) or [1]
     if rng.random() < 0.5:
-        return _in_one_call(llm, compiled, vocabulary, prompt, bias, options)
-    return _through_the_hook(llm, compiled, prompt, bias, options)
+        within = max(max_tokens, len(compiled.matcher().completion() or []))
+        return _in_one_call(llm, compiled, vocabulary, prompt, bias, options | {"max_tokens": within})
+    return _through_the_hook(llm, compiled, prompt, bias, options | {"max_tokens": max_tokens})
 
 
 def _in_one_call(
@@ -91,8 +94,7 @@ def _in_one_call(
         return scores
 
     text = generate(llm, prompt, compiled, logits_processor=[favour_ends], **options)
-    # The bytes, since a text that was cut off may end within a character.
-    return Sample(b"".join(vocabulary.tokens[token_id] for token_id in text.token_ids), text.finish_reason == "stop")
+    return Sample(text.encode(), True)
 
 
 def _through_the_hook(llm: Any, compiled: Any, prompt: list[int], bias: dict[int, float], options: Any) -> Sample:

@@ -54,7 +54,7 @@ def test_a_processor(model_path: Any, stream: bool) -> None:
 def test_generate(model_path: Any, stream: bool) -> None:
     llm = llama_cpp.Llama(str(model_path), n_ctx=256, n_threads=1, verbose=False)
     compiled = cfgmask.compile(GRAMMAR, cfgmask.Vocabulary.from_llama(llm))
-    text: Any = generate(llm, "Hello", compiled, max_tokens=4, stream=stream)
+    text: Any = generate(llm, "Hello", compiled, max_tokens=40, stream=stream)
     if stream:
         next(text)
     alive = [weakref.ref(thing) for thing in (llm, compiled, compiled.vocabulary)]

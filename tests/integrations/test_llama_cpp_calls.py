@@ -66,6 +66,39 @@ def test_completion(llm: Any, options: dict[str, Any]) -> None:
     assert processor.error is None
 
 
+@pytest.mark.parametrize("max_tokens", range(21, 60, 6))
+@pytest.mark.parametrize("stream", [True, False])
+def test_text_is_complete_within_max_tokens(llm: Any, max_tokens: int, stream: bool) -> None:
+    processor = LogitsProcessor(compiled(llm), max_tokens=max_tokens)
+    for seed in range(3):
+        written = complete(
+            llm, processor, max_tokens=max_tokens, seed=seed, stream=stream, logit_bias=dict.fromkeys(END_TOKENS, -1e9)
+        )
+        assert_in_language(joined(written)[0] if stream else text_of(written), "stop")
+
+
+@pytest.mark.parametrize("n_prompt", [200, 230, 235])
+def test_the_context_is_part_of_the_budget(llm: Any, n_prompt: int) -> None:
+    processor = LogitsProcessor(compiled(llm), max_tokens=500)
+    written = complete(llm, processor, [72] * n_prompt, max_tokens=500, logit_bias=dict.fromkeys(END_TOKENS, -1e9))
+    assert_in_language(text_of(written), "stop")
+    with pytest.raises(cfgmask.BudgetTooSmall, match="the context is 20, and a complete text takes 21 tokens"):
+        complete(llm, processor, [72] * 236, max_tokens=500)
+
+
+def test_a_budget_that_holds_no_text_is_refused_at_once(llm: Any) -> None:
+    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 20, and a complete text takes 21 tokens"):
+        LogitsProcessor(compiled(llm), max_tokens=20)
+
+
+def test_a_matcher_brings_its_own_budget(llm: Any) -> None:
+    matcher = compiled(llm).matcher(max_tokens=21)
+    written = complete(llm, LogitsProcessor(matcher), logit_bias=dict.fromkeys(END_TOKENS, -1e9))
+    assert_in_language(text_of(written), "stop")
+    with pytest.raises(TypeError, match="a Matcher has its own budget"):
+        LogitsProcessor(matcher, max_tokens=21)
+
+
 def test_stream_gives_the_same_text(llm: Any) -> None:
     processor = LogitsProcessor(compiled(llm))
     for seed in range(5):

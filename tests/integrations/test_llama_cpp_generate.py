@@ -31,15 +31,37 @@ def test_text_is_in_the_language(llm: Any) -> None:
         assert not set(text.token_ids) & set(END_TOKENS)
 
 
-@pytest.mark.parametrize("max_tokens", range(1, 40, 3))
-def test_text_that_is_cut_off_is_a_viable_prefix(llm: Any, max_tokens: int) -> None:
-    text = generate(llm, "Hello", GRAMMAR, seed=max_tokens, max_tokens=max_tokens)
+@pytest.mark.parametrize("max_tokens", range(21, 60, 3))
+def test_text_is_complete_within_max_tokens(llm: Any, max_tokens: int) -> None:
+    text = generate(llm, "Hello", GRAMMAR, seed=max_tokens, max_tokens=max_tokens, logits_processor=[no_end])
+    assert regex.fullmatch(PATTERN, text)
     assert len(text.token_ids) <= max_tokens
-    assert text.is_complete == bool(regex.fullmatch(PATTERN, text))
-    if text.finish_reason == "length":
-        assert len(text.token_ids) == max_tokens
-        # A cut character is shown as U+FFFD.
-        assert regex.fullmatch(PATTERN, text.rstrip("\ufffd"), partial=True)
+    assert (text.is_complete, text.finish_reason) == (True, "stop")
+
+
+def test_a_text_that_could_go_on_says_so(llm: Any) -> None:
+    text = generate(llm, "Hello", LETTERS, max_tokens=5, logits_processor=[no_end])
+    assert (len(text.token_ids), text.is_complete, text.finish_reason) == (5, True, "length")
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_max_tokens_that_hold_no_text_are_refused(llm: Any, stream: bool) -> None:
+    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 20, and a complete text takes 21 tokens"):
+        generate(llm, "Hello", GRAMMAR, max_tokens=20, stream=stream)
+    with pytest.raises(
+        cfgmask.BudgetTooSmall,
+        match="the room that the prompt leaves in the context is 6, and a complete text takes 21 tokens",
+    ):
+        generate(llm, [72] * 250, GRAMMAR, max_tokens=100, stream=stream)
+
+
+@pytest.mark.parametrize("n_prompt", [216, 225, 235])
+def test_text_that_is_cut_off_by_the_context_is_a_viable_prefix(llm: Any, n_prompt: int) -> None:
+    text = generate(llm, [72] * n_prompt, GRAMMAR, seed=n_prompt, logits_processor=[no_end, no_quote])
+    assert len(text.token_ids) == 256 - n_prompt
+    # A cut character is shown as U+FFFD.
+    assert regex.fullmatch(PATTERN, text.rstrip("\ufffd"), partial=True)
+    assert text.finish_reason == ("stop" if text.is_complete else "length")
 
 
 def test_stream_gives_the_same_text(llm: Any) -> None:
@@ -123,6 +145,11 @@ def no_end(input_ids: Any, scores: Any) -> Any:
     return scores
 
 
+def no_quote(input_ids: Any, scores: Any) -> Any:
+    scores[ord('"')] -= 20.0
+    return scores
+
+
 def test_options_reach_the_sampler(llm: Any) -> None:
     greedy = {generate(llm, "Hello", GRAMMAR, temperature=0.0, seed=seed) for seed in range(4)}
     top = {generate(llm, "Hello", GRAMMAR, top_k=1, seed=seed) for seed in range(4)}
@@ -183,9 +210,9 @@ def test_a_model_that_was_moved_is_refused(llm: Any) -> None:
 
 
 def test_a_stream_that_has_its_tokens_ends_whatever_came_after(llm: Any) -> None:
-    stream = generate(llm, "Hello", GRAMMAR, stream=True, max_tokens=2)
+    stream = generate(llm, "Hello", LETTERS, stream=True, max_tokens=2, logits_processor=[no_end])
     pieces = [next(stream), next(stream)]
-    generate(llm, "Hello", GRAMMAR, max_tokens=9)
+    generate(llm, "Hello", GRAMMAR)
     assert list(stream) == []
     assert (stream.text, stream.finish_reason) == ("".join(pieces), "length")
 
@@ -252,7 +279,7 @@ def test_wrong_arguments_are_named(
 
 
 def test_integers_of_any_type(llm: Any) -> None:
-    text = generate(llm, np.array([72, 101]), GRAMMAR, max_tokens=np.int64(3))
+    text = generate(llm, np.array([72, 101]), LETTERS, max_tokens=np.int64(3), logits_processor=[no_end])
     assert len(text.token_ids) == 3
 
 

@@ -24,6 +24,7 @@ from cfgmask.integrations.llama_cpp.arguments import (
     checked_temperature,
     prompt_ids,
 )
+from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
 from cfgmask.integrations.llama_cpp.checked_sample import IN_TURNS
 from cfgmask.integrations.llama_cpp.guard import allow_only
 from cfgmask.integrations.llama_cpp.masking import apply_mask
@@ -39,9 +40,9 @@ class GeneratedText(str):
     """The text of a finished call, with how it ended.
 
     token_ids      the tokens it was written in, without the end token
-    finish_reason  "stop": the model ended a complete text; "length": `max_tokens` or the context ran out, or a
-                   stopping criterion of the caller's held
-    is_complete    whether the text is in the grammar's language; after "length" it may be or may be cut off
+    finish_reason  "stop": the model ended a complete text, or nothing could follow; "length": `max_tokens` or the
+                   context ran out, or a stopping criterion of the caller's held
+    is_complete    whether the text is in the grammar's language; with `max_tokens` it is, but for such a criterion
     """
 
     token_ids: tuple[int, ...]
@@ -102,10 +103,13 @@ class TextStream(Iterator[str]):
             if piece:
                 yield piece
         else:
-            self.finish_reason = "length"
+            self.finish_reason = "length" if self._can_go_on() else "stop"
         piece = decoder.decode(b"", final=True)
         if piece:
             yield piece
+
+    def _can_go_on(self) -> bool:
+        return not self.is_complete or bool(self._matcher.expected())
 
 
 class _Hook:
@@ -186,7 +190,8 @@ def generate(
     llm               a `llama_cpp.Llama`
     prompt            text, read with its special tokens, or ids
     grammar           a Grammar, compiled here, or a CompiledGrammar, which saves that on every call but the first
-    max_tokens        at least 1; None: until the context is full
+    max_tokens        at least 1; the text is complete when they, or the context, are used up, end tokens not counted;
+                      None: until the context is full, where the text may be cut off
     stream            give a `TextStream` of pieces at once, instead of a `GeneratedText` at the end
     seed              from 0 to 2**32 - 2, for this text alone; None: the model's own
     logits_processor  processors of llama-cpp-python's kind, called before the masks
@@ -195,9 +200,9 @@ def generate(
 
     Errors: those of `cfgmask.compile`; TypeError for arguments of another type; ValueError for a `max_tokens` below 1,
     a seed or temperature out of range, a prompt that does not fit the context or the vocabulary, and a model that is
-    closed; VocabularyError for a grammar compiled for another vocabulary; IntegrationError for a model with
-    `draft_model`, where another generation used the model in between, and where nothing is left to sample; whatever a
-    mask raises, LimitExceeded above all. Nothing is swallowed.
+    closed; BudgetTooSmall for a `max_tokens` in which no text can be completed; VocabularyError for a grammar compiled
+    for another vocabulary; IntegrationError for a model with `draft_model`, where another generation used the model in
+    between, and where nothing is left to sample; whatever a mask raises, LimitExceeded above all. Nothing is swallowed.
     Cost: the model's vocabulary is read once for each model, 0.3 s for 128,256 tokens.
     Threads: any may call. Calls on one model wait for each other; a stream that another call came between of raises
     IntegrationError. llama-cpp-python's own calls know nothing of that: no other thread may be in one meanwhile.
@@ -215,16 +220,17 @@ def generate(
         vocabulary, ids = _vocabulary_of(llm), prompt_ids(llm, prompt)
     compiled = cfgmask.compile(grammar, vocabulary) if isinstance(grammar, Grammar) else grammar
     check_model(llm, compiled.vocabulary)
-    room = _context_length(llm) - len(ids)
+    room = context_length(llm) - len(ids)
     if room <= 0:
-        raise ValueError(f"the prompt has {len(ids)} tokens, the context {_context_length(llm)}")
+        raise ValueError(f"the prompt has {len(ids)} tokens, the context {context_length(llm)}")
     limit = room if max_tokens is None else min(max_tokens, room)
+    matcher = compiled.matcher() if max_tokens is None else matcher_within(compiled, max_tokens, room)
 
     def steps(hook: _Hook) -> Iterator[int]:
         tokens = llm.generate(ids, temp=temperature, logits_processor=[*processors, hook], **sampling)
         return islice(_undisturbed(llm, _seeded(llm, seed, tokens)), limit)
 
-    text_stream = TextStream(steps, compiled.matcher(), vocabulary, lock)
+    text_stream = TextStream(steps, matcher, vocabulary, lock)
     if stream:
         return text_stream
     with lock:
@@ -274,12 +280,6 @@ def _seeded(llm: Any, seed: int | None, tokens: Iterator[int]) -> Iterator[int]:
             return
         yield first
     yield from tokens
-
-
-def _context_length(llm: Any) -> int:
-    # llama.cpp rounds it up to a multiple of 256, the buffer that llama-cpp-python keeps the ids in stays as asked for.
-    length: int = min(llm.n_ctx(), len(llm.input_ids))
-    return length
 
 
 def _vocabulary_of(llm: Any) -> Vocabulary:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cfgmask import CompiledGrammar, Matcher
 from cfgmask.integrations.errors import IntegrationError
+from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
 from cfgmask.integrations.llama_cpp.caller import Caller, find_caller
 from cfgmask.integrations.llama_cpp.checked_sample import IN_TURNS, check_sampling, raise_in_sample
 from cfgmask.integrations.llama_cpp.guard import allow_only, warn_of
@@ -26,7 +27,9 @@ _LOOSE_TEXTS = 16
 class LogitsProcessor:
     """Masks the logits of llama-cpp-python: `create_completion`, `create_chat_completion`, `generate`, `sample`.
 
-    compiled  a CompiledGrammar, or a Matcher to start every text from
+    compiled    a CompiledGrammar, or a Matcher to start every text from
+    max_tokens  the same as the call's: every text is complete when they, or the context, are used up, end tokens not
+                counted. None: texts may be cut off. A Matcher has its own budget
 
     One processor serves any number of calls, one after the other or streaming in turns on several models: each
     generation is a text of its own. It belongs to one thread at a time.
@@ -37,15 +40,18 @@ class LogitsProcessor:
     `error` holds it, and every later use of this processor raises it, until `reset`.
     What is refused so: a model with `draft_model`, and tokens sent into `Llama.generate`, which are drafts too; a
     grammar that was compiled for another vocabulary; two generations in turns on one model, which llama-cpp-python
-    mixes up; a token that the mask did not allow; logits that are -inf for every token of the mask.
+    mixes up; a token that the mask did not allow; logits that are -inf for every token of the mask; a context
+    without room for a text, where there is a `max_tokens`.
+    Construction raises BudgetTooSmall for a `max_tokens` in which no text can be completed.
 
     In a loop of your own around `Llama.sample`, or where you call the processor yourself, a text is recognised by its
     ids: one id more than last time goes on with the text, anything else begins a new one. Call `reset` before a text
     whose prompt is an earlier text plus one token.
     """
 
-    def __init__(self, compiled: CompiledGrammar | Matcher) -> None:
-        self._start = starting_matcher(compiled)
+    def __init__(self, compiled: CompiledGrammar | Matcher, max_tokens: int | None = None) -> None:
+        self._start = starting_matcher(compiled, max_tokens)
+        self._max_tokens = max_tokens
         self._vocabulary = self._start.compiled.vocabulary
         self._end_tokens = list(self._vocabulary.end_tokens)
         self._error: BaseException | None = None
@@ -123,7 +129,7 @@ class LogitsProcessor:
         """The text of a generation, which shows one id more at each step, or something else moved the model."""
         known = self._generations.get(caller.sampler)
         if known is None:
-            text = TrackedText(self._start.fork(), input_ids)
+            text = TrackedText(self._begin(caller.llm, len(input_ids)), input_ids)
             self._generations[caller.sampler] = caller.generation_id, text
             return text
         generation_id, text = known
@@ -133,6 +139,13 @@ class LogitsProcessor:
             # They are drafts to `Llama.generate`: it samples the place before them while it shows all of them.
             raise IntegrationError("tokens were sent into the generation, which masks do not follow")
         return text
+
+    def _begin(self, llm: Any, n_prompt: int) -> Matcher:
+        """A matcher at the start of a text after so many ids."""
+        room = context_length(llm) - n_prompt
+        if self._max_tokens is None or self._max_tokens <= room:
+            return self._start.fork()
+        return matcher_within(self._start.compiled, self._max_tokens, room)
 
     def _loose_text(self, input_ids: NDArray[np.intc]) -> TrackedText:
         for text in self._loose:
