@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -171,13 +171,16 @@ def test_failures_in_the_hook_are_raised(llm: Any) -> None:
 def test_tokens_that_no_mask_allowed_are_raised(
     llm: Any, monkeypatch: pytest.MonkeyPatch, asks_the_hook: bool, error: type[Exception]
 ) -> None:
-    def writes_x(ids: list[int], logits_processor: list[Any], **_: Any) -> Iterator[int]:
-        while True:
-            if asks_the_hook:
-                logits_processor[-1](np.array(ids, dtype=np.intc), np.zeros(llm.n_vocab(), dtype=np.single))
-            yield ord("x")
+    class WritesX:
+        def __init__(self, logits_processor: list[Any], **_: Any) -> None:
+            self._hook = logits_processor[-1]
 
-    monkeypatch.setattr(llm, "generate", writes_x)
+        def sample(self, *_: Any) -> int:
+            if asks_the_hook:
+                self._hook(np.array([1], dtype=np.intc), np.zeros(llm.n_vocab(), dtype=np.single))
+            return ord("x")
+
+    monkeypatch.setattr(llm, "_init_sampler", WritesX)
     with pytest.raises(error):
         generate(llm, "Hello", cfgmask.Grammar.from_regex("abc"))
 

@@ -6,7 +6,6 @@ import codecs
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -25,7 +24,7 @@ from cfgmask.integrations.llama_cpp.arguments import (
     prompt_ids,
 )
 from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
-from cfgmask.integrations.llama_cpp.checked_sample import IN_TURNS
+from cfgmask.integrations.llama_cpp.decoder import Decoder
 from cfgmask.integrations.llama_cpp.guard import allow_only
 from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model
@@ -61,9 +60,10 @@ class TextStream(Iterator[str]):
 
     def __init__(
         self,
-        steps: Callable[[_Hook], Iterator[int]],
+        begin: Callable[[_Hook], Decoder],
         matcher: Matcher,
         vocabulary: Vocabulary,
+        limit: int,
         lock: threading.RLock,
     ) -> None:
         self.text = ""
@@ -71,7 +71,7 @@ class TextStream(Iterator[str]):
         self.finish_reason: FinishReason | None = None
         self._matcher = matcher
         self._lock = lock
-        self._pieces = self._run(steps, vocabulary)
+        self._pieces = self._run(begin, vocabulary, limit)
 
     def __next__(self) -> str:
         with self._lock:
@@ -89,22 +89,27 @@ class TextStream(Iterator[str]):
         with self._lock:
             self._pieces.close()
 
-    def _run(self, steps: Callable[[_Hook], Iterator[int]], vocabulary: Vocabulary) -> Generator[str, None, None]:
+    def _run(self, begin: Callable[[_Hook], Decoder], vocabulary: Vocabulary, limit: int) -> Generator[str, None, None]:
         hook = _Hook(self._matcher)
-        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        for token_id in steps(hook):
+        decoder = begin(hook)
+        utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        while len(self.token_ids) < limit:
+            token_id = decoder.sample()
+            if token_id is None:
+                break
             hook.check_called_once()
             self._matcher.advance(token_id)
             if self._matcher.is_finished:
                 self.finish_reason = "stop"
                 break
             self.token_ids.append(token_id)
-            piece = decoder.decode(vocabulary.tokens[token_id])
+            decoder.write([token_id])
+            piece = utf8.decode(vocabulary.tokens[token_id])
             if piece:
                 yield piece
-        else:
+        if self.finish_reason is None:
             self.finish_reason = "length" if self._can_go_on() else "stop"
-        piece = decoder.decode(b"", final=True)
+        piece = utf8.decode(b"", final=True)
         if piece:
             yield piece
 
@@ -226,11 +231,10 @@ def generate(
     limit = room if max_tokens is None else min(max_tokens, room)
     matcher = compiled.matcher() if max_tokens is None else matcher_within(compiled, max_tokens, room)
 
-    def steps(hook: _Hook) -> Iterator[int]:
-        tokens = llm.generate(ids, temp=temperature, logits_processor=[*processors, hook], **sampling)
-        return islice(_undisturbed(llm, _seeded(llm, seed, tokens)), limit)
+    def begin(hook: _Hook) -> Decoder:
+        return Decoder(llm, ids, {**sampling, "temp": temperature, "logits_processor": [*processors, hook]}, seed)
 
-    text_stream = TextStream(steps, matcher, vocabulary, lock)
+    text_stream = TextStream(begin, matcher, vocabulary, limit, lock)
     if stream:
         return text_stream
     with lock:
@@ -240,46 +244,6 @@ def generate(
     text.finish_reason = text_stream.finish_reason
     text.is_complete = text_stream.is_complete
     return text
-
-
-def _undisturbed(llm: Any, tokens: Iterator[int]) -> Iterator[int]:
-    """The tokens of a generation, as long as nothing else moves the model between two of them, or closes it.
-
-    Raises IntegrationError otherwise, before the model is asked for the next: the generation would go on from another
-    text, and where its logits or the whole model are missing, the process ends.
-    """
-    state = None
-    while True:
-        if llm.model is None:
-            raise IntegrationError("the model was closed before the text was finished")
-        if state is not None and state != _state(llm):
-            raise IntegrationError(IN_TURNS)
-        token_id = next(tokens, None)
-        if token_id is None:
-            return
-        state = _state(llm)
-        yield token_id
-
-
-def _state(llm: Any) -> tuple[int, Any]:
-    # Each generation has a sampler of its own, each token evaluated moves `n_tokens`.
-    return llm.n_tokens, getattr(llm, "_sampler", None)
-
-
-def _seeded(llm: Any, seed: int | None, tokens: Iterator[int]) -> Iterator[int]:
-    """The tokens of a generation with a seed of its own; the model has no other way to give it one."""
-    if seed is not None:
-        own = llm._seed
-        llm.set_seed(seed)
-        try:
-            # The sampler is made, with the seed in it, before the first token.
-            first = next(tokens, None)
-        finally:
-            llm.set_seed(own)
-        if first is None:
-            return
-        yield first
-    yield from tokens
 
 
 def _vocabulary_of(llm: Any) -> Vocabulary:
