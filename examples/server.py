@@ -161,7 +161,11 @@ class Answer:
 
 
 def constrained(llm: Any, prompt: str, compiled: cfgmask.CompiledGrammar, asked: Sampling) -> Answer:
-    stream = generate(llm, prompt, compiled, stream=True, **options(asked))
+    """Complete when `max_tokens` or the context end."""
+    chosen = options(asked)
+    stream = generate(
+        llm, prompt, compiled, stream=True, **chosen | {"max_tokens": chosen["max_tokens"] or llm.n_ctx()}
+    )
     return Answer(stream, lambda: stream.finish_reason, stream.close)
 
 
@@ -299,6 +303,8 @@ class Server:
                 answer = await self._in(self._writers, constrained, llm, prompt, compiled, asked)
         except BaseException as error:
             self.slots.give_back(llm)
+            if isinstance(error, cfgmask.BudgetTooSmall) and error.bound == "max_tokens":
+                raise Refusal(400, str(error), code="max_tokens_too_small", param="max_tokens") from None
             if isinstance(error, ValueError):
                 raise Refusal(400, str(error), code="context_length_exceeded", param="prompt") from None
             raise

@@ -4,7 +4,7 @@ from cfgmask.integrations.requests import CompiledFormats, ResponseFormat
 
 formats = CompiledFormats(vocabulary)
 wanted = ResponseFormat.from_json(body.get("response_format"))  # None where nothing is asked for
-state = None if wanted is None else formats.start(wanted)
+state = None if wanted is None else formats.start(wanted, body.get("max_tokens"))
 while True:
     if state is not None:
         state.mask(logits)  # before penalties, temperature, top-k and top-p
@@ -160,9 +160,14 @@ class CompiledFormats:
                 self._compiled.popitem(last=False)
         return made
 
-    def start(self, wanted: ResponseFormat) -> RequestState:
-        """The state of a request that is about to begin its answer."""
-        return RequestState(self.compile(wanted).matcher())
+    def start(self, wanted: ResponseFormat, max_tokens: int | None = None) -> RequestState:
+        """The state of a request that is about to begin its answer.
+
+        max_tokens  that of the request: the answer is complete after so many tokens, end tokens not counted. None: it
+                    may be cut off
+        Errors: those of `compile`; BudgetTooSmall, which says how many tokens an answer takes.
+        """
+        return RequestState(self.compile(wanted).matcher(max_tokens=max_tokens))
 
 
 class RequestState:

@@ -40,8 +40,10 @@ Start = CompiledGrammar | Matcher | None
 class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # transformers may be missing when checked
     """Masks the scores of one sequence or a batch, greedy, sampled or in beams, on any device.
 
-    compiled  a CompiledGrammar, or a Matcher to start every text from; or a list of them, one for each prompt of the
-              batch, with None for prompts whose texts are free
+    compiled        a CompiledGrammar, or a Matcher to start every text from; or a list of them, one for each prompt of
+                    the batch, with None for prompts whose texts are free
+    max_new_tokens  the same as the call's, or less for some rows: one number for all prompts or a list with one for
+                    each. A text is complete when they are written, end tokens not counted. None: texts may be cut off
 
     Beams, and several return sequences, belong to the prompt that they were made from. A row's state is found by its
     ids, so beams may be put in any order. Prompts are not read, so padding on the left means nothing.
@@ -56,16 +58,21 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
     In a loop of your own a batch is recognised by its ids: one id more in each row than last time goes on with it,
     anything else begins a new one. Call `reset` before a batch whose prompts are earlier texts plus one token.
 
+    Construction raises BudgetTooSmall for a `max_new_tokens` in which no text can be completed.
     Errors: IntegrationError for a list that does not go with the batch, and for assisted generation, whose tokens may
     be taken back; TokenRejected for a single sequence's token that the mask did not allow; what a mask raises,
     LimitExceeded above all.
     The grammar's end tokens must be among those that `generate` stops at, or it goes on with end tokens alone.
     """
 
-    def __init__(self, compiled: Start | Sequence[Start]) -> None:
-        self._is_list = isinstance(compiled, (list, tuple))
-        listed: Sequence[Any] = compiled if self._is_list else [compiled]  # type: ignore[assignment]
-        self._starts = [None if self._is_list and start is None else starting_matcher(start) for start in listed]
+    def __init__(
+        self, compiled: Start | Sequence[Start], max_new_tokens: int | Sequence[int | None] | None = None
+    ) -> None:
+        self._is_list = isinstance(compiled, (list, tuple)) or isinstance(max_new_tokens, (list, tuple))
+        self._starts = [
+            None if self._is_list and start is None else starting_matcher(start, budget)
+            for start, budget in _for_each_prompt(compiled, max_new_tokens)
+        ]
         self._n_words = max((-(-m.compiled.vocabulary.n_vocab // 32) for m in self._starts if m is not None), default=0)
         self._rows: list[_Row | None] = []
         self._call: weakref.ref[Any] | None = None
@@ -178,6 +185,17 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         if self._call is not None:
             self._earlier_calls.append(self._call)
         self._call = None if call is None else weakref.ref(call)
+
+
+def _for_each_prompt(compiled: Any, max_new_tokens: Any) -> list[tuple[Any, int | None]]:
+    """Start and budget of each prompt; one pair if neither is a list."""
+    count = max((len(value) for value in (compiled, max_new_tokens) if isinstance(value, (list, tuple))), default=1)
+    starts, budgets = (
+        value if isinstance(value, (list, tuple)) else [value] * count for value in (compiled, max_new_tokens)
+    )
+    if len(starts) != len(budgets):
+        raise ValueError(f"there are {len(starts)} grammars in the list and {len(budgets)} numbers in max_new_tokens")
+    return list(zip(starts, budgets, strict=True))
 
 
 def _calling_generate() -> Any:

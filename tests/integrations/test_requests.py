@@ -160,6 +160,22 @@ def test_must_stop_only_where_nothing_can_follow() -> None:
     assert (state.is_complete, state.must_stop) == (True, True)
 
 
+@pytest.mark.parametrize("max_tokens", [3, 4, 9])
+def test_an_answer_is_complete_within_max_tokens(max_tokens: int) -> None:
+    state = CompiledFormats(VOCABULARY).start(ResponseFormat("regex", "(ab)*c(d+e)?f*"), max_tokens)
+    rng, taken = np.random.default_rng(max_tokens), 0
+    while not state.must_stop:
+        state.advance(int(rng.choice([token for token in state.allowed_tokens() if token < 256])))
+        taken += 1
+    assert state.is_complete
+    assert taken <= max_tokens
+
+
+def test_max_tokens_that_hold_no_answer() -> None:
+    with pytest.raises(cfgmask.BudgetTooSmall, match="a complete text takes 4 tokens"):
+        CompiledFormats(VOCABULARY).start(ResponseFormat("regex", "wxyz"), 3)
+
+
 def test_a_token_that_is_not_allowed() -> None:
     state = state_of("ab")
     with pytest.raises(cfgmask.TokenRejected):

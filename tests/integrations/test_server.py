@@ -142,8 +142,20 @@ def test_no_format(client: Any, wanted: Any) -> None:
     assert "".join(chunk.choices[0].text for chunk in streamed) == answer.choices[0].text
 
 
-def test_cut_off(client: Any) -> None:
-    answer = client.chat.completions.create(**ASK | {"max_tokens": 2}, response_format=schema_format(PERSON))
+@pytest.mark.parametrize("max_tokens", [14, 20, None])
+def test_answers_are_complete_within_max_tokens(client: Any, max_tokens: int | None) -> None:
+    """A list of names that the model would go on with for ever."""
+    schema = {"type": "array", "items": {"type": "string"}, "minItems": 3}
+    for seed in range(4):
+        answer = client.chat.completions.create(
+            **ASK | {"max_tokens": max_tokens, "temperature": 1.9, "seed": seed}, response_format=schema_format(schema)
+        )
+        jsonschema.validate(json.loads(answer.choices[0].message.content), schema)
+        assert answer.choices[0].finish_reason == "stop"
+
+
+def test_text_that_is_free_may_be_cut_off(client: Any) -> None:
+    answer = client.completions.create(model="demo", prompt="Anna is", max_tokens=2)
     assert answer.choices[0].finish_reason == "length"
 
 
@@ -155,11 +167,18 @@ def test_cut_off(client: Any) -> None:
         ({"response_format": {"type": "regex", "pattern": "("}}, "response_format", "invalid_format"),
         ({"response_format": schema_format({"type": "strin"})}, "response_format", "invalid_format"),
         ({"response_format": {"type": "regex", "pattern": "a" * 300_000}}, "response_format", "format_too_large"),
+        ({"max_tokens": 2}, "max_tokens", "max_tokens_too_small"),
         ({"n": 3}, "n", "invalid_request"),
         ({"temperature": "hot"}, "temperature", "invalid_request"),
         ({"messages": []}, "messages", "invalid_request"),
         ({"messages": [{"role": "tool", "content": "x"}]}, "messages.0.role", "invalid_request"),
         ({"messages": [{"role": "user", "content": "word " * 600}]}, "prompt", "context_length_exceeded"),
+        ({"response_format": {"type": "regex", "pattern": "a{5000}b"}}, "max_tokens", "max_tokens_too_small"),
+        (
+            {"response_format": {"type": "regex", "pattern": "a{5000}b"}, "max_tokens": 10_000},
+            "prompt",
+            "context_length_exceeded",
+        ),
         ({"messages": [{"role": "user", "content": "word " * 100_000}]}, "prompt", "context_length_exceeded"),
     ],
 )
@@ -196,7 +215,7 @@ def test_who_goes_away_frees_a_slot(address: str) -> None:
 
 def test_beyond_the_queue(example: Any) -> None:
     with running(example, slots=1, queue=1) as address:
-        body = {"model": "demo", "prompt": "x", "response_format": LONG, "max_tokens": 300}
+        body = {"model": "demo", "prompt": "x", "response_format": LONG, "max_tokens": 450}
         with ThreadPoolExecutor(12) as pool:
             answers = list(
                 pool.map(lambda _: httpx.post(f"{address}/v1/completions", json=body, timeout=120), range(12))

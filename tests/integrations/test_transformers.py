@@ -70,6 +70,23 @@ def test_each_call_is_a_text_of_its_own(model: Any) -> None:
         assert_in_language(generate(model, hook, prompt, do_sample=False))
 
 
+@pytest.mark.parametrize("max_new_tokens", [22, 24, 30])
+@pytest.mark.parametrize("options", [{}, {"do_sample": False, "num_beams": 3}], ids=str)
+def test_text_is_complete_within_max_new_tokens(model: Any, max_new_tokens: int, options: dict[str, Any]) -> None:
+    compiled = cfgmask.compile(cfgmask.Grammar.from_regex(PATTERN), VOCABULARY)
+    hook = LogitsProcessor(compiled, max_new_tokens=max_new_tokens)
+    for seed in range(4):
+        torch.manual_seed(seed)
+        output = generate(model, hook, max_new_tokens=max_new_tokens, **options)
+        text = bytes(token for token in output if token < 256).decode()
+        assert regex.fullmatch(PATTERN, text)
+
+
+def test_a_budget_that_holds_no_text_is_refused_at_once() -> None:
+    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 3, and a complete text takes 4 tokens"):
+        LogitsProcessor(cfgmask.compile(cfgmask.Grammar.from_regex("abcd"), VOCABULARY), max_new_tokens=3)
+
+
 def test_raw_logits_stay_as_they_are(model: Any) -> None:
     output = model.generate(
         PROMPT,

@@ -110,6 +110,31 @@ def hooked(patterns: list[str | None], as_list: bool = True) -> list[Replayed]:
     return [Replayed(hook, patterns)]
 
 
+@pytest.mark.parametrize(
+    "options", [{"do_sample": True}, {"num_beams": 3}, {"num_return_sequences": 2, "num_beams": 2}]
+)
+def test_each_row_is_complete_within_its_budget(model: Any, options: dict[str, Any]) -> None:
+    patterns, budgets = [PERSON, NUMBERS, WORDS], [24, 3, 40]
+    hook = LogitsProcessor([compiled(pattern) for pattern in patterns], max_new_tokens=budgets)
+    torch.manual_seed(0)
+    output = model.generate(**THREE, logits_processor=[hook], max_new_tokens=40, **options)
+    found = texts(output, THREE["input_ids"].shape[1])
+    for index, (text, _) in enumerate(found):
+        row = index // (len(found) // 3)
+        assert regex.fullmatch(patterns[row], text)
+        assert len(text.encode()) <= budgets[row]
+
+
+def test_a_budget_for_all_rows_or_one_for_each() -> None:
+    both = LogitsProcessor(compiled("a*"), max_new_tokens=[1, None])
+    ids = torch.tensor([[1], [2]])
+    assert [torch.isfinite(row).sum() for row in both(ids, torch.zeros(2, 260))] == [3, 3]
+    ids = torch.tensor([[1, ord("a")], [2, ord("a")]])
+    assert [torch.isfinite(row).sum() for row in both(ids, torch.zeros(2, 260))] == [2, 3]
+    with pytest.raises(ValueError, match="2 grammars in the list and 3 numbers"):
+        LogitsProcessor([compiled("a"), None], max_new_tokens=[1, 2, 3])
+
+
 @pytest.mark.parametrize("options", [{"do_sample": False}, {"do_sample": True}, {"max_new_tokens": 9}], ids=str)
 @pytest.mark.parametrize("patterns", [[PERSON, NUMBERS, WORDS], [WORDS, None, NUMBERS]], ids=["all", "some"])
 def test_a_grammar_for_each_row(model: Any, patterns: list[str | None], options: dict[str, Any]) -> None:
