@@ -32,6 +32,12 @@ FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 FILE_OR_STDIN = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True)
 
 
+# The option `--start`, passed to the command as `start`.
+start_option = click.option(
+    "--start", metavar="RULE", help="The rule that every text is.  [default: start, in GBNF root]"
+)
+
+
 def json_option(what: str) -> Callable[[Command], Command]:
     """The option `--json`, passed to the command as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what} as JSON.")

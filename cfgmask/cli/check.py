@@ -18,6 +18,7 @@ from cfgmask.cli.arguments import (
     json_option,
     read_bytes,
     read_vocabulary,
+    start_option,
     text_bytes,
 )
 from cfgmask.cli.coverage import print_coverage, summary_of
@@ -77,6 +78,7 @@ class _Shown:
 
 @click.command(cls=ReportingCommand, short_help="Report what is wrong with a grammar, try texts.", epilog=_EXAMPLES)
 @click.argument("file", type=GRAMMAR_FILE)
+@start_option
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="A text to try; may be repeated.")
 @click.option("--input", "inputs", multiple=True, type=FILE_OR_STDIN, help="A file to try (-: stdin); may be repeated.")
 @click.option(
@@ -92,6 +94,7 @@ class _Shown:
 def check(
     ctx: click.Context,
     file: Path,
+    start: str | None,
     texts: tuple[str, ...],
     inputs: tuple[str, ...],
     vocabulary: Path | None,
@@ -115,7 +118,7 @@ def check(
     candidates = [(f"text {number}", text_bytes(text)) for number, text in enumerate(texts, 1)]
     candidates += [("stdin" if path == "-" else path, read_bytes(path)) for path in inputs]
     shown = _Shown(with_examples, n_samples, seed)
-    report = replace(_examine(file, candidates, vocabulary, shown), strict=strict)
+    report = replace(_examine(file, start, candidates, vocabulary, shown), strict=strict)
     if as_json:
         _print_as_json(report)
     else:
@@ -126,9 +129,11 @@ def check(
     ctx.exit(0 if report.is_fine else PROBLEM)
 
 
-def _examine(file: Path, candidates: list[tuple[str, bytes]], vocabulary: Path | None, shown: _Shown) -> _Report:
+def _examine(
+    file: Path, start: str | None, candidates: list[tuple[str, bytes]], vocabulary: Path | None, shown: _Shown
+) -> _Report:
     known = read_vocabulary(vocabulary) if vocabulary else None
-    subject = read_subject(file)
+    subject = read_subject(file, start)
     if subject.grammar is None:
         return _Report(file, subject.problems, coverage=subject.coverage)
     grammar = subject.grammar

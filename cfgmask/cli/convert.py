@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import cfgmask
-from cfgmask.cli.arguments import GRAMMAR_FILE
+from cfgmask.cli.arguments import GRAMMAR_FILE, start_option
 from cfgmask.cli.failures import ReportingCommand
 from cfgmask.cli.output import print_diagnostics
 
@@ -20,8 +20,9 @@ Examples:
 
 @click.command(cls=ReportingCommand, short_help="Write a GBNF grammar as Lark.", epilog=_EXAMPLES)
 @click.argument("file", type=GRAMMAR_FILE)
+@start_option
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file to write, not stdout.")
-def convert(file: Path, output: Path | None) -> None:
+def convert(file: Path, start: str | None, output: Path | None) -> None:
     """Write the GBNF grammar in FILE as extended Lark, with the same language.
 
     Rules that are regular become terminals; names are changed where Lark has none such, and comments are left out.
@@ -31,7 +32,7 @@ def convert(file: Path, output: Path | None) -> None:
 
     if file.suffix != ".gbnf":
         raise click.UsageError("only GBNF grammars can be converted, whose names end in .gbnf")
-    grammar = cfgmask.Grammar.from_file(file)
+    grammar = cfgmask.Grammar.from_file(file, start=start)
     text = write_lark(grammar.ir)
     print_diagnostics(grammar.notes, sys.stderr)
     if output is None:

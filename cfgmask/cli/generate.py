@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import cfgmask
-from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option
+from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option, start_option
 from cfgmask.cli.failures import ReportingCommand
 from cfgmask.cli.output import print_json, stream_text
 from cfgmask.cli.trace import print_trace, trace_to_json
@@ -55,6 +55,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
 
 @click.command(cls=ReportingCommand, short_help="Let a model write under a grammar.", epilog=_EXAMPLES)
 @click.argument("file", type=GRAMMAR_FILE)
+@start_option
 @click.option("--prompt", required=True, metavar="TEXT", help="What the model goes on from, as it is.")
 @click.option("--model", type=FILE, help="A GGUF model.  [default: the demo model]")
 @click.option(
@@ -87,6 +88,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
 @json_option("the text and how it ended")
 def generate(
     file: Path,
+    start: str | None,
     prompt: str,
     model: Path | None,
     context: int | None,
@@ -103,7 +105,7 @@ def generate(
 
     The text is complete when --max-tokens or the context end; exit code 1 if no text of the grammar fits them.
     """
-    grammar = cfgmask.Grammar.from_file(file)
+    grammar = cfgmask.Grammar.from_file(file, start=start)
     llm = _load(model, context)
     settings = _Settings(prompt, max_tokens, temperature, seed)
     show = _discard if as_json else stream_text

@@ -11,7 +11,15 @@ import click
 import numpy as np
 
 import cfgmask
-from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option, read_vocabulary, text_bytes, token_named
+from cfgmask.cli.arguments import (
+    FILE,
+    GRAMMAR_FILE,
+    json_option,
+    read_vocabulary,
+    start_option,
+    text_bytes,
+    token_named,
+)
 from cfgmask.cli.failures import PROBLEM, ReportingCommand
 from cfgmask.cli.output import bytes_to_json, print_diagnostics, print_json, print_labelled
 from cfgmask.cli.verdict import END, Verdict, abridged, judge
@@ -37,6 +45,7 @@ class _Mask:
 
 @click.command(cls=ReportingCommand, short_help="Show what may come next under a grammar.", epilog=_EXAMPLES)
 @click.argument("file", type=GRAMMAR_FILE)
+@start_option
 @click.option("--prefix", default="", metavar="TEXT", help="What has been written so far.  [default: nothing]")
 @click.option("--vocab", "vocabulary", type=FILE, help="A GGUF file or a saved vocabulary.  [default: the demo model]")
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="How many tokens to list.")
@@ -44,7 +53,14 @@ class _Mask:
 @json_option("the answer")
 @click.pass_context
 def mask(
-    ctx: click.Context, file: Path, prefix: str, vocabulary: Path | None, limit: int, why: str | None, as_json: bool
+    ctx: click.Context,
+    file: Path,
+    start: str | None,
+    prefix: str,
+    vocabulary: Path | None,
+    limit: int,
+    why: str | None,
+    as_json: bool,
 ) -> None:
     """Show what may come after TEXT under the grammar in FILE: terminals and tokens.
 
@@ -52,7 +68,7 @@ def mask(
     token is.
     """
     vocab = read_vocabulary(vocabulary)
-    compiled = cfgmask.compile(cfgmask.Grammar.from_file(file), vocab)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_file(file, start=start), vocab)
     data = text_bytes(prefix)
     verdict = judge(compiled, "prefix", data)
     if verdict.outcome == "refused":

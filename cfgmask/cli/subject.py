@@ -30,10 +30,15 @@ class Subject:
     coverage: tuple[Covered, ...] | None = None
 
 
-def read_subject(file: Path) -> Subject:
-    """Read a file, and a schema once for both its grammar and its coverage. Raises OSError."""
+def read_subject(file: Path, start: str | None) -> Subject:
+    """Read a file, and a schema once for both its grammar and its coverage. Raises OSError.
+
+    start  the rule that every text is; None takes the usual one
+    """
     try:
-        return _read_schema(file) if file.suffix == ".json" else Subject(cfgmask.Grammar.from_file(file))
+        if file.suffix == ".json" and start is None:
+            return _read_schema(file)
+        return Subject(cfgmask.Grammar.from_file(file, start=start))
     except CfgmaskError as error:
         return Subject(None, diagnostics_of(error))
 

@@ -66,10 +66,12 @@ class Grammar:
         limits: Limits = _DEFAULT_LIMITS,
         folder: str | PathLike[str] | None = None,
         grammars: Mapping[str, Grammar | str | dict[str, Any]] | None = None,
+        start: str = "start",
     ) -> Grammar:
-        """A grammar in extended Lark syntax; its start rule is `start`. See docs/lark.md.
+        """A grammar in extended Lark syntax. See docs/lark.md.
 
         name      what diagnostics call the text
+        start     the rule that every text is
         folder    where `%import .file` looks for `.lark` files, there and below; None: such imports are errors
         grammars  what `@name` stands for in it: a grammar, a text in the same syntax, or a JSON Schema
         """
@@ -78,18 +80,21 @@ class Grammar:
         _require_text("a grammar", text)
         base = None if folder is None else Path(folder)
         given = {key: _given(key, value, limits) for key, value in (grammars or {}).items()}
-        return cls(parse_lark(text, name=name, limits=limits, folder=base, grammars=given), name)
+        return cls(parse_lark(text, name=name, limits=limits, folder=base, grammars=given, start=start), name)
 
     @classmethod
-    def from_gbnf(cls, text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS) -> Grammar:
-        """A grammar in GBNF, llama.cpp's format; its start rule is `root`. See docs/gbnf.md.
+    def from_gbnf(
+        cls, text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS, start: str = "root"
+    ) -> Grammar:
+        """A grammar in GBNF, llama.cpp's format. See docs/gbnf.md.
 
-        name  what diagnostics call the text
+        name   what diagnostics call the text
+        start  the rule that every text is
         """
         from cfgmask.gbnf import parse_gbnf
 
         _require_text("a grammar", text)
-        return cls(parse_gbnf(text, name=name, limits=limits), name)
+        return cls(parse_gbnf(text, name=name, limits=limits, start=start), name)
 
     @classmethod
     def from_json_schema(
@@ -173,9 +178,13 @@ class Grammar:
         return cls(_one_terminal("CHOICE", KeySet(tuple(map(_encoded, texts))), None), "<choices>")
 
     @classmethod
-    def from_file(cls, path: str | PathLike[str], *, limits: Limits = _DEFAULT_LIMITS) -> Grammar:
+    def from_file(
+        cls, path: str | PathLike[str], *, limits: Limits = _DEFAULT_LIMITS, start: str | None = None
+    ) -> Grammar:
         """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema.
 
+        start  the rule that every text is; None takes `start` of Lark and `root` of GBNF. A schema has no rules: for
+               one, any name is an error
         A `.lark` file may import others (`%import .file`) from its own folder and those below, nothing else is read.
         Errors: OSError; GrammarError also where the file is not UTF-8 or its suffix says nothing.
         """
@@ -189,7 +198,11 @@ class Grammar:
         if read is None:
             help = "name it .lark, .gbnf or .json (a JSON Schema)"
             raise GrammarError([Diagnostic("file-suffix", f"{path.name} does not say what it holds", help=help)])
-        return read(read_source(path, limits), name=str(path), limits=limits)
+        if start is None:
+            return read(read_source(path, limits), name=str(path), limits=limits)
+        if path.suffix == ".json":
+            raise GrammarError([Diagnostic("file-no-rules", f"{path.name} is a JSON Schema: it has no rule `{start}`")])
+        return read(read_source(path, limits), name=str(path), limits=limits, start=start)
 
 
 def _json_schema_options(options: dict[str, Any]) -> JsonSchemaOptions:

@@ -12,8 +12,8 @@ from cfgmask.suggest import did_you_mean
 ROOT = "root"
 
 
-def defined_rules(document: Document, problems: Problems) -> dict[str, ir.Rule]:
-    """The rules by name. Reports what is defined twice or not at all, and a missing `root`. Linear."""
+def defined_rules(document: Document, start: str, problems: Problems) -> dict[str, ir.Rule]:
+    """The rules by name. Reports what is defined twice or not at all, and a missing start rule. Linear."""
     rules: dict[str, ir.Rule] = {}
     for rule in document.rules:
         first = rules.setdefault(rule.name, rule)
@@ -27,12 +27,12 @@ def defined_rules(document: Document, problems: Problems) -> dict[str, ir.Rule]:
             if isinstance(expr, ir.RuleRef) and expr.name not in known:
                 message = f"there is no rule `{shortened(expr.name)}`"
                 problems.error("gbnf-unknown-rule", message, expr.span, help=did_you_mean(expr.name, known))
-    if ROOT not in known:
-        _refuse_rootless(document, problems)
+    if start not in known:
+        _refuse_without_start(document, start, problems)
     return rules
 
 
-def _refuse_rootless(document: Document, problems: Problems) -> None:
+def _refuse_without_start(document: Document, start: str, problems: Problems) -> None:
     if not document.rules and not document.broken:
         problems.raise_errors()
         span = Span(document.source, 0, 0)
@@ -41,5 +41,5 @@ def _refuse_rootless(document: Document, problems: Problems) -> None:
     first = document.rules[0] if document.rules else None
     span = first.span if first is not None and first.span is not None else Span(document.source, 0, 0)
     wanted = shortened(first.name) if first is not None else "..."
-    help = f"every text of the grammar is a `root`: write `root ::= {wanted}`"
-    problems.error("gbnf-no-root", "the grammar has no rule `root`", span, help=help)
+    help = f"every text of the grammar is a `{start}`: write `{start} ::= {wanted}`"
+    problems.error("gbnf-no-root", f"the grammar has no rule `{start}`", span, help=help)

@@ -18,11 +18,12 @@ from cfgmask.text import check_text
 _DEFAULT_LIMITS = Limits()
 
 
-def parse_gbnf(text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS) -> GrammarIR:
-    """Read a grammar in GBNF. Its start rule is `root`.
+def parse_gbnf(text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS, start: str = ROOT) -> GrammarIR:
+    """Read a grammar in GBNF.
 
     text   the grammar
     name   what diagnostics call it, usually the path of its file
+    start  the rule that every text is
     The language is that of the rules read as a context-free grammar over characters and tokens: every way to derive a
     text counts. So the result has the lexer `complete`, or `longest` where that is the same.
     Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
@@ -30,9 +31,9 @@ def parse_gbnf(text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_
     """
     source, problems = Source(name, text), Problems("gbnf-too-many-errors")
     check_text(source, limits, problems, "gbnf-not-text")
-    rules = defined_rules(read(source, limits, problems), problems)
+    rules = defined_rules(read(source, limits, problems), start, problems)
     problems.raise_errors()
-    grammar = GrammarIR(rules=tuple(rules.values()), start=ROOT, lexer="complete")
+    grammar = GrammarIR(rules=tuple(rules.values()), start=start, lexer="complete")
     grammar = without_useless(grammar, problems, endless="gbnf-endless-rule", unused="gbnf-unused-rule")
     grammar = replace(with_lexemes(grammar), notes=problems.warnings)
     return replace(grammar, lexer="longest") if has_clear_boundaries(grammar) else grammar

@@ -12,7 +12,6 @@ from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
 from cfgmask.grammar.walk import fold
 from cfgmask.lark import nodes
-from cfgmask.lark.names import START
 from cfgmask.lark.options import GrammarOptions
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import read
@@ -38,6 +37,7 @@ class GrammarText:
     options: GrammarOptions
     prefix: str
     depth: int
+    start: str = nodes.START
 
 
 class InnerGrammars:
@@ -107,7 +107,7 @@ class InnerGrammars:
             return ir.Sequence(())
         prefix = self._new_prefix("lark")
         self._read(block.value.within(1, block.value.end - block.value.start - 1), prefix, around.depth + 1)
-        return ir.RuleRef(prefix + START, block.span)
+        return ir.RuleRef(prefix + nodes.START, block.span)
 
     def _read(self, text: Span, prefix: str, depth: int) -> None:
         document = read(text, self._limits, self._problems)
@@ -126,7 +126,7 @@ class InnerGrammars:
             # Known before it is read: grammars may use each other.
             prefix = f"@{use.name}:"
             given = self._given[use.name]
-            self._starts[use.name] = prefix + (START if isinstance(given, str) else given.start)
+            self._starts[use.name] = prefix + (nodes.START if isinstance(given, str) else given.start)
             if isinstance(given, str):
                 source = Source(f"@{use.name}", given)
                 check_text(source, self._limits, self._problems, "lark-not-text")

@@ -15,7 +15,7 @@ from cfgmask.lark.declared import bind
 from cfgmask.lark.inner import GivenGrammar, GrammarText, InnerGrammars
 from cfgmask.lark.link import link
 from cfgmask.lark.modules import Module, Modules
-from cfgmask.lark.names import START, Symbols, resolve_names
+from cfgmask.lark.names import Symbols, resolve_names
 from cfgmask.lark.one_terminal import OneTerminalLowering
 from cfgmask.lark.options import read_options
 from cfgmask.lark.problems import Problems
@@ -34,24 +34,26 @@ def lower_document(
     json_options: JsonSchemaOptions | None,
     folder: Path | None,
     grammars: Mapping[str, GivenGrammar],
+    start: str,
     problems: Problems,
 ) -> ir.GrammarIR:
     """The grammar that a document describes, with what is inside it.
 
     folder    where relative imports look for files
     grammars  those that `@name` refers to
+    start     the rule that every text is
     Raises GrammarError with all of `problems`, and LimitExceeded.
     """
     options = read_options(document.options, problems)
     inner = InnerGrammars(grammars, json_options, options.lexer, limits, problems)
-    inner.pending.append(GrammarText(document, options, "", 0))
+    inner.pending.append(GrammarText(document, options, "", 0, start))
     modules = Modules(folder, limits, problems)
     while inner.pending:
         _lower_text(inner.pending.popleft(), inner, folder, modules, limits, problems)
     problems.raise_errors()
     grammar = ir.GrammarIR(
         rules=tuple(inner.rules),
-        start=START,
+        start=start,
         scopes=tuple(inner.scopes),
         lexer=options.lexer,
         ignore_initial=options.ignore_initial,
@@ -71,7 +73,7 @@ def _lower_text(
     _refuse_empty(document, problems)
     scope, n_rules = inner.open_scope(text), len(inner.rules)
     table = link(Module(document.place.source.name, document, folder), modules, limits, problems)
-    symbols = resolve_names(document, table, problems)
+    symbols = resolve_names(document, table, text.start, problems)
     inner.places.update({text.prefix + name: place for name, place in symbols.places.items()})
     declared = bind(symbols.declared, text.options.declared, problems)
     literals = TerminalLowering(limits, problems)
@@ -90,7 +92,7 @@ def _lower_text(
 
 
 def _refuse_empty(document: nodes.Document, problems: Problems) -> None:
-    """An empty grammar is told apart from one without `start`: it is often the wrong file."""
+    """An empty grammar is told apart from one without a start rule: it is often the wrong file."""
     statements = [*document.definitions, *document.changes, *document.declarations, *document.ignores]
     if not statements and not document.imports and not document.options and not document.defined_elsewhere:
         span = document.place

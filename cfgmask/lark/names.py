@@ -16,8 +16,6 @@ from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import is_terminal_name
 from cfgmask.suggest import did_you_mean
 
-START = "start"
-
 
 @dataclass(frozen=True, eq=False)
 class Symbols:
@@ -32,8 +30,8 @@ class Symbols:
     places: Mapping[str, Span]
 
 
-def resolve_names(document: nodes.Document, table: Table, problems: Problems) -> Symbols:
-    """The symbols of a document. Reports what is unknown, out of place or unused, and a missing `start`. Linear."""
+def resolve_names(document: nodes.Document, table: Table, start: str, problems: Problems) -> Symbols:
+    """The symbols of a document. Reports what is unknown, out of place or unused, and a missing start rule. Linear."""
     entries = table.entries.values()
     definitions = [entry for entry in entries if isinstance(entry, nodes.Definition)]
     symbols = Symbols(
@@ -43,7 +41,7 @@ def resolve_names(document: nodes.Document, table: Table, problems: Problems) ->
         table.places,
     )
     used = _check_uses([*definitions, *document.ignores], table, problems)
-    _check_start(document, table, symbols, problems)
+    _check_start(document, table, symbols.rules, start, problems)
     for definition in definitions:
         _check_template(definition, symbols, problems)
         check_parameter(definition, symbols.rules, problems)
@@ -129,15 +127,31 @@ def _report_unknown(name: nodes.Name, known: Collection[str], problems: Problems
     problems.error(f"lark-unknown-{kind}", f"there is no {kind} `{shown}`", name.span, help=help)
 
 
-def _check_start(document: nodes.Document, table: Table, symbols: Symbols, problems: Problems) -> None:
-    if START in symbols.rules or START in table.defined_elsewhere:
-        return
+def _check_start(
+    document: nodes.Document, table: Table, rules: Mapping[str, nodes.Definition], start: str, problems: Problems
+) -> None:
+    rule = rules.get(start)
+    if rule is None:
+        if start not in table.defined_elsewhere:
+            _refuse_without_start(document, rules, start, problems)
+    elif rule.parameters:
+        message = f"the rule `{start}` cannot be a template: nothing gives it arguments"
+        problems.error("lark-no-start", message, rule.span, help=f"use the template in a `{start}` of its own")
+    elif rule.parametric:
+        message = f"the rule `{start}` cannot have a parameter: nothing gives it a value"
+        problems.error("lark-no-start", message, rule.span, help=f"write another rule, and `{start}: other::0`")
+
+
+def _refuse_without_start(
+    document: nodes.Document, rules: Mapping[str, nodes.Definition], start: str, problems: Problems
+) -> None:
     first = next((rule for rule in document.definitions if not rule.is_terminal), None)
-    if first is not None:
-        span, help = first.span, f"every text of the grammar is a `start`: write `start: {first.name}`"
+    place, example = (first.span, first.name) if first is not None else (document.place, "...")
+    if start == nodes.START:
+        help = f"every text of the grammar is a `start`: write `start: {example}`"
     else:
-        span, help = document.place, "every text of the grammar is a `start`: write `start: ...`"
-    problems.error("lark-no-start", "the grammar has no rule `start`", span, help=help)
+        help = did_you_mean(start, rules) or f"every text of the grammar is to be a `{start}`: it must be a rule"
+    problems.error("lark-no-start", f"the grammar has no rule `{start}`", place, help=help)
 
 
 def _check_template(definition: nodes.Definition, symbols: Symbols, problems: Problems) -> None:
@@ -145,9 +159,6 @@ def _check_template(definition: nodes.Definition, symbols: Symbols, problems: Pr
     if definition.is_terminal and definition.parameters:
         message, help = "a terminal cannot be a template", "make it a rule by writing its name in lower case"
         problems.error("lark-template-terminal", message, definition.span, help=help)
-    if definition.name == START and definition.parameters:
-        message = "the rule `start` cannot be a template: nothing gives it arguments"
-        problems.error("lark-no-start", message, definition.span, help="use the template in a `start` of its own")
     seen: set[str] = set()
     for parameter in definition.parameters:
         name = parameter.text

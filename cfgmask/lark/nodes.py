@@ -13,6 +13,9 @@ from typing import Literal, TypeAlias, TypeVar
 from cfgmask.diagnostics import Span
 from cfgmask.grammar.parameters import Argument, Condition
 
+# The rule that every text is, unless the caller names another.
+START = "start"
+
 
 @dataclass(frozen=True, eq=False)
 class Name:

@@ -186,9 +186,6 @@ def _check_definition(definition: nodes.Definition, problems: Problems) -> None:
         problems.error("lark-bad-parameter", message, definition.span, help=help)
     elif definition.parameters:
         problems.error("lark-bad-parameter", "a template has no parameter of this kind", definition.span)
-    elif definition.name == "start":
-        message = "the rule `start` cannot have a parameter: nothing gives it a value"
-        problems.error("lark-no-start", message, definition.span, help="write another rule, and `start: other::0`")
 
 
 def _check_use(use: nodes.Name, user: nodes.Definition, used: nodes.Definition | None, problems: Problems) -> None:

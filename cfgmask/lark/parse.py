@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cfgmask.diagnostics import Source, Span
 from cfgmask.grammar.ir import GrammarIR
+from cfgmask.lark import nodes
 from cfgmask.limits import Limits
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def parse_lark(
     json_options: JsonSchemaOptions | None = None,
     folder: Path | None = None,
     grammars: Mapping[str, GivenGrammar] | None = None,
+    start: str = nodes.START,
 ) -> GrammarIR:
     """Read a grammar in extended Lark.
 
@@ -34,6 +36,7 @@ def parse_lark(
     json_options  for the schemas in `%json` blocks
     folder        where relative imports look for files, there and below; None: they are refused
     grammars      what `@name` refers to: texts in this language, or grammars that were read
+    start         the rule that every text is
     Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
     Cost: linear in the text, some 40 microseconds a token; 0.1 s more in a process that has not yet imported `lark`.
     Threads: any.
@@ -47,4 +50,4 @@ def parse_lark(
     source, problems = Source(name, text), Problems()
     check_text(source, limits, problems, "lark-not-text")
     document = read(Span(source, 0, len(text)), limits, problems)
-    return lower_document(document, limits, json_options, folder, grammars or {}, problems)
+    return lower_document(document, limits, json_options, folder, grammars or {}, start, problems)

@@ -9,11 +9,11 @@ from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.regex_tree import Literal
 from cfgmask.grammar.walk import fold, walk
+from cfgmask.lark import nodes
 from cfgmask.limits import Limits
 from cfgmask.regex.named_groups import TOKEN_GROUPS
 from cfgmask.regex.write import Binding, NotWritable, Written, shown, write_count, write_regex
 
-START = "start"
 _MAX_NAME = 100
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _TOKEN_NAME = re.compile(r"<[^<>\s\[][^<>\s]*>")
@@ -38,8 +38,8 @@ class _Writer:
         self._grammar = grammar
         self._limits = limits
         self._problems: list[Diagnostic] = []
-        self._taken: set[str] = {START}
-        self._rules = {grammar.start: START}
+        self._taken: set[str] = {nodes.START}
+        self._rules = {grammar.start: nodes.START}
         for rule in grammar.rules:
             if rule != Rule(rule.name, rule.body):
                 self._problems += _unwritable(f"what the rule {rule.name} does", rule.span).diagnostics

@@ -201,3 +201,22 @@ def test_misuse(run: Run, arguments: list[str]) -> None:
     result = run(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Error: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["check", "g.lark", "--text", "7"],
+        ["mask", "g.lark", "--prefix", "7"],
+        ["generate", "g.lark", "--prompt", "x", "--max-tokens", "9"],
+        ["convert", "g.gbnf"],
+    ],
+)
+def test_another_start_rule(run: Run, folder: Path, command: list[str]) -> None:
+    (folder / "g.lark").write_text("start: other\nnumber: /[0-9]/\nother: number number\n")
+    (folder / "g.gbnf").write_text("number ::= [0-9]")
+    assert run(*command, "--start", "number").exit_code == 0
+    assert run(*command).exit_code == 1 or command[0] in ("mask", "generate")
+    missing = run(*command, "--start", "missing")
+    assert missing.exit_code == 1
+    assert "the grammar has no rule `missing`" in missing.stdout + missing.stderr
