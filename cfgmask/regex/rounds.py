@@ -26,7 +26,7 @@ _Steps: TypeAlias = dict[tuple[_Node, _Node], list[RegexTree]]
 _MAX_CONDITIONS = 40
 _MAX_NODES = 32
 # Leaves of what comes out; or as many times those of the body as there may be nodes, where that is more.
-_MAX_WEIGHT = 5_000
+_MAX_WEIGHT = 20_000
 
 
 def rounds(body: Meaning, trees: TreeBuilder, splitter: Splitter) -> list[Case]:

@@ -95,6 +95,8 @@ def test_a_prefix_is_viable_where_some_text_goes_on_from_it(pattern: str, candid
 
 PASSWORD = r"^(?=.*[A-Z])(?=.*\d)(?=.*[^\w\s])(?!.*(.)\s).{8,}$"
 LABEL = r"^(?!-)[a-z0-9-]{1,63}(?<!-)$"
+# Text around templates as configuration languages have it: `${` and `%{` open one unless the sign stands twice.
+TEMPLATE_TEXT = r"^(?:(?!\$\$\{)(?!\$\{)(?!%%\{)(?!%\{)[^\"\\]|\\.|\$(?!\$?\{)|%(?!%?\{))+$"
 HOST = r"^((?!-)[A-Za-z0-9-]{1,63}(?<!-)\.)+[A-Za-z]{2,6}$"
 
 Row = tuple[DialectName, str, str, list[str], list[str]]
@@ -103,6 +105,7 @@ SEARCHES: list[Row] = [
     ("ecma", "", PASSWORD, ["Abcdef1!", "1!ABCDEFG"], ["abcdef1!", "Abc1!", "Abc def1!", "Abcdefg1"]),
     ("ecma", "", LABEL, ["a", "a-b", "0" * 63], ["-a", "a-", "-", "", "a" * 64]),
     ("ecma", "", HOST, ["a.bc", "a-b.c.de"], ["-a.bc", "a-.bc", "a.b", "a..bc"]),
+    ("ecma", "", TEMPLATE_TEXT, ["$", "$$", "a%$b{", r"\$\{", "{$"], ["${", "$${", "a%{", "%%{", '"', "\\"]),
     ("ecma", "", "^(?!foo|bar).*$", ["", "fo", "xfoo"], ["foo", "barx"]),
     ("ecma", "", "^(?!foo$).*$", ["", "foox"], ["foo"]),
     ("ecma", "", "^((?!foo).)*$", ["", "fo", "ffo", "fofo"], ["foo", "xfoox", "ffoo", "fofoo"]),
