@@ -164,14 +164,19 @@ class CompiledGrammar:
     it at once. It can be weakly referenced, and takes no attributes and no subclasses.
     """
 
-    def matcher(self, max_tokens: int | None = None) -> Matcher:
+    def matcher(self, max_tokens: int | None = None, stall_after: int | None = None) -> Matcher:
         """A new matcher at the start of the grammar.
 
-        max_tokens  its budget: whichever allowed tokens are taken, the text is complete after so many of them. A token
-                    is allowed only if the text can be completed in what is left after it. End tokens take nothing of
-                    the budget: a loop that counts them passes one less. None: no budget.
-        Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for a negative number.
-        Cost: constant; the first budget of a grammar is linear in its rules, and in the shortest text.
+        max_tokens   its budget: whichever allowed tokens are taken, the text is complete after so many of them. A token
+                     is allowed only if the text can be completed in what is left after it. End tokens take nothing of
+                     the budget: a loop that counts them passes one less. None: no budget.
+        stall_after  its guard against a text that goes on without end, at least 1: where the last so many tokens have
+                     written one piece of at most 128 bytes over and over, and the completion has not become shorter by
+                     them, only tokens are allowed after which it is shorter, until something else is written. Of each
+                     token the last 16 bytes are looked at. None: no guard.
+        Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for numbers that are too small.
+        Cost: constant; the first budget of a grammar is linear in its rules, and in the shortest text. A guard adds
+        less than a microsecond to a token, and a few where the text repeats.
         """
     @property
     def vocabulary(self) -> Vocabulary:
@@ -253,7 +258,8 @@ class Matcher:
         """Whether an end token was consumed; then only end tokens are allowed."""
     @property
     def state(self) -> int:
-        """A number of where it stands: matchers of one grammar with the same number have the same masks from here on.
+        """A number of where it stands: matchers of one grammar with the same number have the same masks from here on,
+        but for what `max_tokens` and `stall_after` take away.
 
         0 once an end token was consumed. The others mean nothing, and two numbers may mean the same.
         """
@@ -296,6 +302,12 @@ class Matcher:
     @property
     def tokens_left(self) -> int | None:
         """How many tokens the budget still holds; None without a budget. `rollback` gives back, `reset` all."""
+    @property
+    def is_stalled(self) -> bool:
+        """Whether the text only repeats, so that `stall_after` narrows the mask here."""
+    @property
+    def n_stalled(self) -> int:
+        """How many of the steps were taken where `is_stalled` held."""
     def expected(self) -> list[str]:
         """Names of the terminals and token sets that may begin or go on here, without duplicates."""
     def explain(self, token_id: int) -> Explanation:

@@ -444,20 +444,25 @@ void bind_plain_schema(nb::module_& m) {
       .def("read", &PlainReader::read, "schema"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
 }
 
-Matcher make_matcher(const std::shared_ptr<CompiledGrammar>& grammar, std::optional<int64_t> max_tokens) {
-  if (!max_tokens) return Matcher(grammar);
-  if (*max_tokens < 0) throw nb::value_error("max_tokens must not be negative");
-  return Matcher(grammar, static_cast<uint32_t>(std::min<int64_t>(*max_tokens, std::numeric_limits<int32_t>::max())));
+Matcher make_matcher(const std::shared_ptr<CompiledGrammar>& grammar, std::optional<int64_t> max_tokens,
+                     std::optional<int64_t> stall_after) {
+  if (max_tokens && *max_tokens < 0) throw nb::value_error("max_tokens must not be negative");
+  if (stall_after && *stall_after < 1) throw nb::value_error("stall_after must be at least 1, or None for no guard");
+  const auto bounded = [](int64_t n) {
+    return static_cast<uint32_t>(std::min<int64_t>(n, std::numeric_limits<int32_t>::max()));
+  };
+  return Matcher(grammar, max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
+                 stall_after ? bounded(*stall_after) : 0);
 }
 
 void bind_compiled_grammar(nb::module_& m) {
   nb::class_<PyCompiled>(m, "CompiledGrammar", nb::is_final(), nb::is_weak_referenceable(), docs::CompiledGrammar)
       .def(
           "matcher",
-          [](std::shared_ptr<PyCompiled> self, std::optional<int64_t> max_tokens) {
-            return PyMatcher{make_matcher(self->grammar, max_tokens), std::move(self)};
+          [](std::shared_ptr<PyCompiled> self, std::optional<int64_t> max_tokens, std::optional<int64_t> stall_after) {
+            return PyMatcher{make_matcher(self->grammar, max_tokens, stall_after), std::move(self)};
           },
-          "max_tokens"_a = nb::none(), docs::CompiledGrammar_matcher)
+          "max_tokens"_a = nb::none(), "stall_after"_a = nb::none(), docs::CompiledGrammar_matcher)
       .def_prop_ro(
           "vocabulary", [](PyCompiled& self) { return self.vocabulary; }, docs::CompiledGrammar_vocabulary)
       .def(
@@ -548,6 +553,10 @@ void bind_matcher(nb::module_& m) {
           "completion", [](PyMatcher& self) { return self.matcher.completion(); }, docs::Matcher_completion)
       .def_prop_ro(
           "tokens_left", [](PyMatcher& self) { return self.matcher.tokens_left(); }, docs::Matcher_tokens_left)
+      .def_prop_ro(
+          "is_stalled", [](PyMatcher& self) { return self.matcher.is_stalled(); }, docs::Matcher_is_stalled)
+      .def_prop_ro(
+          "n_stalled", [](PyMatcher& self) { return self.matcher.n_stalled(); }, docs::Matcher_n_stalled)
       .def(
           "expected", [](PyMatcher& self) { return self.matcher.expected(); }, docs::Matcher_expected)
       .def(

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Limits, Matcher, Vocabulary
 from cfgmask.errors import CfgmaskError
+from cfgmask.integrations.start import STALL_AFTER
 
 __all__ = ["CompiledFormats", "RequestError", "RequestState", "ResponseFormat"]
 
@@ -160,14 +161,18 @@ class CompiledFormats:
                 self._compiled.popitem(last=False)
         return made
 
-    def start(self, wanted: ResponseFormat, max_tokens: int | None = None) -> RequestState:
+    def start(
+        self, wanted: ResponseFormat, max_tokens: int | None = None, stall_after: int | None = STALL_AFTER
+    ) -> RequestState:
         """The state of a request that is about to begin its answer.
 
-        max_tokens  that of the request: the answer is complete after so many tokens, end tokens not counted. None: it
-                    may be cut off
+        max_tokens   that of the request: the answer is complete after so many tokens, end tokens not counted. None: it
+                     may be cut off
+        stall_after  an answer that has only repeated itself for so many tokens is led to its end, as in
+                     `CompiledGrammar.matcher`. None: it may go on
         Errors: those of `compile`; BudgetTooSmall, which says how many tokens an answer takes.
         """
-        return RequestState(self.compile(wanted).matcher(max_tokens=max_tokens))
+        return RequestState(self.compile(wanted).matcher(max_tokens=max_tokens, stall_after=stall_after))
 
 
 class RequestState:

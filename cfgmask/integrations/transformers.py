@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cfgmask import CompiledGrammar, Matcher, TokenRejected, fill_masks
 from cfgmask.integrations.errors import IntegrationError
-from cfgmask.integrations.start import starting_matcher
+from cfgmask.integrations.start import STALL_AFTER, starting_matcher
 from cfgmask.integrations.tracking import TrackedText
 from cfgmask.tokenizers.library import require
 
@@ -44,6 +44,8 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                     the batch, with None for prompts whose texts are free
     max_new_tokens  the same as the call's, or less for some rows: one number for all prompts or a list with one for
                     each. A text is complete when they are written, end tokens not counted. None: texts may be cut off
+    stall_after     a text that has only repeated itself for so many tokens is led to its end, as in
+                    `CompiledGrammar.matcher`. None: it may go on. A Matcher has its own guard
 
     Beams, and several return sequences, belong to the prompt that they were made from. A row's state is found by its
     ids, so beams may be put in any order. Prompts are not read, so padding on the left means nothing.
@@ -66,11 +68,14 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
     """
 
     def __init__(
-        self, compiled: Start | Sequence[Start], max_new_tokens: int | Sequence[int | None] | None = None
+        self,
+        compiled: Start | Sequence[Start],
+        max_new_tokens: int | Sequence[int | None] | None = None,
+        stall_after: int | None = STALL_AFTER,
     ) -> None:
         self._is_list = isinstance(compiled, (list, tuple)) or isinstance(max_new_tokens, (list, tuple))
         self._starts = [
-            None if self._is_list and start is None else starting_matcher(start, budget)
+            None if self._is_list and start is None else starting_matcher(start, budget, stall_after)
             for start, budget in _for_each_prompt(compiled, max_new_tokens)
         ]
         self._n_words = max((-(-m.compiled.vocabulary.n_vocab // 32) for m in self._starts if m is not None), default=0)

@@ -20,6 +20,7 @@ import cfgmask
 from tests.build import DIGITS, WORD, choice, cls, grammar, many, rep, rule, scope, seq, tokens
 from tests.engine.harness import ALL_BYTES, compile_ir, empty_bits, mask_of
 from tests.engine.test_completion import SPELLED, discards_large
+from tests.engine.test_token_limits import limited_problems
 from tests.oracle_completion import fewest_tokens
 from tests.strategies import Problem, VocabularySpec, list_problems, problems
 from tests.tokenizers.real import gguf_path
@@ -38,7 +39,7 @@ def needed(matcher: cfgmask.Matcher) -> int:
     return len(way)
 
 
-@given(st.one_of(problems(), list_problems()), st.integers(0, 4))
+@given(st.one_of(problems(), list_problems(), limited_problems()), st.integers(0, 4))
 @discards_large
 def test_every_token_that_is_allowed_leaves_a_way_to_the_end(problem: Problem, more: int) -> None:
     oracle, state = problem.oracle, problem.oracle.initial
@@ -77,7 +78,7 @@ def test_every_token_that_is_allowed_leaves_a_way_to_the_end(problem: Problem, m
         state, left = oracle.step_token(state, token), left - 1
 
 
-@given(st.one_of(problems(), list_problems()), st.integers(0, 6))
+@given(st.one_of(problems(), list_problems(), limited_problems()), st.integers(0, 6))
 @discards_large
 def test_no_token_is_refused_that_has_a_way(problem: Problem, more: int) -> None:
     """A mask holds every token after which the number is small enough."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import cfgmask
 from tests.build import DIGITS, WORD, alt, cat, choice, cls, grammar, many, rep, rule, scope, seq, t, tokens
 from tests.engine.harness import compile_ir, mask_of
+from tests.engine.test_token_limits import limited_problems
 from tests.oracle import Oracle
 from tests.oracle_completion import TooLarge, closing_text, fewest_spelling, fewest_tokens
 from tests.strategies import GrammarShape, Problem, VocabularySpec, discards_undecided, list_problems, problems
@@ -102,7 +103,7 @@ def test_as_few_tokens_as_spell_the_closing_text(problem: Problem) -> None:
     walk(problem, check)
 
 
-@given(st.one_of(problems(), list_problems()))
+@given(st.one_of(problems(), list_problems(), limited_problems()))
 @discards_large
 def test_no_way_is_shorter_than_the_shortest(problem: Problem) -> None:
     """With tokens by id, and without tokens for most bytes."""

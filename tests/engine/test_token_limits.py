@@ -213,13 +213,14 @@ def test_a_refused_token_is_explained() -> None:
     assert str(explained)
 
 
-def test_budgets_and_completions_are_refused() -> None:
-    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b""], eos_token_id=1)
-    compiled = cfgmask.compile(cfgmask.Grammar.from_lark("start[max_tokens=2]: /a+/"), vocabulary)
-    with pytest.raises(ValueError, match="rules with the attribute max_tokens"):
-        compiled.matcher().completion()
-    with pytest.raises(ValueError, match="rules with the attribute max_tokens"):
-        compiled.matcher(max_tokens=10)
+def test_completions_keep_to_the_limits() -> None:
+    vocabulary = cfgmask.Vocabulary.from_bytes([b"<", b"a", b"b", b"ab", b">", b""], eos_token_id=5)
+    grammar = cfgmask.Grammar.from_lark('start: "<" x ">"\nx[max_tokens=2]: /a+b/')
+    matcher = cfgmask.compile(grammar, vocabulary).matcher(max_tokens=4)
+    assert matcher.completion() == [0, 3, 4]
+    assert matcher.try_advance([0, 1]) == 2
+    assert matcher.completion() == [2, 4]
+    assert mask_of(matcher, 6) == {2, 3}
 
 
 def test_a_limit_that_holds_no_text() -> None:

@@ -44,6 +44,19 @@ def test_a_text_that_could_go_on_says_so(llm: Any) -> None:
     assert (len(text.token_ids), text.is_complete, text.finish_reason) == (5, True, "length")
 
 
+def test_a_text_that_only_repeats_is_led_to_its_end(llm: Any) -> None:
+    def favour_zero(input_ids: Any, scores: Any) -> Any:
+        scores[ord("0")] += 100.0
+        return scores
+
+    grammar = cfgmask.Grammar.from_regex("1[0-9]*;[a-z]")
+    text = generate(llm, "Hello", grammar, stall_after=30, logits_processor=[favour_zero])
+    assert regex.fullmatch("10{30};[a-z]", text)
+    assert (text.finish_reason, text.n_stalled) == ("stop", 1)
+    endless = generate(llm, "Hello", grammar, stall_after=None, logits_processor=[favour_zero])
+    assert (endless.is_complete, endless.n_stalled) == (False, 0)
+
+
 @pytest.mark.parametrize("stream", [True, False])
 def test_max_tokens_that_hold_no_text_are_refused(llm: Any, stream: bool) -> None:
     with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 20, and a complete text takes 21 tokens"):

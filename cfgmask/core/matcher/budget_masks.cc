@@ -16,8 +16,8 @@ constexpr size_t kMostResiduals = 256;
 constexpr size_t kMostStrings = 4;
 // Different states after the tokens of one mask; the tokens of those beyond are refused.
 constexpr size_t kMostStates = 4096;
-// What a value that must differ from earlier ones may take more than another.
-constexpr uint32_t kDistinct = 64;
+// What one token may add to the way to the end, where that is not looked up.
+constexpr uint32_t kSlack = 64;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ class BudgetMasks::Walk {
   template <class F>
   void run(F f) {
     const auto all = grammar_.configurations(state_);
-    if (all.size() == 1 && !grammar_.grammar_.complete) {
+    if (all.size() == 1 && !grammar_.grammar_.complete && !grammar_.has_token_limits()) {
       walk(all[0], [&](const Configuration& at, unsigned b) { return grammar_.stepper_.longest(at, b); }, f);
     } else {
       walk(state_, [&](StateId at, unsigned b) { return grammar_.step(at, b); }, f);
@@ -84,7 +84,9 @@ class BudgetMasks::Walk {
   uint32_t number(StateId at) {
     if (auto known = numbers_.find(at.value)) return *known;
     if (n_states_++ >= kMostStates) return kNoLength;
-    const uint32_t result = owner_.completions_.number(at, Effort::kLittle).value_or(kNoLength);
+    const auto end = grammar_.end_token(at);
+    const auto found = end ? owner_.completions_.number(*end, Effort::kLittle) : std::nullopt;
+    const uint32_t result = found.value_or(kNoLength);
     numbers_.insert(at.value, result);
     return result;
   }
@@ -121,7 +123,7 @@ std::shared_ptr<const Mask> BudgetMasks::with_token(const std::shared_ptr<const 
 bool BudgetMasks::allows(StateId state, TokenId token, StateId after, uint32_t left) {
   if (left == 0) return false;
   const auto known = enough_.find(state.value);
-  if (known && left >= *known && !tracks_value(state)) return true;
+  if (known && left >= *known && !is_guess(state)) return true;
   const auto number = number_after(state, token, after, Effort::kFull);
   return number && *number < left;
 }
@@ -131,10 +133,13 @@ std::optional<uint32_t> BudgetMasks::number_after(StateId state, TokenId token, 
   std::optional<StateId> by_bytes;
   const std::string_view text = grammar_.vocabulary_->text(token);
   if (!grammar_.grammar_.token_sets.empty() && !text.empty()) by_bytes = grammar_.step_text(state, text);
+  if (by_bytes) by_bytes = grammar_.end_token(*by_bytes);
   return completions_.number_after(after, by_bytes, effort);
 }
 
-bool BudgetMasks::tracks_value(StateId state) const {
+// Whether what is enough is not proved: `allows` looks again.
+bool BudgetMasks::is_guess(StateId state) const {
+  if (grammar_.has_token_limits()) return true;
   const auto all = grammar_.configurations(state);
   return std::any_of(all.begin(), all.end(), [](const auto& at) { return at.text != SeenValues::no_text(); });
 }
@@ -194,7 +199,7 @@ uint32_t BudgetMasks::compute_enough(StateId state) {
   const Grammar& grammar = grammar_.grammar_;
   if (all.size() > 1 || grammar.complete || grammar.has_conditions || grammar_.expects_token_set(state))
     return kNoLength;
-  if (tracks_value(state)) return enough_for_value(state);
+  if (is_guess(state)) return guess_enough(state);
   const uint32_t in_lexeme = enough_in_lexeme(all[0]);
   return in_lexeme < kNoLength ? std::max(in_lexeme, enough_at_exits(all[0])) : kNoLength;
 }
@@ -323,11 +328,11 @@ uint32_t BudgetMasks::enough_at_exits(const Configuration& at) {
 }
 
 // A value that must differ from earlier ones: after every text of it is another state, so that they cannot all be
-// asked. A value is taken to need no more than the one of the state's own way and what tells it from others. That is no
-// proof: `allows` looks again.
-uint32_t BudgetMasks::enough_for_value(StateId state) {
+// asked. Neither can those of a lexeme that has so many tokens left. A token is taken to add no more than so much to
+// the state's own way.
+uint32_t BudgetMasks::guess_enough(StateId state) {
   const auto number = completions_.number(state, Effort::kLittle);
-  return number ? add_lengths(*number, kDistinct) : kNoLength;
+  return number ? add_lengths(*number, kSlack) : kNoLength;
 }
 
 }  // namespace cfgmask

@@ -58,8 +58,8 @@ class BudgetMasks {
   std::optional<InStrings> enough_in_strings(const Configuration& at);
   uint32_t search_lexeme(const Configuration& from, const ByteSet& known, uint32_t most);
   uint32_t enough_at_exits(const Configuration& at);
-  uint32_t enough_for_value(StateId state);
-  bool tracks_value(StateId state) const;
+  uint32_t guess_enough(StateId state);
+  bool is_guess(StateId state) const;
   std::optional<uint32_t> number_after(StateId state, TokenId token, StateId after, Completions::Effort effort);
   uint32_t number(const Configuration& at);
   const Narrowed& narrowed(StateId state);

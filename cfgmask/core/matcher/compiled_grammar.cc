@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <stdexcept>
 #include <utility>
 
 #include "matcher/budget_masks.h"
@@ -41,6 +40,8 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       store_(std::move(store)),
       mask_cache_bytes_(limits.mask_cache_bytes),
       max_search_steps_(limits.max_search_steps),
+      has_token_limits_(std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(),
+                                    [](const Terminal& t) { return t.max_tokens != kUnbounded; })),
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},
       lexer_account_{"max_lexer_states", limits.max_lexer_states},
       parser_(grammar_, store_->regexes, store_->lexer, limits),
@@ -51,9 +52,6 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
 CompiledGrammar::~CompiledGrammar() = default;
 
 Completions& CompiledGrammar::completions() {
-  const auto limited = [](const Terminal& t) { return t.max_tokens != kUnbounded; };
-  if (std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(), limited))
-    throw std::invalid_argument("completions and budgets are not supported for rules with the attribute max_tokens");
   if (completions_ == nullptr) completions_ = std::make_unique<Completions>(*this);
   return *completions_;
 }

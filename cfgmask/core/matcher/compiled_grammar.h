@@ -87,7 +87,10 @@ class CompiledGrammar {
   // In whose alternatives it stands here. Linear in the grammar.
   std::vector<uint32_t> nonterminals(const LiveSymbol& symbol) const { return parser_.nonterminals_at(symbol.rests); }
 
-  // Made when first asked for. Throws std::invalid_argument where terminals are limited: their search has no tokens.
+  // Whether some terminal has a limit on its tokens.
+  bool has_token_limits() const { return has_token_limits_; }
+
+  // Made when first asked for.
   Completions& completions();
   BudgetMasks& budget_masks();
 
@@ -144,6 +147,7 @@ class CompiledGrammar {
   std::shared_ptr<SharedStore> store_;
   uint64_t mask_cache_bytes_;
   uint64_t max_search_steps_;
+  bool has_token_limits_;
   Account regex_account_;
   Account lexer_account_;
   Parser parser_;

@@ -36,7 +36,7 @@ Completions::Completions(CompiledGrammar& grammar)
       remaining_(grammar.grammar_, grammar.parser_, grammar.store_->lengths),
       max_steps_(grammar.max_search_steps_),
       single_bytes_(grammar.vocabulary_->trie->single_bytes()),
-      spells_all_(spells_utf8(single_bytes_)) {}
+      spells_all_(spells_utf8(single_bytes_) && !grammar.has_token_limits()) {}
 
 size_t Completions::bytes() const {
   return remaining_.bytes() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() + numbers_.bytes();
@@ -135,8 +135,9 @@ void Completions::add_trie_edges(Place place, std::vector<Edge>& out) {
   for (uint32_t node = place.node + 1; node < trie.end(place.node); node = trie.end(node)) {
     const auto to = grammar_.step(place.state, trie.byte(node));
     if (!to) continue;
-    if (!trie.tokens(node).empty()) out.push_back({trie.byte(node), {*to}});
     if (trie.end(node) != node + 1) out.push_back({trie.byte(node), {*to, node}});
+    if (trie.tokens(node).empty()) continue;
+    if (const auto after = grammar_.end_token(*to)) out.push_back({trie.byte(node), {*after}});
   }
   std::stable_sort(out.begin(), out.end(), [](const Edge& a, const Edge& b) { return a.step < b.step; });
 }
@@ -246,7 +247,11 @@ std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
     return 0;
   }
   if (!settle({state}, effort)) return std::nullopt;
-  spell(state);
+  if (grammar_.has_token_limits()) {
+    spell_as_found(state);
+  } else {
+    spell(state);
+  }
   return known(state)->tokens;
 }
 
@@ -317,6 +322,38 @@ void Completions::spell(StateId state) {
   }
   if (grammar_.grammar_.token_sets.empty()) return;
   for (size_t i : made) inherit(*grammar_.step_token(states[i], best[i].token), states[best[i].after]);
+}
+
+// The tokens of the settled state's way as the search has found them, until a state has a number.
+void Completions::spell_as_found(StateId state) {
+  const Trie& trie = *grammar_.vocabulary_->trie;
+  struct Taken {
+    StateId from;
+    TokenId token;
+    StateId to;
+  };
+  std::vector<Taken> way;
+  Place at{state};
+  for (StateId from = state; at.node != 0 || known(at.state) == nullptr;) {
+    if (at.node == 0 && grammar_.accepting(at.state)) {
+      set(at.state, {});
+      break;
+    }
+    const Edge first = facts_[fact_of(at)].first;
+    uint32_t node = at.node + 1;
+    if (first.step < kFirstToken) {
+      while (trie.byte(node) != first.step) node = trie.end(node);
+    }
+    at = first.to;
+    if (at.node != 0) continue;
+    const TokenId token = first.step < kFirstToken ? trie.tokens(node)[0] : first.step - kFirstToken;
+    way.push_back({from, token, at.state});
+    from = at.state;
+  }
+  uint32_t tokens = known(at.state)->tokens;
+  for (size_t i = way.size(); i-- > 0;) set(way[i].from, {++tokens, way[i].token});
+  if (grammar_.grammar_.token_sets.empty()) return;
+  for (const Taken& taken : way) inherit(*grammar_.step_token(taken.from, taken.token), taken.to);
 }
 
 // `state` has all readings of `from`, so what completes that completes it.

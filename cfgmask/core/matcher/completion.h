@@ -10,6 +10,9 @@
 // Such a token leads to more readings than its bytes alone, with a closing text that may be shorter in bytes and longer
 // in tokens; there a number is handed down along the tokens instead, and numbers may depend on the order of questions.
 //
+// Where terminals are limited to a number of tokens, where a token ends matters: there texts are searched token by
+// token and spelled as they are found, by the longest tokens that stay within the limits.
+//
 // The search is iterative deepening A* (Korf 1985) over bytes with the lower bounds of earley/remaining.h, which are
 // exact nearly everywhere, so it goes straight to the end. What it finds out, that a state has no completion of a
 // length or that it has one, is kept with the state and true for all later searches (Korf 1990).
@@ -94,6 +97,7 @@ class Completions {
   const Number* known(StateId state) const;
   void set(StateId state, Number number);
   void spell(StateId state);
+  void spell_as_found(StateId state);
   void inherit(StateId state, StateId from);
 
   CompiledGrammar& grammar_;

@@ -4,6 +4,7 @@
 
 #include "matcher/budget_masks.h"
 #include "matcher/completion.h"
+#include "matcher/repetition.h"
 
 namespace cfgmask {
 
@@ -17,11 +18,19 @@ void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) con
   for (TokenId token : vocabulary.end_tokens) set_bit(bits, token);
 }
 
-Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, uint32_t max_tokens)
-    : grammar_(std::move(grammar)), max_tokens_(max_tokens) {
+namespace {
+
+// Of the text of one step, for the guard: a step may be as long as a whole text, and is looked at again at each.
+constexpr size_t kSymbolsPerStep = 16;
+
+}  // namespace
+
+Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::optional<uint32_t> max_tokens, uint32_t stall_after)
+    : grammar_(std::move(grammar)), max_tokens_(max_tokens), stall_after_(stall_after) {
+  if (!max_tokens) return;
   const CompiledGrammar::Guard guard(*grammar_);
   const auto needed = grammar_->completions().number(state(), Completions::Effort::kFull);
-  if (!needed || *needed > max_tokens) throw BudgetTooSmall{max_tokens, needed};
+  if (!needed || *needed > *max_tokens) throw BudgetTooSmall{*max_tokens, needed};
 }
 
 std::optional<uint32_t> Matcher::tokens_left() const {
@@ -30,9 +39,46 @@ std::optional<uint32_t> Matcher::tokens_left() const {
   return used < *max_tokens_ ? *max_tokens_ - static_cast<uint32_t>(used) : 0;
 }
 
-bool Matcher::fits_budget(TokenId token, StateId after) {
+// The steps that a completion may take from here, the next one included.
+Matcher::Bound Matcher::bound() {
   const auto left = tokens_left();
-  return !left || grammar_->budget_masks().allows(state(), token, after, *left);
+  const auto number = stalled_number();
+  if (number && (!left || *number < *left)) return {number, true};
+  return {left, number.has_value()};
+}
+
+// The number of the state where it has stalled; nullopt elsewhere.
+std::optional<uint32_t> Matcher::stalled_number() {
+  if (stall_after_ == 0 || n_steps() < stall_after_ || !repeats()) return std::nullopt;
+  const StateId before = n_steps() == stall_after_ ? grammar_->start() : history_.state_before(stall_after_);
+  Completions& completions = grammar_->completions();
+  const auto number = completions.number(state(), Completions::Effort::kFull);
+  const auto number_before = completions.number(before, Completions::Effort::kFull);
+  return number && number_before && *number >= *number_before ? number : std::nullopt;
+}
+
+// Whether the text of the last `stall_after_` steps is one piece over and over.
+bool Matcher::repeats() const {
+  Repetition found;
+  bool short_enough = true;
+  size_t steps = 0;
+  history_.for_each_back([&](TokenId token, std::string_view text) {
+    if (token != CompiledGrammar::Consumed::kBytes) text = grammar_->vocabulary().text(token);
+    if (text.empty()) {
+      short_enough = found.add(256 + token);
+    } else {
+      for (size_t i = text.size(), end = i > kSymbolsPerStep ? i - kSymbolsPerStep : 0; i-- > end && short_enough;)
+        short_enough = found.add(static_cast<uint8_t>(text[i]));
+    }
+    return short_enough && ++steps < stall_after_;
+  });
+  return short_enough && found.repeats();
+}
+
+bool Matcher::is_stalled() {
+  if (is_finished()) return false;
+  const CompiledGrammar::Guard guard(*grammar_);
+  return stalled_number().has_value();
 }
 
 NextMask Matcher::next_mask() {
@@ -42,7 +88,7 @@ NextMask Matcher::next_mask() {
     return next;
   }
   const CompiledGrammar::Guard guard(*grammar_);
-  const auto left = tokens_left();
+  const auto left = bound().steps;
   next.mask_ = left ? grammar_->budget_masks().mask(state(), *left) : grammar_->mask(state());
   next.may_end_ = grammar_->accepting(state());
   return next;
@@ -73,13 +119,14 @@ bool Matcher::advance(TokenId token) {
   const CompiledGrammar::Guard guard(*grammar_);
   if (!is_finished()) {
     const auto next = grammar_->step_token(state(), token);
-    if (next && fits_budget(token, *next)) {
-      history_.push(*next, false, token);
+    const Bound most = next ? bound() : Bound{};
+    if (next && (!most.steps || grammar_->budget_masks().allows(state(), token, *next, *most.steps))) {
+      history_.push(*next, false, token, most.stalled);
       return true;
     }
   }
   if (!is_end || !(is_finished() || grammar_->accepting(state()))) return false;
-  history_.push(state(), true, token);
+  history_.push(state(), true, token, false);
   return true;
 }
 
@@ -106,12 +153,13 @@ size_t Matcher::advance_bytes(std::string_view text) {
     next = grammar_->end_token(*next);
     if (!next) return grammar_->longest_token(state(), text);
   }
-  if (const auto left = tokens_left()) {
-    // The bytes that some text within the budget goes on with.
-    n = fitting_bytes(text.substr(0, n), *left);
+  const Bound most = bound();
+  if (most.steps) {
+    // The bytes that some text within the bound goes on with.
+    n = fitting_bytes(text.substr(0, n), *most.steps);
     if (!next || n < text.size()) return n;
   }
-  if (next) history_.push(*next, false, CompiledGrammar::Consumed::kBytes, text);
+  if (next) history_.push(*next, false, CompiledGrammar::Consumed::kBytes, most.stalled, text);
   return n;
 }
 
@@ -119,8 +167,9 @@ size_t Matcher::advance_bytes(std::string_view text) {
 size_t Matcher::fitting_bytes(std::string_view text, uint32_t left) {
   if (left == 0) return 0;
   for (size_t n = text.size(); n > 0; --n) {
-    const StateId after = *grammar_->step_text(state(), text.substr(0, n));
-    const auto number = grammar_->completions().number(after, Completions::Effort::kFull);
+    const auto after = grammar_->end_token(*grammar_->step_text(state(), text.substr(0, n)));
+    if (!after) continue;
+    const auto number = grammar_->completions().number(*after, Completions::Effort::kFull);
     if (number && *number < left) return n;
   }
   return 0;
@@ -190,6 +239,7 @@ std::vector<CompiledGrammar::Capture> Matcher::captures() {
   history_.for_each_back([&](TokenId token, std::string_view text) {
     const bool is_token = token != CompiledGrammar::Consumed::kBytes;
     consumed.push_back({token, is_token ? grammar_->vocabulary().text(token) : text});
+    return true;
   });
   std::reverse(consumed.begin(), consumed.end());
   const CompiledGrammar::Guard guard(*grammar_);

@@ -32,9 +32,9 @@ class History {
   }
   ~History() { release(top_); }
 
-  // `text`: of a step without a token.
-  void push(StateId state, bool finished, TokenId token, std::string_view text = {}) {
-    top_ = new Step{1, top_, state, finished, token, size() + 1, std::string(text)};
+  // `text`: of a step without a token. `narrowed`: whether its mask was.
+  void push(StateId state, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
+    top_ = new Step{1, top_, state, finished, token, size() + 1, n_narrowed() + (narrowed ? 1 : 0), std::string(text)};
   }
   void pop(size_t n) {
     for (; n > 0; --n) {
@@ -45,14 +45,22 @@ class History {
     }
   }
   size_t size() const { return top_ == nullptr ? 0 : top_->size; }
+  // How many steps were pushed as narrowed.
+  size_t n_narrowed() const { return top_ == nullptr ? 0 : top_->n_narrowed; }
   StateId state() const { return top_->state; }
   bool finished() const { return top_ != nullptr && top_->finished; }
-  // Calls f(token, text) for each step that did not finish the text, from the last to the first.
+  // Calls f(token, text) for each step that did not finish the text, from the last to the first, until it gives false.
   template <class F>
   void for_each_back(F f) const {
     for (const Step* step = top_; step != nullptr; step = step->below) {
-      if (!step->finished) f(step->token, std::string_view(step->text));
+      if (!step->finished && !f(step->token, std::string_view(step->text))) return;
     }
+  }
+  // The state before the last n steps, of which there are more.
+  StateId state_before(size_t n) const {
+    const Step* step = top_;
+    for (; n > 0; --n) step = step->below;
+    return step->state;
   }
 
  private:
@@ -63,6 +71,7 @@ class History {
     bool finished;
     TokenId token;
     size_t size;
+    size_t n_narrowed;
     std::string text;
   };
 
@@ -104,8 +113,9 @@ class Matcher {
  public:
   explicit Matcher(std::shared_ptr<CompiledGrammar> grammar) : grammar_(std::move(grammar)) {}
   // With a budget: after `max_tokens` steps that are no end tokens, whichever were allowed, the text is complete.
-  // Throws BudgetTooSmall.
-  Matcher(std::shared_ptr<CompiledGrammar> grammar, uint32_t max_tokens);
+  // With a guard: where the last `stall_after` steps have only repeated a text and the way to the end has not become
+  // shorter, only tokens are allowed that make it shorter. 0: none. Throws BudgetTooSmall.
+  Matcher(std::shared_ptr<CompiledGrammar> grammar, std::optional<uint32_t> max_tokens, uint32_t stall_after);
 
   CompiledGrammar& grammar() const { return *grammar_; }
   const std::shared_ptr<CompiledGrammar>& shared_grammar() const { return grammar_; }
@@ -135,6 +145,9 @@ class Matcher {
   std::optional<std::vector<TokenId>> completion();
   // Steps that the budget has left; nullopt without one.
   std::optional<uint32_t> tokens_left() const;
+  // Whether the guard narrows the mask here, and how many steps were taken under one that it had narrowed.
+  bool is_stalled();
+  size_t n_stalled() const { return history_.n_narrowed(); }
   std::vector<std::string> expected();
   // What the named rules have matched so far, in the order in which they end. Reads the whole text again.
   std::vector<CompiledGrammar::Capture> captures();
@@ -155,12 +168,19 @@ class Matcher {
 
  private:
   StateId state() const { return history_.size() == 0 ? grammar_->start() : history_.state(); }
-  bool fits_budget(TokenId token, StateId after);
+  struct Bound {
+    std::optional<uint32_t> steps;
+    bool stalled = false;
+  };
+  Bound bound();
+  std::optional<uint32_t> stalled_number();
+  bool repeats() const;
   size_t fitting_bytes(std::string_view text, uint32_t left);
 
   std::shared_ptr<CompiledGrammar> grammar_;
   History history_;
   std::optional<uint32_t> max_tokens_;
+  uint32_t stall_after_ = 0;
 };
 
 }  // namespace cfgmask

@@ -29,6 +29,7 @@ from cfgmask.integrations.llama_cpp.guard import allow_only
 from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model
 from cfgmask.integrations.llama_cpp.model_lock import model_lock
+from cfgmask.integrations.start import STALL_AFTER
 
 FinishReason = Literal["stop", "length"]
 
@@ -42,11 +43,13 @@ class GeneratedText(str):
     finish_reason  "stop": the model ended a complete text, or nothing could follow; "length": `max_tokens` or the
                    context ran out, or a stopping criterion of the caller's held
     is_complete    whether the text is in the grammar's language; with `max_tokens` it is, but for such a criterion
+    n_stalled      how many of its tokens `stall_after` has narrowed the choice of
     """
 
     token_ids: tuple[int, ...]
     finish_reason: FinishReason
     is_complete: bool
+    n_stalled: int
 
 
 class TextStream(Iterator[str]):
@@ -83,6 +86,11 @@ class TextStream(Iterator[str]):
     def is_complete(self) -> bool:
         """Whether the text written so far is in the grammar's language."""
         return self._matcher.is_accepting or self._matcher.is_finished
+
+    @property
+    def n_stalled(self) -> int:
+        """How many of the tokens `stall_after` has narrowed the choice of."""
+        return self._matcher.n_stalled
 
     def close(self) -> None:
         """End generation here. A stream that is dropped ends by itself."""
@@ -155,6 +163,7 @@ def generate(
     grammar: Grammar | CompiledGrammar,
     *,
     max_tokens: int | None = ...,
+    stall_after: int | None = ...,
     stream: Literal[False] = ...,
     temperature: float = ...,
     seed: int | None = ...,
@@ -170,6 +179,7 @@ def generate(
     grammar: Grammar | CompiledGrammar,
     *,
     max_tokens: int | None = ...,
+    stall_after: int | None = ...,
     stream: Literal[True],
     temperature: float = ...,
     seed: int | None = ...,
@@ -184,6 +194,7 @@ def generate(
     grammar: Grammar | CompiledGrammar,
     *,
     max_tokens: int | None = None,
+    stall_after: int | None = STALL_AFTER,
     stream: bool = False,
     temperature: float = 0.8,
     seed: int | None = None,
@@ -197,6 +208,8 @@ def generate(
     grammar           a Grammar, compiled here, or a CompiledGrammar, which saves that on every call but the first
     max_tokens        at least 1; the text is complete when they, or the context, are used up, end tokens not counted;
                       None: until the context is full, where the text may be cut off
+    stall_after       at least 1; a text that has only repeated itself for so many tokens is led to its end, as in
+                      `CompiledGrammar.matcher`; None: it may go on
     stream            give a `TextStream` of pieces at once, instead of a `GeneratedText` at the end
     seed              from 0 to 2**32 - 2, for this text alone; None: the model's own
     logits_processor  processors of llama-cpp-python's kind, called before the masks
@@ -229,7 +242,10 @@ def generate(
     if room <= 0:
         raise ValueError(f"the prompt has {len(ids)} tokens, the context {context_length(llm)}")
     limit = room if max_tokens is None else min(max_tokens, room)
-    matcher = compiled.matcher() if max_tokens is None else matcher_within(compiled, max_tokens, room)
+    if max_tokens is None:
+        matcher = compiled.matcher(stall_after=stall_after)
+    else:
+        matcher = matcher_within(compiled, max_tokens, room, stall_after)
 
     def begin(hook: _Hook) -> Decoder:
         return Decoder(llm, ids, {**sampling, "temp": temperature, "logits_processor": [*processors, hook]}, seed)
@@ -243,6 +259,7 @@ def generate(
     text.token_ids = tuple(text_stream.token_ids)
     text.finish_reason = text_stream.finish_reason
     text.is_complete = text_stream.is_complete
+    text.n_stalled = text_stream.n_stalled
     return text
 
 

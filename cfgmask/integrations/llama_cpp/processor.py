@@ -17,7 +17,7 @@ from cfgmask.integrations.llama_cpp.checked_sample import IN_TURNS, check_sampli
 from cfgmask.integrations.llama_cpp.guard import allow_only, warn_of
 from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model, lost_tokens
-from cfgmask.integrations.start import starting_matcher
+from cfgmask.integrations.start import STALL_AFTER, starting_matcher
 from cfgmask.integrations.tracking import TrackedText
 
 # Texts that loops outside of `Llama.generate` may write in turns with one processor.
@@ -27,9 +27,11 @@ _LOOSE_TEXTS = 16
 class LogitsProcessor:
     """Masks the logits of llama-cpp-python: `create_completion`, `create_chat_completion`, `generate`, `sample`.
 
-    compiled    a CompiledGrammar, or a Matcher to start every text from
-    max_tokens  the same as the call's: every text is complete when they, or the context, are used up, end tokens not
-                counted. None: texts may be cut off. A Matcher has its own budget
+    compiled     a CompiledGrammar, or a Matcher to start every text from
+    max_tokens   the same as the call's: every text is complete when they, or the context, are used up, end tokens not
+                 counted. None: texts may be cut off
+    stall_after  a text that has only repeated itself for so many tokens is led to its end, as in
+                 `CompiledGrammar.matcher`. None: it may go on. A Matcher has its own budget and guard
 
     One processor serves any number of calls, one after the other or streaming in turns on several models: each
     generation is a text of its own. It belongs to one thread at a time.
@@ -49,9 +51,15 @@ class LogitsProcessor:
     whose prompt is an earlier text plus one token.
     """
 
-    def __init__(self, compiled: CompiledGrammar | Matcher, max_tokens: int | None = None) -> None:
-        self._start = starting_matcher(compiled, max_tokens)
+    def __init__(
+        self,
+        compiled: CompiledGrammar | Matcher,
+        max_tokens: int | None = None,
+        stall_after: int | None = STALL_AFTER,
+    ) -> None:
+        self._start = starting_matcher(compiled, max_tokens, stall_after)
         self._max_tokens = max_tokens
+        self._stall_after = stall_after
         self._vocabulary = self._start.compiled.vocabulary
         self._end_tokens = list(self._vocabulary.end_tokens)
         self._error: BaseException | None = None
@@ -145,7 +153,7 @@ class LogitsProcessor:
         room = context_length(llm) - n_prompt
         if self._max_tokens is None or self._max_tokens <= room:
             return self._start.fork()
-        return matcher_within(self._start.compiled, self._max_tokens, room)
+        return matcher_within(self._start.compiled, self._max_tokens, room, self._stall_after)
 
     def _loose_text(self, input_ids: NDArray[np.intc]) -> TrackedText:
         for text in self._loose:
