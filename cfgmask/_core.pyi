@@ -176,7 +176,7 @@ class CompiledGrammar:
                      token the last 16 bytes are looked at. None: no guard.
         Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for numbers that are too small.
         Cost: constant; the first budget of a grammar is linear in its rules, and in the shortest text. A guard adds
-        less than a microsecond to a token, and a few where the text repeats.
+        about a microsecond to a token, and a few where the text repeats.
         """
     @property
     def vocabulary(self) -> Vocabulary:

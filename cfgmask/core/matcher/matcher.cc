@@ -49,7 +49,7 @@ Matcher::Bound Matcher::bound() {
 
 // The number of the state where it has stalled; nullopt elsewhere.
 std::optional<uint32_t> Matcher::stalled_number() {
-  if (stall_after_ == 0 || n_steps() < stall_after_ || !repeats()) return std::nullopt;
+  if (stall_after_ == 0 || n_steps() < stall_after_ || !only_repeats()) return std::nullopt;
   const StateId before = n_steps() == stall_after_ ? grammar_->start() : history_.state_before(stall_after_);
   Completions& completions = grammar_->completions();
   const auto number = completions.number(state(), Completions::Effort::kFull);
@@ -58,21 +58,26 @@ std::optional<uint32_t> Matcher::stalled_number() {
 }
 
 // Whether the text of the last `stall_after_` steps is one piece over and over.
-bool Matcher::repeats() const {
-  Repetition found;
-  bool short_enough = true;
+bool Matcher::only_repeats() const {
+  return history_.remember([&] {
+    const size_t piece = shortest_piece(last_symbols(kDecisive));
+    return piece != 0 && repeats(last_symbols(SIZE_MAX), piece);
+  });
+}
+
+// From the last to the first, of the last `stall_after_` steps: bytes, or 256 + a token without text.
+std::vector<uint32_t> Matcher::last_symbols(size_t most) const {
+  std::vector<uint32_t> symbols;
+  symbols.reserve(std::min(most, kDecisive));
   size_t steps = 0;
   history_.for_each_back([&](TokenId token, std::string_view text) {
     if (token != CompiledGrammar::Consumed::kBytes) text = grammar_->vocabulary().text(token);
-    if (text.empty()) {
-      short_enough = found.add(256 + token);
-    } else {
-      for (size_t i = text.size(), end = i > kSymbolsPerStep ? i - kSymbolsPerStep : 0; i-- > end && short_enough;)
-        short_enough = found.add(static_cast<uint8_t>(text[i]));
-    }
-    return short_enough && ++steps < stall_after_;
+    if (text.empty()) symbols.push_back(256 + token);
+    const size_t n = std::min({text.size(), kSymbolsPerStep, most - symbols.size()});
+    for (size_t i = text.size(); i-- > text.size() - n;) symbols.push_back(static_cast<uint8_t>(text[i]));
+    return ++steps < stall_after_ && symbols.size() < most;
   });
-  return short_enough && found.repeats();
+  return symbols;
 }
 
 bool Matcher::is_stalled() {

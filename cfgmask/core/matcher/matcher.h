@@ -34,7 +34,8 @@ class History {
 
   // `text`: of a step without a token. `narrowed`: whether its mask was.
   void push(StateId state, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
-    top_ = new Step{1, top_, state, finished, token, size() + 1, n_narrowed() + (narrowed ? 1 : 0), std::string(text)};
+    top_ =
+        new Step{1, 0, top_, state, finished, token, size() + 1, n_narrowed() + (narrowed ? 1 : 0), std::string(text)};
   }
   void pop(size_t n) {
     for (; n > 0; --n) {
@@ -56,6 +57,16 @@ class History {
       if (!step->finished && !f(step->token, std::string_view(step->text))) return;
     }
   }
+  // What `answer` says of the steps so far, asked once for all that share them. There is a step.
+  template <class F>
+  bool remember(F answer) const {
+    uint8_t known = top_->remembered.load(std::memory_order_relaxed);
+    if (known == 0) {
+      known = answer() ? 2 : 1;
+      top_->remembered.store(known, std::memory_order_relaxed);
+    }
+    return known == 2;
+  }
   // The state before the last n steps, of which there are more.
   StateId state_before(size_t n) const {
     const Step* step = top_;
@@ -66,6 +77,7 @@ class History {
  private:
   struct Step {
     std::atomic<size_t> references;
+    std::atomic<uint8_t> remembered;  // 0: not asked, 1: no, 2: yes
     Step* below;
     StateId state;
     bool finished;
@@ -174,7 +186,8 @@ class Matcher {
   };
   Bound bound();
   std::optional<uint32_t> stalled_number();
-  bool repeats() const;
+  bool only_repeats() const;
+  std::vector<uint32_t> last_symbols(size_t most) const;
   size_t fitting_bytes(std::string_view text, uint32_t left);
 
   std::shared_ptr<CompiledGrammar> grammar_;

@@ -1,33 +1,31 @@
-// Whether a text ends in one piece over and over: the smallest period of its last symbols.
-//
-// The symbols come from the last to the first, so that most texts are told from repetition by their last few bytes. A
-// period of the reversed symbols is one of the symbols; it is what the failure function of Knuth, Morris and Pratt
-// (1977) leaves of each prefix.
-//
-// Threads: belongs to one.
+// Whether symbols are one piece over and over.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace cfgmask {
 
-class Repetition {
- public:
-  // Pieces of more symbols are not looked for.
-  static constexpr size_t kLongestPiece = 128;
+// Pieces of more symbols are not looked for.
+constexpr size_t kLongestPiece = 128;
+// So many symbols decide which piece it can be: where these and all are pieces over and over, of lengths p and q, p
+// divides q, since two periods that fit together into a text have their divisor for one (Fine and Wilf 1965).
+constexpr size_t kDecisive = 2 * kLongestPiece;
 
-  // Adds the symbol before those seen so far. False once no piece is short enough: then nothing more is to be added.
-  bool add(uint32_t symbol);
-  size_t size() const { return symbols_.size(); }
-  // Whether all symbols are one short piece, at least twice.
-  bool repeats() const { return !symbols_.empty() && 2 * period_ <= symbols_.size(); }
+// Whether the symbols repeat what stands `piece` before them.
+inline bool repeats(std::span<const uint32_t> symbols, size_t piece) {
+  return std::equal(symbols.begin() + static_cast<std::ptrdiff_t>(piece), symbols.end(), symbols.begin());
+}
 
- private:
-  std::vector<uint32_t> symbols_;
-  std::vector<uint32_t> borders_;  // for each prefix its longest one that it also ends in
-  size_t period_ = 0;              // of all of them
-};
+// The length of the shortest piece that the symbols are, at least twice; 0 if there is none. Most texts are told by the
+// first symbol for each length.
+inline size_t shortest_piece(std::span<const uint32_t> symbols) {
+  for (size_t piece = 1; piece <= std::min(kLongestPiece, symbols.size() / 2); ++piece) {
+    if (repeats(symbols, piece)) return piece;
+  }
+  return 0;
+}
 
 }  // namespace cfgmask
