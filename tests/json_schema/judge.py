@@ -5,9 +5,12 @@ The validator is `jsonschema`, with numbers read exactly and formats left to the
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -16,6 +19,7 @@ from jsonschema.validators import extend
 import cfgmask
 
 Schema = dict[str, Any] | bool | str
+MASKBENCH = Path(__file__).parents[3] / "shared" / "data" / "maskbench-dev.jsonl.gz"
 
 
 @cache
@@ -78,3 +82,17 @@ def spellings(value: Any) -> list[str]:
         json.dumps(value),
         json.dumps(value, indent=2),
     ]
+
+
+def is_beyond_judge(text: bytes) -> bool:
+    """Whether the validator reads the text in another way: its patterns are Python's, to which `.` takes a carriage
+    return, as it does not to ECMA's; and it has no exponents of more than 18 digits."""
+    return rb"\r" in text or re.search(rb"[eE][+-]?\d{18}", text) is not None
+
+
+def maskbench_schemas() -> list[dict[str, Any]]:
+    """The schemas of MaskBench; none where its data does not lie beside the repository."""
+    if not MASKBENCH.exists():
+        return []
+    with gzip.open(MASKBENCH, "rt", encoding="utf-8") as lines:
+        return [json.loads(line)["schema"] for line in lines]
