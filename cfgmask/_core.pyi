@@ -164,7 +164,9 @@ class CompiledGrammar:
     it at once. It can be weakly referenced, and takes no attributes and no subclasses.
     """
 
-    def matcher(self, max_tokens: int | None = None, stall_after: int | None = None) -> Matcher:
+    def matcher(
+        self, max_tokens: int | None = None, stall_after: int | None = None, *, canonical: bool = False
+    ) -> Matcher:
         """A new matcher at the start of the grammar.
 
         max_tokens   its budget: whichever allowed tokens are taken, the text is complete after so many of them. A token
@@ -174,6 +176,8 @@ class CompiledGrammar:
                      written one piece of at most 128 bytes over and over, and the completion has not become shorter by
                      them, only tokens are allowed after which it is shorter, until something else is written. Of each
                      token the last 16 bytes are looked at. None: no guard.
+        canonical    whether its masks allow nothing but the next of `forced_tokens()` where there are any. All else is
+                     as without it: `advance` still takes what the grammar allows.
         Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for numbers that are too small.
         Cost: constant; the first budget of a grammar is linear in its rules, and in the shortest text. A guard adds
         about a microsecond to a token, and a few where the text repeats.
@@ -261,7 +265,8 @@ class Matcher:
         """A number of where it stands: matchers of one grammar with the same number have the same masks from here on,
         but for what `max_tokens` and `stall_after` take away.
 
-        0 once an end token was consumed. The others mean nothing, and two numbers may mean the same.
+        0 once an end token was consumed. The others mean nothing, and two numbers may mean the same. Where masks are
+        narrowed (`canonical`), they depend on the text too.
         """
     @property
     def n_steps(self) -> int:
@@ -270,6 +275,24 @@ class Matcher:
         """The longest text that every continuation starts with (at most 64 KiB of it); b"" where the text may stop.
 
         Cost: up to 256 steps of the lexer for each byte.
+        """
+    def forced_tokens(self) -> list[int]:
+        """What is forced next, in the tokens that the tokenizer itself chooses for the whole text.
+
+        However the text goes on, its encoding has these tokens there; the end of the forced text that a continuation
+        could draw into another token is left out. So is all of it where the tokenizer would write the end of the text
+        so far together with what is forced, and where it cannot write the text byte for byte (after part of a
+        character, say). Without `Vocabulary.encode` there are none. Each of them is allowed in its turn.
+        "The whole text" is what was written since the last token without text; where it is long, its words at the end.
+        Tokenizers of unusual kinds (patterns that look ahead at anything but blanks) may choose otherwise.
+        Errors: whatever `encode` raises but VocabularyError.
+        Cost: that of `forced_bytes`; where some are forced, a few encodings of some hundred bytes and what is forced.
+        """
+    def jump(self) -> tuple[int, list[int]]:
+        """How many steps to take back, and tokens to write instead, that write the text and forced text after it.
+
+        As `forced_tokens`, but what was written in other tokens than the tokenizer's own is written anew; 0 steps and
+        no tokens where nothing can be forced. The matcher is not moved: `rollback` and `try_advance` do it.
         """
     def captures(self) -> list[tuple[str, bytes]]:
         """What the rules with `[capture]` and the ends with `stop_capture` have matched so far: names and bytes.

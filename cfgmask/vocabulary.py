@@ -105,7 +105,8 @@ class Vocabulary:
         tokens          bytes of each id; b"" for an id without text
         eos_token_id    the id or ids that end a text; their bytes are ignored
         special_tokens  id of each special token by its text
-        encode          text -> ids; checked on sample texts
+        encode          text -> ids; checked on sample texts. Compiled grammars keep it for `forced_tokens`, so one that
+                        leads to a grammar compiled with it keeps both for ever
 
         Raises TypeError where an argument is of another type.
         Example: Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], eos_token_id=256)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import Grammar
+from cfgmask.compiler.own_tokens import remember_encoder
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic, Related
 from cfgmask.errors import GrammarError
@@ -58,9 +59,12 @@ def compile(
             raise TypeError(f"compile takes a Grammar, a Vocabulary and Limits, not {type(value).__name__}")
     limits = limits or Limits()
     if isinstance(grammar, Grammar) and grammar.plain is not None:
-        return _build_plain(grammar.plain, vocabulary, limits)
-    ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir
-    return _Build(ir, vocabulary, limits).run()
+        compiled = _build_plain(grammar.plain, vocabulary, limits)
+    else:
+        ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir
+        compiled = _Build(ir, vocabulary, limits).run()
+    remember_encoder(compiled, vocabulary)
+    return compiled
 
 
 def _build_plain(plain: Plain, vocabulary: Vocabulary, limits: Limits) -> _core.CompiledGrammar:

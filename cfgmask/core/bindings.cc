@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "bindings/docs.h"
+#include "bindings/forced.h"
 #include "bindings/mask_words.h"
 #include "bindings/plain_reader.h"
 #include "bindings/regex_trees.h"
@@ -40,8 +42,6 @@ using namespace nb::literals;
 
 namespace cfgmask {
 namespace {
-
-constexpr size_t kMaxForcedBytes = 64 * 1024;
 
 nb::object python_error(const char* name) { return nb::module_::import_("cfgmask.errors").attr(name); }
 
@@ -77,7 +77,28 @@ struct PyCompiled {
 struct PyMatcher {
   Matcher matcher;
   std::shared_ptr<PyCompiled> compiled;
+  std::optional<Narrowing> narrowing = std::nullopt;
 };
+
+// The only token of a narrowed mask.
+std::optional<TokenId> only_token(PyMatcher& self) {
+  if (!self.narrowing) return std::nullopt;
+  try {
+    return self.narrowing->token(self.matcher, nb::cast(self.compiled));
+  } catch (const LimitExceeded&) {
+    return std::nullopt;  // what is forced is not known; the mask itself tells of limits
+  }
+}
+
+void moved(PyMatcher& self) {
+  if (self.narrowing) self.narrowing->moved();
+}
+
+void narrow(std::span<uint32_t> bits, std::optional<TokenId> only) {
+  if (!only) return;
+  std::fill(bits.begin(), bits.end(), 0);
+  set_bit(bits, *only);
+}
 
 std::string_view view(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
@@ -159,23 +180,25 @@ nb::list captures_of(Matcher& matcher) {
   return out;
 }
 
-void fill_row(Matcher& matcher, std::span<uint32_t> row) {
-  const size_t n_words = matcher.grammar().vocabulary().n_words();
+void fill_row(PyMatcher& self, std::span<uint32_t> row) {
+  const size_t n_words = self.matcher.grammar().vocabulary().n_words();
+  const auto only = only_token(self);
   std::fill(row.begin() + static_cast<std::ptrdiff_t>(n_words), row.end(), 0);
-  matcher.fill_mask(row.first(n_words));
+  self.matcher.fill_mask(row.first(n_words));
+  narrow(row, only);
 }
 
 void fill_array(PyMatcher& self, const nb::object& bits) {
   const size_t n_words = self.matcher.grammar().vocabulary().n_words();
   if (const WordBuffer buffer(bits); buffer.holds_words()) {
     check_width(buffer.words().size(), n_words);
-    fill_row(self.matcher, buffer.words());
+    fill_row(self, buffer.words());
     return;
   }
   AnyArray array;
   if (!nb::try_cast(bits, array, false)) throw nb::type_error("the mask must be a writable array on the CPU");
   check_mask_array(array, 1);
-  fill_row(self.matcher, mask_row(array, 0, n_words));
+  fill_row(self, mask_row(array, 0, n_words));
 }
 
 FloatType float_type(const nb::dlpack::dtype& type) {
@@ -196,9 +219,11 @@ void apply(PyMatcher& self, const AnyArray& logits) {
   const size_t n = logits.shape(0);
   if (n < vocabulary.n_vocab) throw nb::value_error("there are fewer logits than tokens in the vocabulary");
   std::vector<uint32_t> bits(vocabulary.n_words());
+  const auto only = only_token(self);
   std::exception_ptr error;
   try {
     self.matcher.fill_mask(bits);
+    narrow(bits, only);
   } catch (const LimitExceeded&) {
     error = std::current_exception();  // what may not be known to be allowed is masked all the same
   }
@@ -231,12 +256,24 @@ void apply_masks(const AnyArray& logits, const AnyArray& bits, const std::option
   }
 }
 
+nb::object row_error(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const LimitExceeded& e) {
+    return python_error("LimitExceeded")(e.limit(), e.value());
+  } catch (const std::exception& e) {
+    return nb::module_::import_("builtins").attr("RuntimeError")(e.what());
+  }
+}
+
 nb::list fill_batch(const nb::sequence& matchers, const AnyArray& bits, size_t threads) {
   check_mask_array(bits, 2);
   const size_t n = nb::len(matchers);
   if (n > bits.shape(0)) throw nb::value_error("there are more matchers than rows");
   if (threads == 0) throw nb::value_error("threads must be at least 1");
   std::vector<BatchRow> rows;
+  std::vector<std::optional<TokenId>> only(n);
+  std::vector<nb::object> narrowing_errors(n, nb::none());
   std::vector<nb::object> alive;
   for (size_t i = 0; i < n; ++i) {
     alive.emplace_back(matchers[i]);
@@ -246,23 +283,24 @@ nb::list fill_batch(const nb::sequence& matchers, const AnyArray& bits, size_t t
     }
     const size_t n_words = matcher == nullptr ? 0 : matcher->matcher.grammar().vocabulary().n_words();
     rows.push_back({matcher == nullptr ? nullptr : &matcher->matcher, mask_row(bits, i, n_words)});
+    if (matcher == nullptr) continue;
+    try {
+      only[i] = only_token(*matcher);
+    } catch (const nb::python_error& e) {
+      narrowing_errors[i] = nb::borrow(e.value());
+    }
   }
   {
     const nb::gil_scoped_release release;
     fill_masks(rows, threads);
   }
   nb::list errors;
-  for (const BatchRow& row : rows) {
-    if (!row.error) {
-      errors.append(nb::none());
-      continue;
-    }
-    try {
-      std::rethrow_exception(row.error);
-    } catch (const LimitExceeded& e) {
-      errors.append(python_error("LimitExceeded")(e.limit(), e.value()));
-    } catch (const std::exception& e) {
-      errors.append(nb::module_::import_("builtins").attr("RuntimeError")(e.what()));
+  for (size_t i = 0; i < n; ++i) {
+    if (rows[i].error) {
+      errors.append(row_error(rows[i].error));
+    } else {
+      narrow(rows[i].bits, only[i]);
+      errors.append(narrowing_errors[i]);
     }
   }
   return errors;
@@ -444,25 +482,24 @@ void bind_plain_schema(nb::module_& m) {
       .def("read", &PlainReader::read, "schema"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
 }
 
-Matcher make_matcher(const std::shared_ptr<CompiledGrammar>& grammar, std::optional<int64_t> max_tokens,
-                     std::optional<int64_t> stall_after) {
+PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64_t> max_tokens,
+                       std::optional<int64_t> stall_after, bool canonical) {
   if (max_tokens && *max_tokens < 0) throw nb::value_error("max_tokens must not be negative");
   if (stall_after && *stall_after < 1) throw nb::value_error("stall_after must be at least 1, or None for no guard");
   const auto bounded = [](int64_t n) {
     return static_cast<uint32_t>(std::min<int64_t>(n, std::numeric_limits<int32_t>::max()));
   };
-  return Matcher(grammar, max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
-                 stall_after ? bounded(*stall_after) : 0);
+  Matcher matcher(compiled->grammar, max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
+                  stall_after ? bounded(*stall_after) : 0);
+  PyMatcher made{std::move(matcher), std::move(compiled)};
+  if (canonical) made.narrowing.emplace();
+  return made;
 }
 
 void bind_compiled_grammar(nb::module_& m) {
   nb::class_<PyCompiled>(m, "CompiledGrammar", nb::is_final(), nb::is_weak_referenceable(), docs::CompiledGrammar)
-      .def(
-          "matcher",
-          [](std::shared_ptr<PyCompiled> self, std::optional<int64_t> max_tokens, std::optional<int64_t> stall_after) {
-            return PyMatcher{make_matcher(self->grammar, max_tokens, stall_after), std::move(self)};
-          },
-          "max_tokens"_a = nb::none(), "stall_after"_a = nb::none(), docs::CompiledGrammar_matcher)
+      .def("matcher", &make_matcher, "max_tokens"_a = nb::none(), "stall_after"_a = nb::none(), nb::kw_only(),
+           "canonical"_a = false, docs::CompiledGrammar_matcher)
       .def_prop_ro(
           "vocabulary", [](PyCompiled& self) { return self.vocabulary; }, docs::CompiledGrammar_vocabulary)
       .def(
@@ -505,7 +542,10 @@ void bind_matcher(nb::module_& m) {
       .def(
           "advance",
           [](PyMatcher& self, int64_t token) {
-            if (self.matcher.advance(token_id(token))) return;
+            if (self.matcher.advance(token_id(token))) {
+              if (self.narrowing) self.narrowing->advanced(token_id(token));
+              return;
+            }
             const std::string message = "token " + std::to_string(token) + " is not allowed here";
             PyErr_SetString(python_error("TokenRejected").ptr(), message.c_str());
             throw nb::python_error();
@@ -516,16 +556,21 @@ void bind_matcher(nb::module_& m) {
           [](PyMatcher& self, const std::vector<int64_t>& tokens, bool consume) {
             std::vector<TokenId> ids;
             for (int64_t token : tokens) ids.push_back(token_id(token));
+            if (consume) moved(self);
             return self.matcher.try_advance(ids, consume);
           },
           "tokens"_a, nb::kw_only(), "consume"_a = true, docs::Matcher_try_advance)
       .def(
           "advance_bytes",
-          [](PyMatcher& self, const nb::bytes& data) { return self.matcher.advance_bytes(view(data)); }, "data"_a,
-          docs::Matcher_advance_bytes)
+          [](PyMatcher& self, const nb::bytes& data) {
+            moved(self);
+            return self.matcher.advance_bytes(view(data));
+          },
+          "data"_a, docs::Matcher_advance_bytes)
       .def(
           "rollback",
           [](PyMatcher& self, int64_t n) {
+            moved(self);
             if (n < 0 || !self.matcher.rollback(static_cast<size_t>(n)))
               throw nb::value_error("there are fewer steps to take back");
           },
@@ -533,7 +578,12 @@ void bind_matcher(nb::module_& m) {
       .def(
           "fork", [](const PyMatcher& self) { return PyMatcher(self); }, docs::Matcher_fork)
       .def(
-          "reset", [](PyMatcher& self) { self.matcher.reset(); }, docs::Matcher_reset)
+          "reset",
+          [](PyMatcher& self) {
+            moved(self);
+            self.matcher.reset();
+          },
+          docs::Matcher_reset)
       .def_prop_ro(
           "is_accepting", [](PyMatcher& self) { return self.matcher.is_accepting(); }, docs::Matcher_is_accepting)
       .def_prop_ro(
@@ -545,6 +595,16 @@ void bind_matcher(nb::module_& m) {
       .def(
           "forced_bytes", [](PyMatcher& self) { return to_bytes(self.matcher.forced_bytes(kMaxForcedBytes)); },
           docs::Matcher_forced_bytes)
+      .def(
+          "forced_tokens", [](PyMatcher& self) { return forced_tokens(self.matcher, nb::cast(self.compiled)); },
+          docs::Matcher_forced_tokens)
+      .def(
+          "jump",
+          [](PyMatcher& self) {
+            Jump found = jump(self.matcher, nb::cast(self.compiled));
+            return std::pair(found.n_back, std::move(found.tokens));
+          },
+          docs::Matcher_jump)
       .def(
           "captures", [](PyMatcher& self) { return captures_of(self.matcher); }, docs::Matcher_captures)
       .def_prop_ro(

@@ -210,28 +210,6 @@ bool Matcher::is_accepting() {
   return grammar_->accepting(state());
 }
 
-std::string Matcher::forced_bytes(size_t max_bytes) {
-  std::string text;
-  if (is_finished()) return text;
-  const CompiledGrammar::Guard guard(*grammar_);
-  StateId at = state();
-  while (text.size() < max_bytes && !grammar_->accepting(at) && !grammar_->expects_token_set(at)) {
-    std::optional<std::pair<unsigned, StateId>> only;
-    size_t n = 0;
-    for (unsigned b = 0; b < 256 && n < 2; ++b) {
-      if (auto next = grammar_->step(at, b)) {
-        ++n;
-        only = {b, *next};
-      }
-    }
-    // What follows depends on whether a token ends here.
-    if (n != 1 || (!text.empty() && grammar_->end_token(at) != at)) break;
-    text.push_back(static_cast<char>(only->first));
-    at = only->second;
-  }
-  return text;
-}
-
 std::vector<std::string> Matcher::expected() {
   if (is_finished()) return {};
   const CompiledGrammar::Guard guard(*grammar_);

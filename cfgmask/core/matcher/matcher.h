@@ -153,6 +153,16 @@ class Matcher {
   // Equal for matchers of one grammar that have the same masks from here on; 0 once an end token was consumed.
   uint64_t state_number() const { return is_finished() ? 0 : uint64_t{state().value} + 1; }
   std::string forced_bytes(size_t max_bytes);
+  // What is forced, in the text that a tokenizer needs to choose its tokens; matcher/forced.cc.
+  struct ForcedText {
+    std::string text;  // what the last steps wrote, then what is forced
+    size_t n_written = 0;
+    std::vector<TokenId> steps;  // that wrote it; Consumed::kBytes for one without a token
+    // If a tokenizer encodes any text that begins with this one and goes on as the grammar allows, the last of its
+    // tokens that ends within this text at the end of a character ends at one of these.
+    std::vector<size_t> ends;
+  };
+  ForcedText forced_text(size_t max_bytes);
   // The tokens of a short way to a complete text; nullopt if there is none. Throws LimitExceeded(max_search_steps).
   std::optional<std::vector<TokenId>> completion();
   // Steps that the budget has left; nullopt without one.
@@ -189,6 +199,9 @@ class Matcher {
   bool only_repeats() const;
   std::vector<uint32_t> last_symbols(size_t most) const;
   size_t fitting_bytes(std::string_view text, uint32_t left);
+  // What is forced, and the state after it.
+  std::pair<std::string, StateId> force(size_t max_bytes);
+  void add_written(ForcedText& forced) const;
 
   std::shared_ptr<CompiledGrammar> grammar_;
   History history_;

@@ -1,0 +1,67 @@
+"""The tokenizer's own tokens of a text that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from cfgmask.errors import VocabularyError
+
+if TYPE_CHECKING:
+    from cfgmask._core import CompiledGrammar
+    from cfgmask.vocabulary import Vocabulary
+
+# A run of blanks may have as many ends as bytes, each of which takes an encoding.
+_MOST_ENDS = 32
+
+_vocabularies: WeakKeyDictionary[CompiledGrammar, Vocabulary] = WeakKeyDictionary()
+
+
+def remember_encoder(compiled: CompiledGrammar, vocabulary: Vocabulary) -> None:
+    """Keep the vocabulary for as long as the grammar lives, if it can encode: the core has no encoders."""
+    if vocabulary.encode is not None:
+        _vocabularies[compiled] = vocabulary
+
+
+def own_tokens(compiled: CompiledGrammar, text: bytes, ends: Sequence[int]) -> list[int]:
+    """The tokens that the encoding of `text` begins with, whatever the grammar goes on with.
+
+    ends     where the last token may end that ends within the text; see `Matcher::ForcedText` of the core
+    returns  none where there is no encoder, or it cannot write the text byte for byte
+    Cost: an encoding for each end.
+
+    What the encodings up to all these ends have in common is also the beginning of every longer one: a tokenizer that
+    joins bytes gives the text before an end of a token the same tokens when it stands alone. Patterns that look ahead
+    are the exception, and of those in use only blanks do: how many of them belong together depends on what follows.
+    """
+    vocabulary = _vocabularies.get(compiled)
+    if vocabulary is None or len(ends) > _MOST_ENDS:
+        return []
+    common: list[int] | None = None
+    for end in sorted({*ends, _end_of_words(text)}):
+        ids = _encoded(vocabulary, text[:end])
+        common = ids if common is None else _common_start(common, ids)
+        if not common:
+            break
+    return common or []
+
+
+def _end_of_words(text: bytes) -> int:
+    # Bytes of a character that is cut off are no blanks.
+    return len(text.decode(errors="ignore").rstrip().encode())
+
+
+def _encoded(vocabulary: Vocabulary, text: bytes) -> list[int]:
+    assert vocabulary.encode is not None
+    try:
+        ids = list(vocabulary.encode(text.decode()))
+    except (UnicodeDecodeError, VocabularyError):
+        return []
+    return ids if b"".join(vocabulary.tokens[token_id] for token_id in ids) == text else []
+
+
+def _common_start(left: list[int], right: list[int]) -> list[int]:
+    pairs = zip(left, right, strict=False)
+    return [first for first, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]

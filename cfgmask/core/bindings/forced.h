@@ -1,0 +1,96 @@
+// Forced text in the tokenizer's own tokens. The tokenizer is Python's, so what asks it is not in the core.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "matcher/matcher.h"
+
+namespace cfgmask {
+
+constexpr size_t kMaxForcedBytes = 64 * 1024;
+
+// The tokens that the encoding of the text begins with, however the text goes on. `compiled`: the Python object.
+inline std::vector<TokenId> own_tokens(nanobind::handle compiled, const Matcher::ForcedText& forced) {
+  const nanobind::bytes text(forced.text.data(), forced.text.size());
+  return nanobind::cast<std::vector<TokenId>>(
+      nanobind::module_::import_("cfgmask.compiler.own_tokens").attr("own_tokens")(compiled, text, forced.ends));
+}
+
+// What is written before token i of `tokens`.
+inline size_t size_of_first(const Vocabulary& vocabulary, std::span<const TokenId> tokens, size_t i) {
+  size_t size = 0;
+  for (TokenId token : tokens.first(i)) size += vocabulary.text(token).size();
+  return size;
+}
+
+inline std::vector<TokenId> forced_tokens(Matcher& matcher, nanobind::handle compiled) {
+  const Matcher::ForcedText forced = matcher.forced_text(kMaxForcedBytes);
+  if (forced.ends.empty()) return {};
+  std::vector<TokenId> own = own_tokens(compiled, forced);
+  size_t first = 0;
+  size_t size = 0;
+  while (first < own.size() && size < forced.n_written)
+    size += matcher.grammar().vocabulary().text(own[first++]).size();
+  if (size != forced.n_written) return {};
+  own.erase(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(first));
+  own.resize(matcher.try_advance(own, false));
+  return own;
+}
+
+// Steps to take back, and the tokens to write instead.
+struct Jump {
+  size_t n_back = 0;
+  std::vector<TokenId> tokens;
+};
+
+inline Jump jump(Matcher& matcher, nanobind::handle compiled) {
+  const Matcher::ForcedText forced = matcher.forced_text(kMaxForcedBytes);
+  if (forced.ends.empty()) return {};
+  std::vector<TokenId> own = own_tokens(compiled, forced);
+  if (size_of_first(matcher.grammar().vocabulary(), own, own.size()) <= forced.n_written) return {};
+  const size_t n = std::min(own.size(), forced.steps.size());
+  const auto kept = static_cast<size_t>(
+      std::mismatch(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(n), forced.steps.begin()).first -
+      own.begin());
+  Jump found{forced.steps.size() - kept, {own.begin() + static_cast<std::ptrdiff_t>(kept), own.end()}};
+  Matcher after = matcher;
+  after.rollback(found.n_back);
+  // A limit on tokens may refuse the text in other tokens.
+  if (after.try_advance(found.tokens, false) == found.tokens.size()) return found;
+  return {0, forced_tokens(matcher, compiled)};
+}
+
+// Narrows the masks of a matcher to one token where one is forced.
+class Narrowing {
+ public:
+  // The only token; nullopt where the mask is that of the grammar. Asks the tokenizer once for each forced text.
+  std::optional<TokenId> token(Matcher& matcher, nanobind::handle compiled) {
+    if (!is_known_) {
+      tokens_ = forced_tokens(matcher, compiled);
+      next_ = 0;
+      is_known_ = true;
+    }
+    if (next_ == tokens_.size()) return std::nullopt;
+    return tokens_[next_];
+  }
+  void advanced(TokenId token) {
+    is_known_ = is_known_ && next_ < tokens_.size() && tokens_[next_] == token && ++next_ < tokens_.size();
+  }
+  void moved() { is_known_ = false; }
+
+ private:
+  bool is_known_ = false;
+  std::vector<TokenId> tokens_;
+  size_t next_ = 0;
+};
+
+}  // namespace cfgmask
