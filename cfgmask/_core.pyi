@@ -54,8 +54,40 @@ class RegexBuilder:
         that match what was read, and for each next state the bytes that lead there, as 256 bits, least significant
         first. Raises LimitExceeded.
         """
+    def first(self, node: int) -> bytes:
+        """The bytes that a matching text may begin with, and perhaps some more, as 256 bits."""
+    def lexeme_ends(self, nodes: Sequence[int], max_states: int) -> LexemeEnds | None:
+        """The automaton that `automaton` gives, for questions about it."""
     def trees(self, max_nesting: int) -> RegexTreeBuilder:
         """What makes nodes out of regex trees; `max_nesting` bounds the height of these."""
+
+class LexemeEnds:
+    """How the lexemes of some terminals end where all of them are live. Sets of bytes are 256 bits in 32 bytes.
+
+    A terminal is its position in the nodes that this was made of. Every question is linear in the automaton.
+    Made by `RegexBuilder.lexeme_ends`.
+    """
+
+    @property
+    def n_states(self) -> int: ...
+    @property
+    def states(self) -> list[tuple[list[int], list[int], list[tuple[bytes, int]]]]:
+        """All of the automaton, as from `RegexBuilder.automaton`."""
+    @property
+    def matched_sets(self) -> list[list[int]]:
+        """The different sets of terminals that are complete together."""
+    @property
+    def first(self) -> list[tuple[bytes, list[int]]]:
+        """What a lexeme may begin with: bytes, and the terminals that are live behind them."""
+    def ends(self, terminal: int) -> list[tuple[int, bytes]]:
+        """The different ends of a terminal's lexemes: a number into `matched_sets`, and the bytes that are taken."""
+    def always_reaches(self, terminal: int, good: Sequence[int]) -> bool:
+        """Whether every beginning of a terminal's lexeme can go on to one of these ends, numbers into `ends`."""
+    def can_be_left(self, terminal: int, begin: bytes, wanted: bytes, chosen: Sequence[bool]) -> bool:
+        """Whether a terminal's lexeme that begins with one of `begin` can end where a byte of `wanted` is not taken.
+
+        chosen  for each of `matched_sets`, whether the parser is given the terminal there
+        """
 
 class RegexTreeBuilder:
     """Makes nodes of a builder out of the trees of `cfgmask.grammar.regex_tree`. A tree object is taken once.

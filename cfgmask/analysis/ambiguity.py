@@ -23,6 +23,7 @@ from cfgmask.grammar.regex_tree import Intersection, Literal
 MAX_STEPS = 1_500
 """How many derivations are looked at in one grammar."""
 
+_MAX_STATES = 2_000
 _MAX_SHOWN = 100
 _EMPTY = -1
 
@@ -126,12 +127,37 @@ class _Alike:
         self._flat = flat
         self._common: dict[tuple[int, int], bytes | None] = {}
         self._group = list(range(len(flat.leaves)))
-        regexes = [n for n, leaf in enumerate(flat.leaves) if not _is_fixed(leaf.symbol)]
-        for a in regexes:
-            for b in range(len(flat.leaves)):
-                if self._group[a] != self._group[b] and self.common(a, b) is not None:
-                    old, new = self._group[b], self._group[a]
-                    self._group = [new if group == old else group for group in self._group]
+        for together in self._may_match_together():
+            for other in together[1:]:
+                self._unite(together[0], other)
+
+    def _may_match_together(self) -> list[list[int]]:
+        """Sets of leaves that match one text, or perhaps do: those that begin with one byte, if there are many."""
+        leaves = [n for n, leaf in enumerate(self._flat.leaves) if isinstance(leaf.symbol, Terminal)]
+        trees = [symbol.regex for n in leaves if isinstance(symbol := self._flat.leaves[n].symbol, Terminal)]
+        ranks = [self._rank(n) for n in leaves]
+        lexemes = self._flat.algebra.lexeme_ends(trees, _MAX_STATES)
+        if lexemes is not None:
+            found = lexemes.matched_sets
+        else:
+            first = [self._flat.algebra.first(tree) for tree in trees]
+            found = [[e for e, bits in enumerate(first) if bits >> byte & 1] for byte in range(256)]
+        return [
+            [leaves[e] for e in together if ranks[e] == rank]
+            for together in found
+            for rank in {ranks[e] for e in together}
+        ]
+
+    def _unite(self, a: int, b: int) -> None:
+        new, old = self._group[a], self._group[b]
+        if new != old:
+            self._group = [new if group == old else group for group in self._group]
+
+    def _rank(self, leaf: int) -> tuple[int, bool]:
+        """Of the leaves that are complete together, those of one rank come to the parser."""
+        symbol = self._flat.leaves[leaf].symbol
+        assert isinstance(symbol, Terminal)
+        return (symbol.priority, symbol.lazy) if self._flat.ir.lexer == "longest" else (0, False)
 
     def key(self, symbols: Symbols) -> Symbols:
         """Equal for symbols that may be alike."""
@@ -150,7 +176,7 @@ class _Alike:
         left, right = self._flat.leaves[a].symbol, self._flat.leaves[b].symbol
         if not isinstance(left, Terminal) or not isinstance(right, Terminal) or {a, b} & self._flat.empty_leaves:
             return None
-        if self._flat.ir.lexer == "longest" and (left.priority, left.lazy) != (right.priority, right.lazy):
+        if self._rank(a) != self._rank(b):
             return None
         algebra = self._flat.algebra
         try:
@@ -160,10 +186,6 @@ class _Alike:
             return algebra.shortest_visible(Intersection((left.regex, right.regex)))
         except LimitExceeded:
             return None
-
-
-def _is_fixed(symbol: object) -> bool:
-    return not isinstance(symbol, Terminal) or isinstance(symbol.regex, Literal)
 
 
 def _suspects(flat: Flat, sets: Sets, alike: _Alike) -> list[int]:

@@ -95,19 +95,20 @@ def _stuck(lexing: Lexing, canonical: Canonical) -> Iterator[_Stuck]:
     """Terminals that may have come to a residual from which what must follow cannot be reached."""
     first = _first_bytes(lexing)
     asked: set[tuple[int, int, int]] = set()
-    exits: dict[int, _Exits] = {}
+    exits: dict[tuple[int, int], _Exits] = {}
     for context in lexing.contexts:
-        known = exits.get(id(context.automaton)) or exits.setdefault(id(context.automaton), _Exits(context))
         for element, places in _followed(lexing, canonical, context):
+            own = id(context.lexemes), element
             for place in lexing.sets.places(places):
                 following = lexing.sets.leaf[place]
                 # What is live decides, not which of its places.
-                key = (id(context.automaton), element, following)
-                if key not in asked:
-                    asked.add(key)
-                    if not _can_leave(lexing, context, known, element, following, first):
-                        leaf = context.leaves[element] if element < len(context.leaves) else None
-                        yield _Stuck(leaf, following)
+                if (*own, following) in asked:
+                    continue
+                asked.add((*own, following))
+                known = exits.get(own) or exits.setdefault(own, _Exits(lexing, context, element))
+                if not known.can_leave_for(following, first):
+                    leaf = context.leaves[element] if element < len(context.leaves) else None
+                    yield _Stuck(leaf, following)
 
 
 def _followed(lexing: Lexing, canonical: Canonical, context: Context) -> Iterator[tuple[int, int]]:
@@ -127,82 +128,66 @@ def _followed(lexing: Lexing, canonical: Canonical, context: Context) -> Iterato
 def _first_bytes(lexing: Lexing) -> dict[int, int]:
     """The bytes that each terminal begins with; scopes, whose ignored text counts, are `~scope`."""
     first: dict[int, int] = {}
-    for context in lexing.contexts:
-        for bits, target in context.automaton[0][2]:
-            for element in context.automaton[target][0]:
-                n = len(context.leaves)
-                key = context.leaves[element] if element < n else ~context.scopes[element - n]
-                first[key] = first.get(key, 0) | bits
+    for lexemes, context in {id(c.lexemes): (c.lexemes, c) for c in lexing.contexts}.values():
+        keys = [*context.leaves, *(~scope for scope in context.scopes)]
+        for bits, live in lexemes.first:
+            for element in live:
+                first[keys[element]] = first.get(keys[element], 0) | bits
     return first
 
 
 class _Exits:
-    """How the terminals of one automaton end.
+    """How the lexemes of one element of a context end."""
 
-    never_taken  for each, the bytes that no terminal takes in any state in which it matches
-    """
+    def __init__(self, lexing: Lexing, context: Context, element: int) -> None:
+        self._lexing = lexing
+        self._context = context
+        self._element = element
+        self._ends = context.lexemes.ends(element)
+        chosen = lexing.chosen(context, element)
+        self._chosen = [chosen[matched] for matched, _ in self._ends]
+        self._ends_at_once = lexing.is_lazy(context, element)
+        # The bytes that are taken at no end: such a byte can always come.
+        self._never_taken = ALL_BYTES if all(self._chosen) else 0
+        for _, taken in self._ends:
+            self._never_taken &= ~taken
+        self._separations: dict[tuple[int, int, int, int], bool] = {}
 
-    def __init__(self, context: Context) -> None:
-        self.ends: list[list[int]] = [[] for _ in (*context.leaves, *context.scopes)]
-        self.never_taken = [ALL_BYTES] * len(self.ends)
-        for state, (_, matched, _) in enumerate(context.automaton):
-            for element in matched:
-                self.ends[element].append(state)
-                self.never_taken[element] &= ~context.taken[state]
+    def can_leave_for(self, following: int, first: dict[int, int]) -> bool:
+        """Whether every text inside of the element can go on to its end such that `following` can begin behind it.
 
-
-def _can_leave(
-    lexing: Lexing, context: Context, exits: _Exits, element: int, following: int, first: dict[int, int]
-) -> bool:
-    """Whether every text inside of an element can go on to its end such that `following` can begin behind it."""
-    symbol = lexing.flat.leaves[following]
-    scope = lexing.flat.ir.scopes[symbol.scope]
-    wanted = first.get(following, 0) if isinstance(symbol.symbol, Terminal) else ALL_BYTES
-    winning = [state for state in exits.ends[element] if lexing.wins(context, element, state)]
-    if len(winning) == len(exits.ends[element]) and wanted & exits.never_taken[element]:
-        return True
-    ends_at_once = lexing.is_lazy(context, element)
-    good = {state for state in winning if ends_at_once or wanted & ~context.taken[state]}
-    if scope.ignore and (element < len(context.leaves) or not scope.ignore_once):
-        ignored = first.get(~symbol.scope, 0)
-        good |= {
-            state
-            for state in winning
-            if state not in good
-            and _ignored_separates(lexing, context, state, ignored & ~context.taken[state], symbol.scope, wanted)
-        }
-    return len(good) == len(exits.ends[element]) or _all_reach(_moves_inside(context, element), good)
-
-
-def _ignored_separates(lexing: Lexing, context: Context, state: int, bits: int, scope: int, wanted: int) -> bool:
-    """Whether ignored text that begins with one of these bytes can be left for a byte that is wanted."""
-    behind = lexing.contexts[context.after[state]]
-    if scope not in behind.scopes:
-        return False
-    element = len(behind.leaves) + behind.scopes.index(scope)
-    pending = [
-        target for moved, target in behind.automaton[0][2] if moved & bits and element in behind.automaton[target][0]
-    ]
-    seen = set(pending)
-    for q in pending:
-        _, matched, moves = behind.automaton[q]
-        if element in matched and wanted & ~behind.taken[q] and lexing.wins(behind, element, q):
+        first  the bytes that terminals, and ignored text, may begin with
+        """
+        symbol = self._lexing.flat.leaves[following]
+        wanted = first.get(following, 0) if isinstance(symbol.symbol, Terminal) else ALL_BYTES
+        if wanted & self._never_taken:
             return True
-        for _, target in moves:
-            if target not in seen and element in behind.automaton[target][0]:
-                seen.add(target)
-                pending.append(target)
-    return False
+        scope = self._lexing.flat.ir.scopes[symbol.scope]
+        may_ignore = scope.ignore and (self._element < len(self._context.leaves) or not scope.ignore_once)
+        ignored = first.get(~symbol.scope, 0) if may_ignore else 0
+        good = [
+            number
+            for number, (matched, taken) in enumerate(self._ends)
+            if self._chosen[number]
+            and (
+                self._ends_at_once
+                or wanted & ~taken
+                or self._ignored_separates(matched, ignored & ~taken, symbol.scope, wanted)
+            )
+        ]
+        return len(good) == len(self._ends) or self._context.lexemes.always_reaches(self._element, good)
 
-
-def _moves_inside(context: Context, element: int) -> dict[int, list[int]]:
-    """The states inside of a lexeme in which an element is live, with those of their successors in which it is, too."""
-    live = {q for q, (alive, _, _) in enumerate(context.automaton) if element in alive and q != 0}
-    return {q: [target for _, target in context.automaton[q][2] if target in live] for q in live}
-
-
-def _all_reach(moves: dict[int, list[int]], good: set[int]) -> bool:
-    return len(_backwards(moves, good)) == len(moves)
+    def _ignored_separates(self, matched: int, bits: int, scope: int, wanted: int) -> bool:
+        """Whether ignored text that begins with one of these bytes can be left for a byte that is wanted."""
+        behind = self._lexing.contexts[self._context.after[matched]]
+        if not bits or scope not in behind.scopes:
+            return False
+        key = id(behind.lexemes), bits, scope, wanted
+        if key not in self._separations:
+            element = len(behind.leaves) + behind.scopes.index(scope)
+            chosen = self._lexing.chosen(behind, element)
+            self._separations[key] = behind.lexemes.can_be_left(element, bits, wanted, chosen)
+        return self._separations[key]
 
 
 def _backwards(moves: dict[int, list[int]], good: set[int]) -> set[int]:
@@ -226,26 +211,29 @@ def _dead_text(lexing: Lexing) -> _Dead | None:
     offsets, total = [], 0
     for context in lexing.contexts:
         offsets.append(total)
-        total += len(context.automaton)
+        total += context.lexemes.n_states
     if total > _MAX_NODES:
         raise TooLarge
+    automata = {id(context.lexemes): context.lexemes.automaton() for context in lexing.contexts}
     steps: dict[int, list[tuple[int, int]]] = {}
     accepting: set[int] = set()
     for number, context in enumerate(lexing.contexts):
-        for q in range(len(context.automaton)):
+        behind = dict(zip(map(tuple, context.lexemes.matched_sets), context.after, strict=True))
+        for q, (_, matched, moves) in enumerate(automata[id(context.lexemes)]):
             node = offsets[number] + q
-            steps[node] = [(bits, offsets[number] + target) for bits, target in context.automaton[q][2]]
+            steps[node] = [(bits, offsets[number] + target) for bits, target in moves]
             if q == 0:
-                steps[node] += [(0, offsets[behind]) for behind in context.by_token]
+                steps[node] += [(0, offsets[after]) for after in context.by_token]
                 if context.live & END:
                     accepting.add(node)
-            elif q in context.after:
-                behind = lexing.contexts[context.after[q]]
-                offset = offsets[context.after[q]]
-                free = ~context.taken[q]
-                steps[node] += [(bits & free, offset + to) for bits, to in behind.automaton[0][2] if bits & free]
-                steps[node] += [(0, offsets[next_one]) for next_one in behind.by_token]
-                if behind.live & END:
+            elif matched:
+                after = behind[tuple(matched)]
+                next_one, offset = lexing.contexts[after], offsets[after]
+                free = ~union(bits for bits, _ in moves)
+                began = automata[id(next_one.lexemes)][0][2]
+                steps[node] += [(bits & free, offset + to) for bits, to in began if bits & free]
+                steps[node] += [(0, offsets[token]) for token in next_one.by_token]
+                if next_one.live & END:
                     accepting.add(node)
     alive = _backwards({node: [target for _, target in moves] for node, moves in steps.items()}, accepting)
     found = _path_to_dead(steps, alive)
@@ -254,7 +242,7 @@ def _dead_text(lexing: Lexing) -> _Dead | None:
     node, text = found
     number = bisect_right(offsets, node) - 1
     context = lexing.contexts[number]
-    live = context.automaton[node - offsets[number]][0]
+    live = automata[id(context.lexemes)][node - offsets[number]][0]
     return _Dead(text, frozenset(context.leaves[element] for element in live if element < len(context.leaves)))
 
 

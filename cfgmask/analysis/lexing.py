@@ -1,4 +1,4 @@
-"""What the lexer does in a grammar: the automata of the terminals that are live together.
+"""What the lexer does in a grammar: the terminals that are live together.
 
 Which terminals those are is known from above: the places that may follow others, whoever called the rule (`Sets`).
 So no text of the grammar is missing here, but some that are here are not in the grammar.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cfgmask.analysis.flat import Flat
-from cfgmask.analysis.sets import END, Sets, union
+from cfgmask.analysis.sets import END, Sets
 from cfgmask.grammar.ir import Terminal, TokenSet
 from cfgmask.grammar.regex_tree import Alternation, RegexTree
-from cfgmask.regex.algebra import Automaton
+from cfgmask.regex.algebra import LexemeEnds
 
 ALL_BYTES = (1 << 256) - 1
 _MAX_CONTEXTS = 2_000
@@ -27,21 +27,19 @@ class TooLarge(Exception):
 class Context:
     """What is live at some boundary between lexemes.
 
-    live       places, and END where the text may end
-    leaves     of the terminals among them, without duplicates: the first elements of the automaton
-    scopes     whose ignored text may stand here: the other elements
-    automaton  of both
-    taken      for each of its states, the bytes that it takes
-    after      for each of its states in which something matches, the number of the context behind it
-    by_token   the numbers of the contexts behind tokens that are matched by their ids
+    live      places, and END where the text may end
+    leaves    of the terminals among them, without duplicates: the first elements of `lexemes`
+    scopes    whose ignored text may stand here: the other elements
+    lexemes   of both
+    after     for each of its `matched_sets`, the number of the context behind it
+    by_token  the numbers of the contexts behind tokens that are matched by their ids
     """
 
     live: int
     leaves: list[int]
     scopes: list[int]
-    automaton: Automaton
-    taken: list[int]
-    after: dict[int, int]
+    lexemes: LexemeEnds
+    after: list[int]
     by_token: list[int]
 
 
@@ -51,8 +49,7 @@ class Lexing:
     def __init__(self, flat: Flat, sets: Sets) -> None:
         self.flat = flat
         self.sets = sets
-        self._automata: dict[tuple[tuple[int, ...], tuple[int, ...]], Automaton] = {}
-        self._taken: dict[int, list[int]] = {}
+        self._lexemes: dict[tuple[tuple[int, ...], tuple[int, ...]], LexemeEnds] = {}
         terminals = [leaf.symbol for leaf in flat.leaves if isinstance(leaf.symbol, Terminal)]
         self._is_plain = not any(terminal.priority or terminal.lazy for terminal in terminals)
         self._n_states = 0
@@ -64,12 +61,13 @@ class Lexing:
         for live in self._lives:
             self.contexts.append(self._context(live))
 
-    def wins(self, context: Context, element: int, state: int) -> bool:
-        """Whether the element is handed to the parser where it matches, whichever others are live."""
+    def chosen(self, context: Context, element: int) -> list[bool]:
+        """For each of the context's matched sets, whether the parser is given the element, if that is among them."""
+        matched_sets = context.lexemes.matched_sets
         if self._is_plain:
-            return True
+            return [True] * len(matched_sets)
         own = self._rank(context, element)
-        return all(self._rank(context, other) <= own for other in context.automaton[state][1])
+        return [all(self._rank(context, other) <= own for other in matched) for matched in matched_sets]
 
     def is_lazy(self, context: Context, element: int) -> bool:
         """Whether a lexeme ends where the element matches."""
@@ -102,21 +100,11 @@ class Lexing:
         if live & END:
             scopes.add(self.flat[self.flat.start].rule.scope)
         ignoring = sorted(scope for scope in scopes if self.flat.ir.scopes[scope].ignore)
-        automaton = self._automaton(tuple(leaves), tuple(ignoring))
-        behind: dict[tuple[int, ...], int] = {}
-        after = {}
-        for number, (_, matched, _) in enumerate(automaton):
-            if matched:
-                key = tuple(matched)
-                if key not in behind:
-                    behind[key] = self._number(self._behind(live, leaves, matched))
-                after[number] = behind[key]
-        taken = self._taken.get(id(automaton))
-        if taken is None:
-            taken = self._taken[id(automaton)] = [union(bits for bits, _ in moves) for _, _, moves in automaton]
+        lexemes = self._lexemes_of(tuple(leaves), tuple(ignoring))
+        after = [self._number(self._behind(live, leaves, matched)) for matched in lexemes.matched_sets]
         tokens = [leaf for leaf in found if isinstance(symbols[leaf].symbol, TokenSet)]
         by_token = [self._number(self.sets.after(live & self.sets.places_of(leaf))) for leaf in tokens]
-        return Context(live, leaves, ignoring, automaton, taken, after, by_token)
+        return Context(live, leaves, ignoring, lexemes, after, by_token)
 
     def _behind(self, live: int, leaves: list[int], matched: list[int]) -> int:
         places = 0
@@ -128,16 +116,16 @@ class Lexing:
                 skipped = live
         return self.sets.after(places) | skipped
 
-    def _automaton(self, leaves: tuple[int, ...], scopes: tuple[int, ...]) -> Automaton:
-        known = self._automata.get((leaves, scopes))
+    def _lexemes_of(self, leaves: tuple[int, ...], scopes: tuple[int, ...]) -> LexemeEnds:
+        known = self._lexemes.get((leaves, scopes))
         if known is None:
             trees: list[RegexTree] = [symbol.regex for leaf in leaves if (symbol := self._terminal(leaf))]
             trees += [Alternation(tuple(t.regex for t in self.flat.ir.scopes[scope].ignore)) for scope in scopes]
-            known = self.flat.algebra.automaton(trees, _MAX_STATES - self._n_states)
+            known = self.flat.algebra.lexeme_ends(trees, _MAX_STATES - self._n_states)
             if known is None:
                 raise TooLarge
-            self._n_states += len(known)
-            self._automata[leaves, scopes] = known
+            self._n_states += known.n_states
+            self._lexemes[leaves, scopes] = known
         return known
 
     def _terminal(self, leaf: int) -> Terminal:

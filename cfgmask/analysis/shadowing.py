@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgmask.analysis.flat import Flat
-from cfgmask.analysis.sets import END, Sets, union
+from cfgmask.analysis.sets import END, Sets
 from cfgmask.diagnostics import Diagnostic, Related
 from cfgmask.grammar.ir import Terminal
 from cfgmask.regex.algebra import Automaton
@@ -74,10 +74,11 @@ class _Shadows:
             }
         )
         others = [other for other in others if self._first_bytes(other) & own]
-        automaton = self._automaton(leaf, *others) if others else None
+        after = self._bytes_after(place)
+        others = [other for other in others if after is not None or self._priority(other) > self._priority(leaf)]
+        automaton = self._automaton(leaf, *others) if self._may_be_shadowed(leaf, others) else None
         if automaton is None:
             return None
-        after = self._bytes_after(place)
         reason: tuple[str, int] | None = None
         for _, matched, moves in automaton:
             if 0 in matched:
@@ -86,6 +87,16 @@ class _Shadows:
                     return None
                 reason = reason or found
         return reason
+
+    def _may_be_shadowed(self, leaf: int, others: list[int]) -> bool:
+        """Whether some other goes along with the shortest text of a leaf."""
+        symbol, algebra = self._symbol(leaf), self._flat.algebra
+        shortest = algebra.shortest_visible(symbol.regex) if isinstance(symbol, Terminal) else None
+        return shortest is not None and any(
+            algebra.is_prefix(other.regex, shortest)
+            for other in map(self._symbol, others)
+            if isinstance(other, Terminal)
+        )
 
     def _higher(self, leaf: int, matched: list[int], others: list[int]) -> tuple[str, int] | None:
         for element in matched[1:]:
@@ -121,19 +132,14 @@ class _Shadows:
             scopes.add(self._flat.leaves[leaf].scope)
         for scope in scopes:
             for ignored in self._flat.ir.scopes[scope].ignore:
-                found |= self._first_bytes_of(self._flat.algebra.automaton([ignored.regex], _MAX_STATES))
+                found |= self._flat.algebra.first(ignored.regex)
         return found
 
     def _first_bytes(self, leaf: int) -> int:
         if leaf not in self._first:
             symbol = self._symbol(leaf)
-            known = self._automaton(leaf) if isinstance(symbol, Terminal) else None
-            self._first[leaf] = self._first_bytes_of(known)
+            self._first[leaf] = self._flat.algebra.first(symbol.regex) if isinstance(symbol, Terminal) else _ALL_BYTES
         return self._first[leaf]
-
-    @staticmethod
-    def _first_bytes_of(automaton: Automaton | None) -> int:
-        return _ALL_BYTES if automaton is None else union(bits for bits, _ in automaton[0][2])
 
     def _automaton(self, *leaves: int) -> Automaton | None:
         if leaves not in self._automata:

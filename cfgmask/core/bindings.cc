@@ -24,12 +24,14 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/byte_bits.h"
 #include "bindings/docs.h"
 #include "bindings/forced.h"
 #include "bindings/mask_words.h"
 #include "bindings/plain_reader.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
+#include "lexer/lexeme_ends.h"
 #include "mask/logits.h"
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
@@ -367,10 +369,63 @@ void bind_regex_builder(nb::module_& m) {
           },
           "nodes"_a, "max_states"_a)
       .def(
+          "first",
+          [](RegexBuilder& self, uint32_t id) {
+            const RegexId node = self.node(id);
+            return to_bits(self.with([&](RegexStore& r) { return r.first(node); }));
+          },
+          "node"_a)
+      .def(
+          "lexeme_ends",
+          [](RegexBuilder& self, const std::vector<uint32_t>& nodes, size_t max_states) -> nb::object {
+            auto made = self.automaton(nodes, max_states);
+            return made ? nb::cast(LexemeEnds(std::move(*made))) : nb::none();
+          },
+          "nodes"_a, "max_states"_a)
+      .def(
           "trees", [](nb::object self, uint64_t max_nesting) { return RegexTrees(std::move(self), max_nesting); },
           "max_nesting"_a);
   nb::class_<RegexTrees>(m, "RegexTreeBuilder", docs::RegexTreeBuilder)
       .def("node", &RegexTrees::node, "tree"_a, docs::RegexTreeBuilder_node);
+}
+
+void bind_lexeme_ends(nb::module_& m) {
+  nb::class_<LexemeEnds>(m, "LexemeEnds", docs::LexemeEnds)
+      .def_prop_ro("n_states", [](const LexemeEnds& self) { return self.automaton().states.size(); })
+      .def_prop_ro("states", [](const LexemeEnds& self) { return to_python(self.automaton()); })
+      .def_prop_ro("matched_sets", &LexemeEnds::matched_sets)
+      .def_prop_ro("first",
+                   [](const LexemeEnds& self) {
+                     nb::list found;
+                     for (const Automaton::Move& move : self.automaton().states[0].moves) {
+                       found.append(nb::make_tuple(to_bits(move.bytes), self.automaton().states[move.target].live));
+                     }
+                     return found;
+                   })
+      .def(
+          "ends",
+          [](const LexemeEnds& self, uint32_t terminal) {
+            nb::list found;
+            for (const LexemeEnds::End& end : self.ends(terminal)) {
+              found.append(nb::make_tuple(end.matched, to_bits(end.taken)));
+            }
+            return found;
+          },
+          "terminal"_a)
+      .def(
+          "always_reaches",
+          [](const LexemeEnds& self, uint32_t terminal, const std::vector<uint32_t>& good) {
+            return self.always_reaches(terminal, good);
+          },
+          "terminal"_a, "good"_a)
+      .def(
+          "can_be_left",
+          [](const LexemeEnds& self, uint32_t terminal, const nb::bytes& begin, const nb::bytes& wanted,
+             const std::vector<bool>& chosen) {
+            if (chosen.size() != self.matched_sets().size()) throw std::invalid_argument("one for each matched set");
+            return self.can_be_left(terminal, from_bits(begin), from_bits(wanted), chosen);
+          },
+          "terminal"_a, "begin"_a, "wanted"_a, "chosen"_a);
 }
 
 // Operator, whether the number of set bits is compared, the bits, and the value that they are compared with.
@@ -660,6 +715,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; }, docs::Vocabulary_end_tokens);
   bind_regex_builder(m);
+  bind_lexeme_ends(m);
   bind_grammar_builder(m);
   bind_plain_schema(m);
   bind_compiled_grammar(m);

@@ -51,7 +51,7 @@ class RuleLowering:
         self._place = place
         self._problems = problems
         self._named = named
-        self._terminals = {name: _named_terminal(symbols.terminals[name], named[name]) for name in named}
+        self._terminals: dict[str, ir.Expr] = {}
         self._symbols = symbols
         self._declared = dict(declared)
         self._priorities = _priorities(symbols)
@@ -75,9 +75,14 @@ class RuleLowering:
 
     def terminal(self, name: nodes.Name) -> ir.Expr | None:
         """The terminal that a name is used for; None for an unknown one. What no lexeme can be is reported."""
-        if name.text in self._named:
-            self._literals.check_used(self._named[name.text], name)
-        return self._terminals.get(name.text)
+        if name.text not in self._named:
+            return None
+        if name.text not in self._terminals:
+            definition = self._symbols.terminals[name.text]
+            lowered = self._literals.whole(self._named[name.text], definition.body)
+            self._literals.check_used(lowered, name)
+            self._terminals[name.text] = terminals(definition.name, lowered, definition.priority, definition.span)
+        return self._terminals[name.text]
 
     def _combine(self, node: nodes.Expression, parts: list[ir.Expr]) -> ir.Expr:
         if isinstance(node, nodes.Name):
@@ -170,10 +175,6 @@ def terminals(name: str, lowered: TerminalRegex, priority: int, span: Span | Non
     if not lowered.edges:
         return ir.Terminal(name, lowered.tree, priority, span=span)
     return terminals_of(lowered.edges, name, priority, span)
-
-
-def _named_terminal(definition: nodes.Definition, lowered: TerminalRegex) -> ir.Expr:
-    return terminals(definition.name, lowered, definition.priority, definition.span)
 
 
 def _priorities(symbols: Symbols) -> dict[Hashable, int]:

@@ -67,19 +67,21 @@ class TerminalLowering:
         self._problems = problems
 
     def define(self, definitions: Mapping[str, nodes.Definition]) -> dict[str, TerminalRegex]:
-        """The regex of each definition. Reports recursion and what terminals cannot hold.
+        """The regex of each definition, as a part of others: see `whole`. Reports recursion and what they cannot hold.
 
         Raises LimitExceeded. Linear.
         """
         done: dict[str, TerminalRegex] = {}
         for name in self._in_order(definitions):
             # A terminal of a cycle comes before what it uses; its cycle was reported.
-            done[name] = self.lower(definitions[name].body, done)
+            done[name] = self._parts(definitions[name].body, done)
         return done
 
     def lower(self, body: nodes.Expression, known: Mapping[str, TerminalRegex]) -> TerminalRegex:
         """The regex of a terminal expression; names are looked up in `known`; others were reported before."""
+        return self.whole(self._parts(body, known), body)
 
+    def _parts(self, body: nodes.Expression, known: Mapping[str, TerminalRegex]) -> TerminalRegex:
         def combine(node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
             if isinstance(node, nodes.Name):
                 return known.get(node.text) or self._extension(node)
@@ -96,7 +98,25 @@ class TerminalLowering:
                 return self._template(node, parts)
             return self._combine(node, parts) if parts else self.literal(node)
 
-        return self._whole(nodes.fold(body, combine), body)
+        return nodes.fold(body, combine)
+
+    def whole(self, lowered: TerminalRegex, node: nodes.Expression) -> TerminalRegex:
+        """What is a lexeme, as one regex: lazy quantifiers in it then see all that follows them."""
+        if not lowered.is_joined:
+            return lowered
+        if lowered.pattern is None:
+            message = "what follows a lazy quantifier in this terminal cannot be said by a regex"
+            help = 'write what the repetition may hold instead, as in `/[^"]*/`'
+            self._problems.error("lark-lazy-part", message, node.span, help=help)
+            return INVALID
+        try:
+            source_name = f"{node.span.source.name}, the terminal as one regex"
+            lexeme = parse_lexeme(lowered.pattern, limits=self._limits, source_name=source_name, named_groups=True)
+        except GrammarError as error:
+            self._problems.extend(error.diagnostics)
+            return INVALID
+        made = _terminal_regex(lexeme)
+        return replace(lowered, tree=made.tree, edges=made.edges, is_joined=False)
 
     def check_used(self, lowered: TerminalRegex, node: nodes.Expression) -> None:
         """Report what cannot be a lexeme where `node` uses it as one."""
@@ -147,7 +167,7 @@ class TerminalLowering:
             self._problems.error("lark-edges-in-one-terminal", message, node.span, help=help)
             return INVALID
         if template.build is not None:
-            parts = [self._whole(part, child) for part, child in zip(parts, node.arguments, strict=True)]
+            parts = [self.whole(part, child) for part, child in zip(parts, node.arguments, strict=True)]
             made = template.build([part.tree for part in parts])
             return replace(self._nested(made, node, parts, only_empty=False), pattern=None)
         tree = substring_argument(node.arguments[0])
@@ -159,7 +179,7 @@ class TerminalLowering:
 
     def joined(self, first: TerminalRegex, second: TerminalRegex, node: nodes.Expression) -> TerminalRegex:
         """One after the other; `node` is the place of both."""
-        return self._whole(self._combine(nodes.Sequence((node, node), node.span), [first, second]), node)
+        return self.whole(self._combine(nodes.Sequence((node, node), node.span), [first, second]), node)
 
     def at_most(self, whole: TerminalRegex, n_characters: int) -> TerminalRegex:
         """The texts of a regex that have so many characters or fewer."""
@@ -185,24 +205,6 @@ class TerminalLowering:
         pattern = one_regex.of_pattern(node, text)
         return replace(_terminal_regex(lexeme), pattern=pattern, is_lazy=has_lazy(text, node.flags))
 
-    def _whole(self, lowered: TerminalRegex, node: nodes.Expression) -> TerminalRegex:
-        """What is one regex to Lark, as one: lazy quantifiers in it then see all that follows them."""
-        if not lowered.is_joined:
-            return lowered
-        if lowered.pattern is None:
-            message = "what follows a lazy quantifier in this terminal cannot be said by a regex"
-            help = 'write what the repetition may hold instead, as in `/[^"]*/`'
-            self._problems.error("lark-lazy-part", message, node.span, help=help)
-            return INVALID
-        try:
-            source_name = f"{node.span.source.name}, the terminal as one regex"
-            lexeme = parse_lexeme(lowered.pattern, limits=self._limits, source_name=source_name, named_groups=True)
-        except GrammarError as error:
-            self._problems.extend(error.diagnostics)
-            return INVALID
-        made = _terminal_regex(lexeme)
-        return replace(lowered, tree=made.tree, edges=made.edges, is_joined=False)
-
     def with_tokens(self, node: nodes.Pattern) -> ir.Expr | None:
         """What stands in a rule for a pattern some of whose groups are tokens; None for any other pattern."""
         text = node.body.source.text[node.body.start : node.body.end]
@@ -219,7 +221,7 @@ class TerminalLowering:
             return parts[0]
         if isinstance(node, (nodes.Intersection, nodes.Complement)):
             # Each is a regex of its own.
-            parts = [self._whole(part, child) for part, child in zip(parts, nodes.children(node), strict=True)]
+            parts = [self.whole(part, child) for part, child in zip(parts, nodes.children(node), strict=True)]
         if any(part.edges for part in parts):
             return self._combine_edges(node, parts)
         trees = tuple(part.tree for part in parts)

@@ -10,6 +10,7 @@ from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
 
 if TYPE_CHECKING:
+    from cfgmask import _core
     from cfgmask._core import RegexBuilder
 
 
@@ -17,6 +18,52 @@ Automaton: TypeAlias = "list[tuple[list[int], list[int], list[tuple[int, int]]]]
 """Of each state: live trees, matched trees, and moves: the bits of a set of bytes, and a state."""
 
 _VISIBLE = Complement(EMPTY_TEXT)
+
+
+class LexemeEnds:
+    """How the lexemes of some terminals end where all of them are live. Sets of bytes are the bits of integers.
+
+    n_states      of the automaton of all of them
+    matched_sets  the different sets of terminals that are complete together, as positions in what this is made of
+    first         what a lexeme may begin with: bytes, and the terminals that are live behind them
+    """
+
+    def __init__(self, made: _core.LexemeEnds) -> None:
+        self._made = made
+        self.n_states = made.n_states
+        self.matched_sets = made.matched_sets
+        self.first = [(_number(bits), live) for bits, live in made.first]
+
+    def ends(self, terminal: int) -> list[tuple[int, int]]:
+        """The different ends of a terminal's lexemes: a number into `matched_sets`, and the bytes that are taken."""
+        return [(matched, _number(bits)) for matched, bits in self._made.ends(terminal)]
+
+    def always_reaches(self, terminal: int, good: Sequence[int]) -> bool:
+        """Whether every beginning of a terminal's lexeme can go on to one of these ends, numbers into `ends`."""
+        return self._made.always_reaches(terminal, good)
+
+    def can_be_left(self, terminal: int, begin: int, wanted: int, chosen: Sequence[bool]) -> bool:
+        """Whether a terminal's lexeme that begins with one of `begin` can end where a byte of `wanted` is not taken.
+
+        chosen  for each of `matched_sets`, whether the parser is given the terminal there
+        """
+        return self._made.can_be_left(terminal, _bits(begin), _bits(wanted), chosen)
+
+    def automaton(self) -> Automaton:
+        """All of it."""
+        return _with_numbers(self._made.states)
+
+
+def _number(bits: bytes) -> int:
+    return int.from_bytes(bits, "little")
+
+
+def _bits(number: int) -> bytes:
+    return number.to_bytes(32, "little")
+
+
+def _with_numbers(states: list[tuple[list[int], list[int], list[tuple[bytes, int]]]]) -> Automaton:
+    return [(live, matched, [(_number(bits), to) for bits, to in moves]) for live, matched, moves in states]
 
 
 class RegexAlgebra:
@@ -65,12 +112,16 @@ class RegexAlgebra:
         was read, and for each next state the bytes that lead there.
         """
         made = self._builder.automaton([self._lowering.node(tree) for tree in trees], max_states)
-        if made is None:
-            return None
-        return [
-            (live, matched, [(int.from_bytes(bits, "little"), target) for bits, target in moves])
-            for live, matched, moves in made
-        ]
+        return None if made is None else _with_numbers(made)
+
+    def first(self, tree: RegexTree) -> int:
+        """The bits of the bytes that a matching text may begin with, and perhaps of some more."""
+        return _number(self._builder.first(self._lowering.node(tree)))
+
+    def lexeme_ends(self, trees: Sequence[RegexTree], max_states: int) -> LexemeEnds | None:
+        """What `automaton` gives, for questions about how its lexemes end; None beyond `max_states`."""
+        made = self._builder.lexeme_ends([self._lowering.node(tree) for tree in trees], max_states)
+        return None if made is None else LexemeEnds(made)
 
     def disjoint(self, first: RegexTree, second: RegexTree) -> bool:
         """Whether no text matches both."""

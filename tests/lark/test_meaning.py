@@ -90,6 +90,11 @@ CASES = {
         ["ab"],
         ['""', '""b'],
     ),
+    "a group behind a parameter": (
+        'start: x::3\nx::_: y::_ ("a" | "b") %if bit_set(0)\ny::_: "y" %if bit_set(1)',
+        ["ya", "yb"],
+        ["y", "a"],
+    ),
     "templates": (
         'start: _sep{NUM, ","} | _sep{_sep{"x", "-"}, ";"}\n_sep{x, s}: x (s x)*\nNUM: /[0-9]+/',
         ["1,22,3", "x", "x-x;x"],

@@ -27,13 +27,9 @@ def codes(name: str) -> set[str]:
     return set()
 
 
-# `common` as a whole file has a terminal that is nothing but a lazy quantifier behind a lookbehind.
-REFUSED = {"common": {"regex-assertions-too-complex"}}
-
-
 @pytest.mark.parametrize("name", BEFORE)
-def test_all_load_but_for_one_terminal(name: str) -> None:
-    assert codes(name) == REFUSED.get(name, set())
+def test_all_load(name: str) -> None:
+    assert codes(name) == set()
 
 
 def test_all_are_tried() -> None:

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "bindings/byte_bits.h"
 #include "lexer/automaton.h"
 #include "matcher/matcher.h"
 
@@ -18,11 +19,7 @@ inline nanobind::object to_python(const Automaton& automaton) {
   for (const Automaton::State& state : automaton.states) {
     nanobind::list moves;
     for (const Automaton::Move& move : state.moves) {
-      std::string bits(32, '\0');
-      for (unsigned b = 0; b < 256; ++b) {
-        if (move.bytes.has(b)) bits[b / 8] = static_cast<char>(static_cast<uint8_t>(bits[b / 8]) | (1U << (b % 8)));
-      }
-      moves.append(nanobind::make_tuple(nanobind::bytes(bits.data(), bits.size()), move.target));
+      moves.append(nanobind::make_tuple(to_bits(move.bytes), move.target));
     }
     states.append(nanobind::make_tuple(state.live, state.matched, moves));
   }

@@ -199,6 +199,10 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
   grammar_.complete = complete;
   grammar_.ignore_initial = ignore_initial;
   grammar_.ignore_final = ignore_final;
+  const bool limited = std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(),
+                                   [](const Terminal& t) { return t.max_tokens != kUnbounded; });
+  if (limited && grammar_.has_conditions)
+    throw std::invalid_argument("terminals that are limited and conditions do not go together");
   if (complete) {
     // Every segmentation counts, so no terminal is chosen over another.
     for (Terminal& terminal : grammar_.terminals) terminal.priority = 0;
