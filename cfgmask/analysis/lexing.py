@@ -24,22 +24,31 @@ class TooLarge(Exception):
 
 
 @dataclass(frozen=True, eq=False)
+class Group:
+    """Terminals that are live together and begin with the same bytes, so that a lexeme may be several of them.
+
+    leaves   the first elements of `lexemes`
+    scopes   whose ignored text is among them: the other elements
+    """
+
+    leaves: tuple[int, ...]
+    scopes: tuple[int, ...]
+    lexemes: LexemeEnds
+
+
+@dataclass(frozen=True, eq=False)
 class Context:
     """What is live at some boundary between lexemes.
 
     live      places, and END where the text may end
-    leaves    of the terminals among them, without duplicates: the first elements of `lexemes`
-    scopes    whose ignored text may stand here: the other elements
-    lexemes   of both
-    after     for each of its `matched_sets`, the number of the context behind it
+    groups    of the terminals among them and of the ignored text that may stand here; the same lists where the same are
+    after     for each group and each of its `matched_sets`, the number of the context behind it
     by_token  the numbers of the contexts behind tokens that are matched by their ids
     """
 
     live: int
-    leaves: list[int]
-    scopes: list[int]
-    lexemes: LexemeEnds
-    after: list[int]
+    groups: list[Group]
+    after: list[list[int]]
     by_token: list[int]
 
 
@@ -49,7 +58,9 @@ class Lexing:
     def __init__(self, flat: Flat, sets: Sets) -> None:
         self.flat = flat
         self.sets = sets
-        self._lexemes: dict[tuple[tuple[int, ...], tuple[int, ...]], LexemeEnds] = {}
+        self._groups: dict[tuple[tuple[int, ...], tuple[int, ...]], Group] = {}
+        self._grouped: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Group]] = {}
+        self._first: dict[int, int] = {}
         terminals = [leaf.symbol for leaf in flat.leaves if isinstance(leaf.symbol, Terminal)]
         self._is_plain = not any(terminal.priority or terminal.lazy for terminal in terminals)
         self._n_states = 0
@@ -61,23 +72,23 @@ class Lexing:
         for live in self._lives:
             self.contexts.append(self._context(live))
 
-    def chosen(self, context: Context, element: int) -> list[bool]:
-        """For each of the context's matched sets, whether the parser is given the element, if that is among them."""
-        matched_sets = context.lexemes.matched_sets
+    def chosen(self, group: Group, element: int) -> list[bool]:
+        """For each of the group's matched sets, whether the parser is given the element, if that is among them."""
+        matched_sets = group.lexemes.matched_sets
         if self._is_plain:
             return [True] * len(matched_sets)
-        own = self._rank(context, element)
-        return [all(self._rank(context, other) <= own for other in matched) for matched in matched_sets]
+        own = self._rank(group, element)
+        return [all(self._rank(group, other) <= own for other in matched) for matched in matched_sets]
 
-    def is_lazy(self, context: Context, element: int) -> bool:
+    def is_lazy(self, group: Group, element: int) -> bool:
         """Whether a lexeme ends where the element matches."""
-        return element < len(context.leaves) and self._terminal(context.leaves[element]).lazy
+        return element < len(group.leaves) and self._terminal(group.leaves[element]).lazy
 
-    def _rank(self, context: Context, element: int) -> tuple[bool, int]:
+    def _rank(self, group: Group, element: int) -> tuple[bool, int]:
         """Lazy terminals come first, then priorities; ignored text has none."""
-        if element >= len(context.leaves):
+        if element >= len(group.leaves):
             return False, 0
-        terminal = self._terminal(context.leaves[element])
+        terminal = self._terminal(group.leaves[element])
         return terminal.lazy, terminal.priority
 
     def places(self, context: Context, leaf: int) -> int:
@@ -100,13 +111,16 @@ class Lexing:
         if live & END:
             scopes.add(self.flat[self.flat.start].rule.scope)
         ignoring = sorted(scope for scope in scopes if self.flat.ir.scopes[scope].ignore)
-        lexemes = self._lexemes_of(tuple(leaves), tuple(ignoring))
-        after = [self._number(self._behind(live, leaves, matched)) for matched in lexemes.matched_sets]
+        groups = self._groups_of(tuple(leaves), tuple(ignoring))
+        after = [
+            [self._number(self._behind(live, group.leaves, matched)) for matched in group.lexemes.matched_sets]
+            for group in groups
+        ]
         tokens = [leaf for leaf in found if isinstance(symbols[leaf].symbol, TokenSet)]
         by_token = [self._number(self.sets.after(live & self.sets.places_of(leaf))) for leaf in tokens]
-        return Context(live, leaves, ignoring, lexemes, after, by_token)
+        return Context(live, groups, after, by_token)
 
-    def _behind(self, live: int, leaves: list[int], matched: list[int]) -> int:
+    def _behind(self, live: int, leaves: tuple[int, ...], matched: list[int]) -> int:
         places = 0
         skipped = 0
         for element in matched:
@@ -116,17 +130,46 @@ class Lexing:
                 skipped = live
         return self.sets.after(places) | skipped
 
-    def _lexemes_of(self, leaves: tuple[int, ...], scopes: tuple[int, ...]) -> LexemeEnds:
-        known = self._lexemes.get((leaves, scopes))
+    def _groups_of(self, leaves: tuple[int, ...], scopes: tuple[int, ...]) -> list[Group]:
+        """Those that share no first byte need not be looked at together."""
+        key = leaves, scopes
+        if key not in self._grouped:
+            parts: list[tuple[int, list[int]]] = []
+            for element in (*leaves, *(~scope for scope in scopes)):
+                first, members = self._first_of(element), [element]
+                apart = []
+                for bits, others in parts:
+                    if bits & first:
+                        first, members = first | bits, others + members
+                    else:
+                        apart.append((bits, others))
+                parts = [*apart, (first, members)]
+            self._grouped[key] = [self._group(members) for _, members in parts]
+        return self._grouped[key]
+
+    def _group(self, members: list[int]) -> Group:
+        leaves = tuple(sorted(member for member in members if member >= 0))
+        scopes = tuple(sorted(~member for member in members if member < 0))
+        known = self._groups.get((leaves, scopes))
         if known is None:
-            trees: list[RegexTree] = [symbol.regex for leaf in leaves if (symbol := self._terminal(leaf))]
-            trees += [Alternation(tuple(t.regex for t in self.flat.ir.scopes[scope].ignore)) for scope in scopes]
-            known = self.flat.algebra.lexeme_ends(trees, _MAX_STATES - self._n_states)
-            if known is None:
+            trees = [self._tree(member) for member in (*leaves, *(~scope for scope in scopes))]
+            lexemes = self.flat.algebra.lexeme_ends(trees, _MAX_STATES - self._n_states)
+            if lexemes is None:
                 raise TooLarge
-            self._n_states += known.n_states
-            self._lexemes[leaves, scopes] = known
+            self._n_states += lexemes.n_states
+            known = self._groups[leaves, scopes] = Group(leaves, scopes, lexemes)
         return known
+
+    def _first_of(self, member: int) -> int:
+        if member not in self._first:
+            self._first[member] = self.flat.algebra.first(self._tree(member))
+        return self._first[member]
+
+    def _tree(self, member: int) -> RegexTree:
+        """Of a leaf, or of a scope's ignored text as `~scope`."""
+        if member >= 0:
+            return self._terminal(member).regex
+        return Alternation(tuple(terminal.regex for terminal in self.flat.ir.scopes[~member].ignore))
 
     def _terminal(self, leaf: int) -> Terminal:
         symbol = self.flat.leaves[leaf].symbol
