@@ -69,7 +69,8 @@ class LexemeEnds:
     """
 
     @property
-    def n_states(self) -> int: ...
+    def n_states(self) -> int:
+        """The number of states of the automaton."""
     @property
     def states(self) -> list[tuple[list[int], list[int], list[tuple[bytes, int]]]]:
         """All of the automaton, as from `RegexBuilder.automaton`."""

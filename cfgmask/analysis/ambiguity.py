@@ -20,9 +20,6 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import Intersection, Literal
 
-MAX_STEPS = 1_500
-"""How many derivations are looked at in one grammar."""
-
 _MAX_STATES = 2_000
 _MAX_SHOWN = 100
 _EMPTY = -1
@@ -39,9 +36,9 @@ class Ambiguity:
     derivations: tuple[Symbols, Symbols]
 
 
-def ambiguities(flat: Flat, sets: Sets, shortest: Shortest) -> Iterator[Diagnostic]:
-    """A note with the shortest ambiguous text that was found, if one was."""
-    found = find_ambiguity(flat, sets, shortest)
+def ambiguities(flat: Flat, sets: Sets, shortest: Shortest, max_steps: int) -> Iterator[Diagnostic]:
+    """A note with the shortest ambiguous text that was found in so many derivations, if one was."""
+    found = find_ambiguity(flat, sets, shortest, max_steps)
     if found is None:
         return
     rule = flat.nonterminals[found.rule].rule
@@ -57,7 +54,7 @@ def ambiguities(flat: Flat, sets: Sets, shortest: Shortest) -> Iterator[Diagnost
     )
 
 
-def find_ambiguity(flat: Flat, sets: Sets, shortest: Shortest, max_steps: int = MAX_STEPS) -> Ambiguity | None:
+def find_ambiguity(flat: Flat, sets: Sets, shortest: Shortest, max_steps: int) -> Ambiguity | None:
     """The ambiguity of the shortest text that is found in the steps, shared among the rules that may have one."""
     alike = _Alike(flat)
     roots = _suspects(flat, sets, alike)

@@ -33,10 +33,13 @@ class _Stuck:
     following: int
 
 
-def dead_ends(flat: Flat, sets: Sets, canonical: Canonical, is_prefix: Callable[[bytes], bool]) -> Iterator[Diagnostic]:
+def dead_ends(
+    flat: Flat, sets: Sets, canonical: Canonical, is_prefix: Callable[[bytes], bool], max_states: int
+) -> Iterator[Diagnostic]:
     """A warning of a dead end, or a note of what was not proved; nothing where there are none.
 
-    is_prefix  whether the grammar takes a text as a beginning
+    is_prefix   whether the grammar takes a text as a beginning
+    max_states  how much is looked at, in states of the lexer
     """
     if flat.ir.lexer == "complete":
         return
@@ -47,7 +50,7 @@ def dead_ends(flat: Flat, sets: Sets, canonical: Canonical, is_prefix: Callable[
         yield Diagnostic("grammar-dead-end-undecided", message, start.span, severity="note", help=_ADVICE)
         return
     try:
-        lexing = Lexing(flat, sets)
+        lexing = Lexing(flat, sets, max_states)
         stuck = list(_stuck(lexing, canonical))
         dead = dead_text(lexing) if stuck else None
     except TooLarge:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cfgmask.analysis.ambiguity import ambiguities
@@ -26,15 +27,36 @@ from cfgmask.regex.algebra import RegexAlgebra
 if TYPE_CHECKING:
     from cfgmask._core import CompiledGrammar
 
+
+@dataclass(frozen=True)
+class Effort:
+    """How far searches go.
+
+    n_states       of the lexer, for dead ends
+    n_derivations  for ambiguity
+    """
+
+    n_states: int
+    n_derivations: int
+
+
+QUICK = Effort(15_000, 1_500)
+"""What most grammars need; some 50 ms."""
+THOROUGH = Effort(500_000, 100_000)
+"""May take some seconds."""
+
 LIMITS = Limits(max_search_steps=20_000, max_regex_nodes=500_000)
 """What an analysis may cost: a question that takes more is left open."""
 
 
-def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | None = None) -> tuple[Diagnostic, ...]:
+def find(
+    ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | None = None, effort: Effort = QUICK
+) -> tuple[Diagnostic, ...]:
     """Warnings and notes about a grammar that was read without errors, in the order of its text.
 
     compiled  the grammar, for any vocabulary: what an analysis claims of a text is tried
-    tokens  the texts of a vocabulary's tokens; without them, what depends on a vocabulary is judged by common ones
+    tokens    the texts of a vocabulary's tokens; without them, what depends on a vocabulary is judged by common ones
+    effort    where searches stop; what they have not found by then is told as undecided, or not at all
     What was made from a JSON Schema has no place in a text and is not reported.
     Cost: linear in the grammar, but for searches that stop at a bound; a question about a regex that would take more
     than `LIMITS` is left open.
@@ -56,7 +78,7 @@ def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | Non
         lambda: empty_terminals(flat),
         lambda: nullable_terminals(flat),
         lambda: slow_repetitions(flat),
-        lambda: dead_ends(flat, sets, Canonical(flat, sets, shortest), is_prefix),
+        lambda: dead_ends(flat, sets, Canonical(flat, sets, shortest), is_prefix, effort.n_states),
         lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
     ]
     # What these find may be what a condition or a limit rules out.
@@ -73,7 +95,7 @@ def find(ir: GrammarIR, compiled: CompiledGrammar, tokens: Sequence[bytes] | Non
     # Endless derivations are ambiguous in a way that hides any other.
     is_endless = any(d.code in ("grammar-cycle", "grammar-endless-repetition") for d in found)
     if not is_endless and is_whole:
-        found += _results(lambda: ambiguities(flat, sets, shortest))
+        found += _results(lambda: ambiguities(flat, sets, shortest, effort.n_derivations))
     made = {rule.span for rule in ir.rules} - {rule.span for rule in written}
     return in_order({(d.code, d.span): d for d in found if d.span not in (*made, None)}.values())
 

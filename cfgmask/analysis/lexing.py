@@ -15,8 +15,8 @@ from cfgmask.grammar.regex_tree import Alternation, RegexTree
 from cfgmask.regex.algebra import LexemeEnds
 
 ALL_BYTES = (1 << 256) - 1
-_MAX_CONTEXTS = 2_000
-_MAX_STATES = 20_000
+_CONTEXT_COST = 20
+"""What a context counts, in states of automata."""
 
 
 class TooLarge(Exception):
@@ -53,9 +53,11 @@ class Context:
 
 
 class Lexing:
-    """The contexts of a grammar, the first being that of the start. Raises TooLarge."""
+    """The contexts of a grammar, the first being that of the start."""
 
-    def __init__(self, flat: Flat, sets: Sets) -> None:
+    def __init__(self, flat: Flat, sets: Sets, max_states: int) -> None:
+        """Raises TooLarge where there are more states than that in all."""
+        self._states_left = max_states
         self.flat = flat
         self.sets = sets
         self._groups: dict[tuple[tuple[int, ...], tuple[int, ...]], Group] = {}
@@ -63,13 +65,14 @@ class Lexing:
         self._first: dict[int, int] = {}
         terminals = [leaf.symbol for leaf in flat.leaves if isinstance(leaf.symbol, Terminal)]
         self._is_plain = not any(terminal.priority or terminal.lazy for terminal in terminals)
-        self._n_states = 0
         self._numbers: dict[int, int] = {}
         self._lives: list[int] = []
         self.contexts: list[Context] = []
         start = sets.first[~flat.start]
         self._number(start | END if ~flat.start in sets.nullable else start)
         for live in self._lives:
+            if self._states_left < 0:
+                raise TooLarge
             self.contexts.append(self._context(live))
 
     def chosen(self, group: Group, element: int) -> list[bool]:
@@ -98,8 +101,7 @@ class Lexing:
     def _number(self, live: int) -> int:
         number = self._numbers.setdefault(live, len(self._lives))
         if number == len(self._lives):
-            if number >= _MAX_CONTEXTS:
-                raise TooLarge
+            self._states_left -= _CONTEXT_COST
             self._lives.append(live)
         return number
 
@@ -153,10 +155,10 @@ class Lexing:
         known = self._groups.get((leaves, scopes))
         if known is None:
             trees = [self._tree(member) for member in (*leaves, *(~scope for scope in scopes))]
-            lexemes = self.flat.algebra.lexeme_ends(trees, _MAX_STATES - self._n_states)
+            lexemes = self.flat.algebra.lexeme_ends(trees, max(self._states_left, 0))
             if lexemes is None:
                 raise TooLarge
-            self._n_states += lexemes.n_states
+            self._states_left -= lexemes.n_states
             known = self._groups[leaves, scopes] = Group(leaves, scopes, lexemes)
         return known
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import cfgmask
-from cfgmask.analysis import Flat, Text, Texts, find, written_rules
+from cfgmask.analysis import QUICK, THOROUGH, Flat, Text, Texts, find, written_rules
 from cfgmask.cli.arguments import (
     FILE,
     FILE_OR_STDIN,
@@ -88,6 +88,7 @@ class _Shown:
 @click.option("--examples", "with_examples", is_flag=True, help="Show a shortest text of each rule.")
 @click.option("--sample", "n_samples", type=click.IntRange(0, 10_000), default=0, help="Show so many random texts.")
 @click.option("--seed", type=int, default=0, help="For --sample: the same seed gives the same texts.  [default: 0]")
+@click.option("--thorough", is_flag=True, help="Look longer for dead ends and ambiguity: for seconds, it may be.")
 @click.option("--strict", is_flag=True, help="Count warnings as problems.")
 @json_option("the report")
 @click.pass_context
@@ -102,6 +103,7 @@ def check(
     with_examples: bool,
     n_samples: int,
     seed: int,
+    thorough: bool,
     strict: bool,
     as_json: bool,
 ) -> None:
@@ -118,7 +120,7 @@ def check(
     candidates = [(f"text {number}", text_bytes(text)) for number, text in enumerate(texts, 1)]
     candidates += [("stdin" if path == "-" else path, read_bytes(path)) for path in inputs]
     shown = _Shown(with_examples, n_samples, seed)
-    report = replace(_examine(file, start, candidates, vocabulary, shown), strict=strict)
+    report = replace(_examine(file, start, candidates, vocabulary, shown, thorough=thorough), strict=strict)
     if as_json:
         _print_as_json(report)
     else:
@@ -130,7 +132,13 @@ def check(
 
 
 def _examine(
-    file: Path, start: str | None, candidates: list[tuple[str, bytes]], vocabulary: Path | None, shown: _Shown
+    file: Path,
+    start: str | None,
+    candidates: list[tuple[str, bytes]],
+    vocabulary: Path | None,
+    shown: _Shown,
+    *,
+    thorough: bool,
 ) -> _Report:
     known = read_vocabulary(vocabulary) if vocabulary else None
     subject = read_subject(file, start)
@@ -142,7 +150,8 @@ def _examine(
         compiled = cfgmask.compile(grammar, vocab)
     except CfgmaskError as error:
         return _Report(file, diagnostics_of(error), coverage=subject.coverage)
-    found = in_order((*grammar.notes, *find(grammar.ir, compiled, None if known is None else known.tokens)))
+    findings = find(grammar.ir, compiled, None if known is None else known.tokens, THOROUGH if thorough else QUICK)
+    found = in_order((*grammar.notes, *findings))
     verdicts = tuple(judge(compiled, name, data) for name, data in candidates)
     texts = Texts(Flat(grammar.ir, RegexAlgebra()), vocab) if shown.anything else None
     return _Report(

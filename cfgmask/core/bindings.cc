@@ -391,17 +391,21 @@ void bind_regex_builder(nb::module_& m) {
 
 void bind_lexeme_ends(nb::module_& m) {
   nb::class_<LexemeEnds>(m, "LexemeEnds", docs::LexemeEnds)
-      .def_prop_ro("n_states", [](const LexemeEnds& self) { return self.automaton().states.size(); })
-      .def_prop_ro("states", [](const LexemeEnds& self) { return to_python(self.automaton()); })
-      .def_prop_ro("matched_sets", &LexemeEnds::matched_sets)
-      .def_prop_ro("first",
-                   [](const LexemeEnds& self) {
-                     nb::list found;
-                     for (const Automaton::Move& move : self.automaton().states[0].moves) {
-                       found.append(nb::make_tuple(to_bits(move.bytes), self.automaton().states[move.target].live));
-                     }
-                     return found;
-                   })
+      .def_prop_ro(
+          "n_states", [](const LexemeEnds& self) { return self.automaton().states.size(); }, docs::LexemeEnds_n_states)
+      .def_prop_ro(
+          "states", [](const LexemeEnds& self) { return to_python(self.automaton()); }, docs::LexemeEnds_states)
+      .def_prop_ro("matched_sets", &LexemeEnds::matched_sets, docs::LexemeEnds_matched_sets)
+      .def_prop_ro(
+          "first",
+          [](const LexemeEnds& self) {
+            nb::list found;
+            for (const Automaton::Move& move : self.automaton().states[0].moves) {
+              found.append(nb::make_tuple(to_bits(move.bytes), self.automaton().states[move.target].live));
+            }
+            return found;
+          },
+          docs::LexemeEnds_first)
       .def(
           "ends",
           [](const LexemeEnds& self, uint32_t terminal) {
@@ -411,13 +415,13 @@ void bind_lexeme_ends(nb::module_& m) {
             }
             return found;
           },
-          "terminal"_a)
+          "terminal"_a, docs::LexemeEnds_ends)
       .def(
           "always_reaches",
           [](const LexemeEnds& self, uint32_t terminal, const std::vector<uint32_t>& good) {
             return self.always_reaches(terminal, good);
           },
-          "terminal"_a, "good"_a)
+          "terminal"_a, "good"_a, docs::LexemeEnds_always_reaches)
       .def(
           "can_be_left",
           [](const LexemeEnds& self, uint32_t terminal, const nb::bytes& begin, const nb::bytes& wanted,
@@ -425,7 +429,7 @@ void bind_lexeme_ends(nb::module_& m) {
             if (chosen.size() != self.matched_sets().size()) throw std::invalid_argument("one for each matched set");
             return self.can_be_left(terminal, from_bits(begin), from_bits(wanted), chosen);
           },
-          "terminal"_a, "begin"_a, "wanted"_a, "chosen"_a);
+          "terminal"_a, "begin"_a, "wanted"_a, "chosen"_a, docs::LexemeEnds_can_be_left);
 }
 
 // Operator, whether the number of set bits is compared, the bits, and the value that they are compared with.

@@ -191,7 +191,9 @@ class _Linker:
                 continue
             name = instance.rename(statement.name)
             if isinstance(statement, nodes.Definition):
-                self._add(instance, nodes.renamed(statement, name, instance.rename), statement.span)
+                is_own = not instance.renamings
+                definition = statement if is_own else nodes.renamed(statement, name, instance.rename)
+                self._add(instance, definition, statement.span)
             else:
                 self._add(instance, replace(statement, name=name), statement.span)
             instance.places.setdefault(statement.name, statement.span)
@@ -268,8 +270,7 @@ def _reachable(entries: Mapping[str, Entry], roots: Iterable[str]) -> dict[str, 
     found = set(pending)
     while pending:
         entry = entries[pending.pop()]
-        expressions = (entry.body, *entry.attributes.ends) if isinstance(entry, nodes.Definition) else ()
-        used = [name for expression in expressions for name in nodes.names(expression)]
+        used = entry.used_names if isinstance(entry, nodes.Definition) else ()
         fresh = {name for name in used if name in entries and name not in found}
         found |= fresh
         pending.extend(fresh)

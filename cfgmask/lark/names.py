@@ -58,13 +58,12 @@ _Use: TypeAlias = nodes.Name | nodes.TemplateUse
 def _uses(statements: Iterable[_Statement]) -> Iterator[tuple[_Statement, _Use, nodes.Name]]:
     """Each use of a name: the statement that it stands in, the use, and the name."""
     for statement in statements:
-        ends = statement.attributes.ends if isinstance(statement, nodes.Definition) else ()
-        for expression in (statement.body, *ends):
-            for node in nodes.walk(expression):
-                if isinstance(node, nodes.Name):
-                    yield statement, node, node
-                elif isinstance(node, nodes.TemplateUse):
-                    yield statement, node, nodes.Name(node.name, node.template)
+        parts = statement.parts if isinstance(statement, nodes.Definition) else nodes.walk(statement.body)
+        for node in parts:
+            if isinstance(node, nodes.Name):
+                yield statement, node, node
+            elif isinstance(node, nodes.TemplateUse):
+                yield statement, node, nodes.Name(node.name, node.template)
 
 
 def _parameters(definition: nodes.Definition) -> set[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias, TypeVar
 
 from cfgmask.diagnostics import Span
@@ -237,6 +238,20 @@ class Definition:
     attributes: Attributes = NO_ATTRIBUTES
     parametric: bool = False
 
+    @cached_property
+    def parts(self) -> tuple[Expression, ...]:
+        """Every node of the body and of the attributes' values."""
+        return tuple(node for expression in (self.body, *self.attributes.ends) for node in walk(expression))
+
+    @cached_property
+    def used_names(self) -> frozenset[str]:
+        """The names of rules and terminals in it."""
+        return frozenset(
+            node.text if isinstance(node, Name) else node.name
+            for node in self.parts
+            if isinstance(node, (Name, TemplateUse))
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Ignore:
@@ -363,15 +378,6 @@ def walk(root: Expression) -> Iterator[Expression]:
 def spelling(node: Expression) -> str:
     """How the grammar writes an expression."""
     return node.span.source.text[node.span.start : node.span.end]
-
-
-def names(root: Expression) -> Iterator[str]:
-    """The names that an expression uses."""
-    for node in walk(root):
-        if isinstance(node, Name):
-            yield node.text
-        elif isinstance(node, TemplateUse):
-            yield node.name
 
 
 def renamed(definition: Definition, name: str, rename: Callable[[str], str]) -> Definition:

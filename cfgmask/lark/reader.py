@@ -6,9 +6,10 @@ import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from functools import partial
+from typing import TypeVar
 
-from lark import Token, Tree, UnexpectedToken
+from lark import Token
 
 from cfgmask.diagnostics import Span
 from cfgmask.grammar.parameters import All, Condition
@@ -25,7 +26,7 @@ from cfgmask.lark.parametric import (
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.refusals import REFUSALS, Refusal
 from cfgmask.lark.statements import TokenStatement, statements
-from cfgmask.lark.syntax import statement_parser
+from cfgmask.lark.syntax import Built, Step, UnexpectedToken, build, statement_parser
 from cfgmask.limits import Limits
 from cfgmask.suggest import did_you_mean
 
@@ -91,9 +92,6 @@ class _Condition:
     span: Span
 
 
-Built: TypeAlias = Any
-"""What a piece of a parse tree became: a node, a list of statements, None, or a token that its parent reads."""
-
 T = TypeVar("T")
 H = TypeVar("H", _Parameters, _Priority, _RuleParameter)
 
@@ -118,7 +116,7 @@ def is_terminal_name(name: str) -> bool:
 
 
 class _Reader:
-    """Builds nodes from parse trees, children first, with one `build_*` method for each rule of `syntax.lark`."""
+    """Builds nodes, children first, with one `build_*` method for each rule of `syntax.lark`."""
 
     def __init__(self, text: Span, problems: Problems) -> None:
         self._source = text.source
@@ -142,27 +140,23 @@ class _Reader:
 
     def read_statement(self, statement: TokenStatement) -> None:
         """Parse and build one statement."""
-        tree = None if statement.broken else self._parse(statement.tokens)
-        if tree is None:
+        steps = None if statement.broken else self._parse(statement.tokens)
+        if steps is None:
             if statement.defined_name is not None:
                 self._defined_elsewhere.add(statement.defined_name)
             return
         self._fallback = self._span(statement.tokens[-1])
-        self._statements.extend(self._build(tree))
+        self._statements.extend(build(steps, self._builder))
 
-    def _parse(self, tokens: list[Token]) -> Tree[Token] | None:
-        parser = statement_parser().parse_interactive()
+    def _parse(self, tokens: list[Token]) -> list[Step] | None:
         try:
-            for token in tokens:
-                parser.feed_token(token)
-            tree: Tree[Token] = parser.feed_token(Token.new_borrow_pos("$END", "", tokens[-1]))
-            return tree
+            return statement_parser().parse(tokens)
         except UnexpectedToken as error:
             self._report_syntax(error, tokens)
             return None
 
     def _report_syntax(self, error: UnexpectedToken, tokens: list[Token]) -> None:
-        token, expected = error.token, set(error.expected)
+        token, expected = error.token, error.expected
         for suspect in (tokens[0], token):
             if suspect.type == "UNKNOWN_DIRECTIVE":
                 self._report_directive(suspect)
@@ -187,19 +181,12 @@ class _Reader:
             "lark-unknown-directive", f"there is no `{_shortened(str(token))}`", self._span(token), help=help
         )
 
-    def _build(self, root: Tree[Token]) -> list[nodes.Statement]:
-        built: dict[int, Built] = {}
-        # Children come before their parents, and no recursion is involved.
-        for tree in root.iter_subtrees():
-            parts = [built.pop(id(child)) if isinstance(child, Tree) else child for child in tree.children]
-            refusal = REFUSALS.get(tree.data)
-            if refusal is not None:
-                built[id(tree)] = self._refuse(refusal, parts)
-                continue
-            build: Callable[[list[Built]], Built] = getattr(self, f"build_{tree.data}")
-            built[id(tree)] = build(parts)
-        statements: list[nodes.Statement] = built[id(root)]
-        return statements
+    def _builder(self, rule: str) -> Callable[[list[Built]], Built]:
+        refusal = REFUSALS.get(rule)
+        if refusal is not None:
+            return partial(self._refuse, refusal)
+        build_rule: Callable[[list[Built]], Built] = getattr(self, f"build_{rule}")
+        return build_rule
 
     # Statements: each gives a list of them.
 

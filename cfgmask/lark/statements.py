@@ -10,12 +10,12 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lark import Token, UnexpectedCharacters
+from lark import Token
 
 from cfgmask.diagnostics import Related, Source, Span
 from cfgmask.errors import LimitExceeded
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.syntax import statement_parser
+from cfgmask.lark.syntax import UnreadableText, statement_parser
 from cfgmask.limits import Limits
 
 BYTES_PER_TOKEN = 128
@@ -68,17 +68,14 @@ def _tokens(span: Span, problems: Problems) -> Iterator[Token]:
     after_line_break = False
     while True:
         try:
-            for token in statement_parser().lex(source.text[base : span.end]):
+            for token in statement_parser().lex(source.text, base, span.end):
                 if after_line_break and token.type == "NEWLINE":
                     continue
                 after_line_break = token.type == "NEWLINE"
-                # Every token of a text has its place; lark types it as optional for tokens made by hand.
-                token.start_pos = (token.start_pos or 0) + base
-                token.end_pos = (token.end_pos or 0) + base
                 yield token
             return
-        except UnexpectedCharacters as error:
-            place = base + (error.pos_in_stream or 0)
+        except UnreadableText as error:
+            place = error.place
         _report_unreadable(source, place, problems)
         yield Token(_ERROR, source.text[place], start_pos=place, end_pos=place + 1)
         base = source.text.find("\n", place, span.end)

@@ -59,6 +59,8 @@ class _Expansion:
 
     def _written_out(self, rule: nodes.Definition, arguments: Mapping[str, nodes.Expression]) -> nodes.Definition:
         """The rule with arguments in place of its parameters, and names of rules in place of templates."""
+        if not arguments and not self._may_use_templates(rule):
+            return rule
         held = {id(part) for node in nodes.walk(rule.body) for part in _arguments(node)}
 
         def combine(node: nodes.Expression, parts: list[nodes.Expression]) -> nodes.Expression:
@@ -72,6 +74,11 @@ class _Expansion:
             return nodes.with_children(node, parts)
 
         return replace(rule, body=nodes.fold(rule.body, combine), parameters=())
+
+    def _may_use_templates(self, rule: nodes.Definition) -> bool:
+        if not rule.used_names.isdisjoint(self._templates):
+            return True
+        return any(isinstance(node, nodes.TemplateUse) for node in rule.parts)
 
     def _count(self) -> None:
         self._n_parts += 1

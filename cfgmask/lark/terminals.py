@@ -65,6 +65,7 @@ class TerminalLowering:
     def __init__(self, limits: Limits, problems: Problems) -> None:
         self._limits = limits
         self._problems = problems
+        self._strings: dict[tuple[str, bool], TerminalRegex] = {}
 
     def define(self, definitions: Mapping[str, nodes.Definition]) -> dict[str, TerminalRegex]:
         """The regex of each definition, as a part of others: see `whole`. Reports recursion and what they cannot hold.
@@ -129,7 +130,10 @@ class TerminalLowering:
     def literal(self, node: nodes.Expression) -> TerminalRegex:
         """The regex of an expression that has no parts."""
         if isinstance(node, nodes.String):
-            return replace(_string(node.value, node.ignore_case), pattern=one_regex.of_string(node))
+            key = node.value, node.ignore_case
+            if key not in self._strings:
+                self._strings[key] = replace(_string(*key), pattern=one_regex.of_string(node))
+            return self._strings[key]
         if isinstance(node, nodes.Pattern):
             return self._pattern(node)
         if isinstance(node, nodes.CharacterRange):

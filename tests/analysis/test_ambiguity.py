@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 import cfgmask
-from cfgmask.analysis.ambiguity import MAX_STEPS, find_ambiguity
-from cfgmask.analysis.findings import LIMITS
+from cfgmask.analysis.ambiguity import find_ambiguity
+from cfgmask.analysis.findings import LIMITS, QUICK
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.sets import Sets
 from cfgmask.analysis.shortest import Shortest
@@ -24,7 +24,7 @@ def flat_of(ir: GrammarIR) -> Flat:
     return Flat(ir, RegexAlgebra(LIMITS))
 
 
-def ambiguous_text(flat: Flat, max_steps: int = MAX_STEPS) -> tuple[int, bytes] | None:
+def ambiguous_text(flat: Flat, max_steps: int = QUICK.n_derivations) -> tuple[int, bytes] | None:
     """The rule and the text; the letters of these grammars are their own lexemes."""
     found = find_ambiguity(flat, Sets(flat), Shortest(flat), max_steps)
     if found is None:
@@ -88,7 +88,7 @@ def test_texts(grammar: str, text: bytes | None) -> None:
 
 def test_terminals_that_match_the_same_text() -> None:
     flat = flat_of(cfgmask.Grammar.from_lark('start: NAME | "if"\nNAME: /[a-z]+/').ir)
-    found = find_ambiguity(flat, Sets(flat), Shortest(flat))
+    found = find_ambiguity(flat, Sets(flat), Shortest(flat), QUICK.n_derivations)
     assert found is not None
     assert found.pieces == (b"if",)
 

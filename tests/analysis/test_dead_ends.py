@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import cfgmask
 from cfgmask.analysis.canonical import Canonical
 from cfgmask.analysis.dead_ends import dead_ends
-from cfgmask.analysis.findings import LIMITS
+from cfgmask.analysis.findings import LIMITS, QUICK
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.sets import Sets
 from cfgmask.analysis.shadowing import shadowed_terminals
@@ -37,10 +37,9 @@ def analysed(ir: GrammarIR) -> tuple[Flat, Sets]:
 def dead_ends_of(ir: GrammarIR) -> list[Diagnostic]:
     flat, sets = analysed(ir)
     compiled: cfgmask.CompiledGrammar = compile_ir(ir)
+    canonical = Canonical(flat, sets, Shortest(flat))
     return list(
-        dead_ends(
-            flat, sets, Canonical(flat, sets, Shortest(flat)), lambda t: compiled.matcher().advance_bytes(t) == len(t)
-        )
+        dead_ends(flat, sets, canonical, lambda t: compiled.matcher().advance_bytes(t) == len(t), QUICK.n_states)
     )
 
 

@@ -39,6 +39,13 @@ greeting.lark: 1 text refused, 1 text incomplete
     )
 
 
+def test_a_grammar_that_takes_long_to_look_at(run: Run, folder: Path) -> None:
+    rules = "".join(f'r{i}: "a{i}" r{i + 1}\n' for i in range(900))
+    (folder / "long.lark").write_text(f'start: r0\n{rules}r900: "b"\n')
+    assert "grammar-dead-end-undecided" in run("check", "long.lark").stdout
+    assert run("check", "long.lark", "--thorough").stdout == "long.lark: fine\n"
+
+
 def test_every_problem_at_once(run: Run, folder: Path) -> None:
     (folder / "bad.lark").write_text('start: missing A\nother: "x" gone\nA: /[/\n')
     result = run("check", "bad.lark")
