@@ -6,7 +6,7 @@ used by any number of threads at once (their caches are guarded inside). Nothing
 The docstrings of this file are those that `help` shows: the build copies them into the module.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
 from numpy.typing import NDArray
@@ -164,15 +164,6 @@ class GrammarBuilder(RegexBuilder):
 class PlainSchema:
     """A JSON Schema whose keywords need no algebra, read to the last reference. Immutable; made by `PlainReader`."""
 
-    @property
-    def requests(self) -> list[tuple[str, dict[str, Any] | tuple[tuple[str, ...], tuple[str, ...]]]]:
-        """What the reader leaves to its caller, each request with a key: those with equal keys are alike.
-
-        A dict is a schema of scalars and asks for one regex; the first of them is that of any number. Patterns and
-        names ask for the keys, none of them a name, that match each of the patterns, and then for those that match
-        none of them. The schema is plain only if no pattern matches a name or a key of another pattern.
-        """
-
 class PlainReader:
     """Reads plain JSON Schemas of one dialect. Immutable, for any thread. Used by `cfgmask.json_schema` alone.
 
@@ -182,11 +173,22 @@ class PlainReader:
     """
 
     def __init__(self, asserted: Iterable[str], identifier: str, reference_hides_siblings: bool) -> None: ...
-    def read(self, schema: Any, max_nesting: int, max_rules: int) -> PlainSchema | None:
+    def read(
+        self,
+        schema: Any,
+        answer: Callable[[str, dict[str, Any] | tuple[tuple[str, ...], tuple[str, ...]]], Any],
+        max_nesting: int,
+        max_rules: int,
+    ) -> PlainSchema | None:
         """The schema; None where it is not plain, or not certain to be a schema at all.
 
         schema  as Python values: None, bool, int, float, str, list, dict
-        Linear. Raises LimitExceeded(max_rules).
+        answer  is asked for regexes, with a key that only equal questions share, and numbers them from 0. A dict is a
+                schema of scalars: the answer is the number of its regex, -1 if there is no such scalar; the first
+                question is for any number. Patterns and names: for each of the patterns, and then for all other keys,
+                the number of the regex of these keys without the names, -1 if there are none, and the positions of the
+                names that are among these keys. None: the schema is not plain
+        Linear. Raises LimitExceeded(max_rules), and what `answer` raises.
         """
 
 @final

@@ -64,16 +64,9 @@ def plain_schema(
         return None
     draft = draft_of_uri(declared) if isinstance(declared := value.get("$schema"), str) else None
     dialect = Dialect() if draft is None else Dialect(draft, declared=True)
-    found = _reader(dialect, options.formats).read(value, limits.max_nesting, limits.max_rules)
-    if found is None:
-        return None
-    terminals: list[Terminal] = []
-    for key, asked in found.requests:
-        some = _answer(_Request(key, dialect, asked), options, limits)
-        if not some:
-            return None
-        terminals += some
-    return Plain(found, tuple(terminals), lexemes.scope("json", options))
+    answers = _Answers(dialect, options, limits)
+    found = _reader(dialect, options.formats).read(value, answers, limits.max_nesting, limits.max_rules)
+    return None if found is None else Plain(found, tuple(answers.terminals), lexemes.scope("json", options))
 
 
 # Options that a plain schema may have of any value.
@@ -117,54 +110,86 @@ def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
 
 _Patterns: TypeAlias = tuple[str, ...]
 _Names: TypeAlias = tuple[str, ...]
+# For some keys: their terminal, None where there are none, and which of the names given are among them.
+_KeyClass: TypeAlias = tuple[Terminal | None, list[int]]
 
 
 @dataclass(frozen=True)
 class _Request:
-    """What the core asks for, known by its key; see `_core.PlainSchema.requests`."""
+    """What the core asks for, known by its key; see `_core.PlainReader.read`."""
 
     key: str
     dialect: Dialect
     asked: dict[str, Any] | tuple[_Patterns, _Names] = field(compare=False)
 
 
+class _Answers:
+    """What the core asks while it reads one schema.
+
+    terminals  those of the answers, which refer to them by number
+    """
+
+    def __init__(self, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> None:
+        self._dialect = dialect
+        self._options = options
+        self._limits = limits
+        self.terminals: list[Terminal] = []
+
+    def __call__(self, key: str, asked: dict[str, Any] | tuple[_Patterns, _Names]) -> Any:
+        found = _answer(_Request(key, self._dialect, asked), self._options, self._limits)
+        if found is None:
+            return None
+        numbered = [(self._number(terminal), names) for terminal, names in found]
+        return numbered if isinstance(asked, tuple) else numbered[0][0]
+
+    def _number(self, terminal: Terminal | None) -> int:
+        if terminal is None:
+            return -1
+        self.terminals.append(terminal)
+        return len(self.terminals) - 1
+
+
 @lru_cache(maxsize=4096)
-def _answer(request: _Request, options: JsonSchemaOptions, limits: Limits) -> tuple[Terminal, ...]:
-    """The terminals that are asked for; none where the schema is not plain after all, or there is something wrong."""
+def _answer(request: _Request, options: JsonSchemaOptions, limits: Limits) -> list[_KeyClass] | None:
+    """What is asked for; None where the schema is not plain after all, or there is something wrong."""
     try:
         with session(limits):
             if isinstance(request.asked, tuple):
                 return _keys(*request.asked, limits)
             return _scalar(request.asked, request.dialect, options, limits)
     except LimitExceeded:
-        return ()
+        return None
 
 
 def _scalar(
     schema: dict[str, Any], dialect: Dialect, options: JsonSchemaOptions, limits: Limits
-) -> tuple[Terminal, ...]:
+) -> list[_KeyClass] | None:
     node = Node(read_object(schema, limits).value, "", "", dialect)
     if any(form_problem(node, keyword) is not None for keyword in node.keywords):
-        return ()
+        return None
     found = _scalars(node, options, limits)
-    terminals = () if refusals_of_scalars(found) else tuple(scalars(found))
-    return terminals if len(terminals) == 1 and terminals[0].regex != NOTHING else ()
+    if refusals_of_scalars(found):
+        return None
+    terminals = [terminal for terminal in scalars(found) if terminal.regex != NOTHING]
+    return [(terminals[0] if terminals else None, [])]
 
 
-def _keys(patterns: _Patterns, names: _Names, limits: Limits) -> tuple[Terminal, ...]:
+def _keys(patterns: _Patterns, names: _Names, limits: Limits) -> list[_KeyClass] | None:
     read = [read_pattern(pattern, "", limits) for pattern in patterns]
     if any(found.refusals for found in read):
-        return ()
+        return None
     found = [key_pattern(pattern.pattern) for pattern in read]
-    if any(pattern.matches(name) for pattern in found for name in names):
-        return ()
     classes = [Keys(include=(pattern,)) for pattern in found]
     if any(not (a & b).is_empty for a, b in combinations(classes, 2)):
-        return ()
+        return None
     classes.append(Keys(exclude=tuple(dict.fromkeys(found))))
-    if any(keys.is_empty or decide.is_empty(lexemes.other_key_text(keys, names)) for keys in classes):
-        return ()
-    return tuple(lexemes.other_key(keys, names) for keys in classes)
+    return [
+        (
+            None if keys.is_empty or decide.is_empty(lexemes.other_key_text(keys, names)) else lexemes.other_key(keys, names),
+            [i for i, name in enumerate(names) if keys.admits(name)],
+        )
+        for keys in classes
+    ]
 
 
 def _scalars(node: Node, options: JsonSchemaOptions, limits: Limits) -> Normal:

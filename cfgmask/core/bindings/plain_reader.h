@@ -7,6 +7,9 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
@@ -27,13 +30,9 @@ namespace cfgmask {
 
 namespace nb = nanobind;
 
-// A plain schema and what it asks of Python: the regex of each scalar that has conditions.
+// A plain schema, and how many regexes it was given for what it asked.
 struct PyPlainSchema {
   PlainSchema schema;
-  // (key, what is asked): requests are alike if and only if their keys are. A dict is a schema of scalars, which has
-  // one regex. A tuple (patterns, names) asks for the keys, none of them a name, that match each of the patterns, and
-  // for those that match none; it has as many regexes, if the patterns share no keys and match no name.
-  nb::list requests;
   size_t n_regexes = 0;
 };
 
@@ -47,8 +46,8 @@ class PlainReader {
     codes_[identifier.c_str()] = static_cast<int>(kIdentifier);
   }
 
-  // None for a schema that is not plain. Throws LimitExceeded (max_rules). Linear.
-  nb::object read(const nb::object& schema, uint64_t max_nesting, uint64_t max_rules) const;
+  // None for a schema that is not plain. Throws LimitExceeded (max_rules), and what `answer` raises. Linear.
+  nb::object read(const nb::object& schema, const nb::callable& answer, uint64_t max_nesting, uint64_t max_rules) const;
 
  private:
   friend class PlainReading;
@@ -131,8 +130,9 @@ class PlainReading {
  public:
   struct NotPlain {};
 
-  PlainReading(const PlainReader& reader, nb::handle root, uint64_t max_nesting, uint64_t max_rules)
-      : reader_(reader), root_(root), max_depth_(std::min(max_nesting, kMaxDepth)), max_rules_(max_rules) {}
+  PlainReading(const PlainReader& reader, nb::handle root, nb::callable answer, uint64_t max_nesting,
+               uint64_t max_rules)
+      : reader_(reader), root_(root), answer_(std::move(answer)), max_depth_(std::min(max_nesting, kMaxDepth)), max_rules_(max_rules) {}
 
   // Throws NotPlain, LimitExceeded.
   PyPlainSchema read() {
@@ -141,8 +141,8 @@ class PlainReading {
     request({{"type", nb::str("number")}});
     schema_.set_root(value(root_, "#", 0));
     for (const auto& branches : exclusive_) check_exclusive(branches);
-    if (!schema_.all_live()) throw NotPlain();
-    return {std::move(schema_), std::move(requests_), n_regexes_};
+    require(schema_.find_live() && schema_.is_live(schema_.root()));
+    return {std::move(schema_), n_regexes_};
   }
 
  private:
@@ -156,7 +156,6 @@ class PlainReading {
   static constexpr size_t kMaxBranches = 64;
   static constexpr uint64_t kMaxCount = INT32_MAX - 1;
   static constexpr uint64_t kStepsPerRule = 10;
-  static constexpr int64_t kSafeInteger = int64_t{1} << 53;
 
   enum class Progress : uint8_t { kNew, kReading, kDone };
   struct Known {
@@ -204,10 +203,11 @@ class PlainReading {
     }
   }
 
+  // What fits 64 bits is a number of few enough digits.
   static int64_t integer(nb::handle value) {
     int overflow = 0;
     const int64_t found = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-    require(overflow == 0 && -kSafeInteger < found && found < kSafeInteger);
+    require(overflow == 0);
     return found;
   }
 
@@ -246,6 +246,7 @@ class PlainReading {
   // The values that a schema allows. Those of equal schemas are one.
   PlainValueId value(nb::handle schema, const std::string& pointer, uint64_t depth) {
     if (schema.ptr() == Py_True) return PlainSchema::any();
+    if (is_false(schema)) return schema_.never();
     require(PyDict_CheckExact(schema.ptr()) && depth <= max_depth_);
     // A schema that leads to itself without going into a value.
     require(std::find(level_.begin(), level_.end(), schema.ptr()) == level_.end());
@@ -255,8 +256,14 @@ class PlainReading {
     known.progress = Progress::kReading;
     level_.push_back(schema.ptr());
     const Said said = keywords(schema);
-    PlainValueId id =
-        said[PlainReader::kReference].is_valid() ? referred(said, depth) : described(schema, said, pointer, depth);
+    const bool inside = inside_identified_;
+    if (has_own_uri(said)) {
+      // What `$schema` says there would count from there on.
+      require(is_root() || PyDict_GetItemString(schema.ptr(), "$schema") == nullptr);
+      inside_identified_ = !is_root();
+    }
+    PlainValueId id = is_reference(said) ? referred(said, depth) : described(schema, said, pointer, depth);
+    inside_identified_ = inside;
     level_.pop_back();
     Known& finished = known_[schema.ptr()];  // the table may have grown
     if (finished.id) {
@@ -297,27 +304,42 @@ class PlainReading {
     return out;
   }
 
+  // Whether a schema is nothing but a reference.
+  bool is_reference(const Said& said) const {
+    return said[PlainReader::kReference].is_valid() &&
+           (reader_.hides_siblings_ || !says_more(said, {PlainReader::kReference}));
+  }
+
+  // Whether references inside a schema are relative to a URI of its own.
+  bool has_own_uri(const Said& said) const {
+    const nb::handle identifier = said[PlainReader::kIdentifier];
+    if (!identifier.is_valid() || !is_text(identifier)) return false;
+    if (reader_.hides_siblings_ && said[PlainReader::kReference].is_valid()) return false;
+    return !text(identifier).starts_with('#');
+  }
+
   PlainValueId referred(const Said& said, uint64_t depth) {
-    require(!said[PlainReader::kIdentifier].is_valid() || is_root());
-    require(reader_.hides_siblings_ || !says_more(said, {PlainReader::kReference}));
+    require(!inside_identified_);
     require(is_text(said[PlainReader::kReference]));
     const std::string_view reference = text(said[PlainReader::kReference]);
     require(!reference.empty() && reference[0] == '#' && reference.find('%') == std::string_view::npos);
-    return value(target(reference.substr(1)), std::string(reference), depth + 1);
+    const nb::handle found = target(reference.substr(1));
+    const PlainValueId id = value(found, std::string(reference), depth + 1);
+    inside_identified_ = false;
+    return id;
   }
 
   bool is_root() const { return level_.size() == 1 && level_[0] == root_.ptr(); }
 
-  // What a JSON Pointer leads to.
-  nb::handle target(std::string_view pointer) const {
+  // What a JSON Pointer leads to, and whether that stands inside of a schema with a URI of its own.
+  nb::handle target(std::string_view pointer) {
     nb::handle at = root_;
     require(pointer.empty() || pointer[0] == '/');
     while (!pointer.empty()) {
       const size_t end = std::min(pointer.find('/', 1), pointer.size());
+      if (at.ptr() != root_.ptr() && PyDict_CheckExact(at.ptr()) && has_own_uri(keywords(at))) inside_identified_ = true;
       at = step(at, unescaped(pointer.substr(1, end - 1)));
       pointer.remove_prefix(end);
-      // A schema with a URI of its own would be another document to references.
-      if (PyDict_CheckExact(at.ptr())) require(!keywords(at)[PlainReader::kIdentifier].is_valid());
     }
     return at;
   }
@@ -345,12 +367,11 @@ class PlainReading {
 
   PlainValueId described(nb::handle schema, const Said& said, const std::string& pointer, uint64_t depth) {
     require(!said[PlainReader::kOther].is_valid());
-    require(!said[PlainReader::kIdentifier].is_valid() || is_root() || !is_text(said[PlainReader::kIdentifier]));
     const PlainValueId own = described_here(said, pointer, depth);
     if (!said[PlainReader::kAnyOf].is_valid() && !said[PlainReader::kOneOf].is_valid() &&
-        !said[PlainReader::kAllOf].is_valid())
+        !said[PlainReader::kAllOf].is_valid() && !said[PlainReader::kReference].is_valid())
       return own;
-    return combined(schema, own, pointer, depth);
+    return combined(schema, said, own, pointer, depth);
   }
 
   // What the keywords say that look at the value without further schemas for the same value.
@@ -359,7 +380,7 @@ class PlainReading {
     Value value;
     value.name = pointer;
     auto array = array_shape(said, pointer, depth);
-    auto object = object_shape(said, types, pointer, depth);
+    auto object = object_shape(said, pointer, depth);
     check_scalar_keywords(said);
     if (said[PlainReader::kEnum].is_valid() || said[PlainReader::kConst].is_valid()) {
       add_listed(said, types, value);
@@ -375,9 +396,9 @@ class PlainReading {
     return added(std::move(value));
   }
 
-  // A set of values, which must not be empty.
   PlainValueId added(Value value) {
-    require(!value.is_empty());
+    // Whether there are keys enough of a few classes takes more than a look.
+    if (value.object) require(value.object->classes.empty() || !value.object->counts_others());
     if (value.alternatives.size() == 1) return value.alternatives[0];
     return schema_.add(std::move(value));
   }
@@ -387,7 +408,7 @@ class PlainReading {
     if (a == PlainSchema::any()) return b;
     auto found = schema_.meet(a, b);
     require(found.has_value());
-    spend(found->object ? 2 * found->object->members.size() + 1 : 1);
+    spend(found->object ? n_states(*found->object) : 1);
     found->name = pointer;
     return added(std::move(*found));
   }
@@ -395,7 +416,15 @@ class PlainReading {
   // What a value costs of max_rules; as cfgmask/json_schema/rules.py and object_algebra.py count.
   void count_rules(const Value& value) {
     spend(kStepsPerRule * (1 + (value.array ? 2 + value.array->prefix.size() : 0) +
-                           (value.object ? 2 * (value.object->members.size() + 1) : 0)));
+                           (value.object ? n_states(*value.object) : 0)));
+  }
+
+  // How many rules an object takes at most.
+  static uint64_t n_states(PlainSchema::Object object) {
+    object.drop_idle_bounds();
+    const uint64_t most = object.maximum == kUnbounded ? 0 : object.maximum;
+    const uint64_t counts = std::max({uint64_t{1}, uint64_t{object.minimum}, most});
+    return (object.members.size() + 1) * (1 + std::min<uint64_t>(counts, object.members.size() + 1));
   }
 
   void spend(uint64_t steps) {
@@ -441,7 +470,8 @@ class PlainReading {
 
   // With the schemas that apply to the same value. Keys are written in the order in which the schema names them, so
   // keywords that name keys are taken in the order in which they stand.
-  PlainValueId combined(nb::handle schema, PlainValueId own, const std::string& pointer, uint64_t depth) {
+  PlainValueId combined(nb::handle schema, const Said& said, PlainValueId own, const std::string& pointer,
+                        uint64_t depth) {
     std::vector<PlainValueId> parts;
     bool own_place_taken = false;
     PyObject *key = nullptr, *held = nullptr;
@@ -452,6 +482,8 @@ class PlainReading {
       if (keyword == PlainReader::kProperties) {
         parts.push_back(own);
         own_place_taken = true;
+      } else if (keyword == PlainReader::kReference) {
+        parts.push_back(referred(said, depth));
       } else if (keyword == PlainReader::kAllOf) {
         const auto all = branches(held, "allOf", pointer, depth);
         parts.insert(parts.end(), all.begin(), all.end());
@@ -483,6 +515,7 @@ class PlainReading {
     union_of.name = pointer;
     for (PlainValueId part : parts) {
       auto& known = union_of.alternatives;
+      if (part == schema_.never()) continue;
       if (std::find(known.begin(), known.end(), part) == known.end()) known.push_back(part);
     }
     return added(std::move(union_of));
@@ -497,7 +530,8 @@ class PlainReading {
 
   // ---- arrays and objects
 
-  PlainSchema::Array array_shape(const Said& said, const std::string& pointer, uint64_t depth) {
+  // None: there is no such array.
+  std::optional<PlainSchema::Array> array_shape(const Said& said, const std::string& pointer, uint64_t depth) {
     PlainSchema::Array array;
     array.rest = PlainSchema::any();
     nb::handle items = said[PlainReader::kItems];
@@ -511,7 +545,8 @@ class PlainReading {
       prefix = items;
       further = additional;
     } else if (additional.is_valid()) {
-      require(is_false(additional) || additional.ptr() == Py_True);
+      // It says nothing there, but has to be a schema.
+      inner(additional, below(pointer, "additionalItems"), depth);
     }
     if (prefix.is_valid()) {
       require(PyList_CheckExact(prefix.ptr()) && PyList_GET_SIZE(prefix.ptr()) > 0);
@@ -530,13 +565,14 @@ class PlainReading {
         array.rest = inner(further, below(pointer, "items"), depth);
       }
     }
-    require(array.minimum <= array.maximum);
+    if (array.minimum > array.maximum) return std::nullopt;
     if (array.prefix.size() > array.maximum) array.prefix.resize(array.maximum);
     if (array.maximum == array.prefix.size()) array.rest = std::nullopt;
     return array;
   }
 
-  PlainSchema::Object object_shape(const Said& said, Types types, const std::string& pointer, uint64_t depth) {
+  // None: there is no such object.
+  std::optional<PlainSchema::Object> object_shape(const Said& said, const std::string& pointer, uint64_t depth) {
     PlainSchema::Object object;
     object.others = PlainSchema::any();
     const nb::handle additional = said[PlainReader::kAdditionalProperties];
@@ -568,12 +604,15 @@ class PlainReading {
     }
     for (uint32_t name : order) {
       if (!needed[name]) continue;
-      require(object.others.has_value() || (types.kinds & PlainSchema::kObject) == 0);
-      object.members.push_back({name, object.others.value_or(PlainSchema::any()), true, false});
+      object.members.push_back({name, object.others.value_or(schema_.never()), true, false});
     }
     if (said[PlainReader::kPatternProperties].is_valid())
       add_classes(said[PlainReader::kPatternProperties], object, pointer, depth);
-    check_key_counts(said, types, object, order.size());
+    if (said[PlainReader::kMinProperties].is_valid()) object.minimum = count(said[PlainReader::kMinProperties]);
+    if (said[PlainReader::kMaxProperties].is_valid()) object.maximum = count(said[PlainReader::kMaxProperties]);
+    if (std::max<size_t>(object.minimum, object.n_required()) > object.maximum) return std::nullopt;
+    const bool closed = !object.others && object.classes.empty();
+    if (closed && object.members.size() < object.minimum) return std::nullopt;
     return object;
   }
 
@@ -591,21 +630,35 @@ class PlainReading {
       const std::string& name = schema_.name_at(member.name);
       names.append(nb::str(name.data(), name.size()));
     }
-    nb::tuple request = nb::make_tuple(nb::tuple(asked), nb::tuple(names));
-    requests_.append(nb::make_tuple(nb::repr(request), request));
-    for (auto& c : object.classes) c.outside = static_cast<uint32_t>(n_regexes_++);
-    object.others_regex = static_cast<uint32_t>(n_regexes_++);
+    nb::tuple asked_for = nb::make_tuple(nb::tuple(asked), nb::tuple(names));
+    const nb::object answer = answer_(nb::repr(asked_for), asked_for);
+    require(!answer.is_none());
+    // For each pattern, then for the other keys: the regex, and which of the names match.
+    const auto found = nb::cast<std::vector<std::pair<int64_t, std::vector<size_t>>>>(answer);
+    std::vector<PlainSchema::KeyClass> classes;
+    std::vector<bool> described;
+    for (const auto& member : object.members) described.push_back(member.listed);
+    for (size_t i = 0; i < object.classes.size(); ++i) {
+      const PlainValueId held = object.classes[i].value;
+      for (size_t at : found[i].second) {
+        // What other keys hold says nothing about a key that matches a pattern.
+        auto& member = object.members[at];
+        member.value = described[at] ? both(member.value, held, pointer) : held;
+        described[at] = true;
+      }
+      if (found[i].first >= 0) classes.push_back({outside_regex(found[i].first), held});
+    }
+    object.classes = std::move(classes);
+    if (found.back().first < 0) {
+      object.others = std::nullopt;
+    } else {
+      object.others_regex = outside_regex(found.back().first);
+    }
   }
 
-  // Bounds on the number of keys are plain where they restrict nothing.
-  static void check_key_counts(const Said& said, Types types, const PlainSchema::Object& object, size_t n_required) {
-    const bool counts = (types.kinds & PlainSchema::kObject) != 0;
-    if (said[PlainReader::kMinProperties].is_valid())
-      require(count(said[PlainReader::kMinProperties]) <= n_required || !counts);
-    if (said[PlainReader::kMaxProperties].is_valid()) {
-      const size_t most = count(said[PlainReader::kMaxProperties]);
-      require((!object.others && object.classes.empty() && most >= object.members.size()) || !counts);
-    }
+  uint32_t outside_regex(int64_t regex) {
+    n_regexes_ = std::max(n_regexes_, static_cast<size_t>(regex) + 1);
+    return static_cast<uint32_t>(regex);
   }
 
   // ---- scalars
@@ -639,7 +692,7 @@ class PlainReading {
     }
     if ((types.kinds & PlainSchema::kNumber) != 0) {
       const nb::str type(types.integers ? "integer" : "number");
-      value.terminals.push_back(conditional(type, said, kOfNumbers));
+      add_terminal(conditional(type, said, kOfNumbers), value);
     } else {
       // The form of a boolean bound is looked at where numbers are.
       require(!said[PlainReader::kExclusiveMinimum].is_valid() || is_number(said[PlainReader::kExclusiveMinimum]));
@@ -647,27 +700,34 @@ class PlainReading {
       require(!said[PlainReader::kMultipleOf].is_valid());
     }
     if ((types.kinds & PlainSchema::kString) != 0) {
-      const bool any =
-          std::none_of(kOfStrings.begin(), kOfStrings.end(), [&](Keyword k) { return said[k].is_valid(); });
-      value.terminals.push_back(any ? PlainSchema::any_string() : conditional(nb::str("string"), said, kOfStrings));
+      if (says(said, kOfStrings)) {
+        add_terminal(conditional(nb::str("string"), said, kOfStrings), value);
+      } else {
+        value.terminals.push_back(PlainSchema::any_string());
+      }
     }
   }
 
-  // `enum` and `const`: scalars that the type allows; conditions beside them are left to the general way.
+  static void add_terminal(std::optional<uint32_t> terminal, Value& value) {
+    if (terminal) value.terminals.push_back(*terminal);
+  }
+
+  // `enum` and `const`.
   void add_listed(const Said& said, Types types, Value& value) {
-    for (Keyword keyword : kOfNumbers) require(!said[keyword].is_valid());
-    for (Keyword keyword : kOfStrings) require(!said[keyword].is_valid());
     const nb::handle listed = said[PlainReader::kEnum];
     require(!(listed.is_valid() && said[PlainReader::kConst].is_valid()));
     require(!listed.is_valid() || PyList_CheckExact(listed.ptr()));
     std::vector<std::string> texts;
     std::unordered_map<std::string, bool> seen;
+    nb::list strings;
     nb::list numbers;
     std::array<bool, 3> words{};
     const auto add = [&](nb::handle item) {
       if (is_text(item)) {
         std::string found(text(item));
-        if ((types.kinds & PlainSchema::kString) != 0 && seen.emplace(found, true).second) texts.push_back(found);
+        if ((types.kinds & PlainSchema::kString) == 0 || !seen.emplace(found, true).second) return;
+        texts.push_back(std::move(found));
+        strings.append(item);
       } else if (is_number(item)) {
         if ((types.kinds & PlainSchema::kNumber) != 0) numbers.append(item);
       } else if (is_boolean(item)) {
@@ -679,6 +739,7 @@ class PlainReading {
       }
     };
     if (listed.is_valid()) {
+      require(PyList_GET_SIZE(listed.ptr()) > 0);
       for (Py_ssize_t i = 0; i < PyList_GET_SIZE(listed.ptr()); ++i) add(PyList_GET_ITEM(listed.ptr(), i));
     } else {
       add(said[PlainReader::kConst]);
@@ -686,23 +747,36 @@ class PlainReading {
     for (uint32_t word = 0; word < words.size(); ++word) {
       if (words[word]) value.terminals.push_back(word);
     }
-    if (nb::len(numbers) > 0)
-      value.terminals.push_back(
-          request({{"type", nb::str(types.integers ? "integer" : "number")}, {"enum", std::move(numbers)}}));
-    if (!texts.empty()) value.terminals.push_back(schema_.listed(std::move(texts)));
+    if (nb::len(numbers) > 0) {
+      const nb::str type(types.integers ? "integer" : "number");
+      add_terminal(conditional(type, said, kOfNumbers, std::move(numbers)), value);
+    }
+    if (texts.empty()) return;
+    if (says(said, kOfStrings)) {
+      add_terminal(conditional(nb::str("string"), said, kOfStrings, std::move(strings)), value);
+    } else {
+      value.terminals.push_back(schema_.listed(std::move(texts)));
+    }
   }
 
   template <size_t N>
-  uint32_t conditional(nb::object type, const Said& said, const std::array<Keyword, N>& keywords) {
+  static bool says(const Said& said, const std::array<Keyword, N>& keywords) {
+    return std::any_of(keywords.begin(), keywords.end(), [&](Keyword k) { return said[k].is_valid(); });
+  }
+
+  template <size_t N>
+  std::optional<uint32_t> conditional(nb::object type, const Said& said, const std::array<Keyword, N>& keywords,
+                                      nb::object listed = {}) {
     std::vector<std::pair<const char*, nb::object>> asked{{"type", std::move(type)}};
     for (Keyword keyword : keywords) {
       if (said[keyword].is_valid()) asked.emplace_back(PlainReader::kNames[keyword].data(), nb::borrow(said[keyword]));
     }
+    if (listed.is_valid()) asked.emplace_back("enum", std::move(listed));
     return request(std::move(asked));
   }
 
-  // The terminal of a scalar with conditions; the same one for the same conditions.
-  uint32_t request(std::vector<std::pair<const char*, nb::object>> asked) {
+  // The terminal of a scalar with conditions; the same one for the same conditions. None: there is no such scalar.
+  std::optional<uint32_t> request(std::vector<std::pair<const char*, nb::object>> asked) {
     std::string key;
     nb::dict schema;
     for (const auto& [keyword, held] : asked) {
@@ -712,33 +786,40 @@ class PlainReading {
       key += ';';
       schema[keyword] = held;
     }
-    const auto [at, is_new] = requested_.try_emplace(key, PlainSchema::any_number());
-    if (is_new) {
-      const auto index = static_cast<uint32_t>(n_regexes_++);
-      requests_.append(nb::make_tuple(key, schema));
+    const auto [at, is_new] = requested_.try_emplace(key, std::nullopt);
+    if (!is_new) return at->second;
+    const nb::object answer = answer_(key, schema);
+    require(!answer.is_none());
+    const auto regex = nb::cast<int64_t>(answer);
+    if (regex == 0) {
+      n_regexes_ = std::max<size_t>(n_regexes_, 1);
+      at->second = PlainSchema::any_number();
+    } else if (regex > 0) {
       const bool string = asked[0].second.equal(nb::str("string"));
-      if (index > 0) at->second = schema_.outside(string ? PlainSchema::kString : PlainSchema::kNumber, index);
+      at->second = schema_.outside(string ? PlainSchema::kString : PlainSchema::kNumber, outside_regex(regex));
     }
     return at->second;
   }
 
   const PlainReader& reader_;
   nb::handle root_;
+  nb::callable answer_;
   uint64_t max_depth_;
   uint64_t max_rules_;
   uint64_t n_steps_ = 0;
   PlainSchema schema_;
-  nb::list requests_;
   size_t n_regexes_ = 0;
-  std::unordered_map<std::string, uint32_t> requested_;
+  bool inside_identified_ = false;  // not in the root's own document any more
+  std::unordered_map<std::string, std::optional<uint32_t>> requested_;
   std::unordered_map<PyObject*, Known> known_;
   std::vector<PyObject*> level_;  // the schemas being read that say something about the same value
   std::vector<std::vector<PlainValueId>> exclusive_;
 };
 
-inline nb::object PlainReader::read(const nb::object& schema, uint64_t max_nesting, uint64_t max_rules) const {
+inline nb::object PlainReader::read(const nb::object& schema, const nb::callable& answer, uint64_t max_nesting,
+                                    uint64_t max_rules) const {
   try {
-    return nb::cast(PlainReading(*this, schema, max_nesting, max_rules).read());
+    return nb::cast(PlainReading(*this, schema, answer, max_nesting, max_rules).read());
   } catch (const PlainReading::NotPlain&) {
     return nb::none();
   }

@@ -119,13 +119,10 @@ class PlainSchema::Meeting {
     Array array;
     array.minimum = std::max(x.minimum, y.minimum);
     array.maximum = std::min(x.maximum, y.maximum);
-    const auto item = [](const Array& of, size_t i) {
-      return i < of.prefix.size() ? std::optional(of.prefix[i]) : of.rest;
-    };
     const size_t n_prefix = std::max(x.prefix.size(), y.prefix.size());
     for (size_t i = 0; i <= n_prefix && i < array.maximum; ++i) {
-      const auto of_x = item(x, i);
-      const auto of_y = item(y, i);
+      const auto of_x = x.item(i);
+      const auto of_y = y.item(i);
       const Inner found = of_x && of_y ? inner(*of_x, *of_y, depth) : Inner{Outcome::kNothing, any()};
       if (found.outcome == Outcome::kUnknown) return false;
       if (found.outcome == Outcome::kNothing) {
@@ -147,6 +144,8 @@ class PlainSchema::Meeting {
     }
     if (!x.classes.empty() || !y.classes.empty()) return false;
     Object object;
+    object.minimum = std::max(x.minimum, y.minimum);
+    object.maximum = std::min(x.maximum, y.maximum);
     if (x.others && y.others) {
       const Inner found = inner(*x.others, *y.others, depth);
       if (found.outcome == Outcome::kUnknown) return false;
@@ -168,6 +167,8 @@ class PlainSchema::Meeting {
     }
     if (outcome != Outcome::kSome) return outcome == Outcome::kNothing;
     sort_members(x, y, object.members);
+    if (std::max<size_t>(object.minimum, object.n_required()) > object.maximum) return true;
+    if (!object.others && object.members.size() < object.minimum) return true;
     both.object = std::move(object);
     return true;
   }
@@ -189,7 +190,8 @@ class PlainSchema::Meeting {
   }
 
   static bool is_any(const Object& object) {
-    return object.members.empty() && object.classes.empty() && object.others == any();
+    return object.members.empty() && object.classes.empty() && object.others == any() && object.minimum == 0 &&
+           object.maximum == kUnbounded;
   }
 
   // Adds what a member comes to beside that of another object, or beside what that one allows of other keys. kNothing:
@@ -199,12 +201,12 @@ class PlainSchema::Meeting {
     const bool listed = member.listed || (other != nullptr && other->listed);
     const auto value = other != nullptr ? std::optional(other->value) : beside.others;
     const Inner found = value ? inner(member.value, *value, depth) : Inner{Outcome::kNothing, any()};
-    if (found.outcome == Outcome::kNothing && !required) {
-      // The key must not come, which nothing has to say where no other key may come.
-      return object.others ? Outcome::kUnknown : Outcome::kSome;
-    }
-    if (found.outcome == Outcome::kSome) object.members.push_back({member.name, found.id, required, listed});
-    return found.outcome;
+    if (found.outcome == Outcome::kUnknown || (found.outcome == Outcome::kNothing && required)) return found.outcome;
+    // That a key must not come has to be said only where other keys may.
+    if (found.outcome == Outcome::kNothing && !object.others) return Outcome::kSome;
+    const PlainValueId held = found.outcome == Outcome::kSome ? found.id : schema_.never();
+    object.members.push_back({member.name, held, required, listed});
+    return Outcome::kSome;
   }
 
   PlainSchema& schema_;

@@ -1,6 +1,7 @@
 #include "schema/plain_rules.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -121,7 +122,8 @@ class Rules {
 
   // Any key but those of the members and of the classes.
   uint32_t other_key(const PlainSchema::Object& object) {
-    if (object.others_regex) return outside_key(*object.others_regex);
+    const bool distinct = object.counts_others();
+    if (object.others_regex) return outside_key(*object.others_regex, distinct);
     std::vector<std::string> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
     const RegexId regex = builder_.with([&](RegexStore& r) {
@@ -129,16 +131,21 @@ class Rules {
       const RegexId named = r.key_set(std::move(names));
       return r.json_string(r.intersection({any_text_, r.complement(named)}), JsonEscapes::kAny);
     });
-    return builder_.terminal(regex.value, scope_, 0, "KEY");
+    return builder_.terminal(regex.value, scope_, 0, "KEY", distinct);
   }
 
-  uint32_t outside_key(uint32_t regex) { return builder_.terminal(outside_[regex], scope_, 0, "KEY"); }
+  uint32_t outside_key(uint32_t regex, bool distinct) {
+    return builder_.terminal(outside_[regex], scope_, 0, "KEY", distinct);
+  }
 
   // A key that is no member, and its value; one rule where there are several kinds.
   std::optional<Symbols> other_member(const PlainSchema::Object& object, const std::string& name) {
     std::vector<Symbols> ways;
-    for (const auto& c : object.classes) ways.push_back({outside_key(c.outside), colon_, symbol_of(c.value)});
-    if (object.others) ways.push_back({other_key(object), colon_, symbol_of(*object.others)});
+    for (const auto& c : object.classes) {
+      if (schema_.is_live(c.value)) ways.push_back({outside_key(c.outside, object.counts_others()), colon_, symbol_of(c.value)});
+    }
+    if (object.others && schema_.is_live(*object.others))
+      ways.push_back({other_key(object), colon_, symbol_of(*object.others)});
     if (ways.empty()) return std::nullopt;
     if (ways.size() == 1) return ways[0];
     const uint32_t either = builder_.nonterminal(name + ".other");
@@ -194,7 +201,9 @@ class Rules {
     const PlainSchema::Value& value = schema_.at(id);
     const uint32_t rule = *values_[id.value];
     for (uint32_t t : value.terminals) builder_.alternative(rule, Symbols{terminal(t)});
-    for (PlainValueId alternative : value.alternatives) builder_.alternative(rule, Symbols{symbol_of(alternative)});
+    for (PlainValueId alternative : value.alternatives) {
+      if (schema_.is_live(alternative)) builder_.alternative(rule, Symbols{symbol_of(alternative)});
+    }
     if (value.array) add_array(rule, *value.array, value.name);
     if (value.object) add_object(rule, *value.object, value.name);
   }
@@ -205,7 +214,7 @@ class Rules {
     builder_.alternative(rule, Symbols{open_array_, state});
     for (uint32_t i = 0; i < array.prefix.size(); ++i) {
       if (i >= array.minimum) builder_.alternative(state, Symbols{close_array_});
-      if (i >= array.maximum) return;
+      if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
       const uint32_t next = builder_.nonterminal(name + "." + std::to_string(i + 1));
       Symbols item = separated(i > 0);
       item.insert(item.end(), {symbol_of(array.prefix[i]), next});
@@ -215,44 +224,54 @@ class Rules {
     const auto written = static_cast<uint32_t>(array.prefix.size());
     const uint32_t least = array.minimum > written ? array.minimum - written : 0;
     const uint32_t most = array.maximum == kUnbounded ? kUnbounded : array.maximum - std::min(array.maximum, written);
-    if (!array.rest || most == 0) {
+    if (!array.rest || most == 0 || !schema_.is_live(*array.rest)) {
       if (least == 0) builder_.alternative(state, Symbols{close_array_});
       return;
     }
     add_repeated(state, written > 0, Symbols{symbol_of(*array.rest)}, least, most, close_array_, name);
   }
 
-  void add_object(uint32_t rule, const PlainSchema::Object& object, const std::string& name) {
-    // The states before a member: no key is written yet, or some is.
-    struct States {
-      std::optional<uint32_t> fresh;
-      std::optional<uint32_t> written;
-    };
-    const auto state_name = [&](size_t i) { return name + "." + std::to_string(i); };
-    States now{builder_.nonterminal(state_name(0)), std::nullopt};
-    builder_.alternative(rule, Symbols{open_object_, *now.fresh});
+  // Each state, so many of the members passed and so many keys written, is a rule whose calls stand in tail position.
+  void add_object(uint32_t rule, PlainSchema::Object object, const std::string& name) {
+    for (const auto& member : object.members) {
+      if (member.required && !schema_.is_live(member.value)) return;
+    }
+    object.drop_idle_bounds();
+    const auto most = object.maximum == kUnbounded ? 0 : object.maximum;
+    const auto counted_to = static_cast<uint32_t>(std::max({1U, object.minimum, most}));
+    // The states before a member, by how many keys are written.
+    std::map<uint32_t, uint32_t> now{{0, builder_.nonterminal(name + ".0")}};
+    const bool distinct = object.counts_others();
+    const uint32_t whole = distinct ? builder_.nonterminal(name, SetBounds{}) : rule;
+    if (distinct) builder_.alternative(rule, Symbols{whole});
+    builder_.alternative(whole, Symbols{open_object_, now[0]});
     for (size_t i = 0; i < object.members.size(); ++i) {
       const PlainSchema::Member& member = object.members[i];
-      States next{std::nullopt, builder_.nonterminal(state_name(i + 1))};
-      if (now.fresh && !member.required) next.fresh = builder_.nonterminal(state_name(i + 1));
-      const uint32_t value = symbol_of(member.value);
-      for (const auto& state : {now.fresh, now.written}) {
-        if (!state) continue;
-        const bool some = state == now.written;
-        Symbols taken = separated(some);
-        taken.insert(taken.end(), {key(member.name), colon_, value, *next.written});
-        builder_.alternative(*state, taken);
-        if (!member.required) builder_.alternative(*state, Symbols{some ? *next.written : *next.fresh});
+      std::map<uint32_t, uint32_t> next;
+      const auto state = [&](uint32_t written) {
+        const auto [at, is_new] = next.try_emplace(written, 0);
+        if (is_new) at->second = builder_.nonterminal(name + "." + std::to_string(i + 1));
+        return at->second;
+      };
+      for (const auto& [written, rule_before] : now) {
+        if (written < object.maximum && schema_.is_live(member.value)) {
+          Symbols taken = separated(written > 0);
+          const uint32_t after = state(std::min(written + 1, counted_to));
+          taken.insert(taken.end(), {key(member.name), colon_, symbol_of(member.value), after});
+          builder_.alternative(rule_before, taken);
+        }
+        if (!member.required) builder_.alternative(rule_before, Symbols{state(written)});
       }
-      now = next;
+      now = std::move(next);
     }
     const auto other = other_member(object, name);
-    for (const auto& state : {now.fresh, now.written}) {
-      if (!state) continue;
-      if (other) {
-        add_repeated(*state, state == now.written, *other, 0, kUnbounded, close_object_, name);
-      } else {
-        builder_.alternative(*state, Symbols{close_object_});
+    for (const auto& [written, state] : now) {
+      const uint32_t least = object.minimum > written ? object.minimum - written : 0;
+      const uint32_t further = object.maximum == kUnbounded ? kUnbounded : object.maximum - written;
+      if (other && further > 0) {
+        add_repeated(state, written > 0, *other, least, further, close_object_, name);
+      } else if (least == 0) {
+        builder_.alternative(state, Symbols{close_object_});
       }
     }
   }

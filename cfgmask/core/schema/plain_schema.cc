@@ -11,7 +11,8 @@ namespace {
 constexpr size_t kMaxAlternatives = 256;
 // Schemas that need each other in a longer chain are left to the general way.
 constexpr int kMaxRounds = 20;
-constexpr uint32_t kMaxNeededItems = 16;
+// Values inside of values that are looked at to tell two sets apart.
+constexpr int kMaxDepth = 3;
 
 // Content as words that two values share exactly if they are alike.
 class Content {
@@ -44,6 +45,8 @@ std::string content_of(const PlainSchema::Value& value) {
   if (value.object) {
     content.optional(value.object->others);
     content.word(value.object->others_regex.value_or(0));
+    content.word(value.object->minimum);
+    content.word(value.object->maximum);
     content.list(value.object->classes, [](const auto& c) { return c.outside; });
     content.list(value.object->classes, [](const auto& c) { return c.value.value; });
     for (const auto& member : value.object->members) {
@@ -76,7 +79,8 @@ PlainSchema::PlainSchema() {
   any.name = "any";
   any.terminals = {null(), true_(), false_(), any_number(), any_string()};
   any.array = Array{{}, PlainSchema::any()};
-  any.object = Object{{}, {}, PlainSchema::any(), std::nullopt};
+  any.object = Object{};
+  any.object->others = PlainSchema::any();
   by_content_.emplace(content_of(any), PlainSchema::any());
   values_.push_back(std::move(any));
   defined_.push_back(true);
@@ -136,7 +140,9 @@ void PlainSchema::flatten(PlainValueId id, std::vector<PlainValueId>& out) const
   }
 }
 
-bool PlainSchema::disjoint(PlainValueId a, PlainValueId b) const {
+bool PlainSchema::disjoint(PlainValueId a, PlainValueId b) const { return disjoint(a, b, 0); }
+
+bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, int depth) const {
   std::vector<PlainValueId> parts_of_a;
   std::vector<PlainValueId> parts_of_b;
   flatten(a, parts_of_a);
@@ -144,15 +150,16 @@ bool PlainSchema::disjoint(PlainValueId a, PlainValueId b) const {
   if (parts_of_a.size() * parts_of_b.size() > kMaxAlternatives) return false;
   for (PlainValueId x : parts_of_a) {
     for (PlainValueId y : parts_of_b) {
-      if (!disjoint_parts(at(x), at(y))) return false;
+      if (!defined_[x.value] || !defined_[y.value] || !disjoint_parts(at(x), at(y), depth)) return false;
     }
   }
   return true;
 }
 
-bool PlainSchema::disjoint_parts(const Value& a, const Value& b) const {
-  if (a.array && b.array) return false;
-  if (a.object && b.object && !told_apart(*a.object, *b.object)) return false;
+bool PlainSchema::disjoint_parts(const Value& a, const Value& b, int depth) const {
+  if (a.array && b.array && !told_apart(*a.array, *b.array, depth)) return false;
+  if (a.object && b.object && !told_apart(*a.object, *b.object, depth) && !told_apart(*b.object, *a.object, depth))
+    return false;
   for (uint32_t x : a.terminals) {
     for (uint32_t y : b.terminals) {
       const Terminal& s = terminals_[x];
@@ -166,51 +173,90 @@ bool PlainSchema::disjoint_parts(const Value& a, const Value& b) const {
   return true;
 }
 
-// Whether both need a key whose values are told apart by what they are: a discriminator.
-bool PlainSchema::told_apart(const Object& a, const Object& b) const {
-  for (const Member& in_a : a.members) {
-    for (const Member& in_b : b.members) {
-      if (in_a.name != in_b.name || !in_a.required || !in_b.required) continue;
-      const Value& x = at(in_a.value);
-      const Value& y = at(in_b.value);
-      const bool scalars = !x.array && !x.object && x.alternatives.empty();
-      if (scalars && y.alternatives.empty() && disjoint_parts(x, y)) return true;
-    }
+// Whether a key that `a` needs has another value in `b`, or none: a discriminator.
+bool PlainSchema::told_apart(const Object& a, const Object& b, int depth) const {
+  for (const Member& member : a.members) {
+    if (!member.required) continue;
+    const Held other = held(b, member.name);
+    if (!other.known) continue;
+    if (!other.value || (depth < kMaxDepth && disjoint(member.value, *other.value, depth + 1))) return true;
   }
   return false;
 }
 
-bool PlainSchema::is_live(const Value& value, const std::vector<bool>& live) const {
-  const auto is = [&](PlainValueId id) { return live[id.value]; };
+// Whether an item that both need differs.
+bool PlainSchema::told_apart(const Array& a, const Array& b, int depth) const {
+  if (a.maximum < b.minimum || b.maximum < a.minimum) return true;
+  const size_t positions = std::max(a.prefix.size(), b.prefix.size()) + 1;
+  for (uint32_t i = 0; i < std::min<size_t>(positions, std::min(a.minimum, b.minimum)); ++i) {
+    const auto x = a.item(i);
+    const auto y = b.item(i);
+    if (!x || !y || (depth < kMaxDepth && disjoint(*x, *y, depth + 1))) return true;
+  }
+  return false;
+}
+
+PlainSchema::Held PlainSchema::held(const Object& object, uint32_t name) const {
+  for (const Member& member : object.members) {
+    if (member.name != name) continue;
+    const bool never = defined_[member.value.value] && at(member.value).is_empty();
+    return {true, never ? std::nullopt : std::optional(member.value)};
+  }
+  return {object.classes.empty(), object.others};
+}
+
+bool PlainSchema::has_value(const Value& value) const {
+  const auto is = [&](PlainValueId id) { return live_[id.value]; };
   if (!value.terminals.empty()) return true;
   if (std::any_of(value.alternatives.begin(), value.alternatives.end(), is)) return true;
-  if (value.object && std::all_of(value.object->members.begin(), value.object->members.end(),
-                                  [&](const Member& m) { return !m.required || is(m.value); }))
-    return true;
+  if (value.object) {
+    const Object& object = *value.object;
+    size_t n_possible = 0;
+    bool has_required = true;
+    for (const Member& member : object.members) {
+      if (is(member.value)) {
+        ++n_possible;
+      } else if (member.required) {
+        has_required = false;
+      }
+    }
+    const bool others = object.others && is(*object.others);
+    const bool more = others || std::any_of(object.classes.begin(), object.classes.end(),
+                                            [&](const KeyClass& c) { return is(c.value); });
+    if (has_required && (more || n_possible >= object.minimum)) return true;
+  }
   if (!value.array) return false;
   const Array& array = *value.array;
-  for (uint32_t i = 0; i < std::min(array.minimum, kMaxNeededItems); ++i) {
-    const auto item = i < array.prefix.size() ? std::optional(array.prefix[i]) : array.rest;
+  for (uint32_t i = 0; i < std::min<size_t>(array.minimum, array.prefix.size() + 1); ++i) {
+    const auto item = array.item(i);
     if (!item || !is(*item)) return false;
   }
   return true;
 }
 
-bool PlainSchema::all_live() const {
-  std::vector<bool> live(values_.size(), false);
+bool PlainSchema::find_live() {
+  live_.assign(values_.size(), false);
   for (int round = 0; round < kMaxRounds; ++round) {
-    bool all = true;
     bool changed = false;
-    for (size_t i = values_.size(); i-- > 0;) {
-      if (live[i]) continue;
-      live[i] = is_live(values_[i], live);
-      changed = changed || live[i];
-      all = all && live[i];
+    // What a value holds was mostly made before it.
+    for (size_t i = 0; i < values_.size(); ++i) {
+      if (live_[i]) continue;
+      live_[i] = has_value(values_[i]);
+      changed = changed || live_[i];
     }
-    if (all) return true;
-    if (!changed) return false;
+    if (!changed) return true;
   }
   return false;
+}
+
+size_t PlainSchema::Object::n_required() const {
+  return static_cast<size_t>(
+      std::count_if(members.begin(), members.end(), [](const Member& m) { return m.required; }));
+}
+
+void PlainSchema::Object::drop_idle_bounds() {
+  if (minimum <= n_required()) minimum = 0;
+  if (!others && classes.empty() && maximum >= members.size()) maximum = kUnbounded;
 }
 
 }  // namespace cfgmask

@@ -53,12 +53,24 @@ class PlainSchema {
     std::optional<PlainValueId> rest;
     uint32_t minimum = 0;
     uint32_t maximum = kUnbounded;
+
+    std::optional<PlainValueId> item(size_t i) const {
+      return i < prefix.size() ? std::optional(prefix[i]) : rest;
+    }
   };
   struct Object {
     std::vector<Member> members;
     std::vector<KeyClass> classes;
     std::optional<PlainValueId> others;    // what all other keys hold; none: there are no others
     std::optional<uint32_t> others_regex;  // their regex from outside, where there are classes
+    uint32_t minimum = 0;                  // how many keys
+    uint32_t maximum = kUnbounded;
+
+    size_t n_required() const;
+    // Whether what keys without names must come to depends on none of them being written twice.
+    bool counts_others() const { return (others || !classes.empty()) && minimum > n_required() + 1; }
+    // Bounds that hold anyway become 0 and kUnbounded.
+    void drop_idle_bounds();
   };
   struct Value {
     std::string name;  // of its rule; says nothing about the value
@@ -75,6 +87,8 @@ class PlainSchema {
   // Every JSON value.
   static constexpr PlainValueId any() { return PlainValueId(0U); }
 
+  // No value at all.
+  PlainValueId never() { return add(Value{}); }
   // The value with this content, made if it is new.
   PlainValueId add(Value value);
   // A value that refers to itself: its id is needed before its content is known.
@@ -102,19 +116,31 @@ class PlainSchema {
 
   // Whether it is plain that two sets have no value in common.
   bool disjoint(PlainValueId a, PlainValueId b) const;
-  // Whether it is plain that every set has a value.
-  bool all_live() const;
+  // Finds out which sets have a value; false where that takes more than a few looks at each.
+  bool find_live();
+  // Known after `find_live`.
+  bool is_live(PlainValueId id) const { return live_[id.value]; }
+  // What an object has to hold at a key that is `name`; none: it cannot have such a key; unknown where classes of keys
+  // may have it.
+  struct Held {
+    bool known;
+    std::optional<PlainValueId> value;
+  };
+  Held held(const Object& object, uint32_t name) const;
 
  private:
   class Meeting;
 
   void flatten(PlainValueId id, std::vector<PlainValueId>& out) const;
-  bool disjoint_parts(const Value& a, const Value& b) const;
-  bool told_apart(const Object& a, const Object& b) const;
-  bool is_live(const Value& value, const std::vector<bool>& live) const;
+  bool disjoint(PlainValueId a, PlainValueId b, int depth) const;
+  bool disjoint_parts(const Value& a, const Value& b, int depth) const;
+  bool told_apart(const Object& a, const Object& b, int depth) const;
+  bool told_apart(const Array& a, const Array& b, int depth) const;
+  bool has_value(const Value& value) const;
 
   std::vector<Value> values_;
   std::vector<bool> defined_;
+  std::vector<bool> live_;
   std::unordered_map<std::string, PlainValueId> by_content_;
   std::unordered_map<std::string, uint32_t> name_ids_;
   std::vector<const std::string*> names_;
