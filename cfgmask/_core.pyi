@@ -168,11 +168,14 @@ class PlainReader:
     """Reads plain JSON Schemas of one dialect. Immutable, for any thread. Used by `cfgmask.json_schema` alone.
 
     asserted    keywords that restrict instances
+    formats     formats that do
     identifier  the keyword that gives a schema a URI
     reference_hides_siblings  whether an object with `$ref` is nothing but a reference
     """
 
-    def __init__(self, asserted: Iterable[str], identifier: str, reference_hides_siblings: bool) -> None: ...
+    def __init__(
+        self, asserted: Iterable[str], formats: Iterable[str], identifier: str, reference_hides_siblings: bool
+    ) -> None: ...
     def read(
         self,
         schema: Any,

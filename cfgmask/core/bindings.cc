@@ -535,10 +535,9 @@ void bind_grammar_builder(nb::module_& m) {
 void bind_plain_schema(nb::module_& m) {
   nb::class_<PyPlainSchema>(m, "PlainSchema", docs::PlainSchema);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
-      .def(nb::init<const nb::iterable&, const std::string&, bool>(), "asserted"_a, "identifier"_a,
-           "reference_hides_siblings"_a)
-      .def("read", &PlainReader::read, "schema"_a, "answer"_a, "max_nesting"_a, "max_rules"_a,
-           docs::PlainReader_read);
+      .def(nb::init<const nb::iterable&, const nb::iterable&, const std::string&, bool>(), "asserted"_a, "formats"_a,
+           "identifier"_a, "reference_hides_siblings"_a)
+      .def("read", &PlainReader::read, "schema"_a, "answer"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
 }
 
 PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64_t> max_tokens,

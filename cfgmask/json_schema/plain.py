@@ -18,6 +18,7 @@ from cfgmask.grammar.ir import Scope, Terminal
 from cfgmask.grammar.regex_tree import NOTHING
 from cfgmask.json_schema import algebra, decide, lexemes
 from cfgmask.json_schema.drafts import draft_of_uri
+from cfgmask.json_schema.formats import FORMATS
 from cfgmask.json_schema.keys import Keys, key_pattern
 from cfgmask.json_schema.nodes import Dialect, Node
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
@@ -105,7 +106,7 @@ def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
     from cfgmask import _core
 
     asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
-    return _core.PlainReader(asserted, dialect.draft.id_keyword, dialect.draft.reference_hides_siblings)
+    return _core.PlainReader(asserted, FORMATS, dialect.draft.id_keyword, dialect.draft.reference_hides_siblings)
 
 
 _Patterns: TypeAlias = tuple[str, ...]
@@ -185,7 +186,9 @@ def _keys(patterns: _Patterns, names: _Names, limits: Limits) -> list[_KeyClass]
     classes.append(Keys(exclude=tuple(dict.fromkeys(found))))
     return [
         (
-            None if keys.is_empty or decide.is_empty(lexemes.other_key_text(keys, names)) else lexemes.other_key(keys, names),
+            None
+            if keys.is_empty or decide.is_empty(lexemes.other_key_text(keys, names))
+            else lexemes.other_key(keys, names),
             [i for i, name in enumerate(names) if keys.admits(name)],
         )
         for keys in classes

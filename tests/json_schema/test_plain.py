@@ -196,6 +196,14 @@ PLAIN: dict[str, Any] = {
         ],
         "type": "object",
     },
+    "lengths that meet": {"allOf": [{"type": "string", "minLength": 1}, {"maxLength": 2}, {"pattern": "b"}]},
+    "listed values that meet a pattern": {"allOf": [{"pattern": "^a+$"}, {"enum": ["b", "aa", 1]}, {"minLength": 2}]},
+    "listed values told apart by a pattern": {"oneOf": [{"type": "string", "pattern": "^a"}, {"enum": ["b", "c"]}]},
+    "lengths that contradict each other": {"anyOf": [{"type": "string", "minLength": 2, "maxLength": 1}, {"const": 1}]},
+    "a pattern that is too short": {"type": ["string", "null"], "pattern": "^ab?$", "minLength": 3},
+    "a length between those of a pattern": {"type": "string", "pattern": "^(a|bbbb)$", "minLength": 2, "maxLength": 4},
+    "a format that restricts nothing": {"type": "string", "format": "int64", "maxLength": 2},
+    "nothing but such a format": {"type": "string", "format": "url"},
     "arrays told apart by an item": {
         "oneOf": [
             {"type": "array", "prefixItems": [{"const": "a"}], "minItems": 1},
@@ -226,7 +234,7 @@ LEFT: list[Any] = [
     {"type": "null", "anyOf": [{"type": "string"}]},
     {"oneOf": [{"type": "integer"}, {"type": "number"}]},
     {"oneOf": [{"const": "a"}, {"enum": ["b", "a"]}]},
-    {"allOf": [{"type": "string", "minLength": 1}, {"maxLength": 2}]},
+    {"allOf": [{"pattern": "^a"}, {"pattern": "b$"}]},
     {"patternProperties": {"^a": {}, "b$": {}}},
     {"patternProperties": {"(": {}}},
     {"not": {}},
@@ -352,6 +360,63 @@ def _deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 @given(_deeper(st.recursive(_LEAVES, _deeper, max_leaves=6)), st.integers(0, 2**32))
 def test_schemas_of_plain_keywords(schema: dict[str, Any], seed: int) -> None:
     check(schema, seed)
+
+
+# Patterns that the core reads by itself, and some that it leaves to Python.
+
+_ATOMS = st.sampled_from(
+    [
+        "a",
+        "b",
+        ".",
+        "é",
+        "[ab]",
+        "[^a]",
+        "[a-c-9]",
+        "[\\w-.]",
+        "[--0]",
+        "[\\]-a]",
+        "\\d",
+        "\\W",
+        "\\s",
+        "\\.",
+        "\\-",
+        "\\x61",
+    ]
+    + ["\\u0062", "\\/", "[]", "{", "]", "\\b", "\\cA", "[a", "(?=a)", "\\1", "a{,2}", "\\ud800", "[z-a]", "\\p{L}"]
+)
+_QUANTIFIERS = st.sampled_from(["", "", "", "*", "+", "?", "{2}", "{1,}", "{0,2}", "*?", "{2,1}", "**", "{3"])
+_ANCHORS = st.sampled_from(["", "", "^", "^^"]), st.sampled_from(["", "", "$", "$?"])
+
+
+def _sequences(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    parts = st.lists(st.tuples(inner, _QUANTIFIERS).map("".join), max_size=3).map("".join)
+    return st.tuples(_ANCHORS[0], parts, _ANCHORS[1]).map("".join)
+
+
+def _groups(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    alternatives = st.lists(_sequences(inner), min_size=1, max_size=2).map("|".join)
+    return st.one_of(inner, st.tuples(st.sampled_from(["(", "(?:"]), alternatives).map(lambda g: "".join(g) + ")"))
+
+
+_PATTERNS = st.lists(_sequences(st.recursive(_ATOMS, _groups, max_leaves=4)), min_size=1, max_size=2).map("|".join)
+
+
+@given(_PATTERNS, st.sampled_from([{}, {"minLength": 2}, {"maxLength": 2}]), st.integers(0, 2**32))
+def test_patterns(pattern: str, lengths: dict[str, int], seed: int) -> None:
+    check({"type": "string", "pattern": pattern, **lengths}, seed)
+
+
+@given(_PATTERNS, st.lists(st.sampled_from(["", "a", "b", "ab", "aé", "1"]), max_size=2), st.integers(0, 2**32))
+def test_patterns_of_keys(pattern: str, names: list[str], seed: int) -> None:
+    named = {name: {"type": "null"} for name in names}
+    check({"type": "object", "properties": named, "patternProperties": {pattern: {"const": 1}}}, seed)
+
+
+def test_a_pattern_that_costs_much_is_left_to_python() -> None:
+    pattern = "^" + "(" * 20 + "a" + "+)" * 20 + "$"
+    grammar = cfgmask.Grammar.from_json_schema({"properties": {"a" * 60: {}}, "patternProperties": {pattern: {}}})
+    assert grammar.plain is not None
 
 
 def check(schema: Any, seed: int) -> None:

@@ -39,9 +39,11 @@ struct PyPlainSchema {
 // How the schemas of one dialect are read.
 class PlainReader {
  public:
-  // asserted: the keywords that restrict instances; identifier: the keyword that gives a schema a URI.
-  PlainReader(const nb::iterable& asserted, const std::string& identifier, bool reference_hides_siblings)
-      : hides_siblings_(reference_hides_siblings) {
+  // asserted: the keywords that restrict instances; formats: those that do; identifier: the keyword that gives a schema
+  // a URI.
+  PlainReader(const nb::iterable& asserted, const nb::iterable& formats, const std::string& identifier,
+              bool reference_hides_siblings)
+      : formats_(nb::set(formats)), hides_siblings_(reference_hides_siblings) {
     for (nb::handle keyword : asserted) codes_[keyword] = code_of(nb::str(keyword).c_str());
     codes_[identifier.c_str()] = static_cast<int>(kIdentifier);
   }
@@ -123,6 +125,7 @@ class PlainReader {
   }
 
   nb::dict codes_;
+  nb::set formats_;
   bool hides_siblings_;
 };
 
@@ -132,7 +135,12 @@ class PlainReading {
 
   PlainReading(const PlainReader& reader, nb::handle root, nb::callable answer, uint64_t max_nesting,
                uint64_t max_rules)
-      : reader_(reader), root_(root), answer_(std::move(answer)), max_depth_(std::min(max_nesting, kMaxDepth)), max_rules_(max_rules) {}
+      : reader_(reader),
+        root_(root),
+        answer_(std::move(answer)),
+        max_nesting_(max_nesting),
+        max_depth_(std::min(max_nesting, kMaxDepth)),
+        max_rules_(max_rules) {}
 
   // Throws NotPlain, LimitExceeded.
   PyPlainSchema read() {
@@ -149,7 +157,10 @@ class PlainReading {
   using Keyword = PlainReader::Keyword;
   using Said = std::array<nb::handle, PlainReader::kNumKeywords>;
   using Value = PlainSchema::Value;
+  using Source = PlainSchema::Keys::Source;
 
+  // Some key of these mostly does not match a pattern.
+  static constexpr std::array<std::string_view, 6> kSomeKeys = {"", " ", "-", "0", "a", "~!"};
   // Deeper schemas are left to the general way, which does not recurse.
   static constexpr uint64_t kMaxDepth = 200;
   static constexpr size_t kMaxPointer = 200;
@@ -337,7 +348,8 @@ class PlainReading {
     require(pointer.empty() || pointer[0] == '/');
     while (!pointer.empty()) {
       const size_t end = std::min(pointer.find('/', 1), pointer.size());
-      if (at.ptr() != root_.ptr() && PyDict_CheckExact(at.ptr()) && has_own_uri(keywords(at))) inside_identified_ = true;
+      if (at.ptr() != root_.ptr() && PyDict_CheckExact(at.ptr()) && has_own_uri(keywords(at)))
+        inside_identified_ = true;
       at = step(at, unescaped(pointer.substr(1, end - 1)));
       pointer.remove_prefix(end);
     }
@@ -398,7 +410,7 @@ class PlainReading {
 
   PlainValueId added(Value value) {
     // Whether there are keys enough of a few classes takes more than a look.
-    if (value.object) require(value.object->classes.empty() || !value.object->counts_others());
+    if (value.object) require(!value.object->has_classes() || !value.object->counts_others());
     if (value.alternatives.size() == 1) return value.alternatives[0];
     return schema_.add(std::move(value));
   }
@@ -415,8 +427,8 @@ class PlainReading {
 
   // What a value costs of max_rules; as cfgmask/json_schema/rules.py and object_algebra.py count.
   void count_rules(const Value& value) {
-    spend(kStepsPerRule * (1 + (value.array ? 2 + value.array->prefix.size() : 0) +
-                           (value.object ? n_states(*value.object) : 0)));
+    spend(kStepsPerRule *
+          (1 + (value.array ? 2 + value.array->prefix.size() : 0) + (value.object ? n_states(*value.object) : 0)));
   }
 
   // How many rules an object takes at most.
@@ -622,9 +634,33 @@ class PlainReading {
     PyObject *key = nullptr, *held = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(patterns.ptr(), &at, &key, &held) != 0;) {
       asked.append(nb::handle(key));
-      object.classes.push_back({0, inner(held, below(pointer, "patternProperties", text(key)), depth)});
+      object.classes.push_back({{}, inner(held, below(pointer, "patternProperties", text(key)), depth)});
     }
     if (object.classes.empty()) return;
+    if (object.classes.size() == 1 && add_one_class(text(asked[0]), object)) return;
+    ask_for_classes(asked, object, pointer);
+  }
+
+  // Whether it is plain that no member matches the pattern, and that there are keys that do and others that do not.
+  bool add_one_class(std::string_view text, PlainSchema::Object& object) {
+    const auto pattern = schema_.pattern(text, max_nesting_);
+    if (!pattern) return false;
+    const PlainPattern& keys = schema_.pattern_at(*pattern);
+    const auto is_other = [&](std::string_view key) { return keys.found_in(key) == false; };
+    std::unordered_map<std::string_view, bool> names;
+    for (const auto& member : object.members) {
+      const std::string& name = schema_.name_at(member.name);
+      if (!is_other(name)) return false;
+      names.emplace(name, true);
+    }
+    const auto is_new = [&](std::string_view key) { return !names.contains(key) && is_other(key); };
+    if (std::none_of(kSomeKeys.begin(), kSomeKeys.end(), is_new)) return false;
+    object.classes[0].keys = {Source::kMatching, *pattern};
+    object.others_keys = {Source::kOther, *pattern};
+    return true;
+  }
+
+  void ask_for_classes(const nb::list& asked, PlainSchema::Object& object, const std::string& pointer) {
     nb::list names;
     for (const auto& member : object.members) {
       const std::string& name = schema_.name_at(member.name);
@@ -646,13 +682,13 @@ class PlainReading {
         member.value = described[at] ? both(member.value, held, pointer) : held;
         described[at] = true;
       }
-      if (found[i].first >= 0) classes.push_back({outside_regex(found[i].first), held});
+      if (found[i].first >= 0) classes.push_back({{Source::kOutside, outside_regex(found[i].first)}, held});
     }
     object.classes = std::move(classes);
     if (found.back().first < 0) {
       object.others = std::nullopt;
     } else {
-      object.others_regex = outside_regex(found.back().first);
+      object.others_keys = PlainSchema::Keys{Source::kOutside, outside_regex(found.back().first)};
     }
   }
 
@@ -700,12 +736,26 @@ class PlainReading {
       require(!said[PlainReader::kMultipleOf].is_valid());
     }
     if ((types.kinds & PlainSchema::kString) != 0) {
-      if (says(said, kOfStrings)) {
-        add_terminal(conditional(nb::str("string"), said, kOfStrings), value);
-      } else {
-        value.terminals.push_back(PlainSchema::any_string());
-      }
+      add_terminal(string(said), value);
     }
+  }
+
+  // The strings under the conditions; none: there are no such strings.
+  std::optional<uint32_t> string(const Said& said) {
+    if (!says(said, kOfStrings)) return PlainSchema::any_string();
+    PlainSchema::Text text_of;
+    if (said[PlainReader::kMinLength].is_valid()) text_of.minimum = count(said[PlainReader::kMinLength]);
+    if (said[PlainReader::kMaxLength].is_valid()) text_of.maximum = count(said[PlainReader::kMaxLength]);
+    if (text_of.minimum > text_of.maximum) return std::nullopt;
+    const nb::handle pattern = said[PlainReader::kPattern];
+    const nb::handle format = said[PlainReader::kFormat];
+    bool is_plain = !format.is_valid() || !reader_.formats_.contains(format);
+    if (pattern.is_valid()) {
+      text_of.pattern = schema_.pattern(text(pattern), max_nesting_);
+      is_plain = is_plain && text_of.pattern.has_value();
+    }
+    const auto found = is_plain ? schema_.text(text_of) : std::nullopt;
+    return found ? found : conditional(nb::str("string"), said, kOfStrings);
   }
 
   static void add_terminal(std::optional<uint32_t> terminal, Value& value) {
@@ -804,6 +854,7 @@ class PlainReading {
   const PlainReader& reader_;
   nb::handle root_;
   nb::callable answer_;
+  uint64_t max_nesting_;
   uint64_t max_depth_;
   uint64_t max_rules_;
   uint64_t n_steps_ = 0;

@@ -104,15 +104,35 @@ class PlainSchema::Meeting {
       return true;
     }
     if (of_x.size() > 1 || of_y.size() > 1) return false;
-    const Terminal& s = schema_.terminal(of_x[0]);
-    const Terminal& t = schema_.terminal(of_y[0]);
-    if (s.spelling != Spelling::kListed || t.spelling != Spelling::kListed) return false;
+    // Copies: what is added below moves the terminals.
+    const Terminal s = schema_.terminal(of_x[0]);
+    const Terminal t = schema_.terminal(of_y[0]);
+    if (s.spelling == Spelling::kListed) return meet_listed(s.listed, t, both);
+    if (t.spelling == Spelling::kListed) return meet_listed(t.listed, s, both);
+    return s.spelling == Spelling::kText && t.spelling == Spelling::kText && meet_texts(s.text, t.text, both);
+  }
+
+  bool meet_listed(const std::vector<std::string>& listed, const Terminal& other, Value& both) {
     std::vector<std::string> common;
-    for (const std::string& text : s.listed) {
-      if (std::find(t.listed.begin(), t.listed.end(), text) != t.listed.end()) common.push_back(text);
+    for (const std::string& text : listed) {
+      std::optional<bool> is_in;
+      if (other.spelling == Spelling::kListed)
+        is_in = std::find(other.listed.begin(), other.listed.end(), text) != other.listed.end();
+      if (other.spelling == Spelling::kText) is_in = schema_.admits(other.text, text);
+      if (!is_in) return false;
+      if (*is_in) common.push_back(text);
     }
     if (!common.empty()) both.terminals.push_back(schema_.listed(std::move(common)));
     return true;
+  }
+
+  bool meet_texts(const Text& s, const Text& t, Value& both) {
+    if (s.pattern && t.pattern && s.pattern != t.pattern) return false;
+    const Text text{s.pattern ? s.pattern : t.pattern, std::max(s.minimum, t.minimum), std::min(s.maximum, t.maximum)};
+    if (text.minimum > text.maximum) return true;
+    const auto found = schema_.text(text);
+    if (found) both.terminals.push_back(*found);
+    return found.has_value();
   }
 
   bool meet_arrays(const Array& x, const Array& y, Value& both, int depth) {
@@ -142,7 +162,7 @@ class PlainSchema::Meeting {
       both.object = is_any(x) ? y : x;
       return true;
     }
-    if (!x.classes.empty() || !y.classes.empty()) return false;
+    if (x.has_classes() || y.has_classes()) return false;
     Object object;
     object.minimum = std::max(x.minimum, y.minimum);
     object.maximum = std::min(x.maximum, y.maximum);
@@ -190,7 +210,7 @@ class PlainSchema::Meeting {
   }
 
   static bool is_any(const Object& object) {
-    return object.members.empty() && object.classes.empty() && object.others == any() && object.minimum == 0 &&
+    return object.members.empty() && !object.has_classes() && object.others == any() && object.minimum == 0 &&
            object.maximum == kUnbounded;
   }
 

@@ -120,32 +120,33 @@ class Rules {
     return *keys_[name];
   }
 
-  // Any key but those of the members and of the classes.
-  uint32_t other_key(const PlainSchema::Object& object) {
+  // The keys of a class but those of the members; all keys but those where there are no classes.
+  uint32_t other_key(const PlainSchema::Object& object, const std::optional<PlainSchema::Keys>& keys) {
     const bool distinct = object.counts_others();
-    if (object.others_regex) return outside_key(*object.others_regex, distinct);
+    if (keys && keys->source == PlainSchema::Keys::Source::kOutside)
+      return builder_.terminal(outside_[keys->index], scope_, 0, "KEY", distinct);
     std::vector<std::string> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
     const RegexId regex = builder_.with([&](RegexStore& r) {
-      if (names.empty()) return r.json_string(any_text_, JsonEscapes::kAny);
-      const RegexId named = r.key_set(std::move(names));
-      return r.json_string(r.intersection({any_text_, r.complement(named)}), JsonEscapes::kAny);
+      std::vector<RegexId> conditions{any_text_};
+      if (keys) conditions[0] = schema_.pattern_at(keys->index).regex(r);
+      if (keys && keys->source == PlainSchema::Keys::Source::kOther)
+        conditions = {any_text_, r.complement(conditions[0])};
+      if (!names.empty()) conditions.push_back(r.complement(r.key_set(std::move(names))));
+      const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
+      return r.json_string(body, JsonEscapes::kAny);
     });
     return builder_.terminal(regex.value, scope_, 0, "KEY", distinct);
-  }
-
-  uint32_t outside_key(uint32_t regex, bool distinct) {
-    return builder_.terminal(outside_[regex], scope_, 0, "KEY", distinct);
   }
 
   // A key that is no member, and its value; one rule where there are several kinds.
   std::optional<Symbols> other_member(const PlainSchema::Object& object, const std::string& name) {
     std::vector<Symbols> ways;
     for (const auto& c : object.classes) {
-      if (schema_.is_live(c.value)) ways.push_back({outside_key(c.outside, object.counts_others()), colon_, symbol_of(c.value)});
+      if (schema_.is_live(c.value)) ways.push_back({other_key(object, c.keys), colon_, symbol_of(c.value)});
     }
     if (object.others && schema_.is_live(*object.others))
-      ways.push_back({other_key(object), colon_, symbol_of(*object.others)});
+      ways.push_back({other_key(object, object.others_keys), colon_, symbol_of(*object.others)});
     if (ways.empty()) return std::nullopt;
     if (ways.size() == 1) return ways[0];
     const uint32_t either = builder_.nonterminal(name + ".other");
@@ -175,10 +176,23 @@ class Rules {
           name += (i == 0 ? "" : " | ") + shown(terminal.listed[i]);
         return fixed(terminal.listed, shortened(std::move(name)));
       }
+      case PlainSchema::Spelling::kText: {
+        const RegexId regex = builder_.with([&](RegexStore& r) { return text(terminal.text, r); });
+        return builder_.terminal(regex.value, scope_, 0, terminal.name);
+      }
       case PlainSchema::Spelling::kOutside:
         break;
     }
     return builder_.terminal(outside_[terminal.outside], scope_, 0, outside_names_[terminal.outside]);
+  }
+
+  RegexId text(const PlainSchema::Text& text, RegexStore& r) const {
+    std::vector<RegexId> conditions;
+    if (text.pattern) conditions.push_back(schema_.pattern_at(*text.pattern).regex(r));
+    if (text.minimum > 0 || text.maximum != kUnbounded)
+      conditions.push_back(r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), text.minimum, text.maximum));
+    return r.json_string(conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions)),
+                         JsonEscapes::kAny);
   }
 
   // A value as one symbol: a scalar that is one terminal is that terminal.

@@ -29,6 +29,11 @@ class Content {
   std::string out_;
 };
 
+void keys_words(const std::optional<PlainSchema::Keys>& keys, Content& content) {
+  content.word(keys ? static_cast<uint32_t>(keys->source) + 1 : 0);
+  content.word(keys ? keys->index : 0);
+}
+
 std::string content_of(const PlainSchema::Value& value) {
   const auto id_of = [](PlainValueId id) { return id.value; };
   Content content;
@@ -44,11 +49,11 @@ std::string content_of(const PlainSchema::Value& value) {
   content.word(value.object ? 1 : 0);
   if (value.object) {
     content.optional(value.object->others);
-    content.word(value.object->others_regex.value_or(0));
+    keys_words(value.object->others_keys, content);
     content.word(value.object->minimum);
     content.word(value.object->maximum);
-    content.list(value.object->classes, [](const auto& c) { return c.outside; });
     content.list(value.object->classes, [](const auto& c) { return c.value.value; });
+    for (const auto& c : value.object->classes) keys_words(c.keys, content);
     for (const auto& member : value.object->members) {
       content.word(member.name);
       content.word(member.value.value);
@@ -72,9 +77,9 @@ bool share_none(std::vector<std::string> a, std::vector<std::string> b) {
 
 PlainSchema::PlainSchema() {
   for (const char* word : {"null", "true", "false"})
-    terminals_.push_back({word, word[0] == 'n' ? kNull : kBoolean, Spelling::kWord, {}});
-  terminals_.push_back({"STRING", kString, Spelling::kAnyString, {}});
-  terminals_.push_back({"NUMBER", kNumber, Spelling::kOutside, {}});
+    terminals_.push_back({word, word[0] == 'n' ? kNull : kBoolean, Spelling::kWord});
+  terminals_.push_back({"STRING", kString, Spelling::kAnyString});
+  terminals_.push_back({"NUMBER", kNumber, Spelling::kOutside});
   Value any;
   any.name = "any";
   any.terminals = {null(), true_(), false_(), any_number(), any_string()};
@@ -124,8 +129,34 @@ uint32_t PlainSchema::listed(std::vector<std::string> texts) {
   return at->second;
 }
 
+std::optional<uint32_t> PlainSchema::pattern(std::string_view text, uint64_t max_nesting) {
+  const auto [at, is_new] = pattern_ids_.try_emplace(std::string(text), std::nullopt);
+  if (!is_new) return at->second;
+  if (auto found = PlainPattern::parse(text, max_nesting)) {
+    at->second = static_cast<uint32_t>(patterns_.size());
+    patterns_.push_back(std::move(*found));
+  }
+  return at->second;
+}
+
+std::optional<uint32_t> PlainSchema::text(const Text& text) {
+  if (!text.pattern && text.minimum == 0 && text.maximum == kUnbounded) return any_string();
+  if (text.minimum > text.maximum) return std::nullopt;
+  if (text.pattern && !patterns_[*text.pattern].has_text(text.minimum, text.maximum)) return std::nullopt;
+  const std::tuple key(text.pattern ? *text.pattern + 1 : 0, text.minimum, text.maximum);
+  const auto [at, is_new] = texts_.try_emplace(key, static_cast<uint32_t>(terminals_.size()));
+  if (is_new) terminals_.push_back({"STRING", kString, Spelling::kText, {}, text});
+  return at->second;
+}
+
+std::optional<bool> PlainSchema::admits(const Text& condition, std::string_view text) const {
+  const size_t length = code_points(text).size();
+  if (length < condition.minimum || length > condition.maximum) return false;
+  return condition.pattern ? patterns_[*condition.pattern].found_in(text) : std::optional(true);
+}
+
 uint32_t PlainSchema::outside(Kind kind, uint32_t regex) {
-  terminals_.push_back({{}, kind, Spelling::kOutside, {}, regex});
+  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, regex});
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
@@ -167,10 +198,19 @@ bool PlainSchema::disjoint_parts(const Value& a, const Value& b, int depth) cons
       if (s.kind != t.kind) continue;
       const bool words = s.spelling == Spelling::kWord && t.spelling == Spelling::kWord;
       const bool lists = s.spelling == Spelling::kListed && t.spelling == Spelling::kListed;
-      if (!(words && x != y) && !(lists && share_none(s.listed, t.listed))) return false;
+      if ((words && x != y) || (lists && share_none(s.listed, t.listed))) continue;
+      if (s.spelling == Spelling::kListed && admits_none(t, s.listed)) continue;
+      if (t.spelling == Spelling::kListed && admits_none(s, t.listed)) continue;
+      return false;
     }
   }
   return true;
+}
+
+bool PlainSchema::admits_none(const Terminal& condition, const std::vector<std::string>& texts) const {
+  return condition.spelling == Spelling::kText &&
+         std::none_of(texts.begin(), texts.end(),
+                      [&](const std::string& text) { return admits(condition.text, text).value_or(true); });
 }
 
 // Whether a key that `a` needs has another value in `b`, or none: a discriminator.
@@ -202,7 +242,7 @@ PlainSchema::Held PlainSchema::held(const Object& object, uint32_t name) const {
     const bool never = defined_[member.value.value] && at(member.value).is_empty();
     return {true, never ? std::nullopt : std::optional(member.value)};
   }
-  return {object.classes.empty(), object.others};
+  return {!object.has_classes(), object.others};
 }
 
 bool PlainSchema::has_value(const Value& value) const {
@@ -250,8 +290,7 @@ bool PlainSchema::find_live() {
 }
 
 size_t PlainSchema::Object::n_required() const {
-  return static_cast<size_t>(
-      std::count_if(members.begin(), members.end(), [](const Member& m) { return m.required; }));
+  return static_cast<size_t>(std::count_if(members.begin(), members.end(), [](const Member& m) { return m.required; }));
 }
 
 void PlainSchema::Object::drop_idle_bounds() {

@@ -10,13 +10,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "regex/regex.h"
+#include "schema/plain_pattern.h"
 #include "util/ids.h"
 #include "util/interner.h"
 
@@ -29,13 +32,20 @@ class PlainSchema {
   // The JSON types of a value, as bits.
   enum Kind : uint32_t { kNull = 1, kBoolean = 2, kNumber = 4, kString = 8, kArray = 16, kObject = 32, kAnyKind = 63 };
 
-  enum class Spelling : uint8_t { kWord, kAnyString, kListed, kOutside };
+  enum class Spelling : uint8_t { kWord, kAnyString, kListed, kText, kOutside };
+  // Texts in which a pattern is found, if there is one, and their length in characters.
+  struct Text {
+    std::optional<uint32_t> pattern;
+    uint32_t minimum = 0;
+    uint32_t maximum = kUnbounded;
+  };
   struct Terminal {
     std::string name;  // the word itself, if it is one: `true`
     Kind kind;
     Spelling spelling;
-    std::vector<std::string> listed;  // the strings that it stands for
-    uint32_t outside = 0;             // which of the regexes that the caller has
+    std::vector<std::string> listed = {};  // the strings that it stands for
+    Text text = {};
+    uint32_t outside = 0;  // which of the regexes that the caller has
   };
   struct Member {
     uint32_t name;
@@ -43,9 +53,14 @@ class PlainSchema {
     bool required;
     bool listed;  // among the properties; those come first
   };
-  // Keys that are no members and match a pattern, all of them by one regex from outside, and what they hold.
+  // Keys that are no members: by a regex from outside, or those in which a pattern is found or not found.
+  struct Keys {
+    enum class Source : uint8_t { kOutside, kMatching, kOther } source;
+    uint32_t index;
+  };
+  // Such keys and what they hold.
   struct KeyClass {
-    uint32_t outside;
+    Keys keys;
     PlainValueId value;
   };
   struct Array {
@@ -54,18 +69,17 @@ class PlainSchema {
     uint32_t minimum = 0;
     uint32_t maximum = kUnbounded;
 
-    std::optional<PlainValueId> item(size_t i) const {
-      return i < prefix.size() ? std::optional(prefix[i]) : rest;
-    }
+    std::optional<PlainValueId> item(size_t i) const { return i < prefix.size() ? std::optional(prefix[i]) : rest; }
   };
   struct Object {
     std::vector<Member> members;
     std::vector<KeyClass> classes;
-    std::optional<PlainValueId> others;    // what all other keys hold; none: there are no others
-    std::optional<uint32_t> others_regex;  // their regex from outside, where there are classes
-    uint32_t minimum = 0;                  // how many keys
+    std::optional<PlainValueId> others;  // what all other keys hold; none: there are no others
+    std::optional<Keys> others_keys;     // which they are, where there are or were classes
+    uint32_t minimum = 0;                // how many keys
     uint32_t maximum = kUnbounded;
 
+    bool has_classes() const { return others_keys || !classes.empty(); }
     size_t n_required() const;
     // Whether what keys without names must come to depends on none of them being written twice.
     bool counts_others() const { return (others || !classes.empty()) && minimum > n_required() + 1; }
@@ -104,6 +118,10 @@ class PlainSchema {
   static constexpr uint32_t any_string() { return 3; }
   static constexpr uint32_t any_number() { return 4; }  // the first of the regexes from outside
   uint32_t listed(std::vector<std::string> texts);
+  // nullopt where it is not plain whether there are such texts.
+  std::optional<uint32_t> text(const Text& text);
+  // nullopt for a pattern that is not plain.
+  std::optional<uint32_t> pattern(std::string_view text, uint64_t max_nesting);
   uint32_t outside(Kind kind, uint32_t regex);
   void set_root(PlainValueId root) { root_ = root; }
 
@@ -111,6 +129,9 @@ class PlainSchema {
   const Value& at(PlainValueId id) const { return values_[id.value]; }
   size_t n_values() const { return values_.size(); }
   const std::string& name_at(uint32_t name) const { return *names_[name]; }
+  const PlainPattern& pattern_at(uint32_t pattern) const { return patterns_[pattern]; }
+  // Whether a text meets the conditions; nullopt where that takes long to tell.
+  std::optional<bool> admits(const Text& condition, std::string_view text) const;
   const Terminal& terminal(uint32_t index) const { return terminals_[index]; }
   size_t n_terminals() const { return terminals_.size(); }
 
@@ -136,6 +157,7 @@ class PlainSchema {
   bool disjoint_parts(const Value& a, const Value& b, int depth) const;
   bool told_apart(const Object& a, const Object& b, int depth) const;
   bool told_apart(const Array& a, const Array& b, int depth) const;
+  bool admits_none(const Terminal& condition, const std::vector<std::string>& texts) const;
   bool has_value(const Value& value) const;
 
   std::vector<Value> values_;
@@ -146,6 +168,9 @@ class PlainSchema {
   std::vector<const std::string*> names_;
   std::vector<Terminal> terminals_;
   std::unordered_map<std::string, uint32_t> lists_;
+  std::vector<PlainPattern> patterns_;
+  std::unordered_map<std::string, std::optional<uint32_t>> pattern_ids_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> texts_;
   PlainValueId root_{0U};
 };
 

@@ -1,0 +1,488 @@
+#include "schema/plain_pattern.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cfgmask {
+
+namespace {
+
+constexpr uint32_t kMaxCodePoint = 0x10FFFF;
+constexpr uint32_t kMaxCount = 100'000;
+// Groups inside of groups.
+constexpr uint64_t kMaxDepth = 40;
+// Places looked at before it is left open whether a pattern is found in a text.
+constexpr uint64_t kMaxSteps = 100'000;
+// Above any length that matters.
+constexpr uint64_t kLong = uint64_t{1} << 40;
+
+using Ranges = std::vector<CodePointRange>;
+
+Ranges sorted(Ranges ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](auto a, auto b) { return a.low < b.low; });
+  Ranges out;
+  for (const CodePointRange& range : ranges) {
+    if (!out.empty() && range.low <= out.back().high + 1) {
+      out.back().high = std::max(out.back().high, range.high);
+    } else {
+      out.push_back(range);
+    }
+  }
+  return out;
+}
+
+// Every code point but these, which are sorted.
+Ranges complement(const Ranges& ranges) {
+  Ranges out;
+  uint32_t next = 0;
+  for (const CodePointRange& range : ranges) {
+    if (range.low > next) out.push_back({next, range.low - 1});
+    next = range.high + 1;
+  }
+  if (next <= kMaxCodePoint) out.push_back({next, kMaxCodePoint});
+  return out;
+}
+
+// Without surrogates, which no text holds.
+Ranges characters(const Ranges& ranges) {
+  Ranges out;
+  for (const auto& [low, high] : ranges) {
+    if (low < 0xD800) out.push_back({low, std::min(high, 0xD7FFU)});
+    if (high > 0xDFFF) out.push_back({std::max(low, 0xE000U), high});
+  }
+  return out;
+}
+
+const Ranges& digits() {
+  static const Ranges kRanges{{'0', '9'}};
+  return kRanges;
+}
+
+const Ranges& word_characters() {
+  static const Ranges kRanges{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
+  return kRanges;
+}
+
+const Ranges& white_space() {
+  static const Ranges kRanges{{0x9, 0xD},       {0x20, 0x20},     {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
+                              {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+  return kRanges;
+}
+
+const Ranges& line_ends() {
+  static const Ranges kRanges{{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}};
+  return kRanges;
+}
+
+bool is_one(const Ranges& ranges) { return ranges.size() == 1 && ranges[0].low == ranges[0].high; }
+
+void append_utf8(uint32_t c, std::string& out) {
+  const auto byte = [&](uint32_t b) { out += static_cast<char>(b); };
+  if (c < 0x80) {
+    byte(c);
+  } else if (c < 0x800) {
+    byte(0xC0 | (c >> 6));
+    byte(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    byte(0xE0 | (c >> 12));
+    byte(0x80 | ((c >> 6) & 0x3F));
+    byte(0x80 | (c & 0x3F));
+  } else {
+    byte(0xF0 | (c >> 18));
+    byte(0x80 | ((c >> 12) & 0x3F));
+    byte(0x80 | ((c >> 6) & 0x3F));
+    byte(0x80 | (c & 0x3F));
+  }
+}
+
+RegexId joined(RegexStore& store, const std::vector<RegexId>& parts) {
+  RegexId whole = RegexStore::empty_text();
+  for (size_t i = parts.size(); i-- > 0;) whole = store.concatenation(parts[i], whole);
+  return whole;
+}
+
+}  // namespace
+
+std::vector<uint32_t> code_points(std::string_view text) {
+  std::vector<uint32_t> out;
+  for (char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    if ((byte & 0xC0) == 0x80) {
+      out.back() = (out.back() << 6) | (byte & 0x3FU);
+    } else {
+      out.push_back(byte < 0x80 ? byte : byte < 0xE0 ? byte & 0x1FU : byte < 0xF0 ? byte & 0xFU : byte & 0x7U);
+    }
+  }
+  return out;
+}
+
+class PatternReading {
+ public:
+  PatternReading(std::string_view pattern, uint64_t max_nesting)
+      : text_(code_points(pattern)), max_depth_(std::min(kMaxDepth, max_nesting / 4)) {}
+
+  std::optional<PlainPattern> read() {
+    try {
+      out_.branches_ = alternatives(0);
+      require(at_ == text_.size());
+    } catch (const NotPlain&) {
+      return std::nullopt;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  using Branch = PlainPattern::Branch;
+  using Kind = PlainPattern::Kind;
+  struct NotPlain {};
+
+  static void require(bool holds) {
+    if (!holds) throw NotPlain();
+  }
+
+  bool next_is(uint32_t c) const { return at_ < text_.size() && text_[at_] == c; }
+  bool take(uint32_t c) {
+    if (!next_is(c)) return false;
+    ++at_;
+    return true;
+  }
+  uint32_t peek() const {
+    require(at_ < text_.size());
+    return text_[at_];
+  }
+  uint32_t take_any() {
+    const uint32_t c = peek();
+    ++at_;
+    return c;
+  }
+
+  uint32_t add(PlainPattern::Node node) {
+    out_.nodes_.push_back(std::move(node));
+    return static_cast<uint32_t>(out_.nodes_.size() - 1);
+  }
+  uint32_t add_class(const Ranges& ranges) {
+    Ranges kept = characters(ranges);
+    require(!kept.empty());
+    return add({Kind::kClass, std::move(kept), {}});
+  }
+
+  std::vector<Branch> alternatives(uint64_t depth) {
+    require(depth <= max_depth_);
+    std::vector<Branch> found;
+    do {
+      const auto some = alternative(depth);
+      found.insert(found.end(), some.begin(), some.end());
+    } while (take('|'));
+    return found;
+  }
+
+  // One alternative; those of a group that has anchors inside, where the group is all there is.
+  std::vector<Branch> alternative(uint64_t depth) {
+    const bool from_start = take('^');
+    require(!from_start || !quantifier_follows());
+    std::vector<uint32_t> parts;
+    while (at_ < text_.size() && !next_is('|') && !next_is(')')) {
+      if (take('$')) {
+        require(at_ == text_.size() || next_is('|') || next_is(')'));
+        return {{add({Kind::kSequence, {}, std::move(parts)}), from_start, true}};
+      }
+      if (take('(')) {
+        auto inside = group(depth);
+        if (std::any_of(inside.begin(), inside.end(), [](const Branch& b) { return b.from_start || b.to_end; })) {
+          require(parts.empty() && !quantifier_follows());
+          const bool to_end = take('$');
+          require(at_ == text_.size() || next_is('|') || next_is(')'));
+          for (Branch& branch : inside) {
+            branch.from_start = branch.from_start || from_start;
+            branch.to_end = branch.to_end || to_end;
+          }
+          return inside;
+        }
+        parts.push_back(quantified(joined(inside)));
+      } else {
+        parts.push_back(quantified(add_class(atom())));
+      }
+    }
+    return {{add({Kind::kSequence, {}, std::move(parts)}), from_start, false}};
+  }
+
+  std::vector<Branch> group(uint64_t depth) {
+    if (take('?')) require(take(':'));
+    auto inside = alternatives(depth + 1);
+    require(take(')'));
+    return inside;
+  }
+
+  uint32_t joined(const std::vector<Branch>& branches) {
+    if (branches.size() == 1) return branches[0].body;
+    std::vector<uint32_t> parts;
+    for (const Branch& branch : branches) parts.push_back(branch.body);
+    return add({Kind::kAlternation, {}, std::move(parts)});
+  }
+
+  bool quantifier_follows() const { return next_is('*') || next_is('+') || next_is('?') || next_is('{'); }
+
+  uint32_t quantified(uint32_t body) {
+    uint32_t minimum = 0;
+    uint32_t maximum = kUnbounded;
+    if (take('*')) {
+    } else if (take('+')) {
+      minimum = 1;
+    } else if (take('?')) {
+      maximum = 1;
+    } else if (take('{')) {
+      minimum = maximum = number();
+      if (take(',')) maximum = next_is('}') ? kUnbounded : number();
+      require(take('}') && minimum <= maximum);
+    } else {
+      return body;
+    }
+    take('?');  // lazy ones find the same texts
+    require(!quantifier_follows());
+    return add({Kind::kRepetition, {}, {body}, minimum, maximum});
+  }
+
+  uint32_t number() {
+    require(at_ < text_.size() && is_digit(text_[at_]));
+    uint32_t n = 0;
+    while (at_ < text_.size() && is_digit(text_[at_])) {
+      n = n * 10 + (text_[at_++] - '0');
+      require(n <= kMaxCount);
+    }
+    return n;
+  }
+
+  static bool is_digit(uint32_t c) { return '0' <= c && c <= '9'; }
+  static bool stands_for_itself(uint32_t c) {
+    return c < 0x80 && !is_digit(c) && !('a' <= (c | 0x20) && (c | 0x20) <= 'z');
+  }
+
+  // One character outside of a class, or a class.
+  Ranges atom() {
+    const uint32_t c = take_any();
+    if (c == '[') return char_class();
+    if (c == '.') return complement(line_ends());
+    if (c == '\\') return escape();
+    require(c != '*' && c != '+' && c != '?' && c != '{' && c != '}' && c != ']' && c != '^');
+    return {{c, c}};
+  }
+
+  Ranges char_class() {
+    const bool negated = take('^');
+    Ranges all;
+    require(!next_is(']'));
+    while (!take(']')) {
+      const auto [first, first_is_one] = class_atom();
+      all.insert(all.end(), first.begin(), first.end());
+      if (!next_is('-') || (at_ + 1 < text_.size() && text_[at_ + 1] == ']')) continue;
+      take('-');
+      const auto [last, last_is_one] = class_atom();
+      if (first_is_one && last_is_one) {
+        require(first[0].low <= last[0].low);
+        all.push_back({first[0].low, last[0].low});
+      } else {
+        all.push_back({'-', '-'});
+        all.insert(all.end(), last.begin(), last.end());
+      }
+    }
+    all = sorted(std::move(all));
+    return negated ? complement(all) : all;
+  }
+
+  // What one place in a class stands for, and whether that is a character, which may begin a range.
+  std::pair<Ranges, bool> class_atom() {
+    const uint32_t c = take_any();
+    if (c != '\\') return {{{c, c}}, true};
+    const bool one = std::string_view("dDsSwW").find(static_cast<char>(peek())) == std::string_view::npos;
+    return {escape(), one};
+  }
+
+  Ranges escape() {
+    const uint32_t c = take_any();
+    switch (c) {
+      case 'd':
+        return digits();
+      case 'D':
+        return complement(digits());
+      case 'w':
+        return word_characters();
+      case 'W':
+        return complement(word_characters());
+      case 's':
+        return white_space();
+      case 'S':
+        return complement(white_space());
+      case 't':
+        return {{'\t', '\t'}};
+      case 'n':
+        return {{'\n', '\n'}};
+      case 'v':
+        return {{'\v', '\v'}};
+      case 'f':
+        return {{'\f', '\f'}};
+      case 'r':
+        return {{'\r', '\r'}};
+      case 'x':
+        return hex(2);
+      case 'u':
+        return hex(4);
+      default:
+        require(stands_for_itself(c));
+        return {{c, c}};
+    }
+  }
+
+  Ranges hex(int n_digits) {
+    uint32_t value = 0;
+    for (int i = 0; i < n_digits; ++i) {
+      const uint32_t c = take_any();
+      const uint32_t letter = c | 0x20;
+      require(is_digit(c) || (c < 0x80 && 'a' <= letter && letter <= 'f'));
+      value = value * 16 + (is_digit(c) ? c - '0' : letter - 'a' + 10);
+    }
+    require(value < 0xD800 || value > 0xDFFF);  // pairs of surrogates are one character
+    return {{value, value}};
+  }
+
+  std::vector<uint32_t> text_;
+  uint64_t max_depth_;
+  size_t at_ = 0;
+  PlainPattern out_;
+};
+
+std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64_t max_nesting) {
+  return PatternReading(pattern, max_nesting).read();
+}
+
+RegexId PlainPattern::regex(RegexStore& store) const {
+  const RegexId any = store.repetition(store.char_class(characters({{0, kMaxCodePoint}})), 0, kUnbounded);
+  std::vector<RegexId> ways;
+  for (const Branch& branch : branches_) {
+    std::vector<RegexId> parts;
+    if (!branch.from_start) parts.push_back(any);
+    parts.push_back(regex_of(store, branch.body));
+    if (!branch.to_end) parts.push_back(any);
+    ways.push_back(joined(store, parts));
+  }
+  return store.alternation(std::move(ways));
+}
+
+RegexId PlainPattern::regex_of(RegexStore& store, uint32_t id) const {
+  const Node& node = nodes_[id];
+  switch (node.kind) {
+    case Kind::kClass:
+      return store.char_class(node.ranges);
+    case Kind::kSequence:
+      return sequence(store, node.parts);
+    case Kind::kRepetition:
+      return store.repetition(regex_of(store, node.parts[0]), node.minimum, node.maximum);
+    case Kind::kAlternation:
+      break;
+  }
+  std::vector<RegexId> ways;
+  for (uint32_t part : node.parts) ways.push_back(regex_of(store, part));
+  return store.alternation(std::move(ways));
+}
+
+RegexId PlainPattern::sequence(RegexStore& store, const std::vector<uint32_t>& parts) const {
+  std::vector<RegexId> found;
+  std::string run;
+  const auto end_run = [&] {
+    if (!run.empty()) found.push_back(store.literal(run));
+    run.clear();
+  };
+  for (uint32_t part : parts) {
+    const Node& node = nodes_[part];
+    if (node.kind == Kind::kClass && is_one(node.ranges)) {
+      append_utf8(node.ranges[0].low, run);
+    } else {
+      end_run();
+      found.push_back(regex_of(store, part));
+    }
+  }
+  end_run();
+  return joined(store, found);
+}
+
+std::optional<bool> PlainPattern::found_in(std::string_view text) const {
+  const auto characters_of = code_points(text);
+  uint64_t steps = kMaxSteps;
+  for (const Branch& branch : branches_) {
+    Positions starts(characters_of.size() + 1, !branch.from_start);
+    starts[0] = true;
+    const Positions found = ends(branch.body, std::move(starts), characters_of, steps);
+    if (steps == 0) return std::nullopt;
+    if (branch.to_end ? found.back() : std::find(found.begin(), found.end(), true) != found.end()) return true;
+  }
+  return false;
+}
+
+// Where the texts of a node end that begin at one of these places. Nothing in particular once `steps` are used up.
+PlainPattern::Positions PlainPattern::ends(uint32_t id, Positions starts, const std::vector<uint32_t>& text,
+                                           uint64_t& steps) const {
+  const Node& node = nodes_[id];
+  Positions found(starts.size(), false);
+  steps -= std::min<uint64_t>(steps, starts.size());
+  if (steps == 0) return found;
+  const auto add = [&](const Positions& some) {
+    for (size_t i = 0; i < some.size(); ++i) found[i] = found[i] || some[i];
+  };
+  switch (node.kind) {
+    case Kind::kClass:
+      for (size_t i = 0; i < text.size(); ++i) {
+        if (!starts[i]) continue;
+        found[i + 1] = std::any_of(node.ranges.begin(), node.ranges.end(),
+                                   [&](const CodePointRange& r) { return r.low <= text[i] && text[i] <= r.high; });
+      }
+      return found;
+    case Kind::kSequence:
+      for (uint32_t part : node.parts) starts = ends(part, std::move(starts), text, steps);
+      return starts;
+    case Kind::kAlternation:
+      for (uint32_t part : node.parts) add(ends(part, starts, text, steps));
+      return found;
+    case Kind::kRepetition:
+      break;
+  }
+  for (uint32_t times = 0; times <= node.maximum; ++times) {
+    if (times >= node.minimum) add(starts);
+    Positions next = ends(node.parts[0], starts, text, steps);
+    // Nothing is left, or further repetitions are empty.
+    if (next == starts) {
+      add(starts);
+      break;
+    }
+    starts = std::move(next);
+  }
+  return found;
+}
+
+bool PlainPattern::has_text(uint64_t least, uint64_t most) const {
+  return std::any_of(branches_.begin(), branches_.end(), [&](const Branch& branch) {
+    const uint64_t length = shortest(branch.body);
+    return length <= most && least <= most && (length >= least || !branch.from_start || !branch.to_end);
+  });
+}
+
+// The characters of a shortest text.
+uint64_t PlainPattern::shortest(uint32_t id) const {
+  const Node& node = nodes_[id];
+  switch (node.kind) {
+    case Kind::kClass:
+      return 1;
+    case Kind::kRepetition:
+      return std::min(kLong, shortest(node.parts[0]) * node.minimum);
+    case Kind::kSequence: {
+      uint64_t sum = 0;
+      for (uint32_t part : node.parts) sum = std::min(kLong, sum + shortest(part));
+      return sum;
+    }
+    case Kind::kAlternation:
+      break;
+  }
+  uint64_t least = kLong;
+  for (uint32_t part : node.parts) least = std::min(least, shortest(part));
+  return least;
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,61 @@
+// Patterns of ECMA-262 as schemas mostly have them: characters, classes, groups, quantifiers, and anchors at the ends
+// of alternatives. Whatever else a pattern says, or may say, is left to the front end in Python (cfgmask/regex), which
+// is what this is tested against.
+//
+// Threads: immutable.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "regex/regex.h"
+
+namespace cfgmask {
+
+// The code points of a text in UTF-8, which must be valid.
+std::vector<uint32_t> code_points(std::string_view text);
+
+class PlainPattern {
+ public:
+  // nullopt for a pattern that is not of this kind, right or wrong. Linear.
+  static std::optional<PlainPattern> parse(std::string_view pattern, uint64_t max_nesting);
+
+  // The texts in which the pattern is found.
+  RegexId regex(RegexStore& store) const;
+  // nullopt where that takes long to tell.
+  std::optional<bool> found_in(std::string_view text) const;
+  // Whether it is plain that it is found in a text of so many characters.
+  bool has_text(uint64_t least, uint64_t most) const;
+
+ private:
+  friend class PatternReading;
+
+  enum class Kind : uint8_t { kClass, kSequence, kAlternation, kRepetition };
+  struct Node {
+    Kind kind;
+    std::vector<CodePointRange> ranges;  // sorted, apart from each other
+    std::vector<uint32_t> parts;
+    uint32_t minimum = 1;
+    uint32_t maximum = 1;
+  };
+  // An alternative of the whole pattern, and whether it begins and ends where the text does.
+  struct Branch {
+    uint32_t body;
+    bool from_start;
+    bool to_end;
+  };
+  using Positions = std::vector<bool>;
+
+  RegexId regex_of(RegexStore& store, uint32_t node) const;
+  RegexId sequence(RegexStore& store, const std::vector<uint32_t>& parts) const;
+  Positions ends(uint32_t node, Positions starts, const std::vector<uint32_t>& text, uint64_t& steps) const;
+  uint64_t shortest(uint32_t node) const;
+
+  std::vector<Node> nodes_;
+  std::vector<Branch> branches_;
+};
+
+}  // namespace cfgmask
