@@ -161,6 +161,14 @@ class GrammarBuilder(RegexBuilder):
         start_scope  the scope whose skips may stand at the ends of a text
         """
 
+def plain_pattern(pattern: str, python: bool, max_nesting: int) -> RegexTree | None:
+    """The tree of a pattern of the plainest kind; None for any other, right or wrong.
+
+    python  the texts that match as a whole in Python's syntax with the flag `s`; else those in which the pattern of
+            ECMA-262 is found
+    Linear.
+    """
+
 class PlainSchema:
     """A JSON Schema whose keywords need no algebra, read to the last reference. Immutable; made by `PlainReader`."""
 

@@ -28,6 +28,7 @@
 #include "bindings/docs.h"
 #include "bindings/forced.h"
 #include "bindings/mask_words.h"
+#include "bindings/pattern_trees.h"
 #include "bindings/plain_reader.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
@@ -533,6 +534,15 @@ void bind_grammar_builder(nb::module_& m) {
 }
 
 void bind_plain_schema(nb::module_& m) {
+  m.def(
+      "plain_pattern",
+      [](const std::string& pattern, bool python, uint64_t max_nesting) -> nb::object {
+        using Syntax = PlainPattern::Syntax;
+        const auto found = PlainPattern::parse(pattern, max_nesting, python ? Syntax::kPython : Syntax::kEcma);
+        if (!found) return nb::none();
+        return python ? PatternTrees(*found).whole() : PatternTrees(*found).search();
+      },
+      "pattern"_a, "python"_a, "max_nesting"_a, docs::plain_pattern);
   nb::class_<PyPlainSchema>(m, "PlainSchema", docs::PlainSchema);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
       .def(nb::init<const nb::iterable&, const nb::iterable&, const std::string&, bool>(), "asserted"_a, "formats"_a,

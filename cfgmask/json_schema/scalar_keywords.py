@@ -27,6 +27,7 @@ from cfgmask.json_schema.survey import TYPES
 from cfgmask.json_schema.values import JsonValue, Number, is_number
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
+from cfgmask.regex.plain import plain_search
 
 
 def allowed_types(node: Node) -> frozenset[str]:
@@ -134,6 +135,9 @@ def string_set(node: Node, options: JsonSchemaOptions, limits: Limits) -> String
 
 def read_pattern(pattern: str, pointer: str, limits: Limits) -> StringSet:
     """The texts in which the pattern is found; all texts, with refusals, where it cannot be read."""
+    plain = plain_search(pattern, limits)
+    if plain is not None:
+        return StringSet(pattern=plain)
     try:
         tree: RegexTree = parse_regex(pattern, dialect="ecma", context="search", limits=limits)
     except GrammarError as error:

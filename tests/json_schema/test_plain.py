@@ -18,6 +18,7 @@ from cfgmask.json_schema.plain import plain_schema
 from cfgmask.limits import Limits
 from tests.json_schema.random_schemas import NAMES, PATTERNS, SCHEMAS, TEXTS
 from tests.json_schema.walks import MASKBENCH
+from tests.regex.test_plain import PATTERNS as PLAIN_PATTERNS
 
 # Every byte, and some tokens that cross lexemes.
 TOKENS = [
@@ -362,52 +363,12 @@ def test_schemas_of_plain_keywords(schema: dict[str, Any], seed: int) -> None:
     check(schema, seed)
 
 
-# Patterns that the core reads by itself, and some that it leaves to Python.
-
-_ATOMS = st.sampled_from(
-    [
-        "a",
-        "b",
-        ".",
-        "é",
-        "[ab]",
-        "[^a]",
-        "[a-c-9]",
-        "[\\w-.]",
-        "[--0]",
-        "[\\]-a]",
-        "\\d",
-        "\\W",
-        "\\s",
-        "\\.",
-        "\\-",
-        "\\x61",
-    ]
-    + ["\\u0062", "\\/", "[]", "{", "]", "\\b", "\\cA", "[a", "(?=a)", "\\1", "a{,2}", "\\ud800", "[z-a]", "\\p{L}"]
-)
-_QUANTIFIERS = st.sampled_from(["", "", "", "*", "+", "?", "{2}", "{1,}", "{0,2}", "*?", "{2,1}", "**", "{3"])
-_ANCHORS = st.sampled_from(["", "", "^", "^^"]), st.sampled_from(["", "", "$", "$?"])
-
-
-def _sequences(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    parts = st.lists(st.tuples(inner, _QUANTIFIERS).map("".join), max_size=3).map("".join)
-    return st.tuples(_ANCHORS[0], parts, _ANCHORS[1]).map("".join)
-
-
-def _groups(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    alternatives = st.lists(_sequences(inner), min_size=1, max_size=2).map("|".join)
-    return st.one_of(inner, st.tuples(st.sampled_from(["(", "(?:"]), alternatives).map(lambda g: "".join(g) + ")"))
-
-
-_PATTERNS = st.lists(_sequences(st.recursive(_ATOMS, _groups, max_leaves=4)), min_size=1, max_size=2).map("|".join)
-
-
-@given(_PATTERNS, st.sampled_from([{}, {"minLength": 2}, {"maxLength": 2}]), st.integers(0, 2**32))
+@given(PLAIN_PATTERNS, st.sampled_from([{}, {"minLength": 2}, {"maxLength": 2}]), st.integers(0, 2**32))
 def test_patterns(pattern: str, lengths: dict[str, int], seed: int) -> None:
     check({"type": "string", "pattern": pattern, **lengths}, seed)
 
 
-@given(_PATTERNS, st.lists(st.sampled_from(["", "a", "b", "ab", "aé", "1"]), max_size=2), st.integers(0, 2**32))
+@given(PLAIN_PATTERNS, st.lists(st.sampled_from(["", "a", "b", "ab", "aé", "1"]), max_size=2), st.integers(0, 2**32))
 def test_patterns_of_keys(pattern: str, names: list[str], seed: int) -> None:
     named = {name: {"type": "null"} for name in names}
     check({"type": "object", "properties": named, "patternProperties": {pattern: {"const": 1}}}, seed)

@@ -74,7 +74,7 @@ const Ranges& line_ends() {
   return kRanges;
 }
 
-bool is_one(const Ranges& ranges) { return ranges.size() == 1 && ranges[0].low == ranges[0].high; }
+}  // namespace
 
 void append_utf8(uint32_t c, std::string& out) {
   const auto byte = [&](uint32_t b) { out += static_cast<char>(b); };
@@ -94,6 +94,8 @@ void append_utf8(uint32_t c, std::string& out) {
     byte(0x80 | (c & 0x3F));
   }
 }
+
+namespace {
 
 RegexId joined(RegexStore& store, const std::vector<RegexId>& parts) {
   RegexId whole = RegexStore::empty_text();
@@ -118,8 +120,10 @@ std::vector<uint32_t> code_points(std::string_view text) {
 
 class PatternReading {
  public:
-  PatternReading(std::string_view pattern, uint64_t max_nesting)
-      : text_(code_points(pattern)), max_depth_(std::min(kMaxDepth, max_nesting / 4)) {}
+  PatternReading(std::string_view pattern, uint64_t max_nesting, PlainPattern::Syntax syntax)
+      : text_(code_points(pattern)),
+        max_depth_(std::min(kMaxDepth, max_nesting / 4)),
+        is_python_(syntax == PlainPattern::Syntax::kPython) {}
 
   std::optional<PlainPattern> read() {
     try {
@@ -178,11 +182,14 @@ class PatternReading {
 
   // One alternative; those of a group that has anchors inside, where the group is all there is.
   std::vector<Branch> alternative(uint64_t depth) {
+    // Python's `$` also holds before a line break that ends the text.
+    require(!is_python_ || !next_is('^'));
     const bool from_start = take('^');
     require(!from_start || !quantifier_follows());
     std::vector<uint32_t> parts;
     while (at_ < text_.size() && !next_is('|') && !next_is(')')) {
       if (take('$')) {
+        require(!is_python_);
         require(at_ == text_.size() || next_is('|') || next_is(')'));
         return {{add({Kind::kSequence, {}, std::move(parts)}), from_start, true}};
       }
@@ -261,7 +268,7 @@ class PatternReading {
   Ranges atom() {
     const uint32_t c = take_any();
     if (c == '[') return char_class();
-    if (c == '.') return complement(line_ends());
+    if (c == '.') return is_python_ ? Ranges{{0, kMaxCodePoint}} : complement(line_ends());
     if (c == '\\') return escape();
     require(c != '*' && c != '+' && c != '?' && c != '{' && c != '}' && c != ']' && c != '^');
     return {{c, c}};
@@ -299,6 +306,11 @@ class PatternReading {
 
   Ranges escape() {
     const uint32_t c = take_any();
+    if (is_python_) {
+      // The named classes are those of Unicode.
+      require(std::string_view("dDsSwW").find(static_cast<char>(c)) == std::string_view::npos);
+      if (c == 'U') return hex(8);
+    }
     switch (c) {
       case 'd':
         return digits();
@@ -337,7 +349,7 @@ class PatternReading {
     for (int i = 0; i < n_digits; ++i) {
       const uint32_t c = take_any();
       const uint32_t letter = c | 0x20;
-      require(is_digit(c) || (c < 0x80 && 'a' <= letter && letter <= 'f'));
+      require((is_digit(c) || (c < 0x80 && 'a' <= letter && letter <= 'f')) && value <= kMaxCodePoint / 16);
       value = value * 16 + (is_digit(c) ? c - '0' : letter - 'a' + 10);
     }
     require(value < 0xD800 || value > 0xDFFF);  // pairs of surrogates are one character
@@ -346,12 +358,13 @@ class PatternReading {
 
   std::vector<uint32_t> text_;
   uint64_t max_depth_;
+  bool is_python_;
   size_t at_ = 0;
   PlainPattern out_;
 };
 
-std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64_t max_nesting) {
-  return PatternReading(pattern, max_nesting).read();
+std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64_t max_nesting, Syntax syntax) {
+  return PatternReading(pattern, max_nesting, syntax).read();
 }
 
 RegexId PlainPattern::regex(RegexStore& store) const {
@@ -392,9 +405,8 @@ RegexId PlainPattern::sequence(RegexStore& store, const std::vector<uint32_t>& p
     run.clear();
   };
   for (uint32_t part : parts) {
-    const Node& node = nodes_[part];
-    if (node.kind == Kind::kClass && is_one(node.ranges)) {
-      append_utf8(node.ranges[0].low, run);
+    if (const auto character = nodes_[part].character()) {
+      append_utf8(*character, run);
     } else {
       end_run();
       found.push_back(regex_of(store, part));

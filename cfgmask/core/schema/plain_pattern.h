@@ -15,13 +15,38 @@
 
 namespace cfgmask {
 
+void append_utf8(uint32_t code_point, std::string& out);
 // The code points of a text in UTF-8, which must be valid.
 std::vector<uint32_t> code_points(std::string_view text);
 
 class PlainPattern {
  public:
+  enum class Kind : uint8_t { kClass, kSequence, kAlternation, kRepetition };
+  struct Node {
+    Kind kind;
+    std::vector<CodePointRange> ranges;  // sorted, apart from each other
+    std::vector<uint32_t> parts;
+    uint32_t minimum = 1;
+    uint32_t maximum = 1;
+
+    // The only text of a node that is one character.
+    std::optional<uint32_t> character() const {
+      const bool one = kind == Kind::kClass && ranges.size() == 1 && ranges[0].low == ranges[0].high;
+      return one ? std::optional(ranges[0].low) : std::nullopt;
+    }
+  };
+  // An alternative of the whole pattern, and whether it begins and ends where the text does.
+  struct Branch {
+    uint32_t body;
+    bool from_start;
+    bool to_end;
+  };
+
+  // kEcma: ECMA-262 without flags. kPython: `re` with the flag `s`, as far as the two differ in what this reads.
+  enum class Syntax : uint8_t { kEcma, kPython };
   // nullopt for a pattern that is not of this kind, right or wrong. Linear.
-  static std::optional<PlainPattern> parse(std::string_view pattern, uint64_t max_nesting);
+  static std::optional<PlainPattern> parse(std::string_view pattern, uint64_t max_nesting,
+                                           Syntax syntax = Syntax::kEcma);
 
   // The texts in which the pattern is found.
   RegexId regex(RegexStore& store) const;
@@ -30,23 +55,11 @@ class PlainPattern {
   // Whether it is plain that it is found in a text of so many characters.
   bool has_text(uint64_t least, uint64_t most) const;
 
+  const std::vector<Branch>& branches() const { return branches_; }
+  const Node& node(uint32_t id) const { return nodes_[id]; }
+
  private:
   friend class PatternReading;
-
-  enum class Kind : uint8_t { kClass, kSequence, kAlternation, kRepetition };
-  struct Node {
-    Kind kind;
-    std::vector<CodePointRange> ranges;  // sorted, apart from each other
-    std::vector<uint32_t> parts;
-    uint32_t minimum = 1;
-    uint32_t maximum = 1;
-  };
-  // An alternative of the whole pattern, and whether it begins and ends where the text does.
-  struct Branch {
-    uint32_t body;
-    bool from_start;
-    bool to_end;
-  };
   using Positions = std::vector<bool>;
 
   RegexId regex_of(RegexStore& store, uint32_t node) const;
