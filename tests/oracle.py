@@ -74,6 +74,7 @@ class Occurrence:
     lazy: bool = False
     around: Conditions = ANYWHERE
     max_tokens: int | None = None
+    role: grammar.LineRole = ""
 
 
 @dataclass(frozen=True)
@@ -94,13 +95,22 @@ class TokenOccurrence:
 
 @dataclass(frozen=True)
 class Skip:
-    """The ignored terminals of a scope with the same conditions, as one terminal."""
+    """The ignored terminals of a scope with the same conditions, as one terminal; or the newline inside of brackets."""
 
     scope: int
     around: Conditions = ANYWHERE
+    newline: bool = False
 
 
-Symbol: TypeAlias = Occurrence | TokenOccurrence | str
+@dataclass(frozen=True)
+class Mark:
+    """What the indenter puts behind a newline, where a rule of `scope` uses it."""
+
+    kind: str
+    scope: int
+
+
+Symbol: TypeAlias = Occurrence | TokenOccurrence | Mark | str
 Target: TypeAlias = Occurrence | NewValue | Skip
 
 
@@ -155,6 +165,19 @@ class Surroundings(NamedTuple):
     rest: Residual | None = None
 
 
+class Lines(NamedTuple):
+    """Indentation, as Lark's `Indenter` counts it.
+
+    stack     the widths of the blocks around, outermost first
+    brackets  how many are open
+    width     of the line that the pending lexeme begins, as far as it has been read; None: none yet
+    """
+
+    stack: tuple[int, ...] = (0,)
+    brackets: int = 0
+    width: int | None = None
+
+
 # Each terminal that a lexeme may become, with its residual.
 Lexeme: TypeAlias = frozenset[tuple[Target, Residual]]
 
@@ -174,6 +197,7 @@ class Possibility(NamedTuple):
     around: Surroundings = Surroundings()
     tokens: int = 0
     out: frozenset[Target] = frozenset()
+    lines: Lines = Lines()
 
     def is_open(self) -> bool:
         """Whether some terminal is left that it may become."""
@@ -232,6 +256,8 @@ class Oracle:
         self._complete_mode = ir.lexer == "complete"
         self._befores = translation.befores
         self._skips = translation.skips
+        self._tab_len = ir.indenter.tab_len if ir.indenter else 1
+        self._fitting_lines: dict[Possibility, bool] = {}
         self._steps: dict[tuple[State, int], State] = {}
         self._open: dict[tuple[Possibility, int], bool] = {}
         self._goes_on: dict[frozenset[tuple[Target, Residual]], bool] = {}
@@ -262,7 +288,8 @@ class Oracle:
             readings = [self._longer(at if at.lexeme else self._begun(at), byte)]
             if not readings[0] and at.lexeme:
                 readings = [self._longer(self._begun(boundary), byte) for boundary in self._end_lexeme(at)]
-            yield from (after for reading in readings if reading for after in self._with_around(reading, byte))
+            fitting = (reading for reading in readings if reading and self._line_fits(reading))
+            yield from (after for reading in fitting for after in self._with_around(reading, byte))
 
     def _with_around(self, at: Possibility, byte: int) -> Iterable[Possibility]:
         around = self._around_after(at.around, byte)
@@ -274,7 +301,8 @@ class Oracle:
         used_up = {target for target, _ in at.lexeme if _limit(target) is not None and _limit(target) == at.tokens}
         lexeme = self._without_late(self._taken(at.lexeme, byte))
         out = (at.out | used_up) & {target for target, _ in lexeme}
-        longer = at._replace(lexeme=lexeme, text=self._tracked(at.items, at.text, byte), out=out)
+        lines = at.lines._replace(width=self._width(at.lines.width, byte) if _newline_in(lexeme) else None)
+        longer = at._replace(lexeme=lexeme, text=self._tracked(at.items, at.text, byte), out=out, lines=lines)
         return longer if longer.is_open() else None
 
     def _begun(self, at: Possibility) -> Possibility:
@@ -380,8 +408,8 @@ class Oracle:
 
     def _live(self, at: Possibility) -> Lexeme:
         """The terminals that may begin here, none of them read yet."""
-        expected = self._parser.expected(at.items)
-        return frozenset((target, self._regex(target)) for target in expected if self._may_begin(target, at.around))
+        expected = (target for target in self._parser.expected(at.items) if self._may_begin(target, at.around))
+        return frozenset((target, self._regex(target)) for target in expected if _may_stand(target, at.lines))
 
     def _regex(self, target: Target) -> Residual:
         match target:
@@ -403,7 +431,7 @@ class Oracle:
         within = [(target, residual) for target, residual in at.lexeme if target not in at.out]
         complete = [target for target, residual in within if self._regexes.nullable(residual)]
         afters = sorted({_conditions(target).after for target in complete} - {None}, key=id)
-        found = []
+        found: list[Possibility] = []
         for outcome in product((True, False), repeat=len(afters)):
             holding = {after for after, holds in zip(afters, outcome, strict=True) if holds}
             around = self._demand(at.around, holding, set(afters) - holding)
@@ -411,7 +439,7 @@ class Oracle:
             if around and chosen:
                 highest = max(map(_priority, chosen))
                 ends = frozenset((at.items, target, at.text) for target in chosen if _priority(target) == highest)
-                found.append(Possibility(self._parser.scan(ends), BETWEEN_LEXEMES, b"", around))
+                found += self._scanned_by_role(at.lines, ends, around)
         return found
 
     def _ends(self, state: State) -> list[Possibility]:
@@ -420,6 +448,74 @@ class Oracle:
         if self._complete_mode:  # lexemes that may end here have been ended already
             return between
         return between + [end for reading in state.possibilities if reading.lexeme for end in self._end_lexeme(reading)]
+
+    # Indentation.
+
+    def _width(self, width: int | None, byte: int) -> int | None:
+        """The width of the line that a newline begins, after one more byte of it."""
+        if byte == ord("\n"):
+            return 0
+        columns = {ord(" "): 1, ord("\t"): self._tab_len}.get(byte)
+        return None if width is None or columns is None else width + columns
+
+    def _scanned_by_role(self, lines: Lines, ends: Ends, around: Surroundings) -> Iterable[Possibility]:
+        """After a lexeme: a reading for each role that it may have had."""
+        for role in sorted({_role(target) for _, target, _ in ends}):
+            same = frozenset(end for end in ends if _role(end[1]) == role)
+            for items, after in self._after_role(role, self._parser.scan(same), lines):
+                yield Possibility(items, BETWEEN_LEXEMES, b"", around, lines=after)
+
+    def _after_role(self, role: str, items: ItemSet, lines: Lines) -> list[tuple[ItemSet, Lines]]:
+        """What a role makes of the parser and the lines; nothing where it must not come."""
+        stack, brackets, width = lines
+        if role == "open":
+            return [(items, Lines(stack, brackets + 1))]
+        if role == "close":
+            return [(items, Lines(stack, brackets - 1))] if brackets else []
+        if role != "newline":
+            return [(items, Lines(stack, brackets))]
+        if width is None:
+            return []
+        if width > stack[-1]:
+            return [(after, Lines((*stack, width))) for after in self._parser.marked(items, "indent")]
+        after = [items]
+        while width < stack[-1]:
+            stack, after = stack[:-1], [more for one in after for more in self._parser.marked(one, "dedent")]
+        return [(one, Lines(stack)) for one in after] if width == stack[-1] else []
+
+    def _line_fits(self, at: Possibility) -> bool:
+        """Whether a lexeme that can be nothing but a newline may still begin a line that fits."""
+        if not at.lexeme or {_role(target) for target, _ in at.lexeme} != {"newline"}:
+            return True
+        if at not in self._fitting_lines:
+            self._fitting_lines[at] = self._some_line_fits(at)
+        return self._fitting_lines[at]
+
+    def _some_line_fits(self, at: Possibility) -> bool:
+        [(target, residual)] = at.lexeme
+        items, stack = self._parser.scan(frozenset({(at.items, target, b"")})), at.lines.stack
+        widths = [w for w in (*stack, stack[-1] + 1) if self._after_role("newline", items, Lines(stack, 0, w))]
+        beyond = stack[-1] + 1  # as good as any larger width
+        waiting = [(residual, at.lines.width if at.lines.width is None else min(at.lines.width, beyond))]
+        seen = set(waiting)
+        for regex, width in waiting:
+            if self._regexes.nullable(regex) and width in widths:
+                return True
+            for byte in range(256):
+                after = self._regexes.derivative(regex, byte)
+                wider = self._width(width, byte)
+                place = (after, wider if wider is None else min(wider, beyond))
+                if place not in seen and not self._regexes.is_empty(after):
+                    seen.add(place)
+                    waiting.append(place)
+        return False
+
+    def _ends_lines(self, at: Possibility) -> list[ItemSet]:
+        """The parser at the end of the text, where all blocks end."""
+        items = [at.items]
+        for _ in at.lines.stack[1:]:
+            items = [more for one in items for more in self._parser.marked(one, "dedent")]
+        return items
 
     # What stands around lexemes.
 
@@ -498,23 +594,24 @@ class Oracle:
     def _step_named(self, state: State, token: int) -> State:
         """The token as a symbol of the grammar."""
         # Complete mode has one parser for all readings that end here, longest match one for each reading.
-        groups: dict[tuple[Surroundings, ItemSet | None], set[End]] = {}
+        groups: dict[tuple[Surroundings, Lines, ItemSet | None], set[End]] = {}
         for at in self._ends(state):
             for tokens in self._parser.token_sets(at.items):
                 if token in tokens.ids:
-                    key = at.around, None if self._complete_mode else at.items
+                    key = at.around, at.lines, None if self._complete_mode else at.items
                     groups.setdefault(key, set()).add((at.items, tokens, b""))
         readings = [
-            Possibility(self._parser.scan(frozenset(ends)), BETWEEN_LEXEMES, b"", around)
-            for (around, _), ends in groups.items()
+            Possibility(self._parser.scan(frozenset(ends)), BETWEEN_LEXEMES, b"", around, lines=lines)
+            for (around, lines, _), ends in groups.items()
         ]
         return State(frozenset(filter(self._is_open, readings)))
 
     def is_accepting(self, state: State) -> bool:
         """Whether the text so far is in the language."""
         return state.finished or any(
-            self._parser.accepts(end.items) and (end.around.rest is None or self._regexes.nullable(end.around.rest))
+            self._parser.accepts(items) and (end.around.rest is None or self._regexes.nullable(end.around.rest))
             for end in self._ends(state)
+            for items in self._ends_lines(end)
         )
 
     def mask(self, state: State) -> set[int]:
@@ -536,6 +633,24 @@ def _conditions(target: Target) -> Conditions:
 
 def _limit(target: Target) -> int | None:
     return target.max_tokens if isinstance(target, Occurrence) else None
+
+
+def _role(target: Target | TokenOccurrence) -> str:
+    match target:
+        case Occurrence(role=role) | NewValue(Occurrence(role=role)):
+            return role
+    return ""
+
+
+def _newline_in(lexeme: Lexeme) -> bool:
+    return any(_role(target) == "newline" for target, _ in lexeme)
+
+
+def _may_stand(target: Target, lines: Lines) -> bool:
+    """Whether brackets, open or not, leave room for a terminal."""
+    if isinstance(target, Skip):
+        return lines.brackets > 0 or not target.newline
+    return {"newline": lines.brackets == 0, "close": lines.brackets > 0}.get(_role(target), True)
 
 
 def _priority(target: Target) -> int:
@@ -599,6 +714,8 @@ class Translation:
                 skip = Skip(scope, self._conditions(terminal))
                 known = self.skips.get(skip, regexes.nothing)
                 self.skips[skip] = regexes.alternation(known, regexes.lower(terminal.regex))
+        if ir.indenter:
+            self.skips[Skip(ir.indenter.scope, newline=True)] = regexes.lower(ir.indenter.newline.regex)
         self._add(_ACCEPT, (ir.start,))
         for rule in ir.rules:
             self._written.append(Production(rule.name, (self._symbol(rule.body, rule.scope),), rule.opens_set))
@@ -618,6 +735,8 @@ class Translation:
         match expr:
             case grammar.Terminal():
                 return self._terminal(expr, scope)
+            case grammar.TokenSet(kind="indent" | "dedent" as kind):
+                return Mark(kind, scope)
             case grammar.TokenSet():
                 return TokenOccurrence(self._ids(expr), scope)
             case grammar.RuleRef(name):
@@ -633,7 +752,7 @@ class Translation:
     def _terminal(self, terminal: grammar.Terminal, scope: int) -> Symbol:
         regex, around = self._regexes.lower(terminal.regex), self._conditions(terminal)
         flags = (terminal.distinct, terminal.closes_set, terminal.lazy)
-        occurrence = Occurrence(regex, terminal.priority, scope, *flags, around, terminal.max_tokens)
+        occurrence = Occurrence(regex, terminal.priority, scope, *flags, around, terminal.max_tokens, terminal.role)
         if around != ANYWHERE or not self._regexes.nullable(regex):
             return occurrence
         return self._choice(()) if terminal.lazy else self._choice((), (occurrence,))
@@ -690,6 +809,8 @@ class Translation:
                 )
             case TokenOccurrence(ids):
                 return bool(ids)
+            case Mark():
+                return True
         return symbol in known
 
 
@@ -798,6 +919,12 @@ class Parser:
     def token_sets(self, items: ItemSet) -> set[TokenOccurrence]:
         return {i.next for i in items.items if isinstance(i.next, TokenOccurrence)}
 
+    def marked(self, items: ItemSet, kind: str) -> list[ItemSet]:
+        """The set after what the indenter puts there; none where no item waits for it."""
+        moved = {i for i in items.items if isinstance(i.next, Mark) and i.next.kind == kind}
+        after = {_begun(item, items)._replace(dot=item.dot + 1, may_skip=True) for item in moved}
+        return [self._closure(after, may_skip=True)] if after else []
+
     def accepts(self, items: ItemSet) -> bool:
         return any(i.production.head == _ACCEPT and i.next is None for i in items.items)
 
@@ -807,6 +934,8 @@ class Parser:
 
     def _gap_scope(self, item: Item) -> int | None:
         """The scope whose ignored text may stand before the item's next symbol (or the end of the text)."""
+        if isinstance(item.next, Mark):
+            return item.next.scope
         if isinstance(item.next, Occurrence | TokenOccurrence):
             return item.next.scope if self._target(item) else None
         if item.production.head == _ACCEPT and item.next is None and self._ignore_final:

@@ -44,9 +44,11 @@ def dead_ends(
     if flat.ir.lexer == "complete":
         return
     start = flat[flat.start].rule
-    if flat.has_conditions or flat.has_limits:
-        why = "conditions on parameters" if flat.has_conditions else "rules with `max_tokens`"
-        message = f"whether every text can be completed was not decided: there are {why}"
+    why = "there are conditions on parameters" if flat.has_conditions else ""
+    why = why or ("there are rules with `max_tokens`" if flat.has_limits else "")
+    why = why or ("lines are indented" if flat.ir.indenter is not None else "")
+    if why:
+        message = f"whether every text can be completed was not decided: {why}"
         yield Diagnostic("grammar-dead-end-undecided", message, start.span, severity="note", help=_ADVICE)
         return
     try:

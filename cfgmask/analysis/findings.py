@@ -81,8 +81,8 @@ def find(
         lambda: dead_ends(flat, sets, Canonical(flat, sets, shortest), is_prefix, effort.n_states),
         lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
     ]
-    # What these find may be what a condition or a limit rules out.
-    is_whole = not flat.has_conditions and not flat.has_limits
+    # What these find may be what a condition, a limit or the indentation rules out.
+    is_whole = not flat.has_conditions and not flat.has_limits and ir.indenter is None
     if is_whole:
         analyses += [
             lambda: cycles(flat, sets),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cfgmask.analysis.flat import Flat
+from cfgmask.analysis.indented import indented
 from cfgmask.analysis.shortest import Piece, Shortest
 from cfgmask.compiler import compile
 from cfgmask.compiler.token_sets import resolve
@@ -111,6 +112,10 @@ class Texts:
 
     def _written(self, compiled: CompiledGrammar, pieces: list[Piece]) -> Text | None:
         """The pieces as a text that the grammar accepts, with ignored text between them where that is needed."""
+        indenter = self._flat.ir.indenter
+        if indenter is not None:
+            newline = indenter.newline.regex
+            pieces = indented(pieces, lambda piece: self._flat.algebra.matches(newline, piece))
         separators = self._separators()
         for everywhere in (False, True) if separators else (False,):
             text = self._joined(compiled.matcher(), pieces, separators, everywhere)

@@ -105,7 +105,7 @@ class _Build:
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []
         self._rules: dict[str, int] = {}
-        self._terminals: dict[tuple[int, int, int, str, tuple[bool | int | None, ...]], int] = {}
+        self._terminals: dict[tuple[int, int, int, str, tuple[bool | int | str | None, ...]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._places = Places([], [], [])
@@ -116,11 +116,14 @@ class _Build:
     def run(self) -> _core.CompiledGrammar:
         ir, builder = self._ir, self._builder
         self._scopes = [_scope(scope, builder, self._regexes) for scope in ir.scopes]
+        if ir.indenter is not None:
+            newline = self._regexes.node(ir.indenter.newline.regex)
+            builder.indenter(newline, self._scopes[ir.indenter.scope], ir.indenter.tab_len)
         for rule in ir.rules:
             self._rules[rule.name] = self._nonterminal(rule)
         for rule in ir.rules:
             self._alternatives(rule)
-        self._refuse_limits_with_conditions()
+        self._refuse_limits_with_context()
         if self._problems:
             raise GrammarError(self._problems)
         start = next(rule for rule in ir.rules if rule.name == ir.start)
@@ -149,7 +152,7 @@ class _Build:
         remember_places(compiled, self._places)
         return compiled
 
-    def _refuse_limits_with_conditions(self) -> None:
+    def _refuse_limits_with_context(self) -> None:
         scopes = [terminal for scope in self._ir.scopes for terminal in scope.ignore]
         written = [expr for rule in self._ir.rules for expr in walk(rule.body) if isinstance(expr, Terminal)]
         limited = [terminal for terminal in written if terminal.max_tokens is not None]
@@ -158,6 +161,9 @@ class _Build:
             message = f"`max_tokens` cannot go together with {conditional[0].name}, which asks what stands around it"
             help = "leave out the limit, or the assertion at the edge of the terminal"
             self._problems.append(Diagnostic("max-tokens-with-edges", message, span=limited[0].span, help=help))
+        if limited and self._ir.indenter is not None:
+            message, help = "`max_tokens` cannot go together with an indenter", "leave out the limit"
+            self._problems.append(Diagnostic("max-tokens-with-indenter", message, span=limited[0].span, help=help))
 
     def _nonterminal(self, rule: Rule) -> int:
         place = self._rule_places[rule.name] = RulePlace(rule.shown_name, rule.span)
@@ -230,11 +236,13 @@ class _Build:
             *_conditions(terminal, self._regexes),
             terminal.max_tokens,
         )
-        key = (self._regexes.node(terminal.regex), scope, terminal.priority, terminal.name, more)
+        regex, priority, name = self._regexes.node(terminal.regex), terminal.priority, terminal.name
+        key = (regex, scope, priority, name, (*more, terminal.role))
         if key not in self._terminals:
-            regex, _, priority, name, _ = key
             self._places.terminals.append(terminal.span)
             made = self._builder.terminal(regex, self._scopes[scope], priority, name, *more)
+            if terminal.role:
+                self._builder.role(made, terminal.role)
             if terminal.suffix is not None:
                 parts = (self._regexes.node(terminal.suffix.body), self._regexes.node(terminal.suffix.end))
                 self._builder.suffix(made, *parts, terminal.suffix.capture or "")
@@ -246,7 +254,11 @@ class _Build:
     def _token_set(self, tokens: TokenSet, scope: int) -> int:
         key = (tokens, scope)
         if key not in self._token_sets:
-            ids = resolve(tokens, self._vocabulary, self._problems)
             self._places.token_sets.append(tokens.span)
-            self._token_sets[key] = self._builder.token_set(ids, self._scopes[scope], tokens.text)
+            self._token_sets[key] = self._new_token_set(tokens, self._scopes[scope])
         return self._token_sets[key]
+
+    def _new_token_set(self, tokens: TokenSet, scope: int) -> int:
+        if tokens.kind in ("indent", "dedent"):
+            return self._builder.indent(tokens.kind == "dedent", scope, tokens.text)
+        return self._builder.token_set(resolve(tokens, self._vocabulary, self._problems), scope, tokens.text)

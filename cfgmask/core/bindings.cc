@@ -449,6 +449,13 @@ Condition parse_condition(const std::vector<PyConditionStep>& steps) {
   return condition;
 }
 
+LineRole parse_role(const std::string& name) {
+  if (name == "newline") return LineRole::kNewline;
+  if (name == "open") return LineRole::kOpen;
+  if (name == "close") return LineRole::kClose;
+  throw nb::value_error("no such role of terminals");
+}
+
 void bind_grammar_builder(nb::module_& m) {
   nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder", docs::GrammarBuilder)
       .def(
@@ -484,6 +491,14 @@ void bind_grammar_builder(nb::module_& m) {
           },
           "name"_a, "opens_set"_a = false, "required"_a = std::vector<std::string>(), "minimum"_a = 0,
           "maximum"_a = nb::none())
+      .def("indent", &GrammarBuilder::indent, "is_dedent"_a, "scope"_a, "name"_a)
+      .def(
+          "role",
+          [](GrammarBuilder& self, uint32_t terminal, const std::string& role) {
+            self.role(terminal, parse_role(role));
+          },
+          "terminal"_a, "role"_a)
+      .def("indenter", &GrammarBuilder::indenter, "newline"_a, "scope"_a, "tab_len"_a)
       .def("mark", &GrammarBuilder::mark, "nonterminal"_a, "capture"_a, "temperature"_a.none())
       .def("suffix", &GrammarBuilder::suffix, "terminal"_a, "body"_a, "end"_a, "capture"_a)
       .def(

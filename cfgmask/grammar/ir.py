@@ -14,6 +14,9 @@ from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.grammar.parameters import Argument, Condition
 from cfgmask.grammar.regex_tree import RegexTree
 
+LineRole: TypeAlias = Literal["", "newline", "open", "close"]
+"""What a lexeme does to indentation: it begins a line, or opens or closes brackets, in which lines do not count."""
+
 _INNER_PREFIX = re.compile(r"^(?:%lark#[0-9]+|@[\w-]+):")
 
 
@@ -42,6 +45,7 @@ class Terminal:
     lazy      its texts are those of `regex` that begin with no other of them. With the lexer "longest", a lexeme ends
               where a lazy terminal is complete, and terminals that are not lazy drop out there. It has no conditions
     max_tokens  how many tokens may have bytes of one lexeme of it; None: any number
+    role      what its lexemes do where the grammar has an indenter
     suffix    what a rule that is this terminal alone leaves out of its capture
 
     Under a condition a terminal never matches the empty text. One with several pairs of conditions is a choice of
@@ -55,6 +59,7 @@ class Terminal:
     closes_set: bool = False
     lazy: bool = False
     max_tokens: int | None = None
+    role: LineRole = ""
     suffix: Suffix | None = None
     before: RegexTree | None = None
     after: RegexTree | None = None
@@ -85,7 +90,8 @@ class TokenSet:
     text     how the grammar spelled it
     end      the end tokens besides
     kind     what other tokens besides: those whose bytes are text ("text"), those of them that have no line break
-             ("paragraph"), or special tokens that are named after images ("image")
+             ("paragraph"), or special tokens that are named after images ("image"). "indent" and "dedent" are no
+             tokens of a vocabulary: they are what the grammar's indenter puts behind a newline
     """
 
     text: str
@@ -93,7 +99,7 @@ class TokenSet:
     ranges: tuple[tuple[int, int], ...] = ()
     negated: bool = False
     end: bool = False
-    kind: Literal["", "text", "paragraph", "image"] = ""
+    kind: Literal["", "text", "paragraph", "image", "indent", "dedent"] = ""
     span: Span | None = field(default=None, compare=False)
 
 
@@ -157,6 +163,20 @@ class Scope:
 
 
 @dataclass(frozen=True)
+class Indenter:
+    """How newlines become indentation, as with Lark's class of that name; docs/semantics.md has the rules.
+
+    newline  the terminal with that role. Inside of brackets its lexemes are ignored text of `scope`
+    scope    that of the rules which are indented
+    tab_len  how many blanks a tab counts for
+    """
+
+    newline: Terminal
+    scope: int = 0
+    tab_len: int = 8
+
+
+@dataclass(frozen=True)
 class Rule:
     """One rule.
 
@@ -189,6 +209,7 @@ class GrammarIR:
     lexer           "longest" or "complete", see docs/semantics.md
     ignore_initial  whether the start rule's scope may skip before the first terminal
     ignore_final    whether it may skip after the last one
+    indenter        what the roles of terminals come to, with the lexer "longest" only; None: nothing
     notes           warnings and annotations that do not stop the grammar from being used
     """
 
@@ -198,4 +219,5 @@ class GrammarIR:
     lexer: Literal["longest", "complete"] = "longest"
     ignore_initial: bool = True
     ignore_final: bool = True
+    indenter: Indenter | None = None
     notes: tuple[Diagnostic, ...] = ()

@@ -65,6 +65,7 @@ class InnerGrammars:
         self.pending: deque[GrammarText] = deque()
         self.rules: list[ir.Rule] = []
         self.scopes: list[ir.Scope] = []
+        self.indenter: ir.Indenter | None = None
         self.places: dict[str, Span] = {}
 
     def open_scope(self, grammar: GrammarText) -> int:
@@ -140,6 +141,9 @@ class InnerGrammars:
             message = f'the lexer of `@{use.name}` is "{given.lexer}", and that of this grammar "{self._lexer}"'
             help = f'write `%cfgmask {{"lexer": "{given.lexer}"}}`' if given.lexer == "complete" else None
             self._problems.error("lark-subgrammar-lexer", message, use.span, help=help)
+        if given.indenter is not None:
+            message = f"the lines of `@{use.name}` are indented, which only those of the outermost grammar can be"
+            self._problems.error("lark-subgrammar-indenter", message, use.span)
         self._problems.extend(given.notes)
         self._include(given, prefix)
 

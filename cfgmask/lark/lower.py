@@ -12,6 +12,7 @@ from cfgmask.grammar.useless import without_useless
 from cfgmask.grammar.walk import walk
 from cfgmask.lark import nodes
 from cfgmask.lark.declared import bind
+from cfgmask.lark.indenter import Indentation, indent_tokens
 from cfgmask.lark.inner import GivenGrammar, GrammarText, InnerGrammars
 from cfgmask.lark.link import link
 from cfgmask.lark.modules import Module, Modules
@@ -58,6 +59,7 @@ def lower_document(
         lexer=options.lexer,
         ignore_initial=options.ignore_initial,
         ignore_final=options.ignore_final,
+        indenter=inner.indenter,
     )
     grammar = without_useless(
         grammar, problems, endless="lark-endless-rule", unused="lark-unused-rule", places=inner.places
@@ -76,6 +78,8 @@ def _lower_text(
     symbols = resolve_names(document, table, text.start, problems)
     inner.places.update({text.prefix + name: place for name, place in symbols.places.items()})
     declared = bind(symbols.declared, text.options.declared, problems)
+    if text.options.indenter is not None:
+        declared |= indent_tokens(*text.options.indenter, symbols, declared, problems)
     literals = TerminalLowering(limits, problems)
     named = literals.define(symbols.terminals)
     one_terminal = OneTerminalLowering(named, literals, limits, problems)
@@ -87,6 +91,10 @@ def _lower_text(
         terminal for ignore in document.ignores for terminal in _ignored(ignore, named, literals, lowering, problems)
     )
     _warn_of_empty_terminals(symbols, named, problems)
+    if text.options.indenter is not None:
+        indentation = Indentation(*text.options.indenter, symbols, named, limits, problems)
+        rules, ignored = [indentation.rule(rule) for rule in rules], indentation.ignored(ignored)
+        inner.indenter = indentation.indenter(scope)
     inner.rules[n_rules:n_rules] = rules
     inner.scopes[scope] = replace(inner.scopes[scope], ignore=ignored, ignore_once=text.options.ignore_once)
 

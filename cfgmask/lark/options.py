@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Related, Span
-from cfgmask.lark import nodes
+from cfgmask.lark import indenter, nodes
+from cfgmask.lark.indenter import IndenterOption
 from cfgmask.lark.problems import Problems
 from cfgmask.suggest import did_you_mean
 
@@ -23,6 +24,7 @@ class GrammarOptions:
     ignore_initial  whether ignored text may stand before the first lexeme
     ignore_final    and after the last one
     ignore_once     whether at most one ignored lexeme stands in a gap
+    indenter        how newlines are indentation, with the place of the option; None: not at all
     declared        special tokens by the name of the declared terminal, each with the place of the option
     """
 
@@ -30,6 +32,7 @@ class GrammarOptions:
     ignore_initial: bool = True
     ignore_final: bool = True
     ignore_once: bool = False
+    indenter: tuple[IndenterOption, Span] | None = None
     declared: Mapping[str, tuple[str, Span]] = field(default_factory=dict)
 
 
@@ -56,6 +59,7 @@ _OURS: dict[str, _Option] = {
     "ignore_initial": _FLAG,
     "ignore_final": _FLAG,
     "ignore_once": _FLAG,
+    "indenter": _Option(indenter.is_indenter, indenter.VALUES),
     "declared": _Option(_is_object_of_texts, 'it is an object, such as {"NAME": "<special>"}'),
 }
 
@@ -78,7 +82,11 @@ def read_options(blocks: Iterable[nodes.Options], problems: Problems) -> Grammar
             reader.read_llguidance(members, block.span)
         else:
             reader.read(members, block.span)
-    return GrammarOptions(**reader.values)
+    options = GrammarOptions(**reader.values)
+    if options.indenter is not None and options.lexer == "complete":
+        message, help = "an indenter needs the longest match", 'leave out `"lexer": "complete"`'
+        problems.error("lark-bad-indenter", message, options.indenter[1], help=help)
+    return options
 
 
 class _Reader:
@@ -114,7 +122,7 @@ class _Reader:
                 if self._is_new(f"declared.{name}", span):
                     self.values.setdefault(key, {})[name] = token, span
         elif self._is_new(key, span):
-            self.values[key] = value
+            self.values[key] = (indenter.read_indenter(value), span) if key == "indenter" else value
 
     def _is_new(self, key: str, span: Span) -> bool:
         first = self._places.setdefault(key, span)

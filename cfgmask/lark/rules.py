@@ -9,6 +9,7 @@ from cfgmask.diagnostics import Related, Span
 from cfgmask.grammar import ir
 from cfgmask.lark import nodes
 from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TEXTS, EXTENSION_TOKENS
+from cfgmask.lark.indenter import IndenterOption
 from cfgmask.lark.inner import GrammarText, InnerGrammars
 from cfgmask.lark.names import Symbols
 from cfgmask.lark.one_terminal import OneTerminalLowering
@@ -140,6 +141,8 @@ class RuleLowering:
         if is_terminal_name(node.text):
             message = f"the declared terminal `{node.text}` is bound to nothing"
             help = f'bind it to a special token: `%cfgmask {{"declared": {{"{node.text}": "<name>"}}}}`'
+            if node.text in (IndenterOption.INDENT_type, IndenterOption.DEDENT_type):
+                help = 'let an indenter write it: `%cfgmask {"indenter": true}`'
         else:
             message, help = f"the declared rule `{node.text}` is not defined", "define it with `%override`"
         related = (Related(declaration.span, "it is declared here"),)

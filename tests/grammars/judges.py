@@ -21,6 +21,8 @@ from itertools import count
 from urllib.parse import urlsplit
 from xml.parsers import expat
 
+from tests.grammars.python_stdlib import in_lark
+
 
 def _arithmetic(text: str) -> None:
     """As Python reads it, where powers are `**`, numbers begin with no zeros, and names are no keywords."""
@@ -166,6 +168,13 @@ def _yaml(text: str) -> None:
         raise ValueError(text) from error
 
 
+def _python(text: str) -> None:
+    """By the same grammar, as Lark reads it."""
+    place = in_lark(text)
+    if place is not None:
+        raise ValueError(f"{text!r} at {place}")
+
+
 JUDGES: dict[str, Callable[[str], None]] = {
     "arithmetic.lark": _arithmetic,
     "csv.lark": _csv,
@@ -173,6 +182,7 @@ JUDGES: dict[str, Callable[[str], None]] = {
     "json.lark": _json,
     "jsonc.lark": _json_with_comments,
     "markdown_table.lark": _markdown_table,
+    "python.lark": _python,
     "sql.lark": _sql,
     "sql_select.lark": _sql,
     "thinking.lark": _thinking,

@@ -21,7 +21,7 @@ _SECTION = re.compile(
 _SPECIAL = {"(nothing)": "", "{NUL}": "\0"}
 
 # These need a hundred errors (test_hostile.py), a link (test_imports.py) and a second grammar (test_inner.py).
-_NOT_IN_TABLE = {"lark-too-many-errors", "lark-import-outside", "lark-subgrammar-lexer"}
+_NOT_IN_TABLE = {"lark-too-many-errors", "lark-import-outside", "lark-subgrammar-lexer", "lark-subgrammar-indenter"}
 
 # What a vocabulary decides, or what grammars that are put together do.
 _WHEN_COMPILED = {"max-tokens-with-edges", "token-unknown", "token-beyond-vocabulary"}

@@ -133,7 +133,8 @@ bool Derivation::descend(const Chart::Lexeme& lexeme) {
   if (item_.gap != Gap::kFresh) return unskip(lexeme);
   const ItemSet& set = parser_.at(chart_.nodes[lexeme.from].items);
   if (lexeme.token != Chart::kNoToken) {
-    for (const auto& edge : set.token_edges) {
+    const bool is_indent = lexeme.token == kIndent || lexeme.token == kDedent;
+    for (const auto& edge : is_indent ? set.indent_edges : set.token_edges) {
       const auto& ids = grammar_.token_sets[edge.token_set].ids;
       if (!std::binary_search(ids.begin(), ids.end(), lexeme.token)) continue;
       const Item after{parser_.rests_[edge.item.rest.value].tail, edge.item.continuation};
@@ -167,8 +168,10 @@ bool Derivation::unskip(const Chart::Lexeme& lexeme) {
   for (const auto& edge : set.edges) {
     if (!edge.is_ignore && goes_on(edge.item)) return true;
   }
-  for (const auto& edge : set.token_edges) {
-    if (goes_on(edge.item)) return true;
+  for (const auto* edges : {&set.token_edges, &set.indent_edges}) {
+    for (const auto& edge : *edges) {
+      if (goes_on(edge.item)) return true;
+    }
   }
   return std::any_of(set.accepts.begin(), set.accepts.end(), goes_on);
 }

@@ -44,6 +44,15 @@ struct Conditions {
   friend auto operator<=>(const Conditions&, const Conditions&) = default;
 };
 
+// What a lexeme does to indentation; see mask/indentation.h.
+enum class LineRole : uint32_t {
+  kNone,
+  kNewline,
+  kSkippedNewline,  // a newline inside of brackets
+  kOpen,            // of brackets
+  kClose,
+};
+
 struct Terminal {
   RegexId regex;          // without the empty text
   bool nullable = false;  // whether the grammar's regex matched the empty text too
@@ -60,12 +69,26 @@ struct Terminal {
   uint32_t max_tokens = kUnbounded;
   std::optional<Suffix> suffix;
   Conditions around;
+  LineRole role = LineRole::kNone;
 };
+
+// What an indenter puts behind a newline: tokens that no vocabulary has.
+inline constexpr uint32_t kIndent = UINT32_MAX - 1;
+inline constexpr uint32_t kDedent = UINT32_MAX - 2;
 
 struct TokenSet {
   std::vector<uint32_t> ids;  // sorted
   uint32_t scope = 0;
   std::string name;
+
+  bool is_indent() const { return !ids.empty() && ids[0] >= kDedent; }
+};
+
+// How newlines become indentation.
+struct Indenter {
+  RegexId newline;     // of the terminals with that role
+  uint32_t scope = 0;  // whose ignored text newlines are inside of brackets
+  uint32_t tab_len = 8;
 };
 
 // What may be skipped before the terminals of one grammar (a %json block has a scope of its own).
@@ -135,10 +158,13 @@ struct Grammar {
   uint32_t start_scope = 0;
   std::vector<RegexId> befores;  // what terminals may ask of the text before them
   bool has_conditions = false;   // some terminal asks something of the text around it
-  bool complete = false;         // lexer: every segmentation instead of the longest match
+  std::optional<Indenter> indenter;
+  bool complete = false;  // lexer: every segmentation instead of the longest match
   bool ignore_initial = true;
   bool ignore_final = true;
 
+  // Whether which lexemes may come, or what they lead to, depends on more than the parser.
+  bool has_context() const { return has_conditions || indenter.has_value(); }
   // The symbol without its argument, if it is a call.
   Symbol skeleton(Symbol symbol) const {
     return symbol.kind() == SymbolKind::kCall

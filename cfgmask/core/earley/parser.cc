@@ -41,9 +41,9 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
       if (!edge.is_ignore)
         suppressed.items.push_back(Item{edge.item.rest, edge.item.continuation, Gap::kSkippedOnce}.packed());
     }
-    for (const auto& edge : set.token_edges) {
+    set.for_each_token_edge([&](const auto& edge) {
       suppressed.items.push_back(Item{edge.item.rest, edge.item.continuation, Gap::kSkippedOnce}.packed());
-    }
+    });
     for (const Item& item : set.accepts) {
       suppressed.items.push_back(Item{item.rest, item.continuation, Gap::kSkippedOnce}.packed());
     }
@@ -54,8 +54,8 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
 size_t Parser::bytes() const {
   return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 +
          continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
-         n_items_ * sizeof(ItemSet::Edge) + scans_.bytes() + tracked_scan_ids_.bytes() + tracked_scans_.bytes() +
-         seen_.bytes() + instances_.bytes() + alternatives_.bytes();
+         n_items_ * sizeof(ItemSet::Edge) + scans_.bytes() + indented_.bytes() + tracked_scan_ids_.bytes() +
+         tracked_scans_.bytes() + seen_.bytes() + instances_.bytes() + alternatives_.bytes();
 }
 
 RestId Parser::rest(Symbol head, RestId tail) {
@@ -163,9 +163,9 @@ void Parser::add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) con
   for (const auto& edge : set.edges) {
     if (!edge.is_ignore && scope_of(edge) == scope) keep(edge.item);
   }
-  for (const auto& edge : set.token_edges) {
+  set.for_each_token_edge([&](const auto& edge) {
     if (grammar_.token_sets[edge.token_set].scope == scope) keep(edge.item);
-  }
+  });
   if (scope == grammar_.start_scope && grammar_.ignore_final) {
     for (const Item& item : set.accepts) keep(item);
   }
@@ -177,7 +177,7 @@ ItemSetId Parser::intern_kernel(Kernel& kernel) {
   // Closed before it is entered: a bound that is crossed leaves no half-made set behind.
   item_set_account_.charge();
   ItemSet set = close(kernel.items);
-  n_items_ += set.edges.size() + set.token_edges.size();
+  n_items_ += set.edges.size() + set.token_edges.size() + set.indent_edges.size();
   sets_.push_back(std::move(set));
   return ItemSetId(kernel_ids_.intern(key).first);
 }
@@ -231,6 +231,22 @@ std::optional<ItemSetId> Parser::scan_token(std::span<const ItemSetId> sets, uin
   }
   if (!taken) return std::nullopt;
   return intern_kernel(kernel);
+}
+
+std::optional<ItemSetId> Parser::scan_indent(ItemSetId set, uint32_t token) {
+  const uint64_t key = (uint64_t{set.value} << 32) | token;
+  if (auto known = indented_.find(key)) return *known == 0 ? std::nullopt : std::optional(ItemSetId(*known - 1));
+  Kernel kernel;
+  bool taken = false;
+  for (const auto& edge : at(set).indent_edges) {
+    if (grammar_.token_sets[edge.token_set].ids[0] != token) continue;
+    taken = true;
+    advance(edge.item, kernel);
+  }
+  std::optional<ItemSetId> to;
+  if (taken) to = intern_kernel(kernel);
+  indented_.insert(key, to ? to->value + 1 : 0);
+  return to;
 }
 
 ItemSetId Parser::unite(std::span<const ItemSetId> sets) {
@@ -328,12 +344,16 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
                                    false,
                                    {at, item.continuation, item.gap},
                                    terminal.around,
-                                   terminal.max_tokens});
+                                   terminal.max_tokens,
+                                   terminal.role});
       return;
     }
-    case SymbolKind::kTokenSet:
-      closing.set.token_edges.push_back({here.head.index(), {at, item.continuation, item.gap}});
+    case SymbolKind::kTokenSet: {
+      ItemSet& set = closing.set;
+      auto& edges = grammar_.token_sets[here.head.index()].is_indent() ? set.indent_edges : set.token_edges;
+      edges.push_back({here.head.index(), {at, item.continuation, item.gap}});
       return;
+    }
     case SymbolKind::kNonterminal:
       call(here.head.index(), here.tail, {at, item.continuation, item.gap}, closing);
       return;
@@ -498,10 +518,10 @@ void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& cl
 void Parser::add_ignores(ItemSet& set) const {
   std::vector<bool> may_skip(grammar_.scopes.size(), false);
   auto see = [&](uint32_t scope, const Item& item) {
-    if (item.gap != Gap::kSkippedOnce && !grammar_.scopes[scope].ignored.empty()) may_skip[scope] = true;
+    if (item.gap != Gap::kSkippedOnce) may_skip[scope] = true;
   };
   for (const auto& edge : set.edges) see(scope_of(edge), edge.item);
-  for (const auto& edge : set.token_edges) see(grammar_.token_sets[edge.token_set].scope, edge.item);
+  set.for_each_token_edge([&](const auto& edge) { see(grammar_.token_sets[edge.token_set].scope, edge.item); });
   if (grammar_.ignore_final) {
     for (const Item& item : set.accepts) see(grammar_.start_scope, item);
   }
@@ -509,6 +529,10 @@ void Parser::add_ignores(ItemSet& set) const {
     if (!may_skip[scope]) continue;
     for (const Scope::Ignored& ignored : grammar_.scopes[scope].ignored) {
       set.edges.push_back({ignored.regex, 0, scope, true, {}, ignored.around});
+    }
+    if (grammar_.indenter && grammar_.indenter->scope == scope) {
+      const RegexId newline = grammar_.indenter->newline;
+      set.edges.push_back({newline, 0, scope, true, {}, {}, kUnbounded, LineRole::kSkippedNewline});
     }
   }
 }
@@ -530,24 +554,26 @@ void Parser::end_at_lazy(ItemSet& set) {
   std::erase_if(set.edges, [&](const auto& edge) { return regexes_.is_empty(edge.regex); });
 }
 
-// Edges of equal regex, priority, conditions and limit are one slot, in an order that depends on the regexes alone, so
-// that equal sets of live regexes are one lexer state whatever the grammar around them.
+// Edges of equal regex, priority, conditions, limit and role are one slot, in an order that depends on the regexes
+// alone, so that equal sets of live regexes are one lexer state whatever the grammar around them.
 void Parser::make_slots(ItemSet& set) {
   auto key = [](const ItemSet::Edge& e) {
-    return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.is_ignore, e.source, e.item.packed());
+    return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.role, e.is_ignore, e.source, e.item.packed());
   };
   auto less = [&](const auto& a, const auto& b) { return key(a) < key(b); };
   auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
   std::sort(set.edges.begin(), set.edges.end(), less);
   set.edges.erase(std::unique(set.edges.begin(), set.edges.end(), same), set.edges.end());
-  auto slot = [](const ItemSet::Edge& e) { return std::tuple(e.regex, e.priority, e.around, e.max_tokens); };
+  auto slot = [](const ItemSet::Edge& e) { return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.role); };
   std::vector<RegexId> terminals;
   std::vector<uint32_t> limits;
   for (uint32_t i = 0; i < set.edges.size(); ++i) {
     const ItemSet::Edge& edge = set.edges[i];
     if (i == 0 || slot(set.edges[i - 1]) != slot(edge)) {
-      set.slots.push_back({i, i, edge.priority, edge.around});
+      if (edge.role == LineRole::kNewline) set.newline_slot = static_cast<uint32_t>(set.slots.size());
+      set.slots.push_back({i, i, edge.priority, edge.around, edge.role});
       set.asks_before = set.asks_before || edge.around.before != kNoCondition;
+      set.asks_lines = set.asks_lines || (edge.role != LineRole::kNone && edge.role != LineRole::kOpen);
       terminals.push_back(edge.regex);
       limits.push_back(edge.max_tokens);
     }

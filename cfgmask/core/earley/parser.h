@@ -69,6 +69,8 @@ struct Item {
   }
 };
 
+inline constexpr uint32_t kNoSlot = UINT32_MAX;
+
 // The set of items after some input, closed under prediction. Immutable.
 struct ItemSet {
   // An item that goes on with a terminal, or a scope that may skip.
@@ -80,6 +82,7 @@ struct ItemSet {
     Item item;
     Conditions around;
     uint32_t max_tokens = kUnbounded;
+    LineRole role = LineRole::kNone;
   };
   struct TokenEdge {
     uint32_t token_set;
@@ -90,17 +93,27 @@ struct ItemSet {
     uint32_t last_edge;
     int32_t priority;
     Conditions around;
+    LineRole role;
   };
 
   std::vector<Edge> edges;  // grouped by slot
   std::vector<Slot> slots;
   std::vector<TokenEdge> token_edges;
-  std::vector<Item> accepts;  // the items that stand for the end of the start symbol, if it may be here
-  LexerStateId start;         // the lexer's state before the next lexeme, if every condition on what is before it holds
-  bool asks_before = false;   // there is such a condition
-  bool tracks = false;        // a distinct terminal may come: the text of the next lexeme counts
+  std::vector<TokenEdge> indent_edges;  // for what an indenter puts behind a newline
+  std::vector<Item> accepts;            // the items that stand for the end of the start symbol, if it may be here
+  LexerStateId start;        // the lexer's state before the next lexeme, if every condition on what is before it holds
+  bool asks_before = false;  // there is such a condition
+  bool asks_lines = false;   // some slot has a role that brackets forbid, or their absence
+  uint32_t newline_slot = kNoSlot;
+  bool tracks = false;  // a distinct terminal may come: the text of the next lexeme counts
 
   bool accepting() const { return !accepts.empty(); }
+  // Calls f(edge) for token_edges and indent_edges.
+  template <class F>
+  void for_each_token_edge(F f) const {
+    for (const auto& edge : token_edges) f(edge);
+    for (const auto& edge : indent_edges) f(edge);
+  }
 };
 
 class Parser {
@@ -116,6 +129,8 @@ class Parser {
   ItemSetId scan(ItemSetId set, SlotSetId matched, TextId text = SeenValues::no_text());
   // After a token taken by id in any of these sets; nullopt if none takes it.
   std::optional<ItemSetId> scan_token(std::span<const ItemSetId> sets, uint32_t token);
+  // After what an indenter puts behind a newline, kIndent or kDedent; nullopt if no item takes it. Remembered.
+  std::optional<ItemSetId> scan_indent(ItemSetId set, uint32_t token);
   // The union of item sets reached at one position.
   ItemSetId unite(std::span<const ItemSetId> sets);
 
@@ -264,6 +279,7 @@ class Parser {
   Interner kernel_ids_;
   ChunkedVector<ItemSet> sets_;
   HashTable scans_;
+  HashTable indented_;         // (set, token) -> set + 1, 0 for none
   Interner tracked_scan_ids_;  // words (set, slots, text)
   ChunkedVector<ItemSetId> tracked_scans_;
   size_t n_items_ = 0;

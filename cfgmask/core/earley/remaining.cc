@@ -73,7 +73,7 @@ uint32_t Remaining::of(Symbol symbol) const {
     case SymbolKind::kNonterminal:
       return nonterminals_[parser_.instances_.origin(symbol.index())];
     case SymbolKind::kTokenSet:
-      return 1;
+      return grammar_.token_sets[symbol.index()].is_indent() ? 0 : 1;
     case SymbolKind::kRepeat: {
       const Words r = parser_.repeat_ids_.at(symbol.index());
       return multiply_lengths(of(Symbol{r[0]}), r[1]);
@@ -155,8 +155,10 @@ Remaining::Ends Remaining::compute_ends(const ItemSet& set) {
     out.at_boundary = std::min(out.at_boundary, length);
   };
   if (set.accepting()) see(grammar_.start_scope, 0);
-  for (const auto& edge : set.token_edges)
-    see(grammar_.token_sets[edge.token_set].scope, add_lengths(1, tail(edge.item)));
+  set.for_each_token_edge([&](const auto& edge) {
+    const TokenSet& tokens = grammar_.token_sets[edge.token_set];
+    see(tokens.scope, add_lengths(tokens.is_indent() ? 0 : 1, tail(edge.item)));
+  });
   for (const auto& edge : set.edges) {
     if (!edge.is_ignore) see(parser_.scope_of(edge), add_lengths(lengths_.of(edge.regex), tail(edge.item)));
   }

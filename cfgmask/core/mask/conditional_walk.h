@@ -1,6 +1,6 @@
-// Masks where terminals have conditions on the text around them (lexer: longest).
+// Masks where terminals have conditions on the text around them, or lines are indented (lexer: longest).
 //
-// A lexer table knows no conditions: they decide which terminals begin, and whether a lexeme may end where it does. So
+// A lexer table knows neither: they decide which terminals begin, and whether a lexeme may end where it does. So
 // the trie is walked with the stepper, and only what stays inside of a lexeme is answered by whole segments.
 #pragma once
 
@@ -39,7 +39,9 @@ class ConditionalWalk {
   void walk(const Part& part, const Segment& segment);
   uint32_t visit(uint32_t node, const Segment& segment);
   bool takes_all(Configuration at, const Segment& segment) {
-    return stepper_.is_inside(at) && answers_.takes_all(at.lexer, segment);
+    if (!stepper_.is_inside(at)) return false;
+    if (!stepper_.counts_lines(at)) return answers_.takes_all(at.lexer, segment);
+    return !segment.ascii.has('\n') && answers_.keeps(at.lexer, segment);
   }
   void keep(uint32_t first, uint32_t last);
 

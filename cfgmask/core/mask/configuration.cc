@@ -1,22 +1,30 @@
 #include "mask/configuration.h"
 
 #include <algorithm>
+#include <map>
 
 namespace cfgmask {
 
-// The lexer's state with only the terminals whose condition on what stands before them holds.
+// The lexer's state with only the terminals that may begin here.
 LexerStateId Stepper::lexer_start(Boundary at) {
-  const uint64_t key = (uint64_t{at.items.value} << 32) | surroundings_.holding(at.around).value;
+  const uint64_t context =
+      2 * uint64_t{surroundings_.holding(at.around).value} + (indentation_.in_brackets(at.indentation) ? 1 : 0);
+  const uint64_t key = (uint64_t{at.items.value} << 32) | context;
   if (auto known = starts_.find(key)) return LexerStateId(*known);
   const ItemSet& set = parser_.at(at.items);
   std::vector<uint32_t> holding;
   for (uint32_t slot = 0; slot < set.slots.size(); ++slot) {
-    const uint32_t before = set.slots[slot].around.before;
-    if (before == kNoCondition || surroundings_.holds(at.around, before)) holding.push_back(slot);
+    if (may_begin(set.slots[slot], at) && indentation_.may_stand(set.slots[slot].role, at.indentation))
+      holding.push_back(slot);
   }
   const LexerStateId start = lexer_.start(set.start, holding);
   starts_.insert(key, start.value);
   return start;
+}
+
+// Whether the condition on what stands before it holds.
+bool Stepper::may_begin(const ItemSet::Slot& slot, Boundary at) const {
+  return slot.around.before == kNoCondition || surroundings_.holds(at.around, slot.around.before);
 }
 
 // Whether some byte can be taken; unlike Lexer::can_continue, exactly.
@@ -28,10 +36,57 @@ bool Stepper::goes_on(LexerStateId state) {
   return false;
 }
 
+// ---- indentation
+
+bool Stepper::has_newline(ItemSetId items, LexerStateId lexer) const {
+  const uint32_t slot = parser_.at(items).newline_slot;
+  const Words live = lexer_.residuals(lexer);
+  for (size_t i = 0; i < live.size(); i += 2) {
+    if (live[i] == slot) return true;
+  }
+  return false;
+}
+
+// The lexer takes b, which leads it to `next`.
+IndentationId Stepper::line_after(Configuration at, LexerStateId next, unsigned b) {
+  if (indentation_.in_brackets(at.indentation)) return at.indentation;
+  return has_newline(at.items, next) ? indentation_.longer(at.indentation, b)
+                                     : indentation_.without_width(at.indentation);
+}
+
+// Whether a lexeme that can be nothing but a newline may still begin a line that fits.
+bool Stepper::may_fit(Configuration at) {
+  const uint32_t newline = parser_.at(at.items).newline_slot;
+  const Words live = lexer_.residuals(at.lexer);
+  if (live.size() != 2 || live[0] != newline) return true;
+  const ItemSetId after = parser_.scan(at.items, lexer_.slot_set(newline));
+  return indentation_.may_fit(after, RegexId(live[1]), at.indentation);
+}
+
+// Lexemes of different roles have different futures.
+void Stepper::end_by_role(Configuration at, Words matched, SurroundingsId around, std::vector<Ended>& ended) {
+  const ItemSet& set = parser_.at(at.items);
+  auto end = [&](LineRole role, SlotSetId slots) {
+    const ItemSetId scanned = parser_.scan(at.items, slots, at.text);
+    const auto to = indentation_.end_lexeme(role, scanned, at.indentation);
+    if (to) ended.push_back({slots, {to->items, around, to->indentation}, scanned, to->token, to->n_tokens});
+  };
+  const LineRole first = set.slots[matched[0]].role;
+  if (std::all_of(matched.begin(), matched.end(), [&](uint32_t slot) { return set.slots[slot].role == first; }))
+    return end(first, lexer_.slot_set(matched));
+  int32_t best = INT32_MIN;
+  for (uint32_t slot : matched) best = std::max(best, set.slots[slot].priority);
+  std::map<LineRole, std::vector<uint32_t>> by_role;
+  for (uint32_t slot : matched) {
+    if (set.slots[slot].priority == best) by_role[set.slots[slot].role].push_back(slot);
+  }
+  for (const auto& [role, slots] : by_role) end(role, lexer_.slot_set(Words(slots)));
+}
+
 // ---- lexer: longest
 
 void Stepper::longest(Configuration at, unsigned b, std::vector<Configuration>& out) {
-  if (!has_conditions_) {
+  if (!has_context_) {
     if (auto next = longest(at, b)) out.push_back(*next);
     return;
   }
@@ -56,7 +111,9 @@ std::vector<Ended> Stepper::end_lexeme(Configuration at) {
   const Words slots = lexer_.slots(matched);
   const auto asks_nothing = [&](uint32_t slot) { return set.slots[slot].around.after == RegexStore::all(); };
   if (!std::all_of(slots.begin(), slots.end(), asks_nothing)) return end_by_conditions(at, slots);
-  return {{matched, {parser_.scan(at.items, matched, at.text), at.around}}};
+  std::vector<Ended> ended;
+  end_by_role(at, slots, at.around, ended);
+  return ended;
 }
 
 // What follows decides which terminals the lexeme is. There is one boundary for each way in which their conditions may
@@ -90,8 +147,7 @@ std::vector<Ended> Stepper::end_by_conditions(Configuration at, Words matched) {
   for (Outcome& outcome : outcomes) {
     if (outcome.slots.empty()) continue;
     std::sort(outcome.slots.begin(), outcome.slots.end());
-    const SlotSetId slots = lexer_.slot_set(Words(outcome.slots));
-    ended.push_back({slots, {parser_.scan(at.items, slots, at.text), outcome.around}});
+    end_by_role(at, outcome.slots, outcome.around, ended);
   }
   return ended;
 }
@@ -112,16 +168,19 @@ std::optional<Configuration> Stepper::complete(Configuration at, unsigned b, std
   const TextId text = longer(at.text, b);
   const SlotSetId matched = lexer_.matched(next);
   if (matched != Lexer::no_slots() && !has_conditions_) {
-    ended.push_back({matched, {parser_.scan(at.items, matched, text), *around}});
+    const ItemSetId to = parser_.scan(at.items, matched, text);
+    ended.push_back({matched, {to, *around, at.indentation}, to});
   } else {
     for (uint32_t slot : lexer_.slots(matched)) {
       const auto demanded = surroundings_.demand(*around, parser_.at(at.items).slots[slot].around.after);
       const SlotSetId alone = lexer_.slot_set(slot);
-      if (demanded) ended.push_back({alone, {parser_.scan(at.items, alone, text), *demanded}});
+      if (!demanded) continue;
+      const ItemSetId to = parser_.scan(at.items, alone, text);
+      ended.push_back({alone, {to, *demanded, at.indentation}, to});
     }
   }
   if (!lexer_.can_continue(next)) return std::nullopt;
-  return Configuration{at.items, next, text, *around};
+  return Configuration{at.items, next, text, *around, at.indentation};
 }
 
 std::vector<Configuration> Stepper::step_complete(std::span<const Configuration> all, unsigned b) {
@@ -135,7 +194,7 @@ std::vector<Configuration> Stepper::step_complete(std::span<const Configuration>
     std::vector<ItemSetId> sets;
     const SurroundingsId around = ended[i].to.around;
     for (; i < ended.size() && ended[i].to.around == around; ++i) sets.push_back(ended[i].to.items);
-    out.push_back(at_boundary({parser_.unite(sets), around}));
+    out.push_back(at_boundary({parser_.unite(sets), around, Indentation::start()}));
   }
   return out;
 }
@@ -144,7 +203,7 @@ std::vector<Configuration> Stepper::step_complete(std::span<const Configuration>
 
 void Stepper::ends(Configuration at, std::vector<Boundary>& out) {
   if (lexer_.is_boundary(at.lexer)) {
-    out.push_back({at.items, at.around});
+    out.push_back({at.items, at.around, at.indentation});
   } else if (!complete_) {
     for (const Ended& ended : end_lexeme(at)) out.push_back(ended.to);
   }
@@ -152,7 +211,8 @@ void Stepper::ends(Configuration at, std::vector<Boundary>& out) {
 
 bool Stepper::is_open(Configuration at, uint32_t bytes_ahead) {
   if (bytes_ahead == 0 || is_settled(at)) return true;
-  const uint32_t words[] = {at.items.value, at.lexer.value, at.text.value, at.around.value, bytes_ahead};
+  const uint32_t words[] = {at.items.value,  at.lexer.value,       at.text.value,
+                            at.around.value, at.indentation.value, bytes_ahead};
   if (auto known = open_ids_.find(words)) return open_[*known];
   const bool open = goes_further(at, bytes_ahead);
   open_ids_.intern(words);
@@ -162,7 +222,11 @@ bool Stepper::is_open(Configuration at, uint32_t bytes_ahead) {
 
 bool Stepper::is_settled(Configuration at) {
   if (surroundings_.is_pending(at.around)) return false;
-  return lexer_.is_boundary(at.lexer) ? at.lexer == parser_.at(at.items).start : goes_on(at.lexer);
+  if (!lexer_.is_boundary(at.lexer)) return goes_on(at.lexer);
+  const ItemSet& set = parser_.at(at.items);
+  const Boundary boundary{at.items, at.around, at.indentation};
+  return !set.asks_before || std::all_of(set.slots.begin(), set.slots.end(),
+                                         [&](const ItemSet::Slot& slot) { return may_begin(slot, boundary); });
 }
 
 bool Stepper::goes_further(Configuration at, uint32_t bytes_ahead) {

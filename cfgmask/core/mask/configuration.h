@@ -8,6 +8,7 @@
 
 #include "earley/parser.h"
 #include "lexer/lexer.h"
+#include "mask/indentation.h"
 #include "mask/surroundings.h"
 
 namespace cfgmask {
@@ -17,6 +18,7 @@ struct Configuration {
   LexerStateId lexer;
   TextId text;  // of the lexeme so far, where its value will count
   SurroundingsId around;
+  IndentationId indentation;
   friend auto operator<=>(const Configuration&, const Configuration&) = default;
 };
 
@@ -24,6 +26,7 @@ struct Configuration {
 struct Boundary {
   ItemSetId items;
   SurroundingsId around;
+  IndentationId indentation;
   friend auto operator<=>(const Boundary&, const Boundary&) = default;
 };
 
@@ -31,45 +34,54 @@ struct Boundary {
 struct Ended {
   SlotSetId matched;
   Boundary to;
+  // What an indenter put behind it, and where the parser was before that.
+  ItemSetId scanned;
+  uint32_t token = kIndent;
+  uint32_t n_tokens = 0;
 };
 
 // The steps of a configuration, by the rules of docs/semantics.md. One place for both lexer modes.
 class Stepper {
  public:
-  Stepper(const Grammar& grammar, Parser& parser, RegexStore& regexes, Lexer& lexer, Surroundings& surroundings)
+  Stepper(const Grammar& grammar, Parser& parser, RegexStore& regexes, Lexer& lexer, Surroundings& surroundings,
+          Indentation& indentation)
       : has_conditions_(grammar.has_conditions),
+        has_context_(grammar.has_context()),
+        has_indenter_(grammar.indenter.has_value()),
         complete_(grammar.complete),
         parser_(parser),
         regexes_(regexes),
         lexer_(lexer),
-        surroundings_(surroundings) {}
+        surroundings_(surroundings),
+        indentation_(indentation) {}
 
   Configuration at_boundary(Boundary at) {
     const ItemSet& set = parser_.at(at.items);
-    const LexerStateId start = set.asks_before ? lexer_start(at) : set.start;
-    return {at.items, start, set.tracks ? SeenValues::empty_text() : SeenValues::no_text(), at.around};
+    const LexerStateId start = set.asks_before || set.asks_lines ? lexer_start(at) : set.start;
+    const TextId text = set.tracks ? SeenValues::empty_text() : SeenValues::no_text();
+    return {at.items, start, text, at.around, at.indentation};
   }
   // The text of a lexeme after one more byte.
   TextId longer(TextId text, unsigned b) {
     return text == SeenValues::no_text() ? text : parser_.seen_values().append(text, b);
   }
 
-  // lexer: longest, of a grammar without conditions. The only successor, if there is one. A lexeme that cannot go on is
+  // lexer: longest, of a grammar without context. The only successor, if there is one. A lexeme that cannot go on is
   // finished at once, so that a text has one configuration whether or not a byte follows it.
   std::optional<Configuration> longest(Configuration at, unsigned b) {
     LexerStateId next = lexer_.next(at.lexer, b);
     if (next == Lexer::dead()) {
       const SlotSetId matched = lexer_.matched(at.lexer);
       if (matched == Lexer::no_slots()) return std::nullopt;
-      at = at_boundary({parser_.scan(at.items, matched, at.text), at.around});
+      at = at_boundary({parser_.scan(at.items, matched, at.text), at.around, at.indentation});
       next = lexer_.next(at.lexer, b);
       if (next == Lexer::dead()) return std::nullopt;
     }
     const TextId text = longer(at.text, b);
     if (!lexer_.can_continue(next)) {
-      return at_boundary({parser_.scan(at.items, lexer_.matched(next), text), at.around});
+      return at_boundary({parser_.scan(at.items, lexer_.matched(next), text), at.around, at.indentation});
     }
-    return Configuration{at.items, next, text, at.around};
+    return Configuration{at.items, next, text, at.around, at.indentation};
   }
 
   // lexer: longest, of any grammar: appends the successors that are open.
@@ -87,7 +99,7 @@ class Stepper {
   void end_token(Configuration at, End end, Out out) {
     const LexerStateId next = lexer_.end_token(at.lexer);
     if (next == Lexer::dead()) return;
-    const Configuration after{at.items, next, at.text, at.around};
+    const Configuration after{at.items, next, at.text, at.around, at.indentation};
     if (next == at.lexer || lexer_.can_continue(next)) return out(after, std::nullopt);
     if (complete_) return;
     for (const Ended& ended : end_lexeme(after)) out(at_boundary(ended.to), end(after, ended));
@@ -106,18 +118,33 @@ class Stepper {
 
   // Whether conditions leave a way on, as far as the next character can tell; true without conditions.
   bool is_open(Configuration at) { return !has_conditions_ || is_open(at, kBytesAhead); }
-  // Whether no condition says anything about what comes inside of the lexeme.
+  // Whether nothing around it says anything about what comes inside of the lexeme but for line feeds.
   bool is_inside(Configuration at) const {
-    return !lexer_.is_boundary(at.lexer) && !surroundings_.is_pending(at.around);
+    return !lexer_.is_boundary(at.lexer) && !surroundings_.is_pending(at.around) &&
+           !indentation_.has_width(at.indentation);
+  }
+  // Whether line feeds inside of the lexeme count.
+  bool counts_lines(Configuration at) const {
+    return has_indenter_ && !indentation_.in_brackets(at.indentation) && has_newline(at.items, at.lexer);
   }
   size_t bytes() const { return starts_.bytes() + open_ids_.bytes() + open_.bytes(); }
-  bool may_end(Boundary at) const { return parser_.at(at.items).accepting() && surroundings_.may_end(at.around); }
+  bool may_end(Boundary at) {
+    const auto ended = end_text(at);
+    return ended && parser_.at(ended->items).accepting() && surroundings_.may_end(at.around);
+  }
+  // What an indenter puts at the end of the text.
+  std::optional<Indentation::Ended> end_text(Boundary at) { return indentation_.end_text(at.items, at.indentation); }
 
  private:
   // A character has no more.
   static constexpr uint32_t kBytesAhead = 4;
 
   LexerStateId lexer_start(Boundary at);
+  bool may_begin(const ItemSet::Slot& slot, Boundary at) const;
+  bool has_newline(ItemSetId items, LexerStateId lexer) const;
+  IndentationId line_after(Configuration at, LexerStateId next, unsigned b);
+  bool may_fit(Configuration at);
+  void end_by_role(Configuration at, Words matched, SurroundingsId around, std::vector<Ended>& ended);
   bool goes_on(LexerStateId state);
   template <class Place, class End, class Out>
   void step_longest(Configuration at, Place place, unsigned b, End end, Out out);
@@ -131,12 +158,15 @@ class Stepper {
   bool goes_further(Configuration at, uint32_t bytes_ahead);
 
   bool has_conditions_;
+  bool has_context_;
+  bool has_indenter_;
   bool complete_;
   Parser& parser_;
   RegexStore& regexes_;
   Lexer& lexer_;
   Surroundings& surroundings_;
-  HashTable starts_;   // (item set, conditions that hold) -> lexer state
+  Indentation& indentation_;
+  HashTable starts_;   // (item set, conditions that hold, brackets) -> lexer state
   Interner open_ids_;  // words of a configuration and how far to look
   ChunkedVector<bool> open_;
 };
@@ -165,8 +195,12 @@ template <class Place, class End, class Out>
 void Stepper::take(Configuration at, Place place, LexerStateId next, unsigned b, End end, Out out) {
   const auto around = has_conditions_ ? surroundings_.next(at.around, b) : at.around;
   if (!around) return;
-  const Configuration inside{at.items, next, longer(at.text, b), *around};
-  if (has_conditions_ ? goes_on(next) : lexer_.can_continue(next)) return out(inside, place);
+  const IndentationId indentation = has_indenter_ ? line_after(at, next, b) : at.indentation;
+  const Configuration inside{at.items, next, longer(at.text, b), *around, indentation};
+  if (has_context_ ? goes_on(next) : lexer_.can_continue(next)) {
+    if (!has_indenter_ || may_fit(inside)) out(inside, place);
+    return;
+  }
   for (const Ended& ended : end_lexeme(inside)) out(at_boundary(ended.to), end(place, inside, ended, true));
 }
 

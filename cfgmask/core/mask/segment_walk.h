@@ -23,6 +23,10 @@ class SegmentAnswers {
   SegmentAnswers(const Trie& trie, RegexStore& regexes, Lexer& lexer) : trie_(trie), regexes_(regexes), lexer_(lexer) {}
 
   bool takes_all(LexerStateId state, const Segment& segment);
+  // The same, and to the same state. Not remembered.
+  bool keeps(LexerStateId state, const Segment& segment) {
+    return !lexer_.is_limited(state) && stays(lexer_, state, segment);
+  }
   void clear() { known_ = HashTable(); }
   size_t bytes() const { return known_.bytes(); }
 

@@ -30,7 +30,8 @@ class BudgetMasks::Walk {
   template <class F>
   void run(F f) {
     const auto all = grammar_.configurations(state_);
-    if (all.size() == 1 && !grammar_.grammar_.complete && !grammar_.has_token_limits()) {
+    const bool is_alone = all.size() == 1 && !grammar_.grammar_.complete && !grammar_.grammar_.has_context();
+    if (is_alone && !grammar_.has_token_limits()) {
       walk(all[0], [&](const Configuration& at, unsigned b) { return grammar_.stepper_.longest(at, b); }, f);
     } else {
       walk(state_, [&](StateId at, unsigned b) { return grammar_.step(at, b); }, f);
@@ -197,7 +198,7 @@ uint32_t BudgetMasks::number(const Configuration& at) {
 uint32_t BudgetMasks::compute_enough(StateId state) {
   const auto all = grammar_.configurations(state);
   const Grammar& grammar = grammar_.grammar_;
-  if (all.size() > 1 || grammar.complete || grammar.has_conditions || grammar_.expects_token_set(state))
+  if (all.size() > 1 || grammar.complete || grammar.has_context() || grammar_.expects_token_set(state))
     return kNoLength;
   if (is_guess(state)) return guess_enough(state);
   const uint32_t in_lexeme = enough_in_lexeme(all[0]);
@@ -243,7 +244,7 @@ std::optional<BudgetMasks::InStrings> BudgetMasks::enough_in_strings(const Confi
       if ((chosen >> i) & 1) matched.push_back(slots[i]);
     }
     const ItemSetId after = grammar_.parser_.scan(at.items, store.lexer.slot_set(matched));
-    out.tokens = std::max(out.tokens, number(grammar_.stepper_.at_boundary({after, at.around})));
+    out.tokens = std::max(out.tokens, number(grammar_.stepper_.at_boundary({after, at.around, at.indentation})));
   }
   out.tokens = add_lengths(out.tokens, farthest);
   return out;
@@ -269,16 +270,16 @@ uint32_t BudgetMasks::search_lexeme(const Configuration& from, const ByteSet& kn
       seen.insert(next.value, 0);
       if (!store.lexer.can_continue(next)) {
         const auto after = grammar_.parser_.scan(from.items, store.lexer.matched(next));
-        most = std::max(most, number(grammar_.stepper_.at_boundary({after, from.around})));
+        most = std::max(most, number(grammar_.stepper_.at_boundary({after, from.around, from.indentation})));
       } else {
-        most = std::max(most, number({from.items, next, from.text, from.around}));
+        most = std::max(most, number({from.items, next, from.text, from.around, from.indentation}));
         residuals.push_back(next);
       }
     }
   }
   if (most == kNoLength) residuals.resize(1);
   for (LexerStateId residual : residuals) {
-    const StateId state = grammar_.intern({{from.items, residual, from.text, from.around}});
+    const StateId state = grammar_.intern({{from.items, residual, from.text, from.around, from.indentation}});
     if (!enough_inside_.find(state.value)) enough_inside_.insert(state.value, most);
   }
   return most;
@@ -305,7 +306,7 @@ uint32_t BudgetMasks::enough_at_exits(const Configuration& at) {
   std::vector<Frame> stack;
   table->for_each_exit([&](const LexerTable::Exit& exit) {
     const Configuration boundary =
-        grammar_.stepper_.at_boundary({grammar_.parser_.scan(at.items, exit.matched), at.around});
+        grammar_.stepper_.at_boundary({grammar_.parser_.scan(at.items, exit.matched), at.around, at.indentation});
     const ByteSet& first = grammar_.store_->lexer.first(boundary.lexer);
     for (uint32_t top = exit.first; top < exit.last; top = trie.end(top)) {
       if (!first.has(trie.byte(top))) continue;

@@ -48,7 +48,10 @@ class ChartBuilder {
   std::pair<uint32_t, Item> last() {
     for (const Reading& reading : readings_) {
       for (const End& end : ends(reading)) {
-        if (stepper_.may_end(end.at)) return {end.node, parser_.at(end.at.items).accepts[0]};
+        if (!stepper_.may_end(end.at)) continue;
+        const auto ended = *stepper_.end_text(end.at);
+        const uint32_t node = add_indents(end.node, ended.token, ended.n_tokens);
+        return {node, parser_.at(ended.items).accepts[0]};
       }
     }
     return {readings_[0].node, live_item(readings_[0].at)};
@@ -74,6 +77,19 @@ class ChartBuilder {
     return static_cast<uint32_t>(chart_.nodes.size() - 1);
   }
 
+  // After a lexeme, and what an indenter put behind it.
+  uint32_t add_ended(uint32_t node, const Ended& ended, size_t position, TextId text) {
+    return add_indents(add_node(ended.scanned, position, {{node, ended.matched, text}}), ended.token, ended.n_tokens);
+  }
+
+  uint32_t add_indents(uint32_t node, uint32_t token, uint32_t n_tokens) {
+    for (; n_tokens > 0; --n_tokens) {
+      const ItemSetId items = *parser_.scan_indent(chart_.nodes[node].items, token);
+      node = add_node(items, chart_.nodes[node].position, {{node, Lexer::no_slots(), SeenValues::no_text(), token}});
+    }
+    return node;
+  }
+
   void take_byte(unsigned b) {
     std::vector<Reading> next;
     if (complete_) {
@@ -92,7 +108,7 @@ class ChartBuilder {
       stepper_.end_token(
           reading.at,
           [&](const Configuration& lexeme, const Ended& ended) {
-            return add_node(ended.to.items, position_, {{reading.node, ended.matched, lexeme.text}});
+            return add_ended(reading.node, ended, position_, lexeme.text);
           },
           [&](const Configuration& to, std::optional<uint32_t> node) {
             next.push_back({to, node.value_or(reading.node)});
@@ -106,7 +122,7 @@ class ChartBuilder {
     stepper_.longest(
         reading.at, reading.node, b,
         [&](uint32_t node, const Configuration& lexeme, const Ended& ended, bool with_byte) {
-          return add_node(ended.to.items, position_ + (with_byte ? 1 : 0), {{node, ended.matched, lexeme.text}});
+          return add_ended(node, ended, position_ + (with_byte ? 1 : 0), lexeme.text);
         },
         [&](const Configuration& to, uint32_t node) { next.push_back({to, node}); });
   }
@@ -124,25 +140,26 @@ class ChartBuilder {
     }
     for (auto& [around, lexemes] : united) {
       const ItemSetId items = parser_.unite(lexemes.sets);
-      const Configuration at = stepper_.at_boundary({items, around});
+      const Configuration at = stepper_.at_boundary({items, around, Indentation::start()});
       next.push_back({at, add_node(items, position_ + 1, std::move(lexemes.incoming))});
     }
     std::erase_if(next, [&](const Reading& reading) { return !stepper_.is_open(reading.at); });
   }
 
   std::vector<Reading> read_by_id(TokenId token, size_t length) {
-    std::map<SurroundingsId, United> united;
+    std::map<std::pair<SurroundingsId, IndentationId>, United> united;
     for (const Reading& reading : readings_) {
       for (const End& end : ends(reading)) {
-        united[end.at.around].sets.push_back(end.at.items);
-        united[end.at.around].incoming.push_back({end.node, Lexer::no_slots(), SeenValues::no_text(), token});
+        United& before = united[{end.at.around, end.at.indentation}];
+        before.sets.push_back(end.at.items);
+        before.incoming.push_back({end.node, Lexer::no_slots(), SeenValues::no_text(), token});
       }
     }
     std::vector<Reading> found;
-    for (auto& [around, before] : united) {
+    for (auto& [registers, before] : united) {
       const auto items = parser_.scan_token(before.sets, token);
       if (!items) continue;
-      const Configuration at = stepper_.at_boundary({*items, around});
+      const Configuration at = stepper_.at_boundary({*items, registers.first, registers.second});
       if (stepper_.is_open(at)) found.push_back({at, add_node(*items, position_ + length, std::move(before.incoming))});
     }
     return found;
@@ -150,12 +167,12 @@ class ChartBuilder {
 
   // Where a lexeme ends here.
   std::vector<End> ends(const Reading& reading) {
-    if (lexer_.is_boundary(reading.at.lexer)) return {{{reading.at.items, reading.at.around}, reading.node}};
+    if (lexer_.is_boundary(reading.at.lexer))
+      return {{{reading.at.items, reading.at.around, reading.at.indentation}, reading.node}};
     std::vector<End> found;
     if (complete_) return found;  // what may end here has done so, in another reading
     for (const Ended& ended : stepper_.end_lexeme(reading.at)) {
-      const uint32_t node = add_node(ended.to.items, position_, {{reading.node, ended.matched, reading.at.text}});
-      found.push_back({ended.to, node});
+      found.push_back({ended.to, add_ended(reading.node, ended, position_, reading.at.text)});
     }
     return found;
   }

@@ -15,10 +15,11 @@ namespace {
 constexpr size_t kTableBytes = 256U << 20;
 
 // A configuration is so many words of a state's.
-constexpr size_t kWords = 4;
+constexpr size_t kWords = 5;
 
 Configuration configuration(Words words, size_t i) {
-  return {ItemSetId(words[i]), LexerStateId(words[i + 1]), TextId(words[i + 2]), SurroundingsId(words[i + 3])};
+  return {ItemSetId(words[i]), LexerStateId(words[i + 1]), TextId(words[i + 2]), SurroundingsId(words[i + 3]),
+          IndentationId(words[i + 4])};
 }
 
 }  // namespace
@@ -46,8 +47,9 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       lexer_account_{"max_lexer_states", limits.max_lexer_states},
       parser_(grammar_, store_->regexes, store_->lexer, limits),
       surroundings_(store_->regexes, grammar_.befores, limits.max_item_sets),
-      stepper_(grammar_, parser_, store_->regexes, store_->lexer, surroundings_),
-      start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start()})})) {}
+      indentation_(grammar_, parser_, store_->regexes, limits.max_item_sets),
+      stepper_(grammar_, parser_, store_->regexes, store_->lexer, surroundings_, indentation_),
+      start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start(), Indentation::start()})})) {}
 
 CompiledGrammar::~CompiledGrammar() = default;
 
@@ -163,13 +165,13 @@ std::optional<StateId> CompiledGrammar::step_token(StateId state, TokenId token)
 
 // A token that is taken by its id has no text: what stands around it stays what it was.
 std::vector<Configuration> CompiledGrammar::step_by_id(StateId state, TokenId token) {
-  std::map<SurroundingsId, std::vector<ItemSetId>> sets;
-  for (const Boundary& end : ends(state)) sets[end.around].push_back(end.items);
+  std::map<std::pair<SurroundingsId, IndentationId>, std::vector<ItemSetId>> sets;
+  for (const Boundary& end : ends(state)) sets[{end.around, end.indentation}].push_back(end.items);
   std::vector<Configuration> next;
-  for (const auto& [around, items] : sets) {
+  for (const auto& [registers, items] : sets) {
     const auto to = parser_.scan_token(items, token);
     if (!to) continue;
-    const Configuration at = stepper_.at_boundary({*to, around});
+    const Configuration at = stepper_.at_boundary({*to, registers.first, registers.second});
     if (stepper_.is_open(at)) next.push_back(at);
   }
   return next;
@@ -213,7 +215,7 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   std::vector<std::shared_ptr<const LexerTable>> tables;
   if (grammar_.complete) {
     add_complete(state, mask->more);
-  } else if (grammar_.has_conditions) {
+  } else if (grammar_.has_context()) {
     for (const Configuration& at : all) add_conditional(at, mask->more);
   } else {
     for (const Configuration& at : all) {
@@ -245,7 +247,7 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
     // Exits that complete the same slots come in runs.
     if (exit.matched != matched) {
       matched = exit.matched;
-      boundary = stepper_.at_boundary({parser_.scan(at.items, matched, text), at.around});
+      boundary = stepper_.at_boundary({parser_.scan(at.items, matched, text), at.around, at.indentation});
     }
     if (!tracks) {
       walk.run(boundary, exit.first, exit.last, out);
@@ -255,7 +257,7 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
   });
 }
 
-// The same where terminals have conditions, which the table knows nothing of.
+// The same where lexemes have a context, which the table knows nothing of.
 void CompiledGrammar::add_conditional(Configuration at, std::vector<TokenId>& out) {
   ConditionalWalk(*vocabulary_->trie, store_->tables.segment_answers(), stepper_, out).run(at);
 }
@@ -274,7 +276,7 @@ bool CompiledGrammar::begins(Configuration boundary, const LexerTable::Exit& exi
 Configuration CompiledGrammar::after_value(Configuration at, const LexerTable::Exit& exit) {
   TextId text = at.text;
   for (uint8_t b : vocabulary_->trie->path(exit.first)) text = stepper_.longer(text, b);
-  return stepper_.at_boundary({parser_.scan(at.items, exit.matched, text), at.around});
+  return stepper_.at_boundary({parser_.scan(at.items, exit.matched, text), at.around, at.indentation});
 }
 
 // Several readings of the text (by id and by bytes): what stays inside any of them.
@@ -347,8 +349,8 @@ CompiledGrammar::Stats CompiledGrammar::stats() const {
           n_masks_computed_,
           mask_bytes_,
           store_->tables.size(),
-          parser_.bytes() + surroundings_.bytes() + stepper_.bytes() + state_ids_.bytes() + states_.bytes() +
-              steps_.bytes() + mask_bytes_ + (completions_ == nullptr ? 0 : completions_->bytes()) +
+          parser_.bytes() + surroundings_.bytes() + indentation_.bytes() + stepper_.bytes() + state_ids_.bytes() +
+              states_.bytes() + steps_.bytes() + mask_bytes_ + (completions_ == nullptr ? 0 : completions_->bytes()) +
               (budget_masks_ == nullptr ? 0 : budget_masks_->bytes()),
           store_->tables.made()};
 }

@@ -152,9 +152,10 @@ class CompiledGrammar {
   Account lexer_account_;
   Parser parser_;
   Surroundings surroundings_;
+  Indentation indentation_;
   Stepper stepper_;
 
-  Interner state_ids_;  // words (item set, lexer state, text, surroundings) of each configuration
+  Interner state_ids_;  // words (item set, lexer state, text, surroundings, indentation) of each configuration
   ChunkedVector<StateInfo> states_;
   HashTable steps_;  // lexer: complete only; (state, byte) -> state + 1, 0 for none
   size_t n_masks_ = 0;

@@ -96,7 +96,7 @@ void Completions::add_edge(StateId state, unsigned b, std::vector<Edge>& out) {
 void Completions::add_byte_edges(StateId state, std::vector<Edge>& out) {
   const auto all = grammar_.configurations(state);
   const Grammar& grammar = grammar_.grammar_;
-  if (all.size() == 1 && !grammar.complete && !grammar.has_conditions && all[0].text == SeenValues::no_text()) {
+  if (all.size() == 1 && !grammar.complete && !grammar.has_context() && all[0].text == SeenValues::no_text()) {
     add_lexer_edges(all[0], state, out);
   } else {
     for (unsigned b = 0; b < 256; ++b) add_edge(state, b, out);
@@ -125,7 +125,8 @@ void Completions::add_lexer_edges(const Configuration& at, StateId state, std::v
   add_classes(at.lexer);
   const SlotSetId matched = store.lexer.matched(at.lexer);
   if (matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer))
-    add_classes(grammar_.stepper_.at_boundary({grammar_.parser_.scan(at.items, matched), at.around}).lexer);
+    add_classes(
+        grammar_.stepper_.at_boundary({grammar_.parser_.scan(at.items, matched), at.around, at.indentation}).lexer);
   for (; !representatives.empty(); representatives.remove(representatives.lowest()))
     add_edge(state, representatives.lowest(), out);
 }

@@ -136,6 +136,23 @@ uint32_t GrammarBuilder::token_set(std::vector<uint32_t> ids, uint32_t scope, st
   return Symbol::make(SymbolKind::kTokenSet, grammar_.token_sets.size() - 1).value;
 }
 
+uint32_t GrammarBuilder::indent(bool is_dedent, uint32_t scope, std::string name) {
+  check_scope(scope);
+  grammar_.token_sets.push_back({{is_dedent ? kDedent : kIndent}, scope, std::move(name)});
+  return Symbol::make(SymbolKind::kTokenSet, grammar_.token_sets.size() - 1).value;
+}
+
+void GrammarBuilder::role(uint32_t terminal, LineRole role) {
+  const Symbol made = symbol(terminal);
+  if (made.kind() != SymbolKind::kTerminal) throw std::invalid_argument("only a terminal has a role");
+  grammar_.terminals[made.index()].role = role;
+}
+
+void GrammarBuilder::indenter(uint32_t newline, uint32_t scope, uint32_t tab_len) {
+  check_scope(scope);
+  grammar_.indenter = Indenter{visible(node(newline), {}), scope, tab_len};
+}
+
 uint32_t GrammarBuilder::nonterminal(std::string name, std::optional<SetBounds> opens_set) {
   count_rule();
   Nonterminal& made = grammar_.nonterminals.emplace_back();
@@ -196,6 +213,7 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
   if (grammar_.start.kind() != SymbolKind::kNonterminal)
     throw std::invalid_argument("the start symbol must be a nonterminal");
   grammar_.start_scope = start_scope;
+  if (complete && grammar_.indenter) throw std::invalid_argument("an indenter needs the longest match");
   grammar_.complete = complete;
   grammar_.ignore_initial = ignore_initial;
   grammar_.ignore_final = ignore_final;

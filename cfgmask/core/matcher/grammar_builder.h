@@ -103,6 +103,11 @@ class GrammarBuilder : public RegexBuilder {
   // Whether a terminal matches some text that is not empty, within its limit.
   bool matches_text(uint32_t terminal) const;
   uint32_t token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name);
+  // What an indenter puts behind a newline.
+  uint32_t indent(bool is_dedent, uint32_t scope, std::string name);
+  void role(uint32_t terminal, LineRole role);
+  // `newline` is the regex of the terminals with that role; inside of brackets it is ignored text of the scope.
+  void indenter(uint32_t newline, uint32_t scope, uint32_t tab_len);
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
   // Its texts are captured under a name, if that is not empty; inside, the grammar asks for a temperature.
   void mark(uint32_t nonterminal, std::string capture, std::optional<double> temperature);
