@@ -374,13 +374,6 @@ def test_streams_of_two_threads_do_not_mix(llm: Any) -> None:
             assert text.startswith("two generations use one Llama in turns") or regex.fullmatch(PATTERN, text)
 
 
-def test_draft_model_is_refused(load: Callable[..., Any]) -> None:
-    from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
-
-    with pytest.raises(IntegrationError, match="load it without draft_model"):
-        generate(load(draft_model=LlamaPromptLookupDecoding(), logits_all=True), "Hello", GRAMMAR)
-
-
 def test_one_call_and_the_hook_write_the_same(llm: Any) -> None:
     compiled = cfgmask.compile(GRAMMAR, cfgmask.Vocabulary.from_llama(llm))
     text = generate(llm, "Hello", compiled, temperature=0.0)

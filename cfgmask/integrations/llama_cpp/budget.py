@@ -14,13 +14,15 @@ def context_length(llm: Any) -> int:
     return length
 
 
-def matcher_within(compiled: CompiledGrammar, max_tokens: int, room: int, stall_after: int | None) -> Matcher:
+def matcher_within(
+    compiled: CompiledGrammar, max_tokens: int, room: int, stall_after: int | None, canonical: bool = False
+) -> Matcher:
     """A matcher whose text is complete within `max_tokens`, and within the room in the context.
 
     Raises BudgetTooSmall, which says which of the two it is.
     """
     try:
-        return compiled.matcher(max_tokens=min(max_tokens, room), stall_after=stall_after)
+        return compiled.matcher(max_tokens=min(max_tokens, room), stall_after=stall_after, canonical=canonical)
     except BudgetTooSmall as error:
         if max_tokens <= room:
             raise

@@ -30,12 +30,14 @@ class Caller:
     sampler        made anew by each `Llama.generate`; None outside of it (a loop around `Llama.sample`)
     generation_id  tells two generations apart while one of them uses the sampler of the other
     detokenizes    whether llama-cpp-python itself makes text of the tokens (`create_completion` does)
+    n_ids          how many of the ids that it shows stand before the token to sample; the others are drafts. None: all
     """
 
     llm: Any
     sampler: Any
     generation_id: int
     detokenizes: bool
+    n_ids: int | None
 
 
 def find_caller() -> Caller | None:
@@ -54,15 +56,19 @@ def find_caller() -> Caller | None:
         frame = frame.f_back
     else:
         return None
+    n_ids = None
     for _ in range(_FRAMES_TO_GENERATION):
         if frame is None:
             break
+        if frame.f_code.co_name == "sample" and _self_of(frame) is llm:
+            index = frame.f_locals.get("idx")
+            n_ids = None if index is None else index + 1
         if frame.f_code.co_name == "generate" and _self_of(frame) is llm:
             outer = frame.f_back
             detokenizes = outer is not None and outer.f_code.co_name == "_create_completion"
-            return Caller(llm, getattr(llm, "_sampler", None), id(frame), detokenizes)
+            return Caller(llm, getattr(llm, "_sampler", None), id(frame), detokenizes, n_ids)
         frame = frame.f_back
-    return Caller(llm, None, 0, False)
+    return Caller(llm, None, 0, False, n_ids)
 
 
 def _self_of(frame: FrameType) -> Any:

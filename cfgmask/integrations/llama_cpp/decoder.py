@@ -21,7 +21,7 @@ class Decoder:
     """Writes ids into a model's context, and samples what comes next.
 
     llm       the model; nothing else may move it meanwhile, or the next `sample` raises IntegrationError
-    prompt    ids to go on from, at least one
+    prompt    ids to go on from, at least one; they are evaluated with what is written before the first `sample`
     options   those of `Llama.generate`, hooks included
     seed      of the samplers; None: the model's own
     """
@@ -33,10 +33,10 @@ class Decoder:
         self._length = len(prompt)
         self._sampler_options = dict(options)
         self._stopping_criteria: Callable[..., bool] | None = self._sampler_options.pop("stopping_criteria", None)
-        self._seed = seed
-        self._sampler: Any = None
         self._state: tuple[Any, ...] | None = None
         self._first_logits = 0
+        self._check_undisturbed()
+        self._sampler = llm._sampler = self._made_sampler(seed)
 
     def sample(self) -> int | None:
         """The next token, after all that was written; None where a stopping criterion of the caller's holds.
@@ -45,8 +45,6 @@ class Decoder:
         it: llama.cpp would go on from another text, or end the process where logits are missing.
         """
         self._check_undisturbed()
-        if self._sampler is None:
-            self._sampler = self._llm._sampler = self._made_sampler()
         self._evaluate()
         token_id: int = self._sampler.sample(self._llm._ctx, self._row())
         self._state = self._current_state()
@@ -58,20 +56,21 @@ class Decoder:
         self._ids[self._length : end] = ids
         self._length = end
 
-    def take_back(self, n: int) -> None:
-        """Forget the last n ids. What stands before them stays evaluated."""
-        self._length -= n
+    def replace(self, n: int, ids: Sequence[int]) -> None:
+        """Go on with these ids, which were not sampled, instead of the last n. What is before them stays evaluated.
 
-    def accept(self, ids: Sequence[int]) -> None:
-        """Show the samplers ids that they did not sample: penalties count them too."""
+        Penalties count them, too. (They cannot forget those that are taken back.)
+        """
+        self._length -= n
+        self.write(ids)
         for token_id in ids:
             self._sampler.accept(token_id)
 
-    def _made_sampler(self) -> Any:
+    def _made_sampler(self, seed: int | None) -> Any:
         # The model has no other way to give a sampler a seed.
         own = self._llm._seed
-        if self._seed is not None:
-            self._llm.set_seed(self._seed)
+        if seed is not None:
+            self._llm.set_seed(seed)
         try:
             return self._llm._init_sampler(**self._sampler_options)
         finally:
@@ -83,7 +82,7 @@ class Decoder:
         held = llm.input_ids[: llm.n_tokens]
         kept = _n_equal(held, ids)
         if kept == len(ids) and self._state is not None and len(ids) > self._first_logits:
-            return
+            return  # a draft that was right
         kept = min(kept, len(ids) - 1)
         if kept < llm.n_tokens and not (kept and llm._ctx.kv_cache_seq_rm(-1, kept, -1)):
             # A recurrent model has no memory of single positions to go back to.
@@ -91,8 +90,18 @@ class Decoder:
             kept = 0
         llm.n_tokens = kept
         llm._requires_eval = True
-        llm.eval(ids[kept:].tolist())
-        self._first_logits = kept if llm._logits_all else llm.n_tokens - 1
+        new = ids[kept:].tolist()
+        llm.eval(new + self._drafts(len(new)))
+        self._first_logits = len(ids) - 1
+
+    def _drafts(self, n_new: int) -> list[int]:
+        """What the model's draft model expects next; evaluated with what is new, and kept as far as it is sampled."""
+        llm = self._llm
+        room = min(len(llm.input_ids) - self._length, llm.n_batch - n_new)
+        if llm.draft_model is None or self._state is None or room <= 0:
+            return []
+        drafts: list[int] = llm.draft_model(self._ids[: self._length]).astype(int)[:room].tolist()
+        return drafts
 
     def _row(self) -> int:
         # llama.cpp counts rows from the last one that was evaluated.

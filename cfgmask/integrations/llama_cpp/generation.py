@@ -44,12 +44,14 @@ class GeneratedText(str):
                    context ran out, or a stopping criterion of the caller's held
     is_complete    whether the text is in the grammar's language; with `max_tokens` it is, but for such a criterion
     n_stalled      how many of its tokens `stall_after` has narrowed the choice of
+    n_forced       how many tokens `jump_forward` has written
     """
 
     token_ids: tuple[int, ...]
     finish_reason: FinishReason
     is_complete: bool
     n_stalled: int
+    n_forced: int
 
 
 class TextStream(Iterator[str]):
@@ -58,7 +60,10 @@ class TextStream(Iterator[str]):
     text, token_ids, is_complete  as far as it is written
     finish_reason                 None until it ends, and where it was closed before
 
-    Each piece is written when it is asked for, while no other thread writes with the model.
+    n_forced                      how many tokens were written without asking the model
+
+    Each piece is written when it is asked for, while no other thread writes with the model. Text that was given out is
+    never taken back; with `jump_forward`, `token_ids` may be: other tokens then write the same text.
     """
 
     def __init__(
@@ -67,14 +72,19 @@ class TextStream(Iterator[str]):
         matcher: Matcher,
         vocabulary: Vocabulary,
         limit: int,
+        forced: Callable[[Matcher], tuple[int, list[int]]],
         lock: threading.RLock,
     ) -> None:
         self.text = ""
         self.token_ids: list[int] = []
         self.finish_reason: FinishReason | None = None
+        self.n_forced = 0
         self._matcher = matcher
+        self._vocabulary = vocabulary
+        self._limit = limit
+        self._forced = forced
         self._lock = lock
-        self._pieces = self._run(begin, vocabulary, limit)
+        self._pieces = self._run(begin)
 
     def __next__(self) -> str:
         with self._lock:
@@ -97,13 +107,17 @@ class TextStream(Iterator[str]):
         with self._lock:
             self._pieces.close()
 
-    def _run(self, begin: Callable[[_Hook], Decoder], vocabulary: Vocabulary, limit: int) -> Generator[str, None, None]:
+    def _run(self, begin: Callable[[_Hook], Decoder]) -> Generator[str, None, None]:
         hook = _Hook(self._matcher)
         decoder = begin(hook)
         utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        while len(self.token_ids) < limit:
-            token_id = decoder.sample()
-            if token_id is None:
+        data = self._jump(decoder)
+        while True:
+            piece = utf8.decode(data)
+            if piece:
+                yield piece
+            if len(self.token_ids) == self._limit or (token_id := decoder.sample()) is None:
+                self.finish_reason = "length" if self._can_go_on() else "stop"
                 break
             hook.check_called_once()
             self._matcher.advance(token_id)
@@ -112,14 +126,29 @@ class TextStream(Iterator[str]):
                 break
             self.token_ids.append(token_id)
             decoder.write([token_id])
-            piece = utf8.decode(vocabulary.tokens[token_id])
-            if piece:
-                yield piece
-        if self.finish_reason is None:
-            self.finish_reason = "length" if self._can_go_on() else "stop"
+            data = self._vocabulary.tokens[token_id] + self._jump(decoder)
         piece = utf8.decode(b"", final=True)
         if piece:
             yield piece
+
+    def _jump(self, decoder: Decoder) -> bytes:
+        """Write what is forced. Returns the text that is new."""
+        n_back, tokens = self._forced(self._matcher)
+        kept = len(self.token_ids) - n_back
+        if n_back == 0:
+            tokens = tokens[: self._limit - kept]
+        if not tokens or kept + len(tokens) > self._limit:
+            return b""
+        self._matcher.rollback(n_back)
+        self._matcher.try_advance(tokens)
+        decoder.replace(n_back, tokens)
+        taken_back = self._bytes(self.token_ids[kept:])
+        self.token_ids[kept:] = tokens
+        self.n_forced += len(tokens)
+        return self._bytes(tokens)[len(taken_back) :]
+
+    def _bytes(self, tokens: Sequence[int]) -> bytes:
+        return b"".join(self._vocabulary.tokens[token_id] for token_id in tokens)
 
     def _can_go_on(self) -> bool:
         return not self.is_complete or bool(self._matcher.expected())
@@ -164,6 +193,8 @@ def generate(
     *,
     max_tokens: int | None = ...,
     stall_after: int | None = ...,
+    jump_forward: bool = ...,
+    canonical: bool = ...,
     stream: Literal[False] = ...,
     temperature: float = ...,
     seed: int | None = ...,
@@ -180,6 +211,8 @@ def generate(
     *,
     max_tokens: int | None = ...,
     stall_after: int | None = ...,
+    jump_forward: bool = ...,
+    canonical: bool = ...,
     stream: Literal[True],
     temperature: float = ...,
     seed: int | None = ...,
@@ -195,6 +228,8 @@ def generate(
     *,
     max_tokens: int | None = None,
     stall_after: int | None = STALL_AFTER,
+    jump_forward: bool = False,
+    canonical: bool = False,
     stream: bool = False,
     temperature: float = 0.8,
     seed: int | None = None,
@@ -210,6 +245,10 @@ def generate(
                       None: until the context is full, where the text may be cut off
     stall_after       at least 1; a text that has only repeated itself for so many tokens is led to its end, as in
                       `CompiledGrammar.matcher`; None: it may go on
+    jump_forward      whether text that the grammar forces is written in the tokenizer's own tokens at once, without
+                      asking the model, and what joins it, of the text so far, anew
+    canonical         whether masks in forced text hold the tokenizer's own token alone, and nothing is written anew:
+                      at temperature 0 the text is the same then with `jump_forward` as without it
     stream            give a `TextStream` of pieces at once, instead of a `GeneratedText` at the end
     seed              from 0 to 2**32 - 2, for this text alone; None: the model's own
     logits_processor  processors of llama-cpp-python's kind, called before the masks
@@ -219,8 +258,8 @@ def generate(
     Errors: those of `cfgmask.compile`; TypeError for arguments of another type; ValueError for a `max_tokens` below 1,
     a seed or temperature out of range, a prompt that does not fit the context or the vocabulary, and a model that is
     closed; BudgetTooSmall for a `max_tokens` in which no text can be completed; VocabularyError for a grammar compiled
-    for another vocabulary; IntegrationError for a model with `draft_model`, where another generation used the model in
-    between, and where nothing is left to sample; whatever a mask raises, LimitExceeded above all. Nothing is swallowed.
+    for another vocabulary; IntegrationError where another generation used the model in between, and where nothing is
+    left to sample; whatever a mask raises, LimitExceeded above all. Nothing is swallowed.
     Cost: the model's vocabulary is read once for each model, 0.3 s for 128,256 tokens.
     Threads: any may call. Calls on one model wait for each other; a stream that another call came between of raises
     IntegrationError. llama-cpp-python's own calls know nothing of that: no other thread may be in one meanwhile.
@@ -243,14 +282,14 @@ def generate(
         raise ValueError(f"the prompt has {len(ids)} tokens, the context {context_length(llm)}")
     limit = room if max_tokens is None else min(max_tokens, room)
     if max_tokens is None:
-        matcher = compiled.matcher(stall_after=stall_after)
+        matcher = compiled.matcher(stall_after=stall_after, canonical=canonical)
     else:
-        matcher = matcher_within(compiled, max_tokens, room, stall_after)
+        matcher = matcher_within(compiled, max_tokens, room, stall_after, canonical)
 
     def begin(hook: _Hook) -> Decoder:
         return Decoder(llm, ids, {**sampling, "temp": temperature, "logits_processor": [*processors, hook]}, seed)
 
-    text_stream = TextStream(begin, matcher, vocabulary, limit, lock)
+    text_stream = TextStream(begin, matcher, vocabulary, limit, _forcing(jump_forward, canonical), lock)
     if stream:
         return text_stream
     with lock:
@@ -260,7 +299,17 @@ def generate(
     text.finish_reason = text_stream.finish_reason
     text.is_complete = text_stream.is_complete
     text.n_stalled = text_stream.n_stalled
+    text.n_forced = text_stream.n_forced
     return text
+
+
+def _forcing(jump_forward: bool, canonical: bool) -> Callable[[Matcher], tuple[int, list[int]]]:
+    """What to write without asking the model: how many tokens to take back, and those to write."""
+    if not jump_forward:
+        return lambda _: (0, [])
+    if canonical:
+        return lambda matcher: (0, matcher.forced_tokens())
+    return lambda matcher: matcher.jump()
 
 
 def _vocabulary_of(llm: Any) -> Vocabulary:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgmask import VocabularyError, _core
-from cfgmask.integrations.errors import IntegrationError
 
 # The size of the buffer that llama-cpp-python's detokenizer has for one token.
 _DETOKENIZER_BUFFER = 32
@@ -20,15 +19,10 @@ _lost_tokens: weakref.WeakKeyDictionary[Any, NDArray[np.intp]] = weakref.WeakKey
 
 
 def check_model(llm: Any, vocabulary: _core.Vocabulary) -> None:
-    """Raises IntegrationError for a model with a draft model, VocabularyError where the vocabulary is of another one.
+    """Raises VocabularyError where the vocabulary is that of another model.
 
     Cost: a call for each end token.
     """
-    if llm.draft_model is not None:
-        raise IntegrationError(
-            "a model with draft_model shows tokens that it may take back, which masks do not follow yet; "
-            "load it without draft_model"
-        )
     if vocabulary.n_vocab > llm.n_vocab():
         raise VocabularyError(
             f"the grammar was compiled for {vocabulary.n_vocab} tokens, the model has {llm.n_vocab()}; "

@@ -40,10 +40,10 @@ class LogitsProcessor:
     `Llama.sample`, which is checked from a model's second step with a processor on (see `checked_sample`). In the first
     step it cannot reach the caller: a RuntimeWarning tells of it, or a `StoppingCriterion` raises it. Either way
     `error` holds it, and every later use of this processor raises it, until `reset`.
-    What is refused so: a model with `draft_model`, and tokens sent into `Llama.generate`, which are drafts too; a
-    grammar that was compiled for another vocabulary; two generations in turns on one model, which llama-cpp-python
-    mixes up; a token that the mask did not allow; logits that are -inf for every token of the mask; a context
-    without room for a text, where there is a `max_tokens`.
+    What is refused so: a grammar that was compiled for another vocabulary; two generations in turns on one model, which
+    llama-cpp-python mixes up; a token that the mask did not allow; logits that are -inf for every token of the mask; a
+    context without room for a text, where there is a `max_tokens`.
+    Drafts of a `draft_model` are kept as far as they are what is sampled under the masks.
     Construction raises BudgetTooSmall for a `max_tokens` in which no text can be completed.
 
     In a loop of your own around `Llama.sample`, or where you call the processor yourself, a text is recognised by its
@@ -86,7 +86,7 @@ class LogitsProcessor:
     def __call__(self, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> NDArray[np.single]:
         """Mask `scores` in place and give it back.
 
-        input_ids  prompt and output so far
+        input_ids  prompt and output so far; drafts of a `draft_model`, which stand behind them, are left out
         scores     one logit a token, float32, of any stride
         Cost: two microseconds to find the caller, a comparison of the ids with those seen before, and the mask.
         """
@@ -94,7 +94,7 @@ class LogitsProcessor:
         try:
             caller = find_caller()
             self.raise_error()
-            self._mask(caller, input_ids, scores)
+            self._mask(caller, input_ids if caller is None else input_ids[: caller.n_ids], scores)
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
             allow_only(self._end_tokens, scores)
@@ -117,7 +117,10 @@ class LogitsProcessor:
             texts = []
         else:
             texts = [text for _, text in self._generations.values()] + list(self._loose)
-        return next((text for text in texts if len(text) == len(input_ids) and text.is_start_of(input_ids)), None)
+        # After the last token `create_completion` shows the drafts that follow it, too.
+        shows_drafts = caller is not None and caller.sampler is None and caller.llm.draft_model is not None
+        texts = [text for text in texts if shows_drafts or len(text) == len(input_ids)]
+        return max((text for text in texts if text.is_start_of(input_ids)), key=len, default=None)
 
     def _mask(self, caller: Caller | None, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> None:
         if caller is not None and caller.llm not in self._checked:
@@ -141,11 +144,9 @@ class LogitsProcessor:
             self._generations[caller.sampler] = caller.generation_id, text
             return text
         generation_id, text = known
-        if generation_id != caller.generation_id or not text.is_start_of(input_ids):
+        goes_on = len(input_ids) == len(text) + 1 and text.is_start_of(input_ids)
+        if generation_id != caller.generation_id or not goes_on:
             raise IntegrationError(IN_TURNS)
-        if len(input_ids) != len(text) + 1:
-            # They are drafts to `Llama.generate`: it samples the place before them while it shows all of them.
-            raise IntegrationError("tokens were sent into the generation, which masks do not follow")
         return text
 
     def _begin(self, llm: Any, n_prompt: int) -> Matcher:
