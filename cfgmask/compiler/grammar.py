@@ -118,7 +118,7 @@ class Grammar:
         from cfgmask.json_schema import lower_schema, plain_schema
 
         chosen = _json_schema_options(options)
-        plain = plain_schema(schema, options=chosen, limits=limits)
+        plain = plain_schema(schema, options=chosen, limits=limits, metaschemas=retrieve is not None)
         if plain is None:
             span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
             return cls(lower_schema(schema, options=chosen, span=span, limits=limits, retrieve=retrieve), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 
 
 class Draft(enum.IntEnum):
@@ -114,6 +115,41 @@ ASSERTIONS: dict[str, frozenset[Draft]] = {
     "dependencies": _until(Draft.DRAFT_7),
     "additionalItems": _until(Draft.DRAFT_2019_09),
 }
+
+# Of the vocabularies of the drafts that have them: the keywords that do not restrict where a metaschema leaves one out.
+# What is in none of them belongs to the core vocabulary.
+_VALIDATION = frozenset(
+    [
+        *["type", "enum", "const", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
+        *["minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "minContains", "maxContains"],
+        *["minProperties", "maxProperties", "required", "dependentRequired"],
+    ]
+)
+_UNEVALUATED = frozenset(["unevaluatedItems", "unevaluatedProperties"])
+_APPLICATOR = frozenset(
+    [
+        *["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "prefixItems", "items"],
+        *["additionalItems", "contains", "properties", "patternProperties", "additionalProperties", "propertyNames"],
+    ]
+)
+_VOCABULARIES: dict[str, frozenset[str]] = {
+    "2019-09/vocab/applicator": _APPLICATOR | _UNEVALUATED,
+    "2019-09/vocab/validation": _VALIDATION,
+    "2019-09/vocab/format": frozenset(["format"]),
+    "2020-12/vocab/applicator": _APPLICATOR,
+    "2020-12/vocab/unevaluated": _UNEVALUATED,
+    "2020-12/vocab/validation": _VALIDATION,
+    "2020-12/vocab/format-annotation": frozenset(["format"]),
+    "2020-12/vocab/format-assertion": frozenset(["format"]),
+}
+_VOCABULARY_URI = "https://json-schema.org/draft/"
+
+
+def idle_keywords(vocabularies: Iterable[str]) -> frozenset[str]:
+    """The keywords that restrict nothing where a metaschema has these vocabularies, by their URIs, and no others."""
+    used = [_VOCABULARIES.get(uri.removeprefix(_VOCABULARY_URI), frozenset()) for uri in vocabularies]
+    return frozenset().union(*_VOCABULARIES.values()).difference(*used)
+
 
 # Keywords that say something about a schema or an instance without restricting it. A draft that does not know one of
 # them ignores it all the same.

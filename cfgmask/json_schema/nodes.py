@@ -20,10 +20,12 @@ class Dialect:
 
     declared  whether a `$schema` says so. Without one the draft is a guess, so keywords that only earlier drafts have
               are enforced as those define them instead of being ignored.
+    idle      keywords of vocabularies that the metaschema leaves out
     """
 
     draft: Draft = LATEST
     declared: bool = False
+    idle: frozenset[str] = frozenset()
 
     def asserts(self, keyword: str) -> bool:
         """Whether the keyword restricts instances."""
@@ -33,7 +35,8 @@ class Dialect:
     def assertions(self) -> frozenset[str]:
         """The keywords that restrict instances."""
         if self.declared:
-            return frozenset(keyword for keyword, drafts in ASSERTIONS.items() if self.draft in drafts)
+            asserted = frozenset(keyword for keyword, drafts in ASSERTIONS.items() if self.draft in drafts)
+            return asserted - self.idle
         return _WITHOUT_DRAFT
 
 

@@ -52,9 +52,15 @@ class Plain:
 
 
 def plain_schema(
-    schema: dict[str, Any] | list[Any] | bool | str, *, options: JsonSchemaOptions, limits: Limits
+    schema: dict[str, Any] | list[Any] | bool | str,
+    *,
+    options: JsonSchemaOptions,
+    limits: Limits,
+    metaschemas: bool = False,
 ) -> Plain | None:
     """The schema if it is plain, the options too, and nothing is wrong with it; arguments as those of `lower_schema`.
+
+    metaschemas  whether there may be other metaschemas than those of the drafts
 
     Linear, and without anything that lasts: a schema that is not plain costs a small part of lowering it.
     """
@@ -63,7 +69,10 @@ def plain_schema(
     value = _read(schema, limits) if isinstance(schema, str) else schema
     if not isinstance(value, dict):
         return None
-    draft = draft_of_uri(declared) if isinstance(declared := value.get("$schema"), str) else None
+    declared = value.get("$schema")
+    draft = draft_of_uri(declared) if isinstance(declared, str) else None
+    if metaschemas and draft is None and declared is not None:
+        return None
     dialect = Dialect() if draft is None else Dialect(draft, declared=True)
     answers = _Answers(dialect, options, limits)
     found = _reader(dialect, options.formats).read(value, answers, limits.max_nesting, limits.max_rules)

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import LimitExceeded
 from cfgmask.json_schema.contents import Contents
-from cfgmask.json_schema.drafts import ASSERTIONS, draft_of_uri
+from cfgmask.json_schema.drafts import ASSERTIONS, Draft, draft_of_uri, idle_keywords
 from cfgmask.json_schema.dynamic_scope import NO_SCOPE, RECURSIVE, DynamicAnchors, Scope
 from cfgmask.json_schema.nodes import Dialect, Node, is_reference, quoted, subschema_places
 from cfgmask.json_schema.values import JsonValue, escape, read_object, unescape
@@ -234,6 +234,9 @@ class Schemas:
         draft = draft_of_uri(uri)
         if draft is not None:
             return Dialect(draft, declared=True)
+        custom = self._custom(uri)
+        if custom is not None:
+            return custom
         self.notes.append(
             Diagnostic(
                 "schema-unknown-draft",
@@ -243,6 +246,23 @@ class Schemas:
             )
         )
         return dialect
+
+    def _custom(self, uri: str) -> Dialect | None:
+        """The dialect of a metaschema that is not one of the drafts'; None where it cannot be had or says no draft."""
+        if self._retrieve is None:
+            return None
+        try:
+            metaschema = self._retrieve(uri)
+        except Exception:  # whatever a caller's function raises: the draft is unknown then, which is reported
+            return None
+        declared = metaschema.get("$schema") if isinstance(metaschema, dict) else None
+        draft = draft_of_uri(declared) if isinstance(declared, str) else None
+        if draft is None:
+            return None
+        vocabularies = metaschema.get("$vocabulary")
+        if draft < Draft.DRAFT_2019_09 or not isinstance(vocabularies, dict):
+            return Dialect(draft, declared=True)
+        return Dialect(draft, declared=True, idle=idle_keywords(map(str, vocabularies)))
 
     def _register(self, node: Node, value: dict[str, JsonValue]) -> None:
         if node.dialect.draft.reference_hides_siblings and is_reference(value):

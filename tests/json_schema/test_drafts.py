@@ -93,6 +93,35 @@ def test_what_a_reference_hides_is_reported() -> None:
     ]
 
 
+VOCABULARY = "https://json-schema.org/draft/2020-12/vocab/"
+METASCHEMAS: dict[str, Any] = {
+    "x:no-validation": {"$schema": URI["2020-12"], "$vocabulary": {f"{VOCABULARY}applicator": True}},
+    "x:no-applicator": {"$schema": URI["2020-12"], "$vocabulary": {f"{VOCABULARY}validation": True, "x:mine": False}},
+    "x:old": {"$schema": URI["4"], "$vocabulary": {}},
+    "x:no-draft": {"$vocabulary": {}},
+    "x:no-schema": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("uri", "schema", "valid", "invalid"),
+    [
+        ("x:no-validation", {"properties": {"a": {"type": "null"}, "b": False}}, ['{"a":1}'], ['{"b":1}']),
+        ("x:no-applicator", {"properties": {"a": False}, "maxProperties": 1}, ['{"a":1}'], ['{"a":1,"b":2}']),
+        ("x:old", {"type": "integer"}, ["1"], ["1.0"]),
+        ("x:no-draft", {"type": "integer"}, ["1.0"], ['"a"']),
+        ("x:no-schema", {"type": "integer"}, ["1.0"], ['"a"']),
+        ("x:nowhere", {"type": "integer"}, ["1.0"], ['"a"']),
+    ],
+)
+def test_the_vocabularies_of_a_retrieved_metaschema_count(
+    uri: str, schema: dict[str, Any], valid: list[str], invalid: list[str]
+) -> None:
+    grammar = compiled({"$schema": uri, **schema}, retrieve=METASCHEMAS.__getitem__)
+    assert all(accepts(grammar, text) for text in valid)
+    assert not any(accepts(grammar, text) for text in invalid)
+
+
 def test_an_unknown_draft_is_reported() -> None:
     notes = lower_schema({"$schema": "http://example.com/mine"}).notes
     assert [(note.code, note.pointer) for note in notes] == [("schema-unknown-draft", "/$schema")]
