@@ -25,7 +25,9 @@ def all_live(normals: dict[Conjunction, Normal]) -> bool:
     Conjunctions that are not among the keys allow scalars only, and some. Linear.
     """
     for normal in normals.values():
-        if any(shape.witnesses for shape in normal.arrays) or any(map(_counts, normal.objects)):
+        if any(shape.witnesses or shape.unique_at is not None for shape in normal.arrays) or any(
+            map(_counts, normal.objects)
+        ):
             return False
     waiting: dict[Conjunction, list[list[Conjunction]]] = {}
     live: set[Conjunction] = set()

@@ -17,6 +17,7 @@ from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, SetBounds
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.json_schema import lexemes, unique_items
+from cfgmask.json_schema.finite_values import few_composites
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
 from cfgmask.json_schema.indent import indented
@@ -24,8 +25,9 @@ from cfgmask.json_schema.liveness import all_live, needs_of
 from cfgmask.json_schema.lower_any_order import AnyOrderLowering
 from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
+from cfgmask.json_schema.lower_unique import UniqueLowering
 from cfgmask.json_schema.nodes import Node
-from cfgmask.json_schema.normal_form import ArrayShape, Conjunction
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered
@@ -286,12 +288,26 @@ class _Lowering:
         if not unique_items.matters(shape):
             return ArrayLowering(shape, self._rules, name, self._value, pointer).lower()
         refusal = unique_items.refusal(shape, self._normaliser.normal)
-        value_of = self._value if refusal else self._distinct_value
-        whole = ArrayLowering(shape, self._rules, name, value_of, pointer).lower()
+        if not refusal and unique_items.composites(shape, self._normaliser.normal):
+            whole = UniqueLowering(
+                shape, self._rules, name, self._distinct_scalar, self._few_composites, self._value
+            ).lower()
+        else:
+            value_of = self._value if refusal else self._distinct_value
+            whole = ArrayLowering(shape, self._rules, name, value_of, pointer).lower()
         rule = self._rules.opened(name, whole, SetBounds())
         if refusal:
             self._rules.refuse(rule.name, [refusal])
         return rule
+
+    def _few_composites(self, conjunction: Conjunction) -> tuple[Constant, ...]:
+        found = few_composites(self._normaliser.normal(conjunction), self._normaliser.normal)
+        assert found is not None, "more of them are refused"
+        return found
+
+    def _distinct_scalar(self, conjunction: Conjunction) -> Expr | None:
+        has_some = unique_items.has_scalars(self._normaliser.normal(conjunction))
+        return self._distinct_value(conjunction) if has_some else None
 
     def _distinct_value(self, conjunction: Conjunction) -> Expr:
         """The expression of a scalar that must not come twice in an array."""

@@ -1,8 +1,9 @@
 """Arrays in which no item is equal to another: what can be told apart, and whether there are items enough.
 
-The grammar's register of seen values takes out of each item what came before it. It knows scalars only, and it does not
-look ahead: where all values of an item may have been used up before a required item is reached, a text could be begun
-that no text ends. Both are refused.
+The grammar's register of seen values takes out of each item what came before it. It knows scalars only, so of arrays
+and objects there must be few enough for rules to know which came (`lower_unique`). And it does not look ahead: where
+all values of an item may have been used up before a required item is reached, a text could be begun that no text ends.
+What is beyond that is refused.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from dataclasses import replace
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Terminal
 from cfgmask.json_schema import decide
+from cfgmask.json_schema.finite_values import MAX_VALUES, few_composites
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
 from cfgmask.json_schema.numbers import NumberShape, count
+
+# Arrays that may hold arrays and objects have states of their own up to this length.
+_MAX_COUNTED_ITEMS = 64
 
 
 def matters(shape: ArrayShape) -> bool:
@@ -35,6 +40,17 @@ def refusal(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> Di
     )
 
 
+def composites(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> bool:
+    """Whether items may be arrays or objects."""
+    items = [*shape.prefix, shape.rest]
+    return any(normal_of(item).arrays or normal_of(item).objects for item in items)
+
+
+def has_scalars(normal: Normal) -> bool:
+    """Whether there are scalars in a set."""
+    return bool(normal.null or normal.booleans or normal.numbers or not normal.strings.is_plainly_empty)
+
+
 def distinct(terminal: Terminal) -> Terminal:
     """The terminal of an item that must not come twice."""
     return replace(terminal, distinct=True)
@@ -45,8 +61,16 @@ def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> st
     items = [shape.item(i) for i in range(length)]
     if shape.maximum is None or shape.maximum > length:
         items.append(shape.rest)
-    if any(normal_of(item).arrays or normal_of(item).objects for item in items):
-        return "an item may be an array or an object"
+    composites = {item: few_composites(normal_of(item), normal_of) for item in items}
+    if None in composites.values():
+        return f"an item may be an array or an object out of more than {MAX_VALUES}"
+    if any(composites.values()):
+        if shape.witnesses:
+            return "contains beside it looks at arrays and objects"
+        if max(len(shape.prefix), shape.minimum, shape.maximum or 0) > _MAX_COUNTED_ITEMS:
+            return f"arrays and objects among the items are told apart in arrays of at most {_MAX_COUNTED_ITEMS}"
+        if not any(has_scalars(normal_of(item)) for item in items):
+            return None  # the rules know what is left
     if any(witness.least > 1 for witness in shape.witnesses):
         return "minContains beside it asks for several items of a kind"
     # Of the values of item i at most i are used up when it is reached.
@@ -54,7 +78,7 @@ def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> st
     if shape.minimum > len(shape.prefix):
         needed[shape.rest] = shape.minimum
     for item, least in needed.items():
-        if least > 1 and not _has_values(normal_of(item), least):
+        if least > 1 and not _has_values(normal_of(item), least - len(composites[item] or ())):
             return f"an item that is required may have fewer than {least} values, all of them used up by others"
     return None
 

@@ -1,4 +1,4 @@
-"""uniqueItems: scalars are told apart by value; whatever cannot be is refused."""
+"""uniqueItems: scalars and a few arrays and objects are told apart by value; whatever cannot be is refused."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.json_schema.judge import compiled, is_valid
 STRINGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 ANY_SCALAR = {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}, "uniqueItems": True}
 LETTERS = {"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": True}
+FEW = {"type": "array", "items": {"enum": [{"a": 1}, [1, 2], "x", {}]}, "uniqueItems": True}
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,11 @@ LETTERS = {"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": T
         ({**STRINGS, "contains": {"const": "x"}}, '["x", "x', '"]'),
         ({**STRINGS, "maxItems": 1}, '["x"]', ""),
         ({"items": STRINGS}, '[["a", "b"], ["a", "b"]]', ""),
+        (FEW, '[{"a": 1}, "x", [1, 2], {}]', ""),
+        (FEW, '[{"a": 1}, "x", {', '"a": 1.0}]'),
+        (FEW, "[[1, 2], ", "[1, 2]]"),
+        ({**FEW, "minItems": 2}, '[{"a": 1}', "]"),
+        ({"type": "array", "items": {"enum": [[1], [True]]}, "uniqueItems": True}, "[[1], [true]", ", [1]]"),
         ({"properties": {"x": STRINGS, "y": STRINGS}}, '{"x": ["a"], "y": ["a", "b"]}', ""),
         ({"anyOf": [STRINGS, {"type": "array", "maxItems": 2}]}, '["a", "a"]', ""),
         ({"anyOf": [STRINGS, {"type": "array", "maxItems": 2}]}, '["a", "a"', ', "b"]'),
@@ -53,6 +59,11 @@ def test_how_far_an_array_goes(schema: dict[str, Any], taken: str, refused: str)
         ({"uniqueItems": True}, "may be an array or an object"),
         ({"type": "array", "items": {"type": "object"}, "uniqueItems": True}, "may be an array or an object"),
         ({**LETTERS, "minItems": 4}, "fewer than 4 values"),
+        ({"items": {"enum": [[i] for i in range(9)]}, "uniqueItems": True}, "out of more than 8"),
+        ({"items": {"enum": [{"a": 1, "b": 2}, {"b": 2, "a": 1}]}, "uniqueItems": True}, "out of more than 8"),
+        ({"items": {"enum": [[1]]}, "maxItems": 65, "uniqueItems": True}, "at most 64"),
+        ({"items": {"enum": [[1], "a"]}, "contains": {"const": "a"}, "uniqueItems": True}, "contains beside it"),
+        ({"items": {"enum": [[1], [2], "a"]}, "minItems": 4, "uniqueItems": True}, "fewer than 4 values"),
         ({**STRINGS, "items": {"type": "string", "pattern": "^[ab]$"}, "minItems": 3}, "fewer than 3 values"),
         ({**STRINGS, "prefixItems": [{"enum": ["a", "b"]}, {"const": "a"}], "minItems": 2}, "fewer than 2 values"),
         ({**STRINGS, "contains": {"enum": ["x", "y"]}, "minContains": 2}, "several items of a kind"),
@@ -76,6 +87,9 @@ ITEMS = st.sampled_from(
         {"type": "string", "pattern": "^[ab]{1,2}$"},
         {"type": ["boolean", "null"]},
         {"type": "number", "multipleOf": 0.5},
+        {"enum": [[1], {"a": "b"}, "a", 1]},
+        {"type": "array", "items": {"type": "boolean"}, "maxItems": 1},
+        {"type": "object", "properties": {"a": {"type": "boolean"}, "b": False}, "additionalProperties": False},
     ]
 )
 SCHEMAS = st.builds(
@@ -85,6 +99,11 @@ SCHEMAS = st.builds(
     },
     ITEMS, st.lists(ITEMS, max_size=2), st.integers(0, 3), st.one_of(st.none(), st.integers(0, 3)),
 )  # fmt: skip
+
+
+VALUES = st.sampled_from(
+    [*["a", "b", "ab", 1, 1.0, 2, 0, 0.5, True, False, None], [], [1], [True], {"a": "b"}, {"a": True}, {}]
+)
 
 
 @given(SCHEMAS, st.integers(0, 2**16))
@@ -106,7 +125,7 @@ def test_walks_end_in_valid_arrays(schema: dict[str, Any], seed: int) -> None:
     assert is_valid(schema, text.decode()), text
 
 
-@given(SCHEMAS, st.lists(st.sampled_from(["a", "b", "ab", 1, 1.0, 2, 0, 0.5, True, False, None]), max_size=5))
+@given(SCHEMAS, st.lists(VALUES, max_size=5))
 def test_verdicts_agree(schema: dict[str, Any], value: list[Any]) -> None:
     try:
         matcher = compiled(schema).matcher()

@@ -1,0 +1,82 @@
+"""Arrays in which no item is equal to another, and items may be one of a few arrays or objects.
+
+The grammar's register of seen values tells scalars apart; for the others a state is which of them came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from cfgmask.grammar.ir import Choice, Expr, RuleRef, Sequence
+from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.lower_objects import ValueOf
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant
+from cfgmask.json_schema.rules import RuleSet
+
+
+class _State(NamedTuple):
+    """position  how many items are written, as far as that matters
+    seen      the arrays and objects among them
+    """
+
+    position: int
+    seen: frozenset[Constant]
+
+
+class UniqueLowering:
+    """Lowers one alternative of a set of arrays.
+
+    scalar_of     the expression of the scalars of a conjunction, which the register tells apart; None: there are none
+    composites    the arrays and objects of a conjunction
+    value_of      the expression of a constant
+    """
+
+    def __init__(
+        self,
+        shape: ArrayShape,
+        rules: RuleSet,
+        name: str,
+        scalar_of: Callable[[Conjunction], Expr | None],
+        composites: Callable[[Conjunction], tuple[Constant, ...]],
+        value_of: ValueOf,
+    ) -> None:
+        self._shape = shape
+        self._rules = rules
+        self._name = name
+        self._scalar_of = scalar_of
+        self._composites = composites
+        self._value_of = value_of
+        self._counted_to = max(1, len(shape.prefix), shape.minimum, shape.maximum or 0)
+        self._state_rules: dict[_State, str] = {}
+        self._todo: list[_State] = []
+
+    def lower(self) -> Expr:
+        """The expression of the whole array. Adds a rule for each state, of which some may lead nowhere."""
+        start = self._call(_State(0, frozenset()))
+        while self._todo:
+            state = self._todo.pop()
+            self._rules.bodies[self._state_rules[state]] = self._body(state)
+        return Sequence((lexemes.OPEN_ARRAY, start))
+
+    def _call(self, state: _State) -> RuleRef:
+        rule = self._state_rules.get(state)
+        if rule is None:
+            rule = self._state_rules[state] = self._rules.name(f"{self._name}.{state.position}")
+            self._todo.append(state)
+        return RuleRef(rule)
+
+    def _body(self, state: _State) -> Expr:
+        choices: list[Expr] = [lexemes.CLOSE_ARRAY] if state.position >= self._shape.minimum else []
+        if self._shape.maximum is None or state.position < self._shape.maximum:
+            item = self._shape.item(state.position)
+            comma = (lexemes.COMMA,) if state.position else ()
+            position = min(state.position + 1, self._counted_to)
+            scalar = self._scalar_of(item)
+            if scalar is not None:
+                choices.append(Sequence((*comma, scalar, self._call(_State(position, state.seen)))))
+            for value in self._composites(item):
+                if value not in state.seen:
+                    after = self._call(_State(position, state.seen | {value}))
+                    choices.append(Sequence((*comma, self._value_of((value,)), after)))
+        return Choice(tuple(choices))
