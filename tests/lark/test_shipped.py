@@ -13,7 +13,7 @@ from cfgmask.lark import parse_lark
 BEFORE = {
     "common": "start: SIGNED_NUMBER\n",
     "lark": "",
-    "python": 'start: file_input\n%cfgmask {"declared": {"_INDENT": "<in>", "_DEDENT": "<out>"}}\n',
+    "python": 'start: file_input\n%cfgmask {"indenter": true}\n',
     "unicode": "start: WS\n",
 }
 

@@ -19,7 +19,7 @@ void ConditionalWalk::run(Configuration at) {
 }
 
 void ConditionalWalk::walk(const Part& part, const Segment& segment) {
-  stack_.assign(1, {part.last, part.at});
+  stack_.assign(1, {part.last, part.at, stepper_.is_plain(part.at)});
   for (uint32_t node = part.first; node < part.last;) {
     while (stack_.back().end <= node) stack_.pop_back();
     node = visit(node, segment);
@@ -28,18 +28,29 @@ void ConditionalWalk::walk(const Part& part, const Segment& segment) {
 
 // Returns the node to go on with.
 uint32_t ConditionalWalk::visit(uint32_t node, const Segment& segment) {
+  const Frame& top = stack_.back();
+  const unsigned b = trie_.byte(node);
+  if (top.is_plain) {
+    if (const auto next = stepper_.next_plain(top.at, b)) return enter(node, segment, *next, true);
+  }
   const uint32_t end = trie_.end(node);
   next_.clear();
-  stepper_.longest(stack_.back().at, trie_.byte(node), next_);
+  stepper_.longest(top.at, b, next_);
   if (next_.empty()) return end;
+  for (size_t i = 1; i < next_.size() && node + 1 < end; ++i) left_.push_back({node + 1, end, next_[i]});
+  return enter(node, segment, next_[0], stepper_.is_plain(next_[0]));
+}
+
+// The token of the node fits, and leads to `next`.
+uint32_t ConditionalWalk::enter(uint32_t node, const Segment& segment, const Configuration& next, bool is_plain) {
+  const uint32_t end = trie_.end(node);
   keep(node, node + 1);
   if (node + 1 == end) return end;
-  for (size_t i = 1; i < next_.size(); ++i) left_.push_back({node + 1, end, next_[i]});
-  if (end - node > kLargeSubtree && takes_all(next_[0], segment)) {
+  if (end - node > kLargeSubtree && takes_all(next, segment)) {
     keep(node + 1, end);
     return end;
   }
-  stack_.push_back({end, next_[0]});
+  stack_.push_back({end, next, is_plain});
   return node + 1;
 }
 

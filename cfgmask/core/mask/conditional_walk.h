@@ -25,6 +25,7 @@ class ConditionalWalk {
   struct Frame {
     uint32_t end;
     Configuration at;
+    bool is_plain;  // see Stepper
   };
   // Siblings in [first, last) and what is below them, from `at`.
   struct Part {
@@ -38,6 +39,7 @@ class ConditionalWalk {
 
   void walk(const Part& part, const Segment& segment);
   uint32_t visit(uint32_t node, const Segment& segment);
+  uint32_t enter(uint32_t node, const Segment& segment, const Configuration& next, bool is_plain);
   bool takes_all(Configuration at, const Segment& segment) {
     if (!stepper_.is_inside(at)) return false;
     if (!stepper_.counts_lines(at)) return answers_.takes_all(at.lexer, segment);

@@ -46,6 +46,7 @@ class Stepper {
   Stepper(const Grammar& grammar, Parser& parser, RegexStore& regexes, Lexer& lexer, Surroundings& surroundings,
           Indentation& indentation)
       : has_conditions_(grammar.has_conditions),
+        has_befores_(!grammar.befores.empty()),
         has_context_(grammar.has_context()),
         has_indenter_(grammar.indenter.has_value()),
         complete_(grammar.complete),
@@ -127,6 +128,16 @@ class Stepper {
   bool counts_lines(Configuration at) const {
     return has_indenter_ && !indentation_.in_brackets(at.indentation) && has_newline(at.items, at.lexer);
   }
+  // Whether the lexer alone decides what may come, as long as the lexeme goes on.
+  bool is_plain(Configuration at) const {
+    return is_inside(at) && !counts_lines(at) && !has_befores_ && at.text == SeenValues::no_text();
+  }
+  // After one more byte of such a lexeme, if that may go on beyond it.
+  std::optional<Configuration> next_plain(Configuration at, unsigned b) {
+    at.lexer = lexer_.next(at.lexer, b);
+    if (at.lexer == Lexer::dead() || !goes_on(at.lexer)) return std::nullopt;
+    return at;
+  }
   size_t bytes() const { return starts_.bytes() + open_ids_.bytes() + open_.bytes(); }
   bool may_end(Boundary at) {
     const auto ended = end_text(at);
@@ -158,6 +169,7 @@ class Stepper {
   bool goes_further(Configuration at, uint32_t bytes_ahead);
 
   bool has_conditions_;
+  bool has_befores_;
   bool has_context_;
   bool has_indenter_;
   bool complete_;
