@@ -273,11 +273,13 @@ class Matcher:
         allows nothing but end tokens, and those only where the text is complete.
         Cost: a copy of the mask where it is remembered, microseconds to a few milliseconds where it is not.
         """
-    def apply(self, logits: Any) -> None:
+    def apply(self, logits: Any) -> bool:
         """Set the logits outside the mask to -inf, in place.
 
         logits  one-dimensional buffer of float16, bfloat16, float32 or float64 on the CPU (numpy, torch) of any stride,
                 at least n_vocab long; what is beyond n_vocab becomes -inf too
+        returns whether a token is left to sample: False where all that the mask allows was at -inf (or is no number)
+                before, as a filter of the likeliest tokens may leave it
         Errors: as `fill_mask`; after LimitExceeded the logits are masked by what it says there.
         Cost: that of `fill_mask`, and a pass over the logits.
         """

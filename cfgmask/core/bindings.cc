@@ -215,7 +215,7 @@ FloatType float_type(const nb::dlpack::dtype& type) {
   throw nb::type_error("the logits must be float16, bfloat16, float32 or float64");
 }
 
-void apply(PyMatcher& self, const AnyArray& logits) {
+bool apply(PyMatcher& self, const AnyArray& logits) {
   const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
   if (logits.ndim() != 1) throw nb::type_error("the logits must be one-dimensional");
   const FloatType type = float_type(logits.dtype());
@@ -230,8 +230,10 @@ void apply(PyMatcher& self, const AnyArray& logits) {
   } catch (const LimitExceeded&) {
     error = std::current_exception();  // what may not be known to be allowed is masked all the same
   }
-  mask_logits(bits, vocabulary.n_vocab, {logits.data(), type, logits.stride(0), n});
+  const Logits row{logits.data(), type, logits.stride(0), n};
+  mask_logits(bits, vocabulary.n_vocab, row);
   if (error) std::rethrow_exception(error);
+  return any_left(bits, vocabulary.n_vocab, row);
 }
 
 void apply_masks(const AnyArray& logits, const AnyArray& bits, const std::optional<std::vector<int64_t>>& indices) {

@@ -108,12 +108,29 @@ def test_apply_writes_what_the_mask_says_and_nothing_else(dtype: type, more: int
     before[[0, 3, 5, 20]] = [np.inf, np.nan, -np.inf, 0]
     logits[:] = before
     matcher = matcher_after(b"[1")
-    matcher.apply(logits)
+    assert matcher.apply(logits)
     allowed = np.isin(np.arange(n), list(mask_of(matcher, len(TOKENS))))
     np.testing.assert_array_equal(logits[allowed], before[allowed])
     assert np.all(np.isneginf(logits[~allowed]))
     logits[:] = 0
     np.testing.assert_array_equal(whole, whole_before, err_msg="memory beside the logits was written")
+
+
+@pytest.mark.parametrize("layout", layouts(np.float32, 1))
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize(
+    ("logit", "left"),
+    [(0.0, True), (-0.0, True), (-6e4, True), (6e-8, True), (np.inf, True), (-np.inf, False), (np.nan, False)],
+)
+def test_apply_tells_whether_a_token_is_left(dtype: type, layout: str, logit: float, left: bool) -> None:
+    matcher = matcher_after(b"[1")
+    allowed = sorted(mask_of(matcher, len(TOKENS)))
+    logits = layouts(dtype, len(TOKENS) + 3)[layout]
+    for token in (allowed[0], allowed[-1]):
+        logits[:] = 1.0
+        logits[allowed] = -np.inf
+        logits[token] = logit
+        assert matcher.apply(logits) == left
 
 
 @pytest.mark.parametrize(

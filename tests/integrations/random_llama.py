@@ -1,7 +1,11 @@
-"""Models of llama's architecture with random weights, over any tokenizer: what they write is noise, at full speed."""
+"""Models of llama's architecture with random weights, over any tokenizer: what they write is noise, at full speed.
+
+python -m tests.integrations.random_llama model.gguf vocabulary.gguf
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -67,3 +71,8 @@ def _n_tokens(tokenizer: dict[str, Any]) -> int:
 
 def _ones() -> np.ndarray:
     return np.ones(_WIDTH, dtype=np.float32)
+
+
+if __name__ == "__main__":
+    model, vocabulary = map(Path, sys.argv[1:])
+    random_llama(model, tokenizer_of(vocabulary))

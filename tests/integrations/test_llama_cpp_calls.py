@@ -22,6 +22,7 @@ from cfgmask.integrations.llama_cpp import (  # noqa: E402
     StoppingCriterion,
 )
 from cfgmask.integrations.llama_cpp.checked_sample import check_sampling  # noqa: E402
+from cfgmask.integrations.llama_cpp.masking import apply_mask  # noqa: E402
 
 PATTERN = r'\{"name": "[a-z]{1,20}", "n": [1-9][0-9]{0,3}\}'
 
@@ -309,13 +310,14 @@ def failing_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on the hook fails at every so-many-th call, however many it has had."""
     steps = 0
 
-    def fails(*_: Any) -> None:
+    def fails(matcher: cfgmask.Matcher, scores: Any) -> None:
         nonlocal steps
         steps += 1
         if steps % step == 0:
             raise ValueError(f"broken at {steps}")
+        apply_mask(matcher, scores)
 
-    monkeypatch.setattr("cfgmask.integrations.llama_cpp.processor._exclude_lost_tokens", fails)
+    monkeypatch.setattr("cfgmask.integrations.llama_cpp.processor.apply_mask", fails)
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 namespace cfgmask {
 
@@ -39,20 +40,51 @@ void mask_out(std::span<const uint32_t> bits, size_t n_vocab, Word minus_infinit
   fill(n_vocab, logits.size);
 }
 
+template <class Word>
+bool is_any_left(std::span<const uint32_t> bits, size_t n_vocab, Word minus_infinity, const Logits& logits) {
+  constexpr Word kSign = Word{1} << (8 * sizeof(Word) - 1);
+  const Word infinity = minus_infinity ^ kSign;
+  const auto* const data = static_cast<const Word*>(logits.data);
+  for (size_t word = 0; word < bits.size(); ++word) {
+    for (uint32_t allowed = bits[word]; allowed != 0; allowed &= allowed - 1) {
+      const size_t i = word * 32 + static_cast<size_t>(std::countr_zero(allowed));
+      if (i >= n_vocab) return false;
+      const Word logit = data[static_cast<int64_t>(i) * logits.stride];
+      // Larger than infinity are the bits of what is no number.
+      if ((logit & ~kSign) < infinity || logit == infinity) return true;
+    }
+  }
+  return false;
+}
+
+// Calls f with minus infinity as a word of the type, so that types that C++ lacks need nothing of their own.
+template <class F>
+auto with_minus_infinity(FloatType type, F f) {
+  switch (type) {
+    case FloatType::kFloat16:
+      return f(uint16_t{0xFC00});
+    case FloatType::kBfloat16:
+      return f(uint16_t{0xFF80});
+    case FloatType::kFloat32:
+      return f(uint32_t{0xFF800000});
+    case FloatType::kFloat64:
+      return f(uint64_t{0xFFF0000000000000});
+  }
+  std::abort();
+}
+
 }  // namespace
 
 void mask_logits(std::span<const uint32_t> bits, size_t n_vocab, const Logits& logits) {
-  // The bits of minus infinity, so that types that C++ lacks need nothing of their own.
-  switch (logits.type) {
-    case FloatType::kFloat16:
-      return mask_out<uint16_t>(bits, n_vocab, 0xFC00, logits);
-    case FloatType::kBfloat16:
-      return mask_out<uint16_t>(bits, n_vocab, 0xFF80, logits);
-    case FloatType::kFloat32:
-      return mask_out<uint32_t>(bits, n_vocab, 0xFF800000, logits);
-    case FloatType::kFloat64:
-      return mask_out<uint64_t>(bits, n_vocab, 0xFFF0000000000000, logits);
-  }
+  with_minus_infinity(logits.type, [&](auto minus_infinity) {
+    mask_out<decltype(minus_infinity)>(bits, n_vocab, minus_infinity, logits);
+  });
+}
+
+bool any_left(std::span<const uint32_t> bits, size_t n_vocab, const Logits& logits) {
+  return with_minus_infinity(logits.type, [&](auto minus_infinity) {
+    return is_any_left<decltype(minus_infinity)>(bits, n_vocab, minus_infinity, logits);
+  });
 }
 
 }  // namespace cfgmask

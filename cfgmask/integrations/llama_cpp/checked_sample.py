@@ -10,6 +10,7 @@ caller on the stack: around `sample`, by an attribute of the one model object.
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from types import FrameType
 from typing import Any
@@ -24,6 +25,18 @@ IN_TURNS = (
 )
 
 
+class _Running(threading.local):
+    generation: object | None = None
+
+
+_running = _Running()
+
+
+def running_generation() -> object | None:
+    """What stands for the generation whose checked `sample` runs in this thread; None where none does."""
+    return _running.generation
+
+
 class CheckedSample:
     """The `sample` of one model. Does what that of its class does, and raises; the model is not kept alive."""
 
@@ -32,6 +45,10 @@ class CheckedSample:
         self._is_running = False
         self._error: BaseException | None = None
         self._owners: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        # That of the last call: nearly every call is of the same.
+        self._generation: object | None = None
+        self._sampler: weakref.ref[Any] | None = None
+        self._frame_id = 0
 
     def __call__(self, *arguments: Any, **options: Any) -> int:
         """Sample a token, with the arguments of `Llama.sample`.
@@ -40,14 +57,16 @@ class CheckedSample:
         what `fail` was given meanwhile.
         """
         llm: Any = self._llm()
-        self._check_sampler(llm, sys._getframe(1), options.get("logits_processor"))
+        generation = self._generation_of(llm, sys._getframe(1), options.get("logits_processor"))
         _check_logits(llm, options.get("idx"))
         self._is_running = True
         self._error = None
+        outer, _running.generation = _running.generation, generation
         try:
             token_id: int = type(llm).sample(llm, *arguments, **options)
         finally:
             self._is_running = False
+            _running.generation = outer
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -58,19 +77,25 @@ class CheckedSample:
         self._error = error
         return self._is_running
 
-    def _check_sampler(self, llm: Any, caller: FrameType, processors: Any) -> None:
+    def _generation_of(self, llm: Any, caller: FrameType, processors: Any) -> object | None:
+        """The generation that the call is of, one object for all its calls; None for a loop around `sample`."""
         sampler = llm._sampler
         if sampler is None:
-            return
+            return None
+        if self._sampler is not None and self._sampler() is sampler and self._frame_id == id(caller):
+            return self._generation
         if caller.f_code.co_name == "generate" and caller.f_locals.get("self") is llm:
             # Its frame lives as long as a generation does, so no other has the same id until then.
             if self._owners.setdefault(sampler, id(caller)) != id(caller):
                 raise IntegrationError(IN_TURNS)
-        elif processors is not None:
+            self._sampler, self._frame_id, self._generation = weakref.ref(sampler), id(caller), object()
+            return self._generation
+        if processors is not None:
             raise IntegrationError(
                 "Llama.sample goes on with the sampler of the generation before, without the logits_processor of this "
                 "call; use Llama.generate, or a model that has not generated yet"
             )
+        return None
 
 
 def check_sampling(llm: Any) -> None:

@@ -1,0 +1,147 @@
+"""What masks cost within llama.cpp, for each token: the hook against a hook that does nothing, and whole generations
+against no constraint and against llama.cpp's own grammars. Prints a Markdown table.
+
+The model is to be small, so that what is not the model can be seen; one of random weights does:
+
+    python -m tests.integrations.random_llama model.gguf ggml-vocab-llama-bpe.gguf
+    python benchmarks/in_llama_cpp.py --model model.gguf
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import click
+import llama_cpp
+
+import cfgmask
+import cfgmask.demo
+import measure
+import report
+import runner
+from cfgmask.integrations.llama_cpp import LogitsProcessor, LogitsProcessorList, generate
+
+PROMPT = "A list of people as JSON: "
+CONTEXT = 512
+SCHEMA = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "age": {"type": "integer"}, "town": {"type": "string"}},
+        "required": ["name", "age", "town"],
+        "additionalProperties": False,
+    },
+}
+
+
+class Timed:
+    """A processor, and how long each of its calls took."""
+
+    def __init__(self, processor: Callable[[Any, Any], Any], clock: Callable[[], int]) -> None:
+        self._processor = processor
+        self._clock = clock
+        self.nanoseconds: list[int] = []
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        begin = self._clock()
+        scores = self._processor(input_ids, scores)
+        self.nanoseconds.append(self._clock() - begin)
+        return scores
+
+
+def does_nothing(input_ids: Any, scores: Any) -> Any:
+    return scores
+
+
+class Ways:
+    """The ways to write a text, each an iterator of tokens or of pieces."""
+
+    def __init__(self, llm: Any, n_tokens: int, clock: Callable[[], int]) -> None:
+        self._llm = llm
+        self._n_tokens = n_tokens
+        self._ids = llm.tokenize(PROMPT.encode())
+        grammar = cfgmask.Grammar.from_json_schema(SCHEMA)
+        self._compiled = cfgmask.compile(grammar, cfgmask.Vocabulary.from_llama(llm))
+        self._theirs = llama_cpp.LlamaGrammar.from_json_schema(json.dumps(SCHEMA), verbose=False)
+        self.hooks = {
+            "a hook that does nothing": Timed(does_nothing, clock),
+            "cfgmask's hook": Timed(LogitsProcessor(self._compiled), clock),
+            "cfgmask's hook with max_tokens": Timed(LogitsProcessor(self._compiled, max_tokens=CONTEXT), clock),
+        }
+
+    def names(self) -> list[str]:
+        return ["no constraint", *self.hooks, "cfgmask's generate", "llama.cpp's grammar"]
+
+    def write(self, name: str, seed: int) -> Iterator[Any]:
+        self._llm.set_seed(seed)
+        if name == "cfgmask's generate":
+            return islice(generate(self._llm, self._ids, self._compiled, stream=True), self._n_tokens)
+        options: dict[str, Any] = {}
+        if name in self.hooks:
+            options["logits_processor"] = LogitsProcessorList([self.hooks[name]])
+        elif name == "llama.cpp's grammar":
+            options["grammar"] = self._theirs
+        return self._until_the_end(self._llm.generate(self._ids, temp=0.8, **options))
+
+    def _until_the_end(self, tokens: Iterator[int]) -> Iterator[int]:
+        model = llama_cpp.llama_model_get_vocab(self._llm.model)
+        for token in islice(tokens, self._n_tokens):
+            if llama_cpp.llama_vocab_is_eog(model, token):
+                return
+            yield token
+
+
+def timed(pieces: Iterator[Any], clock: Callable[[], int]) -> list[int]:
+    """How long each piece took, but for the first, which has the prompt in it."""
+    times = []
+    for _ in pieces:
+        times.append(clock())
+    return [after - before for before, after in pairwise(times)]
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--model",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    default=cfgmask.demo.model_path,
+    help="A GGUF model; by default the one that ships with cfgmask.",
+)
+@click.option("--texts", default=8, show_default=True, help="How many each way writes, in turns.")
+@click.option("--tokens", "n_tokens", default=400, show_default=True, help="Of one text, at most.")
+@runner.clock_option
+def main(model: Path, texts: int, n_tokens: int, clock: str) -> None:
+    llm = llama_cpp.Llama(str(model), n_ctx=CONTEXT, n_threads=1, verbose=False)
+    now = measure.CLOCKS[clock]
+    ways = Ways(llm, n_tokens, now)
+    tokens: dict[str, list[int]] = {name: [] for name in ways.names()}
+    for seed in range(texts + 1):
+        for name in tokens:
+            found = timed(ways.write(name, seed), now)
+            if seed:  # the first text of each is not counted
+                tokens[name] += found
+            elif name in ways.hooks:
+                ways.hooks[name].nanoseconds.clear()
+    rows = [[name, f"{len(times):,}", *_figures(times), *_in_hook(ways, name)] for name, times in tokens.items()]
+    titles = ["", "tokens", "a token (µs) p50", "avg", "in the hook (µs) p50", "avg", "p99"]
+    click.echo(f"{model.name}, {llm.n_vocab():,} tokens in its vocabulary\n")
+    click.echo(report.numbers_table(titles, rows))
+
+
+def _figures(nanoseconds: list[int]) -> list[str]:
+    found = report.figures(nanoseconds)
+    return [report.number(found[name]) for name in ("p50", "avg")]
+
+
+def _in_hook(ways: Ways, name: str) -> list[str]:
+    if name not in ways.hooks:
+        return ["", "", ""]
+    found = report.figures(ways.hooks[name].nanoseconds)
+    return [report.number(found[name]) for name in ("p50", "avg", "p99")]
+
+
+if __name__ == "__main__":
+    main()
