@@ -15,7 +15,8 @@ MAX_NUMBER = regex.MAX_COUNT
 """The largest count and the largest token id."""
 
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
-_SIMPLE = {"t": "\t", "r": "\r", "n": "\n"} | {c: c for c in '\\"[]-'}
+_SIMPLE = dict(zip("trnabfv0e", "\t\r\n\a\b\f\v\0\x1b", strict=True)) | {c: c for c in "\\\"[]-^'?/"}
+_BACKSLASH = "\\"
 _DIGITS_AFTER = {"x": 2, "u": 4, "U": 8}
 _COUNT = re.compile(r"\{\s*(\d+)\s*(?:(,)\s*(\d*)\s*)?\}")
 _TOKEN = re.compile(r"(!?)<(?:\[(\d+)\]|(?!\[)[^>]+)>")
@@ -118,7 +119,7 @@ def _escaped(match: re.Match[str], span: Span, problems: Problems) -> int | None
         message = f"`\\{letter}` needs {_DIGITS_AFTER[letter]} hexadecimal digits"
     else:
         message = f"there is no escape `\\{letter}`"
-        help = 'known are `\\n \\r \\t \\\\ \\" \\[ \\] \\-`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`'
+        help = f"known are `{' '.join(map(_BACKSLASH.__add__, _SIMPLE))}`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`"
     problems.error("gbnf-bad-escape", message, span.within(*match.span()), help=help)
     return None
 

@@ -111,7 +111,7 @@ class _Reader:
             message, span = "`::=` is missing after the name of the rule", Span(self._source, end, end + 1)
             self._problems.error("gbnf-syntax", message, span, help="a rule is written `name ::= ...`")
         elif token.kind == "or":
-            self._unexpected(token, "a rule goes on after a line break only in parentheses, and after `|` or `::=`")
+            self._unexpected(token)
         elif token.kind not in ("name", "error"):
             self._unexpected(token, "a rule is written `name ::= ...`")
         raise _Broken
@@ -124,7 +124,7 @@ class _Reader:
         groups = [_Group(None)]
         while (kind := self._kind()) is not None:
             token = self._tokens[self._at]
-            if kind == "newline" and len(groups) == 1:
+            if kind == "newline" and len(groups) == 1 and not self._goes_on():
                 break
             if self._starts_rule():
                 self._refuse_next_rule(token, groups)
@@ -143,6 +143,18 @@ class _Reader:
         if len(groups) > 1:
             self._refuse_open(groups[-1], None)
         return groups[0].expression()
+
+    def _goes_on(self) -> bool:
+        """Whether the rule goes on after the line breaks that come: with `|`, or farther in than rules begin."""
+        ahead = 0
+        while self._kind(ahead) == "newline":
+            ahead += 1
+        if self._kind(ahead) is None or self._kind(ahead) == "or":
+            return self._kind(ahead) == "or"
+        next_one = self._tokens[self._at + ahead]
+        is_rule = next_one.kind == "name" and self._kind(ahead + 1) == "define"
+        is_farther_in = self._source.text[next_one.span.start - 1] in " \t"
+        return is_farther_in and not is_rule
 
     def _open(self, token: Token, groups: list[_Group]) -> None:
         groups.append(_Group(token))

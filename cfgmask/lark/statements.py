@@ -26,10 +26,20 @@ _ERROR = "ERROR"
 _CLOSER = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _CLOSERS = frozenset(_CLOSER.values())
 _CONTINUES = frozenset({"VBAR", "AMPERSAND", "ARROW", "IF"})
-_BLOCK_KEYWORDS = frozenset({"JSON", "REGEX", "LARK", "CFGMASK", "LLGUIDANCE"})
 _DIRECTIVES = frozenset(
-    {"IGNORE", "IMPORT", "DECLARE", "OVERRIDE", "EXTEND", "CFGMASK", "LLGUIDANCE", "UNKNOWN_DIRECTIVE"}
+    {
+        "IGNORE",
+        "IMPORT",
+        "DECLARE",
+        "OVERRIDE",
+        "EXTEND",
+        "CFGMASK",
+        "LLGUIDANCE",
+        "GRAMMAR_OPTIONS",
+        "UNKNOWN_DIRECTIVE",
+    }
 )
+_BLOCK_KEYWORDS = _OPTIONS | {"JSON", "REGEX", "LARK"}
 _MODIFIERS = frozenset({"QUESTION", "BANG"})
 
 

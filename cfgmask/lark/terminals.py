@@ -19,7 +19,7 @@ from cfgmask.lark.literals import LiteralError
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.regex_blocks import regex_of_block
 from cfgmask.limits import Limits
-from cfgmask.regex import Lexeme, LexemeCase, has_lazy, parse_extended, parse_lexeme, parse_regex
+from cfgmask.regex import DialectName, Lexeme, LexemeCase, has_lazy, parse_extended, parse_lexeme, parse_regex
 from cfgmask.regex.derivatives import TooEntangled
 from cfgmask.regex.lexemes import LexemeCombiner, is_empty_by_assertion
 
@@ -52,6 +52,11 @@ class TerminalRegex:
 
 
 _TOKEN_GROUP = re.compile(r"\(\?P?<(?:TEXT_TOKEN|PARAGRAPH_TOKEN|IMAGE)>")
+
+_CLASS_OPERATION = "&&"
+"""In Python a class that holds it means what it says, with a warning; in Rust it is what both sides have."""
+_ONLY_IN_RUST = {"regex-bad-escape", "regex-posix-class"}
+"""What Python does not know and Rust may: `\\x{41}`, `[[:alpha:]]`."""
 
 INVALID = TerminalRegex(regex.ANY_CHAR, pattern="")
 """In place of a regex about which an error was reported."""
@@ -191,23 +196,35 @@ class TerminalLowering:
         return replace(whole, tree=regex.Intersection((whole.tree, within)), pattern=None)
 
     def _pattern(self, node: nodes.Pattern) -> TerminalRegex:
-        source = node.span.source
-        text = source.text[node.body.start : node.body.end]
+        text = node.span.source.text[node.body.start : node.body.end]
+        if _CLASS_OPERATION in text:
+            try:
+                return _terminal_regex(self._lexeme(node, text, "rust"))
+            except GrammarError:
+                pass  # a class of ampersands, say
         try:
-            lexeme = parse_lexeme(
-                text,
-                dialect="python",
-                flags=node.flags,
-                span=node.body,
-                limits=self._limits,
-                source_name=source.name,
-                named_groups=True,
-            )
+            lexeme = self._lexeme(node, text, "python")
         except GrammarError as error:
+            if {problem.code for problem in error.diagnostics} <= _ONLY_IN_RUST:
+                try:
+                    return _terminal_regex(self._lexeme(node, text, "rust"))
+                except GrammarError:
+                    pass
             self._problems.extend(error.diagnostics)
             return INVALID
         pattern = one_regex.of_pattern(node, text)
         return replace(_terminal_regex(lexeme), pattern=pattern, is_lazy=has_lazy(text, node.flags))
+
+    def _lexeme(self, node: nodes.Pattern, text: str, dialect: DialectName) -> Lexeme:
+        return parse_lexeme(
+            text,
+            dialect=dialect,
+            flags=node.flags,
+            span=node.body,
+            limits=self._limits,
+            source_name=node.span.source.name,
+            named_groups=True,
+        )
 
     def with_tokens(self, node: nodes.Pattern) -> ir.Expr | None:
         """What stands in a rule for a pattern some of whose groups are tokens; None for any other pattern."""

@@ -213,6 +213,13 @@ def stuck(limit: str) -> tuple[cfgmask.Matcher, int]:
     pytest.fail("the limit was never crossed")
 
 
+def test_ways_to_a_set_are_bounded() -> None:
+    """An ambiguous text of n lexemes: sets of few items, in quadratically many ways."""
+    matcher = compile_ir(grammar(rule("start", choice(seq("$start", "$start"), "a"))), max_items=1_000).matcher()
+    with pytest.raises(cfgmask.LimitExceeded, match="max_items"):
+        matcher.advance_bytes(b"a" * 300)
+
+
 @pytest.mark.parametrize("limit", LIMITS)
 def test_limits_leave_the_matcher_as_it_was(limit: str) -> None:
     matcher, byte = stuck(limit)

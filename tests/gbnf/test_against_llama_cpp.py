@@ -146,7 +146,6 @@ def test_masks_of_random_grammars(library: Library, grammar: str, seed: int) -> 
         'root ::= * "a"',
         'root ::= "a"{,2}',
         'root ::= "a" |\nx ::= "b"',
-        'root ::= "a"\n | "b"',
         'root ::= "a" )',
         "root ::= <[a]>",
         "root ::= <not a token>",

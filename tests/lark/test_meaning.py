@@ -95,6 +95,14 @@ CASES = {
         ["ya", "yb"],
         ["y", "a"],
     ),
+    "escapes of Rust": ("start: /\\x{41}[[:digit:]]\\u{e9}+/", ["A1é", "A9éé"], ["x{41}", "A1"]),
+    "intersections of classes": ("start: /[a-z&&[^aeiou]]+/", ["xyz"], ["a", "&", "x]"]),
+    "ampersands of Python": ('start: /(?<=!)[&&]/ | "!"', ["!"], ["&"]),
+    "options of xgrammar": (
+        '%grammar_options {"allow_initial_skip": false}\nstart: "a"\n%ignore " "',
+        ["a"],
+        [" a"],
+    ),
     "templates": (
         'start: _sep{NUM, ","} | _sep{_sep{"x", "-"}, ";"}\n_sep{x, s}: x (s x)*\nNUM: /[0-9]+/',
         ["1,22,3", "x", "x-x;x"],

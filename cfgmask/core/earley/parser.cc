@@ -9,6 +9,9 @@ namespace cfgmask {
 
 namespace {
 
+// Ways in which the items of one set may come about, for each of the items that it may have: some 20 ms in all.
+constexpr uint64_t kWaysPerItem = 16;
+
 // Sorts, drops duplicates, and gives the words that identify the list.
 std::span<const uint32_t> normalise(std::vector<uint64_t>& items) {
   std::sort(items.begin(), items.end());
@@ -151,6 +154,8 @@ void Parser::complete(ContinuationId continuation, Kernel& kernel) {
       if (item.rest != kNil) kernel.items.push_back(item.packed());
       if (rests_[item.rest.value].nullable) pending.push_back(item.continuation);
     }
+    // An ambiguous text of n lexemes has up to n * n ways to one set of n items.
+    if (kernel.items.size() > kWaysPerItem * max_items_) throw LimitExceeded("max_items", max_items_);
   }
 }
 
