@@ -26,19 +26,8 @@ _ERROR = "ERROR"
 _CLOSER = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _CLOSERS = frozenset(_CLOSER.values())
 _CONTINUES = frozenset({"VBAR", "AMPERSAND", "ARROW", "IF"})
-_DIRECTIVES = frozenset(
-    {
-        "IGNORE",
-        "IMPORT",
-        "DECLARE",
-        "OVERRIDE",
-        "EXTEND",
-        "CFGMASK",
-        "LLGUIDANCE",
-        "GRAMMAR_OPTIONS",
-        "UNKNOWN_DIRECTIVE",
-    }
-)
+_OPTIONS = frozenset({"CFGMASK", "LLGUIDANCE", "GRAMMAR_OPTIONS"})
+_DIRECTIVES = _OPTIONS | {"IGNORE", "IMPORT", "DECLARE", "OVERRIDE", "EXTEND", "UNKNOWN_DIRECTIVE"}
 _BLOCK_KEYWORDS = _OPTIONS | {"JSON", "REGEX", "LARK"}
 _MODIFIERS = frozenset({"QUESTION", "BANG"})
 

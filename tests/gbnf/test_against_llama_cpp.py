@@ -28,6 +28,9 @@ REFUSED = {
     "names": "it has no `_` in names",
     "a byte order mark": "it reads none",
     "left recursion": "it has none",
+    "lines that begin with `|`": "a rule is over at the end of its line",
+    "lines farther in": "a rule is over at the end of its line",
+    "escapes of C": "it has few of them",
 }
 # Others on which it differs.
 DIFFERENT = {

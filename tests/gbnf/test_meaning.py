@@ -57,7 +57,7 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
     "several lines after `::=` and `|`": ('root ::=\n\n  "a" |\n # and\n  "b"\n', ["a", "b"], ["ab"]),
     "lines that begin with `|`": ('root ::= "a"\n| "b"\n\n  # or\n  | x\nx ::= "c"', ["a", "b", "c"], ["ab"]),
     "lines farther in": ('root ::= "a"\n  x "c"\n\t[d]\nx ::= "b"', ["abcd"], ["a", "abc"]),
-    "escapes of C": (r"root ::= [\^a] \"\a\b\f\v\0\e\'\?\/\"", ["^\a\b\f\v\0\x1b'?/"], ["^"]),
+    "escapes of C": (r"""root ::= [\^a] "\a\b\f\v\0\e\'\?\/" """, ["^\a\b\f\v\0\x1b'?/"], ["^"]),
     "several lines in groups": ('root ::= (\n "a"\n | "b"\n)\n', ["a", "b"], ["ab"]),
     "blanks between rules": ('\n\n root ::= x\n\n\n\tx ::= "a"\n\n', ["a"], [""]),
     "line breaks of Windows": ('root ::= x\r\nx ::= "a" |\r\n "b"\r\n', ["a", "b"], [""]),

@@ -138,6 +138,7 @@ Item Parser::after(const ItemSet::Edge& edge, TextId text) {
 // The nonterminal that `continuation` awaits ends here, and with it whatever becomes complete by that.
 void Parser::complete(ContinuationId continuation, Kernel& kernel) {
   std::vector<ContinuationId> pending{continuation};
+  uint64_t n_ways = 0;
   while (!pending.empty()) {
     const ContinuationId at = continuations_[pending.back().value].ends_with;
     pending.pop_back();
@@ -148,14 +149,15 @@ void Parser::complete(ContinuationId continuation, Kernel& kernel) {
       continue;
     }
     const Continuation& ended = continuations_[at.value];
+    // An ambiguous text of n lexemes has up to n * n ways to one set of n items.
+    n_ways += ended.members.size();
+    if (n_ways > kWaysPerItem * max_items_) throw LimitExceeded("max_items", max_items_);
     for (uint64_t word : ended.members) {
       Item item = Item::unpack(word);
       if (ended.kind != ContinuationKind::kRestores) item.continuation = with_seen(item.continuation, ended.seen);
       if (item.rest != kNil) kernel.items.push_back(item.packed());
       if (rests_[item.rest.value].nullable) pending.push_back(item.continuation);
     }
-    // An ambiguous text of n lexemes has up to n * n ways to one set of n items.
-    if (kernel.items.size() > kWaysPerItem * max_items_) throw LimitExceeded("max_items", max_items_);
   }
 }
 
