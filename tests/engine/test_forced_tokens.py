@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import cfgmask
 from cfgmask.tokenizers.ranked_bpe import RankedBpe
 from tests.engine.harness import as_set, mask_of
+from tests.tokenizers.real import gguf_path
 
 # How tokenizers in use cut a text before they join bytes: not at all, as GPT-2's and as Llama 3's.
 PATTERNS = (
@@ -239,6 +240,52 @@ def test_a_budget_holds_what_is_forced() -> None:
         tokens = matcher.forced_tokens()
         assert tokens == ids_of("123")
         assert matcher.try_advance(tokens) == 1
+
+
+# Real tokenizers.
+
+SENTENCES = cfgmask.Grammar.from_lark(
+    r"""
+    start: "{\n    \"user_name\": \"" /[a-z é]{0,9}/ "\",\n    \"number_of_items\":\t\t" NUMBER ",\n  " tail
+    tail: "INTERNATIONAL" ("isation" | "\n\n\n" start) | "日本" ("語のテキスト" | "人です")
+        | "  \t" NUMBER "   x" | "don't" "s"?
+    NUMBER: /[0-9]{1,7}/
+    """
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gpt-2", "llama-spm", *(pytest.param(name, marks=pytest.mark.slow) for name in ("phi-3", "llama-bpe", "qwen2"))],
+)
+def test_whole_texts_have_the_forced_tokens(name: str) -> None:
+    """Random texts in random tokens, their ends found by `completion`, encoded as a whole."""
+    llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+    llm = llama_cpp.Llama(str(gguf_path(name)), vocab_only=True, verbose=False)
+    vocabulary = cfgmask.Vocabulary.from_llama(llm)
+    compiled, rng = cfgmask.compile(SENTENCES, vocabulary), random.Random(1)
+    found = 0
+    for _ in range(6):
+        matcher, text, promises = compiled.matcher(), b"", []
+        for _ in range(50):
+            forced = matcher.forced_tokens()
+            promises.append((len(text), forced))
+            allowed = sorted(mask_of(matcher, vocabulary.n_vocab))
+            token = forced[0] if forced and rng.random() < 0.7 else rng.choice(allowed)
+            matcher.advance(token)
+            if matcher.is_finished:
+                break
+            text += vocabulary.tokens[token]
+        text += written(vocabulary, matcher.completion() or [])
+        ids = encoding(vocabulary, text.decode())
+        for offset, forced in promises:
+            if forced:
+                found += 1
+                rest = tokens_at(vocabulary, ids, offset)
+                assert rest is not None
+                assert rest[: len(forced)] == forced
+    assert found > 20
+    llm.close()
 
 
 # Masks that are narrowed.

@@ -25,16 +25,20 @@ inline std::vector<TokenId> own_tokens(nanobind::handle compiled, const Matcher:
       nanobind::module_::import_("cfgmask.compiler.own_tokens").attr("own_tokens")(compiled, text, forced.ends));
 }
 
-// What is written before token i of `tokens`.
-inline size_t size_of_first(const Vocabulary& vocabulary, std::span<const TokenId> tokens, size_t i) {
+inline size_t size_of(const Vocabulary& vocabulary, std::span<const TokenId> tokens) {
   size_t size = 0;
-  for (TokenId token : tokens.first(i)) size += vocabulary.text(token).size();
+  for (TokenId token : tokens) size += vocabulary.text(token).size();
   return size;
+}
+
+// Whether all ends leave tokens beyond what is written; if not, nobody needs to encode anything.
+inline bool reaches_forced_text(const Matcher::ForcedText& forced) {
+  return !forced.ends.empty() && forced.ends.back() > forced.n_written;
 }
 
 inline std::vector<TokenId> forced_tokens(Matcher& matcher, nanobind::handle compiled) {
   const Matcher::ForcedText forced = matcher.forced_text(kMaxForcedBytes);
-  if (forced.ends.empty()) return {};
+  if (!reaches_forced_text(forced)) return {};
   std::vector<TokenId> own = own_tokens(compiled, forced);
   size_t first = 0;
   size_t size = 0;
@@ -54,9 +58,9 @@ struct Jump {
 
 inline Jump jump(Matcher& matcher, nanobind::handle compiled) {
   const Matcher::ForcedText forced = matcher.forced_text(kMaxForcedBytes);
-  if (forced.ends.empty()) return {};
+  if (!reaches_forced_text(forced)) return {};
   std::vector<TokenId> own = own_tokens(compiled, forced);
-  if (size_of_first(matcher.grammar().vocabulary(), own, own.size()) <= forced.n_written) return {};
+  if (size_of(matcher.grammar().vocabulary(), own) <= forced.n_written) return {};
   const size_t n = std::min(own.size(), forced.steps.size());
   const auto kept = static_cast<size_t>(
       std::mismatch(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(n), forced.steps.begin()).first -

@@ -159,7 +159,7 @@ class Matcher {
     size_t n_written = 0;
     std::vector<TokenId> steps;  // that wrote it; Consumed::kBytes for one without a token
     // If a tokenizer encodes any text that begins with this one and goes on as the grammar allows, the last of its
-    // tokens that ends within this text at the end of a character ends at one of these.
+    // tokens that ends within this text at the end of a character ends at one of these. Descending.
     std::vector<size_t> ends;
   };
   ForcedText forced_text(size_t max_bytes);
