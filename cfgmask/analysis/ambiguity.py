@@ -74,32 +74,38 @@ def _search(flat: Flat, shortest: Shortest, alike: _Alike, root: int, steps: int
     queue: list[tuple[int, int, int, Symbols, Symbols, Symbols]] = []
     number = 0
 
-    def push(done: Symbols, pending: Symbols, choices: Symbols) -> None:
+    def push(size: int, done: Symbols, pending: Symbols, choices: Symbols) -> None:
         nonlocal number
-        while pending and pending[0] >= 0:
-            done, pending = (*done, pending[0]), pending[1:]
-        sizes = [*map(shortest.visible_size, done), *map(shortest.size, pending)]
-        if None not in sizes:
-            number += 1
-            size = sum(size for size in sizes if size is not None)
-            heapq.heappush(queue, (size, len(choices), number, done, pending, choices))
+        n_leaves = next((i for i, symbol in enumerate(pending) if symbol < 0), len(pending))
+        done, pending = done + pending[:n_leaves], pending[n_leaves:]
+        number += 1
+        heapq.heappush(queue, (size, len(choices), number, done, pending, choices))
 
+    # Sizes are kept up to date: derivations of one recursion are as long as there are steps.
     for a, alternative in enumerate(flat.nonterminals[root].alternatives):
-        push((), alternative, (a,))
+        size = shortest.total_size(alternative)
+        if size is not None:
+            push(size, (), alternative, (a,))
     while queue and steps:
         steps -= 1
-        _, _, _, done, pending, choices = heapq.heappop(queue)
+        size, _, _, done, pending, choices = heapq.heappop(queue)
         if not pending:
-            for other, other_choices in seen.setdefault(alike.key(done), []):
+            key = alike.key(done)
+            for other, other_choices in seen.setdefault(key, []):
                 pieces = _common_pieces(shortest, alike, done, other)
                 if pieces is not None:
                     return Ambiguity(root, pieces, (other_choices, choices))
-            seen[alike.key(done)].append((done, choices))
+            seen[key].append((done, choices))
             continue
-        push((*done, pending[0]), pending[1:], (*choices, -1))
+        others = size - (shortest.size(pending[0]) or 0)
+        visible = shortest.visible_size(pending[0])
+        if visible is not None:
+            push(others + visible, (*done, pending[0]), pending[1:], (*choices, -1))
         nonterminal = flat[pending[0]]
         for a, alternative in enumerate(nonterminal.alternatives if nonterminal.is_exact else ()):
-            push(done, (*alternative, *pending[1:]), (*choices, a))
+            added = shortest.total_size(alternative)
+            if added is not None:
+                push(others + added, done, (*alternative, *pending[1:]), (*choices, a))
     return None
 
 

@@ -38,6 +38,11 @@ class Shortest:
         """The size of a shortest text of a symbol; None if there is none."""
         return self._leaf_sizes[symbol] if symbol >= 0 else self.sizes.get(~symbol)
 
+    def total_size(self, symbols: tuple[int, ...]) -> int | None:
+        """The size of a shortest text of symbols one after the other; None if there is none."""
+        sizes = [size for size in map(self.size, symbols) if size is not None]
+        return sum(sizes) if len(sizes) == len(symbols) else None
+
     def visible_size(self, symbol: int) -> int | None:
         """The size of a shortest text that is not empty; None if there is none."""
         if symbol >= 0:
