@@ -374,6 +374,19 @@ def test_patterns_of_keys(pattern: str, names: list[str], seed: int) -> None:
     check({"type": "object", "properties": named, "patternProperties": {pattern: {"const": 1}}}, seed)
 
 
+def test_alternatives_that_are_alike_deep_inside_are_compared_in_time() -> None:
+    names = [f"key{i}" for i in range(100)]
+    definitions: dict[str, Any] = {"a0": {"type": "string"}, "b0": {"type": "string", "maxLength": 9}}
+    for side in "ab":
+        for level in range(1, 5):
+            inner = {"$ref": f"#/$defs/{side}{level - 1}"}
+            definitions[f"{side}{level}"] = {
+                "type": "object", "required": names, "properties": dict.fromkeys(names, inner), side: None
+            }  # fmt: skip
+    schema = {"$defs": definitions, "oneOf": [{"$ref": "#/$defs/a4"}, {"$ref": "#/$defs/b4"}]}
+    assert plain_schema(schema, options=DEFAULTS, limits=Limits()) is None
+
+
 def test_a_pattern_that_costs_much_is_left_to_python() -> None:
     pattern = "^" + "(" * 20 + "a" + "+)" * 20 + "$"
     grammar = cfgmask.Grammar.from_json_schema({"properties": {"a" * 60: {}}, "patternProperties": {pattern: {}}})

@@ -12,7 +12,7 @@ constexpr uint32_t kMaxCount = 100'000;
 // Groups inside of groups.
 constexpr uint64_t kMaxDepth = 40;
 // Places looked at before it is left open whether a pattern is found in a text.
-constexpr uint64_t kMaxSteps = 100'000;
+constexpr uint64_t kMaxSteps = 20'000;
 // Above any length that matters.
 constexpr uint64_t kLong = uint64_t{1} << 40;
 

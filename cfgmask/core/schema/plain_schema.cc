@@ -13,6 +13,7 @@ constexpr size_t kMaxAlternatives = 256;
 constexpr int kMaxRounds = 20;
 // Values inside of values that are looked at to tell two sets apart.
 constexpr int kMaxDepth = 3;
+constexpr uint64_t kMaxLooks = 100'000;
 
 // Content as words that two values share exactly if they are alike.
 class Content {
@@ -171,9 +172,13 @@ void PlainSchema::flatten(PlainValueId id, std::vector<PlainValueId>& out) const
   }
 }
 
-bool PlainSchema::disjoint(PlainValueId a, PlainValueId b) const { return disjoint(a, b, 0); }
+bool PlainSchema::disjoint(PlainValueId a, PlainValueId b) const {
+  uint64_t left = kMaxLooks;
+  return disjoint(a, b, {0, left});
+}
 
-bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, int depth) const {
+bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, Look look) const {
+  if (a == b || look.depth > kMaxDepth) return false;
   std::vector<PlainValueId> parts_of_a;
   std::vector<PlainValueId> parts_of_b;
   flatten(a, parts_of_a);
@@ -181,15 +186,15 @@ bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, int depth) const {
   if (parts_of_a.size() * parts_of_b.size() > kMaxAlternatives) return false;
   for (PlainValueId x : parts_of_a) {
     for (PlainValueId y : parts_of_b) {
-      if (!defined_[x.value] || !defined_[y.value] || !disjoint_parts(at(x), at(y), depth)) return false;
+      if (!defined_[x.value] || !defined_[y.value] || !disjoint_parts(at(x), at(y), look)) return false;
     }
   }
   return true;
 }
 
-bool PlainSchema::disjoint_parts(const Value& a, const Value& b, int depth) const {
-  if (a.array && b.array && !told_apart(*a.array, *b.array, depth)) return false;
-  if (a.object && b.object && !told_apart(*a.object, *b.object, depth) && !told_apart(*b.object, *a.object, depth))
+bool PlainSchema::disjoint_parts(const Value& a, const Value& b, Look look) const {
+  if (a.array && b.array && !told_apart(*a.array, *b.array, look)) return false;
+  if (a.object && b.object && !told_apart(*a.object, *b.object, look) && !told_apart(*b.object, *a.object, look))
     return false;
   for (uint32_t x : a.terminals) {
     for (uint32_t y : b.terminals) {
@@ -214,24 +219,28 @@ bool PlainSchema::admits_none(const Terminal& condition, const std::vector<std::
 }
 
 // Whether a key that `a` needs has another value in `b`, or none: a discriminator.
-bool PlainSchema::told_apart(const Object& a, const Object& b, int depth) const {
+bool PlainSchema::told_apart(const Object& a, const Object& b, Look look) const {
   for (const Member& member : a.members) {
     if (!member.required) continue;
+    look.left -= std::min<uint64_t>(look.left, b.members.size() + 1);
+    if (look.left == 0) return false;
     const Held other = held(b, member.name);
     if (!other.known) continue;
-    if (!other.value || (depth < kMaxDepth && disjoint(member.value, *other.value, depth + 1))) return true;
+    if (!other.value || disjoint(member.value, *other.value, {look.depth + 1, look.left})) return true;
   }
   return false;
 }
 
 // Whether an item that both need differs.
-bool PlainSchema::told_apart(const Array& a, const Array& b, int depth) const {
+bool PlainSchema::told_apart(const Array& a, const Array& b, Look look) const {
   if (a.maximum < b.minimum || b.maximum < a.minimum) return true;
   const size_t positions = std::max(a.prefix.size(), b.prefix.size()) + 1;
   for (uint32_t i = 0; i < std::min<size_t>(positions, std::min(a.minimum, b.minimum)); ++i) {
     const auto x = a.item(i);
     const auto y = b.item(i);
-    if (!x || !y || (depth < kMaxDepth && disjoint(*x, *y, depth + 1))) return true;
+    if (look.left == 0) return false;
+    --look.left;
+    if (!x || !y || disjoint(*x, *y, {look.depth + 1, look.left})) return true;
   }
   return false;
 }

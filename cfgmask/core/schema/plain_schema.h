@@ -153,10 +153,15 @@ class PlainSchema {
   class Meeting;
 
   void flatten(PlainValueId id, std::vector<PlainValueId>& out) const;
-  bool disjoint(PlainValueId a, PlainValueId b, int depth) const;
-  bool disjoint_parts(const Value& a, const Value& b, int depth) const;
-  bool told_apart(const Object& a, const Object& b, int depth) const;
-  bool told_apart(const Array& a, const Array& b, int depth) const;
+  // How deep inside of the two sets a look is, and how much may still be looked at.
+  struct Look {
+    int depth;
+    uint64_t& left;
+  };
+  bool disjoint(PlainValueId a, PlainValueId b, Look look) const;
+  bool disjoint_parts(const Value& a, const Value& b, Look look) const;
+  bool told_apart(const Object& a, const Object& b, Look look) const;
+  bool told_apart(const Array& a, const Array& b, Look look) const;
   bool admits_none(const Terminal& condition, const std::vector<std::string>& texts) const;
   bool has_value(const Value& value) const;
 
