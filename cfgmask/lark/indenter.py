@@ -61,7 +61,7 @@ _TAKES = {
 VALUES = (
     "it is true, for the names of Lark's `PythonIndenter`, or an object with some of "
     + ", ".join(f"`{name}`" for name in _TAKES)
-    + f"; `tab_len` is at most {MAX_TAB_LEN}"
+    + f", each once; `tab_len` is at most {MAX_TAB_LEN}"
 )
 
 
@@ -69,7 +69,9 @@ def is_indenter(value: object) -> bool:
     """Whether the value of the option, its objects as tuples of pairs, is one."""
     if value is True:
         return True
-    return isinstance(value, tuple) and all(name in _TAKES and _TAKES[name](member) for name, member in value)
+    if not isinstance(value, tuple) or len(dict(value)) < len(value):
+        return False
+    return all(name in _TAKES and _TAKES[name](member) for name, member in value)
 
 
 def read_indenter(value: Any) -> IndenterOption:

@@ -152,6 +152,16 @@ def test_blocks_are_completed() -> None:
     assert bytes(matcher.completion() or []) == b"\n   a\n"
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["false", "[]", "3", '{"x": 1}', '{"NL_type": 3}', '{"NL_type": "A", "NL_type": "B"}', '{"OPEN_PAREN_types": "A"}'],
+)
+def test_values_that_are_no_indenter(value: str) -> None:
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.Grammar.from_lark(f'start: "a"\n%cfgmask {{"indenter": {value}}}')
+    assert [problem.code for problem in error.value.diagnostics] == ["lark-bad-option"]
+
+
 def test_limits_on_tokens_are_refused() -> None:
     limited = LINES.replace("line:", "line: word _NL |") + "word[max_tokens=3]: /[0-9]+/\n_NL: /\\n */\n"
     with pytest.raises(cfgmask.GrammarError, match="max-tokens-with-indenter"):
