@@ -11,7 +11,7 @@ from cfgmask.diagnostics import Diagnostic, Related, Span, quoted
 if TYPE_CHECKING:
     from cfgmask._core import CompiledGrammar
 
-Reason = Literal["allowed", "bytes", "id", "incomplete", "finished", "unknown"]
+Reason = Literal["allowed", "bytes", "id", "incomplete", "finished", "far", "unknown"]
 
 _SHOWN_NAMES = 12
 _SHOWN_RULES = 5
@@ -51,6 +51,7 @@ class Explanation:
               "id"          it has no bytes, and the grammar names no token here that it is
               "incomplete"  it ends the text, which may not end here
               "finished"    the text has ended, and it is no end token
+              "far"         the text could not be completed in the tokens that a budget leaves, or has stalled
               "unknown"     the vocabulary has no such id
     offset    how many of its bytes the grammar can take
     expected  what may go on or begin after these bytes
@@ -111,12 +112,14 @@ class Explanation:
             return f"{token} ends the text, which is not complete"
         if self.reason == "finished":
             return f"{token} is refused: the text has ended"
+        if self.reason == "far":
+            return f"{token} is refused: it leads too far from the end of the text"
         return f"token {self.token_id} is not in the vocabulary"
 
     def _help(self) -> str:
         names = [expected.name for expected in self.expected]
         what = enumeration([*dict.fromkeys(names), *(["the end of the text"] if self.may_end else [])])
-        return f"after it may come {what}" if self.allowed else f"expected {what}"
+        return f"after it may come {what}" if self.reason in ("allowed", "far") else f"expected {what}"
 
 
 def enumeration(names: list[str]) -> str:
@@ -150,22 +153,23 @@ def remember_places(compiled: CompiledGrammar, places: Places) -> None:
 
 
 _Token: TypeAlias = tuple[bool, bool, bytes, bool]
-_Fate: TypeAlias = tuple[bool, int, bool, list[tuple[str, bool, int, list[int]]]]
+_Fate: TypeAlias = tuple[bool, bool, int, bool, list[tuple[str, bool, int, list[int]]]]
 
 
 def explanation(compiled: CompiledGrammar, token_id: int, token: _Token, fate: _Fate) -> Explanation:
     """What `Matcher.explain` returns, from what the core knows.
 
     token  whether the vocabulary has it, whether it ends texts, its bytes; and whether the text has ended
-    fate   whether it is allowed, how many bytes fit, whether the text may end after them, and what is expected there:
-           names, whether of a token set, their numbers, the nonterminals around them
+    fate   whether it is allowed, and whether it is refused only for being too far from the end; how many bytes fit,
+           whether the text may end after them, and what is expected there: names, whether of a token set, their
+           numbers, the nonterminals around them
     """
-    allowed, offset, may_end, expected = fate
+    allowed, too_far, offset, may_end, expected = fate
     places = _places.get(compiled, _NOWHERE)
     return Explanation(
         token_id=token_id,
         data=token[2],
-        reason="allowed" if allowed else _reason_to_refuse(*token),
+        reason="allowed" if allowed else "far" if too_far else _reason_to_refuse(*token),
         offset=offset,
         expected=tuple(_expected(places, *symbol) for symbol in expected),
         may_end=may_end,

@@ -124,3 +124,18 @@ def test_it_agrees_with_masks_and_bytes(problem: Problem) -> None:
         if step is None:
             break
         matcher.advance(step)
+
+
+def test_what_leads_too_far_from_the_end_is_told() -> None:
+    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b"b", b""], eos_token_id=2)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_lark('start: "a"* "b"'), vocabulary)
+    for matcher in (compiled.matcher(max_tokens=3), compiled.matcher(stall_after=2)):
+        assert matcher.explain(0).allowed
+        matcher.try_advance([0, 0])
+        assert matcher.explain(0).reason == "far"
+        assert str(matcher.explain(0)).splitlines() == [
+            'error[token-refused]: token 0 "a" is refused: it leads too far from the end of the text',
+            '  help: after it may come "a" or "b"',
+        ]
+        assert matcher.explain(1).allowed
+        assert matcher.explain(2).reason == "incomplete"

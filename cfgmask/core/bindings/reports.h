@@ -40,7 +40,7 @@ inline nanobind::object to_python(const Matcher& matcher, const Matcher::TokenFa
     expected.append(
         nanobind::make_tuple(matcher.grammar().name(symbol), symbol.is_token_set, symbol.index, nonterminals));
   }
-  return nanobind::make_tuple(fate.allowed, fate.n_bytes, fate.may_end, expected);
+  return nanobind::make_tuple(fate.allowed, fate.too_far, fate.n_bytes, fate.may_end, expected);
 }
 
 }  // namespace cfgmask

@@ -182,6 +182,7 @@ class Matcher {
   };
   struct TokenFate {
     bool allowed = false;
+    bool too_far = false;               // the grammar can take it, but a budget or a guard refuses it
     size_t n_bytes = 0;                 // of its text the grammar can take
     bool may_end = false;               // whether the text may end after these bytes
     std::vector<Expectation> expected;  // what may follow them

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "matcher/budget_masks.h"
 #include "matcher/matcher.h"
 
 namespace cfgmask {
@@ -15,7 +16,9 @@ Matcher::TokenFate Matcher::fate(TokenId token) {
   StateId at = state();
   if (token < grammar_->vocabulary().n_vocab) {
     const auto next = grammar_->step_token(at, token);
-    fate.allowed = next.has_value() || (grammar_->vocabulary().is_end(token) && grammar_->accepting(at));
+    const Bound most = next ? bound() : Bound{};
+    fate.too_far = most.steps && !grammar_->budget_masks().allows(at, token, *next, *most.steps);
+    fate.allowed = (next && !fate.too_far) || (grammar_->vocabulary().is_end(token) && grammar_->accepting(at));
     const std::string_view text = grammar_->vocabulary().text(token);
     auto taken = grammar_->step_text(at, text, &fate.n_bytes);
     if (taken && !next) {
