@@ -28,9 +28,11 @@ class Problems:
         """Record an error. Raises GrammarError with all there are when they are `MAX_PROBLEMS`."""
         self.add(Diagnostic(code, message, span, related=related, help=help))
 
-    def warning(self, code: str, message: str, span: Span | None, *, help: str | None = None) -> None:
+    def warning(
+        self, code: str, message: str, span: Span | None, *, related: tuple[Related, ...] = (), help: str | None = None
+    ) -> None:
         """Record what does not stop the grammar from being used."""
-        self.add(Diagnostic(code, message, span, severity="warning", help=help))
+        self.add(Diagnostic(code, message, span, severity="warning", related=related, help=help))
 
     def extend(self, found: Iterable[Diagnostic]) -> None:
         """Record what another part of the package found."""

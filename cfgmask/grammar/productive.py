@@ -5,14 +5,16 @@ A rule is productive if some text can complete it. `e: e "+" e` is not: whatever
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal
 from cfgmask.grammar.regex_tree import Alternation, CharClass
 from cfgmask.grammar.walk import children, fold, walk
 
-_NOTHING = Choice(())
+NOTHING = Choice(())
+"""What no text is."""
+
 _MAX_ROUNDS = 4
 _MAX_DEPTH = 50
 
@@ -41,11 +43,16 @@ def without_nonproductive(grammar: GrammarIR, productive: frozenset[str]) -> Gra
     if len(productive) == len(grammar.rules):
         return grammar
     rules = [
-        _without_dead_parts(rule, productive) if rule.name in productive else replace(rule, body=_NOTHING)
+        _without_dead_parts(rule, productive) if rule.name in productive else replace(rule, body=NOTHING)
         for rule in grammar.rules
         if rule.name in productive or rule.name == grammar.start
     ]
     return replace(grammar, rules=tuple(rules))
+
+
+def without_nothing(body: Expr) -> Expr:
+    """The same texts without the alternatives and optional parts that need `NOTHING`. Linear."""
+    return _pruned(body, None)
 
 
 def _plainly_productive(bodies: Mapping[str, Expr]) -> set[str]:
@@ -178,24 +185,24 @@ def _is_dead(expr: Expr, productive: frozenset[str]) -> bool:
     return _matches_nothing(expr) if isinstance(expr, Terminal) else _is_nothing(expr)
 
 
-def _pruned(body: Expr, productive: frozenset[str]) -> Expr:
-    """`body` without the alternatives and optional parts that cannot end."""
+def _pruned(body: Expr, productive: Collection[str] | None) -> Expr:
+    """`body` without the alternatives and optional parts that cannot end; None: as if every rule could."""
 
     def combine(expr: Expr, parts: list[Expr]) -> Expr:
         if isinstance(expr, RuleRef):
-            return expr if expr.name in productive else _NOTHING
+            return expr if productive is None or expr.name in productive else NOTHING
         if isinstance(expr, Terminal):
-            return _NOTHING if _matches_nothing(expr) else expr
+            return NOTHING if _matches_nothing(expr) else expr
         if isinstance(expr, Sequence):
-            return _NOTHING if any(map(_is_nothing, parts)) else Sequence(tuple(parts))
+            return NOTHING if any(map(_is_nothing, parts)) else Sequence(tuple(parts))
         if isinstance(expr, Choice):
             return Choice(tuple(part for part in parts if not _is_nothing(part)))
         if isinstance(expr, Repeat):
             if not _is_nothing(parts[0]):
                 return replace(expr, body=parts[0])
-            return _NOTHING if expr.minimum else Sequence(())
+            return NOTHING if expr.minimum else Sequence(())
         if isinstance(expr, Guarded):
-            return _NOTHING if _is_nothing(parts[0]) else replace(expr, body=parts[0])
+            return NOTHING if _is_nothing(parts[0]) else replace(expr, body=parts[0])
         return expr
 
     return fold(body, combine)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from cfgmask.diagnostics import Related, Span
 from cfgmask.grammar import ir
+from cfgmask.grammar.productive import NOTHING, without_nothing
 from cfgmask.lark import nodes
 from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TEXTS, EXTENSION_TOKENS
 from cfgmask.lark.indenter import IndenterOption
@@ -55,6 +56,7 @@ class RuleLowering:
         self._terminals: dict[str, ir.Expr] = {}
         self._symbols = symbols
         self._declared = dict(declared)
+        self._uses_nothing = False
         self._priorities = _priorities(symbols)
         # A template's literals are the same nodes in each of its uses.
         self._lowered: dict[int, tuple[nodes.Expression, ir.Expr]] = {}
@@ -63,6 +65,8 @@ class RuleLowering:
         """The rule in its place. What rules cannot hold is reported."""
         one_terminal = rule.attributes.one_terminal is not None
         body = self._one_terminal.lower(rule) if one_terminal else nodes.fold(rule.body, self._combine)
+        if self._uses_nothing:
+            body = without_nothing(body)
         attributes = rule.attributes
         return ir.Rule(
             self._place.text.prefix + rule.name,
@@ -113,8 +117,9 @@ class RuleLowering:
             return terminal or ir.RuleRef(self._place.text.prefix + node.text, node.span, node.argument)
         if node.text not in self._declared:
             self._report_unbound(node, declaration)
-            # Once is enough.
-            self._declared[node.text] = _NOTHING_MORE
+            # Once is enough. As in Lark, where nothing makes a declared terminal no text has it.
+            self._declared[node.text] = NOTHING
+            self._uses_nothing = True
         return self._declared[node.text]
 
     def _extension_of(self, node: nodes.Name) -> ir.Expr | None:
@@ -138,15 +143,16 @@ class RuleLowering:
         return _NOTHING_MORE if lowered.only_empty else terminals(nodes.spelling(node), lowered, 0, node.span)
 
     def _report_unbound(self, node: nodes.Name, declaration: nodes.Declaration) -> None:
+        related = (Related(declaration.span, "it is declared here"),)
         if is_terminal_name(node.text):
-            message = f"the declared terminal `{node.text}` is bound to nothing"
+            message = f"the declared terminal `{node.text}` is bound to nothing, so no text has it"
             help = f'bind it to a special token: `%cfgmask {{"declared": {{"{node.text}": "<name>"}}}}`'
             if node.text in (IndenterOption.INDENT_type, IndenterOption.DEDENT_type):
                 help = 'let an indenter write it: `%cfgmask {"indenter": true}`'
+            self._problems.warning("lark-unbound", message, node.span, related=related, help=help)
         else:
             message, help = f"the declared rule `{node.text}` is not defined", "define it with `%override`"
-        related = (Related(declaration.span, "it is declared here"),)
-        self._problems.error("lark-unbound", message, node.span, related=related, help=help)
+            self._problems.error("lark-unbound", message, node.span, related=related, help=help)
 
     def _leaf(self, node: nodes.Expression) -> ir.Expr:
         if isinstance(node, nodes.SpecialTokens):

@@ -321,3 +321,10 @@ def test_useless_rules_are_left_out_and_told() -> None:
 def test_importing_the_front_end_leaves_lark_alone() -> None:
     code = "import sys, cfgmask, cfgmask.lark; assert 'lark' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_no_text_has_what_is_declared_and_bound_to_nothing() -> None:
+    grammar = compiled('start: "a" X "b" | "c" [Y] "d" x*\nx: "q" Y | "r"\n%declare X Y\n')
+    assert [accepts(grammar, text) for text in ("cd", "cdr", "ab")] == [True, True, False]
+    # Nothing leads to where it would have to stand.
+    assert [grammar.matcher().advance_bytes(text) for text in (b"a", b"cdq")] == [0, 2]
