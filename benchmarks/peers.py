@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -72,13 +73,11 @@ def _read(case: Case) -> cfgmask.Grammar:
 
 class _CfgmaskSession:
     def __init__(self, compiled: cfgmask.CompiledGrammar) -> None:
-        self._matcher = compiled.matcher()
+        matcher = compiled.matcher()
         self.mask = _row(compiled.vocabulary.n_vocab)
-        self.advance = self._matcher.advance
-        self.restart = self._matcher.reset
-
-    def fill(self) -> None:
-        self._matcher.fill_mask(self.mask)
+        self.fill = partial(matcher.fill_mask, self.mask)
+        self.advance = matcher.advance
+        self.restart = matcher.reset
 
 
 class LlguidanceEngine:
@@ -108,13 +107,10 @@ class LlguidanceEngine:
 class _LlguidanceSession:
     def __init__(self, matcher: object, n_vocab: int) -> None:
         self.mask = _row(n_vocab)
-        self._address, self._size = self.mask.ctypes.data, self.mask.nbytes
-        self._compute = matcher.unsafe_compute_mask_ptr  # type: ignore[attr-defined]
+        # Its fastest way to a mask.
+        self.fill = partial(matcher.unsafe_compute_mask_ptr, self.mask.ctypes.data, self.mask.nbytes)  # type: ignore[attr-defined]
         self.advance = matcher.consume_token  # type: ignore[attr-defined]
         self.restart = matcher.reset  # type: ignore[attr-defined]
-
-    def fill(self) -> None:
-        self._compute(self._address, self._size)
 
 
 class XgrammarEngine:
@@ -148,13 +144,9 @@ class XgrammarEngine:
 class _XgrammarSession:
     def __init__(self, matcher: object, n_vocab: int) -> None:
         self.mask = _row(n_vocab)
-        self._rows = self.mask.reshape(1, -1)
-        self._fill = matcher.fill_next_token_bitmask  # type: ignore[attr-defined]
+        self.fill = partial(matcher.fill_next_token_bitmask, self.mask.reshape(1, -1))  # type: ignore[attr-defined]
         self.advance = matcher.accept_token  # type: ignore[attr-defined]
         self.restart = matcher.reset  # type: ignore[attr-defined]
-
-    def fill(self) -> None:
-        self._fill(self._rows)
 
 
 class OutlinesCoreEngine:
@@ -186,13 +178,10 @@ class OutlinesCoreEngine:
 class _OutlinesCoreSession:
     def __init__(self, guide: object, n_vocab: int) -> None:
         self.mask = _row(n_vocab)
-        self._arguments = self.mask.ctypes.data, len(self.mask), self.mask.itemsize
-        self._write = guide.write_mask_into  # type: ignore[attr-defined]
+        place = self.mask.ctypes.data, len(self.mask), self.mask.itemsize
+        self.fill = partial(guide.write_mask_into, *place)  # type: ignore[attr-defined]
         self._advance = guide.advance  # type: ignore[attr-defined]
         self.restart = guide.reset  # type: ignore[attr-defined]
-
-    def fill(self) -> None:
-        self._write(*self._arguments)
 
     def advance(self, token: int) -> None:
         self._advance(token, return_tokens=False)

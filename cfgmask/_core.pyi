@@ -235,7 +235,8 @@ class CompiledGrammar:
     def vocabulary(self) -> Vocabulary:
         """The compiled vocabulary that the masks are over."""
     def stats(self) -> dict[str, int]:
-        """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes.
+        """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes,
+        regex_bytes, lexer_bytes, table_bytes.
 
         Lexer states, regex nodes and tables are those of all grammars that share the vocabulary.
         Counts that never fall: masks_computed, the masks that were not remembered; and tables made by each way,

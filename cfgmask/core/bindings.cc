@@ -32,6 +32,7 @@
 #include "bindings/plain_reader.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
+#include "bindings/token_methods.h"
 #include "lexer/lexeme_ends.h"
 #include "mask/logits.h"
 #include "matcher/batch.h"
@@ -191,9 +192,15 @@ void fill_row(PyMatcher& self, std::span<uint32_t> row) {
   narrow(row, only);
 }
 
-void fill_array(PyMatcher& self, const nb::object& bits) {
+void fill_array(PyMatcher& self, nb::handle bits) {
   const size_t n_words = self.matcher.grammar().vocabulary().n_words();
+  if (const auto words = NumpyRows::words(bits.ptr())) {
+    check_width(words->size(), n_words);
+    fill_row(self, *words);
+    return;
+  }
   if (const WordBuffer buffer(bits); buffer.holds_words()) {
+    NumpyRows::learn(bits.ptr(), buffer);
     check_width(buffer.words().size(), n_words);
     fill_row(self, buffer.words());
     return;
@@ -615,27 +622,62 @@ void bind_compiled_grammar(nb::module_& m) {
             out["tables_clipped"] = s.tables_made.clipped;
             out["tables_walked"] = s.tables_made.walked;
             out["bytes"] = s.bytes;
+            out["regex_bytes"] = s.regex_bytes;
+            out["lexer_bytes"] = s.lexer_bytes;
+            out["table_bytes"] = s.table_bytes;
             return out;
           },
           docs::CompiledGrammar_stats);
 }
 
+PyObject* fill_mask(PyObject* self, PyObject* const* arguments, Py_ssize_t n, PyObject* names) noexcept {
+  try {
+    fill_array(self_of<PyMatcher>(self), only_argument(arguments, n, names, "bits"));
+    return Py_NewRef(Py_None);
+  } catch (...) {
+    return python_error_in_flight(raise_limit);
+  }
+}
+
+int64_t integer(nb::handle object) {
+  int64_t value = 0;
+  if (!nb::try_cast(object, value)) throw nb::type_error("a token id is an integer");
+  return value;
+}
+
+PyObject* advance(PyObject* self, PyObject* const* arguments, Py_ssize_t n, PyObject* names) noexcept {
+  try {
+    const int64_t token = integer(only_argument(arguments, n, names, "token_id"));
+    auto& [matcher, compiled, narrowing] = self_of<PyMatcher>(self);
+    if (matcher.advance(token_id(token))) {
+      if (narrowing) narrowing->advanced(token_id(token));
+      return Py_NewRef(Py_None);
+    }
+    const std::string message = "token " + std::to_string(token) + " is not allowed here";
+    PyErr_SetString(python_error("TokenRejected").ptr(), message.c_str());
+    return nullptr;
+  } catch (...) {
+    return python_error_in_flight(raise_limit);
+  }
+}
+
+// For each token; see bindings/token_methods.h. Their docstrings begin with the signature.
+PyMethodDef* token_methods() {
+  static const std::string fill_mask_doc = std::string("fill_mask($self, bits)\n--\n\n") + docs::Matcher_fill_mask;
+  static const std::string advance_doc = std::string("advance($self, token_id)\n--\n\n") + docs::Matcher_advance;
+  const auto method = [](const char* name, auto function, const std::string& doc) {
+    return PyMethodDef{name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
+                       METH_FASTCALL | METH_KEYWORDS, doc.c_str()};
+  };
+  static PyMethodDef methods[] = {
+      method("fill_mask", fill_mask, fill_mask_doc), method("advance", advance, advance_doc), {}};
+  return methods;
+}
+
 void bind_matcher(nb::module_& m) {
-  nb::class_<PyMatcher>(m, "Matcher", nb::is_final(), nb::is_weak_referenceable(), docs::Matcher)
-      .def("fill_mask", &fill_array, "bits"_a, docs::Matcher_fill_mask)
+  static PyType_Slot slots[] = {{Py_tp_methods, token_methods()}, {0, nullptr}};
+  nb::class_<PyMatcher>(m, "Matcher", nb::is_final(), nb::is_weak_referenceable(), nb::type_slots(slots), docs::Matcher)
       .def("apply", &apply, "logits"_a.noconvert(), docs::Matcher_apply)
-      .def(
-          "advance",
-          [](PyMatcher& self, int64_t token) {
-            if (self.matcher.advance(token_id(token))) {
-              if (self.narrowing) self.narrowing->advanced(token_id(token));
-              return;
-            }
-            const std::string message = "token " + std::to_string(token) + " is not allowed here";
-            PyErr_SetString(python_error("TokenRejected").ptr(), message.c_str());
-            throw nb::python_error();
-          },
-          "token_id"_a, docs::Matcher_advance)
       .def(
           "try_advance",
           [](PyMatcher& self, const std::vector<int64_t>& tokens, bool consume) {

@@ -83,11 +83,11 @@ def test_the_order_of_what_was_seen_does_not_matter() -> None:
     compiled = compile_ir(SCALARS)
     one, other = compiled.matcher(), compiled.matcher()
     one.advance_bytes(b'["a",1,')
-    n_states = compiled.stats()["states"]
+    n_item_sets = compiled.stats()["item_sets"]
     other.advance_bytes(b'[1,"a",')
     assert mask_of(one, 257) == mask_of(other, 257)
     assert compiled.stats()["masks"] == 1
-    assert compiled.stats()["states"] > n_states
+    assert compiled.stats()["item_sets"] > n_item_sets
 
 
 def test_rollback_forgets_values() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from array import array
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,14 +64,88 @@ def test_words_beyond_the_mask_are_zero() -> None:
         np.zeros(12, dtype=np.uint8),
         np.zeros((1, 3), dtype=np.uint32),
         np.zeros(6, dtype=np.uint32)[::2],
+        np.zeros(6, dtype=np.uint32)[::-1],
+        np.zeros(3, dtype=">u4"),
+        np.zeros(3, dtype=[("word", "u4")]),
+        np.zeros(3, dtype="M8[s]"),
+        np.array(0, dtype=np.uint32),
         [0, 0, 0],
         None,
     ],
-    ids=["too short", "empty", "wide words", "floats", "bytes", "two dimensions", "strided", "a list", "None"],
+    ids=[
+        "too short",
+        "empty",
+        "wide words",
+        "floats",
+        "bytes",
+        "two dimensions",
+        "strided",
+        "backwards",
+        "big endian",
+        "records",
+        "times",
+        "a scalar",
+        "a list",
+        "None",
+    ],
 )
 def test_buffers_that_are_no_masks_are_refused(bits: object) -> None:
+    """Also by a matcher that has just filled an array of the same type."""
+    matcher = COMPILED.matcher()
+    matcher.fill_mask(np.zeros(3, dtype=np.uint32))
     with pytest.raises((TypeError, ValueError)):
-        COMPILED.matcher().fill_mask(bits)  # type: ignore[arg-type]
+        matcher.fill_mask(bits)  # type: ignore[arg-type]
+
+
+class Subclass(np.ndarray):
+    pass
+
+
+@pytest.mark.parametrize(
+    "bits",
+    [
+        np.zeros(3, dtype=np.int32),
+        np.zeros(9, dtype=np.uint32)[2:6],
+        np.zeros((3, 4), dtype=np.uint32)[1],
+        np.zeros(4, dtype=np.uint32).view(Subclass),
+        memoryview(np.zeros(3, dtype=np.uint32)),
+        array("I", [0, 0, 0]),
+    ],
+    ids=["signed", "a slice", "a row", "a subclass", "a memoryview", "an array.array"],
+)
+def test_any_buffer_of_words_holds_the_mask(bits: Any) -> None:
+    matcher = matcher_after(b"[1")
+    matcher.fill_mask(bits)
+    words = np.asarray(bits).view(np.uint32)
+    assert {32 * i + b for i in range(len(words)) for b in range(32) if words[i] >> b & 1} == mask_of(
+        matcher, len(TOKENS)
+    )
+
+
+def test_arguments_by_name_and_wrong_ones() -> None:
+    matcher, bits = COMPILED.matcher(), np.zeros(3, dtype=np.uint32)
+    matcher.fill_mask(bits=bits)
+    assert bits.any()
+    matcher.advance(token_id=next(iter(mask_of(matcher, len(TOKENS)))))
+    for wrong in ((), (bits, bits)):
+        with pytest.raises(TypeError, match="bits"):
+            matcher.fill_mask(*wrong)
+        with pytest.raises(TypeError, match="token_id"):
+            matcher.advance(*wrong)
+    with pytest.raises(TypeError):
+        matcher.fill_mask(words=bits)  # type: ignore[call-arg]
+    for no_token in ("1", None, 1.5, 2**80):
+        with pytest.raises(TypeError):
+            matcher.advance(no_token)  # type: ignore[arg-type]
+    for no_token_of_ours in (-1, 2**40, len(TOKENS)):
+        with pytest.raises(cfgmask.TokenRejected):
+            matcher.advance(no_token_of_ours)
+
+
+def test_token_ids_of_numpy_are_taken() -> None:
+    matcher = COMPILED.matcher()
+    matcher.advance(np.int64(min(mask_of(matcher, len(TOKENS)))))  # type: ignore[arg-type]
+    assert matcher.n_steps == 1
 
 
 def test_a_read_only_buffer_is_refused() -> None:

@@ -565,10 +565,11 @@ void Parser::end_at_lazy(ItemSet& set) {
 // alone, so that equal sets of live regexes are one lexer state whatever the grammar around them.
 void Parser::make_slots(ItemSet& set) {
   auto key = [](const ItemSet::Edge& e) {
-    return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.role, e.is_ignore, e.source, e.item.packed());
+    return std::tuple(e.priority, e.around, e.max_tokens, e.role, e.is_ignore, e.source, e.item.packed());
   };
-  auto less = [&](const auto& a, const auto& b) { return key(a) < key(b); };
-  auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
+  // Most sets have each regex once.
+  auto less = [&](const auto& a, const auto& b) { return a.regex != b.regex ? a.regex < b.regex : key(a) < key(b); };
+  auto same = [&](const auto& a, const auto& b) { return a.regex == b.regex && key(a) == key(b); };
   std::sort(set.edges.begin(), set.edges.end(), less);
   set.edges.erase(std::unique(set.edges.begin(), set.edges.end(), same), set.edges.end());
   auto slot = [](const ItemSet::Edge& e) { return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.role); };

@@ -20,22 +20,13 @@ void add(LexerStateId next, const ByteSet& bytes, Successors& found) {
 }
 
 // Each with all bytes that lead to it. Bytes that no residual tells apart are tried once.
-Successors successors(RegexStore& regexes, Lexer& lexer, LexerStateId state) {
+Successors successors(Lexer& lexer, LexerStateId state) {
   Successors found;
   ByteSet rest = lexer.first(state);
   while (!rest.empty()) {
     const unsigned b = rest.lowest();
-    ByteSet alike = rest;
-    const Words live = lexer.residuals(state);
-    for (size_t i = 1; i < live.size(); i += 2) {
-      const RegexId residual(live[i]);
-      const ByteSet& first = regexes.first(residual);
-      if (first.has(b)) {
-        alike &= regexes.alike(residual, b);
-      } else {
-        alike -= first;
-      }
-    }
+    ByteSet alike = lexer.alike(state, b);
+    alike &= rest;
     const LexerStateId next = lexer.next(state, b);
     if (next != Lexer::dead()) add(next, alike, found);
     rest -= alike;
@@ -45,8 +36,7 @@ Successors successors(RegexStore& regexes, Lexer& lexer, LexerStateId state) {
 
 }  // namespace
 
-std::optional<Automaton> automaton(RegexStore& regexes, Lexer& lexer, std::span<const RegexId> terminals,
-                                   size_t max_states) {
+std::optional<Automaton> automaton(Lexer& lexer, std::span<const RegexId> terminals, size_t max_states) {
   std::vector<LexerStateId> known{lexer.start(terminals)};
   std::unordered_map<uint32_t, uint32_t> numbers{{known[0].value, 0}};
   Automaton out;
@@ -57,7 +47,7 @@ std::optional<Automaton> automaton(RegexStore& regexes, Lexer& lexer, std::span<
     for (size_t at = 0; at < live.size(); at += 2) state.live.push_back(live[at]);
     const Words matched = lexer.slots(lexer.matched(known[i]));
     state.matched.assign(matched.begin(), matched.end());
-    for (const auto& [next, bytes] : successors(regexes, lexer, known[i])) {
+    for (const auto& [next, bytes] : successors(lexer, known[i])) {
       const auto [number, is_new] = numbers.try_emplace(next.value, static_cast<uint32_t>(known.size()));
       if (is_new) known.push_back(next);
       state.moves.push_back({bytes, number->second});

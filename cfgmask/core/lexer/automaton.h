@@ -26,7 +26,6 @@ struct Automaton {
 };
 
 // All terminals at once, in order; none may be nullable. nullopt where there are more than `max_states`.
-std::optional<Automaton> automaton(RegexStore& regexes, Lexer& lexer, std::span<const RegexId> terminals,
-                                   size_t max_states);
+std::optional<Automaton> automaton(Lexer& lexer, std::span<const RegexId> terminals, size_t max_states);
 
 }  // namespace cfgmask

@@ -51,14 +51,15 @@ LexerStateId Lexer::unlimited(LexerStateId state) {
 
 LexerStateId Lexer::intern_slots(uint32_t flags) {
   const bool limited = std::any_of(limits_.begin(), limits_.end(), [](uint32_t left) { return left != kUnbounded; });
-  std::vector<uint32_t> key{flags | (limited ? kLimited : 0)};
-  key.insert(key.end(), slots_.begin(), slots_.end());
-  if (limited) key.insert(key.end(), limits_.begin(), limits_.end());
-  return intern(key);
+  key_.assign(1, flags | (limited ? kLimited : 0));
+  key_.insert(key_.end(), slots_.begin(), slots_.end());
+  if (limited) key_.insert(key_.end(), limits_.begin(), limits_.end());
+  return intern(key_);
 }
 
 LexerStateId Lexer::intern(std::span<const uint32_t> key) {
-  if (auto known = ids_.find(key)) return LexerStateId(*known);
+  const uint64_t hash = Interner::hash(key);
+  if (auto known = ids_.find(key, hash)) return LexerStateId(*known);
   // Charged before it is entered: a state over the bound is refused each time it is asked for.
   if (account_ != nullptr) account_->charge();
   State state;
@@ -73,15 +74,13 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
     if (!used_up) state.first |= regexes_.first(residual);
   }
   state.can_continue = !state.first.empty();
-  state.matched = SlotSetId(slot_sets_.intern(complete).first);
+  state.matched = complete.empty() ? no_slots() : SlotSetId(slot_sets_.intern(complete).first);
   states_.push_back(std::move(state));
-  return LexerStateId(ids_.intern(key).first);
+  return LexerStateId(ids_.add(key, hash));
 }
 
 LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
   State& s = states_[state.value];
-  // The first-byte set answers without a row: most states are asked for few bytes that they take.
-  if (!s.first.has(b)) return dead();
   slots_.clear();
   limits_.clear();
   const Words pairs = residuals(state);
@@ -99,6 +98,21 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
   const LexerStateId next = intern_slots(0);
   remember(s, b, next);
   return next;
+}
+
+ByteSet Lexer::alike(LexerStateId state, unsigned b) {
+  ByteSet set = first(state);
+  const Words live = residuals(state);
+  for (size_t i = 1; i < live.size(); i += 2) {
+    const RegexId residual(live[i]);
+    const ByteSet& taken = regexes_.first(residual);
+    if (taken.has(b)) {
+      set &= regexes_.alike(residual, b);
+    } else {
+      set -= taken;
+    }
+  }
+  return set;
 }
 
 LexerStateId Lexer::count_token(LexerStateId state) {

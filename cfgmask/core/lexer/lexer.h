@@ -65,6 +65,7 @@ class Lexer {
   // The residuals that can take b; the others drop out. dead() if there is none.
   LexerStateId next(LexerStateId state, unsigned b) {
     const State& s = states_[state.value];
+    if (!s.first.has(b)) return dead();
     if (s.row != nullptr) {
       const uint32_t known = (*s.row)[b];
       if (known != kUnknown) return LexerStateId(known);
@@ -95,6 +96,8 @@ class Lexer {
   bool can_continue(LexerStateId state) const { return states_[state.value].can_continue; }
   bool is_boundary(LexerStateId state) const { return states_[state.value].boundary; }
 
+  // Bytes, b among them, that all lead to the state that b leads to; not always all of them. b is one of `first`.
+  ByteSet alike(LexerStateId state, unsigned b);
   // A superset of the bytes that `next` takes.
   const ByteSet& first(LexerStateId state) const { return states_[state.value].first; }
 
@@ -145,6 +148,7 @@ class Lexer {
   size_t n_rows_ = 0;
   std::vector<uint32_t> slots_;   // working memory: pairs
   std::vector<uint32_t> limits_;  // and what each has left
+  std::vector<uint32_t> key_;
 };
 
 }  // namespace cfgmask

@@ -3,9 +3,10 @@
 namespace cfgmask {
 
 void ConditionalWalk::run(Configuration at) {
+  answers_.begin_walk();
   for (const Segment& segment : trie_.segments()) {
     if (segment.first == segment.last) continue;
-    if (takes_all(at, segment)) {
+    if (takes_all(at, segment, segment.height)) {
       keep(segment.first, segment.last);
       continue;
     }
@@ -46,7 +47,7 @@ uint32_t ConditionalWalk::enter(uint32_t node, const Segment& segment, const Con
   const uint32_t end = trie_.end(node);
   keep(node, node + 1);
   if (node + 1 == end) return end;
-  if (end - node > kLargeSubtree && takes_all(next, segment)) {
+  if (end - node > kLargeSubtree && takes_all(next, segment, trie_.height(node))) {
     keep(node + 1, end);
     return end;
   }

@@ -81,11 +81,8 @@ void CountedTable::restrict(uint32_t minimum, uint32_t maximum, std::vector<Toke
     less.push_back(token.id);
   }
   for (const Segment* segment : segments) {
-    const auto tokens = trie->tokens_between(segment->first, segment->last);
-    const auto characters = trie->characters_between(segment->first, segment->last);
-    for (size_t i = 0; i < tokens.size() && maximum < trie->max_depth(); ++i) {
-      if (characters[i] > maximum) less.push_back(tokens[i]);
-    }
+    const auto longer = trie->longer_than(maximum, *segment);
+    less.insert(less.end(), longer.begin(), longer.end());
   }
   for (const Token& token : ended) {
     if (token.count < minimum || token.count > maximum) less.push_back(token.id);

@@ -34,11 +34,15 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
 }
 
 void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
-  const uint32_t n = trie_.n_nodes();
-  push(n, state, base);
-  for (uint32_t node = 1; node < n;) {
-    while (stack_.back().end <= node) stack_.pop_back();
-    node = visit(node);
+  push(trie_.n_nodes(), state, base);
+  for (const Segment& segment : trie_.segments()) {
+    // Where all tokens stay inside from both there is no difference; so names differ where quotes are, which end them.
+    if (answers_.takes_all(base, segment, segment.height) && answers_.takes_all(state, segment, segment.height))
+      continue;
+    for (uint32_t node = segment.first; node < segment.last;) {
+      while (stack_.back().end <= node) stack_.pop_back();
+      node = visit(node);
+    }
   }
   merge_exits();
 }
@@ -90,6 +94,10 @@ uint32_t DifferenceWalk::visit(uint32_t node) {
 
 // What stayed inside from the base does not.
 void DifferenceWalk::drop_base(uint32_t first, uint32_t last) {
+  if (base_inside_.empty()) {
+    base_inside_.resize(n_words_);
+    table_.base_->write_inside(base_inside_);
+  }
   for (TokenId token : trie_.tokens_between(first, last)) {
     if ((base_inside_[token >> 5] >> (token & 31)) & 1) table_.less_.push_back(token);
   }

@@ -11,6 +11,7 @@
 
 #include "lexer/lexer.h"
 #include "mask/lexer_table.h"
+#include "mask/segment_walk.h"
 #include "regex/regex.h"
 #include "util/byte_set.h"
 #include "vocab/trie.h"
@@ -29,11 +30,10 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
 
 class DifferenceWalk {
  public:
-  // base_inside: the mask of the tokens that stay inside from the base. Writes more_, less_ and exits_ of `table`,
-  // whose base_ is set.
-  DifferenceWalk(const Trie& trie, RegexStore& regexes, Lexer& lexer, std::span<const uint32_t> base_inside,
+  // n_words: of a mask. Writes more_, less_ and exits_ of `table`, whose base_ is set.
+  DifferenceWalk(const Trie& trie, size_t n_words, RegexStore& regexes, Lexer& lexer, SegmentAnswers& answers,
                  LexerTable& table)
-      : trie_(trie), regexes_(regexes), lexer_(lexer), base_inside_(base_inside), table_(table) {}
+      : trie_(trie), n_words_(n_words), regexes_(regexes), lexer_(lexer), answers_(answers), table_(table) {}
 
   void run(LexerStateId state, LexerStateId base);
 
@@ -55,10 +55,12 @@ class DifferenceWalk {
   void merge_exits();
 
   const Trie& trie_;
+  size_t n_words_;
   RegexStore& regexes_;
   Lexer& lexer_;
-  std::span<const uint32_t> base_inside_;
+  SegmentAnswers& answers_;
   LexerTable& table_;
+  std::vector<uint32_t> base_inside_;  // the base's mask, once it is asked for
   std::vector<Frame> stack_;
   std::vector<Range> replaced_;  // where the base's exits do not hold
 };

@@ -17,7 +17,7 @@ class TableWalk {
 
   // Returns how many nodes stay inside.
   size_t run(LexerStateId state) {
-    stack_.push_back({trie_.n_nodes(), state});
+    push(trie_.n_nodes(), state);
     for (const Segment& segment : trie_.segments()) {
       if (segment.first == segment.last) continue;
       if (!answered_at_once(state, segment)) walk(segment);
@@ -29,7 +29,15 @@ class TableWalk {
   struct Frame {
     uint32_t end;
     LexerStateId state;
+    SlotSetId matched;
+    const ByteSet* first;
+    unsigned last_byte;
   };
+
+  void push(uint32_t end, LexerStateId state) {
+    const ByteSet& first = lexer_.first(state);
+    stack_.push_back({end, state, lexer_.matched(state), &first, first.highest()});
+  }
 
   // Most segments either stay in the state to the last byte, or leave it with the first.
   bool answered_at_once(LexerStateId state, const Segment& segment) {
@@ -40,7 +48,7 @@ class TableWalk {
       if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, trie_.n_nodes());
       return true;
     }
-    if (!answers_.takes_all(state, segment)) return false;
+    if (!answers_.takes_all(state, segment, segment.height)) return false;
     keep(segment.first, segment.last);
     return true;
   }
@@ -55,11 +63,16 @@ class TableWalk {
 
   // Returns the node to go on with.
   uint32_t visit(uint32_t node, const Segment& segment) {
-    const LexerStateId at = stack_.back().state;
+    const Frame& at = stack_.back();
+    const uint8_t byte = trie_.byte(node);
     const uint32_t end = trie_.end(node);
-    const LexerStateId next = lexer_.next(at, trie_.byte(node));
+    const LexerStateId next = at.first->has(byte) ? lexer_.next(at.state, byte) : Lexer::dead();
     if (next == Lexer::dead()) {
-      if (lexer_.matched(at) != Lexer::no_slots()) leave(lexer_.matched(at), node, end, stack_.back().end);
+      if (at.matched != Lexer::no_slots()) {
+        leave(at.matched, node, end, at.end);
+      } else if (byte > at.last_byte) {
+        return std::min(at.end, segment.last);  // siblings stand in the order of their bytes
+      }
       return end;
     }
     if (lexer_.end_token(next) != Lexer::dead()) keep(node, node + 1);
@@ -68,11 +81,11 @@ class TableWalk {
       if (node + 1 != end) leave(lexer_.matched(next), node + 1, end, kNoParent);
       return end;
     }
-    if (end - node > kLargeSubtree && !segment.is_rest && answers_.takes_all(next, segment)) {
+    if (end - node > kLargeSubtree && !segment.is_rest && answers_.takes_all(next, segment, trie_.height(node))) {
       keep(node + 1, end);
       return end;
     }
-    if (node + 1 != end) stack_.push_back({end, next});
+    if (node + 1 != end) push(end, next);
     return node + 1;
   }
 
@@ -157,6 +170,7 @@ bool LexerTables::has_plenty(LexerStateId state) {
 }
 
 std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
+  segment_answers_->begin_walk();
   if (!lexer_.is_boundary(state) && !lexer_.is_limited(state)) {
     if (auto table = renamed(state)) return ++made_.renamed, table;
     if (auto table = counted(state)) return ++made_.counted, table;
@@ -216,9 +230,7 @@ std::shared_ptr<const LexerTable> LexerTables::difference(LexerStateId state) {
   if (!simpler) return nullptr;
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(simpler->state);
-  std::vector<uint32_t> base_inside(n_words_);
-  table->base_->write_inside(base_inside);
-  DifferenceWalk(*trie_, regexes_, lexer_, base_inside, *table).run(state, simpler->state);
+  DifferenceWalk(*trie_, n_words_, regexes_, lexer_, *segment_answers_, *table).run(state, simpler->state);
   settle(*table);
   return table;
 }

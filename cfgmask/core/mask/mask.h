@@ -33,7 +33,10 @@ class ParserWalk {
   struct Frame {
     uint32_t end;
     Configuration at;
+    const ByteSet* taken;  // other bytes are dead; null where they may begin another lexeme
   };
+
+  void push(uint32_t end, Configuration at);
 
   const Trie& trie_;
   Lexer& lexer_;

@@ -77,18 +77,44 @@ bool stays(Lexer& lexer, LexerStateId state, const Segment& segment) {
   return !segment.multibyte || stays_beyond_ascii(lexer, state);
 }
 
-bool SegmentAnswers::takes_all(LexerStateId state, const Segment& segment) {
-  if (lexer_.is_limited(state)) return false;  // each token counts
-  const auto index = static_cast<uint64_t>(&segment - trie_.segments().data());
-  const uint64_t key = (index << 32) | state.value;
-  if (auto known = known_.find(key)) return *known != 0;
-  const bool answer = ask(state, segment);
-  known_.insert(key, answer ? 1 : 0);
-  return answer;
+void SegmentAnswers::clear() {
+  known_ = HashTable();
+  answers_ = ChunkedVector<Answer>();
 }
 
-bool SegmentAnswers::ask(LexerStateId state, const Segment& segment) {
+bool SegmentAnswers::takes_all(LexerStateId state, const Segment& segment, uint32_t height) {
+  if (lexer_.is_limited(state)) return false;  // each token counts
   if (segment.is_rest || lexer_.is_boundary(state)) return false;
+  if (height == 0) return true;
+  if (height >= Trie::kTallest) height = UINT32_MAX;
+  if (!lexer_.first(state).holds(segment.ascii)) return false;
+  Answer& known = answer(state, segment);
+  if (height <= known.taken) return true;
+  if (height >= known.refused) return false;
+  if (known.taken == 0 && loops(state, segment)) {
+    known.taken = UINT32_MAX;
+    return true;
+  }
+  // Beyond ASCII a character has too many first bytes to try them all at each step.
+  const bool taken = !segment.multibyte && takes_step_by_step(state, segment, height);
+  if (taken) {
+    known.taken = height;
+  } else {
+    known.refused = height;
+  }
+  return taken;
+}
+
+SegmentAnswers::Answer& SegmentAnswers::answer(LexerStateId state, const Segment& segment) {
+  const auto index = static_cast<uint64_t>(&segment - trie_.segments().data());
+  const uint64_t key = (index << 32) | state.value;
+  if (auto known = known_.find(key)) return answers_[*known];
+  known_.insert(key, static_cast<uint32_t>(answers_.size()));
+  return answers_.push_back({});
+}
+
+// Whether the state leads back to itself, or holds a residual that does.
+bool SegmentAnswers::loops(LexerStateId state, const Segment& segment) {
   if (stays(lexer_, state, segment)) return true;
   const Words live = lexer_.residuals(state);
   for (size_t i = 1; i < live.size(); i += 2) {
@@ -97,6 +123,31 @@ bool SegmentAnswers::ask(LexerStateId state, const Segment& segment) {
     }
   }
   return false;
+}
+
+// As in /[a-z]{0,61}[a-z0-9]/, or where a text is bounded, each character leads to another state, but all of them to
+// the same. No deeper than the longest token.
+bool SegmentAnswers::takes_step_by_step(LexerStateId state, const Segment& segment, uint32_t height) {
+  if (height == UINT32_MAX || steps_left_ == 0) return false;
+  --steps_left_;
+  const auto next = successors(state, segment);
+  if (!next) return false;
+  return std::all_of(next->begin(), next->end(), [&](LexerStateId to) { return takes_all(to, segment, height - 1); });
+}
+
+// The states after one character of the class; nullopt if one is dead, or if they are many.
+std::optional<std::vector<LexerStateId>> SegmentAnswers::successors(LexerStateId state, const Segment& segment) {
+  std::vector<LexerStateId> found;
+  for (ByteSet rest = segment.ascii; !rest.empty();) {
+    const unsigned b = rest.lowest();
+    rest -= lexer_.alike(state, b);
+    const LexerStateId next = lexer_.next(state, b);
+    if (next == Lexer::dead()) return std::nullopt;
+    if (std::find(found.begin(), found.end(), next) != found.end()) continue;
+    if (found.size() == kMostSuccessors) return std::nullopt;
+    found.push_back(next);
+  }
+  return found;
 }
 
 }  // namespace cfgmask

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lexer/lexer.h"
 #include "regex/regex.h"
+#include "util/chunked_vector.h"
 #include "util/hash_table.h"
 #include "vocab/trie.h"
 
@@ -15,28 +17,45 @@ namespace cfgmask {
 // ASCII, some hundreds beyond it.
 bool stays(Lexer& lexer, LexerStateId state, const Segment& segment);
 
-// Whether states take all texts of a segment's class, to whatever state: then its tokens stay inside the lexeme, and so
-// do those of a subtree on the way to which the lexer came to such a state. Remembered: a walk comes to few states by
-// many subtrees.
+// Whether states take all texts of a segment's class that are as long as its tokens, to whatever states: then its
+// tokens stay inside the lexeme, and so do those of a subtree on the way to which the lexer came to such a state.
+// Remembered: a walk comes to few states by many subtrees, and the next position of a text to the same states one
+// character on.
 class SegmentAnswers {
  public:
   SegmentAnswers(const Trie& trie, RegexStore& regexes, Lexer& lexer) : trie_(trie), regexes_(regexes), lexer_(lexer) {}
 
-  bool takes_all(LexerStateId state, const Segment& segment);
-  // The same, and to the same state. Not remembered.
+  // Before each walk: where a text has many readings, so much is looked for at most.
+  void begin_walk() { steps_left_ = kMostSteps; }
+  // All texts of at most `height` bytes, of any length if that is Trie::kTallest or more.
+  bool takes_all(LexerStateId state, const Segment& segment, uint32_t height);
+  // All texts, and to the same state. Not remembered.
   bool keeps(LexerStateId state, const Segment& segment) {
     return !lexer_.is_limited(state) && stays(lexer_, state, segment);
   }
-  void clear() { known_ = HashTable(); }
-  size_t bytes() const { return known_.bytes(); }
+  void clear();
+  size_t bytes() const { return known_.bytes() + answers_.bytes(); }
 
  private:
-  bool ask(LexerStateId state, const Segment& segment);
+  struct Answer {
+    uint32_t taken = 0;             // all texts of so many bytes are taken
+    uint32_t refused = UINT32_MAX;  // some text of so many is not, as far as was looked
+  };
+  // Different states after one character; where there are more, the question would take longer than a walk.
+  static constexpr size_t kMostSuccessors = 4;
+  static constexpr uint32_t kMostSteps = 1024;
+
+  Answer& answer(LexerStateId state, const Segment& segment);
+  bool loops(LexerStateId state, const Segment& segment);
+  bool takes_step_by_step(LexerStateId state, const Segment& segment, uint32_t height);
+  std::optional<std::vector<LexerStateId>> successors(LexerStateId state, const Segment& segment);
 
   const Trie& trie_;
   RegexStore& regexes_;
   Lexer& lexer_;
-  HashTable known_;  // (state, segment) -> whether
+  HashTable known_;  // (state, segment) -> index into answers_
+  ChunkedVector<Answer> answers_;
+  uint32_t steps_left_ = 0;
 };
 
 }  // namespace cfgmask

@@ -22,14 +22,14 @@ namespace cfgmask {
 struct SharedStore {
   SharedStore(std::shared_ptr<const Trie> trie, size_t n_words, const Limits& limits)
       : regexes(limits.max_nesting * kDepthPerNesting, limits.max_search_steps),
-        lengths(regexes),
+        lengths(regexes.lengths()),
         closing(trie, regexes),
         lexer(regexes, &closing),
         tables(std::move(trie), n_words, regexes, closing, lexer) {}
 
   std::mutex mutex;
   RegexStore regexes;
-  MinimumLengths lengths;
+  MinimumLengths& lengths;
   ClosingCounts closing;
   Lexer lexer;
   LexerTables tables;
@@ -37,7 +37,7 @@ struct SharedStore {
   // Residuals nest deeper than the pattern that they come from, by a small factor.
   static constexpr uint64_t kDepthPerNesting = 8;
 
-  size_t bytes() const { return regexes.bytes() + lengths.bytes() + closing.bytes() + lexer.bytes() + tables.bytes(); }
+  size_t bytes() const { return regexes.bytes() + closing.bytes() + lexer.bytes() + tables.bytes(); }
 };
 
 }  // namespace cfgmask

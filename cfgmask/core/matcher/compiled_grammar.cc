@@ -64,12 +64,18 @@ BudgetMasks& CompiledGrammar::budget_masks() {
 }
 
 StateId CompiledGrammar::intern(std::vector<Configuration> configurations) {
-  static_assert(sizeof(Configuration) == kWords * sizeof(uint32_t));
   if (configurations.size() > 1) {
     std::sort(configurations.begin(), configurations.end());
     configurations.erase(std::unique(configurations.begin(), configurations.end()), configurations.end());
   }
-  const auto [id, is_new] = state_ids_.intern({&configurations[0].items.value, configurations.size() * kWords});
+  return intern_words({&configurations[0].items.value, configurations.size() * kWords});
+}
+
+StateId CompiledGrammar::intern(const Configuration& only) { return intern_words({&only.items.value, kWords}); }
+
+StateId CompiledGrammar::intern_words(Words words) {
+  static_assert(sizeof(Configuration) == kWords * sizeof(uint32_t));
+  const auto [id, is_new] = state_ids_.intern(words);
   if (is_new) states_.push_back(StateInfo{});
   return StateId(id);
 }
@@ -105,7 +111,24 @@ std::optional<StateId> CompiledGrammar::step_complete(StateId state, unsigned b)
   return to;
 }
 
+// In nearly all grammars a text has one configuration: then the states between the bytes need no ids.
+std::optional<StateId> CompiledGrammar::step_text_alone(Configuration at, std::string_view text, size_t* n_taken) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto next = stepper_.longest(at, static_cast<uint8_t>(text[i]));
+    if (!next) {
+      if (n_taken != nullptr) *n_taken = i;
+      return std::nullopt;
+    }
+    at = *next;
+  }
+  if (n_taken != nullptr) *n_taken = text.size();
+  return intern(at);
+}
+
 std::optional<StateId> CompiledGrammar::step_text(StateId state, std::string_view text, size_t* n_taken) {
+  const Words words = state_ids_.at(state.value);
+  const bool alone = !grammar_.complete && !grammar_.has_context() && words.size() == kWords;
+  if (alone) return step_text_alone(configuration(words, 0), text, n_taken);
   for (size_t i = 0; i < text.size(); ++i) {
     const auto next = step(state, static_cast<uint8_t>(text[i]));
     if (!next) {
@@ -352,6 +375,9 @@ CompiledGrammar::Stats CompiledGrammar::stats() const {
           parser_.bytes() + surroundings_.bytes() + indentation_.bytes() + stepper_.bytes() + state_ids_.bytes() +
               states_.bytes() + steps_.bytes() + mask_bytes_ + (completions_ == nullptr ? 0 : completions_->bytes()) +
               (budget_masks_ == nullptr ? 0 : budget_masks_->bytes()),
+          store_->regexes.bytes(),
+          store_->lexer.bytes(),
+          store_->tables.bytes(),
           store_->tables.made()};
 }
 

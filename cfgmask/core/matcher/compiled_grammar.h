@@ -96,6 +96,7 @@ class CompiledGrammar {
 
   struct Stats {
     size_t states, item_sets, items, lexer_states, regex_nodes, masks, masks_computed, mask_bytes, tables, bytes;
+    size_t regex_bytes, lexer_bytes, table_bytes;  // of all grammars of the store
     LexerTables::Made tables_made;
   };
   Stats stats() const;
@@ -128,10 +129,13 @@ class CompiledGrammar {
   };
 
   StateId intern(std::vector<Configuration> configurations);
+  StateId intern(const Configuration& only);
+  StateId intern_words(Words words);
   std::vector<Configuration> configurations(StateId state) const;
   std::vector<Boundary> ends(StateId state);
   std::vector<Configuration> step_by_id(StateId state, TokenId token);
   std::optional<StateId> step_longest(StateId state, unsigned b);
+  std::optional<StateId> step_text_alone(Configuration at, std::string_view text, size_t* n_taken);
   std::optional<StateId> step_complete(StateId state, unsigned b);
   std::shared_ptr<const Mask> compute_mask(StateId state);
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);

@@ -38,7 +38,7 @@ std::optional<Automaton> RegexBuilder::automaton(std::span<const uint32_t> ids, 
     regex = store_->regexes.without_empty_text(regex);
     if (store_->regexes.is_empty(regex)) regex = RegexStore::nothing();
   }
-  return cfgmask::automaton(store_->regexes, store_->lexer, regexes, max_states);
+  return cfgmask::automaton(store_->lexer, regexes, max_states);
 }
 
 GrammarBuilder::GrammarBuilder(VocabularyStores& stores, const Limits& limits)

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <map>
+#include <queue>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "regex/minimum_length.h"
 
 namespace cfgmask {
 
@@ -35,7 +38,7 @@ std::vector<uint32_t> words_of(const std::vector<std::string>& texts) {
 }  // namespace
 
 RegexStore::RegexStore(uint64_t max_depth, uint64_t max_search_steps)
-    : max_depth_(max_depth), max_search_steps_(max_search_steps) {
+    : max_depth_(max_depth), max_search_steps_(max_search_steps), lengths_(std::make_unique<MinimumLengths>(*this)) {
   first_sets_.push_back(ByteSet{});
   intern(RegexKind::kNothing, {});
   intern(RegexKind::kEmptyText, {});
@@ -43,9 +46,11 @@ RegexStore::RegexStore(uint64_t max_depth, uint64_t max_search_steps)
   intern(RegexKind::kComplement, none);
 }
 
+RegexStore::~RegexStore() = default;
+
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
-         key_table_ids_.bytes() + key_table_bytes_ + automaton_ids_.bytes() + automaton_bytes_;
+         key_table_ids_.bytes() + key_table_bytes_ + automaton_ids_.bytes() + automaton_bytes_ + lengths_->bytes();
 }
 
 RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
@@ -59,13 +64,14 @@ RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
   words[0] = static_cast<uint32_t>(kind);
   std::copy(operands.begin(), operands.end(), words + 1);
   const Words key{words, operands.size() + 1};
-  if (auto known = nodes_.find(key)) return RegexId(*known);
+  const uint64_t hash = Interner::hash(key);
+  if (auto known = nodes_.find(key, hash)) return RegexId(*known);
   // Bounds are checked before the node is entered: one that crosses them is refused each time it is asked for.
   const Props p = properties(kind, operands);
   if (p.depth > max_depth_) throw LimitExceeded("max_nesting", max_depth_);
   if (account_ != nullptr) account_->charge(1 + operands.size() / kOperandsPerCharge);
   props_.push_back(p);
-  return RegexId(nodes_.intern(key).first);
+  return RegexId(nodes_.add(key, hash));
 }
 
 RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_t> operands) const {
@@ -236,6 +242,7 @@ RegexId RegexStore::concatenation(RegexId head, RegexId tail) {
 
 RegexId RegexStore::alternation(std::vector<RegexId> parts) {
   std::vector<RegexId> flat;
+  flat.reserve(parts.size() + 1);
   ByteSet one_byte;
   bool nullable_part = false;
   size_t repetitions = 0;
@@ -407,6 +414,7 @@ std::optional<RegexId> RegexStore::common_class(RegexId a, RegexId b) {
 
 RegexId RegexStore::intersection(std::vector<RegexId> parts) {
   std::vector<RegexId> flat;
+  flat.reserve(parts.size() + 1);
   ByteSet one_byte = ByteSet::all();
   bool has_bytes = false;
   bool has_empty_text = false;
@@ -573,6 +581,7 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
     case RegexKind::kAlternation:
     case RegexKind::kIntersection: {
       std::vector<RegexId> parts;
+      parts.reserve(operands(node).size());
       for (uint32_t part : operands(node)) parts.push_back(derivative(RegexId(part), b));
       return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
     }
@@ -790,6 +799,7 @@ bool RegexStore::is_empty(RegexId node) {
       empty = is_empty(operand(node, 0));
       break;
     default: {
+      if (is_infinite_at_sight(without_few_texts(node))) break;
       // .{0,997} & ~.* is empty at every count; without counts that takes one step to see instead of a thousand.
       const RegexId larger = uncounted(node);
       empty = (larger != node && is_empty(larger)) || search_empty(node);
@@ -841,13 +851,46 @@ RegexId RegexStore::compute_uncounted(RegexId node) {
   }
 }
 
+// For an intersection of one part with complements of finite sets: that part; else the node.
+RegexId RegexStore::without_few_texts(RegexId node) const {
+  if (kind(node) != RegexKind::kIntersection) return node;
+  RegexId rest = node;
+  for (uint32_t part : operands(node)) {
+    const bool is_few =
+        kind(RegexId(part)) == RegexKind::kComplement && (kind(operand(RegexId(part), 0)) == RegexKind::kKeySet ||
+                                                          kind(operand(RegexId(part), 0)) == RegexKind::kEmptyText);
+    if (is_few) continue;
+    if (rest != node) return node;
+    rest = RegexId(part);
+  }
+  return rest;
+}
+
+// Whether the node is a sequence with an unbounded repetition in it, none of whose parts may be empty: then it holds
+// texts whatever few are taken away.
+bool RegexStore::is_infinite_at_sight(RegexId node) const {
+  auto is_unbounded = [&](RegexId part) {
+    return kind(part) == RegexKind::kRepetition && operands(part)[2] == kUnbounded &&
+           !props_[operands(part)[0]].may_be_empty;
+  };
+  if (props_[node.value].may_be_empty) return false;
+  bool infinite = false;
+  for (; kind(node) == RegexKind::kConcatenation; node = operand(node, 1))
+    infinite = infinite || is_unbounded(operand(node, 0));
+  return infinite || is_unbounded(node);
+}
+
+// Best first: of an e-mail address within 100 characters, all that is no longer would be looked at before the first end
+// otherwise, 90 ms; straight to an end it is a step a character.
 bool RegexStore::search_empty(RegexId node) {
+  using Entry = std::tuple<uint32_t, uint32_t>;  // least length of the rest; residual
   std::unordered_map<uint32_t, RegexId> parents{{node.value, node}};
-  std::deque<RegexId> queue{node};
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  queue.emplace(0, node.value);
   uint64_t steps = 0;
   while (!queue.empty()) {
-    const RegexId at = queue.front();
-    queue.pop_front();
+    const RegexId at(std::get<1>(queue.top()));
+    queue.pop();
     ByteSet bytes = first(at);
     for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= alike(at, b), b = bytes.lowest()) {
       if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
@@ -860,7 +903,8 @@ bool RegexStore::search_empty(RegexId node) {
           props_[on_the_way.value].emptiness = Emptiness::kNonempty;
         return false;
       }
-      if (known == Emptiness::kUnknown && parents.emplace(next.value, at).second) queue.push_back(next);
+      if (known == Emptiness::kUnknown && parents.emplace(next.value, at).second)
+        queue.emplace(lengths_->of(next), next.value);
     }
   }
   for (const auto& [id, parent] : parents) props_[id].emptiness = Emptiness::kEmpty;
@@ -979,6 +1023,7 @@ std::vector<RegexId> RegexStore::leading_loops(RegexId node) {
   const RegexId body = in_json ? operand(node, 0) : node;
   std::vector<RegexId> loops;
   auto add = [&](RegexId part) {
+    part = without_few_texts(part);
     const RegexId head = kind(part) == RegexKind::kConcatenation ? operand(part, 0) : part;
     if (kind(head) != RegexKind::kRepetition || operands(head)[2] != kUnbounded || is_empty(part)) return;
     const RegexId loop = repetition(operand(head, 0), 0, kUnbounded);

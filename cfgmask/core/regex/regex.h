@@ -57,9 +57,12 @@ struct CodePointRange {
   uint32_t high;
 };
 
+class MinimumLengths;
+
 class RegexStore {
  public:
   explicit RegexStore(uint64_t max_depth, uint64_t max_search_steps);
+  ~RegexStore();
   RegexStore(const RegexStore&) = delete;
   RegexStore& operator=(const RegexStore&) = delete;
 
@@ -104,8 +107,9 @@ class RegexStore {
   // Bytes, b among them, that all lead to the residual that b leads to; not always all of them. Cost: one visit of the
   // nodes that `derivative` would visit.
   ByteSet alike(RegexId node, unsigned b);
-  // Whether the node denotes no string. Constant but for intersections and complements, which search their residuals
-  // breadth first, at most max_search_steps derivatives (else LimitExceeded). Answers are remembered.
+  // Whether the node denotes no string. Constant but for intersections and complements, which search their residuals,
+  // those first that seem nearest to an end, at most max_search_steps derivatives (else LimitExceeded). Answers are
+  // remembered.
   bool is_empty(RegexId node);
   // Whether the node denotes infinitely many strings. Searches its residuals depth first, as `is_empty` does.
   bool is_infinite(RegexId node);
@@ -130,7 +134,7 @@ class RegexStore {
   std::optional<Clipped> clipped(RegexId node, uint32_t longest);
   // Residuals x* (x a class), or JSON strings between characters with that to come, such that whatever text keeps one
   // of them alive keeps `node` alive: those that the alternatives of `node` begin with. So any text may go before what
-  // a search looks for.
+  // a search looks for. Such a residual without a few texts is one, too.
   std::vector<RegexId> leading_loops(RegexId node);
   // For an intersection (also inside a JSON string between characters) of something with complements: that something,
   // and the bytes after which the two may differ. A node of another kind is itself.
@@ -140,6 +144,7 @@ class RegexStore {
   };
   Simpler without_exceptions(RegexId node);
 
+  MinimumLengths& lengths() { return *lengths_; }
   size_t size() const { return nodes_.size(); }
   size_t bytes() const;
 
@@ -174,6 +179,8 @@ class RegexStore {
   uint32_t shortest_key(RegexId node) const;
   uint32_t longest_key(RegexId node) const;
   ByteSet compute_first(RegexId node);
+  RegexId without_few_texts(RegexId node) const;
+  bool is_infinite_at_sight(RegexId node) const;
   bool search_empty(RegexId node);
   RegexId uncounted(RegexId node);
   RegexId compute_uncounted(RegexId node);
@@ -204,6 +211,7 @@ class RegexStore {
   uint64_t max_depth_;
   uint64_t max_search_steps_;
   Account* account_ = nullptr;
+  std::unique_ptr<MinimumLengths> lengths_;
   Interner nodes_;
   ChunkedVector<Props> props_;
   ChunkedVector<ByteSet> first_sets_;

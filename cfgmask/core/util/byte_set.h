@@ -42,6 +42,17 @@ struct ByteSet {
       if (words[i] != 0) return 32 * i + static_cast<unsigned>(std::countr_zero(words[i]));
     return 256;
   }
+  // The largest member; of no use if there is none.
+  unsigned highest() const {
+    for (unsigned i = 8; i-- > 0;)
+      if (words[i] != 0) return 32 * i + 31 - static_cast<unsigned>(std::countl_zero(words[i]));
+    return 0;
+  }
+  bool holds(const ByteSet& other) const {
+    for (size_t i = 0; i < 8; ++i)
+      if ((other.words[i] & ~words[i]) != 0) return false;
+    return true;
+  }
   int count() const {
     int n = 0;
     for (uint32_t w : words) n += std::popcount(w);

@@ -22,18 +22,25 @@ using Words = std::span<const uint32_t>;
 // stays valid as long as the interner. Cost of `intern`: one hash of the words, one probe, on a miss one copy.
 class Interner {
  public:
-  std::optional<uint32_t> find(Words words) const {
-    return table_.find(hash_words(words.data(), words.size()), [&](uint32_t id) { return equal(entries_[id], words); });
-  }
+  std::optional<uint32_t> find(Words words) const { return find(words, hash(words)); }
 
   // The id, and whether it is new.
   std::pair<uint32_t, bool> intern(Words words) {
-    const uint64_t hash = hash_words(words.data(), words.size());
-    if (auto found = table_.find(hash, [&](uint32_t id) { return equal(entries_[id], words); })) return {*found, false};
+    const uint64_t h = hash(words);
+    if (auto found = find(words, h)) return {*found, false};
+    return {add(words, h), true};
+  }
+
+  // The two halves of `intern`, for those who do something between them. `add` takes what `find` did not find.
+  static uint64_t hash(Words words) { return hash_words(words.data(), words.size()); }
+  std::optional<uint32_t> find(Words words, uint64_t hash) const {
+    return table_.find(hash, [&](uint32_t id) { return equal(entries_[id], words); });
+  }
+  uint32_t add(Words words, uint64_t hash) {
     const auto id = static_cast<uint32_t>(entries_.size());
     entries_.push_back(store(words));
     table_.insert(hash, id);
-    return {id, true};
+    return id;
   }
 
   Words at(uint32_t id) const { return entries_[id]; }

@@ -40,7 +40,6 @@ std::vector<Segment> classes() {
 }
 
 struct Characters {
-  uint32_t count = 0;
   bool valid = true;  // whole characters of UTF-8 only
   bool space_beyond_ascii = false;
 };
@@ -52,19 +51,19 @@ bool is_space_beyond_ascii(uint32_t c) {
 
 Characters characters_of(std::string_view text) {
   Characters out;
-  for (size_t i = 0; i < text.size(); ++out.count) {
+  for (size_t i = 0; i < text.size();) {
     const auto lead = static_cast<uint8_t>(text[i]);
     const size_t length = std::max(1, std::countl_one(lead));
     const bool leads = lead < 0x80 || (lead >= 0xC2 && lead < 0xF5);
-    if (!leads || i + length > text.size()) return {out.count, false, false};
+    if (!leads || i + length > text.size()) return {false, false};
     uint32_t c = length == 1 ? lead : lead & (0x7FU >> length);
     for (size_t j = 1; j < length; ++j) {
       const auto b = static_cast<uint8_t>(text[i + j]);
-      if ((b & 0xC0) != 0x80) return {out.count, false, false};
+      if ((b & 0xC0) != 0x80) return {false, false};
       c = (c << 6) | (b & 0x3F);
     }
     static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (c < kSmallest[length] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return {out.count, false, false};
+    if (c < kSmallest[length] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return {false, false};
     out.space_beyond_ascii = out.space_beyond_ascii || is_space_beyond_ascii(c);
     i += length;
   }
@@ -78,6 +77,29 @@ bool holds(const Segment& segment, const ByteSet& bytes, const Characters& chara
   }
   const bool beyond_ascii = (bytes.words[4] | bytes.words[5] | bytes.words[6] | bytes.words[7]) != 0;
   return !beyond_ascii || (segment.multibyte && characters.valid && !characters.space_beyond_ascii);
+}
+
+// Texts in the order of their bytes, then of their ids. Most are told apart by their first eight bytes, and three times
+// as fast.
+void sort_texts(std::span<const std::string_view> tokens, std::vector<TokenId>& ids) {
+  struct Key {
+    uint64_t head;
+    TokenId id;
+  };
+  std::vector<Key> keys;
+  keys.reserve(ids.size());
+  for (TokenId id : ids) {
+    uint64_t head = 0;
+    for (size_t i = 0; i < 8; ++i)
+      head = (head << 8) | (i < tokens[id].size() ? static_cast<uint8_t>(tokens[id][i]) : 0);
+    keys.push_back({head, id});
+  }
+  std::sort(keys.begin(), keys.end(), [&](const Key& a, const Key& b) {
+    if (a.head != b.head) return a.head < b.head;
+    const int c = tokens[a.id].compare(tokens[b.id]);
+    return c != 0 ? c < 0 : a.id < b.id;
+  });
+  std::transform(keys.begin(), keys.end(), ids.begin(), [](const Key& key) { return key.id; });
 }
 
 }  // namespace
@@ -94,27 +116,52 @@ Trie::Trie(std::span<const std::string_view> tokens) : segments_(classes()) {
     segments_[segment].first_bytes.add(static_cast<uint8_t>(tokens[i][0]));
   }
   byte_.push_back(0);
+  height_.push_back(0);
   end_.push_back(0);
   first_token_.push_back(0);
   for (size_t i = 0; i < segments_.size(); ++i) {
     segments_[i].first = n_nodes();
+    for (TokenId id : members[i])
+      segments_[i].height = std::max(segments_[i].height, static_cast<uint32_t>(tokens[id].size()));
+    sort_texts(tokens, members[i]);
     add(tokens, members[i]);
     segments_[i].last = n_nodes();
   }
   end_[0] = n_nodes();
   first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
+  longest_first_.resize(tokens_.size());
+  for (Segment& segment : segments_) {
+    if (!segment.is_rest) sort_by_length(tokens, segment);
+  }
 }
 
-// Adds the trie of some tokens under the root.
+// By the characters that they have, counted.
+void Trie::sort_by_length(std::span<const std::string_view> tokens, Segment& segment) {
+  const auto ids = tokens_between(segment.first, segment.last);
+  std::vector<uint32_t> characters(ids.size());
+  std::vector<uint32_t> n_equal(segment.height + 1);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::string_view text = tokens[ids[i]];
+    const auto starts = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
+    characters[i] = static_cast<uint32_t>(starts);
+    ++n_equal[characters[i]];
+  }
+  segment.n_longer.resize(n_equal.size());
+  for (size_t i = n_equal.size(); i-- > 1;) segment.n_longer[i - 1] = segment.n_longer[i] + n_equal[i];
+  std::vector<uint32_t> next = segment.n_longer;
+  for (size_t i = 0; i < ids.size(); ++i) longest_first_[first_token_[segment.first] + next[characters[i]]++] = ids[i];
+}
+
+// Adds the trie of some tokens, in the order of their bytes, under the root.
 void Trie::add(std::span<const std::string_view> tokens, std::span<TokenId> ids) {
-  std::sort(ids.begin(), ids.end(), [&](TokenId a, TokenId b) {
-    const int c = tokens[a].compare(tokens[b]);
-    return c != 0 ? c < 0 : a < b;
-  });
   std::vector<uint32_t> path{0};  // nodes of the previous token, from the root
   std::string_view previous;
   auto close = [&](size_t depth) {
-    for (; path.size() > depth + 1; path.pop_back()) end_[path.back()] = n_nodes();
+    for (; path.size() > depth + 1; path.pop_back()) {
+      end_[path.back()] = n_nodes();
+      uint8_t& above = height_[path[path.size() - 2]];
+      above = static_cast<uint8_t>(std::max<uint32_t>(above, std::min(kTallest, height_[path.back()] + 1U)));
+    }
   };
   for (TokenId id : ids) {
     const std::string_view text = tokens[id];
@@ -124,11 +171,11 @@ void Trie::add(std::span<const std::string_view> tokens, std::span<TokenId> ids)
     for (size_t i = common; i < text.size(); ++i) {
       path.push_back(n_nodes());
       byte_.push_back(static_cast<uint8_t>(text[i]));
+      height_.push_back(0);
       end_.push_back(0);
       first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
     }
     tokens_.push_back(id);
-    characters_.push_back(characters_of(text).count);
     max_depth_ = std::max(max_depth_, text.size());
     previous = text;
   }
@@ -149,8 +196,9 @@ std::vector<uint8_t> Trie::path(uint32_t node) const {
 }
 
 size_t Trie::bytes() const {
-  return byte_.capacity() +
-         (end_.capacity() + first_token_.capacity() + tokens_.capacity() + characters_.capacity()) * sizeof(uint32_t);
+  return byte_.capacity() + height_.capacity() +
+         (end_.capacity() + first_token_.capacity() + tokens_.capacity() + longest_first_.capacity()) *
+             sizeof(uint32_t);
 }
 
 ByteSet Trie::single_bytes() const {

@@ -32,6 +32,8 @@ struct Segment {
   ByteSet first_bytes;
   uint32_t first = 0;  // siblings [first, last) under the root
   uint32_t last = 0;
+  uint32_t height = 0;             // bytes of the longest token
+  std::vector<uint32_t> n_longer;  // but for the rest: how many tokens have more characters than the index
 };
 
 class Trie {
@@ -44,6 +46,9 @@ class Trie {
   uint8_t byte(uint32_t node) const { return byte_[node]; }
   // One past the last node below `node`.
   uint32_t end(uint32_t node) const { return end_[node]; }
+  // Bytes on the longest way down from a node, kTallest or more if there are so many.
+  uint32_t height(uint32_t node) const { return height_[node]; }
+  static constexpr uint32_t kTallest = 255;
   // The bytes on the way to a node, without its own. Walks down from the root.
   std::vector<uint8_t> path(uint32_t node) const;
   // The tokens whose bytes end at this node.
@@ -54,9 +59,10 @@ class Trie {
   std::span<const TokenId> tokens_between(uint32_t first, uint32_t last) const {
     return {tokens_.data() + first_token_[first], first_token_[last] - first_token_[first]};
   }
-  // Characters of each of tokens_between(first, last), in the same order; of segments that are not the rest.
-  std::span<const uint32_t> characters_between(uint32_t first, uint32_t last) const {
-    return {characters_.data() + first_token_[first], first_token_[last] - first_token_[first]};
+  // The tokens of a segment, not the rest, that have more characters.
+  std::span<const TokenId> longer_than(uint32_t characters, const Segment& segment) const {
+    if (characters >= segment.n_longer.size()) return {};
+    return {longest_first_.data() + first_token_[segment.first], segment.n_longer[characters]};
   }
   // The bytes that are tokens by themselves.
   ByteSet single_bytes() const;
@@ -84,12 +90,14 @@ class Trie {
 
  private:
   void add(std::span<const std::string_view> tokens, std::span<TokenId> ids);
+  void sort_by_length(std::span<const std::string_view> tokens, Segment& segment);
 
   std::vector<uint8_t> byte_;
+  std::vector<uint8_t> height_;
   std::vector<uint32_t> end_;
   std::vector<uint32_t> first_token_;  // n_nodes + 1
   std::vector<TokenId> tokens_;
-  std::vector<uint32_t> characters_;  // beside tokens_
+  std::vector<TokenId> longest_first_;  // those of each segment but the rest, at the places that they have in tokens_
   std::vector<Segment> segments_;
   size_t max_depth_ = 0;
 };
