@@ -22,6 +22,7 @@ class Limits:
     max_rules          rules and rule expansions of one grammar
     max_items          items in one Earley item set, and a sixteenth of the ways in which they come about
     max_item_sets      different item sets that one grammar may create
+    max_capture_bytes  bytes of all captures of a text; those inside of others count again
     mask_cache_bytes   size of the remembered masks of one grammar; over it they are dropped, nothing is raised
     """
 
@@ -33,6 +34,7 @@ class Limits:
     max_rules: int = 2_000_000
     max_items: int = 100_000
     max_item_sets: int = 4_000_000
+    max_capture_bytes: int = 256 * 1024 * 1024
     mask_cache_bytes: int = 256 * 1024 * 1024
 
     def __post_init__(self) -> None:

@@ -233,9 +233,22 @@ def test_no_ignored_text_at_the_start() -> None:
 )
 def test_long_texts(source: str) -> None:
     matcher = cfgmask.compile(cfgmask.Grammar.from_lark(source), BYTES).matcher()
-    text = (b"x;" if b";" in source.encode() else b"x") * 20_000
+    text = (b"x;" if b";" in source.encode() else b"x") * 10_000
     assert matcher.advance_bytes(text) == len(text)
-    assert len(matcher.captures()) >= 20_000 - 1
+    assert len(matcher.captures()) >= 10_000 - 1
+
+
+def test_captures_inside_of_each_other_are_bounded() -> None:
+    grammar = cfgmask.Grammar.from_lark("start[capture]: a start | a\na: /[a-z];/")
+    matcher = cfgmask.compile(grammar, BYTES, cfgmask.Limits(max_capture_bytes=10_000)).matcher()
+    matcher.advance_bytes(b"x;" * 99)
+    assert sum(len(text) for _, text in matcher.captures()) == 9_900
+    matcher.advance_bytes(b"x;")
+    with pytest.raises(cfgmask.LimitExceeded) as error:
+        matcher.captures()
+    assert (error.value.limit, error.value.value) == ("max_capture_bytes", 10_000)
+    matcher.rollback(1)
+    assert len(matcher.captures()) == 99
 
 
 def test_temperature() -> None:

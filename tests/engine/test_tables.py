@@ -136,6 +136,7 @@ dense = st.one_of(
     strings,
     strings,
     st.builds(cat, bodies, endings),
+    st.builds(cat, counted, st.sampled_from(["\n", "\nthe", '"e', "}\n", "é"]), st.one_of(counted, endings)),
     st.builds(cat, st.sampled_from(['"', "<", "e", "é"]), bodies, endings),
     st.builds(lambda a, b: tree.Alternation((a, b)), strings, bodies),
 )

@@ -12,17 +12,19 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
     uint32_t end;
     LexerStateId state;
     uint32_t count;
+    bool in_tail;
   };
   auto table = std::make_shared<CountedTable>();
   table->trie = &trie;
   const LexerStateId run = lexer.inside(0, unbounded);  // between characters; inside one, the state is another
-  const bool in_json = regexes.kind(unbounded) == RegexKind::kJsonString;
+  const ByteSet tail = regexes.after_run(unbounded);
+  const bool has_tail = !tail.empty();
   const uint32_t n = trie.n_nodes();
-  std::vector<Frame> stack{{n, run, 0}};
+  std::vector<Frame> stack{{n, run, 0, false}};
   uint32_t last_parent_end = 0;
   for (const Segment& segment : trie.segments()) {
-    // Outside JSON every character may be the last one, so each node counts.
-    if (in_json && segment.first != segment.last && stays(lexer, run, segment)) table->segments.push_back(&segment);
+    // Without a tail every character may be the last one, so each node counts.
+    if (has_tail && segment.first != segment.last && stays(lexer, run, segment)) table->segments.push_back(&segment);
   }
   auto skipped = table->segments.begin();
   for (uint32_t node = 1; node < n;) {
@@ -41,7 +43,8 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
       node = end;
       continue;
     }
-    if (!in_json && at.state == run) {
+    const bool between = !at.in_tail && at.state == run;
+    if (!has_tail && between) {
       // Neighbouring siblings, found one after the other, are one exit.
       auto& more = table->more;
       if (!more.empty() && more.back().count == at.count && more.back().exit.last == node &&
@@ -52,21 +55,22 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
       }
       last_parent_end = at.end;
     }
-    const bool ends = in_json && at.state == run && byte == '"';
-    const uint32_t count = at.count + (at.state == run && !ends ? 1 : 0);
-    for (TokenId token : trie.tokens(node)) (ends ? table->ended : table->inside).push_back({token, count});
-    if (ends) {
+    const bool in_tail = at.in_tail || (between && tail.has(byte));
+    const uint32_t count = at.count + (between && !in_tail ? 1 : 0);
+    for (TokenId token : trie.tokens(node)) (in_tail ? table->in_tail : table->inside).push_back({token, count});
+    if (!lexer.can_continue(next)) {
+      // The lexeme ends here whatever comes.
       if (node + 1 != end) table->exits.push_back({{lexer.matched(next), node + 1, end}, count});
       node = end;
       continue;
     }
-    if (node + 1 != end) stack.push_back({end, next, count});
+    if (node + 1 != end) stack.push_back({end, next, count, in_tail});
     ++node;
   }
   std::stable_sort(table->inside.begin(), table->inside.end(),
                    [](const Token& a, const Token& b) { return a.count > b.count; });
   table->inside.shrink_to_fit();
-  table->ended.shrink_to_fit();
+  table->in_tail.shrink_to_fit();
   table->exits.shrink_to_fit();
   std::stable_sort(table->more.begin(), table->more.end(),
                    [](const Exit& a, const Exit& b) { return a.count < b.count; });
@@ -84,7 +88,7 @@ void CountedTable::restrict(uint32_t minimum, uint32_t maximum, std::vector<Toke
     const auto longer = trie->longer_than(maximum, *segment);
     less.insert(less.end(), longer.begin(), longer.end());
   }
-  for (const Token& token : ended) {
+  for (const Token& token : in_tail) {
     if (token.count < minimum || token.count > maximum) less.push_back(token.id);
   }
   for (const Exit& exit : exits) {

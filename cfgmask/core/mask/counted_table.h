@@ -3,6 +3,9 @@
 // In x{m,n}, where x is one character out of a class, a token that stays inside x* stays inside as long as it begins no
 // more than n characters, and one that leaves may do so after m to n of them. So one walk that counts characters serves
 // every bound. (By plain walks, each position of a string of at most 40 characters cost 4 ms with 128k tokens.)
+//
+// Where a tail must follow, that begins with bytes of its own, as in [^\n]{0,400}\n or as a JSON string's quote, the
+// tail does not depend on the bounds either, but on whether they let it begin.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +32,12 @@ struct CountedTable {
   // Segments of which every token stays inside, and the trie that knows their tokens' characters.
   std::vector<const Segment*> segments;
   const Trie* trie = nullptr;
-  std::vector<Token> ended;  // tokens whose last byte completes the lexeme, as a closing quote does
+  std::vector<Token> in_tail;  // tokens that go on into the tail, or complete the lexeme by it
   std::vector<Exit> exits;
-  // Where one more character begins. A bound that is reached there ends the lexeme, unless it is a JSON string, which
-  // only a quote ends.
+  // Where one more character begins. A bound that is reached there ends the lexeme, unless a tail must follow.
   std::vector<Exit> more;
 
-  // `unbounded` is x*, or a JSON string between characters whose rest is x*; see RegexStore::counted.
+  // `unbounded` is x*, x* and a tail, or a JSON string between characters whose rest is x*; see RegexStore::counted.
   static std::shared_ptr<const CountedTable> build(const Trie& trie, Lexer& lexer, RegexStore& regexes,
                                                    RegexId unbounded);
 
@@ -44,7 +46,7 @@ struct CountedTable {
                 std::vector<LexerTable::Exit>& exits_out) const;
 
   size_t bytes() const {
-    return sizeof(*this) + (inside.capacity() + ended.capacity()) * sizeof(Token) +
+    return sizeof(*this) + (inside.capacity() + in_tail.capacity()) * sizeof(Token) +
            (exits.capacity() + more.capacity()) * sizeof(Exit);
   }
 };

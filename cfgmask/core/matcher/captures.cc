@@ -273,6 +273,8 @@ std::vector<CompiledGrammar::Capture> CompiledGrammar::captures(std::span<const 
   // In the order in which they end, inner ones first.
   std::stable_sort(found.begin(), found.end(),
                    [](const Found& a, const Found& b) { return a.end != b.end ? a.end < b.end : a.begin > b.begin; });
+  Account account{"max_capture_bytes", max_capture_bytes_};
+  for (const Found& each : found) account.charge(each.end - each.begin);
   std::vector<Capture> out;
   for (const Found& each : found) out.push_back({*each.name, text.substr(each.begin, each.end - each.begin)});
   return out;

@@ -41,6 +41,7 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       store_(std::move(store)),
       mask_cache_bytes_(limits.mask_cache_bytes),
       max_search_steps_(limits.max_search_steps),
+      max_capture_bytes_(limits.max_capture_bytes),
       has_token_limits_(std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(),
                                     [](const Terminal& t) { return t.max_tokens != kUnbounded; })),
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},

@@ -545,7 +545,29 @@ RegexId RegexStore::not_beginning_with(RegexId node, RegexId starts) {
 }
 
 RegexId RegexStore::not_longer_than(RegexId node, RegexId starts) {
+  if (node == starts && is_prefix_free(node)) return node;
   return not_beginning_with(node, concatenation(starts, bytes(ByteSet::all())));
+}
+
+bool RegexStore::is_prefix_free(RegexId node) {
+  while (kind(node) == RegexKind::kConcatenation) {
+    const RegexId head = operand(node, 0);
+    node = operand(node, 1);
+    if (kind(head) == RegexKind::kBytes) continue;
+    if (!is_run(head) || !begins_apart(head, node)) return false;
+  }
+  return kind(node) == RegexKind::kBytes;
+}
+
+// x{m,n}, where x is a class of characters.
+bool RegexStore::is_run(RegexId node) { return kind(node) == RegexKind::kRepetition && is_class(operand(node, 0)); }
+
+// Whether `tail` is not empty and begins with none of the bytes that the class of `run` begins with, so that the two
+// are told apart at each character.
+bool RegexStore::begins_apart(RegexId run, RegexId tail) {
+  ByteSet both = first(tail);
+  both &= first(operand(run, 0));
+  return !nullable(tail) && both.empty();
 }
 
 RegexId RegexStore::derivative(RegexId node, unsigned b) {
@@ -968,12 +990,27 @@ bool RegexStore::is_class(RegexId node) {
 
 std::optional<RegexStore::Counted> RegexStore::counted(RegexId node) {
   const bool in_json = json_between_characters(node);
-  const RegexId run = in_json ? operand(node, 0) : node;
-  if (kind(run) != RegexKind::kRepetition) return std::nullopt;
-  const Words o = operands(run);
-  if ((o[1] == 0 && o[2] == kUnbounded) || !is_class(RegexId(o[0]))) return std::nullopt;
-  const RegexId unbounded = repetition(RegexId(o[0]), 0, kUnbounded);
-  return Counted{in_json ? json_with_body(node, unbounded) : unbounded, o[1], o[2]};
+  const bool has_tail = kind(node) == RegexKind::kConcatenation;
+  const RegexId run = in_json || has_tail ? operand(node, 0) : node;
+  if (!is_run(run)) return std::nullopt;
+  const uint32_t minimum = operands(run)[1];
+  const uint32_t maximum = operands(run)[2];
+  if (minimum == 0 && maximum == kUnbounded) return std::nullopt;
+  if (has_tail && !begins_apart(run, operand(node, 1))) return std::nullopt;
+  const RegexId unbounded = repetition(operand(run, 0), 0, kUnbounded);
+  if (in_json) return Counted{json_with_body(node, unbounded), minimum, maximum};
+  return Counted{has_tail ? concatenation(unbounded, operand(node, 1)) : unbounded, minimum, maximum};
+}
+
+ByteSet RegexStore::after_run(RegexId unbounded) {
+  switch (kind(unbounded)) {
+    case RegexKind::kJsonString:
+      return ByteSet::only('"');
+    case RegexKind::kConcatenation:
+      return first(operand(unbounded, 1));
+    default:
+      return {};
+  }
 }
 
 std::optional<RegexStore::Clipped> RegexStore::clipped(RegexId node, uint32_t longest) {

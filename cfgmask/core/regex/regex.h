@@ -116,14 +116,17 @@ class RegexStore {
   // A shortest string, the smallest of the shortest; nullopt for the empty set. Breadth-first search.
   std::optional<std::string> shortest(RegexId node);
 
-  // node = x{minimum,maximum}, or a JSON string between characters with that to come, where x is a class of characters
-  // (so that a text tells how many it holds) and the counts bound something; `unbounded` is the same with x*.
+  // node = x{minimum,maximum}, the same before a tail that is never empty and begins with other bytes, or a JSON string
+  // between characters with that to come. x is a class of characters (so that a text tells how many it holds) and the
+  // counts bound something; `unbounded` is the same with x*.
   struct Counted {
     RegexId unbounded;
     uint32_t minimum;
     uint32_t maximum;
   };
   std::optional<Counted> counted(RegexId node);
+  // The bytes that end the run of characters in an `unbounded`; none if the run is all there is.
+  ByteSet after_run(RegexId unbounded);
   // Bounds of the node's language that do not count far: every maximum that is far off, as `{0,5000}`, is near in
   // `smaller` and none in `larger`. nullopt if there is no such maximum, or only under a complement. `longest`: the
   // most characters that matter.
@@ -184,6 +187,10 @@ class RegexStore {
   bool search_empty(RegexId node);
   RegexId uncounted(RegexId node);
   RegexId compute_uncounted(RegexId node);
+  // Whether no string of the node begins with another one; false where that takes more than a look at its parts.
+  bool is_prefix_free(RegexId node);
+  bool is_run(RegexId node);
+  bool begins_apart(RegexId run, RegexId tail);
   RegexId clip(RegexId node, uint32_t longest, bool smaller);
   bool is_class(RegexId node);
   void merge_repetitions(std::vector<RegexId>& parts);
