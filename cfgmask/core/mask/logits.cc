@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 
 namespace cfgmask {
 
 namespace {
+
+// Where logit i stands. Fields of packed records are not aligned, so they are copied, which costs the same.
+template <class Word>
+char* place(const Logits& logits, size_t i) {
+  return static_cast<char*>(logits.data) + static_cast<int64_t>(i) * logits.stride * static_cast<int64_t>(sizeof(Word));
+}
 
 // Runs of zeros at once, other words zero by zero. (A test of each bit took 170 microseconds for 128k tokens in a JSON
 // string, where nearly all are allowed, instead of 15.)
@@ -16,13 +23,13 @@ namespace {
 template <class Word>
 void mask_out(std::span<const uint32_t> bits, size_t n_vocab, Word minus_infinity, const Logits& logits) {
   auto* const data = static_cast<Word*>(logits.data);
-  const int64_t stride = logits.stride;
-  auto at = [&](size_t i) -> Word& { return data[static_cast<int64_t>(i) * stride]; };
+  const bool is_dense = logits.stride == 1 && reinterpret_cast<uintptr_t>(data) % alignof(Word) == 0;
+  auto put = [&](size_t i) { std::memcpy(place<Word>(logits, i), &minus_infinity, sizeof(Word)); };
   auto fill = [&](size_t first, size_t last) {
-    if (stride == 1) {
+    if (is_dense) {
       std::fill(data + first, data + last, minus_infinity);
     } else {
-      for (size_t i = first; i < last; ++i) at(i) = minus_infinity;
+      for (size_t i = first; i < last; ++i) put(i);
     }
   };
   for (size_t word = 0, first = 0; first < n_vocab; first = word * 32) {
@@ -34,7 +41,7 @@ void mask_out(std::span<const uint32_t> bits, size_t n_vocab, Word minus_infinit
     uint32_t forbidden = ~bits[word++];
     if (n_vocab - first < 32) forbidden &= (1U << (n_vocab - first)) - 1;
     for (; forbidden != 0; forbidden &= forbidden - 1) {
-      at(first + static_cast<size_t>(std::countr_zero(forbidden))) = minus_infinity;
+      put(first + static_cast<size_t>(std::countr_zero(forbidden)));
     }
   }
   fill(n_vocab, logits.size);
@@ -44,12 +51,12 @@ template <class Word>
 bool is_any_left(std::span<const uint32_t> bits, size_t n_vocab, Word minus_infinity, const Logits& logits) {
   constexpr Word kSign = Word{1} << (8 * sizeof(Word) - 1);
   const Word infinity = minus_infinity ^ kSign;
-  const auto* const data = static_cast<const Word*>(logits.data);
   for (size_t word = 0; word < bits.size(); ++word) {
     for (uint32_t allowed = bits[word]; allowed != 0; allowed &= allowed - 1) {
       const size_t i = word * 32 + static_cast<size_t>(std::countr_zero(allowed));
       if (i >= n_vocab) return false;
-      const Word logit = data[static_cast<int64_t>(i) * logits.stride];
+      Word logit;
+      std::memcpy(&logit, place<Word>(logits, i), sizeof(Word));
       // Larger than infinity are the bits of what is no number.
       if ((logit & ~kSign) < infinity || logit == infinity) return true;
     }
