@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, SetBounds, Terminal
+from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Terminal
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.key_edges import key_edges, meeting
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ANYTHING, NEVER, Conjunction, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.state_rules import StateRules
 
 
 class AnyOrderLowering:
@@ -31,8 +33,7 @@ class AnyOrderLowering:
         # A key whose value nothing satisfies can be written by nobody.
         members = tuple(member for member in shape.members if member.required or member.value != NEVER)
         self._shape = replace(shape, members=members)
-        self._state_rules: dict[frozenset[int], str] = {}
-        self._todo: list[frozenset[int]] = []
+        self._states = StateRules[frozenset[int]](rules, lambda _: f"{name}.members")
 
     def lower(self) -> Expr:
         """The expression of the whole object, a rule of its own that opens a set."""
@@ -44,24 +45,15 @@ class AnyOrderLowering:
         rule = self._rules.opened(self._name, whole, SetBounds(names, self._shape.minimum, self._shape.maximum))
         self._rules.needs[rule.name] = tuple(self._value_of(member.value) for member in required)
         self._rules.refuse(rule.name, {*self._shape.refusals, *self._refusals()})
-        while self._todo:
-            missing = self._todo.pop()
-            self._rules.bodies[self._state_rules[missing]] = self._members(missing, first=False)
+        self._states.fill(partial(self._members, first=False))
         return rule
-
-    def _call(self, missing: frozenset[int]) -> RuleRef:
-        rule = self._state_rules.get(missing)
-        if rule is None:
-            rule = self._state_rules[missing] = self._rules.name(f"{self._name}.members")
-            self._todo.append(missing)
-        return RuleRef(rule)
 
     def _members(self, missing: frozenset[int], *, first: bool) -> Expr:
         """The members that still come, and the closing brace, where these witnesses are missing."""
         if missing:
             comma = () if first else (lexemes.COMMA,)
             return Choice(
-                tuple(Sequence((*comma, member, self._call(rest))) for member, rest in self._meeting(missing))
+                tuple(Sequence((*comma, member, self._states.call(rest))) for member, rest in self._meeting(missing))
             )
         member = Choice(tuple(member for member, _ in self._meeting(missing)))
         more = Sequence((Repeat(Sequence((lexemes.COMMA, member)), 0, None), lexemes.CLOSE_SET))

@@ -11,12 +11,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence
+from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, conjoin, negate
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import current
+from cfgmask.json_schema.state_rules import StateRules
 
 # An array with witnesses needs a rule for each position up to its bounds.
 MAX_COUNTED_ITEMS = 1_000
@@ -36,31 +37,20 @@ class ArrayLowering:
 
     def __init__(self, shape: ArrayShape, rules: RuleSet, name: str, value_of: ValueOf, pointer: str) -> None:
         self._rules = rules
-        self._name = name
         self._value_of = value_of
         self._refusals = [*shape.refusals, *_inexact(shape, pointer)]
         # What is refused must not be taken for something that nothing satisfies.
         self._shape = shape = shape if _greatest_bound(shape) <= MAX_COUNTED_ITEMS else replace(shape, witnesses=())
-        self._state_rules: dict[_State, str] = {}
-        self._todo: list[_State] = []
+        self._states = StateRules[_State](rules, lambda state: f"{name}.{state.position}")
         positions = [1, shape.minimum, shape.maximum or 0, *(witness.start for witness in shape.witnesses)]
         self._counted_to = max(len(shape.prefix), max(positions) if shape.witnesses else 0)
 
     def lower(self) -> Expr:
         """The expression of the whole array. Adds a rule for each position that differs from the others."""
-        start = self._call(_State(0, (0,) * len(self._shape.witnesses)))
+        start = self._states.call(_State(0, (0,) * len(self._shape.witnesses)))
         self._rules.refuse(start.name, self._refusals)
-        while self._todo:
-            state = self._todo.pop()
-            self._rules.bodies[self._state_rules[state]] = self._body(state)
+        self._states.fill(self._body)
         return Sequence((lexemes.OPEN_ARRAY, start))
-
-    def _call(self, state: _State) -> RuleRef:
-        rule = self._state_rules.get(state)
-        if rule is None:
-            rule = self._state_rules[state] = self._rules.name(f"{self._name}.{state.position}")
-            self._todo.append(state)
-        return RuleRef(rule)
 
     def _body(self, state: _State) -> Expr:
         enough = all(met >= witness.least for met, witness in zip(state.met, self._shape.witnesses, strict=True))
@@ -73,7 +63,7 @@ class ArrayLowering:
             comma = (lexemes.COMMA,) if state.position else ()
             for value, met in self._values(state):
                 after = _State(min(state.position + 1, self._counted_to), met)
-                choices.append(Sequence((*comma, self._value_of(value), self._call(after))))
+                choices.append(Sequence((*comma, self._value_of(value), self._states.call(after))))
         return Choice(tuple(choices))
 
     @property

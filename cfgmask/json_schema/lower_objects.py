@@ -13,11 +13,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, SetBounds, Terminal
+from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Terminal
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.key_edges import KeyEdge, key_edges, meeting
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.state_rules import StateRules
 
 ValueOf = Callable[[Conjunction], Expr]
 
@@ -53,18 +54,15 @@ class ObjectLowering:
         met = frozenset(n for edge in self._edges for n in edge.meets)
         self._valued = frozenset(n for n in met if shape.witnesses[n].value != ANYTHING)
         self._counted_to = max(1, shape.minimum, shape.maximum or 0)
-        self._state_rules: dict[_State, str] = {}
-        self._todo: list[_State] = []
+        self._states = StateRules[_State](rules, lambda state: f"{name}.{state.position}")
 
     def lower(self) -> Expr:
         """The expression of the whole object. Adds a rule for each state."""
         refusals = set(self._shape.refusals)
         refusals.update(self._inexact())
-        start = self._call(_State(0, 0, frozenset(range(len(self._shape.witnesses)))))
+        start = self._states.call(_State(0, 0, frozenset(range(len(self._shape.witnesses)))))
         self._rules.refuse(start.name, refusals)
-        while self._todo:
-            state = self._todo.pop()
-            self._rules.bodies[self._state_rules[state]] = self._body(state)
+        self._states.fill(self._body)
         whole = Sequence((lexemes.OPEN_OBJECT, start))
         return self._rules.opened(self._name, whole, SetBounds()) if self._is_distinct else whole
 
@@ -73,20 +71,13 @@ class ObjectLowering:
         """Whether the grammar has to know which other keys were written."""
         return self._needs_others or bool(self._valued)
 
-    def _call(self, state: _State) -> RuleRef:
-        rule = self._state_rules.get(state)
-        if rule is None:
-            rule = self._state_rules[state] = self._rules.name(f"{self._name}.{state.position}")
-            self._todo.append(state)
-        return RuleRef(rule)
-
     def _body(self, state: _State) -> Expr:
         if state.position == len(self._shape.members):
             return self._rest(state)
         member = self._shape.members[state.position]
         choices = self._taken(member, state)
         if not member.required:
-            choices.append(self._call(_State(state.position + 1, state.written, state.missing)))
+            choices.append(self._states.call(_State(state.position + 1, state.written, state.missing)))
         return Choice(tuple(choices))
 
     def _taken(self, member: Member, state: _State) -> list[Expr]:
@@ -97,7 +88,7 @@ class ObjectLowering:
         start = (*_comma(state), lexemes.key(member.name), lexemes.COLON)
         for value, missing in self._values(member, state.missing):
             after = _State(state.position + 1, self._more(state), missing)
-            choices.append(Sequence((*start, self._value_of(value), self._call(after))))
+            choices.append(Sequence((*start, self._value_of(value), self._states.call(after))))
         return choices
 
     def _values(self, member: Member, missing: frozenset[int]) -> list[tuple[Conjunction, frozenset[int]]]:
@@ -137,7 +128,7 @@ class ObjectLowering:
             other = self._member_of(edges)
             assert other is not None, "there is an edge for each of them"
             choices.append(
-                Sequence((*_comma(state), other, self._call(_State(state.position, self._more(state), missing))))
+                Sequence((*_comma(state), other, self._states.call(_State(state.position, self._more(state), missing))))
             )
         return Choice(tuple(choices))
 

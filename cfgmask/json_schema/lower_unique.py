@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cfgmask.grammar.ir import Choice, Expr, RuleRef, Sequence
+from cfgmask.grammar.ir import Choice, Expr, Sequence
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.state_rules import StateRules
 
 
 class _State(NamedTuple):
@@ -42,29 +43,17 @@ class UniqueLowering:
         value_of: ValueOf,
     ) -> None:
         self._shape = shape
-        self._rules = rules
-        self._name = name
         self._scalar_of = scalar_of
         self._composites = composites
         self._value_of = value_of
         self._counted_to = max(1, len(shape.prefix), shape.minimum, shape.maximum or 0)
-        self._state_rules: dict[_State, str] = {}
-        self._todo: list[_State] = []
+        self._states = StateRules[_State](rules, lambda state: f"{name}.{state.position}")
 
     def lower(self) -> Expr:
         """The expression of the whole array. Adds a rule for each state, of which some may lead nowhere."""
-        start = self._call(_State(0, frozenset()))
-        while self._todo:
-            state = self._todo.pop()
-            self._rules.bodies[self._state_rules[state]] = self._body(state)
+        start = self._states.call(_State(0, frozenset()))
+        self._states.fill(self._body)
         return Sequence((lexemes.OPEN_ARRAY, start))
-
-    def _call(self, state: _State) -> RuleRef:
-        rule = self._state_rules.get(state)
-        if rule is None:
-            rule = self._state_rules[state] = self._rules.name(f"{self._name}.{state.position}")
-            self._todo.append(state)
-        return RuleRef(rule)
 
     def _body(self, state: _State) -> Expr:
         choices: list[Expr] = [lexemes.CLOSE_ARRAY] if state.position >= self._shape.minimum else []
@@ -74,9 +63,9 @@ class UniqueLowering:
             position = min(state.position + 1, self._counted_to)
             scalar = self._scalar_of(item)
             if scalar is not None:
-                choices.append(Sequence((*comma, scalar, self._call(_State(position, state.seen)))))
+                choices.append(Sequence((*comma, scalar, self._states.call(_State(position, state.seen)))))
             for value in self._composites(item):
                 if value not in state.seen:
-                    after = self._call(_State(position, state.seen | {value}))
+                    after = self._states.call(_State(position, state.seen | {value}))
                     choices.append(Sequence((*comma, self._value_of((value,)), after)))
         return Choice(tuple(choices))
