@@ -29,9 +29,17 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+_MOST_SHOWN = 60
+
+
 def quoted(data: bytes) -> str:
     r"""The bytes as one line between double quotes; `\n`, `\"`, `\\` and the like escaped, `\xHH` where not UTF-8."""
     return f'"{"".join(_escaped(character) for character in data.decode("utf-8", errors="surrogateescape"))}"'
+
+
+def shortened(text: str) -> str:
+    """The text as messages show it: whole, or the beginning of a long one."""
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + "..."
 
 
 def _escaped(character: str) -> str:

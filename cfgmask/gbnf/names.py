@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cfgmask.diagnostics import Related, Span
-from cfgmask.gbnf.reader import Document, shortened
+from cfgmask.diagnostics import Related, Span, shortened
+from cfgmask.gbnf.reader import Document
 from cfgmask.grammar import ir
 from cfgmask.grammar.walk import walk
 from cfgmask.problems import Problems

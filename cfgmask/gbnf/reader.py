@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cfgmask.diagnostics import Related, Source, Span
+from cfgmask.diagnostics import Related, Source, Span, shortened
 from cfgmask.errors import LimitExceeded
 from cfgmask.gbnf import literals
 from cfgmask.gbnf.tokens import Token, tokens
@@ -16,7 +16,6 @@ from cfgmask.problems import Problems
 
 _NOTHING_MORE = ir.Sequence(())
 _REPEATS = {"?": (0, 1), "*": (0, None), "+": (1, None)}
-_MAX_SHOWN = 60
 """The longest piece of a grammar that a message repeats."""
 
 
@@ -35,11 +34,6 @@ def read(source: Source, limits: Limits, problems: Problems) -> Document:
     Raises LimitExceeded. Linear: some 5 microseconds a token.
     """
     return _Reader(source, list(tokens(source, limits, problems)), limits, problems).read()
-
-
-def shortened(text: str) -> str:
-    """The text, or the beginning of a long one."""
-    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."
 
 
 @dataclass

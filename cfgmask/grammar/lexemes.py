@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from cfgmask.diagnostics import Span
+from cfgmask.diagnostics import Span, shortened
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import (
@@ -36,7 +36,6 @@ _MANY = 16
 """A repetition that may go on so long is a loop."""
 _MAX_DEPTH = 60
 """Levels of nesting that terminals may come to, well below what `Limits.max_nesting` allows by default."""
-_MAX_NAME = 60
 _MAX_LITERAL = 1_000
 
 
@@ -190,7 +189,7 @@ def _repeated(body: _Lexeme, repeat: Repeat) -> _Lexeme | None:
         return None
     return replace(
         body,
-        name=_shortened((body.name if body.is_atom else f"({body.name})") + _operator(repeat)),
+        name=shortened((body.name if body.is_atom else f"({body.name})") + _operator(repeat)),
         tree=Repetition(body.tree, repeat.minimum, repeat.maximum),
         is_atom=False,
         n_loops=max(body.n_loops, int(is_loop)),
@@ -214,7 +213,7 @@ def _written(lexemes: list[_Lexeme], is_choice: bool) -> str:
         f"({part.name})" if not is_choice and isinstance(part.tree, Alternation) and not part.is_atom else part.name
         for part in lexemes
     ]
-    return _shortened((" | " if is_choice else " ").join(names))
+    return shortened((" | " if is_choice else " ").join(names))
 
 
 def _across(lexemes: list[_Lexeme]) -> Span | None:
@@ -223,10 +222,6 @@ def _across(lexemes: list[_Lexeme]) -> Span | None:
     if first is None or last is None or first.source is not last.source or first.start > last.end:
         return first
     return Span(first.source, first.start, last.end)
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 3] + "..."
 
 
 def _size(members: CharClass) -> int:

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from functools import lru_cache
 
+from cfgmask.diagnostics import shortened
 from cfgmask.grammar.ir import Scope, Terminal
 from cfgmask.grammar.regex_tree import (
     ANY_TEXT,
@@ -61,7 +62,7 @@ def string(allowed: StringSet) -> Terminal:
     if not allowed.values:
         return _ANY_STRING if allowed.pattern == ANY_TEXT else Terminal("STRING", JsonString(allowed.pattern))
     listed = JsonString(_one_of(allowed.values), escapes="literal")
-    name = _shortened(" | ".join(map(_shown, allowed.values[:8])))
+    name = shortened(" | ".join(map(_shown, allowed.values[:8])))
     if allowed.pattern == NOTHING:
         return Terminal(name, listed)
     return Terminal(name, Alternation((listed, JsonString(allowed.pattern))))
@@ -79,7 +80,7 @@ def _short_key(name: str) -> Terminal:
 
 
 def _new_key(name: str) -> Terminal:
-    return Terminal(_shortened(_shown(name)), JsonString(text(name), escapes="literal"))
+    return Terminal(shortened(_shown(name)), JsonString(text(name), escapes="literal"))
 
 
 def other_key(keys: Keys, names: tuple[str, ...]) -> Terminal:
@@ -98,7 +99,3 @@ def other_key_text(keys: Keys, names: tuple[str, ...]) -> RegexTree:
 
 def _one_of(values: tuple[str, ...]) -> RegexTree:
     return text(values[0]) if len(values) == 1 else KeySet(tuple(value.encode() for value in values))
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 3] + "..."

@@ -13,6 +13,7 @@ from functools import partial
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Terminal
+from cfgmask.grammar.productive import NOTHING
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.key_edges import key_edges, meeting
 from cfgmask.json_schema.lower_objects import ValueOf
@@ -40,7 +41,7 @@ class AnyOrderLowering:
         required = [member for member in self._shape.members if member.required]
         every = frozenset(range(len(self._shape.witnesses)))
         possible = bool(self._edges) or self._shape.minimum <= len(self._shape.members)
-        whole = Sequence((lexemes.OPEN_OBJECT, self._members(every, first=True) if possible else Choice(())))
+        whole = Sequence((lexemes.OPEN_OBJECT, self._members(every, first=True) if possible else NOTHING))
         names = tuple(member.name for member in required)
         rule = self._rules.opened(self._name, whole, SetBounds(names, self._shape.minimum, self._shape.maximum))
         self._rules.needs[rule.name] = tuple(self._value_of(member.value) for member in required)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence
+from cfgmask.grammar.productive import NOTHING
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, conjoin, negate
@@ -93,7 +94,7 @@ class ArrayLowering:
         least = max(self._shape.minimum - index, 0)
         most = None if self._shape.maximum is None else self._shape.maximum - index
         if most is not None and most <= 0:
-            return lexemes.CLOSE_ARRAY if least == 0 else Choice(())
+            return lexemes.CLOSE_ARRAY if least == 0 else NOTHING
         item = self._value_of(self._shape.rest)
         if index:
             return Sequence((Repeat(Sequence((lexemes.COMMA, item)), least, most), lexemes.CLOSE_ARRAY))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Terminal
+from cfgmask.grammar.productive import NOTHING
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.key_edges import KeyEdge, key_edges, meeting
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape
@@ -107,7 +108,7 @@ class ObjectLowering:
             most = self._shape.maximum - state.written
         other = self._member_of(self._edges)
         if other is None or most == 0:
-            return lexemes.CLOSE_OBJECT if least <= 0 else Choice(())
+            return lexemes.CLOSE_OBJECT if least <= 0 else NOTHING
         if state.written:
             more = Repeat(Sequence((lexemes.COMMA, other)), max(least, 0), most)
             return Sequence((more, lexemes.CLOSE_OBJECT))
@@ -117,7 +118,7 @@ class ObjectLowering:
 
     def _rest_with_witnesses(self, state: _State) -> Expr:
         if self._is_full(state):
-            return Choice(())
+            return NOTHING
         by_missing: dict[frozenset[int], list[KeyEdge]] = {}
         for edge in self._edges:
             met = edge.meets & state.missing

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.ir import Choice, Expr, RuleRef, SetBounds
+from cfgmask.grammar.ir import Expr, RuleRef, SetBounds
+from cfgmask.grammar.productive import NOTHING
 from cfgmask.json_schema.session import current
 
-_NOTHING = Choice(())
 # A rule costs as much as the combination of so many members.
 _STEPS_PER_RULE = 10
 
@@ -37,7 +37,7 @@ class RuleSet:
         if number:
             return self.name(f"{wish}~{number + 1}")
         # Rules stand in the order in which they are named: each before those it leads to.
-        self.bodies[name] = _NOTHING
+        self.bodies[name] = NOTHING
         return name
 
     def opened(self, wish: str, body: Expr, bounds: SetBounds) -> RuleRef:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from cfgmask.diagnostics import Related, Span
+from cfgmask.diagnostics import Related, Span, shortened
 from cfgmask.lark import indenter, nodes
 from cfgmask.lark.indenter import IndenterOption
 from cfgmask.lark.problems import Problems
@@ -129,7 +129,7 @@ class _Reader:
         if first is span:
             return True
         related = (Related(first, "it is first set here"),)
-        message = f"the option `{_shortened(key)}` is set twice"
+        message = f"the option `{shortened(key)}` is set twice"
         self._problems.error("lark-duplicate-option", message, span, related=related)
         return False
 
@@ -141,7 +141,7 @@ class _Reader:
         return False
 
     def _report_unknown(self, key: str, known: Iterable[str], span: Span) -> None:
-        key = _shortened(key)
+        key = shortened(key)
         help = did_you_mean(key, list(known)) or "known are " + ", ".join(f"`{name}`" for name in known)
         self._problems.error("lark-unknown-option", f"there is no option `{key}`", span, help=help)
 
@@ -160,7 +160,3 @@ def _members(span: Span, problems: Problems) -> _Pairs:
         # int() refuses digit strings of thousands of digits.
         problems.error("lark-bad-options", "a number in the options is too long", span)
     return ()
-
-
-def _shortened(key: str) -> str:
-    return key if len(key) <= 60 else key[:57] + "..."

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from lark import Token
 
-from cfgmask.diagnostics import Span
+from cfgmask.diagnostics import Span, shortened
 from cfgmask.grammar.parameters import All, Condition
 from cfgmask.lark import nodes
 from cfgmask.lark.attributes import WrittenAttribute, read_attributes
@@ -57,7 +57,6 @@ _TOKEN_WORDS = {
     "EQUAL": "`=`",
 }
 
-_MAX_SHOWN = 60
 """The longest piece of a grammar that a message repeats."""
 
 
@@ -172,13 +171,13 @@ class _Reader:
             span, message = Span(self._source, end, end + 1), "the statement is not complete"
         else:
             shown = "{" if token.type == "BLOCK" else str(token)
-            span, message = self._span(token), f"unexpected `{_shortened(shown)}`"
+            span, message = self._span(token), f"unexpected `{shortened(shown)}`"
         self._problems.error("lark-syntax", message, span, help=help)
 
     def _report_directive(self, token: Token) -> None:
         help = did_you_mean(str(token), DIRECTIVES) or "known are " + ", ".join(f"`{d}`" for d in DIRECTIVES)
         self._problems.error(
-            "lark-unknown-directive", f"there is no `{_shortened(str(token))}`", self._span(token), help=help
+            "lark-unknown-directive", f"there is no `{shortened(str(token))}`", self._span(token), help=help
         )
 
     def _builder(self, rule: str) -> Callable[[list[Built]], Built]:
@@ -340,8 +339,8 @@ class _Reader:
 
     def _warn_of_repeated_complement(self, body: nodes.Complement, operator: Token) -> None:
         """`~"a"+` looks like what is not `"a"+`, and nearly every text is several that are not `"a"`."""
-        inner = _shortened(self._source.text[body.body.span.start : body.body.span.end])
-        times = _shortened(str(operator))
+        inner = shortened(self._source.text[body.body.span.start : body.body.span.end])
+        times = shortened(str(operator))
         self._problems.warning(
             "lark-repeated-complement",
             f"`~` binds tighter than `{times}`: this is `(~{inner}){times}`",
@@ -487,7 +486,3 @@ class _Reader:
         if not parts:
             return self._fallback
         return Span(self._source, self._span(parts[0]).start, self._span(parts[-1]).end)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."

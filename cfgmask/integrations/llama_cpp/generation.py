@@ -59,7 +59,6 @@ class TextStream(Iterator[str]):
 
     text, token_ids, is_complete  as far as it is written
     finish_reason                 None until it ends, and where it was closed before
-
     n_forced                      how many tokens were written without asking the model
 
     Each piece is written when it is asked for, while no other thread writes with the model. Text that was given out is
