@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from cfgmask.errors import VocabularyError
 
 MAX_BYTES = 1 << 28
+MAX_TOKENS = 1 << 24
 
 Kind = TypeVar("Kind")
 

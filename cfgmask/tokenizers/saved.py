@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgmask.errors import VocabularyError
-from cfgmask.tokenizers.documents import expect, load_document
+from cfgmask.tokenizers.documents import MAX_TOKENS, expect, load_document
 from cfgmask.tokenizers.parts import Encode, VocabularyParts
 
 _FORMAT = "cfgmask vocabulary"
@@ -70,6 +70,8 @@ def _tokens(document: dict[str, Any]) -> Sequence[bytes]:
     except binascii.Error as error:
         raise VocabularyError(f"the bytes of its tokens are not base64: {error}") from None
     lengths = expect(document["lengths"], list)
+    if len(lengths) > MAX_TOKENS:
+        raise VocabularyError(f"it has more than {MAX_TOKENS} tokens")
     if any(type(length) is not int or length < 0 for length in lengths) or sum(lengths) != len(data):
         raise VocabularyError("the lengths of its tokens are not those of its bytes")
     ends = itertools.accumulate(lengths)

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from cfgmask.errors import VocabularyError
-from cfgmask.tokenizers.documents import expect, load_document
+from cfgmask.tokenizers.documents import MAX_TOKENS, expect, load_document
 from cfgmask.tokenizers.end_texts import check_ends, known_ends
 from cfgmask.tokenizers.parts import VocabularyParts
 from cfgmask.tokenizers.ranked_bpe import RankedBpe
 from cfgmask.tokenizers.self_check import check_round_trip
 
-_MAX_TOKENS = 1 << 24
 # What files that list no special tokens mean.
 _DEFAULT_SPECIAL = (
     "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]",
@@ -66,7 +65,7 @@ class _Content:
         self.pattern = expect(config["pattern"], str)
         self.n_special: int = expect(config["default_num_special_tokens"], int)
         n_vocab: int = expect(config["default_vocab_size"], int)
-        if not 0 <= self.n_special < n_vocab <= _MAX_TOKENS:
+        if not 0 <= self.n_special < n_vocab <= MAX_TOKENS:
             raise VocabularyError(f"{n_vocab} tokens cannot have {self.n_special} special ones")
         self.tokens = _ordinary(expect(document["vocab"], list), n_vocab - self.n_special)
         self.special = _special(document.get("special_tokens"), self.n_special)

@@ -16,6 +16,7 @@ import cfgmask
 from cfgmask import Vocabulary
 from cfgmask.demo import model_path
 from cfgmask.errors import VocabularyError
+from cfgmask.tokenizers import saved
 
 SMALL = {
     "format": "cfgmask vocabulary",
@@ -130,6 +131,12 @@ def test_an_encoder_is_checked(tmp_path: Path) -> None:
 def test_damaged_files(tmp_path: Path, document: Any, message: str) -> None:
     with pytest.raises(VocabularyError, match=message):
         Vocabulary.load(written(tmp_path / "v", document))
+
+
+def test_too_many_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved, "MAX_TOKENS", 2)
+    with pytest.raises(VocabularyError, match="more than 2 tokens"):
+        Vocabulary.load(written(tmp_path / "v", SMALL))
 
 
 def test_a_binary_file(tmp_path: Path) -> None:
