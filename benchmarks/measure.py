@@ -30,12 +30,28 @@ WARM_UP = (Case("warm-up", "json_schema", '{"const":1}', ()), Case("warm-up", "l
 
 
 @dataclass(frozen=True)
+class Note:
+    """What is known about the mask of one position: how it was answered and how many tokens it allows, in words."""
+
+    answered: str
+    density: str
+
+
+# Makes, for a session, what tells about its last mask; None for an engine that does not.
+Notes = Callable[[Session], Callable[[], Note] | None]
+
+
+@dataclass(frozen=True)
 class Walk:
-    """`nanoseconds` holds one time a position; `accepted` is whether the whole text was, end token included."""
+    """`nanoseconds` holds one time a position; `accepted` is whether the whole text was, end token included.
+
+    `notes` holds one note a position, or nothing where they were not asked for.
+    """
 
     valid: bool
     accepted: bool
     nanoseconds: tuple[int, ...]
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass
@@ -63,7 +79,7 @@ def clock_cost(clock: Clock) -> int:
 
 
 def run(
-    engines: list[Engine], cases: Iterable[Case], vocabulary: BenchVocabulary, clock: Clock
+    engines: list[Engine], cases: Iterable[Case], vocabulary: BenchVocabulary, clock: Clock, notes: Notes | None = None
 ) -> Iterator[dict[str, Result]]:
     """The results of each case by engine; the engines take turns in going first."""
     for engine in engines:
@@ -77,13 +93,20 @@ def run(
         for number, case in enumerate(cases):
             turn = number % len(engines)
             cost = clock_cost(clock)
-            yield {e.name: measure(e, case, vocabulary, clock, cost) for e in engines[turn:] + engines[:turn]}
+            yield {e.name: measure(e, case, vocabulary, clock, cost, notes) for e in engines[turn:] + engines[:turn]}
             gc.collect(0)
     finally:
         gc.enable()
 
 
-def measure(engine: Engine, case: Case, vocabulary: BenchVocabulary, clock: Clock, cost: int = 0) -> Result:
+def measure(
+    engine: Engine,
+    case: Case,
+    vocabulary: BenchVocabulary,
+    clock: Clock,
+    cost: int = 0,
+    notes: Notes | None = None,
+) -> Result:
     """One case under one engine: the first mask, then its valid and then its invalid instances."""
     result = Result(case.name)
     texts = [(vocabulary.encode(i.text), i.valid) for i in sorted(case.instances, key=lambda i: not i.valid)]
@@ -98,14 +121,20 @@ def measure(engine: Engine, case: Case, vocabulary: BenchVocabulary, clock: Cloc
     try:
         for tokens, valid in texts:
             end = vocabulary.vocabulary.eos_token_ids[0]
-            result.walks.append(walk(session, tokens, end, valid, clock, cost))
+            result.walks.append(walk(session, tokens, end, valid, clock, cost, notes))
     except Exception as error:  # whatever a peer raises is a finding about it and must not end the run
         result.error = f"{type(error).__name__}: {error}"
     return result
 
 
 def walk(
-    session: Session, tokens: list[int], end: int, valid: bool, clock: Clock = perf_counter_ns, cost: int = 0
+    session: Session,
+    tokens: list[int],
+    end: int,
+    valid: bool,
+    clock: Clock = perf_counter_ns,
+    cost: int = 0,
+    notes: Notes | None = None,
 ) -> Walk:
     """One text from the start to the first token that is refused, or to its end; `end` is a token that ends a text.
 
@@ -113,18 +142,21 @@ def walk(
     """
     session.restart()
     fill, advance, mask = session.fill, session.advance, session.mask
-    times = []
+    note = notes(session) if notes else None
+    times, noted = [], []
     for token in tokens:
         begin = clock()
         fill()
         filled = clock()
+        if note is not None:
+            noted.append(note())
         if not _allows(mask, token):
-            return Walk(valid, accepted=False, nanoseconds=tuple(times))
+            return Walk(valid, False, tuple(times), tuple(noted[: len(times)]))
         commit = clock()
         advance(token)
         times.append(max(0, clock() - commit + filled - begin - 2 * cost))
     fill()
-    return Walk(valid, accepted=_allows(mask, end), nanoseconds=tuple(times))
+    return Walk(valid, _allows(mask, end), tuple(times), tuple(noted))
 
 
 def _allows(mask: Mask, token: int) -> bool:

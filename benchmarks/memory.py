@@ -7,7 +7,10 @@ import gc
 import multiprocessing
 import resource
 import sys
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from statistics import mean, median
 
 import measure
 import peers
@@ -17,24 +20,35 @@ from cases import Case
 WARM_UP = 5
 
 
-def kilobytes_per_grammar(engine: str, vocab: Path, cases: list[Case]) -> float:
-    """The growth of the resident size over `cases`, all kept alive after walking their texts, by their number.
+@dataclass(frozen=True)
+class Memory:
+    """Kilobytes of one grammar; 0 where too few compile."""
 
-    The first few are a warm-up and not counted. 0 where too few compile.
+    average: float = 0.0
+    median: float = 0.0
+
+
+def memory_of_grammars(engine: str, vocab: Path, cases: list[Case]) -> Memory:
+    """The growth of the resident size with each of `cases`, all kept alive after walking their texts.
+
+    The first few are a warm-up and not counted.
     """
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_growth, (engine, vocab, cases))
 
 
-def _growth(engine_name: str, vocab: Path, cases: list[Case]) -> float:
+def _growth(engine_name: str, vocab: Path, cases: list[Case]) -> Memory:
     vocabulary = vocabularies.load(vocab)
     engine = peers.ENGINES[engine_name](vocabulary)
     kept = [_keep(engine, case, vocabulary) for case in cases[:WARM_UP]]
-    before = resident_kilobytes()
-    counted = [_keep(engine, case, vocabulary) for case in cases[WARM_UP:]]
-    alive = sum(session is not None for session in counted)
-    kept += counted
-    return (resident_kilobytes() - before) / alive if alive else 0.0
+    sizes = [resident_kilobytes()]
+    for case in cases[WARM_UP:]:
+        session = _keep(engine, case, vocabulary)
+        if session is not None:
+            kept.append(session)
+            sizes.append(resident_kilobytes())
+    growth = [after - before for before, after in pairwise(sizes)]
+    return Memory(mean(growth), median(growth)) if growth else Memory()
 
 
 def _keep(engine: peers.Engine, case: Case, vocabulary: vocabularies.BenchVocabulary) -> peers.Session | None:

@@ -62,7 +62,7 @@ class CfgmaskEngine:
             compiled = cfgmask.compile(_read(case), self._vocabulary)
         except (cfgmask.GrammarError, cfgmask.LimitExceeded) as error:
             raise Refused(str(error)) from error
-        return _CfgmaskSession(compiled)
+        return CfgmaskSession(compiled)
 
 
 def _read(case: Case) -> cfgmask.Grammar:
@@ -71,9 +71,10 @@ def _read(case: Case) -> cfgmask.Grammar:
     return cfgmask.Grammar.from_json_schema(case.source)
 
 
-class _CfgmaskSession:
+class CfgmaskSession:
     def __init__(self, compiled: cfgmask.CompiledGrammar) -> None:
         matcher = compiled.matcher()
+        self.compiled = compiled
         self.mask = _row(compiled.vocabulary.n_vocab)
         self.fill = partial(matcher.fill_mask, self.mask)
         self.advance = matcher.advance

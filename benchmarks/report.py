@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from measure import Result
+from memory import Memory
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
 
 
-def summarise(results: list[dict[str, Result]], kilobytes: dict[str, float]) -> dict[str, Any]:
+def summarise(results: list[dict[str, Result]], memory: dict[str, Memory]) -> dict[str, Any]:
     """Figures by engine, in microseconds.
 
     Times are taken over the cases whose valid instances every engine accepts, so that all are measured at the same
-    positions; counts of right and wrong answers are over all cases. `kilobytes` is the memory of one grammar by engine.
+    positions; counts of right and wrong answers are over all cases. `memory` is that of one grammar by engine.
     """
     names = list(results[0]) if results else []
-    common = [row for row in results if all(result.accepts_all_valid for result in row.values())]
+    shared = common(results)
     return {
         "cases": len(results),
-        "common_cases": len(common),
+        "common_cases": len(shared),
         "engines": {
             name: {
-                "tbm_us": _times(common, name),
-                "first_mask_us": _first(common, name),
+                "tbm_us": figures(mask_nanoseconds(shared, name)),
+                "first_mask_us": figures(first_nanoseconds(shared, name)),
                 "answers": _answers(results, name),
-                "kilobytes_per_grammar": kilobytes.get(name),
+                "kilobytes_per_grammar": asdict(memory[name]) if name in memory else None,
             }
             for name in names
         },
@@ -48,10 +50,11 @@ def markdown(summary: dict[str, Any], of: str = "cfgmask") -> str:
             rows.append([f"{title} {figure} (µs)", *cells, *(_ratio(values[other], values[of]) for other in others)])
     for title, cell in _COUNTS:
         rows.append([title, *(cell(engine["answers"]) for engine in engines.values()), *[""] * len(others)])
-    sizes = {name: engine["kilobytes_per_grammar"] for name, engine in engines.items()}
-    if any(size is not None for size in sizes.values()):
-        ratios = (_ratio(sizes[other], sizes[of]) for other in others)
-        rows.append(["memory of a grammar (KB)", *(number(size) for size in sizes.values()), *ratios])
+    sizes = {name: engine["kilobytes_per_grammar"] or {} for name, engine in engines.items()}
+    for figure in next(iter(sizes.values()), ()):
+        values = {name: size.get(figure) for name, size in sizes.items()}
+        ratios = (_ratio(values[other], values[of]) for other in others)
+        rows.append([f"memory of a grammar, {figure} (KB)", *map(number, values.values()), *ratios])
     total = next((engine["tbm_us"].get("count", 0) for engine in engines.values()), 0)
     note = (
         f"Times are over {total:,} positions of the {summary['common_cases']:,} of {summary['cases']:,} cases "
@@ -78,12 +81,18 @@ _COUNTS: list[tuple[str, Callable[[dict[str, int]], str]]] = [
 ]
 
 
-def _times(rows: list[dict[str, Result]], name: str) -> dict[str, float]:
-    return figures([t for row in rows for walk in row[name].walks if walk.valid for t in walk.nanoseconds])
+def common(results: list[dict[str, Result]]) -> list[dict[str, Result]]:
+    """The cases whose valid texts every engine accepts."""
+    return [row for row in results if all(result.accepts_all_valid for result in row.values())]
 
 
-def _first(rows: list[dict[str, Result]], name: str) -> dict[str, float]:
-    return figures([row[name].first_mask_nanoseconds for row in rows])
+def mask_nanoseconds(rows: list[dict[str, Result]], name: str) -> list[int]:
+    """The times of all positions of valid texts."""
+    return [t for row in rows for walk in row[name].walks if walk.valid for t in walk.nanoseconds]
+
+
+def first_nanoseconds(rows: list[dict[str, Result]], name: str) -> list[int]:
+    return [row[name].first_mask_nanoseconds for row in rows]
 
 
 def figures(nanoseconds: list[int]) -> dict[str, float]:

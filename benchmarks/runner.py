@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from collections.abc import Callable
@@ -15,10 +16,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import cfgmask.demo
 import measure
 import peers
+import plot
 import report
+import shares
 import vocabularies
 from cases import Case, sample
-from memory import kilobytes_per_grammar
+from memory import memory_of_grammars
 
 Command = Callable[..., None]
 
@@ -53,7 +56,23 @@ vocab_option = click.option(
 def options(command: Command) -> Command:
     """The options that every comparison has; `run_cases` takes them as they are."""
     memory = click.option("--memory", is_flag=True, help="Measure memory too, each engine in a process of its own.")
-    for option in (json_option, memory, clock_option, limit_option, engine_option, vocab_option):
+    shares_option = click.option("--shares", "with_shares", is_flag=True, help="Say how cfgmask's masks were answered.")
+    plot_option = click.option(
+        "--plot",
+        "plot_path",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Draw how many take how long, with matplotlib, in the format that the file's ending names.",
+    )
+    for option in (
+        json_option,
+        plot_option,
+        shares_option,
+        memory,
+        clock_option,
+        limit_option,
+        engine_option,
+        vocab_option,
+    ):
         command = option(command)
     return command
 
@@ -66,22 +85,32 @@ def run_cases(
     limit: int | None,
     clock: str,
     memory: bool,
+    with_shares: bool,
+    plot_path: Path | None,
     json_path: Path | None,
 ) -> None:
     """Measure, and print a Markdown table on stdout; progress goes to stderr."""
+    if plot_path is not None and importlib.util.find_spec("matplotlib") is None:
+        raise click.UsageError("--plot needs matplotlib: pip install 'cfgmask[bench]'")
     vocabulary = vocabularies.load(vocab)
     engines = peers.make(engine_names, vocabulary)
     chosen = sample(cases, limit)
+    notes = shares.notes if with_shares else None
     results = []
     with progress() as bar:
         task = bar.add_task(" beside ".join(engine.name for engine in engines), total=len(chosen))
-        for row in measure.run(engines, chosen, vocabulary, measure.CLOCKS[clock]):
+        for row in measure.run(engines, chosen, vocabulary, measure.CLOCKS[clock], notes):
             results.append({engine.name: row[engine.name] for engine in engines})
             bar.advance(task)
-    kilobytes = {e.name: kilobytes_per_grammar(e.name, vocab, chosen) for e in engines} if memory else {}
-    summary = report.summarise(results, kilobytes)
+    sizes = {e.name: memory_of_grammars(e.name, vocab, chosen) for e in engines} if memory else {}
+    summary = report.summarise(results, sizes)
     click.echo(f"Vocabulary: {vocabulary.name}, {vocabulary.vocabulary.n_vocab:,} tokens.\n")
     click.echo(report.markdown(summary))
+    own = peers.CfgmaskEngine.name
+    if with_shares and own in summary["engines"]:
+        click.echo(f"\n{shares.markdown([row[own] for row in results])}")
+    if plot_path is not None:
+        plot.save(results, plot_path)
     if json_path is not None:
         rows = [{name: asdict(result) for name, result in row.items()} for row in results]
         json_path.write_text(json.dumps({"summary": summary, "results": rows}), encoding="utf-8")
