@@ -22,9 +22,7 @@ std::shared_ptr<SharedStore> VocabularyStores::acquire(const Limits& limits) {
 }
 
 RegexBuilder::RegexBuilder(const Limits& limits)
-    : RegexBuilder(
-          std::make_shared<SharedStore>(std::make_shared<const Trie>(std::span<const std::string_view>()), 0, limits),
-          limits) {}
+    : RegexBuilder(std::make_shared<SharedStore>(std::make_shared<const Trie>(Texts()), 0, limits), limits) {}
 
 RegexBuilder::RegexBuilder(std::shared_ptr<SharedStore> store, const Limits& limits)
     : store_(std::move(store)), limits_(limits), account_{"max_regex_nodes", limits.max_regex_nodes} {}

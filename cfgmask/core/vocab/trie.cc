@@ -1,6 +1,7 @@
 #include "vocab/trie.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace cfgmask {
@@ -42,6 +43,7 @@ std::vector<Segment> classes() {
 struct Characters {
   bool valid = true;  // whole characters of UTF-8 only
   bool space_beyond_ascii = false;
+  uint32_t count = 0;
 };
 
 bool is_space_beyond_ascii(uint32_t c) {
@@ -55,33 +57,66 @@ Characters characters_of(std::string_view text) {
     const auto lead = static_cast<uint8_t>(text[i]);
     const size_t length = std::max(1, std::countl_one(lead));
     const bool leads = lead < 0x80 || (lead >= 0xC2 && lead < 0xF5);
-    if (!leads || i + length > text.size()) return {false, false};
+    if (!leads || i + length > text.size()) return {false};
     uint32_t c = length == 1 ? lead : lead & (0x7FU >> length);
     for (size_t j = 1; j < length; ++j) {
       const auto b = static_cast<uint8_t>(text[i + j]);
-      if ((b & 0xC0) != 0x80) return {false, false};
+      if ((b & 0xC0) != 0x80) return {false};
       c = (c << 6) | (b & 0x3F);
     }
     static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (c < kSmallest[length] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return {false, false};
+    if (c < kSmallest[length] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return {false};
     out.space_beyond_ascii = out.space_beyond_ascii || is_space_beyond_ascii(c);
+    ++out.count;
     i += length;
   }
   return out;
 }
 
-bool holds(const Segment& segment, const ByteSet& bytes, const Characters& characters) {
-  if (segment.is_rest) return true;
-  for (size_t i = 0; i < 4; ++i) {
-    if ((bytes.words[i] & ~segment.ascii.words[i]) != 0) return false;
+// Which segment a text belongs to, of at most eight.
+class Sorter {
+ public:
+  explicit Sorter(std::span<const Segment> segments) {
+    for (size_t i = 0; i < segments.size(); ++i) {
+      const Segment& segment = segments[i];
+      const auto bit = static_cast<uint8_t>(1U << i);
+      if (segment.is_rest) rest_ |= bit;
+      for (unsigned b = 0; b < 256; ++b) {
+        const bool in_class = b < 0x80 ? segment.ascii.has(b) : segment.multibyte;
+        if (segment.is_rest || in_class) holding_[b] |= bit;
+      }
+    }
   }
-  const bool beyond_ascii = (bytes.words[4] | bytes.words[5] | bytes.words[6] | bytes.words[7]) != 0;
-  return !beyond_ascii || (segment.multibyte && characters.valid && !characters.space_beyond_ascii);
-}
 
-// Texts in the order of their bytes, then of their ids. Most are told apart by their first eight bytes, and three times
-// as fast.
-void sort_texts(std::span<const std::string_view> tokens, std::vector<TokenId>& ids) {
+  // The first that holds all bytes of a text, and how many characters it has.
+  struct Place {
+    size_t segment;
+    uint32_t n_characters;  // 0 for what is no UTF-8
+  };
+  Place place(std::string_view text) const {
+    uint8_t holding = 0xFF;
+    uint8_t all = 0;
+    for (char c : text) {
+      holding &= holding_[static_cast<uint8_t>(c)];
+      all |= static_cast<uint8_t>(c);
+    }
+    auto n_characters = static_cast<uint32_t>(text.size());
+    if (all >= 0x80) {
+      const Characters characters = characters_of(text);
+      if (!characters.valid || characters.space_beyond_ascii) holding &= rest_;
+      n_characters = characters.count;
+    }
+    return {static_cast<size_t>(std::countr_zero(holding)), n_characters};
+  }
+
+ private:
+  std::array<uint8_t, 256> holding_{};  // by byte, a bit for each segment whose class it may be in
+  uint8_t rest_ = 0;
+};
+
+// Sorts tokens in the order of their bytes, then of their ids. Most are told apart by their first eight bytes, and
+// three times as fast.
+void sort_by_bytes(const Texts& texts, std::vector<TokenId>& ids) {
   struct Key {
     uint64_t head;
     TokenId id;
@@ -89,14 +124,14 @@ void sort_texts(std::span<const std::string_view> tokens, std::vector<TokenId>& 
   std::vector<Key> keys;
   keys.reserve(ids.size());
   for (TokenId id : ids) {
+    const std::string_view text = texts[id];
     uint64_t head = 0;
-    for (size_t i = 0; i < 8; ++i)
-      head = (head << 8) | (i < tokens[id].size() ? static_cast<uint8_t>(tokens[id][i]) : 0);
+    for (size_t i = 0; i < 8; ++i) head = (head << 8) | (i < text.size() ? static_cast<uint8_t>(text[i]) : 0);
     keys.push_back({head, id});
   }
   std::sort(keys.begin(), keys.end(), [&](const Key& a, const Key& b) {
     if (a.head != b.head) return a.head < b.head;
-    const int c = tokens[a.id].compare(tokens[b.id]);
+    const int c = texts[a.id].compare(texts[b.id]);
     return c != 0 ? c < 0 : a.id < b.id;
   });
   std::transform(keys.begin(), keys.end(), ids.begin(), [](const Key& key) { return key.id; });
@@ -104,16 +139,19 @@ void sort_texts(std::span<const std::string_view> tokens, std::vector<TokenId>& 
 
 }  // namespace
 
-Trie::Trie(std::span<const std::string_view> tokens) : segments_(classes()) {
+Trie::Trie(const Texts& texts) : segments_(classes()) {
+  const Sorter sorter(segments_);
+  std::vector<uint32_t> n_characters(texts.size());
   std::vector<std::vector<TokenId>> members(segments_.size());
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].empty()) continue;
-    const ByteSet bytes = bytes_of(tokens[i]);
-    const Characters characters = characters_of(tokens[i]);
-    size_t segment = 0;
-    while (!holds(segments_[segment], bytes, characters)) ++segment;
-    members[segment].push_back(static_cast<TokenId>(i));
-    segments_[segment].first_bytes.add(static_cast<uint8_t>(tokens[i][0]));
+  for (TokenId id = 0; id < texts.size(); ++id) {
+    const std::string_view text = texts[id];
+    if (text.empty()) continue;
+    const Sorter::Place place = sorter.place(text);
+    n_characters[id] = place.n_characters;
+    members[place.segment].push_back(id);
+    Segment& segment = segments_[place.segment];
+    segment.first_bytes.add(static_cast<uint8_t>(text[0]));
+    segment.height = std::max(segment.height, static_cast<uint32_t>(text.size()));
   }
   byte_.push_back(0);
   height_.push_back(0);
@@ -121,39 +159,31 @@ Trie::Trie(std::span<const std::string_view> tokens) : segments_(classes()) {
   first_token_.push_back(0);
   for (size_t i = 0; i < segments_.size(); ++i) {
     segments_[i].first = n_nodes();
-    for (TokenId id : members[i])
-      segments_[i].height = std::max(segments_[i].height, static_cast<uint32_t>(tokens[id].size()));
-    sort_texts(tokens, members[i]);
-    add(tokens, members[i]);
+    sort_by_bytes(texts, members[i]);
+    add(texts, members[i]);
     segments_[i].last = n_nodes();
   }
   end_[0] = n_nodes();
   first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
   longest_first_.resize(tokens_.size());
   for (Segment& segment : segments_) {
-    if (!segment.is_rest) sort_by_length(tokens, segment);
+    if (!segment.is_rest) sort_by_length(n_characters, segment);
   }
 }
 
 // By the characters that they have, counted.
-void Trie::sort_by_length(std::span<const std::string_view> tokens, Segment& segment) {
+void Trie::sort_by_length(std::span<const uint32_t> n_characters, Segment& segment) {
   const auto ids = tokens_between(segment.first, segment.last);
-  std::vector<uint32_t> characters(ids.size());
   std::vector<uint32_t> n_equal(segment.height + 1);
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const std::string_view text = tokens[ids[i]];
-    const auto starts = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    characters[i] = static_cast<uint32_t>(starts);
-    ++n_equal[characters[i]];
-  }
+  for (TokenId id : ids) ++n_equal[n_characters[id]];
   segment.n_longer.resize(n_equal.size());
   for (size_t i = n_equal.size(); i-- > 1;) segment.n_longer[i - 1] = segment.n_longer[i] + n_equal[i];
   std::vector<uint32_t> next = segment.n_longer;
-  for (size_t i = 0; i < ids.size(); ++i) longest_first_[first_token_[segment.first] + next[characters[i]]++] = ids[i];
+  for (TokenId id : ids) longest_first_[first_token_[segment.first] + next[n_characters[id]]++] = id;
 }
 
 // Adds the trie of some tokens, in the order of their bytes, under the root.
-void Trie::add(std::span<const std::string_view> tokens, std::span<TokenId> ids) {
+void Trie::add(const Texts& texts, std::span<const TokenId> ids) {
   std::vector<uint32_t> path{0};  // nodes of the previous token, from the root
   std::string_view previous;
   auto close = [&](size_t depth) {
@@ -164,17 +194,15 @@ void Trie::add(std::span<const std::string_view> tokens, std::span<TokenId> ids)
     }
   };
   for (TokenId id : ids) {
-    const std::string_view text = tokens[id];
+    const std::string_view text = texts[id];
     const auto [p, t] = std::mismatch(previous.begin(), previous.end(), text.begin(), text.end());
     const auto common = static_cast<size_t>(t - text.begin());
     close(common);
-    for (size_t i = common; i < text.size(); ++i) {
-      path.push_back(n_nodes());
-      byte_.push_back(static_cast<uint8_t>(text[i]));
-      height_.push_back(0);
-      end_.push_back(0);
-      first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
-    }
+    for (size_t i = common; i < text.size(); ++i) path.push_back(n_nodes() + static_cast<uint32_t>(i - common));
+    byte_.insert(byte_.end(), text.begin() + static_cast<ptrdiff_t>(common), text.end());
+    height_.resize(byte_.size());
+    end_.resize(byte_.size());
+    first_token_.resize(byte_.size(), static_cast<uint32_t>(tokens_.size()));
     tokens_.push_back(id);
     max_depth_ = std::max(max_depth_, text.size());
     previous = text;

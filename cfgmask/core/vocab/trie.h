@@ -13,14 +13,12 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "util/byte_set.h"
+#include "vocab/texts.h"
 
 namespace cfgmask {
-
-using TokenId = uint32_t;
 
 // The tokens whose characters are all ASCII of a set, or also (if multibyte) beyond ASCII but not white space, which
 // `.`,
@@ -38,8 +36,8 @@ struct Segment {
 
 class Trie {
  public:
-  // tokens[i]: the bytes of token i; empty ones are not in the trie.
-  explicit Trie(std::span<const std::string_view> tokens);
+  // Empty texts are not in the trie.
+  explicit Trie(const Texts& texts);
 
   // Nodes are 1 .. n_nodes() - 1 in depth-first order; node 0 is the root.
   uint32_t n_nodes() const { return static_cast<uint32_t>(byte_.size()); }
@@ -89,8 +87,8 @@ class Trie {
   size_t bytes() const;
 
  private:
-  void add(std::span<const std::string_view> tokens, std::span<TokenId> ids);
-  void sort_by_length(std::span<const std::string_view> tokens, Segment& segment);
+  void add(const Texts& texts, std::span<const TokenId> ids);
+  void sort_by_length(std::span<const uint32_t> n_characters, Segment& segment);
 
   std::vector<uint8_t> byte_;
   std::vector<uint8_t> height_;
