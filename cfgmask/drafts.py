@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from cfgmask._core import Matcher
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def fill_draft_masks(

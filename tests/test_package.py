@@ -54,7 +54,18 @@ def test_every_public_name_is_documented() -> None:
 
 
 def test_import_is_light() -> None:
-    heavy = ["torch", "transformers", "llama_cpp", "lark", "tiktoken", "sentencepiece", "gguf", "rich", "click"]
+    heavy = [
+        "numpy",
+        "torch",
+        "transformers",
+        "llama_cpp",
+        "lark",
+        "tiktoken",
+        "sentencepiece",
+        "gguf",
+        "rich",
+        "click",
+    ]
     code = f"import cfgmask, sys; print([name for name in {heavy} if name in sys.modules])"
     assert _run(code) == "[]"
 

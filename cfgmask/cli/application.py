@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from importlib import metadata
 
 import click
@@ -11,6 +12,9 @@ from cfgmask.cli.convert import convert
 from cfgmask.cli.generate import generate
 from cfgmask.cli.mask import mask
 from cfgmask.cli.output import make_streams_tolerant
+
+_OBJECTS_BETWEEN_COLLECTIONS = 200_000
+"""Some 20 MB."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,6 +34,8 @@ def main() -> None:
     Exit codes: 0 all is well, 1 a problem was found, 2 the command was misused (a missing file too).
     """
     make_streams_tolerant()
+    # Nearly all that a command makes lives until it ends: looking for garbage takes a fifth of a check, and finds none.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
 def _print_version(ctx: click.Context) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 import cfgmask
 from cfgmask.cli.arguments import (
@@ -122,6 +121,9 @@ def _print_explanation(explanation: cfgmask.Explanation, as_json: bool) -> None:
 
 
 def _allowed_tokens(compiled: cfgmask.CompiledGrammar, prefix: bytes) -> list[int]:
+    # The other commands start without it.
+    import numpy as np
+
     matcher = compiled.matcher()
     matcher.advance_bytes(prefix)
     bits = np.zeros((compiled.vocabulary.n_vocab + 31) // 32, dtype="<u4")

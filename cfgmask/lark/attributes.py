@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from lark import Token
-
 from cfgmask.diagnostics import Span
 from cfgmask.grammar.regex_tree import MAX_COUNT
 from cfgmask.lark import nodes
 from cfgmask.lark.problems import Problems
+from cfgmask.lark.syntax import Token
 from cfgmask.suggest import did_you_mean
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError
@@ -126,9 +127,19 @@ def library(name: str) -> Module:
     return Module(name, document)
 
 
+def _resource(package: str, path: str) -> bytes:
+    """A file of a package, which is not imported for it: `lark` takes longer to import than any grammar to read."""
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    loader: Any = spec.loader
+    data: bytes = loader.get_data(str(Path(spec.origin).parent / path))
+    return data
+
+
 def _packaged(package: str, path: str) -> nodes.Document:
     problems = Problems()
-    text = files(package).joinpath(path).read_text("utf-8")
+    text = _resource(package, path).decode("utf-8")
     source = Source(f"{package.replace('.', '/')}/{path}", text)
     document = read(Span(source, 0, len(text)), Limits(), problems)
     problems.raise_errors()

@@ -38,10 +38,10 @@ def parse_lark(
     grammars      what `@name` refers to: texts in this language, or grammars that were read
     start         the rule that every text is
     Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
-    Cost: linear in the text, some 40 microseconds a token; 0.1 s more in a process that has not yet imported `lark`.
+    Cost: linear in the text, some 40 microseconds a token.
     Threads: any.
     """
-    # The stages import `lark`, which `import cfgmask` must not.
+    # Who reads schemas alone need not wait for the stages.
     from cfgmask.lark.lower import lower_document
     from cfgmask.lark.problems import Problems
     from cfgmask.lark.reader import read

@@ -6,10 +6,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeVar
-
-from lark import Token
 
 from cfgmask.diagnostics import Span, shortened
 from cfgmask.grammar.parameters import All, Condition
@@ -24,9 +21,8 @@ from cfgmask.lark.parametric import (
     read_condition,
 )
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.refusals import REFUSALS, Refusal
 from cfgmask.lark.statements import TokenStatement, statements
-from cfgmask.lark.syntax import Built, Step, UnexpectedToken, build, statement_parser
+from cfgmask.lark.syntax import Built, Step, Token, UnexpectedToken, build, statement_parser
 from cfgmask.limits import Limits
 from cfgmask.suggest import did_you_mean
 
@@ -122,6 +118,8 @@ class _Reader:
         self._problems = problems
         self._statements: list[nodes.Statement] = []
         self._defined_elsewhere: set[str] = set()
+        self._builders: dict[str, Callable[[list[Built]], Built]] = {}
+        self._good_names: set[str] = set()
         self._place = self._fallback = text.within(0, 0)
 
     def document(self) -> nodes.Document:
@@ -167,7 +165,7 @@ class _Reader:
         elif 0 < len(words) < 4:
             help = "expected " + " or ".join(words)
         if token.type == "$END":
-            end = tokens[-1].end_pos or 0
+            end = tokens[-1].end
             span, message = Span(self._source, end, end + 1), "the statement is not complete"
         else:
             shown = "{" if token.type == "BLOCK" else str(token)
@@ -181,11 +179,10 @@ class _Reader:
         )
 
     def _builder(self, rule: str) -> Callable[[list[Built]], Built]:
-        refusal = REFUSALS.get(rule)
-        if refusal is not None:
-            return partial(self._refuse, refusal)
-        build_rule: Callable[[list[Built]], Built] = getattr(self, f"build_{rule}")
-        return build_rule
+        known = self._builders.get(rule)
+        if known is None:
+            known = self._builders[rule] = getattr(self, f"build_{rule}")
+        return known
 
     # Statements: each gives a list of them.
 
@@ -434,14 +431,6 @@ class _Reader:
     def build_attribute(self, parts: list[Built]) -> Built:
         return WrittenAttribute(str(parts[0]), parts[1] if len(parts) > 1 else None, self._across(parts))
 
-    # Shapes inside constructs that are refused as a whole: only their places matter.
-
-    def _refuse(self, refusal: Refusal, parts: list[Built]) -> Built:
-        """Report a construct and give what stands in its place."""
-        place = self._across(parts)
-        self._problems.error(refusal.code, refusal.message, place, help=refusal.help)
-        return nodes.Invalid(place)
-
     def _string(self, token: Token) -> nodes.String | nodes.Invalid:
         read, span = self._literal(token, unescape), self._span(token)
         if read is None:
@@ -466,9 +455,12 @@ class _Reader:
             return None
 
     def _check_name(self, token: Token) -> bool:
+        if token in self._good_names:
+            return True
         if len(token) > MAX_NAME:
             message, help = f"the name is longer than {MAX_NAME} characters", None
         elif _RULE_NAME.fullmatch(token) or _TERMINAL_NAME.fullmatch(token):
+            self._good_names.add(token)
             return True
         else:
             message = f"`{token}` is neither the name of a rule nor of a terminal"
@@ -478,7 +470,7 @@ class _Reader:
 
     def _span(self, part: Token | nodes.Expression) -> Span:
         if isinstance(part, Token):
-            return Span(self._source, part.start_pos or 0, part.end_pos or 0)
+            return Span(self._source, part.start, part.end)
         return part.span
 
     def _across(self, parts: list[Built]) -> Span:

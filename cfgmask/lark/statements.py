@@ -10,12 +10,10 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lark import Token
-
 from cfgmask.diagnostics import Related, Source, Span
 from cfgmask.errors import LimitExceeded
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.syntax import UnreadableText, statement_parser
+from cfgmask.lark.syntax import Token, UnreadableText, statement_parser
 from cfgmask.limits import Limits
 
 BYTES_PER_TOKEN = 128
@@ -76,7 +74,7 @@ def _tokens(span: Span, problems: Problems) -> Iterator[Token]:
         except UnreadableText as error:
             place = error.place
         _report_unreadable(source, place, problems)
-        yield Token(_ERROR, source.text[place], start_pos=place, end_pos=place + 1)
+        yield Token.of(_ERROR, source.text[place], place, place + 1)
         base = source.text.find("\n", place, span.end)
         if base < 0:
             return
@@ -179,7 +177,7 @@ class _Splitter:
         if token.type in _CLOSER:
             brackets.append(token)
             if len(brackets) > self._limits.max_nesting:
-                line, column = self._source.position(token.start_pos or 0)
+                line, column = self._source.position(token.start)
                 detail = f"brackets at {self._source.name}:{line}:{column}"
                 raise LimitExceeded("max_nesting", self._limits.max_nesting, detail)
         elif token.type in _CLOSERS and brackets:
@@ -193,7 +191,7 @@ class _Splitter:
         if self._input.peek() == "COUNT":
             count = self._input.next()
             if count is not None:
-                self._add(statement, Token("BLOCK", "", start_pos=count.start_pos, end_pos=count.end_pos))
+                self._add(statement, Token.of("BLOCK", "", count.start, count.end))
             return
         if self._input.peek() != "LBRACE":
             return
@@ -209,8 +207,8 @@ class _Splitter:
             if token.type == _ERROR:
                 statement.broken = True
             self._track(token, brackets)
-            end = token.end_pos
-        self._add(statement, Token("BLOCK", "", start_pos=opening.start_pos, end_pos=end))
+            end = token.end
+        self._add(statement, Token.of("BLOCK", "", opening.start, end))
 
     def _skip_to_statement(self) -> None:
         while self._input.peek() is not None:
@@ -219,10 +217,10 @@ class _Splitter:
                 return
 
     def _report_open(self, opening: Token, found_before: Token | None) -> None:
-        place = opening.start_pos or 0
+        place = opening.start
         related: tuple[Related, ...] = ()
         if found_before is not None:
-            start = found_before.end_pos or 0
+            start = found_before.end
             related = (Related(Span(self._source, start, start + 1), "the next statement begins here"),)
         self._problems.error(
             "lark-unclosed-bracket", f"`{opening}` is not closed", Span(self._source, place, place + 1), related=related

@@ -1,11 +1,12 @@
-"""The parser of single statements, made once a process from `syntax.lark` by the `lark` package.
+"""The parser of single statements, by the tables of `syntax.lark`.
 
-Lark builds the tables; what walks them is here, in a third of the time of Lark's own: a grammar of 500 lines has 5,000
-tokens.
+`scripts/make_syntax_tables.py` has the `lark` package make them, so that reading a grammar need not wait for it: that
+takes longer than to read 500 lines. What walks them takes a third of the time of Lark's own.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,11 +14,24 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
-from lark import Lark, Token
-from lark.lexer import BasicLexer
-
 Built: TypeAlias = Any
 """What a piece of a statement became: a node, a list of statements, None, or a token that its parent reads."""
+
+
+class Token(str):
+    """A piece of a statement; `start` and `end` are its offsets in the text."""
+
+    __slots__ = ("end", "start", "type")
+    type: str
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, type: str, text: str, start: int, end: int) -> Token:
+        """A token of these parts."""
+        token = cls(text)
+        token.type, token.start, token.end = type, start, end
+        return token
 
 
 class UnreadableText(Exception):
@@ -37,67 +51,45 @@ class UnexpectedToken(Exception):
         self.expected = expected
 
 
-class _TrustingLexer(BasicLexer):
-    """Lark's lexer without its search for terminals that match the same text.
-
-    Where the package `interegular` is installed, that search runs each time a parser is made; on `syntax.lark` it does
-    not end.
-    """
-
-    def __init__(self, conf: Any, comparator: Any = None) -> None:
-        conf.skip_validation = True
-        super().__init__(conf, comparator)
-
-
-@dataclass(frozen=True)
-class _Reduction:
+@dataclass(frozen=True, eq=False)
+class Reduction:
     """What stands for a rule's symbols once all are read.
 
-    size       the number of symbols
-    taken      for each, None if it is dropped, else whether its parts are taken one by one
+    origin     the rule
+    taken      for each symbol, None if it is dropped, else whether its parts are taken one by one
     name       the rule, or its alias
     is_inline  whether its parts are its parent's
     may_vanish whether a single part stands for it
     """
 
     origin: str
-    size: int
     taken: tuple[bool | None, ...]
     name: str
     is_inline: bool
     may_vanish: bool
 
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether its one symbol stands for it as it is."""
+        return self.taken == ((True,) if self.is_inline else (False,)) and (self.is_inline or self.may_vanish)
 
-Step: TypeAlias = "Token | _Reduction"
+
+Step: TypeAlias = Token | Reduction
 
 
 class StatementParser:
     """Cuts a text into tokens, and parses those of one statement. Immutable: safe to share between threads."""
 
     def __init__(self) -> None:
-        grammar = files("cfgmask.lark").joinpath("syntax.lark").read_text(encoding="utf-8")
-        made = Lark(
-            grammar, parser="lalr", lexer="basic", maybe_placeholders=False, _plugins={"BasicLexer": _TrustingLexer}
-        )
-        lexer: Any = made.parser.lexer
-        # In Lark's order, by priority and then by length.
-        self._tokens = re.compile("|".join(f"(?P<{t.name}>{t.pattern.to_regexp()})" for t in lexer.terminals))
-        self._words = {
-            (regex.name, word.pattern.value): word.name
-            for word in lexer.terminals
-            for regex in lexer.terminals
-            if word.pattern.type == "str" and regex.pattern.type == "re" and word.priority == regex.priority
-            if re.fullmatch(regex.pattern.to_regexp(), word.pattern.value)
-        }
-        self._ignored = frozenset(made.ignore_tokens)
-        table: Any = made.parser.parser._parse_table
-        self._start, self._end = table.start_states["start"], table.end_states["start"]
-        reductions: dict[int, _Reduction] = {}
-        self._actions: list[dict[str, int | _Reduction]] = [{} for _ in table.states]
-        for state, actions in table.states.items():
-            for symbol, (_, argument) in actions.items():
-                is_shift = isinstance(argument, int)
-                self._actions[state][symbol] = argument if is_shift else _reduction(argument, reductions)
+        tables = json.loads(files("cfgmask.lark").joinpath("syntax_tables.json").read_text(encoding="utf-8"))
+        self._tokens = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in tables["terminals"]))
+        self._words = {(regex, text): word for regex, text, word in tables["words"]}
+        self._ignored = frozenset(tables["ignored"])
+        self._end: int = tables["end"]
+        reductions = [Reduction(**{**rule, "taken": tuple(rule["taken"])}) for rule in tables["reductions"]]
+        # A number from 0 is the next state, `~n` the reduction n; its size and whether it is a step are looked up once.
+        self._shifts: list[dict[str, int]] = tables["states"]
+        self._reductions = [(r, len(r.taken), r.origin, not r.changes_nothing) for r in reductions]
 
     def lex(self, text: str, start: int, end: int) -> Iterator[Token]:
         """The tokens of a part of a text, with their offsets in all of it. Raises UnreadableText. Linear."""
@@ -110,45 +102,41 @@ class StatementParser:
             begin, place = place, found.end()
             if kind not in ignored:
                 value = found.group()
-                yield Token(words.get((kind, value), kind), value, begin, end_pos=place)
+                yield Token.of(words.get((kind, value), kind), value, begin, place)
 
     def parse(self, tokens: list[Token]) -> list[Step]:
         """How the tokens become a statement, for `build`. Raises UnexpectedToken. Linear."""
-        states = [self._start]
+        states = [0]
         steps: list[Step] = []
-        for token in [*tokens, Token.new_borrow_pos("$END", "", tokens[-1])]:
-            while True:
-                action = self._actions[states[-1]].get(token.type)
-                if isinstance(action, int):
-                    states.append(action)
-                    steps.append(token)
-                    break
-                if action is None:
-                    raise UnexpectedToken(token, frozenset(filter(str.isupper, self._actions[states[-1]])))
-                del states[len(states) - action.size :]
-                steps.append(action)
-                following = self._actions[states[-1]][action.origin]
-                assert isinstance(following, int)
-                states.append(following)
-                if following == self._end:
+        shifts, reductions = self._shifts, self._reductions
+        last = tokens[-1]
+        for token in [*tokens, Token.of("$END", "", last.end, last.end)]:
+            kind = token.type
+            while (action := shifts[states[-1]].get(kind, None)) is not None and action < 0:
+                reduction, size, origin, is_step = reductions[~action]
+                if size:
+                    del states[-size:]
+                if is_step:
+                    steps.append(reduction)
+                states.append(shifts[states[-1]][origin])
+                if states[-1] == self._end:
                     return steps
+            if action is None:
+                raise UnexpectedToken(token, frozenset(filter(str.isupper, shifts[states[-1]])))
+            states.append(action)
+            steps.append(token)
         raise AssertionError("the end of a statement was read")
 
 
 def build(steps: list[Step], builders: Callable[[str], Callable[[list[Built]], Built]]) -> Built:
-    """What a statement becomes: `builders(name)` makes a rule of its parts, children first."""
+    """What a statement becomes: `builders(name)` makes a rule of its parts, children first. Linear."""
     stack: list[Built] = []
     for step in steps:
         if isinstance(step, Token):
             stack.append(step)
             continue
-        first = len(stack) - step.size
-        parts: list[Built] = []
-        for part, taken in zip(stack[first:], step.taken, strict=True):
-            if taken:
-                parts += part
-            elif taken is not None:
-                parts.append(part)
+        first = len(stack) - len(step.taken)
+        parts = _parts(stack[first:], step.taken)
         if step.is_inline:
             made: Built = parts
         elif step.may_vanish and len(parts) == 1:
@@ -159,25 +147,19 @@ def build(steps: list[Step], builders: Callable[[str], Callable[[list[Built]], B
     return stack[0]
 
 
-def _reduction(rule: Any, known: dict[int, _Reduction]) -> _Reduction:
-    if id(rule) not in known:
-        origin = str(rule.origin.name)
-        taken = tuple(
-            (None if s.filter_out else False) if s.is_term else s.name.startswith("_") for s in rule.expansion
-        )
-        is_inline = origin.startswith("_") and not rule.alias
-        known[id(rule)] = _Reduction(
-            origin,
-            len(taken),
-            taken,
-            str(rule.alias or origin),
-            is_inline,
-            bool(rule.options.expand1) and not rule.alias,
-        )
-    return known[id(rule)]
+def _parts(symbols: list[Built], taken: tuple[bool | None, ...]) -> list[Built]:
+    """What a rule is made of. Lists of parts belong to one parent, so that the first one is gone on with."""
+    is_list = bool(taken) and taken[0] is True
+    parts: list[Built] = symbols[0] if is_list else []
+    for part, is_spliced in zip(symbols[is_list:], taken[is_list:], strict=True):
+        if is_spliced:
+            parts += part
+        elif is_spliced is not None:
+            parts.append(part)
+    return parts
 
 
 @cache
 def statement_parser() -> StatementParser:
-    """The parser; about 40 ms the first time."""
+    """The parser; some 10 ms the first time."""
     return StatementParser()

@@ -16,14 +16,22 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from cfgmask.grammar.regex_tree import CharClass, char_class
-from cfgmask.regex.unicode_data import all_characters
+from cfgmask.regex.unicode_data import characters_below
 
 Folding: TypeAlias = Literal["python", "simple", "ecma", "ascii"]
+
+_END_OF_CASED = 0x20000
+"""Scripts with case are in the first two planes of Unicode; the others have ideographs, tags and private use."""
+
+_CASED_WITH_ASCII = (*range(0x41, 0x5B), *range(0x61, 0x7B), 0x130, 0x131, 0x17F, 0x212A)
+"""The letters of ASCII and those that some mapping turns into one: dotted and dotless i, long s, the Kelvin sign."""
 
 
 def closure(members: CharClass, folding: Folding) -> CharClass:
     """`members` and every character that equals one of them. Linear in the cased characters among them."""
-    cased, equals = _equivalents(folding)
+    is_ascii = not members.ranges or members.ranges[-1][1] < 0x80
+    # Most patterns need no other letters, of which there are 3,000.
+    cased, equals = _equivalents(folding, _CASED_WITH_ASCII if is_ascii else _cased())
     added: list[tuple[int, int]] = []
     for low, high in members.ranges:
         for place in range(bisect_left(cased, low), bisect_right(cased, high)):
@@ -32,8 +40,8 @@ def closure(members: CharClass, folding: Folding) -> CharClass:
 
 
 @cache
-def _equivalents(folding: Folding) -> tuple[list[int], dict[int, list[int]]]:
-    """The characters that equal another one, sorted, and for each its whole class."""
+def _equivalents(folding: Folding, cased: tuple[int, ...]) -> tuple[list[int], dict[int, list[int]]]:
+    """Those of the characters that equal another one, sorted, and for each its whole class."""
     keys = _KEYS[folding]
     first: dict[tuple[int, Hashable], int] = {}
     leader: dict[int, int] = {}
@@ -43,7 +51,7 @@ def _equivalents(folding: Folding) -> tuple[list[int], dict[int, list[int]]]:
             code = leader[code]
         return code
 
-    for code in _cased():
+    for code in cased:
         leader[code] = code
         for which, key in enumerate(keys):
             leader[find(code)] = find(first.setdefault((which, key(chr(code))), code))
@@ -56,8 +64,8 @@ def _equivalents(folding: Folding) -> tuple[list[int], dict[int, list[int]]]:
 
 @cache
 def _cased() -> tuple[int, ...]:
-    """Every character that some case mapping changes. Whole blocks are compared first: most have none. 10 ms."""
-    characters = all_characters()
+    """Every character that some case mapping changes. Whole blocks are compared first: most have none."""
+    characters = characters_below(_END_OF_CASED)
     found: list[int] = []
     for start in range(0, len(characters), 256):
         block = characters[start : start + 256]

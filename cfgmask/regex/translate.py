@@ -90,6 +90,9 @@ class _Translator:
 
     def lexeme(self, root: Node) -> Lexeme:
         branches = self._folded(root)
+        if all(map(_is_simple, branches)):
+            tree = self._whole(branches, "text")
+            return (LexemeCase(tree),) if tree is not NOTHING else ()
         meaning = self._bounded(root, lambda: self._combiner.alternation(self._evaluated(branches)), NO_TEXT)
         if is_plain(meaning):
             return (LexemeCase(self._bounded(root, lambda: self._whole(branches, "text"), meaning[0].tree)),)

@@ -50,17 +50,26 @@ POSIX_CLASSES: dict[str, CharClass] = {
 }
 
 
+_END_OF_WORDS = 0x40000
+"""Letters, digits and blanks are in the first four planes of Unicode; the others have tags, private use or nothing."""
+
+
 @cache
 def all_characters() -> str:
     """Every code point in order, so that an offset in this string is the code point there. 4.5 MB."""
-    codes = array("I", range(sys.maxunicode + 1))
+    return characters_below(sys.maxunicode + 1)
+
+
+def characters_below(end: int) -> str:
+    """Every code point before `end`, in order."""
+    codes = array("I", range(end))
     return codes.tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
 
 
 @cache
 def python_shorthand(letter: ShorthandLetter) -> CharClass:
     r"""What `\d`, `\w` or `\s` matches in `re`."""
-    return _spans(re.finditer(rf"\{letter}+", all_characters()))
+    return _spans(re.finditer(rf"\{letter}+", characters_below(_END_OF_WORDS)))
 
 
 @cache

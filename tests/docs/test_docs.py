@@ -22,7 +22,6 @@ from cfgmask.json_schema import JsonSchemaOptions
 from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS
 from cfgmask.json_schema.formats import FORMATS
 from cfgmask.json_schema.options import NAMED_WHITESPACE
-from cfgmask.lark.refusals import REFUSALS
 from tests.docs.pages import PAGES, ROOT, Block, Refused, anchors, blocks, links, refused_rows, words_in_backticks
 from tests.json_schema.judge import accepts, vocabulary
 
@@ -221,10 +220,6 @@ def test_only_grammars_and_schemas_have_sentences() -> None:
 
 def named_in(page: str) -> set[str]:
     return words_in_backticks(ROOT / "docs" / page)
-
-
-def test_every_refused_construct_of_lark_is_named() -> None:
-    assert {refusal.code for refusal in REFUSALS.values()} <= named_in("lark.md")
 
 
 def test_every_code_of_schemas_is_named() -> None:
