@@ -6,7 +6,7 @@ used by any number of threads at once (their caches are guarded inside). Nothing
 The docstrings of this file are those that `help` shows: the build copies them into the module.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from numpy.typing import NDArray
@@ -172,8 +172,22 @@ def plain_pattern(pattern: str, python: bool, max_nesting: int) -> RegexTree | N
     Linear.
     """
 
+class JsonDocument:
+    """An object in JSON as the core reads it. Immutable; made by `json_document`."""
+
+    @property
+    def schema_uri(self) -> str | None:
+        """What it says under `$schema`."""
+
+def json_document(value: Any, max_nesting: int) -> JsonDocument | None:
+    """The document of a JSON text, or of Python values: None, bool, int, float, str, list, dict.
+
+    None for what is no object, or not certain to be JSON without a closer look, and for a `$schema` that is no string.
+    Linear.
+    """
+
 class PlainSchema:
-    """A JSON Schema whose keywords need no algebra, read to the last reference. Immutable; made by `PlainReader`."""
+    """A JSON Schema that the core reads, to the last reference. Immutable; made by `PlainReader`."""
 
 class PlainReader:
     """Reads plain JSON Schemas of one dialect. Immutable, for any thread. Used by `cfgmask.json_schema` alone.
@@ -185,24 +199,25 @@ class PlainReader:
     """
 
     def __init__(
-        self, asserted: Iterable[str], formats: Iterable[str], identifier: str, reference_hides_siblings: bool
+        self, asserted: Sequence[str], formats: Sequence[str], identifier: str, reference_hides_siblings: bool
     ) -> None: ...
     def read(
         self,
-        schema: Any,
-        answer: Callable[[str, dict[str, Any] | tuple[tuple[str, ...], tuple[str, ...]]], Any],
+        document: JsonDocument,
+        scalars: Callable[[str], int | None],
+        keys: Callable[[tuple[str, ...], tuple[str, ...]], list[tuple[int, list[int]]] | None],
         max_nesting: int,
         max_rules: int,
     ) -> PlainSchema | None:
         """The schema; None where it is not plain, or not certain to be a schema at all.
 
-        schema  as Python values: None, bool, int, float, str, list, dict
-        answer  is asked for regexes, with a key that only equal questions share, and numbers them from 0. A dict is a
-                schema of scalars: the answer is the number of its regex, -1 if there is no such scalar; the first
-                question is for any number. Patterns and names: for each of the patterns, and then for all other keys,
-                the number of the regex of these keys without the names, -1 if there are none, and the positions of the
-                names that are among these keys. None: the schema is not plain
-        Linear. Raises LimitExceeded(max_rules), and what `answer` raises.
+        scalars  is asked for the regex of the scalars of a schema, as JSON text, and numbers the regexes from 0; -1 if
+                 there is no such scalar. The first question is for any number
+        keys     is asked, with patterns and names, for the number of the regex of the keys that match each of the
+                 patterns and then of all other keys, without the names, -1 if there are none, and for the positions of
+                 the names that are among these keys
+        Either may answer None: the schema is not plain. Linear. Raises LimitExceeded(max_rules), and what the answers
+        raise.
         """
 
 @final

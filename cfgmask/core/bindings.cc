@@ -27,9 +27,9 @@
 #include "bindings/byte_bits.h"
 #include "bindings/docs.h"
 #include "bindings/forced.h"
+#include "bindings/json_values.h"
 #include "bindings/mask_words.h"
 #include "bindings/pattern_trees.h"
-#include "bindings/plain_reader.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
 #include "bindings/token_methods.h"
@@ -38,6 +38,8 @@
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
+#include "schema/json_document.h"
+#include "schema/plain_reader.h"
 #include "schema/plain_rules.h"
 #include "vocab/vocabulary.h"
 
@@ -539,8 +541,8 @@ void bind_grammar_builder(nb::module_& m) {
           "nonterminal"_a, "low"_a, "high"_a, "up"_a)
       .def(
           "plain_schema",
-          [](GrammarBuilder& self, const PyPlainSchema& schema, uint32_t scope, const std::vector<uint32_t>& regexes,
-             const std::vector<std::string>& names) {
+          [](GrammarBuilder& self, const PlainReader::Found& schema, uint32_t scope,
+             const std::vector<uint32_t>& regexes, const std::vector<std::string>& names) {
             if (regexes.size() != schema.n_regexes || names.size() != regexes.size())
               throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
             self.nodes(regexes);
@@ -558,6 +560,38 @@ void bind_grammar_builder(nb::module_& m) {
           "vocabulary"_a, "start"_a, "start_scope"_a, "complete"_a, "ignore_initial"_a, "ignore_final"_a);
 }
 
+std::optional<JsonDocument> json_document(nb::handle value, uint64_t max_nesting) {
+  const uint64_t max_depth = std::min(max_nesting, PlainReader::kMaxDepth);
+  auto found =
+      nb::isinstance<nb::str>(value) ? JsonValues::parsed(value, max_depth) : JsonValues::document(value, max_depth);
+  if (!found || found->kind(found->root()) != JsonDocument::Kind::kObject) return std::nullopt;
+  const auto uri = found->member(found->root(), "$schema");
+  return uri && found->kind(*uri) != JsonDocument::Kind::kString ? std::nullopt : std::move(found);
+}
+
+std::optional<std::string> schema_uri(const JsonDocument& document) {
+  const auto uri = document.member(document.root(), "$schema");
+  return uri ? std::optional(std::string(document.text(*uri))) : std::nullopt;
+}
+
+std::optional<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
+                                                    const nb::callable& scalars, const nb::callable& keys,
+                                                    uint64_t max_nesting, uint64_t max_rules) {
+  using Kinds = std::vector<PlainQuestions::Kind>;
+  PlainQuestions questions;
+  questions.scalars = [&](const std::string& schema) { return nb::cast<std::optional<int64_t>>(scalars(schema)); };
+  questions.keys = [&](const std::vector<std::string>& patterns,
+                       const std::vector<std::string>& names) -> std::optional<Kinds> {
+    const nb::object answer = keys(nb::tuple(nb::cast(patterns)), nb::tuple(nb::cast(names)));
+    if (answer.is_none()) return std::nullopt;
+    Kinds found;
+    for (auto& [regex, positions] : nb::cast<std::vector<std::pair<int64_t, std::vector<size_t>>>>(answer))
+      found.push_back({regex, std::move(positions)});
+    return found;
+  };
+  return reader.read(document, questions, max_nesting, max_rules);
+}
+
 void bind_plain_schema(nb::module_& m) {
   m.def(
       "plain_pattern",
@@ -568,11 +602,15 @@ void bind_plain_schema(nb::module_& m) {
         return python ? PatternTrees(*found).whole() : PatternTrees(*found).search();
       },
       "pattern"_a, "python"_a, "max_nesting"_a, docs::plain_pattern);
-  nb::class_<PyPlainSchema>(m, "PlainSchema", docs::PlainSchema);
+  nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
+      .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
+  m.def("json_document", json_document, "value"_a, "max_nesting"_a, docs::json_document);
+  nb::class_<PlainReader::Found>(m, "PlainSchema", docs::PlainSchema);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
-      .def(nb::init<const nb::iterable&, const nb::iterable&, const std::string&, bool>(), "asserted"_a, "formats"_a,
-           "identifier"_a, "reference_hides_siblings"_a)
-      .def("read", &PlainReader::read, "schema"_a, "answer"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
+      .def(nb::init<const std::vector<std::string>&, const std::vector<std::string>&, const std::string&, bool>(),
+           "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a)
+      .def("read", read_plain_schema, "document"_a, "scalars"_a, "keys"_a, "max_nesting"_a, "max_rules"_a,
+           docs::PlainReader_read);
 }
 
 PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64_t> max_tokens,

@@ -7,8 +7,7 @@ Both make the same language of a plain schema, which the tests hold against each
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -27,14 +26,11 @@ from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.survey import form_problem
-from cfgmask.json_schema.values import read_object
+from cfgmask.json_schema.values import read_text
 from cfgmask.limits import Limits
 
 if TYPE_CHECKING:
     from cfgmask import _core
-
-# A decimal of no more characters, without an exponent, is what its float shows.
-_MAX_FLOAT_TEXT = 15
 
 
 @dataclass(frozen=True)
@@ -66,16 +62,22 @@ def plain_schema(
     """
     if options.indent is not None or replace(options, **_FREE) != DEFAULTS:
         return None
-    value = _read(schema, limits) if isinstance(schema, str) else schema
-    if not isinstance(value, dict):
+    from cfgmask import _core
+
+    if isinstance(schema, str) and len(schema) * (1 if schema.isascii() else 4) > limits.max_source_bytes:
         return None
-    declared = value.get("$schema")
-    draft = draft_of_uri(declared) if isinstance(declared, str) else None
+    document = _core.json_document(schema, limits.max_nesting)
+    if document is None:
+        return None
+    declared = document.schema_uri
+    draft = None if declared is None else draft_of_uri(declared)
     if metaschemas and draft is None and declared is not None:
         return None
     dialect = Dialect() if draft is None else Dialect(draft, declared=True)
     answers = _Answers(dialect, options, limits)
-    found = _reader(dialect, options.formats).read(value, answers, limits.max_nesting, limits.max_rules)
+    found = _reader(dialect, options.formats).read(
+        document, answers.scalars, answers.keys, limits.max_nesting, limits.max_rules
+    )
     return None if found is None else Plain(found, tuple(answers.terminals), lexemes.scope("json", options))
 
 
@@ -87,50 +89,18 @@ _FREE: dict[str, Any] = {
 }
 
 
-def _read(text: str, limits: Limits) -> Any:
-    """The value of a JSON text; None where it has to be read more carefully."""
-    if len(text) * (1 if text.isascii() else 4) > limits.max_source_bytes:
-        return None
-    try:
-        return json.loads(text, object_pairs_hook=_members, parse_float=_float)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("a key stands twice")
-    return members
-
-
-def _float(text: str) -> float:
-    if len(text) > _MAX_FLOAT_TEXT or "e" in text or "E" in text:
-        raise ValueError("a float may not hold it")
-    return float(text)
-
-
 @lru_cache(maxsize=32)
 def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
     from cfgmask import _core
 
     asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
-    return _core.PlainReader(asserted, FORMATS, dialect.draft.id_keyword, dialect.draft.reference_hides_siblings)
+    return _core.PlainReader(
+        sorted(asserted), sorted(FORMATS), dialect.draft.id_keyword, dialect.draft.reference_hides_siblings
+    )
 
 
-_Patterns: TypeAlias = tuple[str, ...]
-_Names: TypeAlias = tuple[str, ...]
 # For some keys: their terminal, None where there are none, and which of the names given are among them.
 _KeyClass: TypeAlias = tuple[Terminal | None, list[int]]
-
-
-@dataclass(frozen=True)
-class _Request:
-    """What the core asks for, known by its key; see `_core.PlainReader.read`."""
-
-    key: str
-    dialect: Dialect
-    asked: dict[str, Any] | tuple[_Patterns, _Names] = field(compare=False)
 
 
 class _Answers:
@@ -145,12 +115,19 @@ class _Answers:
         self._limits = limits
         self.terminals: list[Terminal] = []
 
-    def __call__(self, key: str, asked: dict[str, Any] | tuple[_Patterns, _Names]) -> Any:
-        found = _answer(_Request(key, self._dialect, asked), self._options, self._limits)
-        if found is None:
+    def scalars(self, schema: str) -> int | None:
+        """As `_core.PlainReader.read` says."""
+        try:
+            return self._number(_scalars_of(schema, self._dialect, self._options, self._limits))
+        except (_NotPlain, LimitExceeded):
             return None
-        numbered = [(self._number(terminal), names) for terminal, names in found]
-        return numbered if isinstance(asked, tuple) else numbered[0][0]
+
+    def keys(self, patterns: tuple[str, ...], names: tuple[str, ...]) -> list[tuple[int, list[int]]] | None:
+        """As `_core.PlainReader.read` says."""
+        try:
+            return [(self._number(terminal), among) for terminal, among in _keys(patterns, names, self._limits)]
+        except (_NotPlain, LimitExceeded):
+            return None
 
     def _number(self, terminal: Terminal | None) -> int:
         if terminal is None:
@@ -159,49 +136,46 @@ class _Answers:
         return len(self.terminals) - 1
 
 
+class _NotPlain(Exception):
+    """The schema is not plain after all, or there is something wrong."""
+
+
 @lru_cache(maxsize=4096)
-def _answer(request: _Request, options: JsonSchemaOptions, limits: Limits) -> list[_KeyClass] | None:
-    """What is asked for; None where the schema is not plain after all, or there is something wrong."""
-    try:
-        with session(limits):
-            if isinstance(request.asked, tuple):
-                return _keys(*request.asked, limits)
-            return _scalar(request.asked, request.dialect, options, limits)
-    except LimitExceeded:
-        return None
+def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Terminal | None:
+    """The terminal of the scalars of a schema; None if there are none. Raises _NotPlain, LimitExceeded."""
+    with session(limits):
+        document = read_text(schema, None, limits)
+        node = Node(document.value, "", "", dialect)
+        if document.problems or any(form_problem(node, keyword) is not None for keyword in node.keywords):
+            raise _NotPlain
+        found = _scalars(node, options, limits)
+        if refusals_of_scalars(found):
+            raise _NotPlain
+        terminals = [terminal for terminal in scalars(found) if terminal.regex != NOTHING]
+        return terminals[0] if terminals else None
 
 
-def _scalar(
-    schema: dict[str, Any], dialect: Dialect, options: JsonSchemaOptions, limits: Limits
-) -> list[_KeyClass] | None:
-    node = Node(read_object(schema, limits).value, "", "", dialect)
-    if any(form_problem(node, keyword) is not None for keyword in node.keywords):
-        return None
-    found = _scalars(node, options, limits)
-    if refusals_of_scalars(found):
-        return None
-    terminals = [terminal for terminal in scalars(found) if terminal.regex != NOTHING]
-    return [(terminals[0] if terminals else None, [])]
-
-
-def _keys(patterns: _Patterns, names: _Names, limits: Limits) -> list[_KeyClass] | None:
-    read = [read_pattern(pattern, "", limits) for pattern in patterns]
-    if any(found.refusals for found in read):
-        return None
-    found = [key_pattern(pattern.pattern) for pattern in read]
-    classes = [Keys(include=(pattern,)) for pattern in found]
-    if any(not (a & b).is_empty for a, b in combinations(classes, 2)):
-        return None
-    classes.append(Keys(exclude=tuple(dict.fromkeys(found))))
-    return [
-        (
-            None
-            if keys.is_empty or decide.is_empty(lexemes.other_key_text(keys, names))
-            else lexemes.other_key(keys, names),
-            [i for i, name in enumerate(names) if keys.admits(name)],
-        )
-        for keys in classes
-    ]
+@lru_cache(maxsize=4096)
+def _keys(patterns: tuple[str, ...], names: tuple[str, ...], limits: Limits) -> list[_KeyClass]:
+    """Keys sorted by the patterns that they match. Raises _NotPlain, LimitExceeded."""
+    with session(limits):
+        read = [read_pattern(pattern, "", limits) for pattern in patterns]
+        if any(found.refusals for found in read):
+            raise _NotPlain
+        found = [key_pattern(pattern.pattern) for pattern in read]
+        classes = [Keys(include=(pattern,)) for pattern in found]
+        if any(not (a & b).is_empty for a, b in combinations(classes, 2)):
+            raise _NotPlain
+        classes.append(Keys(exclude=tuple(dict.fromkeys(found))))
+        return [
+            (
+                None
+                if keys.is_empty or decide.is_empty(lexemes.other_key_text(keys, names))
+                else lexemes.other_key(keys, names),
+                [i for i, name in enumerate(names) if keys.admits(name)],
+            )
+            for keys in classes
+        ]
 
 
 def _scalars(node: Node, options: JsonSchemaOptions, limits: Limits) -> Normal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import cfgmask
+from cfgmask import _core
 from cfgmask.json_schema.options import DEFAULTS
 from cfgmask.json_schema.plain import plain_schema
 from cfgmask.limits import Limits
@@ -272,7 +274,12 @@ LEFT: list[Any] = [
     {"properties": {"a": {"$id": "b", "$schema": "http://json-schema.org/draft-07/schema#"}}},
     {"uniqueItems": True},
     '{"a": 1, "a": 2}',
-    '{"minimum": 1.00000000000000000001}',
+    '{"minimum": 1e999}',
+    '{"minimum": 1%s}' % ("0" * 200),
+    '{"const": "\\ud800"}',
+    '{"const": "\t"}',
+    '{"const": 01}',
+    '{"type": "null"} {}',
     "[",
 ]
 
@@ -280,6 +287,55 @@ LEFT: list[Any] = [
 @pytest.mark.parametrize("schema", LEFT, ids=repr)
 def test_the_rest_is_left_to_the_general_way(schema: Any) -> None:
     assert plain_schema(schema, options=DEFAULTS, limits=Limits()) is None
+
+
+# The same values in other spellings, and numbers that no float holds.
+TEXTS_OF_SCHEMAS = [
+    '{"minimum": 1.00000000000000000001}',
+    '{"enum": [18446744073709551616, 0.1e1, 1E+2, -0, 2.50]}',
+    '{"maximum": 9223372036854776000, "type": "integer"}',
+    r' {"const" :\t"\u0061\/\ud83d\ude00\"\\\b" } '.replace(r"\t", "\t"),
+    r'{"properties": {"\u0061": {"type": "null"}, "é\n": {}}, "required": ["a", "\u00e9\u000a"]}',
+    '{"properties": {}, "items": {"enum": [null, true, false]}, "$defs": {}}',
+]
+
+
+@pytest.mark.parametrize("schema", TEXTS_OF_SCHEMAS)
+def test_texts_are_read_exactly(schema: str) -> None:
+    grammar = cfgmask.Grammar.from_json_schema(schema)
+    assert grammar.plain is not None
+    for seed in range(5):
+        walk_both(grammar, seed)
+
+
+_JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=3), _JSON), st.booleans(), st.sampled_from([None, 1]))
+def test_json_is_read(value: dict[str, Any], ascii_only: bool, indent: int | None) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    is_short = all(
+        len(number) <= 100 and not re.search("e[+-]?...", number) for number in re.findall(r"[\d.e+-]+", text)
+    )
+    assert (_core.json_document(text, 200) is not None) >= is_short
+
+
+@given(st.text('{}[]",:\\ntrufalse019.-+eE \n', max_size=12))
+def test_what_is_no_json_is_not_read(inside: str) -> None:
+    text = '{"a":' + inside
+    if _core.json_document(text, 200) is not None:
+        json.loads(text)
+
+
+def test_parts_that_are_one_object_are_read_once() -> None:
+    value: Any = {"type": "null"}
+    for _ in range(60):
+        value = {"properties": {"a": value, "b": value}}
+    assert cfgmask.Grammar.from_json_schema(value, limits=Limits(max_nesting=400)).plain is not None
 
 
 def test_the_schema_may_change_afterwards() -> None:

@@ -1,0 +1,111 @@
+// JSON documents of Python values.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "schema/json_document.h"
+
+namespace cfgmask {
+
+namespace nb = nanobind;
+
+class JsonValues {
+ public:
+  // nullopt for a value that nests deeper, or that a closer look might not take for JSON. Parts that are one object are
+  // one value. Linear.
+  static std::optional<JsonDocument> document(nb::handle value, uint64_t max_depth) {
+    JsonValues values(max_depth);
+    const auto root = values.value(value.ptr(), 0);
+    if (!root) return std::nullopt;
+    values.document_.set_root(*root);
+    return std::move(values.document_);
+  }
+
+  // Of a text. As above.
+  static std::optional<JsonDocument> parsed(nb::handle json, uint64_t max_depth) {
+    const auto found = text(json.ptr());
+    return found ? JsonDocument::parse(*found, max_depth) : std::nullopt;
+  }
+
+ private:
+  using Kind = JsonDocument::Kind;
+
+  explicit JsonValues(uint64_t max_depth) : max_depth_(max_depth) {}
+
+  std::optional<JsonId> value(PyObject* value, uint64_t depth) {
+    if (depth > max_depth_) return std::nullopt;
+    if (value == Py_None) return document_.add(Kind::kNull);
+    if (value == Py_True) return document_.add(Kind::kTrue);
+    if (value == Py_False) return document_.add(Kind::kFalse);
+    if (PyUnicode_CheckExact(value)) {
+      const auto found = text(value);
+      return found ? std::optional(document_.add_string(*found)) : std::nullopt;
+    }
+    if (PyLong_CheckExact(value) || PyFloat_CheckExact(value)) return number(value);
+    if (!PyDict_CheckExact(value) && !PyList_CheckExact(value)) return std::nullopt;
+    const auto known = known_.find(value);
+    if (known != known_.end()) return known->second;
+    const auto found = PyDict_CheckExact(value) ? object(value, depth) : array(value, depth);
+    if (found) known_.emplace(value, *found);
+    return found;
+  }
+
+  // nullopt where it has half of a surrogate pair.
+  static std::optional<std::string_view> text(PyObject* value) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(value, &size);
+    if (data == nullptr) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    return std::string_view(data, static_cast<size_t>(size));
+  }
+
+  std::optional<JsonId> number(PyObject* value) {
+    if (PyLong_CheckExact(value)) {
+      // What fits 64 bits is a number of few enough digits.
+      int overflow = 0;
+      PyLong_AsLongLongAndOverflow(value, &overflow);
+      if (overflow != 0) return std::nullopt;
+    } else if (!std::isfinite(PyFloat_AS_DOUBLE(value))) {
+      return std::nullopt;
+    }
+    return document_.add_number(nb::repr(nb::handle(value)).c_str());
+  }
+
+  std::optional<JsonId> object(PyObject* value, uint64_t depth) {
+    std::vector<JsonDocument::Member> members;
+    PyObject *key = nullptr, *held = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(value, &at, &key, &held) != 0;) {
+      const auto name = PyUnicode_CheckExact(key) ? text(key) : std::nullopt;
+      const auto found = name ? this->value(held, depth + 1) : std::nullopt;
+      if (!found) return std::nullopt;
+      members.push_back({document_.key(*name), *found});
+    }
+    return document_.add_object(members);
+  }
+
+  std::optional<JsonId> array(PyObject* value, uint64_t depth) {
+    std::vector<JsonId> items;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i) {
+      const auto found = this->value(PyList_GET_ITEM(value, i), depth + 1);
+      if (!found) return std::nullopt;
+      items.push_back(*found);
+    }
+    return document_.add_array(items);
+  }
+
+  uint64_t max_depth_;
+  JsonDocument document_;
+  std::unordered_map<PyObject*, JsonId> known_;  // the values are alive and the same all the while
+};
+
+}  // namespace cfgmask

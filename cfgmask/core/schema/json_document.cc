@@ -1,0 +1,335 @@
+#include "schema/json_document.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schema/plain_pattern.h"
+
+namespace cfgmask {
+
+namespace {
+
+// Longer numbers, and those with longer exponents, are left to a reader that bounds what they cost.
+constexpr size_t kMaxNumber = 100;
+constexpr size_t kMaxExponent = 2;
+constexpr size_t kBlock = size_t{1} << 14;
+
+bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
+}  // namespace
+
+class JsonParser {
+ public:
+  JsonParser(JsonDocument& document, std::string_view text, uint64_t max_depth)
+      : document_(document), text_(text), max_depth_(max_depth) {}
+
+  std::optional<JsonId> whole() {
+    const auto found = value(0);
+    skip_space();
+    return at_ == text_.size() ? found : std::nullopt;
+  }
+
+ private:
+  using Kind = JsonDocument::Kind;
+
+  // NUL where the text ends, which no JSON has.
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  void skip_space() {
+    while (peek() == ' ' || peek() == '\n' || peek() == '\r' || peek() == '\t') ++at_;
+  }
+
+  bool take(std::string_view word) {
+    if (!text_.substr(at_).starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  std::optional<JsonId> value(uint64_t depth) {
+    if (depth > max_depth_) return std::nullopt;
+    skip_space();
+    switch (peek()) {
+      case '{':
+        return object(depth);
+      case '[':
+        return array(depth);
+      case '"': {
+        const auto found = string();
+        return found ? std::optional(document_.add_text(Kind::kString, *found)) : std::nullopt;
+      }
+      case 'n':
+        return take("null") ? std::optional(document_.add(Kind::kNull)) : std::nullopt;
+      case 't':
+        return take("true") ? std::optional(document_.add(Kind::kTrue)) : std::nullopt;
+      case 'f':
+        return take("false") ? std::optional(document_.add(Kind::kFalse)) : std::nullopt;
+      default:
+        return number();
+    }
+  }
+
+  std::optional<JsonId> object(uint64_t depth) {
+    const size_t first = members_.size();
+    ++at_;
+    skip_space();
+    if (!take("}")) {
+      do {
+        skip_space();
+        const auto key = peek() == '"' ? string() : std::nullopt;
+        skip_space();
+        if (!key || !take(":")) return std::nullopt;
+        const auto held = value(depth + 1);
+        if (!held) return std::nullopt;
+        members_.push_back({document_.kept_key(*key), *held});
+        skip_space();
+      } while (take(","));
+      if (!take("}")) return std::nullopt;
+    }
+    const auto found = document_.add_object(std::span(members_).subspan(first));
+    members_.resize(first);
+    return found;
+  }
+
+  std::optional<JsonId> array(uint64_t depth) {
+    const size_t first = items_.size();
+    ++at_;
+    skip_space();
+    if (!take("]")) {
+      do {
+        const auto item = value(depth + 1);
+        if (!item) return std::nullopt;
+        items_.push_back(*item);
+        skip_space();
+      } while (take(","));
+      if (!take("]")) return std::nullopt;
+    }
+    const JsonId found = document_.add_array(std::span(items_).subspan(first));
+    items_.resize(first);
+    return found;
+  }
+
+  std::optional<JsonId> number() {
+    const size_t start = at_;
+    take("-");
+    if (!take("0") && !digits()) return std::nullopt;
+    if (take(".") && !digits()) return std::nullopt;
+    if (take("e") || take("E")) {
+      if (!take("+")) take("-");
+      const size_t exponent = at_;
+      if (!digits() || at_ - exponent > kMaxExponent) return std::nullopt;
+    }
+    if (at_ - start > kMaxNumber) return std::nullopt;
+    return document_.add_text(Kind::kNumber, text_.substr(start, at_ - start));
+  }
+
+  bool digits() {
+    const size_t start = at_;
+    while (is_digit(peek())) ++at_;
+    return at_ > start;
+  }
+
+  // Its characters: a part of the text, if it has no escapes.
+  std::optional<std::string_view> string() {
+    const size_t start = ++at_;
+    skip_plain();
+    if (take("\"")) return text_.substr(start, at_ - 1 - start);
+    std::string decoded(text_.substr(start, at_ - start));
+    while (!take("\"")) {
+      if (!take("\\") || !escape(decoded)) return std::nullopt;
+      const size_t from = at_;
+      skip_plain();
+      decoded += text_.substr(from, at_ - from);
+    }
+    return document_.kept(decoded);
+  }
+
+  // Characters that stand for themselves.
+  void skip_plain() {
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && static_cast<uint8_t>(text_[at_]) >= 0x20)
+      ++at_;
+  }
+
+  bool escape(std::string& out) {
+    constexpr std::string_view kLetters = "\"\\/bfnrt";
+    constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+    if (take("u")) return code_unit(out);
+    const size_t letter = at_ < text_.size() ? kLetters.find(text_[at_]) : std::string_view::npos;
+    if (letter == std::string_view::npos) return false;
+    ++at_;
+    out += kMeanings[letter];
+    return true;
+  }
+
+  bool code_unit(std::string& out) {
+    auto found = hexadecimal();
+    if (!found || (0xDC00 <= *found && *found <= 0xDFFF)) return false;
+    if (0xD800 <= *found && *found <= 0xDBFF) {
+      if (!take("\\u")) return false;
+      const auto low = hexadecimal();
+      if (!low || *low < 0xDC00 || *low > 0xDFFF) return false;
+      *found = 0x10000 + ((*found - 0xD800) << 10) + (*low - 0xDC00);
+    }
+    append_utf8(*found, out);
+    return true;
+  }
+
+  std::optional<uint32_t> hexadecimal() {
+    uint32_t found = 0;
+    for (int i = 0; i < 4; ++i) {
+      const char c = peek();
+      const char lower = static_cast<char>(c | 0x20);
+      if (is_digit(c)) {
+        found = found * 16 + static_cast<uint32_t>(c - '0');
+      } else if ('a' <= lower && lower <= 'f') {
+        found = found * 16 + static_cast<uint32_t>(lower - 'a' + 10);
+      } else {
+        return std::nullopt;
+      }
+      ++at_;
+    }
+    return found;
+  }
+
+  JsonDocument& document_;
+  std::string_view text_;
+  uint64_t max_depth_;
+  size_t at_ = 0;
+  // Of the objects and arrays that are not closed yet.
+  std::vector<JsonDocument::Member> members_;
+  std::vector<JsonId> items_;
+};
+
+std::optional<JsonDocument> JsonDocument::parse(std::string_view text, uint64_t max_depth) {
+  JsonDocument document;
+  const std::string_view kept = document.kept(text);
+  const auto root = JsonParser(document, kept, max_depth).whole();
+  if (!root) return std::nullopt;
+  document.set_root(*root);
+  return document;
+}
+
+JsonId JsonDocument::new_node(Node node) {
+  nodes_.push_back(node);
+  return JsonId(nodes_.size() - 1);
+}
+
+std::string_view JsonDocument::kept(std::string_view text) {
+  if (text.size() > n_free_) {
+    n_free_ = std::max(kBlock, text.size());
+    free_ = blocks_.emplace_back(std::make_unique_for_overwrite<char[]>(n_free_)).get();
+  }
+  const std::string_view copy(free_, text.copy(free_, text.size()));
+  free_ += text.size();
+  n_free_ -= text.size();
+  return copy;
+}
+
+JsonId JsonDocument::add_text(Kind kind, std::string_view kept) {
+  texts_.push_back(kept);
+  return new_node({kind, static_cast<uint32_t>(texts_.size() - 1), 0});
+}
+
+uint32_t JsonDocument::kept_key(std::string_view kept) {
+  const auto [at, is_new] = key_ids_.try_emplace(kept, static_cast<uint32_t>(keys_.size()));
+  if (is_new) {
+    keys_.push_back(kept);
+    last_object_with_.push_back(0);
+  }
+  return at->second;
+}
+
+JsonId JsonDocument::add(Kind constant) { return new_node({constant, 0, 0}); }
+
+JsonId JsonDocument::add_number(std::string_view text) { return add_text(Kind::kNumber, kept(text)); }
+
+JsonId JsonDocument::add_string(std::string_view text) { return add_text(Kind::kString, kept(text)); }
+
+uint32_t JsonDocument::key(std::string_view text) {
+  const auto found = find_key(text);
+  return found ? *found : kept_key(kept(text));
+}
+
+JsonId JsonDocument::add_array(std::span<const JsonId> items) {
+  const auto first = static_cast<uint32_t>(items_.size());
+  items_.insert(items_.end(), items.begin(), items.end());
+  return new_node({Kind::kArray, first, static_cast<uint32_t>(items.size())});
+}
+
+std::optional<JsonId> JsonDocument::add_object(std::span<const Member> members) {
+  ++n_objects_;
+  for (const Member& member : members) {
+    if (std::exchange(last_object_with_[member.key], n_objects_) == n_objects_) return std::nullopt;
+  }
+  const auto first = static_cast<uint32_t>(members_.size());
+  members_.insert(members_.end(), members.begin(), members.end());
+  return new_node({Kind::kObject, first, static_cast<uint32_t>(members.size())});
+}
+
+std::optional<uint32_t> JsonDocument::find_key(std::string_view text) const {
+  const auto found = key_ids_.find(text);
+  return found == key_ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<JsonId> JsonDocument::member(JsonId object, std::string_view key) const {
+  const auto wanted = find_key(key);
+  const auto held = members(object);
+  const auto found = std::find_if(held.begin(), held.end(), [&](const Member& m) { return m.key == wanted; });
+  return found == held.end() ? std::nullopt : std::optional(found->value);
+}
+
+void JsonDocument::write_string(std::string_view text, std::string& out) {
+  constexpr char kHex[] = "0123456789abcdef";
+  out += '"';
+  for (char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<uint8_t>(c) < 0x20) {
+      out += "\\u00";
+      out += kHex[c >> 4];
+      out += kHex[c & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void JsonDocument::write(JsonId id, std::string& out) const {
+  const auto list = [&](const auto& parts, char open, char close, auto write_part) {
+    out += open;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (i > 0) out += ',';
+      write_part(parts[i]);
+    }
+    out += close;
+  };
+  switch (kind(id)) {
+    case Kind::kNull:
+      out += "null";
+      return;
+    case Kind::kFalse:
+      out += "false";
+      return;
+    case Kind::kTrue:
+      out += "true";
+      return;
+    case Kind::kNumber:
+      out += text(id);
+      return;
+    case Kind::kString:
+      write_string(text(id), out);
+      return;
+    case Kind::kArray:
+      list(items(id), '[', ']', [&](JsonId item) { write(item, out); });
+      return;
+    case Kind::kObject:
+      list(members(id), '{', '}', [&](const Member& member) {
+        write_string(key_text(member.key), out);
+        out += ':';
+        write(member.value, out);
+      });
+  }
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,66 @@
+// JSON Schemas to plain schemas (schema/plain_schema.h), or the finding that one is not plain.
+//
+// Whatever is unusual ends the reading: keywords that meet others, forms that are wrong, references that lead
+// elsewhere. The general way in Python then reads the schema again, and tells what is wrong with it if something is.
+//
+// Threads: immutable; a reading belongs to one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "schema/json_document.h"
+#include "schema/plain_schema.h"
+
+namespace cfgmask {
+
+// What is asked of the front end while a schema is read; nullopt: the schema is not plain after all. Regexes are
+// numbered from 0 in the order in which they are first given; -1 stands for none, where nothing matches.
+struct PlainQuestions {
+  // The regex of the scalars of a schema, as JSON text. The first question is for any number.
+  std::function<std::optional<int64_t>(const std::string& schema)> scalars;
+  // Keys of one kind without the names that were given, and the positions of the names that are of that kind.
+  struct Kind {
+    int64_t regex;
+    std::vector<size_t> names;
+  };
+  // Of the keys that match each of the patterns, then of all other keys.
+  std::function<std::optional<std::vector<Kind>>(const std::vector<std::string>& patterns,
+                                                 const std::vector<std::string>& names)>
+      keys;
+};
+
+// How the schemas of one dialect are read.
+class PlainReader {
+ public:
+  struct Found {
+    PlainSchema schema;
+    size_t n_regexes = 0;  // that were given for what was asked
+  };
+
+  // Deeper schemas are left to the general way, which does not recurse.
+  static constexpr uint64_t kMaxDepth = 200;
+
+  // asserted: the keywords that restrict instances; formats: those that do; identifier: the keyword that gives a schema
+  // a URI.
+  PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
+              const std::string& identifier, bool reference_hides_siblings);
+
+  // nullopt for a schema that is not plain. Throws LimitExceeded (max_rules), and what the answers throw. Linear.
+  std::optional<Found> read(const JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
+                            uint64_t max_rules) const;
+
+ private:
+  friend class PlainReading;
+
+  std::unordered_map<std::string, uint8_t> codes_;
+  std::unordered_set<std::string> formats_;
+  bool hides_siblings_;
+};
+
+}  // namespace cfgmask
