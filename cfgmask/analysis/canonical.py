@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cfgmask.analysis.flat import Flat
+from cfgmask.analysis.reach import reached
 from cfgmask.analysis.sets import END, Sets
 from cfgmask.analysis.shortest import Shortest
 
@@ -56,22 +57,15 @@ class Canonical:
         return self._first[n]
 
     def _follow(self) -> list[int]:
-        follow = [0] * len(self._flat.nonterminals)
-        follow[~self._flat.start] = END
-        ends: list[tuple[int, int]] = []
+        own = [0] * len(self._flat.nonterminals)
+        own[~self._flat.start] = END
+        ended: list[list[int]] = [[] for _ in own]
         for n, nonterminal in enumerate(self._flat.nonterminals):
             for a, alternative in enumerate(nonterminal.alternatives):
                 for i, symbol in enumerate(alternative):
                     if symbol < 0:
                         found = self._next(n, a, i + 1)
-                        follow[~symbol] |= found
+                        own[~symbol] |= found
                         if not found:
-                            ends.append((~symbol, n))
-        changed = True
-        while changed:
-            changed = False
-            for callee, caller in ends:
-                found = follow[callee] | follow[caller]
-                if found != follow[callee]:
-                    follow[callee], changed = found, True
-        return follow
+                            ended[~symbol].append(n)
+        return reached(own, ended)

@@ -14,7 +14,8 @@ from cfgmask.analysis.canonical import Canonical
 from cfgmask.analysis.dead_text import dead_text
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.lexing import ALL_BYTES, Context, Group, Lexing, TooLarge
-from cfgmask.analysis.sets import Sets, union
+from cfgmask.analysis.reach import union
+from cfgmask.analysis.sets import Sets
 from cfgmask.diagnostics import Diagnostic, Related, Severity, quoted
 from cfgmask.grammar.ir import Terminal
 

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from cfgmask.analysis.lexing import ALL_BYTES, Lexing, TooLarge
-from cfgmask.analysis.sets import END, union
+from cfgmask.analysis.reach import union
+from cfgmask.analysis.sets import END
 
 _MAX_NODES = 200_000
 

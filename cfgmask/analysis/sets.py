@@ -6,9 +6,10 @@ that is done is to unite and to compare.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
 from cfgmask.analysis.flat import Flat
+from cfgmask.analysis.reach import reached
 
 END = 1
 """The bit for the end of the text; places have the bits from 1."""
@@ -38,6 +39,11 @@ class Sets:
                         self.leaf.append(symbol)
         self.nullable = _nullable(flat)
         self.first = self._first()
+        self._rests = [
+            [self._rests_of(n, a) for a in range(len(nonterminal.alternatives))]
+            for n, nonterminal in enumerate(flat.nonterminals)
+        ]
+        self.follow = self._follow()
         self.following = self._following()
 
     def places(self, members: int) -> Iterator[int]:
@@ -61,47 +67,55 @@ class Sets:
 
     def first_of(self, n: int, a: int, start: int) -> tuple[int, bool]:
         """What an alternative may begin with from one of its symbols on, and whether all of that may be empty."""
-        found = 0
-        alternative = self.flat.nonterminals[n].alternatives[a]
-        for i in range(start, len(alternative)):
-            symbol = alternative[i]
-            if symbol >= 0:
-                return found | 2 << self.numbers[n, a, i], False
-            found |= self.first[~symbol]
-            if ~symbol not in self.nullable:
-                return found, False
-        return found, True
+        return self._rests[n][a][start]
 
     def _first(self) -> list[int]:
-        self.first = [0] * len(self.flat.nonterminals)
-
-        def grow(n: int) -> int:
-            found = 0
-            for a in range(len(self.flat.nonterminals[n].alternatives)):
-                found |= self.first_of(n, a, 0)[0]
-            return found
-
-        _least(self.first, grow)
-        return self.first
-
-    def _following(self) -> list[int]:
-        follow = self.follow = [0] * len(self.flat.nonterminals)
-        follow[~self.flat.start] = END
-        # The nonterminals that end others: what follows those follows these.
-        ends: list[list[int]] = [[] for _ in follow]
+        own = [0] * len(self.flat.nonterminals)
+        begins: list[list[int]] = [[] for _ in own]
         for n, nonterminal in enumerate(self.flat.nonterminals):
             for a, alternative in enumerate(nonterminal.alternatives):
                 for i, symbol in enumerate(alternative):
+                    if symbol >= 0:
+                        own[n] |= 2 << self.numbers[n, a, i]
+                        break
+                    begins[n].append(~symbol)
+                    if ~symbol not in self.nullable:
+                        break
+        return reached(own, begins)
+
+    def _rests_of(self, n: int, a: int) -> list[tuple[int, bool]]:
+        """What `first_of` says of an alternative, from each of its symbols on and from its end."""
+        found, empty = 0, True
+        rests = [(found, empty)]
+        for i, symbol in reversed(list(enumerate(self.flat.nonterminals[n].alternatives[a]))):
+            if symbol >= 0:
+                found, empty = 2 << self.numbers[n, a, i], False
+            elif ~symbol in self.nullable:
+                found |= self.first[~symbol]
+            else:
+                found, empty = self.first[~symbol], False
+            rests.append((found, empty))
+        return rests[::-1]
+
+    def _follow(self) -> list[int]:
+        own = [0] * len(self.flat.nonterminals)
+        own[~self.flat.start] = END
+        # The nonterminals that others end: what follows those follows these.
+        ended: list[list[int]] = [[] for _ in own]
+        for n, nonterminal in enumerate(self.flat.nonterminals):
+            for alternative, rests in zip(nonterminal.alternatives, self._rests[n], strict=True):
+                for symbol, (found, empty) in zip(alternative, rests[1:], strict=True):
                     if symbol < 0:
-                        found, empty = self.first_of(n, a, i + 1)
-                        follow[~symbol] |= found
+                        own[~symbol] |= found
                         if empty:
-                            ends[~symbol].append(n)
-        _least(follow, lambda n: union(follow[m] for m in ends[n]))
+                            ended[~symbol].append(n)
+        return reached(own, ended)
+
+    def _following(self) -> list[int]:
         following = [0] * len(self.leaf)
         for (n, a, i), place in self.numbers.items():
             found, empty = self.first_of(n, a, i + 1)
-            following[place] = found | (follow[n] if empty else 0)
+            following[place] = found | (self.follow[n] if empty else 0)
         return following
 
 
@@ -115,24 +129,3 @@ def _nullable(flat: Flat) -> set[int]:
                 found.add(n)
         grew = len(found) > before
     return found
-
-
-def union(sets: Iterable[int]) -> int:
-    """All members of some sets."""
-    found = 0
-    for members in sets:
-        found |= members
-    return found
-
-
-def _least(values: list[int], grow: Callable[[int], int]) -> None:
-    """The least fixpoint above `values`. Front ends name callers first, so rounds go from both ends in turn."""
-    order = list(range(len(values)))
-    changed = True
-    while changed:
-        changed = False
-        order.reverse()
-        for n in order:
-            found = values[n] | grow(n)
-            if found != values[n]:
-                values[n], changed = found, True

@@ -76,7 +76,7 @@ class _Shadows:
         others = [other for other in others if self._first_bytes(other) & own]
         after = self._bytes_after(place)
         others = [other for other in others if after is not None or self._priority(other) > self._priority(leaf)]
-        automaton = self._automaton(leaf, *others) if self._may_be_shadowed(leaf, others) else None
+        automaton = self._automaton(leaf, *others) if self._may_be_shadowed(leaf, others, after) else None
         if automaton is None:
             return None
         reason: tuple[str, int] | None = None
@@ -88,14 +88,24 @@ class _Shadows:
                 reason = reason or found
         return reason
 
-    def _may_be_shadowed(self, leaf: int, others: list[int]) -> bool:
-        """Whether some other goes along with the shortest text of a leaf."""
+    def _may_be_shadowed(self, leaf: int, others: list[int], after: int | None) -> bool:
+        """Whether others take the place of the shortest text of a leaf, as far as two bytes behind it can tell."""
         symbol, algebra = self._symbol(leaf), self._flat.algebra
         shortest = algebra.shortest_visible(symbol.regex) if isinstance(symbol, Terminal) else None
-        return shortest is not None and any(
-            algebra.is_prefix(other.regex, shortest)
-            for other in map(self._symbol, others)
-            if isinstance(other, Terminal)
+        if shortest is None:
+            return False
+        alike = [
+            (other, symbol.regex)
+            for other in others
+            if isinstance(symbol := self._symbol(other), Terminal) and algebra.is_prefix(symbol.regex, shortest)
+        ]
+        if any(
+            self._priority(other) > self._priority(leaf) and algebra.matches(tree, shortest) for other, tree in alike
+        ):
+            return True
+        return bool(after) and all(
+            any(algebra.is_prefix(tree, shortest + bytes([byte])) for _, tree in alike)
+            for byte in _outermost(after or 0)
         )
 
     def _higher(self, leaf: int, matched: list[int], others: list[int]) -> tuple[str, int] | None:
@@ -158,6 +168,11 @@ class _Shadows:
     def _priority(self, leaf: int) -> int:
         symbol = self._symbol(leaf)
         return symbol.priority if isinstance(symbol, Terminal) else 0
+
+
+def _outermost(members: int) -> tuple[int, int]:
+    """The least and the greatest byte of a set."""
+    return (members & -members).bit_length() - 1, members.bit_length() - 1
 
 
 def _certainly_live(flat: Flat, sets: Sets) -> list[int]:

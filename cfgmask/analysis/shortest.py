@@ -114,21 +114,23 @@ class Shortest:
 
     def _solve_visible(self) -> None:
         """The same for texts that are not empty: one symbol of an alternative is not, the others as they may."""
-        users: dict[int, list[tuple[int, tuple[int, ...], int]]] = {}
+        users: dict[int, list[tuple[int, int, tuple[int, ...], int]]] = {}
         queue: list[tuple[int, int, tuple[int, ...], int]] = []
         for n, nonterminal in enumerate(self._flat.nonterminals):
             for alternative in nonterminal.alternatives:
-                if any(self.size(symbol) is None for symbol in alternative):
+                total = self.total_size(alternative)
+                if total is None:
                     continue
                 for i, symbol in enumerate(alternative):
                     if symbol >= 0:
-                        heapq.heappush(queue, (self._total(alternative), n, alternative, i))
+                        queue.append((total, n, alternative, i))
                     else:
-                        users.setdefault(~symbol, []).append((n, alternative, i))
+                        users.setdefault(~symbol, []).append((total, n, alternative, i))
+        heapq.heapify(queue)
         while queue:
             size, n, alternative, i = heapq.heappop(queue)
             if n in self._visible:
                 continue
             self._visible[n] = (size, alternative, i)
-            for user, using, at in users.get(n, ()):
-                heapq.heappush(queue, (self._total(using) - self.sizes[n] + size, user, using, at))
+            for total, user, using, at in users.get(n, ()):
+                heapq.heappush(queue, (total - self.sizes[n] + size, user, using, at))

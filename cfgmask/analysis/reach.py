@@ -1,0 +1,49 @@
+"""Sets that flow along the edges of a graph. Sets are the bits of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def union(sets: Iterable[int]) -> int:
+    """All members of some sets."""
+    found = 0
+    for members in sets:
+        found |= members
+    return found
+
+
+def reached(own: Sequence[int], edges: Sequence[Sequence[int]]) -> list[int]:
+    """For each node the union of its own set and of those of all nodes that its edges lead to, however far.
+
+    Nodes that lead to each other have one set; the path that finds them is Gabow's (2000). Linear.
+    """
+    found = list(own)
+    # The order in which nodes were met, from 1; of those that are done, more than any other.
+    met = [0] * len(own)
+    n_met, is_done = 0, len(own) + 1
+    open_nodes: list[int] = []
+    path: list[int] = []
+    pending = list(range(len(own)))
+    while pending:
+        node = pending.pop()
+        if node < 0:
+            if path[-1] == ~node:
+                path.pop()
+                component = [open_nodes.pop()]
+                while component[-1] != ~node:
+                    component.append(open_nodes.pop())
+                whole = union(found[m] | union(found[to] for to in edges[m]) for m in component)
+                for member in component:
+                    found[member], met[member] = whole, is_done
+        elif met[node]:
+            while path and met[path[-1]] > met[node]:
+                path.pop()
+        else:
+            n_met += 1
+            met[node] = n_met
+            open_nodes.append(node)
+            path.append(node)
+            pending.append(~node)
+            pending += edges[node]
+    return found
