@@ -1,5 +1,5 @@
-"""What masks cost within llama.cpp, for each token: the hook against a hook that does nothing, and whole generations
-against no constraint and against llama.cpp's own grammars. Prints a Markdown table.
+"""What masks cost within llama.cpp, for each token: llama.cpp's callback into Python with a hook in it against one that
+does nothing, and whole generations against no constraint and against llama.cpp's own grammars. Prints a Markdown table.
 
 The model is to be small, so that what is not the model can be seen; one of random weights does:
 
@@ -38,19 +38,34 @@ SCHEMA = {
 }
 
 
-class Timed:
-    """A processor, and how long each of its calls took."""
+class TimedCallbacks:
+    """How long llama-cpp-python's callbacks took, by who writes. The hooks cannot tell that they are timed."""
 
-    def __init__(self, processor: Callable[[Any, Any], Any], clock: Callable[[], int]) -> None:
-        self._processor = processor
+    def __init__(self, clock: Callable[[], int]) -> None:
         self._clock = clock
-        self.nanoseconds: list[int] = []
+        self._times: list[int] = []
 
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
+    def __enter__(self) -> TimedCallbacks:
+        self._add_custom = llama_cpp._internals.LlamaSampler.add_custom
+
+        def add_timed(sampler: Any, apply: Callable[[Any], None]) -> None:
+            self._add_custom(sampler, lambda candidates: self._call(apply, candidates))
+
+        llama_cpp._internals.LlamaSampler.add_custom = add_timed
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        llama_cpp._internals.LlamaSampler.add_custom = self._add_custom
+
+    def _call(self, apply: Callable[[Any], None], candidates: Any) -> None:
         begin = self._clock()
-        scores = self._processor(input_ids, scores)
-        self.nanoseconds.append(self._clock() - begin)
-        return scores
+        apply(candidates)
+        self._times.append(self._clock() - begin)
+
+    def take(self) -> list[int]:
+        """The times since the last call."""
+        times, self._times = self._times, []
+        return times
 
 
 def does_nothing(input_ids: Any, scores: Any) -> Any:
@@ -60,29 +75,29 @@ def does_nothing(input_ids: Any, scores: Any) -> Any:
 class Ways:
     """The ways to write a text, each an iterator of tokens or of pieces."""
 
-    def __init__(self, llm: Any, n_tokens: int, clock: Callable[[], int]) -> None:
+    def __init__(self, llm: Any, n_tokens: int) -> None:
         self._llm = llm
         self._n_tokens = n_tokens
         self._ids = llm.tokenize(PROMPT.encode())
         grammar = cfgmask.Grammar.from_json_schema(SCHEMA)
         self._compiled = cfgmask.compile(grammar, cfgmask.Vocabulary.from_llama(llm))
         self._theirs = llama_cpp.LlamaGrammar.from_json_schema(json.dumps(SCHEMA), verbose=False)
-        self.hooks = {
-            "a hook that does nothing": Timed(does_nothing, clock),
-            "cfgmask's hook": Timed(LogitsProcessor(self._compiled), clock),
-            "cfgmask's hook with max_tokens": Timed(LogitsProcessor(self._compiled, max_tokens=CONTEXT), clock),
+        self._hooks = {
+            "a hook that does nothing": does_nothing,
+            "cfgmask's hook": LogitsProcessor(self._compiled),
+            "cfgmask's hook with max_tokens": LogitsProcessor(self._compiled, max_tokens=CONTEXT),
         }
 
     def names(self) -> list[str]:
-        return ["no constraint", *self.hooks, "cfgmask's generate", "llama.cpp's grammar"]
+        return ["no constraint", *self._hooks, "cfgmask's generate", "llama.cpp's grammar"]
 
     def write(self, name: str, seed: int) -> Iterator[Any]:
         self._llm.set_seed(seed)
         if name == "cfgmask's generate":
             return islice(generate(self._llm, self._ids, self._compiled, stream=True), self._n_tokens)
         options: dict[str, Any] = {}
-        if name in self.hooks:
-            options["logits_processor"] = LogitsProcessorList([self.hooks[name]])
+        if name in self._hooks:
+            options["logits_processor"] = LogitsProcessorList([self._hooks[name]])
         elif name == "llama.cpp's grammar":
             options["grammar"] = self._theirs
         return self._until_the_end(self._llm.generate(self._ids, temp=0.8, **options))
@@ -116,31 +131,30 @@ def timed(pieces: Iterator[Any], clock: Callable[[], int]) -> list[int]:
 def main(model: Path, texts: int, n_tokens: int, clock: str) -> None:
     llm = llama_cpp.Llama(str(model), n_ctx=CONTEXT, n_threads=1, verbose=False)
     now = measure.CLOCKS[clock]
-    ways = Ways(llm, n_tokens, now)
+    ways = Ways(llm, n_tokens)
     tokens: dict[str, list[int]] = {name: [] for name in ways.names()}
-    for seed in range(texts + 1):
-        for name in tokens:
-            found = timed(ways.write(name, seed), now)
-            if seed:  # the first text of each is not counted
-                tokens[name] += found
-            elif name in ways.hooks:
-                ways.hooks[name].nanoseconds.clear()
-    rows = [[name, f"{len(times):,}", *_figures(times), *_in_hook(ways, name)] for name, times in tokens.items()]
-    titles = ["", "tokens", "a token (µs) p50", "avg", "in the hook (µs) p50", "avg", "p99"]
+    callbacks: dict[str, list[int]] = {name: [] for name in tokens}
+    with TimedCallbacks(now) as timer:
+        for seed in range(texts + 1):
+            for name in tokens:
+                found, in_callback = timed(ways.write(name, seed), now), timer.take()
+                if seed:  # the first text of each is not counted
+                    tokens[name] += found
+                    callbacks[name] += in_callback
+    rows = [
+        [name, f"{len(times):,}", *_figures(times, "p50", "avg"), *_figures(callbacks[name], "p50", "avg", "p99")]
+        for name, times in tokens.items()
+    ]
+    titles = ["", "tokens", "a token (µs) p50", "avg", "in the callback (µs) p50", "avg", "p99"]
     click.echo(f"{model.name}, {llm.n_vocab():,} tokens in its vocabulary\n")
     click.echo(report.numbers_table(titles, rows))
 
 
-def _figures(nanoseconds: list[int]) -> list[str]:
+def _figures(nanoseconds: list[int], *names: str) -> list[str]:
+    if not nanoseconds:
+        return [""] * len(names)
     found = report.figures(nanoseconds)
-    return [report.number(found[name]) for name in ("p50", "avg")]
-
-
-def _in_hook(ways: Ways, name: str) -> list[str]:
-    if name not in ways.hooks:
-        return ["", "", ""]
-    found = report.figures(ways.hooks[name].nanoseconds)
-    return [report.number(found[name]) for name in ("p50", "avg", "p99")]
+    return [report.number(found[name]) for name in names]
 
 
 if __name__ == "__main__":

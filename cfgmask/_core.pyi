@@ -411,6 +411,17 @@ class Matcher:
     def compiled(self) -> CompiledGrammar:
         """The grammar that it is a matcher of."""
 
+def mask_candidates(matcher: Matcher, logits: Any, among: NDArray[Any] | None, may_move: bool) -> int:
+    """As `Matcher.apply`, for the candidates of llama.cpp: what the tokens are sampled from.
+
+    logits    as of `apply`; with `may_move` the second of three 32-bit fields of records that begin with the token's id
+    among     words of the tokens that are allowed at all, as those that `fill_mask` writes; None: all
+    may_move  whether the records of the allowed tokens may be moved to the front, instead of writing -inf to the others
+    returns   how many records still count: 0 where no token is left to sample; otherwise all, or those that were moved
+    Errors: as `Matcher.apply`; ValueError for logits that are in no such records.
+    Cost: that of `fill_mask`, and for 128k tokens 54 microseconds where few are allowed; 3 where they may be moved.
+    """
+
 def apply_masks(logits: Any, bits: Any, indices: Sequence[int] | None = None) -> None:
     """Set the logits of each row outside its mask to -inf, in place.
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -34,6 +35,7 @@
 #include "bindings/reports.h"
 #include "bindings/token_methods.h"
 #include "lexer/lexeme_ends.h"
+#include "mask/candidates.h"
 #include "mask/logits.h"
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
@@ -225,25 +227,68 @@ FloatType float_type(const nb::dlpack::dtype& type) {
   throw nb::type_error("the logits must be float16, bfloat16, float32 or float64");
 }
 
-bool apply(PyMatcher& self, const AnyArray& logits) {
-  const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
+// Logits of a vocabulary's tokens, one after the other. Throws for others.
+Logits checked_logits(const AnyArray& logits, const Vocabulary& vocabulary) {
   if (logits.ndim() != 1) throw nb::type_error("the logits must be one-dimensional");
   const FloatType type = float_type(logits.dtype());
   const size_t n = logits.shape(0);
   if (n < vocabulary.n_vocab) throw nb::value_error("there are fewer logits than tokens in the vocabulary");
-  std::vector<uint32_t> bits(vocabulary.n_words());
+  return {logits.data(), type, logits.stride(0), n};
+}
+
+// The mask, or what is left where it is not to be had, with the error that tells why.
+struct MaskOrError {
+  std::vector<uint32_t> bits;
+  std::exception_ptr error = nullptr;
+};
+
+MaskOrError mask_of(PyMatcher& self) {
+  MaskOrError found{std::vector<uint32_t>(self.matcher.grammar().vocabulary().n_words())};
   const auto only = only_token(self);
-  std::exception_ptr error;
   try {
-    self.matcher.fill_mask(bits);
-    narrow(bits, only);
+    self.matcher.fill_mask(found.bits);
+    narrow(found.bits, only);
   } catch (const LimitExceeded&) {
-    error = std::current_exception();  // what may not be known to be allowed is masked all the same
+    found.error = std::current_exception();  // what may not be known to be allowed is masked all the same
   }
-  const Logits row{logits.data(), type, logits.stride(0), n};
-  mask_logits(bits, vocabulary.n_vocab, row);
+  return found;
+}
+
+bool apply_bits(std::span<const uint32_t> bits, size_t n_vocab, const Logits& row, const std::exception_ptr& error) {
+  mask_logits(bits, n_vocab, row);
   if (error) std::rethrow_exception(error);
-  return any_left(bits, vocabulary.n_vocab, row);
+  return any_left(bits, n_vocab, row);
+}
+
+bool apply(PyMatcher& self, const AnyArray& logits) {
+  const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
+  const Logits row = checked_logits(logits, vocabulary);
+  const auto [bits, error] = mask_of(self);
+  return apply_bits(bits, vocabulary.n_vocab, row, error);
+}
+
+// The records that the logits are the middle of.
+std::span<Candidate> candidates_of(const Logits& row) {
+  static_assert(sizeof(Candidate) == 3 * sizeof(float) && offsetof(Candidate, logit) == sizeof(float));
+  if (row.type != FloatType::kFloat32 || row.stride != 3) throw nb::value_error("these are no logits of candidates");
+  return {reinterpret_cast<Candidate*>(static_cast<char*>(row.data) - offsetof(Candidate, logit)), row.size};
+}
+
+size_t mask_candidates(PyMatcher& self, const AnyArray& logits, const std::optional<AnyArray>& among, bool may_move) {
+  const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
+  const Logits row = checked_logits(logits, vocabulary);
+  auto [bits, error] = mask_of(self);
+  if (among) {
+    check_mask_array(*among, 1);
+    const auto others = mask_row(*among, 0, bits.size());
+    for (size_t i = 0; i < bits.size(); ++i) bits[i] &= others[i];
+  }
+  if (may_move && !error) {
+    const auto candidates = candidates_of(row);
+    if (!any_left(bits, vocabulary.n_vocab, row)) return 0;
+    if (const auto n_kept = keep_candidates(bits, candidates)) return *n_kept;
+  }
+  return apply_bits(bits, vocabulary.n_vocab, row, error) ? row.size : 0;
 }
 
 void apply_masks(const AnyArray& logits, const AnyArray& bits, const std::optional<std::vector<int64_t>>& indices) {
@@ -831,6 +876,8 @@ NB_MODULE(_core, m) {
   bind_plain_schema(m);
   bind_compiled_grammar(m);
   bind_matcher(m);
+  m.def("mask_candidates", &mask_candidates, "matcher"_a, "logits"_a.noconvert(), "among"_a.noconvert().none(),
+        "may_move"_a, docs::mask_candidates);
   m.def("apply_masks", &apply_masks, "logits"_a.noconvert(), "bits"_a.noconvert(), "indices"_a = nb::none(),
         docs::apply_masks);
   m.def("fill_masks", &fill_batch, "matchers"_a, "bits"_a.noconvert(), "threads"_a = 1, docs::fill_masks);

@@ -310,12 +310,12 @@ def failing_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on the hook fails at every so-many-th call, however many it has had."""
     steps = 0
 
-    def fails(matcher: cfgmask.Matcher, scores: Any) -> None:
+    def fails(matcher: cfgmask.Matcher, scores: Any, *rest: Any) -> None:
         nonlocal steps
         steps += 1
         if steps % step == 0:
             raise ValueError(f"broken at {steps}")
-        apply_mask(matcher, scores)
+        apply_mask(matcher, scores, *rest)
 
     monkeypatch.setattr("cfgmask.integrations.llama_cpp.processor.apply_mask", fails)
 
@@ -389,7 +389,7 @@ def test_grammars_for_another_vocabulary_are_refused(llm: Any, n_tokens: int, en
 
 
 def test_text_that_the_detokenizer_loses_is_written_otherwise(llm: Any) -> None:
-    assert llm.detokenize([262]) == b"", "llama-cpp-python keeps long tokens now; `lost_tokens` may go"
+    assert llm.detokenize([262]) == b"", "llama-cpp-python keeps long tokens now; `kept_tokens` may go"
     processor = LogitsProcessor(compiled(llm, "-{80}a{70}b"))
     # With a bias that would have the long tokens win wherever they are allowed.
     completion = complete(llm, processor, logit_bias={262: 100.0, 263: 100.0}, max_tokens=200)

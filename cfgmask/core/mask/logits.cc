@@ -15,11 +15,24 @@ char* place(const Logits& logits, size_t i) {
   return static_cast<char*>(logits.data) + static_cast<int64_t>(i) * logits.stride * static_cast<int64_t>(sizeof(Word));
 }
 
+// The logits of records as of llama.cpp, three words each, `n` of them. What counts is the memory that is touched, so
+// it is asked for ahead: 128k of them take 54 microseconds instead of 72. Masked stores of AVX-512 took 56.
+template <class Word>
+void fill_records(char* to, size_t n, Word value) {
+  constexpr size_t kRecord = 3 * sizeof(Word);
+  constexpr size_t kBlock = 16;
+  constexpr size_t kLine = 64;
+  constexpr size_t kAhead = 16 * kLine;
+  for (; n >= kBlock; n -= kBlock, to += kBlock * kRecord) {
+    for (size_t byte = 0; byte < kBlock * kRecord; byte += kLine) __builtin_prefetch(to + kAhead + byte, 1);
+    for (size_t i = 0; i < kBlock; ++i) std::memcpy(to + i * kRecord, &value, sizeof(Word));
+  }
+  for (; n > 0; --n, to += kRecord) std::memcpy(to, &value, sizeof(Word));
+}
+
 // Runs of zeros at once, other words zero by zero. (A test of each bit took 170 microseconds for 128k tokens in a JSON
 // string, where nearly all are allowed, instead of 15.)
 //
-// Records as of llama.cpp, 12 bytes a logit, have no loop of their own: what counts there is the memory that is
-// touched. With masked stores of AVX2 all of 128k logits took 63 microseconds instead of 72.
 template <class Word>
 void mask_out(std::span<const uint32_t> bits, size_t n_vocab, Word minus_infinity, const Logits& logits) {
   auto* const data = static_cast<Word*>(logits.data);
@@ -28,6 +41,8 @@ void mask_out(std::span<const uint32_t> bits, size_t n_vocab, Word minus_infinit
   auto fill = [&](size_t first, size_t last) {
     if (is_dense) {
       std::fill(data + first, data + last, minus_infinity);
+    } else if (logits.stride == 3) {
+      fill_records(place<Word>(logits, first), last - first, minus_infinity);
     } else {
       for (size_t i = first; i < last; ++i) put(i);
     }

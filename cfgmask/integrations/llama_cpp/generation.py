@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -26,7 +27,7 @@ from cfgmask.integrations.llama_cpp.arguments import (
 from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
 from cfgmask.integrations.llama_cpp.decoder import Decoder
 from cfgmask.integrations.llama_cpp.guard import allow_only
-from cfgmask.integrations.llama_cpp.masking import apply_mask
+from cfgmask.integrations.llama_cpp.masking import apply_mask, own_candidates
 from cfgmask.integrations.llama_cpp.model_checks import check_model
 from cfgmask.integrations.llama_cpp.model_lock import model_lock
 from cfgmask.integrations.start import STALL_AFTER
@@ -165,7 +166,7 @@ class _Hook:
     def __call__(self, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> NDArray[np.single]:
         self._calls += 1
         try:
-            apply_mask(self._matcher, scores)
+            apply_mask(self._matcher, scores, candidates=own_candidates(self, sys._getframe(1)))
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
             self._error = error

@@ -1,21 +1,70 @@
-"""A mask on logits, of which something must be left."""
+"""A mask on the candidates that llama.cpp samples from, of which something must be left."""
 
 from __future__ import annotations
 
+import ctypes
+from types import FrameType
+from typing import Any
+
+import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgmask import Matcher
+from cfgmask import Matcher, _core
 from cfgmask.integrations.errors import IntegrationError
 
+# What the core moves.
+_IS_KNOWN_RECORD = (
+    ctypes.sizeof(llama_cpp.llama_token_data) == 12
+    and llama_cpp.llama_token_data.id.offset == 0
+    and llama_cpp.llama_token_data.logit.offset == 4
+)
 
-def apply_mask(matcher: Matcher, scores: NDArray[np.single]) -> None:
-    """Set logits outside the matcher's mask to -inf, in place.
+
+def own_candidates(hook: object, caller: FrameType) -> Any:
+    """The `llama_token_data_array` that a hook is called for, if nobody looks at the scores after it; else None.
+
+    caller  the frame that the hook was called from: llama-cpp-python's callback itself, or there is somebody
+
+    All samplers pass over all candidates, and of 128k few are allowed at most places, so dropping the others saves
+    more than the mask costs. The hook is given no more than their logits, hence the look at the callback's variables.
+    """
+    if caller.f_code.co_name != "apply_func" or caller.f_globals is not vars(llama_cpp.llama) or not _IS_KNOWN_RECORD:
+        return None
+    variables = caller.f_locals
+    array, processors = variables.get("token_data_array"), variables.get("logits_processor")
+    if not isinstance(processors, list) or not isinstance(array, llama_cpp.llama_token_data_array_p):
+        return None
+    return array.contents if processors[-1:] == [hook] else None
+
+
+def apply_mask(
+    matcher: Matcher, scores: NDArray[np.single], among: NDArray[np.uint32] | None = None, candidates: Any = None
+) -> None:
+    """Leave the tokens of the matcher's mask, in place: others get a score of -inf, or are dropped.
+
+    among       words of the tokens that may be written at all; None: all
+    candidates  what the scores are of, if the others may be dropped from it
 
     Raises IntegrationError if no token is left: llama.cpp would sample one all the same.
     """
-    if not matcher.apply(scores):
-        raise IntegrationError(
-            "no token is left to sample: those that the grammar allows here have a logit of -inf (from a logit_bias or "
-            "another processor), or the vocabulary has none that writes what must follow"
-        )
+    n_left = _core.mask_candidates(matcher, scores, among, candidates is not None)
+    if n_left == 0:
+        raise IntegrationError(_why_nothing_is_left(matcher, among))
+    if candidates is not None:
+        candidates.size = n_left
+
+
+def _why_nothing_is_left(matcher: Matcher, among: NDArray[np.uint32] | None) -> str:
+    if among is not None:
+        bits = np.zeros_like(among)
+        matcher.fill_mask(bits)
+        if bits.any() and not (bits & among).any():
+            return (
+                "only tokens of more than 32 bytes can follow here, and llama-cpp-python's create_completion loses "
+                "their text; use cfgmask.integrations.llama_cpp.generate"
+            )
+    return (
+        "no token is left to sample: those that the grammar allows here have a logit of -inf (from a logit_bias or "
+        "another processor), or the vocabulary has none that writes what must follow"
+    )

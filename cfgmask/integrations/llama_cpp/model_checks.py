@@ -15,7 +15,7 @@ from cfgmask import VocabularyError, _core
 # The size of the buffer that llama-cpp-python's detokenizer has for one token.
 _DETOKENIZER_BUFFER = 32
 
-_lost_tokens: weakref.WeakKeyDictionary[Any, NDArray[np.intp]] = weakref.WeakKeyDictionary()
+_kept_tokens: weakref.WeakKeyDictionary[Any, NDArray[np.uint32]] = weakref.WeakKeyDictionary()
 
 
 def check_model(llm: Any, vocabulary: _core.Vocabulary) -> None:
@@ -37,14 +37,14 @@ def check_model(llm: Any, vocabulary: _core.Vocabulary) -> None:
             )
 
 
-def lost_tokens(llm: Any) -> NDArray[np.intp]:
-    """The tokens whose text `create_completion` leaves out: llama-cpp-python drops what is longer than 32 bytes.
+def kept_tokens(llm: Any) -> NDArray[np.uint32]:
+    """A mask of the tokens whose text `create_completion` keeps: llama-cpp-python drops what is longer than 32 bytes.
 
     In Llama-3 these are 231, mostly runs of blanks and dashes; in Gemma 4 379, words of Indian languages among them.
     Every text can be written without them, and must be, or what the caller is given is not what was constrained.
     Cost: one call for each token of the vocabulary when a model is first asked about, 0.1 s for 128,256.
     """
-    if llm not in _lost_tokens:
+    if llm not in _kept_tokens:
         model = llama_cpp.llama_model_get_vocab(llm.model)
         buffer = ctypes.create_string_buffer(_DETOKENIZER_BUFFER)
         long = [
@@ -52,6 +52,7 @@ def lost_tokens(llm: Any) -> NDArray[np.intp]:
             for token_id in range(llm.n_vocab())
             if llama_cpp.llama_token_to_piece(model, token_id, buffer, _DETOKENIZER_BUFFER, 0, False) < 0
         ]
-        lost = [token_id for token_id in long if not llm.detokenize([token_id])]
-        _lost_tokens[llm] = np.array(lost, dtype=np.intp)
-    return _lost_tokens[llm]
+        is_kept = np.ones(-(-llm.n_vocab() // 32) * 32, dtype=np.bool_)
+        is_kept[[token_id for token_id in long if not llm.detokenize([token_id])]] = False
+        _kept_tokens[llm] = np.packbits(is_kept, bitorder="little").view(np.uint32)
+    return _kept_tokens[llm]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections import deque
 from typing import Any
@@ -20,8 +21,8 @@ from cfgmask.integrations.llama_cpp.checked_sample import (
     running_generation,
 )
 from cfgmask.integrations.llama_cpp.guard import allow_only, warn_of
-from cfgmask.integrations.llama_cpp.masking import apply_mask
-from cfgmask.integrations.llama_cpp.model_checks import check_model, lost_tokens
+from cfgmask.integrations.llama_cpp.masking import apply_mask, own_candidates
+from cfgmask.integrations.llama_cpp.model_checks import check_model, kept_tokens
 from cfgmask.integrations.start import STALL_AFTER, starting_matcher
 from cfgmask.integrations.tracking import TrackedText
 
@@ -71,8 +72,8 @@ class LogitsProcessor:
         self._generations: weakref.WeakKeyDictionary[Any, tuple[int, TrackedText]] = weakref.WeakKeyDictionary()
         self._loose: deque[TrackedText] = deque(maxlen=_LOOSE_TEXTS)
         self._checked: weakref.WeakSet[Any] = weakref.WeakSet()
-        # The generation of the last call, its text, and the tokens that may not stand in it.
-        self._last: tuple[object, TrackedText, NDArray[np.intp] | None] | None = None
+        # The generation of the last call, its text, and the tokens that may stand in it.
+        self._last: tuple[object, TrackedText, NDArray[np.uint32] | None] | None = None
 
     @property
     def error(self) -> BaseException | None:
@@ -95,18 +96,20 @@ class LogitsProcessor:
         """Mask `scores` in place and give it back.
 
         input_ids  prompt and output so far; drafts of a `draft_model`, which stand behind them, are left out
-        scores     one logit a token, float32, of any stride
+        scores     one logit a token, float32, of any stride; of no use afterwards where llama-cpp-python calls this as
+                   the last of its processors: candidates that are not allowed are dropped then
         Cost: a comparison of the ids with those seen before, and the mask. What is looked at beyond that is looked at
         in the first two steps of a generation: after the model's own work nothing of it is in the caches any more, and
         the same code took 350 microseconds in each step.
         """
         caller = None
         try:
-            if self._goes_on(input_ids, scores):
+            candidates = own_candidates(self, sys._getframe(1))
+            if self._goes_on(input_ids, scores, candidates):
                 return scores
             caller = find_caller()
             self.raise_error()
-            self._mask(caller, input_ids if caller is None else input_ids[: caller.n_ids], scores)
+            self._mask(caller, input_ids if caller is None else input_ids[: caller.n_ids], scores, candidates)
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
             allow_only(self._end_tokens, scores)
@@ -135,20 +138,20 @@ class LogitsProcessor:
         texts = [text for text in texts if shows_drafts or len(text) == len(input_ids)]
         return max((text for text in texts if text.is_start_of(input_ids)), key=len, default=None)
 
-    def _goes_on(self, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> bool:
+    def _goes_on(self, input_ids: NDArray[np.intc], scores: NDArray[np.single], candidates: Any) -> bool:
         """Mask the next step of the generation of the last call; False if it is not that, and nothing is done."""
         if self._last is None or self._error is not None:
             return False
-        generation, text, lost = self._last
+        generation, text, among = self._last
         if generation is not running_generation() or len(input_ids) != len(text) + 1 or not text.is_start_of(input_ids):
             return False
         text.advance_to(input_ids)
-        apply_mask(text.matcher, scores)
-        if lost is not None:
-            _exclude(lost, scores)
+        apply_mask(text.matcher, scores, among, candidates)
         return True
 
-    def _mask(self, caller: Caller | None, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> None:
+    def _mask(
+        self, caller: Caller | None, input_ids: NDArray[np.intc], scores: NDArray[np.single], candidates: Any
+    ) -> None:
         if caller is not None and caller.llm not in self._checked:
             check_sampling(caller.llm)
             check_model(caller.llm, self._vocabulary)
@@ -158,12 +161,12 @@ class LogitsProcessor:
         else:
             text = self._text_of(caller, input_ids)
         text.advance_to(input_ids)
-        apply_mask(text.matcher, scores)
-        lost = lost_tokens(caller.llm) if caller is not None and caller.detokenizes else None
-        if lost is not None:
-            _exclude(lost, scores)
+        among = None
+        if caller is not None and caller.detokenizes:
+            among = kept_tokens(caller.llm)[: -(-self._vocabulary.n_vocab // 32)]
+        apply_mask(text.matcher, scores, among, candidates)
         generation = running_generation()
-        self._last = None if generation is None else (generation, text, lost)
+        self._last = None if generation is None else (generation, text, among)
 
     def _text_of(self, caller: Caller, input_ids: NDArray[np.intc]) -> TrackedText:
         """The text of a generation, which shows one id more at each step, or something else moved the model."""
@@ -192,19 +195,6 @@ class LogitsProcessor:
         text = TrackedText(self._start.fork(), input_ids)
         self._loose.append(text)
         return text
-
-
-def _exclude(lost: NDArray[np.intp], scores: NDArray[np.single]) -> None:
-    """Mask tokens whose text the library loses. Raises IntegrationError if no other is left."""
-    lost = lost[lost < len(scores)]
-    if not (scores[lost] > -np.inf).any():
-        return
-    scores[lost] = -np.inf
-    if not (scores > -np.inf).any():
-        raise IntegrationError(
-            "only tokens of more than 32 bytes can follow here, and llama-cpp-python's create_completion loses their "
-            "text; use cfgmask.integrations.llama_cpp.generate"
-        )
 
 
 class StoppingCriterion:
