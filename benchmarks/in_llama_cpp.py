@@ -46,21 +46,20 @@ class TimedCallbacks:
         self._times: list[int] = []
 
     def __enter__(self) -> TimedCallbacks:
-        self._add_custom = llama_cpp._internals.LlamaSampler.add_custom
-
-        def add_timed(sampler: Any, apply: Callable[[Any], None]) -> None:
-            self._add_custom(sampler, lambda candidates: self._call(apply, candidates))
-
-        llama_cpp._internals.LlamaSampler.add_custom = add_timed
+        self._function_type = llama_cpp.llama_cpp.llama_sampler_i_apply
+        llama_cpp.llama_cpp.llama_sampler_i_apply = lambda apply: self._function_type(self._timed(apply))
         return self
 
     def __exit__(self, *_: object) -> None:
-        llama_cpp._internals.LlamaSampler.add_custom = self._add_custom
+        llama_cpp.llama_cpp.llama_sampler_i_apply = self._function_type
 
-    def _call(self, apply: Callable[[Any], None], candidates: Any) -> None:
-        begin = self._clock()
-        apply(candidates)
-        self._times.append(self._clock() - begin)
+    def _timed(self, apply: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+        def call(sampler: Any, candidates: Any) -> None:
+            begin = self._clock()
+            apply(sampler, candidates)
+            self._times.append(self._clock() - begin)
+
+        return call
 
     def take(self) -> list[int]:
         """The times since the last call."""

@@ -80,16 +80,16 @@ def test_only_records_are_moved() -> None:
 def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many candidates each callback leaves to the samplers."""
     found: list[int] = []
-    add_custom = llama_cpp._internals.LlamaSampler.add_custom
+    function_type = llama_cpp.llama_cpp.llama_sampler_i_apply
 
-    def add_watched(sampler: Any, apply: Callable[[Any], None]) -> None:
-        def watched(candidates: Any) -> None:
-            apply(candidates)
+    def watched(apply: Callable[[Any, Any], None]) -> Any:
+        def call(sampler: Any, candidates: Any) -> None:
+            apply(sampler, candidates)
             found.append(candidates.contents.size)
 
-        add_custom(sampler, watched)
+        return function_type(call)
 
-    monkeypatch.setattr(llama_cpp._internals.LlamaSampler, "add_custom", add_watched)
+    monkeypatch.setattr(llama_cpp.llama_cpp, "llama_sampler_i_apply", watched)
     return found
 
 
@@ -151,6 +151,24 @@ def test_nothing_is_dropped_where_somebody_may_look(llm: Any, sizes: list[int]) 
     processor = LogitsProcessor(compiled(llm))
     assert all(len(text) == 8 for text in texts(llm, [lambda ids, scores: processor(ids, scores)]))
     assert set(sizes) == {llm.n_vocab()}
+
+
+def test_a_processor_that_comes_later_is_called(llm: Any, sizes: list[int]) -> None:
+    seen = []
+
+    def also(input_ids: Any, scores: Any) -> Any:
+        seen.append(len(scores))
+        return scores
+
+    processors = LogitsProcessorList([LogitsProcessor(compiled(llm))])
+    chunks = llm.create_completion("Hello", max_tokens=20, logits_processor=processors, stream=True)
+    text = "".join(next(chunks)["choices"][0]["text"] for _ in range(3))
+    assert set(sizes) == {5}
+    processors.append(also)
+    text += "".join(chunk["choices"][0]["text"] for chunk in chunks)
+    assert len(text) == 8
+    assert set(seen) == {llm.n_vocab()}
+    assert sizes[-1] == llm.n_vocab()
 
 
 def test_generate_drops_too(llm: Any, sizes: list[int]) -> None:

@@ -25,9 +25,10 @@ from cfgmask.integrations.llama_cpp.arguments import (
     prompt_ids,
 )
 from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
+from cfgmask.integrations.llama_cpp.callback import own_candidates
 from cfgmask.integrations.llama_cpp.decoder import Decoder
 from cfgmask.integrations.llama_cpp.guard import allow_only
-from cfgmask.integrations.llama_cpp.masking import apply_mask, own_candidates
+from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model
 from cfgmask.integrations.llama_cpp.model_lock import model_lock
 from cfgmask.integrations.start import STALL_AFTER
@@ -164,14 +165,19 @@ class _Hook:
         self._calls = 0
 
     def __call__(self, input_ids: NDArray[np.intc], scores: NDArray[np.single]) -> NDArray[np.single]:
+        caller = sys._getframe(1)
+        self.mask(input_ids, scores, lambda: own_candidates(self, caller))
+        return scores
+
+    def mask(self, input_ids: NDArray[np.intc], scores: NDArray[np.single], candidates: Callable[[], Any]) -> None:
+        """As a call; drops what is not allowed from llama.cpp's `candidates()` unless they are None."""
         self._calls += 1
         try:
-            apply_mask(self._matcher, scores, candidates=own_candidates(self, sys._getframe(1)))
+            apply_mask(self._matcher, scores, candidates=candidates())
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
             self._error = error
             allow_only(self._end_tokens, scores)
-        return scores
 
     def check_called_once(self) -> None:
         """Raises what happened in the hook, or IntegrationError if it was not called. To be called after each token."""

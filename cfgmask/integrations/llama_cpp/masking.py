@@ -2,40 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
-from types import FrameType
 from typing import Any
 
-import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
 from cfgmask import Matcher, _core
 from cfgmask.integrations.errors import IntegrationError
-
-# What the core moves.
-_IS_KNOWN_RECORD = (
-    ctypes.sizeof(llama_cpp.llama_token_data) == 12
-    and llama_cpp.llama_token_data.id.offset == 0
-    and llama_cpp.llama_token_data.logit.offset == 4
-)
-
-
-def own_candidates(hook: object, caller: FrameType) -> Any:
-    """The `llama_token_data_array` that a hook is called for, if nobody looks at the scores after it; else None.
-
-    caller  the frame that the hook was called from: llama-cpp-python's callback itself, or there is somebody
-
-    All samplers pass over all candidates, and of 128k few are allowed at most places, so dropping the others saves
-    more than the mask costs. The hook is given no more than their logits, hence the look at the callback's variables.
-    """
-    if caller.f_code.co_name != "apply_func" or caller.f_globals is not vars(llama_cpp.llama) or not _IS_KNOWN_RECORD:
-        return None
-    variables = caller.f_locals
-    array, processors = variables.get("token_data_array"), variables.get("logits_processor")
-    if not isinstance(processors, list) or not isinstance(array, llama_cpp.llama_token_data_array_p):
-        return None
-    return array.contents if processors[-1:] == [hook] else None
 
 
 def apply_mask(

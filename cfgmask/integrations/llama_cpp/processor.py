@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from cfgmask import CompiledGrammar, Matcher
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
+from cfgmask.integrations.llama_cpp.callback import own_candidates
 from cfgmask.integrations.llama_cpp.caller import Caller, find_caller
 from cfgmask.integrations.llama_cpp.checked_sample import (
     IN_TURNS,
@@ -21,7 +23,7 @@ from cfgmask.integrations.llama_cpp.checked_sample import (
     running_generation,
 )
 from cfgmask.integrations.llama_cpp.guard import allow_only, warn_of
-from cfgmask.integrations.llama_cpp.masking import apply_mask, own_candidates
+from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model, kept_tokens
 from cfgmask.integrations.start import STALL_AFTER, starting_matcher
 from cfgmask.integrations.tracking import TrackedText
@@ -102,14 +104,20 @@ class LogitsProcessor:
         in the first two steps of a generation: after the model's own work nothing of it is in the caches any more, and
         the same code took 350 microseconds in each step.
         """
+        caller = sys._getframe(1)
+        self.mask(input_ids, scores, lambda: own_candidates(self, caller))
+        return scores
+
+    def mask(self, input_ids: NDArray[np.intc], scores: NDArray[np.single], candidates: Callable[[], Any]) -> None:
+        """As a call; drops what is not allowed from llama.cpp's `candidates()` unless they are None."""
         caller = None
         try:
-            candidates = own_candidates(self, sys._getframe(1))
-            if self._goes_on(input_ids, scores, candidates):
-                return scores
+            own = candidates()
+            if self._goes_on(input_ids, scores, own):
+                return
             caller = find_caller()
             self.raise_error()
-            self._mask(caller, input_ids if caller is None else input_ids[: caller.n_ids], scores, candidates)
+            self._mask(caller, input_ids if caller is None else input_ids[: caller.n_ids], scores, own)
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
             allow_only(self._end_tokens, scores)
@@ -119,7 +127,6 @@ class LogitsProcessor:
             self._error = error
             if caller is None or not raise_in_sample(caller.llm, error):
                 warn_of(error)
-        return scores
 
     def masked_text(self, input_ids: NDArray[np.intc]) -> TrackedText | None:
         """The text whose next token was last masked for exactly these ids; None if there is none.

@@ -1,0 +1,84 @@
+"""llama.cpp's callback into Python, and what a hook that is alone in it may do.
+
+llama-cpp-python lays a new record array over the candidates at each token and gives its processors a view of the
+logits. After the model's own work nothing of that is in the caches any more, and it takes as long as all of a mask.
+All samplers then pass over all candidates, of which few are allowed at most places. So where nobody looks at the scores
+after the hook, it may drop candidates; and where it is the only one, it takes the place of the callback.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Protocol
+
+import llama_cpp
+import numpy as np
+from numpy.typing import NDArray
+
+_RECORD, _LOGIT = llama_cpp.llama_token_data, llama_cpp.llama_token_data.logit
+# What the core moves.
+_IS_KNOWN_RECORD = ctypes.sizeof(_RECORD) == 12 and _RECORD.id.offset == 0 and _LOGIT.offset == 4
+
+
+class Hook(Protocol):
+    """A logits processor that can be told whose the scores are."""
+
+    def mask(self, input_ids: NDArray[np.intc], scores: NDArray[np.single], candidates: Callable[[], Any]) -> None:
+        """Mask the scores, or drop candidates from the `llama_token_data_array` if there is one. Raises nothing."""
+
+
+def own_candidates(hook: Hook, caller: FrameType) -> Any:
+    """The `llama_token_data_array` that a hook is called for, if nobody looks at the scores after it; else None.
+
+    caller  the frame that the hook was called from: llama-cpp-python's callback itself, or there is somebody
+
+    The hook is given no more than the logits, hence the look at the callback's variables. If the hook is alone in it,
+    the callback does not come again.
+    """
+    if caller.f_code.co_name != "apply_func" or caller.f_globals is not vars(llama_cpp.llama) or not _IS_KNOWN_RECORD:
+        return None
+    variables = caller.f_locals
+    array, processors = variables.get("token_data_array"), variables.get("logits_processor")
+    if not isinstance(processors, list) or processors[-1:] != [hook]:
+        return None
+    if not isinstance(array, llama_cpp.llama_token_data_array_p):
+        return None
+    if len(processors) == 1:
+        _replace_callback(hook, caller, processors)
+    return array.contents
+
+
+def _replace_callback(hook: Hook, caller: FrameType, processors: list[Any]) -> None:
+    sampler = None if caller.f_back is None else caller.f_back.f_locals.get("self")
+    llm = caller.f_locals.get("self")
+    if isinstance(sampler, llama_cpp._internals.CustomSampler) and isinstance(llm, llama_cpp.Llama):
+        sampler.apply_func = _Callback(hook, llm, processors, sampler.apply_func)
+
+
+class _Callback:
+    """What llama-cpp-python's own callback does with one processor; that one itself, if there are more later."""
+
+    def __init__(self, hook: Hook, llm: Any, processors: list[Any], original: Callable[[Any], None]) -> None:
+        self._hook = hook
+        self._llm = llm
+        self._processors = processors
+        self._original = original
+        self._place: tuple[int, int] | None = None
+        self._scores = np.zeros(0, dtype=np.single)
+
+    def __call__(self, candidates: Any) -> None:
+        if self._processors != [self._hook]:
+            return self._original(candidates)
+        array = candidates.contents
+        self._hook.mask(self._llm._input_ids, self._scores_of(array), lambda: array)
+
+    def _scores_of(self, array: Any) -> NDArray[np.single]:
+        # llama.cpp puts them at the same place again as long as it can.
+        place = ctypes.addressof(array.data.contents), array.size
+        if place != self._place:
+            records = (_RECORD * array.size).from_address(place[0])
+            self._scores = np.ndarray(array.size, np.single, records, _LOGIT.offset, (ctypes.sizeof(_RECORD),))
+            self._place = place
+        return self._scores
