@@ -3,7 +3,8 @@
 One stage a file, in this order:
 
     tokens    text -> tokens                       literals  what stands inside of them: escapes, classes, counts
-    reader    tokens -> rules of the IR            names     which names are defined and used
+    reader    tokens -> rules of the IR            macros    the calls of xgrammar's EBNF
+    names     which names are defined and used
     parse     all of them in a row
 """
 

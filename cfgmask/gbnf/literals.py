@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from string import punctuation
 
-from cfgmask.diagnostics import Span
 from cfgmask.gbnf.tokens import Token
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
@@ -16,6 +16,7 @@ MAX_NUMBER = regex.MAX_COUNT
 
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _SIMPLE = dict(zip("trnabfv0e", "\t\r\n\a\b\f\v\0\x1b", strict=True)) | {c: c for c in "\\\"[]-^'?/"}
+_SIMPLE_IN_CLASS = {c: c for c in punctuation} | _SIMPLE
 _BACKSLASH = "\\"
 _DIGITS_AFTER = {"x": 2, "u": 4, "U": 8}
 _COUNT = re.compile(r"\{\s*(\d+)\s*(?:(,)\s*(\d*)\s*)?\}")
@@ -96,7 +97,7 @@ def _characters(token: Token, first: int, problems: Problems) -> list[_Character
             found.append(_Character(ord(text[at]), at, at + 1, text[at] == "-"))
             at += 1
             continue
-        code = _escaped(match, token.span, problems)
+        code = _escaped(match, token, problems)
         if code is None:
             n_bad += 1
         else:
@@ -105,13 +106,14 @@ def _characters(token: Token, first: int, problems: Problems) -> list[_Character
     return None if n_bad else found
 
 
-def _escaped(match: re.Match[str], span: Span, problems: Problems) -> int | None:
+def _escaped(match: re.Match[str], token: Token, problems: Problems) -> int | None:
     """The code point of an escape; None, and a report, where there is none."""
     digits, letter = match[1] or match[2] or match[3], match[4]
     if digits is not None and int(digits, 16) <= regex.MAX_CODE_POINT:
         return int(digits, 16)
-    if letter in _SIMPLE:
-        return ord(_SIMPLE[letter])
+    simple = _SIMPLE_IN_CLASS if token.kind == "class" else _SIMPLE
+    if letter in simple:
+        return ord(simple[letter])
     help = None
     if digits is not None:
         message = f"`{match[0]}` is beyond the last character, U+10FFFF"
@@ -120,7 +122,7 @@ def _escaped(match: re.Match[str], span: Span, problems: Problems) -> int | None
     else:
         message = f"there is no escape `\\{letter}`"
         help = f"known are `{' '.join(map(_BACKSLASH.__add__, _SIMPLE))}`, `\\xHH`, `\\uHHHH` and `\\UHHHHHHHH`"
-    problems.error("gbnf-bad-escape", message, span.within(*match.span()), help=help)
+    problems.error("gbnf-bad-escape", message, token.span.within(*match.span()), help=help)
     return None
 
 
@@ -161,6 +163,13 @@ def token_set(token: Token, problems: Problems) -> ir.TokenSet | None:
     if token_id is None:
         return None
     return ir.TokenSet(text, ranges=((token_id, token_id),), negated=negated, span=token.span)
+
+
+def token_id(token: Token, problems: Problems) -> int | None:
+    """The number that a name of digits is; None, and a report, for one that is too large."""
+    match = re.fullmatch(r"([0-9]+)", token.text)
+    assert match is not None
+    return _number(match, 1, token, "gbnf-bad-token", problems)
 
 
 def _number(match: re.Match[str], group: int, token: Token, code: str, problems: Problems) -> int | None:

@@ -22,8 +22,8 @@ def defined_rules(document: Document, start: str, problems: Problems) -> dict[st
             message = f"the rule `{shortened(rule.name)}` is defined twice"
             problems.error("gbnf-duplicate", message, rule.span, related=related)
     known = rules.keys() | document.broken
-    for rule in document.rules:
-        for expr in walk(rule.body):
+    for written in (*(rule.body for rule in document.rules), *document.hints):
+        for expr in walk(written):
             if isinstance(expr, ir.RuleRef) and expr.name not in known:
                 message = f"there is no rule `{shortened(expr.name)}`"
                 problems.error("gbnf-unknown-rule", message, expr.span, help=did_you_mean(expr.name, known))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from cfgmask.diagnostics import Related, Source, Span, shortened
 from cfgmask.errors import LimitExceeded
-from cfgmask.gbnf import literals
+from cfgmask.gbnf import literals, macros
 from cfgmask.gbnf.tokens import Token, tokens
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
@@ -15,17 +15,22 @@ from cfgmask.limits import Limits
 from cfgmask.problems import Problems
 
 _NOTHING_MORE = ir.Sequence(())
+_NO_RULE = ("string", "class", "any", "token", "open", "macro")
 _REPEATS = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 """The longest piece of a grammar that a message repeats."""
 
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """The rules of a text in order, and the names of rules that could not be read."""
+    """The rules of a text in order, and the names of rules that could not be read.
+
+    hints  what xgrammar is told that follows a rule, which restricts nothing
+    """
 
     source: Source
     rules: tuple[ir.Rule, ...]
     broken: frozenset[str]
+    hints: tuple[ir.Expr, ...]
 
 
 def read(source: Source, limits: Limits, problems: Problems) -> Document:
@@ -63,6 +68,7 @@ class _Reader:
         self._limits = limits
         self._problems = problems
         self._at = 0
+        self._hints: list[ir.Expr] = []
 
     def read(self) -> Document:
         rules: list[ir.Rule] = []
@@ -79,7 +85,7 @@ class _Reader:
                 if name.kind == "name":
                     broken.add(name.text)
                 self._skip_to_rule()
-        return Document(self._source, tuple(rules), frozenset(broken))
+        return Document(self._source, tuple(rules), frozenset(broken), tuple(self._hints))
 
     def _kind(self, ahead: int = 0) -> str | None:
         index = self._at + ahead
@@ -126,12 +132,14 @@ class _Reader:
             if kind == "or":
                 groups[-1].alternatives.append([])
                 self._skip_line_breaks()
-            elif kind == "open":
+            elif kind in ("open", "hint"):
                 self._open(token, groups)
             elif kind == "close":
                 self._close(token, groups)
             elif kind in ("repeat", "count"):
                 self._repeat(token, groups[-1].items)
+            elif kind == "macro":
+                groups[-1].items.append(self._macro(token))
             elif kind != "newline":
                 groups[-1].items.append(self._item(token))
         if len(groups) > 1:
@@ -139,7 +147,10 @@ class _Reader:
         return groups[0].expression()
 
     def _goes_on(self) -> bool:
-        """Whether the rule goes on after the line breaks that come: with `|`, or farther in than rules begin."""
+        """Whether the rule goes on after the line breaks that come.
+
+        It does with `|`, with what no rule begins with, or farther in than rules begin.
+        """
         ahead = 0
         while self._kind(ahead) == "newline":
             ahead += 1
@@ -148,9 +159,13 @@ class _Reader:
         next_one = self._tokens[self._at + ahead]
         is_rule = next_one.kind == "name" and self._kind(ahead + 1) == "define"
         is_farther_in = self._source.text[next_one.span.start - 1] in " \t"
-        return is_farther_in and not is_rule
+        return (is_farther_in or next_one.kind in _NO_RULE) and not is_rule
 
     def _open(self, token: Token, groups: list[_Group]) -> None:
+        if token.kind == "hint" and (len(groups) > 1 or not groups[0].items):
+            message = "a lookahead stands at the end of a rule"
+            self._problems.error("gbnf-syntax", message, token.span, help='write `rule ::= "a" (= "b")`')
+            raise _Broken
         groups.append(_Group(token))
         if len(groups) - 1 > self._limits.max_nesting:
             line, column = self._source.position(token.span.start)
@@ -162,7 +177,39 @@ class _Reader:
             self._problems.error("gbnf-syntax", "nothing is open that this could close", token.span)
             raise _Broken
         closed = groups.pop()
-        groups[-1].items.append(closed.expression())
+        if closed.opening is not None and closed.opening.kind == "hint":
+            self._end_hint(closed, closed.opening, token)
+        else:
+            groups[-1].items.append(closed.expression())
+
+    def _end_hint(self, hint: _Group, opening: Token, closing: Token) -> None:
+        """What xgrammar may take for granted behind a rule is no part of its texts, and nothing else may follow it."""
+        self._hints.append(hint.expression())
+        span = Span(self._source, opening.span.start, closing.span.end)
+        message = "a lookahead restricts nothing: it tells xgrammar alone what follows the rule"
+        self._problems.warning("gbnf-lookahead", message, span, help="take it out")
+        if self._kind() == "newline" and not self._goes_on():
+            return
+        if self._skip_line_breaks():
+            self._unexpected(self._tokens[self._at], "the rule ends with its lookahead")
+            raise _Broken
+
+    def _macro(self, name: Token) -> ir.Expr:
+        """A call, up to its last parenthesis."""
+        inside: list[Token] = []
+        depth = 0
+        while self._kind() is not None and not self._starts_rule():
+            token = self._tokens[self._at]
+            self._at += 1
+            depth += {"open": 1, "close": -1}.get(token.kind, 0)
+            if depth == 0:
+                return macros.expand(name, inside[1:], token, self._problems)
+            if token.kind == "error":
+                raise _Broken
+            if token.kind != "newline":
+                inside.append(token)
+        self._problems.error("gbnf-unclosed-group", "`(` is not closed", inside[0].span, help="add `)`")
+        raise _Broken
 
     def _refuse_open(self, group: _Group, next_rule: Token | None) -> None:
         assert group.opening is not None

@@ -15,12 +15,16 @@ BYTES_PER_TOKEN = 128
 """One token is allowed for so many bytes of `Limits.max_source_bytes`: it takes some hundred times its size."""
 
 Kind: TypeAlias = Literal[
-    "name", "define", "string", "class", "any", "token", "count", "repeat", "or", "open", "close", "newline", "error"
-]
+    "name", "define", "string", "class", "any", "token", "count", "repeat", "or", "open", "close", "newline", "error",
+    "macro", "mark", "hint",
+]  # fmt: skip
 
 
 class Token(NamedTuple):
-    """A piece of the text, quotes and brackets included. An `error` was reported already."""
+    """A piece of the text, quotes and brackets included. An `error` was reported already.
+
+    Of xgrammar are `macro`, a name before the parentheses of a call, `mark`, a comma or `=` in them, and `hint`, `(=`.
+    """
 
     kind: Kind
     span: Span
@@ -34,6 +38,8 @@ class Token(NamedTuple):
 _BLANK = re.compile(r"(?:[ \t]|#[^\r\n]*)+")
 _NEWLINE = re.compile(r"\r\n?|\n")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
+_MACRO = re.compile(r"(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch)(?=[ \t]*\()")
+_DEFINED_MACRO = re.compile(r"\b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch)[ \t]*::=")
 _TOKEN = re.compile(r"!?<[^>\r\n]*>")
 _COUNT = re.compile(r"\{[^{}]*\}")
 _LINE_END = re.compile(r"[\r\n]|\Z")
@@ -84,6 +90,9 @@ class _Scanner:
         self._problems = problems
         # A byte order mark is no part of the grammar.
         self._at = 1 if source.text.startswith("\ufeff") else 0
+        # Where a rule has one of these names, they are rules, as in llama.cpp.
+        self._has_macros = not _DEFINED_MACRO.search(source.text)
+        self._n_open_in_macro: int | None = None
 
     def tokens(self) -> Iterator[Token]:
         while True:
@@ -97,11 +106,24 @@ class _Scanner:
     def _next(self) -> Kind:
         """Move over one token."""
         character = self._text[self._at]
+        if character in "()" and self._n_open_in_macro is not None:
+            self._n_open_in_macro += 1 if character == "(" else -1
+            if self._n_open_in_macro == 0:
+                self._n_open_in_macro = None
+        elif character in ",=" and self._n_open_in_macro:
+            self._at += 1
+            return "mark"
+        elif self._text.startswith("(=", self._at):
+            self._at += 2
+            return "hint"
         if character in _SINGLE:
             self._at += 1
             return _SINGLE[character]
         if self._match(_NEWLINE):
             return "newline"
+        if self._has_macros and self._n_open_in_macro is None and self._match(_MACRO):
+            self._n_open_in_macro = 0
+            return "macro"
         if self._match(_NAME):
             return "name"
         if self._text.startswith("::=", self._at):

@@ -1,0 +1,208 @@
+"""What xgrammar's EBNF writes like calls: `Token(5)`, `TagDispatch(("<call>", call))` and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cfgmask.diagnostics import Span, shortened
+from cfgmask.gbnf import literals
+from cfgmask.gbnf.tokens import Token
+from cfgmask.grammar import ir
+from cfgmask.grammar import regex_tree as regex
+from cfgmask.problems import Problems
+
+_LOOPS = {"true": True, "false": False}
+_SOMETHING = regex.Repetition(regex.ANY_CHAR, 1, None)
+_NOTHING = ir.Sequence(())
+
+
+class _Unreadable(Exception):
+    """The call makes no sense; `span` is the place."""
+
+    def __init__(self, message: str, span: Span, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.span, self.help = message, span, help
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """`name=(value, …)`, without the name, without the parentheses, or both."""
+
+    name: Token | None
+    values: tuple[Token, ...]
+    is_tuple: bool
+    span: Span
+
+
+def expand(name: Token, inside: Sequence[Token], closing: Token, problems: Problems) -> ir.Expr:
+    """What a call stands for; `inside` is what is between its parentheses. What is wrong is reported. Linear."""
+    span = Span(name.span.source, name.span.start, closing.span.end)
+    try:
+        arguments = _arguments(inside, span)
+        if name.text in ("Token", "ExcludeToken"):
+            return _token_set(name.text, arguments, span, problems)
+        made = _text_dispatch if name.text == "TagDispatch" else _token_dispatch
+        return made(_dispatch(arguments), span, problems)
+    except _Unreadable as error:
+        problems.error("gbnf-bad-macro", error.message, error.span, help=error.help)
+        return _NOTHING
+
+
+def _arguments(tokens: Sequence[Token], whole: Span) -> list[_Argument]:
+    found: list[_Argument] = []
+    at = 0
+    while at < len(tokens):
+        first, name = at, None
+        if tokens[at].kind == "name" and _text(tokens, at + 1) == "=":
+            name, at = tokens[at], at + 2
+        is_tuple = _text(tokens, at) == "("
+        at += is_tuple
+        values: list[Token] = []
+        while at < len(tokens) and tokens[at].kind in ("name", "string"):
+            values.append(tokens[at])
+            at += 1
+            if not is_tuple or _text(tokens, at) != ",":
+                break
+            at += 1
+        at += is_tuple
+        if at > len(tokens) or (is_tuple and tokens[at - 1].kind != "close") or not (is_tuple or values):
+            place = tokens[min(at, len(tokens)) - 1]
+            raise _Unreadable(f"unexpected `{shortened(place.text)}`", place.span, _HELP)
+        span = Span(whole.source, tokens[first].span.start, tokens[at - 1].span.end)
+        found.append(_Argument(name, tuple(values), is_tuple, span))
+        if at < len(tokens) and (tokens[at].text != "," or at + 1 == len(tokens)):
+            raise _Unreadable(f"unexpected `{shortened(tokens[at].text)}`", tokens[at].span, _HELP)
+        at += 1
+    return found
+
+
+_HELP = "arguments are strings, numbers and names, and tuples of them, with commas between"
+
+
+def _text(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at].text if at < len(tokens) else ""
+
+
+def _id(token: Token, problems: Problems) -> int:
+    if token.kind != "name" or not (token.text.isascii() and token.text.isdigit()):
+        raise _Unreadable("this is no id of a token", token.span, "ids are whole numbers")
+    return literals.token_id(token, problems) or 0
+
+
+def _token_set(name: str, arguments: Sequence[_Argument], span: Span, problems: Problems) -> ir.TokenSet:
+    if not arguments:
+        raise _Unreadable(f"`{name}` takes at least one id", span, f"write `{name}(5)`")
+    for argument in arguments:
+        if argument.name is not None or argument.is_tuple:
+            raise _Unreadable(f"`{name}` takes ids alone", argument.span, f"write `{name}(5)` or `{name}(5, 7)`")
+    ids = [_id(argument.values[0], problems) for argument in arguments]
+    return _ids(ids, span, negated=name == "ExcludeToken")
+
+
+def _ids(ids: Sequence[int], span: Span, *, negated: bool = False) -> ir.TokenSet:
+    return ir.TokenSet(shortened(span.text), ranges=tuple((i, i) for i in ids), negated=negated, span=span)
+
+
+@dataclass(frozen=True)
+class _Dispatch:
+    """Free text, and in it tags, each followed by a text of its rule.
+
+    tags      what begins a text of a rule, and that rule
+    excludes  what stands nowhere in the free text
+    loops     whether free text goes on behind the text of a rule
+    """
+
+    tags: tuple[tuple[Token, ir.RuleRef], ...]
+    excludes: tuple[Token, ...]
+    loops: bool
+
+
+def _dispatch(arguments: Sequence[_Argument]) -> _Dispatch:
+    tags: list[tuple[Token, ir.RuleRef]] = []
+    excludes: list[Token] = []
+    loops = True
+    for argument in arguments:
+        if argument.name is None:
+            if not argument.is_tuple or len(argument.values) != 2 or argument.values[1].kind != "name":
+                message = "a tag is a pair of what begins it and a rule"
+                raise _Unreadable(message, argument.span, 'write `("<tag>", rule)`')
+            tag, rule = argument.values
+            tags.append((tag, ir.RuleRef(rule.text, rule.span)))
+        elif argument.name.text == "loop_after_dispatch":
+            value = argument.values[0].text if not argument.is_tuple else ""
+            if value not in _LOOPS:
+                raise _Unreadable("`loop_after_dispatch` is `true` or `false`", argument.span)
+            loops = _LOOPS[value]
+        elif argument.name.text == "excludes":
+            if not argument.is_tuple:
+                raise _Unreadable("`excludes` is a tuple", argument.span, 'write `excludes=("a", "b")`')
+            excludes += argument.values
+        else:
+            help = "known are `loop_after_dispatch` and `excludes`"
+            raise _Unreadable(f"there is no `{shortened(argument.name.text)}`", argument.name.span, help)
+    return _Dispatch(tuple(tags), tuple(excludes), loops)
+
+
+def _token_dispatch(dispatch: _Dispatch, span: Span, problems: Problems) -> ir.Expr:
+    ids = [_id(tag, problems) for tag, _ in dispatch.tags]
+    excluded = [_id(token, problems) for token in dispatch.excludes]
+    free = ir.Repeat(_ids([*ids, *excluded], span, negated=True), 0, None)
+    tagged = ir.Choice(
+        tuple(
+            ir.Sequence((free, _ids([tag], token.span), rule))
+            for tag, (token, rule) in zip(ids, dispatch.tags, strict=True)
+        )
+    )
+    return _around(tagged, free, loops=dispatch.loops)
+
+
+def _text_dispatch(dispatch: _Dispatch, span: Span, problems: Problems) -> ir.Expr:
+    tags = [_string(tag, problems) for tag, _ in dispatch.tags]
+    sought = [*tags, *(_string(token, problems) for token in dispatch.excludes)]
+    _refuse_overlaps(sought, span)
+    found = regex.Alternation(tuple(map(regex.text, sought)))
+    without = regex.Complement(regex.Concatenation((regex.ANY_TEXT, found, regex.ANY_TEXT)))
+    free = ir.Repeat(_terminal(regex.Intersection((_SOMETHING, without)), span), 0, 1)
+    # A tag and the free text before it are one terminal: up to the first of all that is sought.
+    is_first = regex.Complement(regex.Concatenation((regex.ANY_TEXT, found, _SOMETHING)))
+    tagged = ir.Choice(
+        tuple(
+            ir.Sequence(
+                (
+                    _terminal(
+                        regex.Intersection((regex.Concatenation((regex.ANY_TEXT, regex.text(tag))), is_first)), span
+                    ),
+                    rule,
+                )
+            )
+            for tag, (_, rule) in zip(tags, dispatch.tags, strict=True)
+        )
+    )
+    return _around(tagged, free, loops=dispatch.loops)
+
+
+def _around(tagged: ir.Choice, free: ir.Expr, *, loops: bool) -> ir.Expr:
+    """Texts of rules with all that stands before each, and what is free behind them or without them."""
+    if not tagged.parts:
+        return free
+    return ir.Sequence((ir.Repeat(tagged, 0, None), free)) if loops else ir.Choice((tagged, free))
+
+
+def _terminal(tree: regex.RegexTree, span: Span) -> ir.Terminal:
+    return ir.Terminal(shortened(span.text), tree, span=span)
+
+
+def _string(token: Token, problems: Problems) -> str:
+    text = literals.string(token, problems) if token.kind == "string" else ""
+    if not text:
+        raise _Unreadable("this is no text that can be looked for", token.span, 'write a string, `"<tag>"`')
+    return text
+
+
+def _refuse_overlaps(sought: Sequence[str], span: Span) -> None:
+    for one in sought:
+        for other in sought:
+            if one != other and one in other:
+                message = f"`{shortened(other)}` is never found: `{shortened(one)}`, which is inside of it, is first"
+                raise _Unreadable(message, span, "take out the longer one")
