@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
@@ -188,6 +189,7 @@ class _Lowering:
     def __init__(self, normaliser: Normaliser, prefix: str, options: JsonSchemaOptions) -> None:
         self._normaliser = normaliser
         self._objects = AnyOrderLowering if options.property_order == "any" else ObjectLowering
+        self._scalars = partial(scalars, max_digits=options.max_digits)
         self._rules = RuleSet(prefix)
         self._names: dict[Conjunction, str] = {}
         self._inline: dict[Conjunction, Expr] = {}
@@ -262,7 +264,7 @@ class _Lowering:
             normal = self._normaliser.normal(conjunction)
             if normal.arrays or normal.objects or refusals_of_scalars(normal):
                 return self._rule_of(conjunction)
-            found = self._inline[conjunction] = _choice(scalars(normal))
+            found = self._inline[conjunction] = _choice(self._scalars(normal))
         return found
 
     def _rule_of(self, conjunction: Conjunction) -> RuleRef:
@@ -275,7 +277,7 @@ class _Lowering:
     def _body(self, name: str, conjunction: Conjunction) -> Expr:
         normal = self._normaliser.normal(conjunction)
         pointer = next((term.pointer for term in conjunction if isinstance(term, Node)), "")
-        choices: list[Expr] = [*scalars(normal)]
+        choices: list[Expr] = [*self._scalars(normal)]
         self._rules.refuse(name, refusals_of_scalars(normal))
         own_name = _wish(conjunction)
         for array in normal.arrays:
@@ -314,7 +316,7 @@ class _Lowering:
         found = self._distinct.get(conjunction)
         if found is None:
             normal = self._normaliser.normal(conjunction)
-            found = _choice([unique_items.distinct(scalar) for scalar in scalars(normal, exponents=False)])
+            found = _choice([unique_items.distinct(scalar) for scalar in self._scalars(normal, exponents=False)])
             refusals = refusals_of_scalars(normal)
             if refusals:
                 rule = self._rules.name("value")

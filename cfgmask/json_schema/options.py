@@ -8,6 +8,8 @@ from typing import Literal
 from cfgmask.json_schema import spacing
 
 NAMED_WHITESPACE = ("bounded", "compact", "unbounded")
+# Some thousands are still compiled at once.
+MAX_DIGITS = 10_000
 # json.dumps goes further; nobody indents by more.
 MAX_INDENT = 16
 _MARKS = {"item_separator": ",", "key_separator": ":"}
@@ -28,6 +30,9 @@ class JsonSchemaOptions:
     key_separator   a regex of what separates a key and its value: a colon with white space around it
     indent          None, or by how many blanks: exactly as `json.dumps(value, indent=n)` writes; the three above then
                     keep their defaults
+    max_digits      how many digits a run has at most that the schema does not bound: before the point, behind it, and
+                    in the exponent; every float and every integer of 256 bits fits 100. Where the schema demands
+                    digits (`minimum`), so many more than those. None: any number
     escapes         "any"        strings in every spelling that JSON has
                     "canonical"  the one spelling of RFC 8785: escapes only where JSON demands them, the shortest ones
     property_order  "schema"     properties in the order in which the schema names them, other keys after them
@@ -42,6 +47,7 @@ class JsonSchemaOptions:
     item_separator: str = ","
     key_separator: str = ":"
     indent: int | None = None
+    max_digits: int | None = 100
     escapes: Literal["any", "canonical"] = "any"
     property_order: Literal["schema", "any"] = "schema"
     formats: Literal["assert", "annotate"] = "assert"
@@ -55,6 +61,7 @@ class JsonSchemaOptions:
                 raise ValueError(f"{name}={value!r} is not supported; it may be {shown}")
         self._check_spacing()
         self._check_indent()
+        self._check_max_digits()
 
     def _check_spacing(self) -> None:
         for name in ("whitespace", *_MARKS):
@@ -68,6 +75,13 @@ class JsonSchemaOptions:
                     spacing.whitespace(value)
             except ValueError as error:
                 raise ValueError(f"{name}={value!r} {error}") from None
+
+    def _check_max_digits(self) -> None:
+        digits = self.max_digits
+        if digits is None:
+            return
+        if not isinstance(digits, int) or isinstance(digits, bool) or not 1 <= digits <= MAX_DIGITS:
+            raise ValueError(f"max_digits={digits!r} is not supported; it may be None or from 1 to {MAX_DIGITS}")
 
     def _check_indent(self) -> None:
         if self.indent is None:

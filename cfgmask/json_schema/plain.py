@@ -86,6 +86,7 @@ _FREE: dict[str, Any] = {
     "whitespace": DEFAULTS.whitespace,
     "formats": DEFAULTS.formats,
     "on_unsupported": DEFAULTS.on_unsupported,
+    "max_digits": DEFAULTS.max_digits,
 }
 
 
@@ -151,7 +152,7 @@ def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limit
         found = _scalars(node, options, limits)
         if refusals_of_scalars(found):
             raise _NotPlain
-        terminals = [terminal for terminal in scalars(found) if terminal.regex != NOTHING]
+        terminals = [terminal for terminal in scalars(found, options.max_digits) if terminal.regex != NOTHING]
         return terminals[0] if terminals else None
 
 

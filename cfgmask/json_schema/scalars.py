@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
 from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.digits import with_ends
 from cfgmask.json_schema.normal_form import Normal
 from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
 from cfgmask.json_schema.numbers import NumberShape
@@ -15,33 +18,36 @@ from cfgmask.json_schema.values import Number, plain_decimal
 _MAX_SHOWN = 40
 
 
-def scalars(normal: Normal, exponents: bool = True) -> list[Terminal]:
+def scalars(normal: Normal, max_digits: int | None, exponents: bool = True) -> list[Terminal]:
     """What a scalar may be, one terminal a type.
 
-    exponents  whether numbers may have one
+    max_digits  how many digits a run may have that nothing else bounds; None: any number
+    exponents   whether numbers may have one
     """
     choices: list[Terminal] = []
     if normal.null:
         choices.append(lexemes.NULL)
     choices += [lexemes.TRUE if value else lexemes.FALSE for value in sorted(normal.booleans, reverse=True)]
     if normal.numbers:
-        choices.append(_number(normal.numbers, exponents))
+        choices.append(_number(normal.numbers, max_digits, exponents))
     if not normal.strings.is_plainly_empty:
         choices.append(lexemes.string(normal.strings))
     return choices
 
 
-def _number(shapes: tuple[NumberShape, ...], exponents: bool) -> Terminal:
-    parts = tuple(regex for shape in shapes if (regex := _regex_of(shape, exponents)) != NOTHING)
+def _number(shapes: tuple[NumberShape, ...], max_digits: int | None, exponents: bool) -> Terminal:
+    parts = tuple(regex for shape in shapes if (regex := _regex_of(shape, max_digits, exponents)) != NOTHING)
     integers = all(shape.step is not None and shape.step.denominator == 1 for shape in shapes)
     return lexemes.number(parts[0] if len(parts) == 1 else Alternation(parts), integers)
 
 
-def _regex_of(shape: NumberShape, exponents: bool) -> RegexTree:
+@lru_cache(maxsize=1024)
+def _regex_of(shape: NumberShape, max_digits: int | None, exponents: bool) -> RegexTree:
     try:
-        return number_regex(shape, exponents)
+        regex = number_regex(shape, exponents)
     except NoRegex:
-        return ANY_NUMBER
+        regex = ANY_NUMBER
+    return regex if max_digits is None else with_ends(regex, max_digits)
 
 
 def refusals_of_scalars(normal: Normal) -> frozenset[Diagnostic]:

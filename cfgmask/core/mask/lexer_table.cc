@@ -264,9 +264,11 @@ std::shared_ptr<const LexerTable> LexerTables::common_table(RegexId smaller, Reg
   return common_tables_.emplace(key, common ? table : nullptr).first->second;
 }
 
-// Chooses the smaller form.
+// Chooses the smaller form, or for a table that others are based on the faster one: a bit set by itself takes as long
+// as eight words that are copied.
 void LexerTables::settle(LexerTable& table) const {
-  if (table.more_.size() + table.less_.size() > n_words_) {
+  const size_t most = table.base_ == nullptr ? n_words_ / 8 : n_words_;
+  if (table.more_.size() + table.less_.size() > most) {
     std::vector<uint32_t> bits(n_words_);
     table.write_inside(bits);
     table.bits_ = std::move(bits);

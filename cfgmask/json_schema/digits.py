@@ -1,0 +1,33 @@
+"""Runs of digits that end.
+
+A number of endless digits is where a model spins. So a run of digits that nothing else bounds is given an end, far
+beyond what programs write. (Masks cost nothing more at the median then. In a first text of nothing but numbers they
+took 6 microseconds instead of 4.5 on average, since the lexer meets a state for each number of digits.)
+"""
+
+from __future__ import annotations
+
+from cfgmask.grammar.regex_tree import Alternation, Concatenation, Intersection, RegexTree, Repetition
+from cfgmask.json_schema import session
+from cfgmask.json_schema.decimals import DIGIT, ZERO
+from cfgmask.regex.trees import fold_tree
+
+
+def with_ends(number: RegexTree, most: int) -> RegexTree:
+    """The spellings of a number whose runs of digits end after `most` digits, counted from those that must come.
+
+    What is taken out of a set stays taken out: complements are left as they are. An intersection of which nothing would
+    be left is left as it is.
+    """
+
+    def end(tree: RegexTree, parts: list[RegexTree]) -> RegexTree:
+        if isinstance(tree, Repetition):
+            is_run = tree.body in (DIGIT, ZERO) and tree.maximum is None
+            return Repetition(parts[0], tree.minimum, tree.minimum + most - 1 if is_run else tree.maximum)
+        if isinstance(tree, Intersection):
+            ended = Intersection((parts[0], *tree.parts[1:]))
+            # Asked without `decide`, which remembers trees: the bounds of numbers may be too deep to hash.
+            return tree if session.current().algebra.is_empty(ended) else ended
+        return type(tree)(tuple(parts)) if isinstance(tree, (Alternation, Concatenation)) else tree
+
+    return fold_tree(number, {}, end)
