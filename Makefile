@@ -12,6 +12,8 @@ MASKBENCH := $(wildcard ../shared/data/maskbench-dev.jsonl.gz)
 TOKENIZER := $(wildcard ../shared/data/vocab/llama3-tokenizer.model)
 BENCH_ARGS ?= --limit 300 --memory
 FUZZ_SECONDS ?= 60
+# What calls the core in every way that there is.
+SANITIZED_TESTS := $(wildcard tests/engine/test_[bcfi]*.py) tests/engine/test_masks.py tests/compiler tests/json_schema/test_plain.py
 # ON turns compiler warnings into errors; CI does so.
 WERROR ?= OFF
 
@@ -60,9 +62,10 @@ develop: $(STAMPS)/tools  ## compile the core into the source tree (WERROR=ON: w
 	$(CONFIGURE) -B $(BUILD) -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCFGMASK_WERROR=$(WERROR) --log-level=WARNING
 	$(CMAKE) --build $(BUILD)
 
-test-sanitize: $(STAMPS)/tools  ## the C++ core under address, undefined-behaviour and thread sanitizers
+test-sanitize: $(STAMPS)/test  ## the C++ core and its bindings under address, undefined-behaviour and thread sanitizers
 	$(call native,build/asan,address$(COMMA)undefined,all)
 	$(BIN)/ctest --test-dir build/asan --output-on-failure
+	$(BIN)/python .ci/sanitized_tests.py build/asan $(SANITIZED_TESTS)
 	$(call native,build/tsan,thread,threads)
 	$(BIN)/ctest --test-dir build/tsan --output-on-failure --tests-regex '^threads$$'
 
@@ -77,10 +80,10 @@ clean:  ## remove what was built, but for $(VENV)
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis cfgmask/_core*.so
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
-# $(call native,folder,sanitizers,target): configure and build the programs of tests/native.
+# $(call native,folder,sanitizers,target): configure, and build the programs of tests/native and the Python module.
 define native
 	$(CONFIGURE) -B $(1) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG='-O1 -g' -DCFGMASK_SANITIZE=$(2) \
-		-DCFGMASK_WERROR=ON -DCFGMASK_PYTHON=OFF -DCFGMASK_NATIVE_TESTS=ON --log-level=WARNING
+		-DCFGMASK_WERROR=ON -DCFGMASK_NATIVE_TESTS=ON -DPython_EXECUTABLE=$(abspath $(BIN)/python) --log-level=WARNING
 	$(CMAKE) --build $(1) --target $(3)
 endef
 
