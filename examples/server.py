@@ -29,12 +29,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import llama_cpp
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import ClientDisconnect
 
 import cfgmask
 from cfgmask.demo import model_path
@@ -57,6 +59,7 @@ class Settings:
     queue: int = 32
     context: int = 512
     max_body_bytes: int = 1024 * 1024
+    body_seconds: float = 30
 
 
 class Refusal(Exception):
@@ -239,6 +242,13 @@ class Writing:
             loop.call_soon_threadsafe(self._slots.give_back, self._llm)
 
 
+class PlainJson(JSONResponse):
+    """In ASCII: what a client said is said again, and lone surrogates have no UTF-8."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content).encode()
+
+
 class EventStream(StreamingResponse):
     """Ends what it shows whether it was read to the end, broken off, or never begun."""
 
@@ -264,8 +274,9 @@ class Server:
         self._compilers = ThreadPoolExecutor(2, "compiler")
 
     async def answer(self, request: Request, kind: type[Sampling], prompt_of: Callable[[Any], str]) -> Any:
+        # First of all: who sends slowly keeps nobody from a slot.
+        asked = await self._read(request, kind)
         with self.slots.admitted():
-            asked = await self._read(request, kind)
             compiled = await self._compiled(asked.response_format)
             prompt = prompt_of(asked)
             self._check_length(prompt)
@@ -280,7 +291,7 @@ class Server:
                 text += piece
                 if await request.is_disconnected():
                     raise Refusal(499, "the client went away", code="disconnected")
-            return form.whole(text, writing.finish_reason)
+            return PlainJson(form.whole(text, writing.finish_reason))
         finally:
             writing.end()
 
@@ -313,12 +324,21 @@ class Server:
     async def _in(self, pool: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
 
-    async def _read(self, request: Request, kind: type[Sampling]) -> Sampling:
-        body = b""
+    async def _body(self, request: Request) -> bytearray:
+        body = bytearray()  # bytes would be copied at each chunk, of which a client may make as many as bytes
         async for chunk in request.stream():
             body += chunk
             if len(body) > self.settings.max_body_bytes:
                 raise Refusal(413, f"a request has at most {self.settings.max_body_bytes} bytes", code="too_large")
+        return body
+
+    async def _read(self, request: Request, kind: type[Sampling]) -> Sampling:
+        try:
+            body = await asyncio.wait_for(self._body(request), self.settings.body_seconds)
+        except asyncio.TimeoutError:
+            raise Refusal(408, "the body took too long to come", code="timeout") from None
+        except ClientDisconnect:
+            raise Refusal(499, "the client went away", code="disconnected") from None
         try:
             return kind.model_validate(json.loads(body))
         except ValidationError as error:
@@ -341,8 +361,11 @@ class Server:
         if template is None:
             return "".join(f"{message['role']}: {message['content']}\n" for message in messages) + "assistant: "
         tokens = [llm.detokenize([token], special=True).decode() for token in (llm.token_eos(), llm.token_bos())]
-        formatted = Jinja2ChatFormatter(template, *tokens)(messages=messages)
-        return str(formatted.prompt)
+        try:
+            return str(Jinja2ChatFormatter(template, *tokens)(messages=messages).prompt)
+        except (jinja2.TemplateError, ValueError) as error:  # templates refuse roles that they have no place for
+            message = f"the model's chat template refuses the messages: {error}"
+            raise Refusal(400, message, code="invalid_request", param="messages") from None
 
 
 @dataclass
@@ -384,7 +407,7 @@ def create_app(settings: Settings) -> FastAPI:
     @app.exception_handler(Refusal)
     async def refuse(_: Request, refusal: Refusal) -> JSONResponse:
         headers = {"Retry-After": "1"} if refusal.status == 503 else None
-        return JSONResponse(refusal.body, refusal.status, headers)
+        return PlainJson(refusal.body, refusal.status, headers)
 
     @app.post("/v1/chat/completions", response_model=None)
     async def chat(request: Request) -> Any:

@@ -12,6 +12,7 @@ import gc
 import importlib.util
 import json
 import random
+import socket
 import sys
 import threading
 import time
@@ -199,6 +200,47 @@ def test_bodies_that_are_no_requests(address: str, body: bytes, status: int) -> 
     answer = httpx.post(f"{address}/v1/chat/completions", content=body)
     assert answer.status_code == status
     assert answer.json()["error"]["message"]
+
+
+def test_what_a_client_said_is_said_again(address: str) -> None:
+    body = rb'{"prompt":"x","model":"\ud800","max_tokens":1}'
+    answer = httpx.post(f"{address}/v1/completions", content=body)
+    assert (answer.status_code, answer.json()["model"]) == (200, "\ud800")
+
+
+def open_request(address: str, head: bytes, body: bytes) -> socket.socket:
+    host, port = address.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)))
+    connection.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n" + body)
+    return connection
+
+
+def test_who_sends_slowly_keeps_nobody_waiting(example: Any) -> None:
+    with running(example, slots=1, queue=0, body_seconds=2) as address:
+        slow = [open_request(address, b"Content-Length: 1000", b"{") for _ in range(5)]
+        answer = httpx.post(f"{address}/v1/completions", json={"prompt": "x", "max_tokens": 1}, timeout=120)
+        assert answer.status_code == 200
+        for connection in slow[:4]:
+            assert b" 408 " in connection.recv(100)
+            connection.close()
+        slow[4].close()
+        wait_until_free(address, 1)
+
+
+def test_a_body_in_a_chunk_for_each_byte(address: str) -> None:
+    connection = open_request(address, b"Transfer-Encoding: chunked", b"1\r\n \r\n" * 100_000 + b"2\r\n{}\r\n0\r\n\r\n")
+    assert b" 400 " in connection.recv(100)
+    connection.close()
+
+
+def test_a_template_that_refuses_the_messages(example: Any, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    formatter = example.Jinja2ChatFormatter
+    template = "{{ raise_exception('no system') }}"
+    monkeypatch.setattr(example, "Jinja2ChatFormatter", lambda _, *tokens: formatter(template, *tokens))
+    answer = httpx.post(f"{address}/v1/chat/completions", json=ASK)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["param"] == "messages"
+    assert "no system" in answer.json()["error"]["message"]
 
 
 LONG = {"type": "regex", "pattern": "[a-z]{450}"}
