@@ -25,6 +25,12 @@ def remember_encoder(compiled: CompiledGrammar, vocabulary: Vocabulary) -> None:
         _vocabularies[compiled] = vocabulary
 
 
+def lend_encoder(compiled: CompiledGrammar, vocabulary: Vocabulary) -> None:
+    """Have a grammar that was compiled without an encoder use this vocabulary's, of the same tokens."""
+    if compiled not in _vocabularies:
+        remember_encoder(compiled, vocabulary)
+
+
 def own_tokens(compiled: CompiledGrammar, text: bytes, ends: Sequence[int]) -> list[int]:
     """The tokens that the encoding of `text` begins with, whatever the grammar goes on with.
 

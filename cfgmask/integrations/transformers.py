@@ -12,12 +12,12 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgmask import CompiledGrammar, Matcher, TokenRejected, fill_masks
+from cfgmask import CompiledGrammar, LimitExceeded, Matcher, TokenRejected, fill_masks
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.start import STALL_AFTER, starting_matcher
 from cfgmask.integrations.tracking import TrackedText
@@ -46,6 +46,8 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                     each. A text is complete when they are written, end tokens not counted. None: texts may be cut off
     stall_after     a text that has only repeated itself for so many tokens is led to its end, as in
                     `CompiledGrammar.matcher`. None: it may go on. A Matcher has its own guard
+    on_error        "raise": what a row raises, a LimitExceeded say, ends the call. "end": it ends that row, with end
+                    tokens, and stands in `errors`; the other rows go on
 
     Beams, and several return sequences, belong to the prompt that they were made from. A row's state is found by its
     ids, so beams may be put in any order. Prompts are not read, so padding on the left means nothing.
@@ -72,7 +74,11 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         compiled: Start | Sequence[Start],
         max_new_tokens: int | Sequence[int | None] | None = None,
         stall_after: int | None = STALL_AFTER,
+        on_error: Literal["raise", "end"] = "raise",
     ) -> None:
+        if on_error not in ("raise", "end"):
+            raise ValueError(f'on_error={on_error!r} is not supported; it may be "raise" or "end"')
+        self._ends_rows = on_error == "end"
         self._is_list = isinstance(compiled, (list, tuple)) or isinstance(max_new_tokens, (list, tuple))
         self._starts = [
             None if self._is_list and start is None else starting_matcher(start, budget, stall_after)
@@ -82,6 +88,11 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         self._rows: list[_Row | None] = []
         self._call: weakref.ref[Any] | None = None
         self._earlier_calls: list[weakref.ref[Any]] = []
+
+    @property
+    def errors(self) -> list[Exception | None]:
+        """For each row of the last step what it raised, with `on_error="end"`; None for the others."""
+        return [None if row is None else row.error for row in self._rows]
 
     def reset(self) -> None:
         """Forget the texts. The next call begins new ones."""
@@ -111,7 +122,9 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                 continue
             error = errors[index]
             if error is not None:
-                raise error
+                if not self._ends_rows:
+                    raise error
+                row.end_with(error)
             if row.is_over:
                 bits[index] = row.end_bits(self._n_words)
             if not bits[index, : width // 32].any() and not _has_any(bits[index], width):
@@ -143,6 +156,12 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
             except TokenRejected:
                 self._rows = []
                 raise
+            except LimitExceeded as error:
+                if not self._ends_rows:
+                    self._rows = []
+                    raise
+                row.end_with(error)
+                row.text.remember(ids)
 
     def _new_rows(self, input_ids: NDArray[np.int64]) -> list[_Row | None]:
         each, rest = divmod(len(input_ids), len(self._starts))
@@ -220,11 +239,13 @@ class _Row:
     """A sequence of a batch.
 
     is_over  it has stopped, and what it shows is padding, or it left its grammar, which only a beam without hope does
+    error    what it raised, which ended it
     """
 
     def __init__(self, text: TrackedText) -> None:
         self.text = text
         self.is_over = False
+        self.error: Exception | None = None
 
     @property
     def matcher(self) -> Matcher | None:
@@ -244,8 +265,12 @@ class _Row:
 
     def fork(self) -> _Row:
         row = _Row(self.text.fork())
-        row.is_over = self.is_over
+        row.is_over, row.error = self.is_over, self.error
         return row
+
+    def end_with(self, error: Exception) -> None:
+        """Leave the row its end tokens."""
+        self.is_over, self.error = True, error
 
     def end_bits(self, n_words: int) -> NDArray[np.int32]:
         """A mask of the end tokens."""

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cfgmask
+import cfgmask.demo
 from tests.integrations.random_llama import random_llama, tokenizer_of
 from tests.tokenizers.real import gguf_path
 
@@ -195,11 +196,30 @@ def test_a_stream_with_a_jump_may_be_dropped(llm: Any) -> None:
     assert generate(llm, "Hello", GRAMMARS["forced"], jump_forward=True) == "nothing to choose here at all"
 
 
-def test_without_an_encoder_nothing_is_forced(llm: Any) -> None:
+@pytest.mark.parametrize("options", [{"jump_forward": True}, {"jump_forward": True, "canonical": True}], ids=str)
+def test_the_model_brings_its_encoder(llm: Any, options: dict[str, bool]) -> None:
     vocabulary = vocabulary_of(llm)
-    plain = cfgmask.Vocabulary.from_bytes(vocabulary.tokens, vocabulary.eos_token_ids)
-    text = generate(llm, "Hello", cfgmask.compile(GRAMMARS["forced"], plain), jump_forward=True)
+    compiled = cfgmask.compile(
+        GRAMMARS["forced"], cfgmask.Vocabulary.from_bytes(vocabulary.tokens, vocabulary.eos_token_ids)
+    )
+    assert compiled.matcher().forced_tokens() == []
+    text = generate(llm, "Hello", compiled)
     assert (text, text.n_forced) == ("nothing to choose here at all", 0)
+    text = generate(llm, "Hello", compiled, **options)
+    assert (text, text.n_forced) == ("nothing to choose here at all", len(own_tokens(llm, text)))
+
+
+def test_the_model_that_ships() -> None:
+    """Its vocabulary as of the file, which has no encoder."""
+    llm = llama_cpp.Llama(str(cfgmask.demo.model_path()), n_ctx=256, n_threads=1, verbose=False)
+    vocabulary = cfgmask.Vocabulary.from_gguf(cfgmask.demo.model_path())
+    assert vocabulary.encode is None
+    compiled = cfgmask.compile(GRAMMARS["schema"], vocabulary)
+    for seed in range(3):
+        text = generate(llm, "Hello", compiled, jump_forward=True, max_tokens=120, seed=seed)
+        assert set(json.loads(text)) == set(SCHEMA["required"])
+        assert text.n_forced > 10
+    llm.close()
 
 
 def test_stopping_criteria_see_forced_tokens(llm: Any) -> None:

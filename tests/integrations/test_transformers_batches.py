@@ -272,6 +272,32 @@ def test_a_failure_of_one_row_is_raised(model: Any) -> None:
         model.generate(**THREE, logits_processor=[hook], max_new_tokens=200)
 
 
+@pytest.mark.parametrize(
+    ("letters", "options"), [("a-w", {}), ("a-x", {"num_beams": 2}), ("a-y", {"do_sample": True})], ids=str
+)
+def test_a_failure_of_one_row_may_be_its_own(model: Any, letters: str, options: dict[str, Any]) -> None:
+    # Letters of its own: what another grammar has found before is not counted.
+    limits = cfgmask.Limits(max_lexer_states=60)
+    failing = cfgmask.compile(cfgmask.Grammar.from_regex(f"[{letters}]{{400}}"), VOCABULARY, limits)
+    hook = LogitsProcessor([compiled(WORDS), failing, compiled(NUMBERS)], on_error="end")
+    output = model.generate(**THREE, logits_processor=[hook], max_new_tokens=200, **options)
+    written = texts(output, THREE["input_ids"].shape[1])
+    for (text, finished), pattern in zip(written[::2], (WORDS, NUMBERS), strict=True):
+        assert_in_language(text, finished, pattern)
+    text, finished = written[1]
+    assert finished
+    assert regex.fullmatch("[a-z]{40,200}", text)
+    n_beams = options.get("num_beams", 1)
+    failed = [getattr(error, "limit", None) for error in hook.errors]
+    assert set(failed[n_beams : 2 * n_beams]) == {"max_lexer_states"}
+    assert not any(failed[:n_beams] + failed[2 * n_beams :])
+
+
+def test_on_error_is_one_of_two() -> None:
+    with pytest.raises(ValueError, match="on_error='skip' is not supported"):
+        LogitsProcessor(compiled(WORDS), on_error="skip")  # type: ignore[arg-type]
+
+
 def test_a_loop_over_a_batch() -> None:
     hook = LogitsProcessor([compiled("(ab)*c"), None, compiled("x+")])
     rows = [[1, 2], [3, 4], [5, 6]]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
+from cfgmask.compiler.own_tokens import lend_encoder
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.arguments import (
     check_model_and_grammar,
@@ -252,7 +253,8 @@ def generate(
     stall_after       at least 1; a text that has only repeated itself for so many tokens is led to its end, as in
                       `CompiledGrammar.matcher`; None: it may go on
     jump_forward      whether text that the grammar forces is written in the tokenizer's own tokens at once, without
-                      asking the model, and what joins it, of the text so far, anew
+                      asking the model, and what joins it, of the text so far, anew; the model's own tokenizer serves
+                      a grammar that was compiled without one
     canonical         whether masks in forced text hold the tokenizer's own token alone, and nothing is written anew:
                       at temperature 0 the text is the same then with `jump_forward` as without it
     stream            give a `TextStream` of pieces at once, instead of a `GeneratedText` at the end
@@ -283,6 +285,8 @@ def generate(
         vocabulary, ids = _vocabulary_of(llm), prompt_ids(llm, prompt)
     compiled = cfgmask.compile(grammar, vocabulary) if isinstance(grammar, Grammar) else grammar
     check_model(llm, compiled.vocabulary)
+    if jump_forward or canonical:
+        lend_encoder(compiled, vocabulary)
     room = context_length(llm) - len(ids)
     if room <= 0:
         raise ValueError(f"the prompt has {len(ids)} tokens, the context {context_length(llm)}")
