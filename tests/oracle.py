@@ -661,16 +661,23 @@ def _priority(target: Target) -> int:
 
 
 def value_of(text: bytes) -> Value:
-    """The JSON scalar that a lexeme spells."""
-    value = json.loads(text, parse_int=Decimal, parse_float=Decimal)
+    """The scalar that a lexeme of JSON or YAML spells, or a key of YAML, which ends with its colon."""
+    text = text.removesuffix(b":")
+    try:
+        value = json.loads(text, parse_int=Decimal, parse_float=Decimal, parse_constant=str)
+    except ValueError:
+        value = text.decode()  # a string without quotes
     return type(value).__name__, value
 
 
 def spellings(value: Value) -> tree.RegexTree:
-    """Every way to write a JSON scalar, exponents aside."""
+    """Every way to write a scalar, exponents aside."""
     match value:
         case "str", str(decoded):
-            return tree.JsonString(tree.text(decoded))
+            quoted = tree.JsonString(tree.text(decoded))
+            is_plain = value_of(decoded.encode()) == value
+            written = tree.Alternation((quoted, tree.text(decoded))) if is_plain else quoted
+            return tree.Concatenation((written, tree.Repetition(tree.text(":"), 0, 1)))
         case "Decimal", Decimal() as number:
             digits = format(abs(number), "f")
             whole, _, fraction = digits.partition(".")

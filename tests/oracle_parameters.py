@@ -26,7 +26,7 @@ def expanded(ir: grammar.GrammarIR, most: int = 500) -> grammar.GrammarIR:
         if len(found) >= most:
             raise TooManyValues
         rule = rules[name]
-        found[name, value] = replace(rule, name=_instance(name, value), body=_substituted(rule.body, value))
+        found[name, value] = replace(rule, name=_instance(name, value), body=_substituted(rule.body, value, rules))
         pending += [
             (part.name, 0 if part.argument is None else apply(part.argument, value))
             for part in walk(rule.body)
@@ -39,11 +39,12 @@ def _instance(name: str, value: int) -> str:
     return f"{name}({value})"
 
 
-def _substituted(body: grammar.Expr, value: int) -> grammar.Expr:
+def _substituted(body: grammar.Expr, value: int, rules: dict[str, grammar.Rule]) -> grammar.Expr:
     def combine(expr: grammar.Expr, parts: list[grammar.Expr]) -> grammar.Expr:
         match expr:
             case grammar.RuleRef(name, argument=argument):
-                return grammar.RuleRef(_instance(name, 0 if argument is None else apply(argument, value)))
+                given = 0 if argument is None else apply(argument, value)
+                return _only_terminal(rules[name], given) or grammar.RuleRef(_instance(name, given))
             case grammar.Guarded(_, condition):
                 return parts[0] if holds(condition, value) else grammar.Choice(())
             case grammar.Sequence() | grammar.Choice():
@@ -53,6 +54,22 @@ def _substituted(body: grammar.Expr, value: int) -> grammar.Expr:
         return expr
 
     return fold(body, combine)
+
+
+def _only_terminal(rule: grammar.Rule, value: int) -> grammar.Terminal | None:
+    """The terminal that a rule is, where its parameter chooses one of several: it then stands in place of the rule."""
+    if not rule.parametric or rule.opens_set or rule.capture or rule.temperature:
+        return None
+    live: list[grammar.Terminal] = []
+    for part in rule.body.parts if isinstance(rule.body, grammar.Choice) else (rule.body,):
+        match part:
+            case grammar.Terminal():
+                live.append(part)
+            case grammar.Guarded(grammar.Terminal() as terminal, condition):
+                live += [terminal] if holds(condition, value) else []
+            case _:
+                return None
+    return live[0] if len(live) == 1 else None
 
 
 def apply(argument: Argument, value: int) -> int:

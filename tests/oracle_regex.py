@@ -230,7 +230,11 @@ class Regexes:
             return self._json_escape_derivative(byte, body, escapes, "")
         if byte < 0x20:
             return self.nothing
-        return self._json_inside(self.derivative(body, byte), escapes)
+        rest = self.derivative(body, byte)
+        if escapes == "yaml" and (byte == 0x7F or byte >= 0xC0):  # a character begins, which must stand for itself
+            character = self.derivative(self.character(_YAML.ranges), byte)
+            rest = self.intersection(rest, self.sequence(character, self.any_bytes))
+        return self._json_inside(rest, escapes)
 
     def _json_escape_derivative(self, byte: int, body: Residual, escapes: str, prefix: str) -> Residual:
         spelling = prefix + chr(byte)
@@ -335,6 +339,8 @@ def _canonical_escapes() -> dict[str, str]:
 _CANONICAL_ESCAPES = _canonical_escapes()
 _ASCII_ONLY_AS_ITSELF = tree.char_class([(c, c) for c in range(0x20, 0x7F) if chr(c) not in '"\\/'])
 
+_YAML = tree.negated(tree.char_class([(0x7F, 0x9F), (0x2028, 0x2029), (0xFEFF, 0xFEFF), (0xFFFE, 0xFFFF)]))
+
 
 @cache
 def _meanings(spelling: str, escapes: str) -> list[str]:
@@ -359,6 +365,8 @@ def _escaped(prefix: str, escapes: str) -> Ranges:
         return tree.char_class([(ord(c), ord(c)) for s, c in _CANONICAL_ESCAPES.items() if s.startswith(prefix)]).ranges
     short = [(ord(c), ord(c)) for s, c in _SHORT_ESCAPES.items() if s.startswith(prefix)]
     ranges = tree.char_class(short + _hex_escaped(prefix)).ranges
+    if escapes == "yaml":
+        ranges = _clip(ranges, 0, 0xFFFF)
     if escapes == "literal":
         forbidden = {c for low, high in _ASCII_ONLY_AS_ITSELF.ranges for c in range(low, high + 1)}
         ranges = tuple(r for low, high in ranges for r in _without(low, high, forbidden))

@@ -94,7 +94,9 @@ text_regexes = st.recursive(
     st.one_of(literals, character_classes(), key_sets, divisibles, substrings), _combined_by_sets, max_leaves=4
 )
 json_strings = st.builds(
-    tree.JsonString, st.one_of(st.just(tree.ANY_TEXT), text_regexes), st.sampled_from(["any", "literal", "canonical"])
+    tree.JsonString,
+    st.one_of(st.just(tree.ANY_TEXT), text_regexes),
+    st.sampled_from(["any", "literal", "canonical", "yaml"]),
 )
 byte_classes = st.lists(st.sampled_from(BYTES), min_size=1, max_size=3, unique=True).map(
     lambda values: tree.ByteClass(tuple((v, v) for v in sorted(values)))

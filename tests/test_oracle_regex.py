@@ -7,6 +7,7 @@ import re
 
 import pytest
 import regex
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -175,6 +176,16 @@ spellings = st.one_of(
 )
 
 
+def is_yaml(character: str) -> bool:
+    """Whether PyYAML reads a character of a string with quotes as itself."""
+    try:
+        # At the edge of a line, blanks fall away.
+        value: object = yaml.safe_load(f'"a {character} b"')
+    except yaml.YAMLError:
+        return False
+    return value == f"a {character} b" and character != "\ufeff"
+
+
 def spelled_as(spelling: str, mode: str) -> bool:
     """Whether a valid literal is spelled as the mode asks, character by character."""
     for match in re.finditer(r"\\u[dD][89abAB]..\\u....|\\u....|\\.|.", spelling[1:-1], re.DOTALL):
@@ -182,14 +193,19 @@ def spelled_as(spelling: str, mode: str) -> bool:
         itself = match[0] == character
         if mode == "literal" and " " <= character <= "~" and character not in '"\\/' and not itself:
             return False
+        if mode == "yaml" and (len(match[0]) > 6 or (itself and not is_yaml(character))):
+            return False
         if mode == "canonical" and json.dumps(character, ensure_ascii=False)[1:-1] != match[0]:
             return False
     return True
 
 
-@given(text_regexes, st.lists(spellings, max_size=4), st.sampled_from(["any", "literal", "canonical"]))
+@given(text_regexes, st.lists(spellings, max_size=4), st.sampled_from(["any", "literal", "canonical", "yaml"]))
 @example(tree.ANY_TEXT, [r"\ud83d\ude00"], "any")
 @example(lit("/"), [r"\/"], "canonical")
+@example(tree.ANY_TEXT, [r"\ud83d\ude00"], "yaml")
+@example(tree.ANY_TEXT, ["\u2028"], "yaml")
+@example(tree.ANY_TEXT, ["\u2027", r"\u2028"], "yaml")
 @discards_undecided
 def test_json_strings_agree_with_the_json_module(body: RegexTree, parts: list[str], mode: str) -> None:
     spelling = f'"{"".join(parts)}"'

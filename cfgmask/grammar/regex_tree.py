@@ -107,10 +107,12 @@ class JsonString:
              "literal"    as "any", but printable ASCII other than `"`, `\` and `/` only as itself; for fixed texts
                           such as property names, whose bytes are then forced
              "canonical"  the one spelling that RFC 8785 gives: escapes only where JSON demands them
+             "yaml"       those that YAML 1.1 and 1.2 read as JSON does: no surrogate pairs, and only as `\uXXXX` what
+                          is a control or a line break to one of them, U+FEFF, U+FFFE and U+FFFF
     """
 
     body: RegexTree
-    escapes: OneOf["any", "literal", "canonical"] = "any"
+    escapes: OneOf["any", "literal", "canonical", "yaml"] = "any"
 
 
 RegexTree: TypeAlias = (

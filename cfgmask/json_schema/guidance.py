@@ -37,7 +37,7 @@ def guided(schema: JsonValue, options: JsonSchemaOptions) -> tuple[JsonSchemaOpt
             problems.append(_problem(name, f"{name} must be {'a string' if name in _TEXTS else 'true or false'}"))
             continue
         try:
-            replace(options, indent=None, **found)
+            replace(options, syntax="json", indent=None, **found)
         except ValueError as error:
             problems.append(_problem(name, str(error)))
             continue
@@ -45,7 +45,9 @@ def guided(schema: JsonValue, options: JsonSchemaOptions) -> tuple[JsonSchemaOpt
         chosen = {**found, **chosen} if name == "whitespace_flexible" else {**chosen, **found}
     defaults = {field.name: field.default for field in fields(options)}
     free = {name: value for name, value in chosen.items() if getattr(options, name) == defaults[name]}
-    return replace(options, **free) if options.indent is None else options, problems
+    if options.indent is not None or options.syntax == "yaml":
+        free = {name: value for name, value in free.items() if name not in _SPACING}
+    return replace(options, **free), problems
 
 
 _Reader = Callable[[JsonValue], "dict[str, Any] | None"]
@@ -68,6 +70,7 @@ _KNOWN: dict[str, _Reader] = {
     "coerce_one_of": _flag({}, {}),
     "lenient": _flag({"on_unsupported": "relax"}, {}),
 }
+_SPACING = ("whitespace", "item_separator", "key_separator")
 _TEXTS = ("item_separator", "key_separator", "whitespace_pattern")
 
 

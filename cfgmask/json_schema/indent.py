@@ -23,8 +23,8 @@ from cfgmask.limits import Limits
 
 MAX_DEPTH = 32
 
-_OPEN = (lexemes.OPEN_OBJECT, lexemes.OPEN_ARRAY)
-_CLOSE = (lexemes.CLOSE_OBJECT, lexemes.CLOSE_ARRAY)
+OPEN = (lexemes.OPEN_OBJECT, lexemes.OPEN_ARRAY)
+CLOSE = (lexemes.CLOSE_OBJECT, lexemes.CLOSE_ARRAY)
 
 
 class _At(NamedTuple):
@@ -70,7 +70,7 @@ class _Copies:
     def __init__(self, grammar: GrammarIR, width: int, limits: Limits) -> None:
         self.left_out = False
         self._rules = {rule.name: rule for rule in grammar.rules}
-        self._closed = _closed_brackets(grammar)
+        self._closed = closed_brackets(grammar)
         self._width = width
         self._limits = limits
         self._names: dict[tuple[str, _At], str] = {}
@@ -132,13 +132,13 @@ class _Copies:
             return [(_fixed(": "), at)]
         if expr == lexemes.COMMA:
             return [(_fixed("," + self._line(at.depth)), at)]
-        if expr in _CLOSE:
+        if expr in CLOSE:
             before = "" if at.opened else self._line(at.depth - 1)
             return [(_fixed(before + _written(expr)), _At(at.depth - 1, opened=False))]
         if at.opened:
             line = _fixed(self._line(at.depth))
             return [(_after(line, rest), after) for rest, after in self._lexeme(expr, _At(at.depth, opened=False))]
-        if expr not in _OPEN:
+        if expr not in OPEN:
             return [(expr, at)]
         if at.depth == MAX_DEPTH:
             self.left_out = True
@@ -149,7 +149,7 @@ class _Copies:
         return "\n" + " " * (self._width * depth)
 
 
-def _closed_brackets(grammar: GrammarIR) -> dict[str, int]:
+def closed_brackets(grammar: GrammarIR) -> dict[str, int]:
     """How many more brackets each rule closes than it opens; for every rule that can end.
 
     Found from the rules that need no other, along their callers.
@@ -180,7 +180,7 @@ def _closed(expr: Expr, known: dict[str, int]) -> int | None:
         return next((closed for closed in parts if closed is not None), None)
     if isinstance(expr, Sequence):
         return None if None in parts else sum(closed for closed in parts if closed is not None)
-    return (expr in _CLOSE) - (expr in _OPEN)
+    return (expr in CLOSE) - (expr in OPEN)
 
 
 def _merged(ways: _Ways) -> _Ways:

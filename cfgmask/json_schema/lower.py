@@ -7,7 +7,7 @@ enforced is a refusal in the normal form; it is an error if the part that carrie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, SetBounds
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
-from cfgmask.json_schema import lexemes, unique_items
+from cfgmask.json_schema import lexemes, unique_items, yaml_scalars
 from cfgmask.json_schema.finite_values import few_composites
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
@@ -39,6 +39,7 @@ from cfgmask.json_schema.session import session
 from cfgmask.json_schema.spelling import spelled
 from cfgmask.json_schema.survey import Survey, survey
 from cfgmask.json_schema.values import Document, around, read_object, read_text
+from cfgmask.json_schema.yaml_blocks import DEFAULT_INDENT, in_blocks
 from cfgmask.limits import Limits
 
 
@@ -180,6 +181,8 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
         problems.append(lowering.unsatisfiable(schemas.root, live))
     if problems:
         raise GrammarError(problems)
+    if options.syntax == "yaml":
+        return in_blocks(grammar, DEFAULT_INDENT if options.indent is None else options.indent)
     return spelled(grammar if options.indent is None else indented(grammar, options.indent, limits), options)
 
 
@@ -188,7 +191,7 @@ class _Lowering:
 
     def __init__(self, normaliser: Normaliser, prefix: str, options: JsonSchemaOptions) -> None:
         self._normaliser = normaliser
-        self._objects = AnyOrderLowering if options.property_order == "any" else ObjectLowering
+        self._objects = _object_lowering(options)
         self._scalars = partial(scalars, max_digits=options.max_digits)
         self._rules = RuleSet(prefix)
         self._names: dict[Conjunction, str] = {}
@@ -325,6 +328,13 @@ class _Lowering:
                 found = RuleRef(rule)
             self._distinct[conjunction] = found
         return found
+
+
+def _object_lowering(options: JsonSchemaOptions) -> Callable[..., AnyOrderLowering | ObjectLowering]:
+    if options.syntax == "yaml":
+        # YAML 1.2 refuses a text that has a key twice.
+        return partial(ObjectLowering, distinct_keys=True, possible_keys=yaml_scalars.SHORT_TEXT)
+    return AnyOrderLowering if options.property_order == "any" else ObjectLowering
 
 
 def _choice(choices: Sequence[Expr]) -> Expr:

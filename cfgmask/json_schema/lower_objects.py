@@ -15,8 +15,10 @@ from typing import NamedTuple
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Terminal
 from cfgmask.grammar.productive import NOTHING
+from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.key_edges import KeyEdge, key_edges, meeting
+from cfgmask.json_schema.keys import Keys, key_pattern
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.state_rules import StateRules
@@ -40,14 +42,27 @@ class ObjectLowering:
 
     value_of  the expression for a conjunction
     pointer   the place to name in refusals that only show here
+    distinct_keys  whether no other key may be written twice
+    possible_keys  what other keys can be written
     """
 
-    def __init__(self, shape: ObjectShape, rules: RuleSet, name: str, value_of: ValueOf, pointer: str) -> None:
+    def __init__(
+        self,
+        shape: ObjectShape,
+        rules: RuleSet,
+        name: str,
+        value_of: ValueOf,
+        pointer: str,
+        *,
+        distinct_keys: bool = False,
+        possible_keys: RegexTree = ANY_TEXT,
+    ) -> None:
         self._rules = rules
         self._name = name
         self._value_of = value_of
         self._pointer = pointer
-        self._shape = shape = _without_idle_bounds(shape)
+        self._distinct_keys = distinct_keys
+        self._shape = shape = _without_idle_bounds(_of_keys(shape, possible_keys))
         self._edges = key_edges(shape)
         # What keys without names must come to depends on no key being written twice.
         self._needed = shape.minimum - sum(member.required for member in shape.members)
@@ -70,7 +85,7 @@ class ObjectLowering:
     @property
     def _is_distinct(self) -> bool:
         """Whether the grammar has to know which other keys were written."""
-        return self._needs_others or bool(self._valued)
+        return self._needs_others or bool(self._valued) or (self._distinct_keys and bool(self._edges))
 
     def _body(self, state: _State) -> Expr:
         if state.position == len(self._shape.members):
@@ -173,6 +188,14 @@ class ObjectLowering:
 
 def _comma(state: _State) -> tuple[Expr, ...]:
     return (lexemes.COMMA,) if state.written else ()
+
+
+def _of_keys(shape: ObjectShape, possible: RegexTree) -> ObjectShape:
+    """The objects of which all keys without names are possible."""
+    if possible == ANY_TEXT:
+        return shape
+    keys = Keys(include=(key_pattern(possible),))
+    return replace(shape, others=tuple(replace(other, keys=other.keys & keys) for other in shape.others))
 
 
 def _without_idle_bounds(shape: ObjectShape) -> ObjectShape:

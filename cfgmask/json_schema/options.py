@@ -29,10 +29,13 @@ class JsonSchemaOptions:
     item_separator  a regex of what separates items and members: a comma with white space around it
     key_separator   a regex of what separates a key and its value: a colon with white space around it
     indent          None, or by how many blanks: exactly as `json.dumps(value, indent=n)` writes; the three above then
-                    keep their defaults
+                    keep their defaults. In YAML, by how many blanks blocks below a key are indented; None: 2
     max_digits      how many digits a run has at most that the schema does not bound: before the point, behind it, and
                     in the exponent; every float and every integer of 256 bits fits 100. Where the schema demands
                     digits (`minimum`), so many more than those. None: any number
+    syntax          "json"       texts are JSON
+                    "yaml"       they are YAML in block style; `whitespace`, the separators, `escapes` and
+                                 `property_order` then keep their defaults
     escapes         "any"        strings in every spelling that JSON has
                     "canonical"  the one spelling of RFC 8785: escapes only where JSON demands them, the shortest ones
     property_order  "schema"     properties in the order in which the schema names them, other keys after them
@@ -48,6 +51,7 @@ class JsonSchemaOptions:
     key_separator: str = ":"
     indent: int | None = None
     max_digits: int | None = 100
+    syntax: Literal["json", "yaml"] = "json"
     escapes: Literal["any", "canonical"] = "any"
     property_order: Literal["schema", "any"] = "schema"
     formats: Literal["assert", "annotate"] = "assert"
@@ -62,6 +66,7 @@ class JsonSchemaOptions:
         self._check_spacing()
         self._check_indent()
         self._check_max_digits()
+        self._check_yaml()
 
     def _check_spacing(self) -> None:
         for name in ("whitespace", *_MARKS):
@@ -96,8 +101,21 @@ class JsonSchemaOptions:
                     f"{name}={getattr(self, name)!r} contradicts indent={self.indent}: leave one of them out"
                 )
 
+    def _check_yaml(self) -> None:
+        if self.syntax != "yaml":
+            return
+        if self.indent == 0:
+            raise ValueError("indent=0 is not supported in YAML: blocks below a key are indented by at least 1")
+        for name, default in _JSON_ONLY.items():
+            if getattr(self, name) != default:
+                raise ValueError(f'{name}={getattr(self, name)!r} is not supported with syntax="yaml"')
+
+
+_JSON_ONLY = {"whitespace": NAMED_WHITESPACE[0], **_MARKS, "escapes": "any", "property_order": "schema"}
+"""What YAML leaves no choice of, with the defaults."""
 
 _ALLOWED: dict[str, tuple[str, ...]] = {
+    "syntax": ("json", "yaml"),
     "escapes": ("any", "canonical"),
     "property_order": ("schema", "any"),
     "formats": ("assert", "annotate"),

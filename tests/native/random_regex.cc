@@ -105,7 +105,7 @@ RegexPair RandomRegex::make_json_string(int depth) {
   SlowRegex slow;
   slow.kind = Kind::kJsonString;
   slow.parts = {body.slow};
-  slow.escapes = static_cast<JsonEscapes>(source_.below(3));
+  slow.escapes = static_cast<JsonEscapes>(source_.below(4));
   return pair(store_.json_string(body.fast, slow.escapes), slow);
 }
 

@@ -91,15 +91,24 @@ std::optional<Character> hex_escape(std::string_view text, JsonEscapes escapes) 
   const auto high = four_hex_digits(text, canonical);
   if (!high) return std::nullopt;
   if (*high < 0xD800 || *high > 0xDFFF) return Character{*high, 4};
-  if (*high > 0xDBFF || text.substr(4, 2) != "\\u") return std::nullopt;
+  if (*high > 0xDBFF || escapes == JsonEscapes::kYaml || text.substr(4, 2) != "\\u") return std::nullopt;
   const auto low = four_hex_digits(text.substr(6), canonical);
   if (!low || *low < 0xDC00 || *low > 0xDFFF) return std::nullopt;
   return Character{0x10000 + ((*high - 0xD800) << 10) + (*low - 0xDC00), 10};
 }
 
+// Whether a text begins with a character that YAML does not read as itself.
+bool is_no_yaml(std::string_view text) {
+  const auto character = first_character(text);
+  if (!character) return false;  // in the middle of one
+  const uint32_t c = character->code_point;
+  return (c >= 0x7F && c <= 0x9F) || c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFE || c == 0xFFFF;
+}
+
 bool may_be_hex(uint32_t c, JsonEscapes escapes) {
   switch (escapes) {
     case JsonEscapes::kAny:
+    case JsonEscapes::kYaml:
       return true;
     case JsonEscapes::kLiteral:
       return c < 0x20 || c > 0x7E || c == '"' || c == '\\' || c == '/';
@@ -121,6 +130,7 @@ std::optional<std::string> decode_json_string(std::string_view literal, JsonEsca
     const char c = literal[i];
     if (static_cast<uint8_t>(c) < 0x20 || c == '"') return std::nullopt;
     if (c != '\\') {
+      if (escapes == JsonEscapes::kYaml && is_no_yaml(literal.substr(i))) return std::nullopt;
       out += c;
       continue;
     }

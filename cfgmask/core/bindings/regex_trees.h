@@ -221,7 +221,8 @@ class RegexTrees {
     if (name == "any") return JsonEscapes::kAny;
     if (name == "literal") return JsonEscapes::kLiteral;
     if (name == "canonical") return JsonEscapes::kCanonical;
-    throw nb::value_error("escapes must be 'any', 'literal' or 'canonical'");
+    if (name == "yaml") return JsonEscapes::kYaml;
+    throw nb::value_error("escapes must be 'any', 'literal', 'canonical' or 'yaml'");
   }
 
   static std::vector<std::string> texts(nb::handle tree, const nb::object& name) {

@@ -140,6 +140,18 @@ void mark_conditional(Grammar& g) {
   }
 }
 
+void mark_choices_of_terminals(Grammar& g) {
+  const auto is_terminal = [&](const Alternative& alternative) {
+    const std::vector<Symbol>& symbols = alternative.symbols;
+    return symbols.size() == 1 && symbols[0].kind() == SymbolKind::kTerminal &&
+           !g.terminals[symbols[0].index()].nullable;
+  };
+  for (Nonterminal& n : g.nonterminals) {
+    n.chooses_terminal = n.conditional && !n.opens_set && !n.is_marked() &&
+                         std::all_of(n.alternatives.begin(), n.alternatives.end(), is_terminal);
+  }
+}
+
 // The nonterminals that an alternative of `n` may begin with.
 template <class Visit>
 void left_corners(const Grammar& g, const Nonterminal& n, Visit visit) {
@@ -236,6 +248,7 @@ bool analyse(Grammar& grammar) {
       grammar, [&](Symbol s) { return s.kind() == SymbolKind::kTerminal && grammar.terminals[s.index()].nullable; });
   for (uint32_t i = 0; i < grammar.nonterminals.size(); ++i) grammar.nonterminals[i].nullable = nullable[i];
   mark_conditional(grammar);
+  mark_choices_of_terminals(grammar);
   order_components(grammar);
   return grammar.start.kind() == SymbolKind::kNonterminal &&
          !grammar.nonterminals[grammar.start.index()].alternatives.empty();

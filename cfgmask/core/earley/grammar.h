@@ -120,6 +120,8 @@ struct Nonterminal {
   bool nullable = false;
   // What it derives depends on a parameter, its own or that of something it leads to.
   bool conditional = false;
+  // Whichever conditions hold, it is one terminal that is not empty, and nothing has to be known of being inside.
+  bool chooses_terminal = false;
   // What it derives has a set of its own for the values of distinct terminals, with these bounds of the grammar's.
   std::optional<uint32_t> opens_set;
   // Under this name its texts are captured, if it is not empty.

@@ -32,7 +32,20 @@ uint32_t Instances::instance_of(uint32_t nonterminal, uint64_t value) {
 Symbol Instances::resolved(Symbol symbol, uint32_t instance) {
   if (symbol.kind() != SymbolKind::kCall) return symbol;
   const Call& call = grammar_.calls[symbol.index()];
-  return Symbol::make(SymbolKind::kNonterminal, instance_of(call.nonterminal, call.argument.apply(value(instance))));
+  const uint64_t argument = call.argument.apply(value(instance));
+  if (const auto terminal = only_terminal(grammar_.nonterminals[call.nonterminal], argument)) return *terminal;
+  return Symbol::make(SymbolKind::kNonterminal, instance_of(call.nonterminal, argument));
+}
+
+std::optional<Symbol> Instances::only_terminal(const Nonterminal& called, uint64_t argument) {
+  if (!called.chooses_terminal) return std::nullopt;
+  std::optional<Symbol> found;
+  for (const Alternative& alternative : called.alternatives) {
+    if (!alternative.condition.empty() && !holds(alternative.condition, argument)) continue;
+    if (found) return std::nullopt;
+    found = alternative.symbols[0];
+  }
+  return found;
 }
 
 bool Instances::applies(const Alternative& alternative, uint32_t instance) const {
@@ -130,7 +143,9 @@ bool Instances::may_have(Property property, Symbol symbol, uint32_t instance, st
   const Nonterminal& called = grammar_.nonterminals[grammar_.skeleton(symbol).index()];
   if (nullable ? !called.nullable : called.alternatives.empty()) return false;
   if (!called.conditional) return true;
-  const uint32_t needed = resolved(symbol, instance).index();
+  symbol = resolved(symbol, instance);
+  if (symbol.kind() == SymbolKind::kTerminal) return !nullable;
+  const uint32_t needed = symbol.index();
   if (truth(property, needed) == Truth::kOpen) needs.push_back(needed);
   return truth(property, needed) != Truth::kFalse;
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "earley/grammar.h"
@@ -29,7 +30,8 @@ class Instances {
   // What the instance is one of.
   uint32_t origin(uint32_t instance) const;
   const Nonterminal& nonterminal(uint32_t instance) const { return grammar_.nonterminals[origin(instance)]; }
-  // The symbol where its rule has the parameter of `instance`: what it calls becomes an instance.
+  // The symbol where its rule has the parameter of `instance`: what it calls becomes an instance, or the terminal that
+  // is all of it, so that a terminal may depend on a parameter and be one to whoever looks ahead.
   Symbol resolved(Symbol symbol, uint32_t instance);
   // Whether the alternative is there for the instance, and each of its symbols can end. Throws as `nullable`.
   bool is_live(const Alternative& alternative, uint32_t instance);
@@ -63,6 +65,7 @@ class Instances {
   };
 
   uint64_t value(uint32_t instance) const;
+  static std::optional<Symbol> only_terminal(const Nonterminal& called, uint64_t argument);
   uint32_t instance_of(uint32_t nonterminal, uint64_t value);
   bool applies(const Alternative& alternative, uint32_t instance) const;
 

@@ -9,13 +9,24 @@ namespace {
 
 // Instead of the index of bounds.
 constexpr uint32_t kNoBounds = UINT32_MAX;
+// In YAML a key is one lexeme with its colon.
+constexpr std::string_view kAfterKey = ":";
 
 // Values are kept as text: a string as a quote and what it decodes to, a number without superfluous zeros, anything
 // else as it is spelled.
 bool is_string(std::string_view value) { return value.starts_with('"'); }
 bool is_number(std::string_view value) {
-  return !value.empty() && (value[0] == '-' || (value[0] >= '0' && value[0] <= '9'));
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (value.starts_with('-')) value.remove_prefix(1);
+  const size_t whole = static_cast<size_t>(std::find_if_not(value.begin(), value.end(), is_digit) - value.begin());
+  if (whole == 0) return false;
+  value.remove_prefix(whole);
+  if (value.empty()) return true;
+  if (!value.starts_with('.')) return false;
+  value.remove_prefix(1);
+  return !value.empty() && std::all_of(value.begin(), value.end(), is_digit);
 }
+bool is_word(std::string_view value) { return value == "null" || value == "true" || value == "false"; }
 
 // -1.50 is -1.5, 2.0 is 2, -0 is 0.
 std::string plain_number(std::string_view text) {
@@ -27,9 +38,12 @@ std::string plain_number(std::string_view text) {
   return std::string(text);
 }
 
+// What is no scalar of JSON is a string that YAML writes without quotes.
 std::string value_of(std::string_view text) {
+  if (text.ends_with(kAfterKey)) text.remove_suffix(kAfterKey.size());
   if (is_string(text)) return '"' + decode_json_string(text);
-  return is_number(text) ? plain_number(text) : std::string(text);
+  if (is_word(text)) return std::string(text);
+  return is_number(text) ? plain_number(text) : '"' + std::string(text);
 }
 
 std::vector<uint32_t> words_of(std::string_view text) {
@@ -170,16 +184,29 @@ SeenValues::Unwanted SeenValues::compute_unwanted(SeenId seen) {
   return {regexes_.key_set(std::move(strings)), regexes_.alternation(std::move(others))};
 }
 
-// Strings are told apart inside their quotes, where the tables for strings apply.
+// Strings are told apart inside their quotes, where the tables for strings apply. What stands beside a string with
+// quotes is one without them.
 RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
   if (regexes_.kind(regex) == RegexKind::kAlternation) {
-    std::vector<RegexId> parts;
-    for (RegexId part : regexes_.parts(regex)) parts.push_back(subtract(part, unwanted));
+    std::vector<RegexId> parts = regexes_.parts(regex);
+    const auto is_quoted = [&](RegexId part) { return regexes_.kind(part) == RegexKind::kJsonString; };
+    const bool are_strings = std::any_of(parts.begin(), parts.end(), is_quoted);
+    for (RegexId& part : parts) {
+      part = !are_strings || is_quoted(part) ? subtract(part, unwanted) : without(part, unwanted.strings);
+    }
     return regexes_.alternation(std::move(parts));
   }
+  if (regexes_.kind(regex) == RegexKind::kConcatenation) {
+    const std::vector<RegexId> parts = regexes_.parts(regex);
+    if (parts[1] == regexes_.literal(kAfterKey)) return regexes_.concatenation(subtract(parts[0], unwanted), parts[1]);
+  }
   if (regexes_.kind(regex) == RegexKind::kJsonString) return regexes_.json_string_without(regex, unwanted.strings);
-  if (unwanted.others == RegexStore::nothing()) return regex;
-  return regexes_.intersection({regex, regexes_.complement(unwanted.others)});
+  return without(regex, unwanted.others);
+}
+
+RegexId SeenValues::without(RegexId regex, RegexId unwanted) {
+  if (unwanted == RegexStore::nothing()) return regex;
+  return regexes_.intersection({regex, regexes_.complement(unwanted)});
 }
 
 }  // namespace cfgmask

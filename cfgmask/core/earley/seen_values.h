@@ -1,4 +1,5 @@
-// Registers of values: the JSON scalars of a list in which no value may come twice.
+// Registers of values: the scalars of a list, or the keys of an object, in which no value may come twice, as JSON or YAML
+// spells them.
 //
 // A register is an interned set of values and the bounds of that set, so equal sets are one id whatever the order they
 // came in. Values are compared as JSON Schema does: strings by what they decode to, numbers by what they are worth.
@@ -72,6 +73,7 @@ class SeenValues {
   RegexId compute_addable(RegexId regex, SeenId seen);
   std::string spelled(TextId text) const;
   RegexId subtract(RegexId regex, const Unwanted& unwanted);
+  RegexId without(RegexId regex, RegexId unwanted);
 
   RegexStore& regexes_;
   const std::vector<SetBounds>& bounds_;

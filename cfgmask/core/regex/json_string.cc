@@ -35,6 +35,7 @@ constexpr CodePointRange kCanonicalEscape[] = {{0, 7}, {0xB, 0xB}, {0xE, 0x1F}};
 std::span<const CodePointRange> hex_escapes(JsonEscapes escapes) {
   switch (escapes) {
     case JsonEscapes::kAny:
+    case JsonEscapes::kYaml:
       return kAnyEscape;
     case JsonEscapes::kLiteral:
       return kLiteralEscape;
@@ -54,6 +55,32 @@ constexpr ShortEscape kShortEscapes[] = {{'"', '"'},  {'\\', '\\'}, {'/', '/'}, 
 bool allows(JsonEscapes escapes, const ShortEscape& escape) {
   return escapes != JsonEscapes::kCanonical || escape.letter != '/';
 }
+
+// Whether two escapes may spell one character.
+bool allows_pairs(JsonEscapes escapes) { return escapes == JsonEscapes::kAny || escapes == JsonEscapes::kLiteral; }
+
+// From U+007F on, YAML 1.1 or 1.2 does not read as themselves inside of quotes: DEL and the controls that follow it, line
+// breaks other than those of JSON, the byte order mark, and U+FFFE and U+FFFF. These are the first bytes of such
+// characters, each with ways in which characters go on that it does read so.
+struct YamlTail {
+  uint8_t lead;
+  size_t n_bytes;
+  std::array<std::array<uint8_t, 2>, 2> bytes;
+};
+constexpr YamlTail kYamlTails[] = {
+    {0xC2, 1, {{{0xA0, 0xBF}}}},
+    {0xE2, 2, {{{0x80, 0x80}, {0x80, 0xA7}}}},
+    {0xE2, 2, {{{0x80, 0x80}, {0xAA, 0xBF}}}},
+    {0xE2, 2, {{{0x81, 0xBF}, {0x80, 0xBF}}}},
+    {0xEF, 2, {{{0x80, 0xBA}, {0x80, 0xBF}}}},
+    {0xEF, 2, {{{0xBB, 0xBB}, {0x80, 0xBE}}}},
+    {0xEF, 2, {{{0xBC, 0xBE}, {0x80, 0xBF}}}},
+    {0xEF, 2, {{{0xBF, 0xBF}, {0x80, 0xBD}}}},
+};
+constexpr unsigned kYamlLeads[] = {0xC2, 0xE2, 0xEF};
+constexpr unsigned kDelete = 0x7F;
+
+bool is_yaml_lead(unsigned b) { return std::find(std::begin(kYamlLeads), std::end(kYamlLeads), b) != std::end(kYamlLeads); }
 
 std::optional<uint32_t> hex_value(unsigned b, JsonEscapes escapes) {
   if (b >= '0' && b <= '9') return b - '0';
@@ -163,6 +190,7 @@ RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
       }
       if (b < 0x20) return nothing();
       s.body = derivative(s.body, b);
+      if (s.escapes == JsonEscapes::kYaml) s.body = as_itself_in_yaml(s.body, b);
       return is_empty(s.body) ? nothing() : json_node(s);
     case Phase::kEscape:
       for (const ShortEscape& escape : kShortEscapes) {
@@ -213,6 +241,7 @@ ByteSet RegexStore::first_of_json_string(RegexId node) {
       if (!set.empty()) set.add('\\');
       for (unsigned b = 0; b < 0x20; ++b) set.remove(b);
       set.remove('"');
+      if (s.escapes == JsonEscapes::kYaml) set.remove(kDelete);
       if (nullable(s.body)) set.add('"');
       return set;
     case Phase::kEscape:
@@ -244,7 +273,27 @@ ByteSet RegexStore::alike_in_json_string(RegexId node, unsigned b) {
   ByteSet set = alike(s.body, b);
   set -= ByteSet::range(0, 0x1F);
   for (unsigned other : {'"', '\\'}) set.remove(other);
+  if (s.escapes == JsonEscapes::kYaml) {
+    if (b == kDelete || is_yaml_lead(b)) return ByteSet::only(b);
+    set.remove(kDelete);
+    for (unsigned lead : kYamlLeads) set.remove(lead);
+  }
   return set;
+}
+
+// What is left of a decoded text after the byte `b` of a character that stands for itself.
+RegexId RegexStore::as_itself_in_yaml(RegexId left, unsigned b) {
+  if (b == kDelete) return nothing();
+  if (!is_yaml_lead(b) || left == nothing()) return left;
+  std::vector<RegexId> tails;
+  for (const YamlTail& tail : kYamlTails) {
+    if (tail.lead != b) continue;
+    RegexId rest = complement(nothing());
+    for (size_t i = tail.n_bytes; i-- > 0;)
+      rest = concatenation(bytes(ByteSet::range(tail.bytes[i][0], tail.bytes[i][1])), rest);
+    tails.push_back(rest);
+  }
+  return intersection({left, alternation(std::move(tails))});
 }
 
 // The literal goes on after an escape that decoded to `code_point`.
@@ -282,7 +331,7 @@ bool RegexStore::can_take_hex(const JsonState& state) {
     const auto [from, to] = overlap(range.low, range.high);
     if (from <= to && can_take(state.body, from, to)) return true;
   }
-  if (state.escapes == JsonEscapes::kCanonical) return false;
+  if (!allows_pairs(state.escapes)) return false;
   const auto [from, to] = overlap(kHighSurrogate, kHighSurrogate + kSurrogateSpan - 1);
   return from <= to && can_take(state.body, 0x10000 + (from - kHighSurrogate) * kSurrogateSpan,
                                 0x10000 + (to - kHighSurrogate) * kSurrogateSpan + kSurrogateSpan - 1);

@@ -50,7 +50,7 @@ enum class RegexKind : uint32_t {
 };
 
 // Which spellings of a character a JSON string may use; see JsonString in cfgmask/grammar/regex_tree.py.
-enum class JsonEscapes : uint32_t { kAny, kLiteral, kCanonical };
+enum class JsonEscapes : uint32_t { kAny, kLiteral, kCanonical, kYaml };
 
 struct CodePointRange {
   uint32_t low;
@@ -210,6 +210,7 @@ class RegexStore {
   ByteSet first_of_json_string(RegexId node);
   ByteSet alike_in_json_string(RegexId node, unsigned b);
   RegexId after_character(const JsonState& state, uint32_t code_point);
+  RegexId as_itself_in_yaml(RegexId left, unsigned b);
   bool can_escape(const JsonState& state);
   bool can_take_hex(const JsonState& state);
   bool can_take(RegexId node, uint32_t low, uint32_t high);
