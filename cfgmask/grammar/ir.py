@@ -39,8 +39,9 @@ class Terminal:
     name      what diagnostics call it: `NUMBER`, `"{"`
     before    what all of the text before a lexeme must be, from its first byte; None: anything
     after     what all of the text that follows must be, to its last byte; None: anything
-    distinct  its lexemes are JSON scalars (numbers without exponents), and in the innermost rule around it that
-              `opens_set`, none is equal to one before it; outside of such rules it means nothing
+    distinct  its lexemes are scalars of JSON (numbers without exponents) or of YAML (strings without quotes, too, and
+              keys with their colon), and in the innermost rule around it that `opens_set`, none is equal to one before
+              it; outside of such rules it means nothing
     closes_set  it may come only where that rule's bounds are met; outside of such rules it means nothing
     lazy      its texts are those of `regex` that begin with no other of them. With the lexer "longest", a lexeme ends
               where a lazy terminal is complete, and terminals that are not lazy drop out there. It has no conditions

@@ -1,8 +1,9 @@
 """JSON Schema to grammar: the whole way.
 
 The schema is read (`values`), surveyed (`survey`), brought to normal form place by place (`normalise`) and lowered to
-rules (`lower_objects`, `lower_arrays`); rules that no value can satisfy are taken out. Whatever cannot be
-enforced is a refusal in the normal form; it is an error if the part that carries it is left in the grammar in the end.
+rules (`lower_objects`, `lower_arrays`); rules that no value can satisfy are taken out. How values are written is up to
+passes over these rules (`spelled`, `indented`, `in_blocks` for YAML). Whatever cannot be enforced is a refusal in the
+normal form; it is an error if the part that carries it is left in the grammar in the end.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def lower_schema(
     limits: Limits = Limits(),  # noqa: B008  # immutable
     retrieve: Retriever | None = None,
 ) -> GrammarIR:
-    """The grammar of the JSON texts whose value the schema allows.
+    """The grammar of the texts, of JSON or YAML, whose value the schema allows.
 
     schema  a JSON Schema as JSON text or as Python objects. Text keeps numbers exact and gives diagnostics their places
     prefix  of the names of all rules, for grammars with several schemas

@@ -59,7 +59,7 @@ struct Terminal {
   uint32_t scope = 0;
   int32_t priority = 0;
   std::string name;
-  // Its lexemes are JSON scalars (numbers without exponents), none of them equal to one before it in the open set.
+  // Its lexemes are scalars, as ir.py says of which kind, none of them equal to one before it in the open set.
   bool distinct = false;
   // It may come only where the open set has all that its bounds ask for.
   bool closes_set = false;

@@ -1,5 +1,5 @@
-// Registers of values: the scalars of a list, or the keys of an object, in which no value may come twice, as JSON or YAML
-// spells them.
+// Registers of values: the scalars of a list, or the keys of an object, in which no value may come twice, as JSON or
+// YAML spells them.
 //
 // A register is an interned set of values and the bounds of that set, so equal sets are one id whatever the order they
 // came in. Values are compared as JSON Schema does: strings by what they decode to, numbers by what they are worth.

@@ -59,8 +59,8 @@ bool allows(JsonEscapes escapes, const ShortEscape& escape) {
 // Whether two escapes may spell one character.
 bool allows_pairs(JsonEscapes escapes) { return escapes == JsonEscapes::kAny || escapes == JsonEscapes::kLiteral; }
 
-// From U+007F on, YAML 1.1 or 1.2 does not read as themselves inside of quotes: DEL and the controls that follow it, line
-// breaks other than those of JSON, the byte order mark, and U+FFFE and U+FFFF. These are the first bytes of such
+// From U+007F on, YAML 1.1 or 1.2 does not read as themselves inside of quotes: DEL and the controls that follow it,
+// line breaks other than those of JSON, the byte order mark, and U+FFFE and U+FFFF. These are the first bytes of such
 // characters, each with ways in which characters go on that it does read so.
 struct YamlTail {
   uint8_t lead;
@@ -80,7 +80,9 @@ constexpr YamlTail kYamlTails[] = {
 constexpr unsigned kYamlLeads[] = {0xC2, 0xE2, 0xEF};
 constexpr unsigned kDelete = 0x7F;
 
-bool is_yaml_lead(unsigned b) { return std::find(std::begin(kYamlLeads), std::end(kYamlLeads), b) != std::end(kYamlLeads); }
+bool is_yaml_lead(unsigned b) {
+  return std::any_of(std::begin(kYamlLeads), std::end(kYamlLeads), [&](unsigned lead) { return lead == b; });
+}
 
 std::optional<uint32_t> hex_value(unsigned b, JsonEscapes escapes) {
   if (b >= '0' && b <= '9') return b - '0';
