@@ -68,9 +68,11 @@ _OURS: dict[str, _Option] = {
 _LLGUIDANCE: dict[str, str | None] = {
     "allow_initial_skip": "ignore_initial",
     "ignore_once": "ignore_once",
+    "skip_repetition": "ignore_once",
     "allow_invalid_utf8": None,
     "no_forcing": None,
 }
+_ONCE = _Option(lambda value: value == "once", 'it may be "once"')
 
 
 def read_options(blocks: Iterable[nodes.Options], problems: Problems) -> GrammarOptions:
@@ -107,11 +109,11 @@ class _Reader:
             if key not in _LLGUIDANCE:
                 self._report_unknown(key, _LLGUIDANCE, span)
                 continue
-            if not self._is_fit(key, _FLAG, value, span):
+            if not self._is_fit(key, _ONCE if key == "skip_repetition" else _FLAG, value, span):
                 continue
             ours = _LLGUIDANCE[key]
             if ours is not None:
-                self._set(ours, value, span)
+                self._set(ours, bool(value), span)
             elif key == "allow_invalid_utf8" and value:
                 message = "texts that are not UTF-8 are not supported (`allow_invalid_utf8`)"
                 self._problems.error("lark-unsupported-llguidance", message, span)
@@ -125,10 +127,11 @@ class _Reader:
             self.values[key] = (indenter.read_indenter(value), span) if key == "indenter" else value
 
     def _is_new(self, key: str, span: Span) -> bool:
-        first = self._places.setdefault(key, span)
-        if first is span:
+        if key not in self._places:
+            self._places[key] = span
             return True
-        related = (Related(first, "it is first set here"),)
+        first = self._places[key]
+        related = () if first is span else (Related(first, "it is first set here"),)
         message = f"the option `{shortened(key)}` is set twice"
         self._problems.error("lark-duplicate-option", message, span, related=related)
         return False

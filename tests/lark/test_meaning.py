@@ -98,6 +98,11 @@ CASES = {
     "escapes of Rust": ("start: /\\x{41}[[:digit:]]\\u{e9}+/", ["A1é", "A9éé"], ["x{41}", "A1"]),
     "intersections of classes": ("start: /[a-z&&[^aeiou]]+/", ["xyz"], ["a", "&", "x]"]),
     "ampersands of Python": ('start: /(?<=!)[&&]/ | "!"', ["!"], ["&"]),
+    "ignored once, as llguidance says it now": (
+        '%llguidance {"skip_repetition": "once"}\n%ignore /[ ]{1,3}/\nstart: "A" "!"',
+        ["A!", "A   !"],
+        ["A    !"],
+    ),
     "options of xgrammar": (
         '%grammar_options {"allow_initial_skip": false}\nstart: "a"\n%ignore " "',
         ["a"],
