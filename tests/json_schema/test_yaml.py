@@ -13,7 +13,7 @@ import cfgmask
 from cfgmask.json_schema import JsonSchemaOptions
 from cfgmask.json_schema.yaml_scalars import MAX_KEY_LENGTH
 from tests.json_schema import yaml_judge
-from tests.json_schema.judge import Schema, accepts, compiled
+from tests.json_schema.judge import Schema, accepts, compiled, vocabulary
 from tests.json_schema.yaml_judge import check
 
 PLAIN = [
@@ -309,3 +309,14 @@ def test_options() -> None:
         "uniqueItems": True,
     }
     assert accepts(compiled(guided, syntax="yaml"), "- []\n- []")
+
+
+def test_front_matter() -> None:
+    """YAML inside of a Lark grammar: text that looks like one more item cannot follow items at the left margin."""
+    schema = {"type": "object", "properties": {"a": {"type": "array"}, "b": {"type": "string"}}}
+    header = cfgmask.Grammar.from_json_schema({**schema, "additionalProperties": False}, syntax="yaml")
+    page = cfgmask.Grammar.from_lark('start: "---\\n" @header "---\\n" /[a-z ]+/', grammars={"header": header})
+    grammar = cfgmask.compile(page, vocabulary())
+    for inner in ("a:\n  - x\n", "a:\n- x\nb: c\n", "a: []\n", "{}\n"):
+        assert accepts(grammar, f"---\n{inner}---\nsome text")
+    assert not accepts(grammar, "---\na:\n- x\n---\nsome text")
