@@ -17,7 +17,9 @@ of the scripts of South Asia.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cache
+from operator import itemgetter
 
 from cfgmask.grammar.regex_tree import (
     Alternation,
@@ -218,11 +220,14 @@ def _union(*classes: CharClass) -> CharClass:
 
 
 def _both(a: CharClass, b: CharClass) -> CharClass:
-    found, i, j = [], 0, 0
-    while i < len(a.ranges) and j < len(b.ranges):
-        (a_low, a_high), (b_low, b_high) = a.ranges[i], b.ranges[j]
-        found.append((max(a_low, b_low), min(a_high, b_high)))
-        i, j = (i + 1, j) if a_high < b_high else (i, j + 1)
+    # One of them often has a few ranges, the other one those of all letters.
+    few, many = sorted((a.ranges, b.ranges), key=len)
+    found = []
+    for low, high in few:
+        for i in range(bisect_left(many, low, key=itemgetter(1)), len(many)):
+            if many[i][0] > high:
+                break
+            found.append((max(low, many[i][0]), min(high, many[i][1])))
     return char_class(found)
 
 
