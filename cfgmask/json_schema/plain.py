@@ -1,20 +1,20 @@
-"""The short way for schemas that need little algebra: what the core reads by itself.
+"""The short way: the schemas that the core reads by itself.
 
-Most schemas say simple things: types, properties, items, lists of values, alternatives that differ. The core brings
-those to rules some forty times faster than `lower` does; everything else, and whatever is wrong, is left to `lower`.
-Both make the same language of a plain schema, which the tests hold against each other.
+Most schemas say simple things: types, properties, items, lists of values, alternatives, conditions on a member. The
+core brings those to rules some forty times faster than `lower` does; everything else, and whatever is wrong, is left to
+`lower`. Both make the same language of a plain schema, which the tests hold against each other.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Scope, Terminal
-from cfgmask.grammar.regex_tree import NOTHING
+from cfgmask.grammar.regex_tree import NOTHING, JsonString
 from cfgmask.json_schema import algebra, decide, lexemes
 from cfgmask.json_schema.drafts import draft_of_uri
 from cfgmask.json_schema.formats import FORMATS
@@ -22,11 +22,12 @@ from cfgmask.json_schema.keys import Keys, key_pattern
 from cfgmask.json_schema.nodes import Dialect, Node
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
+from cfgmask.json_schema.probe import Prober
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, read_pattern, string_set
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.survey import form_problem
-from cfgmask.json_schema.values import read_text
+from cfgmask.json_schema.values import JsonValue, read_text
 from cfgmask.limits import Limits
 
 if TYPE_CHECKING:
@@ -146,14 +147,32 @@ def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limit
     """The terminal of the scalars of a schema; None if there are none. Raises _NotPlain, LimitExceeded."""
     with session(limits):
         document = read_text(schema, None, limits)
-        node = Node(document.value, "", "", dialect)
-        if document.problems or any(form_problem(node, keyword) is not None for keyword in node.keywords):
+        if document.problems:
             raise _NotPlain
-        found = _scalars(node, options, limits)
+        found = _combined(document.value, dialect, options, limits)
         if refusals_of_scalars(found):
             raise _NotPlain
-        terminals = [terminal for terminal in scalars(found, options.max_digits) if terminal.regex != NOTHING]
+        terminals = [terminal for terminal in scalars(found, options.max_digits) if not _is_nothing(terminal)]
         return terminals[0] if terminals else None
+
+
+def _is_nothing(terminal: Terminal) -> bool:
+    # Strings were searched before; numbers of several conditions may have no spelling.
+    return terminal.regex == NOTHING or (not isinstance(terminal.regex, JsonString) and decide.is_empty(terminal.regex))
+
+
+def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Normal:
+    """The scalars of a schema, which may be a combination of others under `allOf` and `not`. Raises _NotPlain."""
+    assert isinstance(schema, dict)
+    node = Node(schema, "", "", dialect)
+    parts = schema.get("allOf")
+    if isinstance(parts, list):
+        found = reduce(algebra.intersect, [_combined(part, dialect, options, limits) for part in parts])
+        holes = [_combined(hole, dialect, options, limits) for hole in _holes(schema)]
+        return algebra.difference(found, holes, Prober(lambda _: NOTHING_AT_ALL))
+    if any(form_problem(node, keyword) is not None for keyword in node.keywords):
+        raise _NotPlain
+    return _scalars(node, options, limits)
 
 
 @lru_cache(maxsize=4096)
@@ -177,6 +196,12 @@ def _keys(patterns: tuple[str, ...], names: tuple[str, ...], limits: Limits) -> 
             )
             for keys in classes
         ]
+
+
+def _holes(schema: dict[str, JsonValue]) -> list[JsonValue]:
+    hole = schema.get("not")
+    listed = hole.get("anyOf") if isinstance(hole, dict) else None
+    return listed if isinstance(listed, list) else []
 
 
 def _scalars(node: Node, options: JsonSchemaOptions, limits: Limits) -> Normal:

@@ -469,6 +469,24 @@ PlainPattern::Positions PlainPattern::ends(uint32_t id, Positions starts, const 
   return found;
 }
 
+std::optional<std::string> PlainPattern::only_text() const {
+  if (branches_.size() != 1 || !branches_[0].from_start || !branches_[0].to_end) return std::nullopt;
+  std::string text;
+  std::vector<uint32_t> todo{branches_[0].body};
+  while (!todo.empty()) {
+    const Node& next = node(todo.back());
+    todo.pop_back();
+    if (const auto character = next.character()) {
+      append_utf8(*character, text);
+    } else if (next.kind == Kind::kSequence) {
+      todo.insert(todo.end(), next.parts.rbegin(), next.parts.rend());
+    } else {
+      return std::nullopt;
+    }
+  }
+  return text;
+}
+
 bool PlainPattern::has_text(uint64_t least, uint64_t most) const {
   return std::any_of(branches_.begin(), branches_.end(), [&](const Branch& branch) {
     const uint64_t length = shortest(branch.body);

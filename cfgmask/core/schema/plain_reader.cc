@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "schema/plain_algebra.h"
 #include "util/limits.h"
 
 namespace cfgmask {
@@ -22,6 +23,13 @@ enum Keyword : uint8_t {
   kAnyOf,
   kOneOf,
   kAllOf,
+  kNot,
+  kIf,
+  kThen,
+  kElse,
+  kDependentRequired,
+  kDependentSchemas,
+  kDependencies,
   kProperties,
   kPatternProperties,
   kRequired,
@@ -55,6 +63,13 @@ constexpr std::array<std::string_view, kIdentifier> kNames = {
     "anyOf",
     "oneOf",
     "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
     "properties",
     "patternProperties",
     "required",
@@ -78,6 +93,10 @@ constexpr std::array<std::string_view, kIdentifier> kNames = {
     "format",
 };
 
+// Keywords whose schemas apply to the same value as the schema they stand in.
+constexpr std::array kApplicators = {
+    kReference, kAnyOf, kOneOf, kAllOf, kNot, kIf, kThen, kElse, kDependentRequired, kDependentSchemas, kDependencies};
+
 uint8_t code_of(std::string_view keyword) {
   const auto at = std::find(kNames.begin() + 1, kNames.end(), keyword);
   return at == kNames.end() ? uint8_t{kOther} : static_cast<uint8_t>(at - kNames.begin());
@@ -87,7 +106,7 @@ uint8_t code_of(std::string_view keyword) {
 
 class PlainReading {
  public:
-  struct NotPlain {};
+  using NotPlain = PlainAlgebra::NotPlain;
 
   PlainReading(const PlainReader& reader, const JsonDocument& document, const PlainQuestions& questions,
                uint64_t max_nesting, uint64_t max_rules)
@@ -97,6 +116,9 @@ class PlainReading {
         max_nesting_(max_nesting),
         max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
         max_rules_(max_rules),
+        algebra_(
+            schema_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
+            [this](const Value& made) { check_made(made); }),
         known_(document.n_values()) {
     for (size_t key = 0; key < document.n_keys(); ++key) {
       const auto code = reader.codes_.find(std::string(document.key_text(static_cast<uint32_t>(key))));
@@ -110,7 +132,7 @@ class PlainReading {
     require(is_object(root) && !document_.member(root, "x-guidance"));
     ask_scalars("{\"type\":\"number\"}", PlainSchema::kNumber);
     schema_.set_root(value(root, "#", 0));
-    for (const auto& branches : exclusive_) check_exclusive(branches);
+    algebra_.finish();
     require(schema_.find_live() && schema_.is_live(schema_.root()));
     return {std::move(schema_), n_regexes_};
   }
@@ -125,7 +147,6 @@ class PlainReading {
   // Some key of these mostly does not match a pattern.
   static constexpr std::array<std::string_view, 6> kSomeKeys = {"", " ", "-", "0", "a", "~!"};
   static constexpr size_t kMaxPointer = 200;
-  static constexpr size_t kMaxBranches = 64;
   static constexpr uint64_t kMaxCount = INT32_MAX - 1;
   static constexpr uint64_t kStepsPerRule = 10;
   // Objects with more members are looked up in a table.
@@ -333,8 +354,9 @@ class PlainReading {
   PlainValueId described(JsonId schema, const Said& said, const std::string& pointer, uint64_t depth) {
     require(!said[kOther]);
     const PlainValueId own = described_here(said, pointer, depth);
-    if (!said[kAnyOf] && !said[kOneOf] && !said[kAllOf] && !said[kReference]) return own;
-    return combined(schema, said, own, pointer, depth);
+    const bool stands_alone = std::none_of(kApplicators.begin(), kApplicators.end(),
+                                           [&](Keyword keyword) { return said[keyword].has_value(); });
+    return stands_alone ? own : combined(schema, said, own, pointer, depth);
   }
 
   // What the keywords say that look at the value without further schemas for the same value.
@@ -345,33 +367,27 @@ class PlainReading {
     auto array = array_shape(said, pointer, depth);
     auto object = object_shape(said, pointer, depth);
     check_scalar_keywords(said);
-    if (said[kEnum] || said[kConst]) {
-      add_listed(said, types, value);
-    } else {
-      add_scalars(said, types, value);
-      if ((types.kinds & PlainSchema::kArray) != 0) value.array = std::move(array);
-      if ((types.kinds & PlainSchema::kObject) != 0) value.object = std::move(object);
-      if (value.array) require(!said[kUniqueItems] || is_false(*said[kUniqueItems]) || value.array->maximum <= 1);
-    }
-    count_rules(value);
+    if ((types.kinds & PlainSchema::kArray) != 0) value.array = std::move(array);
+    if ((types.kinds & PlainSchema::kObject) != 0) value.object = std::move(object);
+    if (value.array) require(!said[kUniqueItems] || is_false(*said[kUniqueItems]) || value.array->maximum <= 1);
+    if (said[kEnum] || said[kConst]) return listed(said, types, value);
+    add_scalars(said, types, value);
     return added(std::move(value));
   }
 
   PlainValueId added(Value value) {
-    // Whether there are keys enough of a few classes takes more than a look.
-    if (value.object) require(!value.object->has_classes() || !value.object->counts_others());
-    if (value.alternatives.size() == 1) return value.alternatives[0];
+    check_made(value);
     return schema_.add(std::move(value));
   }
 
+  void check_made(const Value& value) {
+    // Whether there are keys enough of a few classes takes more than a look.
+    if (value.object) require(!value.object->has_classes() || !value.object->counts_others());
+    count_rules(value);
+  }
+
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
-    if (a == b || b == PlainSchema::any()) return a;
-    if (a == PlainSchema::any()) return b;
-    auto found = schema_.meet(a, b);
-    require(found.has_value());
-    spend(found->object ? n_states(*found->object) : 1);
-    found->name = pointer;
-    return added(std::move(*found));
+    return algebra_.all({{a}, {b}}, pointer);
   }
 
   // What a value costs of max_rules; as cfgmask/json_schema/rules.py and object_algebra.py count.
@@ -431,31 +447,88 @@ class PlainReading {
   // With the schemas that apply to the same value. Keys are written in the order in which the schema names them, so
   // keywords that name keys are taken in the order in which they stand.
   PlainValueId combined(JsonId schema, const Said& said, PlainValueId own, const std::string& pointer, uint64_t depth) {
-    std::vector<PlainValueId> parts;
+    own = with_dependents(said, own, pointer, depth);
+    PlainAlgebra::Terms terms;
     bool own_place_taken = false;
     for (const auto& [key, held] : document_.members(schema)) {
       const auto keyword = this->keyword(key);
       if (keyword == kProperties) {
-        parts.push_back(own);
+        terms.push_back({own});
         own_place_taken = true;
       } else if (keyword == kReference) {
-        parts.push_back(referred(said, depth));
+        terms.push_back({referred(said, depth)});
       } else if (keyword == kAllOf) {
-        const auto all = branches(held, "allOf", pointer, depth);
-        parts.insert(parts.end(), all.begin(), all.end());
+        for (PlainValueId part : branches(held, "allOf", pointer, depth)) terms.push_back({part});
       } else if (keyword == kAnyOf) {
-        parts.push_back(either(branches(held, "anyOf", pointer, depth), pointer));
+        terms.push_back({either(branches(held, "anyOf", pointer, depth), pointer)});
       } else if (keyword == kOneOf) {
-        auto narrowed = branches(held, "oneOf", pointer, depth);
-        for (PlainValueId& id : narrowed) id = own_place_taken ? both(own, id, pointer) : both(id, own, pointer);
-        if (narrowed.size() > 1) exclusive_.push_back(narrowed);
-        parts.push_back(either(std::move(narrowed), pointer));
+        terms.push_back({algebra_.exactly_one(branches(held, "oneOf", pointer, depth), own, own_place_taken, pointer)});
+      } else if (keyword == kIf) {
+        terms.push_back({conditional(said, pointer, depth)});
       }
     }
-    if (!own_place_taken) parts.push_back(own);
-    PlainValueId whole = parts[0];
-    for (size_t i = 1; i < parts.size(); ++i) whole = both(whole, parts[i], pointer);
-    return whole;
+    if (!own_place_taken) terms.push_back({own});
+    if (said[kNot]) terms.push_back({value(*said[kNot], below(pointer, "not"), depth + 1), true});
+    return algebra_.all(terms, pointer);
+  }
+
+  // `if`; `then` and `else` say nothing without it, but have to be schemas.
+  PlainValueId conditional(const Said& said, const std::string& pointer, uint64_t depth) {
+    const auto part = [&](Keyword keyword) {
+      const Held held = said[keyword];
+      return held ? value(*held, below(pointer, kNames[keyword]), depth + 1) : PlainSchema::any();
+    };
+    const PlainValueId condition = part(kIf);
+    const PlainValueId consequence = part(kThen);
+    const PlainValueId alternative = part(kElse);
+    if (consequence == alternative) return consequence;
+    return either({algebra_.all({{condition}, {consequence}}, pointer),
+                   algebra_.all({{alternative}, {condition, true}}, pointer)},
+                  pointer);
+  }
+
+  // What depends on the presence of a key.
+  PlainValueId with_dependents(const Said& said, PlainValueId own, const std::string& pointer, uint64_t depth) {
+    PlainAlgebra::Terms terms{{own}};
+    PlainAlgebra::Terms schemas;
+    for (Keyword keyword : {kDependentRequired, kDependentSchemas, kDependencies}) {
+      if (!said[keyword]) continue;
+      for (const auto& [key, held] : members(*said[keyword])) {
+        const uint32_t name = schema_.name(document_.key_text(key));
+        if (keyword == kDependentRequired || (keyword == kDependencies && is_array(held))) {
+          std::vector<uint32_t> needed{name};
+          for (JsonId other : items(held)) needed.push_back(schema_.name(text(other)));
+          if (needed.size() > 1) terms.push_back({either({lacking(name, pointer), having(needed, pointer)}, pointer)});
+        } else {
+          const PlainValueId then = value(held, below(pointer, kNames[keyword], document_.key_text(key)), depth + 1);
+          const PlainValueId present = both(having({name}, pointer), then, pointer);
+          schemas.push_back({either({lacking(name, pointer), present}, pointer)});
+        }
+      }
+    }
+    terms.insert(terms.end(), schemas.begin(), schemas.end());
+    return algebra_.all(terms, pointer);
+  }
+
+  // All values but objects with a key.
+  PlainValueId lacking(uint32_t name, const std::string& pointer) {
+    Value value = schema_.at(PlainSchema::any());
+    value.name = pointer;
+    value.object->members.push_back({name, schema_.never(), false, false});
+    return added(std::move(value));
+  }
+
+  // The objects with some keys.
+  PlainValueId having(const std::vector<uint32_t>& names, const std::string& pointer) {
+    Value value;
+    value.name = pointer;
+    value.object.emplace();
+    value.object->others = PlainSchema::any();
+    std::unordered_set<uint32_t> seen;
+    for (uint32_t name : names) {
+      if (seen.insert(name).second) value.object->members.push_back({name, PlainSchema::any(), true, false});
+    }
+    return added(std::move(value));
   }
 
   std::vector<PlainValueId> branches(JsonId held, const char* keyword, const std::string& pointer, uint64_t depth) {
@@ -475,14 +548,7 @@ class PlainReading {
       if (part == schema_.never()) continue;
       if (std::find(known.begin(), known.end(), part) == known.end()) known.push_back(part);
     }
-    return added(std::move(union_of));
-  }
-
-  void check_exclusive(const std::vector<PlainValueId>& branches) const {
-    require(branches.size() <= kMaxBranches);
-    for (size_t i = 0; i < branches.size(); ++i) {
-      for (size_t j = i + 1; j < branches.size(); ++j) require(schema_.disjoint(branches[i], branches[j]));
-    }
+    return union_of.alternatives.size() == 1 ? union_of.alternatives[0] : added(std::move(union_of));
   }
 
   // ---- arrays and objects
@@ -656,7 +722,7 @@ class PlainReading {
       value.terminals.push_back(PlainSchema::false_());
     }
     if ((types.kinds & PlainSchema::kNumber) != 0) {
-      add_terminal(conditional(number_type(types), said, kOfNumbers), value);
+      add_terminal(scalar(number_type(types), said, kOfNumbers), value);
     } else {
       // The form of a boolean bound is looked at where numbers are.
       require(!said[kExclusiveMinimum] || is_number(*said[kExclusiveMinimum]));
@@ -681,16 +747,19 @@ class PlainReading {
       is_plain = is_plain && text_of.pattern.has_value();
     }
     const auto found = is_plain ? schema_.text(text_of) : std::nullopt;
-    return found ? found : conditional("string", said, kOfStrings);
+    return found ? found : scalar("string", said, kOfStrings);
   }
 
   static void add_terminal(std::optional<uint32_t> terminal, Value& value) {
     if (terminal) value.terminals.push_back(*terminal);
   }
 
-  // `enum` and `const`.
-  void add_listed(const Said& said, Types types, Value& value) {
+  // `enum` and `const`, of the arrays and objects that are of a shape.
+  PlainValueId listed(const Said& said, Types types, const Value& shape) {
     require(!(said[kEnum] && said[kConst]));
+    Value value;
+    value.name = shape.name;
+    std::vector<JsonId> composites;
     std::vector<std::string> texts;
     std::unordered_set<std::string_view> seen;
     std::vector<JsonId> strings;
@@ -707,28 +776,56 @@ class PlainReading {
       } else if (is_boolean(item)) {
         if ((types.kinds & PlainSchema::kBoolean) != 0)
           words[is_false(item) ? PlainSchema::false_() : PlainSchema::true_()] = true;
-      } else {
-        require(is(item, Json::kNull));
+      } else if (is(item, Json::kNull)) {
         if ((types.kinds & PlainSchema::kNull) != 0) words[PlainSchema::null()] = true;
+      } else {
+        composites.push_back(item);
       }
     };
     if (said[kEnum]) {
-      const auto listed = items(*said[kEnum]);
-      require(!listed.empty());
-      for (JsonId item : listed) add(item);
+      require(!items(*said[kEnum]).empty());
+      for (JsonId item : items(*said[kEnum])) add(item);
     } else {
       add(*said[kConst]);
     }
     for (uint32_t word = 0; word < words.size(); ++word) {
       if (words[word]) value.terminals.push_back(word);
     }
-    if (!numbers.empty()) add_terminal(conditional(number_type(types), said, kOfNumbers, numbers), value);
-    if (texts.empty()) return;
-    if (says(said, kOfStrings)) {
-      add_terminal(conditional("string", said, kOfStrings, strings), value);
-    } else {
+    if (!numbers.empty()) add_terminal(scalar(number_type(types), said, kOfNumbers, numbers), value);
+    if (says(said, kOfStrings) && !texts.empty()) {
+      add_terminal(scalar("string", said, kOfStrings, strings), value);
+    } else if (!texts.empty()) {
       value.terminals.push_back(schema_.listed(std::move(texts)));
     }
+    std::vector<PlainValueId> parts{added(std::move(value))};
+    const PlainValueId shapes = composites.empty() ? schema_.never() : added(shape);
+    for (JsonId composite : composites) parts.push_back(both(constant(composite), shapes, shape.name));
+    return either(std::move(parts), shape.name);
+  }
+
+  // Exactly this value.
+  PlainValueId constant(JsonId json) {
+    Value value;
+    if (is_array(json)) {
+      value.array.emplace();
+      for (JsonId item : items(json)) value.array->prefix.push_back(constant(item));
+      value.array->minimum = value.array->maximum = static_cast<uint32_t>(value.array->prefix.size());
+    } else if (is_object(json)) {
+      value.object.emplace();
+      for (const auto& [key, held] : members(json))
+        value.object->members.push_back({schema_.name(document_.key_text(key)), constant(held), true, true});
+    } else if (is_text(json)) {
+      value.terminals.push_back(schema_.listed({std::string(text(json))}));
+    } else if (is_number(json)) {
+      std::string asked = "{\"type\":\"number\",\"enum\":[";
+      document_.write(json, asked);
+      add_terminal(ask_scalars(asked + "]}", PlainSchema::kNumber), value);
+    } else {
+      value.terminals.push_back(is(json, Json::kNull) ? PlainSchema::null()
+                                : is_false(json)      ? PlainSchema::false_()
+                                                      : PlainSchema::true_());
+    }
+    return added(std::move(value));
   }
 
   static const char* number_type(Types types) { return types.integers ? "integer" : "number"; }
@@ -741,8 +838,8 @@ class PlainReading {
   // The terminal of the scalars of a type under conditions, of those that are listed if some are. None: there is no
   // such scalar.
   template <size_t N>
-  std::optional<uint32_t> conditional(std::string_view type, const Said& said, const std::array<Keyword, N>& keywords,
-                                      const std::vector<JsonId>& listed = {}) {
+  std::optional<uint32_t> scalar(std::string_view type, const Said& said, const std::array<Keyword, N>& keywords,
+                                 const std::vector<JsonId>& listed = {}) {
     std::string asked = "{\"type\":\"" + std::string(type) + '"';
     const auto begin = [&](std::string_view keyword) { (asked += ",\"").append(keyword) += "\":"; };
     for (Keyword keyword : keywords) {
@@ -769,7 +866,7 @@ class PlainReading {
       n_regexes_ = std::max<size_t>(n_regexes_, 1);
       at->second = PlainSchema::any_number();
     } else if (*regex > 0) {
-      at->second = schema_.outside(kind, outside_regex(*regex));
+      at->second = schema_.outside(kind, outside_regex(*regex), schema);
     }
     return at->second;
   }
@@ -782,6 +879,7 @@ class PlainReading {
   uint64_t max_rules_;
   uint64_t n_steps_ = 0;
   PlainSchema schema_;
+  PlainAlgebra algebra_;
   size_t n_regexes_ = 0;
   bool inside_identified_ = false;             // not in the root's own document any more
   std::vector<std::optional<uint8_t>> codes_;  // by key: which keyword it is, if it is one
@@ -789,7 +887,6 @@ class PlainReading {
   std::vector<JsonId> level_;                  // the schemas being read that say something about the same value
   std::unordered_map<std::string, std::optional<uint32_t>> answers_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, JsonId>> member_tables_;  // of objects with many members
-  std::vector<std::vector<PlainValueId>> exclusive_;
 };
 
 PlainReader::PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,

@@ -197,12 +197,14 @@ class Rules {
 
   // A value as one symbol: a scalar that is one terminal is that terminal.
   uint32_t symbol_of(PlainValueId id) {
+    id = schema_.resolved(id);
     const PlainSchema::Value& value = schema_.at(id);
     const bool one = value.terminals.size() == 1 && !value.array && !value.object && value.alternatives.empty();
     return one ? terminal(value.terminals[0]) : rule_of(id);
   }
 
   uint32_t rule_of(PlainValueId id) {
+    id = schema_.resolved(id);
     auto& rule = values_[id.value];
     if (!rule) {
       rule = builder_.nonterminal(schema_.at(id).name);
@@ -245,7 +247,11 @@ class Rules {
     add_repeated(state, written > 0, Symbols{symbol_of(*array.rest)}, least, most, close_array_, name);
   }
 
-  // Each state, so many of the members passed and so many keys written, is a rule whose calls stand in tail position.
+  // So many keys written, and which witnesses are still missing, as bits.
+  using Progress = std::pair<uint32_t, uint32_t>;
+
+  // Each state, so many of the members passed and what was written of them, is a rule whose calls stand in tail
+  // position.
   void add_object(uint32_t rule, PlainSchema::Object object, const std::string& name) {
     for (const auto& member : object.members) {
       if (member.required && !schema_.is_live(member.value)) return;
@@ -253,41 +259,56 @@ class Rules {
     object.drop_idle_bounds();
     const auto most = object.maximum == kUnbounded ? 0 : object.maximum;
     const auto counted_to = static_cast<uint32_t>(std::max({1U, object.minimum, most}));
-    // The states before a member, by how many keys are written.
-    std::map<uint32_t, uint32_t> now{{0, builder_.nonterminal(name + ".0")}};
+    // The states before a member.
+    const Progress start{0, (1U << object.witnesses.size()) - 1};
+    std::map<Progress, uint32_t> now{{start, builder_.nonterminal(name + ".0")}};
     const bool distinct = object.counts_others();
     const uint32_t whole = distinct ? builder_.nonterminal(name, SetBounds{}) : rule;
     if (distinct) builder_.alternative(rule, Symbols{whole});
-    builder_.alternative(whole, Symbols{open_object_, now[0]});
+    builder_.alternative(whole, Symbols{open_object_, now[start]});
     for (size_t i = 0; i < object.members.size(); ++i) {
       const PlainSchema::Member& member = object.members[i];
-      std::map<uint32_t, uint32_t> next;
-      const auto state = [&](uint32_t written) {
-        const auto [at, is_new] = next.try_emplace(written, 0);
+      std::map<Progress, uint32_t> next;
+      const auto state = [&](Progress progress) {
+        const auto [at, is_new] = next.try_emplace(progress, 0);
         if (is_new) at->second = builder_.nonterminal(name + "." + std::to_string(i + 1));
         return at->second;
       };
-      for (const auto& [written, rule_before] : now) {
+      for (const auto& [progress, rule_before] : now) {
+        const auto [written, missing] = progress;
         if (written < object.maximum && schema_.is_live(member.value)) {
           Symbols taken = separated(written > 0);
-          const uint32_t after = state(std::min(written + 1, counted_to));
+          const uint32_t after = state({std::min(written + 1, counted_to), missing & ~met(object, member.name)});
           taken.insert(taken.end(), {key(member.name), colon_, symbol_of(member.value), after});
           builder_.alternative(rule_before, taken);
         }
-        if (!member.required) builder_.alternative(rule_before, Symbols{state(written)});
+        if (!member.required) builder_.alternative(rule_before, Symbols{state(progress)});
       }
       now = std::move(next);
     }
     const auto other = other_member(object, name);
-    for (const auto& [written, state] : now) {
-      const uint32_t least = object.minimum > written ? object.minimum - written : 0;
+    for (const auto& [progress, state] : now) {
+      const auto [written, missing] = progress;
+      // A key without a name is what all witnesses wait for.
+      const uint32_t needed = missing == 0 ? 0 : 1;
+      const uint32_t least = std::max(needed, object.minimum > written ? object.minimum - written : 0);
       const uint32_t further = object.maximum == kUnbounded ? kUnbounded : object.maximum - written;
-      if (other && further > 0) {
+      if (other && further >= std::max(1U, least)) {
         add_repeated(state, written > 0, *other, least, further, close_object_, name);
       } else if (least == 0) {
         builder_.alternative(state, Symbols{close_object_});
       }
     }
+  }
+
+  // The witnesses that a key meets.
+  static uint32_t met(const PlainSchema::Object& object, uint32_t name) {
+    uint32_t found = 0;
+    for (size_t i = 0; i < object.witnesses.size(); ++i) {
+      const auto& besides = object.witnesses[i];
+      if (std::find(besides.begin(), besides.end(), name) == besides.end()) found |= 1U << i;
+    }
+    return found;
   }
 
   // `body`, separated by commas, so many times, then the closing mark; `some`: a comma comes before the first too.

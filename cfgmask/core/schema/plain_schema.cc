@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "schema/json_document.h"
+
 namespace cfgmask {
 
 namespace {
@@ -10,7 +12,7 @@ namespace {
 // Alternatives of alternatives that are looked through when two sets are compared.
 constexpr size_t kMaxAlternatives = 256;
 // Schemas that need each other in a longer chain are left to the general way.
-constexpr int kMaxRounds = 20;
+constexpr int kMaxRounds = 40;
 // Values inside of values that are looked at to tell two sets apart.
 constexpr int kMaxDepth = 3;
 constexpr uint64_t kMaxLooks = 100'000;
@@ -55,6 +57,8 @@ std::string content_of(const PlainSchema::Value& value) {
     content.word(value.object->maximum);
     content.list(value.object->classes, [](const auto& c) { return c.value.value; });
     for (const auto& c : value.object->classes) keys_words(c.keys, content);
+    content.word(static_cast<uint32_t>(value.object->witnesses.size()));
+    for (const auto& names : value.object->witnesses) content.list(names, [](uint32_t name) { return name; });
     for (const auto& member : value.object->members) {
       content.word(member.name);
       content.word(member.value.value);
@@ -136,6 +140,7 @@ std::optional<uint32_t> PlainSchema::pattern(std::string_view text, uint64_t max
   if (auto found = PlainPattern::parse(text, max_nesting)) {
     at->second = static_cast<uint32_t>(patterns_.size());
     patterns_.push_back(std::move(*found));
+    pattern_texts_.push_back(&at->first);
   }
   return at->second;
 }
@@ -156,8 +161,42 @@ std::optional<bool> PlainSchema::admits(const Text& condition, std::string_view 
   return condition.pattern ? patterns_[*condition.pattern].found_in(text) : std::optional(true);
 }
 
-uint32_t PlainSchema::outside(Kind kind, uint32_t regex) {
-  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, regex});
+std::optional<PlainSchema::Divided> PlainSchema::divided(const std::vector<std::string>& texts,
+                                                         const Terminal& by) const {
+  Divided found;
+  for (const std::string& text : texts) {
+    std::optional<bool> is_in;
+    if (by.spelling == Spelling::kAnyString) is_in = true;
+    if (by.spelling == Spelling::kListed)
+      is_in = std::find(by.listed.begin(), by.listed.end(), text) != by.listed.end();
+    if (by.spelling == Spelling::kText) is_in = admits(by.text, text);
+    if (!is_in) return std::nullopt;
+    (*is_in ? found.in : found.out).push_back(text);
+  }
+  return found;
+}
+
+std::optional<uint32_t> PlainSchema::some_listed(std::vector<std::string> texts) {
+  return texts.empty() ? std::nullopt : std::optional(listed(std::move(texts)));
+}
+
+std::string PlainSchema::definition(uint32_t terminal) const {
+  const Terminal& t = terminals_[terminal];
+  if (t.spelling == Spelling::kOutside) return terminal == any_number() ? "{\"type\":\"number\"}" : t.definition;
+  std::string out = "{\"type\":\"string\"";
+  for (size_t i = 0; i < t.listed.size(); ++i) {
+    out += i == 0 ? ",\"enum\":[" : ",";
+    JsonDocument::write_string(t.listed[i], out);
+  }
+  if (!t.listed.empty()) out += ']';
+  if (t.text.pattern) JsonDocument::write_string(*pattern_texts_[*t.text.pattern], out += ",\"pattern\":");
+  if (t.text.minimum > 0) out += ",\"minLength\":" + std::to_string(t.text.minimum);
+  if (t.text.maximum != kUnbounded) out += ",\"maxLength\":" + std::to_string(t.text.maximum);
+  return out + '}';
+}
+
+uint32_t PlainSchema::outside(Kind kind, uint32_t regex, std::string definition) {
+  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, regex, std::move(definition)});
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
@@ -178,6 +217,7 @@ bool PlainSchema::disjoint(PlainValueId a, PlainValueId b) const {
 }
 
 bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, Look look) const {
+  if (defined_[a.value] && at(a).is_empty()) return true;
   if (a == b || look.depth > kMaxDepth) return false;
   std::vector<PlainValueId> parts_of_a;
   std::vector<PlainValueId> parts_of_b;
@@ -196,26 +236,31 @@ bool PlainSchema::disjoint_parts(const Value& a, const Value& b, Look look) cons
   if (a.array && b.array && !told_apart(*a.array, *b.array, look)) return false;
   if (a.object && b.object && !told_apart(*a.object, *b.object, look) && !told_apart(*b.object, *a.object, look))
     return false;
-  for (uint32_t x : a.terminals) {
-    for (uint32_t y : b.terminals) {
-      const Terminal& s = terminals_[x];
-      const Terminal& t = terminals_[y];
-      if (s.kind != t.kind) continue;
-      const bool words = s.spelling == Spelling::kWord && t.spelling == Spelling::kWord;
-      const bool lists = s.spelling == Spelling::kListed && t.spelling == Spelling::kListed;
-      if ((words && x != y) || (lists && share_none(s.listed, t.listed))) continue;
-      if (s.spelling == Spelling::kListed && admits_none(t, s.listed)) continue;
-      if (t.spelling == Spelling::kListed && admits_none(s, t.listed)) continue;
-      return false;
-    }
-  }
-  return true;
+  return std::all_of(a.terminals.begin(), a.terminals.end(), [&](uint32_t x) {
+    return std::all_of(b.terminals.begin(), b.terminals.end(),
+                       [&](uint32_t y) { return x != y && plainly_apart(terminals_[x], terminals_[y]); });
+  });
 }
 
-bool PlainSchema::admits_none(const Terminal& condition, const std::vector<std::string>& texts) const {
-  return condition.spelling == Spelling::kText &&
-         std::none_of(texts.begin(), texts.end(),
-                      [&](const std::string& text) { return admits(condition.text, text).value_or(true); });
+bool PlainSchema::plainly_apart(const Terminal& a, const Terminal& b) const {
+  if (a.kind != b.kind) return true;
+  if (a.spelling == Spelling::kWord && b.spelling == Spelling::kWord) return a.name != b.name;
+  if (a.spelling == Spelling::kListed && b.spelling == Spelling::kListed) return share_none(a.listed, b.listed);
+  const auto has_none_of = [&](const Terminal& few, const Terminal& condition) {
+    const auto texts = few_texts(few);
+    return condition.spelling == Spelling::kText && !texts.empty() &&
+           std::none_of(texts.begin(), texts.end(),
+                        [&](const std::string& text) { return admits(condition.text, text).value_or(true); });
+  };
+  return has_none_of(a, b) || has_none_of(b, a);
+}
+
+// All texts of a terminal, if they are plain and few; otherwise none.
+std::vector<std::string> PlainSchema::few_texts(const Terminal& terminal) const {
+  if (terminal.spelling == Spelling::kListed) return terminal.listed;
+  if (terminal.spelling != Spelling::kText || !terminal.text.pattern) return {};
+  const auto text = patterns_[*terminal.text.pattern].only_text();
+  return text ? std::vector{*text} : std::vector<std::string>{};
 }
 
 // Whether a key that `a` needs has another value in `b`, or none: a discriminator.
@@ -254,31 +299,39 @@ PlainSchema::Held PlainSchema::held(const Object& object, uint32_t name) const {
   return {!object.has_classes(), object.others};
 }
 
-bool PlainSchema::has_value(const Value& value) const {
-  const auto is = [&](PlainValueId id) { return live_[id.value]; };
-  if (!value.terminals.empty()) return true;
-  if (std::any_of(value.alternatives.begin(), value.alternatives.end(), is)) return true;
-  if (value.object) {
-    const Object& object = *value.object;
-    size_t n_possible = 0;
-    bool has_required = true;
-    for (const Member& member : object.members) {
-      if (is(member.value)) {
-        ++n_possible;
-      } else if (member.required) {
-        has_required = false;
-      }
+bool PlainSchema::has_object(const Object& object) {
+  size_t n_possible = 0;
+  for (const Member& member : object.members) {
+    if (is_live(member.value)) {
+      ++n_possible;
+    } else if (member.required) {
+      return false;
     }
-    const bool others = object.others && is(*object.others);
-    const bool more = others || std::any_of(object.classes.begin(), object.classes.end(),
-                                            [&](const KeyClass& c) { return is(c.value); });
-    if (has_required && (more || n_possible >= object.minimum)) return true;
   }
+  const bool others = object.others && is_live(*object.others);
+  const bool more = others || std::any_of(object.classes.begin(), object.classes.end(),
+                                          [&](const KeyClass& c) { return is_live(c.value); });
+  if (!more && n_possible < object.minimum) return false;
+  if (object.witnesses.empty()) return true;
+  // How few keys meet all of these takes more than a look.
+  if (object.maximum < object.n_required() + object.witnesses.size()) liveness_is_known_ = false;
+  return more || std::all_of(object.witnesses.begin(), object.witnesses.end(), [&](const auto& besides) {
+           return std::any_of(object.members.begin(), object.members.end(), [&](const Member& member) {
+             return is_live(member.value) && std::find(besides.begin(), besides.end(), member.name) == besides.end();
+           });
+         });
+}
+
+bool PlainSchema::has_value(const Value& value) {
+  if (!value.terminals.empty()) return true;
+  if (std::any_of(value.alternatives.begin(), value.alternatives.end(), [&](PlainValueId id) { return is_live(id); }))
+    return true;
+  if (value.object && has_object(*value.object)) return true;
   if (!value.array) return false;
   const Array& array = *value.array;
   for (uint32_t i = 0; i < std::min<size_t>(array.minimum, array.prefix.size() + 1); ++i) {
     const auto item = array.item(i);
-    if (!item || !is(*item)) return false;
+    if (!item || !is_live(*item)) return false;
   }
   return true;
 }
@@ -287,13 +340,15 @@ bool PlainSchema::find_live() {
   live_.assign(values_.size(), false);
   for (int round = 0; round < kMaxRounds; ++round) {
     bool changed = false;
-    // What a value holds was mostly made before it.
-    for (size_t i = 0; i < values_.size(); ++i) {
+    // What a value holds was mostly made before it, and what a combination comes to after it.
+    for (size_t at = 0; at < values_.size(); ++at) {
+      const size_t i = round % 2 == 0 ? at : values_.size() - 1 - at;
       if (live_[i]) continue;
       live_[i] = has_value(values_[i]);
       changed = changed || live_[i];
     }
-    if (!changed) return true;
+    if (!liveness_is_known_) return false;
+    if (!changed && round > 0) return true;
   }
   return false;
 }

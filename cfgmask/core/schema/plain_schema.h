@@ -1,6 +1,5 @@
-// JSON Schemas that need little algebra: what two keywords say about the same value is combined by a look at it, and
-// alternatives plainly have nothing in common where they must not. They are what people write most, and a first mask
-// waits for them, so they come from their values to rules without Python.
+// JSON Schemas whose keywords are combined without much search (schema/plain_algebra.h). They are nearly all that
+// people write, and a first mask waits for them, so they come from their values to rules without Python.
 //
 // A value is a set of JSON values: scalars as terminals, at most one shape of arrays and one of objects, and other
 // values whose union it is. Equal values are one, wherever they stand in the schema, so that what a grammar learns in
@@ -45,7 +44,8 @@ class PlainSchema {
     Spelling spelling;
     std::vector<std::string> listed = {};  // the strings that it stands for
     Text text = {};
-    uint32_t outside = 0;  // which of the regexes that the caller has
+    uint32_t outside = 0;         // which of the regexes that the caller has
+    std::string definition = {};  // of those: the scalars as a schema
   };
   struct Member {
     uint32_t name;
@@ -57,6 +57,8 @@ class PlainSchema {
   struct Keys {
     enum class Source : uint8_t { kOutside, kMatching, kOther } source;
     uint32_t index;
+
+    bool operator==(const Keys&) const = default;
   };
   // Such keys and what they hold.
   struct KeyClass {
@@ -78,7 +80,12 @@ class PlainSchema {
     std::optional<Keys> others_keys;     // which they are, where there are or were classes
     uint32_t minimum = 0;                // how many keys
     uint32_t maximum = kUnbounded;
+    // For each of these lists, some key must be there that is not in it. The names are those of members.
+    std::vector<std::vector<uint32_t>> witnesses;
 
+    bool is_any() const {
+      return members.empty() && !has_classes() && others == any() && minimum == 0 && maximum == kUnbounded;
+    }
     bool has_classes() const { return others_keys || !classes.empty(); }
     size_t n_required() const;
     // Whether what keys without names must come to depends on none of them being written twice.
@@ -108,8 +115,6 @@ class PlainSchema {
   // A value that refers to itself: its id is needed before its content is known.
   PlainValueId reserve();
   void define(PlainValueId id, Value value);
-  // The values of both sets, which may be none; nullopt where it takes more than a look to tell.
-  std::optional<Value> meet(PlainValueId a, PlainValueId b);
   uint32_t name(std::string_view text);
   // Terminals.
   static constexpr uint32_t null() { return 0; }
@@ -122,22 +127,38 @@ class PlainSchema {
   std::optional<uint32_t> text(const Text& text);
   // nullopt for a pattern that is not plain.
   std::optional<uint32_t> pattern(std::string_view text, uint64_t max_nesting);
-  uint32_t outside(Kind kind, uint32_t regex);
+  uint32_t outside(Kind kind, uint32_t regex, std::string definition);
+  std::optional<uint32_t> some_listed(std::vector<std::string> texts);  // none for no texts
   void set_root(PlainValueId root) { root_ = root; }
 
   PlainValueId root() const { return root_; }
   const Value& at(PlainValueId id) const { return values_[id.value]; }
+  // The same set without names for it on the way.
+  PlainValueId resolved(PlainValueId id) const {
+    while (at(id).alternatives.size() == 1) id = at(id).alternatives[0];
+    return id;
+  }
   size_t n_values() const { return values_.size(); }
   const std::string& name_at(uint32_t name) const { return *names_[name]; }
   const PlainPattern& pattern_at(uint32_t pattern) const { return patterns_[pattern]; }
   // Whether a text meets the conditions; nullopt where that takes long to tell.
   std::optional<bool> admits(const Text& condition, std::string_view text) const;
+  // Those of the texts that a terminal stands for, and the others; nullopt where that takes long to tell.
+  struct Divided {
+    std::vector<std::string> in;
+    std::vector<std::string> out;
+  };
+  std::optional<Divided> divided(const std::vector<std::string>& texts, const Terminal& by) const;
   const Terminal& terminal(uint32_t index) const { return terminals_[index]; }
+  // Whether it is plain that two terminals have no scalar in common.
+  bool plainly_apart(const Terminal& a, const Terminal& b) const;
+  // A number or a string as a schema, in JSON.
+  std::string definition(uint32_t terminal) const;
   size_t n_terminals() const { return terminals_.size(); }
 
   // Whether it is plain that two sets have no value in common.
   bool disjoint(PlainValueId a, PlainValueId b) const;
-  // Finds out which sets have a value; false where that takes more than a few looks at each.
+  // Finds out which sets have a value; false where that takes more than some looks at each.
   bool find_live();
   // Known after `find_live`.
   bool is_live(PlainValueId id) const { return live_[id.value]; }
@@ -150,8 +171,6 @@ class PlainSchema {
   Held held(const Object& object, uint32_t name) const;
 
  private:
-  class Meeting;
-
   void flatten(PlainValueId id, std::vector<PlainValueId>& out) const;
   // How deep inside of the two sets a look is, and how much may still be looked at.
   struct Look {
@@ -162,18 +181,21 @@ class PlainSchema {
   bool disjoint_parts(const Value& a, const Value& b, Look look) const;
   bool told_apart(const Object& a, const Object& b, Look look) const;
   bool told_apart(const Array& a, const Array& b, Look look) const;
-  bool admits_none(const Terminal& condition, const std::vector<std::string>& texts) const;
-  bool has_value(const Value& value) const;
+  std::vector<std::string> few_texts(const Terminal& terminal) const;
+  bool has_value(const Value& value);
+  bool has_object(const Object& object);
 
   std::vector<Value> values_;
   std::vector<bool> defined_;
   std::vector<bool> live_;
+  bool liveness_is_known_ = true;
   std::unordered_map<std::string, PlainValueId> by_content_;
   std::unordered_map<std::string, uint32_t> name_ids_;
   std::vector<const std::string*> names_;
   std::vector<Terminal> terminals_;
   std::unordered_map<std::string, uint32_t> lists_;
   std::vector<PlainPattern> patterns_;
+  std::vector<const std::string*> pattern_texts_;
   std::unordered_map<std::string, std::optional<uint32_t>> pattern_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> texts_;
   PlainValueId root_{0U};

@@ -1,0 +1,671 @@
+#include "schema/plain_algebra.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "schema/json_document.h"
+
+namespace cfgmask {
+
+namespace {
+
+constexpr size_t kMaxAlternatives = 1'000;
+constexpr size_t kMaxBranches = 256;
+constexpr size_t kMaxWitnesses = 8;
+// Sets inside of sets that are worked out for each other's sake.
+constexpr int kMaxDepth = 100;
+// Required members of required members that are looked at to tell that there is no such object.
+constexpr int kMaxProbe = 2;
+constexpr uint32_t kMaxProbedItems = 16;
+constexpr size_t kMaxQuestion = 20'000;
+// Members that are combined with others, all in all.
+constexpr uint64_t kMaxWork = 1'000'000;
+
+template <class T>
+void add_new(std::vector<T>& list, const T& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+}  // namespace
+
+void PlainAlgebra::work(uint64_t steps) {
+  work_ += steps;
+  if (work_ > kMaxWork) throw NotPlain();
+}
+
+// ---- combinations
+
+void PlainAlgebra::add_term(Term term, Terms& terms) const {
+  const auto made_of = terms_of_.find(term.id.value);
+  if (made_of != terms_of_.end() && !term.negated) {
+    for (const Term& inner : made_of->second) add_new(terms, inner);
+  } else if (made_of != terms_of_.end() && made_of->second.size() == 1 && made_of->second[0].negated) {
+    add_term({made_of->second[0].id}, terms);
+  } else if (term.id != (term.negated ? schema_.never() : PlainSchema::any())) {
+    add_new(terms, term);
+  }
+}
+
+PlainValueId PlainAlgebra::all(const Terms& terms, std::string name) {
+  Terms flat;
+  for (const Term& term : terms) add_term(term, flat);
+  const auto has = [&](Term term) { return std::find(flat.begin(), flat.end(), term) != flat.end(); };
+  const auto is_contradiction = [&](const Term& term) {
+    if (!term.negated) return term.id == schema_.never();
+    const auto made_of = terms_of_.find(term.id.value);
+    return term.id == PlainSchema::any() || has({term.id}) ||
+           (made_of != terms_of_.end() && std::all_of(made_of->second.begin(), made_of->second.end(), has));
+  };
+  if (std::any_of(flat.begin(), flat.end(), is_contradiction)) return schema_.never();
+  if (flat.empty()) return PlainSchema::any();
+  if (flat.size() == 1 && !flat[0].negated) return flat[0].id;
+  std::string key;
+  for (const Term& term : flat) key += (term.negated ? '-' : '+') + std::to_string(term.id.value);
+  const auto [at, is_new] = known_.try_emplace(std::move(key), PlainValueId());
+  if (!is_new) return at->second;
+  work(flat.size());
+  at->second = schema_.reserve();
+  pending_[at->second.value] = {std::move(name), flat, std::nullopt, false};
+  terms_of_[at->second.value] = std::move(flat);
+  return at->second;
+}
+
+PlainValueId PlainAlgebra::exactly_one(std::vector<PlainValueId> parts, PlainValueId own, bool own_first,
+                                       const std::string& name) {
+  if (parts.size() > kMaxBranches) throw NotPlain();
+  const PlainValueId id = schema_.reserve();
+  pending_[id.value] = {name, {}, Choice{std::move(parts), own, own_first}, false};
+  return id;
+}
+
+void PlainAlgebra::finish() {
+  std::unordered_set<uint32_t> seen;
+  std::vector<PlainValueId> todo{schema_.root()};
+  while (!todo.empty()) {
+    const PlainValueId id = todo.back();
+    todo.pop_back();
+    if (!seen.insert(id.value).second) continue;
+    settle(id);
+    const Value& value = schema_.at(id);
+    const auto add = [&](const auto& ids) { todo.insert(todo.end(), ids.begin(), ids.end()); };
+    add(value.alternatives);
+    if (value.array) {
+      add(value.array->prefix);
+      if (value.array->rest) todo.push_back(*value.array->rest);
+    }
+    if (value.object) {
+      for (const Member& member : value.object->members) todo.push_back(member.value);
+      for (const auto& c : value.object->classes) todo.push_back(c.value);
+      if (value.object->others) todo.push_back(*value.object->others);
+    }
+  }
+}
+
+void PlainAlgebra::settle(PlainValueId id) {
+  const auto found = pending_.find(id.value);
+  if (found == pending_.end()) return;
+  if (found->second.active || depth_ == kMaxDepth) throw NotPlain();
+  found->second.active = true;
+  ++depth_;
+  const Pending pending = found->second;
+  Value value = pending.choice ? chosen(*pending.choice, pending.name) : value_of(worked_out(pending), pending.name);
+  --depth_;
+  if (!value.is_empty()) {
+    Value same;
+    same.name = pending.name;
+    same.alternatives.push_back(schema_.add(std::move(value)));
+    value = std::move(same);
+  }
+  schema_.define(id, std::move(value));
+  pending_.erase(id.value);
+}
+
+PlainAlgebra::Parts PlainAlgebra::worked_out(const Pending& pending) {
+  Parts found = parts_of(PlainSchema::any());
+  bool is_first = true;
+  for (const Term& term : pending.terms) {
+    if (term.negated) continue;
+    found = is_first ? parts_of(term.id) : meet(found, parts_of(term.id));
+    is_first = false;
+  }
+  Parts holes;
+  for (const Term& term : pending.terms) {
+    if (!term.negated) continue;
+    Parts hole = parts_of(term.id);
+    for (uint32_t terminal : hole.terminals) add_new(holes.terminals, terminal);
+    std::move(hole.arrays.begin(), hole.arrays.end(), std::back_inserter(holes.arrays));
+    std::move(hole.objects.begin(), hole.objects.end(), std::back_inserter(holes.objects));
+  }
+  return without(std::move(found), holes);
+}
+
+// Parts that plainly share nothing with the others stay as they are: that is what most of them do.
+PlainAlgebra::Value PlainAlgebra::chosen(const Choice& choice, const std::string& name) {
+  const auto& parts = choice.parts;
+  std::vector<Terms> terms(parts.size());
+  for (size_t i = 0; i < parts.size(); ++i)
+    terms[i] = choice.own_first ? Terms{{choice.own}, {parts[i]}} : Terms{{parts[i]}, {choice.own}};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (apart(parts[i], parts[j])) continue;
+      terms[i].push_back({parts[j], true});
+      terms[j].push_back({parts[i], true});
+    }
+  }
+  Value either;
+  either.name = name;
+  for (const Terms& part : terms) {
+    const PlainValueId id = all(part, name);
+    if (id != schema_.never()) add_new(either.alternatives, id);
+  }
+  return either;
+}
+
+bool PlainAlgebra::apart(PlainValueId a, PlainValueId b) {
+  parts_of(a);
+  parts_of(b);
+  return schema_.disjoint(a, b);
+}
+
+PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {
+  Parts found;
+  std::unordered_set<uint32_t> seen;
+  std::vector<PlainValueId> todo{id};
+  while (!todo.empty()) {
+    const PlainValueId next = todo.back();
+    todo.pop_back();
+    if (!seen.insert(next.value).second) continue;
+    settle(next);
+    const Value& value = schema_.at(next);
+    todo.insert(todo.end(), value.alternatives.rbegin(), value.alternatives.rend());
+    for (uint32_t terminal : value.terminals) add_new(found.terminals, terminal);
+    if (value.array) found.arrays.push_back(*value.array);
+    if (value.object) found.objects.push_back(*value.object);
+    if (seen.size() > kMaxAlternatives) throw NotPlain();
+  }
+  return found;
+}
+
+PlainAlgebra::Value PlainAlgebra::value_of(Parts parts, const std::string& name) {
+  Value first;
+  first.name = name;
+  first.terminals = std::move(parts.terminals);
+  if (!parts.arrays.empty()) first.array = std::move(parts.arrays[0]);
+  if (!parts.objects.empty()) first.object = std::move(parts.objects[0]);
+  spend_(first);
+  if (parts.arrays.size() <= 1 && parts.objects.size() <= 1) return first;
+  Value either;
+  either.name = name;
+  either.alternatives.push_back(schema_.add(std::move(first)));
+  const auto add = [&](Value value) {
+    value.name = name;
+    spend_(value);
+    add_new(either.alternatives, schema_.add(std::move(value)));
+  };
+  for (size_t i = 1; i < parts.arrays.size(); ++i) {
+    Value value;
+    value.array = std::move(parts.arrays[i]);
+    add(std::move(value));
+  }
+  for (size_t i = 1; i < parts.objects.size(); ++i) {
+    Value value;
+    value.object = std::move(parts.objects[i]);
+    add(std::move(value));
+  }
+  return either;
+}
+
+// Whether no value is in the set; true is a proof.
+bool PlainAlgebra::is_never(PlainValueId id, int depth) {
+  if (id == schema_.never()) return true;
+  const auto known = looked_at_.find(id.value);
+  if (known != looked_at_.end() && known->second <= depth) return false;
+  if (has_no_part(id, depth)) return true;
+  looked_at_[id.value] = depth;
+  return false;
+}
+
+bool PlainAlgebra::has_no_part(PlainValueId id, int depth) {
+  const auto pending = pending_.find(id.value);
+  if (pending != pending_.end()) {
+    // What is being worked out is known later.
+    if (depth == kMaxProbe || pending->second.active || depth_ == kMaxDepth || !is_settled_inside(pending->second))
+      return false;
+    settle(id);
+  }
+  const Value value = schema_.at(id);
+  if (!value.terminals.empty()) return false;
+  if (value.array && !has_none(*value.array, depth + 1)) return false;
+  if (value.object && !has_none(*value.object, depth + 1)) return false;
+  return std::all_of(value.alternatives.begin(), value.alternatives.end(),
+                     [&](PlainValueId part) { return is_never(part, depth); });
+}
+
+// Whether a set can be worked out without one that is being worked out.
+bool PlainAlgebra::is_settled_inside(const Pending& pending) const {
+  std::unordered_set<uint32_t> seen;
+  std::vector<PlainValueId> todo;
+  const auto add_all = [&](const Pending& from) {
+    for (const Term& term : from.terms) todo.push_back(term.id);
+    if (from.choice) todo.insert(todo.end(), from.choice->parts.begin(), from.choice->parts.end());
+    if (from.choice) todo.push_back(from.choice->own);
+  };
+  add_all(pending);
+  while (!todo.empty()) {
+    const PlainValueId id = todo.back();
+    todo.pop_back();
+    if (!seen.insert(id.value).second) continue;
+    const auto found = pending_.find(id.value);
+    if (found == pending_.end()) {
+      const auto& alternatives = schema_.at(id).alternatives;
+      todo.insert(todo.end(), alternatives.begin(), alternatives.end());
+    } else if (found->second.active || seen.size() > kMaxAlternatives) {
+      return false;
+    } else {
+      add_all(found->second);
+    }
+  }
+  return true;
+}
+
+bool PlainAlgebra::has_none(const Array& array, int depth) {
+  for (uint32_t i = 0; i < std::min(array.minimum, kMaxProbedItems); ++i) {
+    const auto item = array.item(i);
+    if (!item || (depth <= kMaxProbe && is_never(*item, depth))) return true;
+  }
+  return false;
+}
+
+bool PlainAlgebra::has_none(const Object& object, int depth) {
+  return depth <= kMaxProbe && std::any_of(object.members.begin(), object.members.end(), [&](const Member& member) {
+           return member.required && is_never(member.value, depth);
+         });
+}
+
+PlainAlgebra::Parts PlainAlgebra::meet(const Parts& a, const Parts& b) {
+  Parts both;
+  for (uint32_t word : {PlainSchema::null(), PlainSchema::true_(), PlainSchema::false_()}) {
+    if (has(a, word) && has(b, word)) both.terminals.push_back(word);
+  }
+  meet_kind(PlainSchema::kNumber, PlainSchema::any_number(), a, b, both);
+  meet_kind(PlainSchema::kString, PlainSchema::any_string(), a, b, both);
+  for (const Array& x : a.arrays) {
+    for (const Array& y : b.arrays) {
+      if (auto found = meet(x, y)) both.arrays.push_back(std::move(*found));
+    }
+  }
+  for (const Object& x : a.objects) {
+    for (const Object& y : b.objects) {
+      if (auto found = meet(x, y)) both.objects.push_back(std::move(*found));
+      if (both.objects.size() > kMaxAlternatives) throw NotPlain();
+    }
+  }
+  return both;
+}
+
+PlainAlgebra::Parts PlainAlgebra::without(Parts a, const Parts& hole) {
+  Parts found;
+  for (uint32_t terminal : a.terminals) {
+    if (const auto left = without(terminal, hole.terminals)) add_new(found.terminals, *left);
+  }
+  found.arrays = std::move(a.arrays);
+  for (const Array& other : hole.arrays) found.arrays = pieces(found.arrays, other);
+  found.objects = std::move(a.objects);
+  for (const Object& other : hole.objects) found.objects = pieces(found.objects, other);
+  return found;
+}
+
+template <class Shape>
+std::vector<Shape> PlainAlgebra::pieces(const std::vector<Shape>& shapes, const Shape& hole) {
+  std::vector<Shape> found;
+  for (const Shape& shape : shapes) {
+    auto left = without(shape, hole);
+    found.insert(found.end(), left.begin(), left.end());
+    if (found.size() > kMaxAlternatives) throw NotPlain();
+  }
+  return found;
+}
+
+// ---- scalars
+
+bool PlainAlgebra::has(const Parts& parts, uint32_t terminal) {
+  return std::find(parts.terminals.begin(), parts.terminals.end(), terminal) != parts.terminals.end();
+}
+
+void PlainAlgebra::meet_kind(Kind kind, uint32_t everything, const Parts& a, const Parts& b, Parts& both) {
+  const auto of_kind = [&](const Parts& parts) {
+    std::vector<uint32_t> found;
+    std::copy_if(parts.terminals.begin(), parts.terminals.end(), std::back_inserter(found),
+                 [&](uint32_t t) { return schema_.terminal(t).kind == kind; });
+    return found;
+  };
+  auto of_a = of_kind(a);
+  auto of_b = of_kind(b);
+  if (has(a, everything)) of_a = of_b;
+  if (has(b, everything)) of_b = of_a;
+  if (of_a == of_b) {
+    both.terminals.insert(both.terminals.end(), of_a.begin(), of_a.end());
+    return;
+  }
+  for (uint32_t s : of_a) {
+    for (uint32_t t : of_b) {
+      if (const auto found = meet_terminals(s, t)) add_new(both.terminals, *found);
+    }
+  }
+}
+
+std::optional<uint32_t> PlainAlgebra::meet_terminals(uint32_t a, uint32_t b) {
+  using Spelling = PlainSchema::Spelling;
+  if (a == b) return a;
+  // Copies: what is added below moves the terminals.
+  const PlainSchema::Terminal s = schema_.terminal(a);
+  const PlainSchema::Terminal t = schema_.terminal(b);
+  for (const auto& [listed, other] : {std::pair(&s, &t), std::pair(&t, &s)}) {
+    if (listed->spelling != Spelling::kListed) continue;
+    if (const auto among = schema_.divided(listed->listed, *other)) return schema_.some_listed(among->in);
+  }
+  if (schema_.plainly_apart(s, t)) return std::nullopt;
+  const bool one_pattern = !(s.text.pattern && t.text.pattern && s.text.pattern != t.text.pattern);
+  if (s.spelling == Spelling::kText && t.spelling == Spelling::kText && one_pattern) {
+    const PlainSchema::Text text{s.text.pattern ? s.text.pattern : t.text.pattern,
+                                 std::max(s.text.minimum, t.text.minimum), std::min(s.text.maximum, t.text.maximum)};
+    if (text.minimum > text.maximum) return std::nullopt;
+    if (const auto found = schema_.text(text)) return found;
+  }
+  std::string asked = "{\"allOf\":[";
+  asked += schema_.definition(a);
+  asked += ',';
+  asked += schema_.definition(b);
+  return ask(asked += "]}", s.kind);
+}
+
+std::optional<uint32_t> PlainAlgebra::without(uint32_t a, const std::vector<uint32_t>& holes) {
+  using Spelling = PlainSchema::Spelling;
+  const PlainSchema::Kind kind = schema_.terminal(a).kind;
+  std::optional<uint32_t> left = a;
+  std::string unknown;
+  for (uint32_t hole : holes) {
+    if (schema_.terminal(hole).kind != kind || !left) continue;
+    if (*left == hole || hole == PlainSchema::any_string() || hole == PlainSchema::any_number()) return std::nullopt;
+    const PlainSchema::Terminal& s = schema_.terminal(*left);
+    const PlainSchema::Terminal& t = schema_.terminal(hole);
+    if (s.spelling == Spelling::kWord) continue;
+    if (s.spelling == Spelling::kListed) {
+      if (const auto among = schema_.divided(s.listed, t)) {
+        left = schema_.some_listed(among->out);
+        continue;
+      }
+    }
+    if (schema_.plainly_apart(s, t)) continue;
+    if (!unknown.empty()) unknown += ',';
+    unknown += schema_.definition(hole);
+  }
+  if (!left || unknown.empty()) return left;
+  std::string asked = "{\"allOf\":[";
+  asked += schema_.definition(*left);
+  asked += "],\"not\":{\"anyOf\":[";
+  asked += unknown;
+  return ask(asked += "]}}", kind);
+}
+
+std::optional<uint32_t> PlainAlgebra::ask(const std::string& schema, Kind kind) {
+  if (schema.size() > kMaxQuestion) throw NotPlain();
+  // Multiples of several numbers may have no regex, which the general way finds out once.
+  const size_t step = schema.find("\"multipleOf\"");
+  if (step != std::string::npos && schema.find("\"multipleOf\"", step + 1) != std::string::npos) throw NotPlain();
+  return ask_(schema, kind);
+}
+
+// ---- arrays
+
+std::optional<PlainSchema::Array> PlainAlgebra::meet(const Array& a, const Array& b) {
+  Array both;
+  both.minimum = std::max(a.minimum, b.minimum);
+  both.maximum = std::min(a.maximum, b.maximum);
+  const size_t n_prefix = std::max(a.prefix.size(), b.prefix.size());
+  work(n_prefix + 1);
+  for (size_t i = 0; i <= n_prefix && i < both.maximum; ++i) {
+    const auto x = a.item(i);
+    const auto y = b.item(i);
+    const PlainValueId item = x && y ? this->both(*x, *y) : schema_.never();
+    if (item == schema_.never()) {
+      both.maximum = static_cast<uint32_t>(i);
+    } else if (i < n_prefix) {
+      both.prefix.push_back(item);
+    } else {
+      both.rest = item;
+    }
+  }
+  if (both.minimum > both.maximum || has_none(both, 0)) return std::nullopt;
+  return both;
+}
+
+std::vector<PlainSchema::Array> PlainAlgebra::without(const Array& a, const Array& hole) {
+  if (!meet(a, hole)) return {a};
+  std::vector<Array> outside;
+  std::optional<Array> held = a;
+  const auto take = [&](const Array& met, const Array& broken) {
+    if (!held) return;
+    if (auto piece = meet(*held, broken)) outside.push_back(std::move(*piece));
+    held = meet(*held, met);
+  };
+  const auto of_length = [](uint32_t minimum, uint32_t maximum) {
+    return Array{{}, PlainSchema::any(), minimum, maximum};
+  };
+  const auto with_item = [&](size_t index, PlainValueId item, bool needed) {
+    Array array = of_length(needed ? static_cast<uint32_t>(index) + 1 : 0, kUnbounded);
+    array.prefix.assign(index, PlainSchema::any());
+    array.prefix.push_back(item);
+    return array;
+  };
+  if (hole.minimum > 0) take(of_length(hole.minimum, kUnbounded), of_length(0, hole.minimum - 1));
+  const auto most = hole.rest ? hole.maximum : std::min(hole.maximum, static_cast<uint32_t>(hole.prefix.size()));
+  if (most != kUnbounded) take(of_length(0, most), of_length(most + 1, kUnbounded));
+  const bool rest_says = hole.rest && *hole.rest != PlainSchema::any();
+  // That one of many further items is wrong takes more than a look.
+  if (rest_says && (!held || held->maximum > kMaxProbedItems)) {
+    if (held) throw NotPlain();
+    return outside;
+  }
+  const size_t n_items = rest_says ? std::max<size_t>(hole.prefix.size(), held->maximum) : hole.prefix.size();
+  for (size_t i = 0; i < n_items; ++i) {
+    const auto item = hole.item(i);
+    if (item && *item != PlainSchema::any()) take(with_item(i, *item, false), with_item(i, neither(*item), true));
+  }
+  return outside;
+}
+
+// ---- objects
+
+PlainValueId PlainAlgebra::held(const Object& object, uint32_t name) {
+  for (const Member& member : object.members) {
+    if (member.name == name) return member.value;
+  }
+  for (const auto& c : object.classes) {
+    if (c.keys.source != PlainSchema::Keys::Source::kMatching) throw NotPlain();
+    const auto matches = schema_.pattern_at(c.keys.index).found_in(schema_.name_at(name));
+    if (!matches) throw NotPlain();
+    if (*matches) return c.value;
+  }
+  // What is left of classes that went may have the name.
+  if (object.others_keys && object.classes.empty()) throw NotPlain();
+  return object.others.value_or(schema_.never());
+}
+
+PlainSchema::Object PlainAlgebra::with_member(uint32_t name, PlainValueId value, bool required) {
+  Object object;
+  object.others = PlainSchema::any();
+  object.members.push_back({name, value, required, false});
+  return object;
+}
+
+std::optional<PlainSchema::Object> PlainAlgebra::meet(const Object& a, const Object& b) {
+  if (a.is_any()) return b;
+  if (b.is_any()) return a;
+  work(a.members.size() + b.members.size() + 1);
+  Object both;
+  both.minimum = std::max(a.minimum, b.minimum);
+  both.maximum = std::min(a.maximum, b.maximum);
+  both.witnesses = a.witnesses;
+  for (const auto& witness : b.witnesses) add_new(both.witnesses, witness);
+  if (both.witnesses.size() > kMaxWitnesses) throw NotPlain();
+  meet_keys(a, b, both);
+  std::unordered_map<uint32_t, const Member*> in_b;
+  for (const Member& member : b.members) in_b.emplace(member.name, &member);
+  for (const Member& member : a.members) {
+    const auto found = in_b.find(member.name);
+    const bool shared = found != in_b.end();
+    const PlainValueId beside = shared ? found->second->value : held(b, member.name);
+    add_member({member.name, this->both(member.value, beside), member.required || (shared && found->second->required),
+                member.listed || (shared && found->second->listed)},
+               both);
+    if (shared) in_b.erase(found);
+  }
+  for (const Member& member : b.members) {
+    if (!in_b.contains(member.name)) continue;
+    add_member({member.name, this->both(held(a, member.name), member.value), member.required, member.listed}, both);
+  }
+  sort_members(a, b, both.members);
+  const bool new_names = both.members.size() != a.members.size() || both.members.size() != b.members.size();
+  const auto asked_for = [](const PlainSchema::KeyClass& c) {
+    return c.keys.source == PlainSchema::Keys::Source::kOutside;
+  };
+  if (new_names && (std::any_of(both.classes.begin(), both.classes.end(), asked_for) ||
+                    (both.others_keys && both.others_keys->source == PlainSchema::Keys::Source::kOutside)))
+    throw NotPlain();
+  if (is_plainly_empty(both) || has_none(both, 0)) return std::nullopt;
+  return both;
+}
+
+// That a key must not come has to be said only where other keys may.
+void PlainAlgebra::add_member(const Member& member, Object& object) {
+  const bool closed = !object.others && object.classes.empty();
+  if (!member.required && closed && member.value == schema_.never()) return;
+  object.members.push_back(member);
+}
+
+// Those that properties list first, each kind from left to right.
+void PlainAlgebra::sort_members(const Object& a, const Object& b, std::vector<Member>& members) {
+  std::unordered_map<uint32_t, size_t> rank;
+  for (const Object* object : {&a, &b}) {
+    for (const Member& member : object->members) {
+      if (member.listed) rank.emplace(member.name, rank.size());
+    }
+  }
+  const auto rank_of = [&](const Member& member) {
+    const auto found = rank.find(member.name);
+    return found == rank.end() ? rank.size() : found->second;
+  };
+  std::stable_sort(members.begin(), members.end(),
+                   [&](const Member& x, const Member& y) { return rank_of(x) < rank_of(y); });
+}
+
+// What keys without names may be and hold.
+void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
+  const auto meet_others = [&](const Object& x, const Object& y) -> std::optional<PlainValueId> {
+    if (!x.others || !y.others) return std::nullopt;
+    const PlainValueId found = this->both(*x.others, *y.others);
+    return found == schema_.never() ? std::nullopt : std::optional(found);
+  };
+  both.others = meet_others(a, b);
+  if (!a.has_classes() && !b.has_classes()) return;
+  const bool same = a.others_keys == b.others_keys && a.classes.size() == b.classes.size() &&
+                    std::equal(a.classes.begin(), a.classes.end(), b.classes.begin(),
+                               [](const auto& x, const auto& y) { return x.keys == y.keys; });
+  if (!same && a.has_classes() && b.has_classes()) throw NotPlain();
+  const auto& classes = a.has_classes() ? a.classes : b.classes;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const auto in_a = a.has_classes() ? std::optional(a.classes[i].value) : a.others;
+    const auto in_b = b.has_classes() ? std::optional(b.classes[i].value) : b.others;
+    if (!in_a || !in_b) continue;
+    const PlainValueId found = this->both(*in_a, *in_b);
+    if (found != schema_.never()) both.classes.push_back({classes[i].keys, found});
+  }
+  if (both.others || !both.classes.empty()) both.others_keys = a.has_classes() ? a.others_keys : b.others_keys;
+}
+
+bool PlainAlgebra::is_plainly_empty(const Object& object) {
+  if (std::max<size_t>(object.minimum, object.n_required()) > object.maximum) return true;
+  if (object.others || !object.classes.empty()) return false;
+  const auto may_come = [&](const Member& member) { return member.value != schema_.never(); };
+  if (static_cast<size_t>(std::count_if(object.members.begin(), object.members.end(), may_come)) < object.minimum)
+    return true;
+  return std::any_of(object.witnesses.begin(), object.witnesses.end(), [&](const auto& besides) {
+    return std::none_of(object.members.begin(), object.members.end(), [&](const Member& member) {
+      return may_come(member) && std::find(besides.begin(), besides.end(), member.name) == besides.end();
+    });
+  });
+}
+
+// Whether a key that one of them needs cannot have a value of both.
+bool PlainAlgebra::share_none(const Object& a, const Object& b) {
+  work(a.n_required() + b.n_required() + 1);
+  for (const Object* object : {&a, &b}) {
+    for (const Member& member : object->members) {
+      if (member.required && is_never(both(held(a, member.name), held(b, member.name)))) return true;
+    }
+  }
+  return false;
+}
+
+// The alternatives are disjoint: each breaks one condition of the hole and meets those before it. What tells
+// alternatives of a schema apart is mostly the value of a required member, so these come first.
+std::vector<PlainSchema::Object> PlainAlgebra::without(const Object& a, const Object& hole) {
+  if (hole.is_any()) return {};
+  if (share_none(a, hole) || !meet(a, hole)) return {a};
+  if (!hole.witnesses.empty()) throw NotPlain();
+  std::vector<Object> outside;
+  std::optional<Object> held = a;
+  const auto take = [&](const Object& met, const Object& broken) {
+    if (!held) return;
+    if (auto piece = meet(*held, broken)) outside.push_back(std::move(*piece));
+    held = meet(*held, met);
+  };
+  for (bool required : {true, false}) {
+    for (const Member& member : hole.members) {
+      if (member.required != required || (!required && member.value == PlainSchema::any())) continue;
+      take(with_member(member.name, member.value, required),
+           with_member(member.name, neither(member.value), !required));
+    }
+  }
+  const auto counted = [](uint32_t minimum, uint32_t maximum) {
+    Object object;
+    object.others = PlainSchema::any();
+    object.minimum = minimum;
+    object.maximum = maximum;
+    return object;
+  };
+  if (hole.minimum > 0) take(counted(hole.minimum, kUnbounded), counted(0, hole.minimum - 1));
+  if (hole.maximum != kUnbounded) take(counted(0, hole.maximum), counted(hole.maximum + 1, kUnbounded));
+  if (!held || (!hole.has_classes() && hole.others == PlainSchema::any())) return outside;
+  if (!held->others && held->classes.empty()) {
+    // The names that it may have are few, so each is a condition of its own.
+    const auto members = held->members;
+    for (const Member& member : members) {
+      const bool named = std::any_of(hole.members.begin(), hole.members.end(),
+                                     [&](const Member& other) { return other.name == member.name; });
+      const PlainValueId value = this->held(hole, member.name);
+      if (!named && value != PlainSchema::any())
+        take(with_member(member.name, value, false), with_member(member.name, neither(value), true));
+    }
+    return outside;
+  }
+  if (hole.has_classes() || hole.others) throw NotPlain();
+  if (auto piece = meet(*held, with_other_key(hole))) outside.push_back(std::move(*piece));
+  return outside;
+}
+
+// The objects that have some key beside the names of another. The names come last, sorted.
+PlainSchema::Object PlainAlgebra::with_other_key(const Object& object) {
+  std::vector<uint32_t> names;
+  for (const Member& member : object.members) names.push_back(member.name);
+  std::sort(names.begin(), names.end(),
+            [&](uint32_t x, uint32_t y) { return schema_.name_at(x) < schema_.name_at(y); });
+  Object found;
+  found.others = PlainSchema::any();
+  for (uint32_t name : names) found.members.push_back({name, PlainSchema::any(), false, false});
+  found.witnesses.push_back(std::move(names));
+  return found;
+}
+
+}  // namespace cfgmask

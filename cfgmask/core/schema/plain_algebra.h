@@ -1,0 +1,129 @@
+// Intersection and difference of plain sets of values, as cfgmask/json_schema/{algebra,object_algebra,array_algebra}.py
+// define them.
+//
+// A combination of sets is an id at once, and is worked out when something looks at it: what members and items hold is
+// combined by name only. That keeps recursive schemas finite, since there are only so many combinations of the parts of
+// one schema, and leaves alone what the root does not reach.
+//
+// Threads: as `PlainSchema`, while it is made.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "schema/plain_schema.h"
+
+namespace cfgmask {
+
+class PlainAlgebra {
+ public:
+  // Thrown where it takes more than this to tell what a combination is.
+  struct NotPlain {};
+  // A set that a value must be in, or must not be in.
+  struct Term {
+    PlainValueId id;
+    bool negated = false;
+
+    bool operator==(const Term&) const = default;
+  };
+  using Terms = std::vector<Term>;
+  // The scalars of a schema, as JSON text; none: there are no such scalars. May throw NotPlain.
+  using Ask = std::function<std::optional<uint32_t>(const std::string& schema, PlainSchema::Kind kind)>;
+  // Is told of each value that is made, and may throw.
+  using Spend = std::function<void(const PlainSchema::Value&)>;
+
+  PlainAlgebra(PlainSchema& schema, Ask ask, Spend spend)
+      : schema_(schema), ask_(std::move(ask)), spend_(std::move(spend)) {}
+
+  // The values under all terms. Keys are written in the order in which the terms name them.
+  PlainValueId all(const Terms& terms, std::string name);
+  // The values of exactly one of the parts, of those in `own`, which comes before or after each part.
+  PlainValueId exactly_one(std::vector<PlainValueId> parts, PlainValueId own, bool own_first, const std::string& name);
+
+  // Works out everything that the root reaches.
+  void finish();
+
+ private:
+  using Array = PlainSchema::Array;
+  using Object = PlainSchema::Object;
+  using Member = PlainSchema::Member;
+  using Value = PlainSchema::Value;
+  using Kind = PlainSchema::Kind;
+
+  // What a set is a union of.
+  struct Parts {
+    std::vector<uint32_t> terminals;
+    std::vector<Array> arrays;
+    std::vector<Object> objects;
+  };
+  struct Choice {
+    std::vector<PlainValueId> parts;
+    PlainValueId own;
+    bool own_first;
+  };
+  // A set that is not worked out yet.
+  struct Pending {
+    std::string name;
+    Terms terms;
+    std::optional<Choice> choice;
+    bool active = false;
+  };
+
+  PlainValueId both(PlainValueId a, PlainValueId b) { return all({{a}, {b}}, schema_.at(a).name); }
+  PlainValueId neither(PlainValueId a) { return all({{a, true}}, schema_.at(a).name); }
+  void add_term(Term term, Terms& terms) const;
+  void settle(PlainValueId id);
+  Parts worked_out(const Pending& pending);
+  Value chosen(const Choice& choice, const std::string& name);
+  Parts parts_of(PlainValueId id);
+  Value value_of(Parts parts, const std::string& name);
+  bool apart(PlainValueId a, PlainValueId b);
+  bool is_never(PlainValueId id, int depth = 0);
+  bool has_no_part(PlainValueId id, int depth);
+  bool is_settled_inside(const Pending& pending) const;
+  bool has_none(const Array& array, int depth);
+  bool has_none(const Object& object, int depth);
+  void work(uint64_t steps);
+
+  Parts meet(const Parts& a, const Parts& b);
+  Parts without(Parts a, const Parts& hole);
+  template <class Shape>
+  std::vector<Shape> pieces(const std::vector<Shape>& shapes, const Shape& hole);
+
+  static bool has(const Parts& parts, uint32_t terminal);
+  void meet_kind(Kind kind, uint32_t everything, const Parts& a, const Parts& b, Parts& both);
+  std::optional<uint32_t> meet_terminals(uint32_t a, uint32_t b);
+  std::optional<uint32_t> without(uint32_t a, const std::vector<uint32_t>& holes);
+  std::optional<uint32_t> ask(const std::string& schema, Kind kind);
+
+  std::optional<Array> meet(const Array& a, const Array& b);
+  std::vector<Array> without(const Array& a, const Array& hole);
+
+  std::optional<Object> meet(const Object& a, const Object& b);
+  std::vector<Object> without(const Object& a, const Object& hole);
+  PlainValueId held(const Object& object, uint32_t name);
+  static Object with_member(uint32_t name, PlainValueId value, bool required);
+  Object with_other_key(const Object& object);
+  void add_member(const Member& member, Object& object);
+  static void sort_members(const Object& a, const Object& b, std::vector<Member>& members);
+  void meet_keys(const Object& a, const Object& b, Object& both);
+  bool is_plainly_empty(const Object& object);
+  bool share_none(const Object& a, const Object& b);
+
+  PlainSchema& schema_;
+  Ask ask_;
+  Spend spend_;
+  std::unordered_map<uint32_t, Pending> pending_;
+  std::unordered_map<uint32_t, Terms> terms_of_;  // of combinations
+  std::unordered_map<std::string, PlainValueId> known_;
+  std::unordered_map<uint32_t, int> looked_at_;  // sets that seem to have values, at which depth
+  uint64_t work_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace cfgmask
