@@ -161,6 +161,8 @@ def _text_dispatch(dispatch: _Dispatch, span: Span, problems: Problems) -> ir.Ex
     tags = [_string(tag, problems) for tag, _ in dispatch.tags]
     sought = [*tags, *(_string(token, problems) for token in dispatch.excludes)]
     _refuse_overlaps(sought, span)
+    if not sought:
+        return ir.Repeat(_terminal(_SOMETHING, span), 0, 1)
     found = regex.Alternation(tuple(map(regex.text, sought)))
     without = regex.Complement(regex.Concatenation((regex.ANY_TEXT, found, regex.ANY_TEXT)))
     free = ir.Repeat(_terminal(regex.Intersection((_SOMETHING, without)), span), 0, 1)

@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 
 from cfgmask.diagnostics import Diagnostic, Span
-from cfgmask.errors import GrammarError
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.ir import Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
-from cfgmask.grammar.regex_tree import Literal
+from cfgmask.grammar.regex_tree import (
+    Alternation,
+    Complement,
+    Concatenation,
+    Intersection,
+    Literal,
+    RegexTree,
+    Repetition,
+)
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.lark import nodes
 from cfgmask.limits import Limits
 from cfgmask.regex.named_groups import TOKEN_GROUPS
+from cfgmask.regex.trees import fold_tree
 from cfgmask.regex.write import Binding, NotWritable, Written, shown, write_count, write_regex
 
 _MAX_NAME = 100
@@ -81,8 +90,9 @@ class _Writer:
         """Name a terminal, unless it is a literal or regex that stands in a rule. Terminals are not more than that."""
         if terminal != Terminal(terminal.name, terminal.regex):
             self._problems += _unwritable(f"what the terminal {terminal.name} does", terminal.span).diagnostics
-        if _PLAIN_NAME.fullmatch(terminal.name) and id(terminal.regex) not in self._terminals:
-            self._terminals[id(terminal.regex)] = self._name(terminal.name.upper(), "T"), terminal
+        is_named = _PLAIN_NAME.fullmatch(terminal.name) is not None
+        if (is_named or _has_operators(terminal.regex)) and id(terminal.regex) not in self._terminals:
+            self._terminals[id(terminal.regex)] = self._name(terminal.name.upper() if is_named else "T", "T"), terminal
 
     def _rule(self, rule: Rule) -> str:
         name = self._rules[rule.name]
@@ -109,7 +119,7 @@ class _Writer:
         if isinstance(terminal.regex, Literal):
             return _string(terminal.regex.data.decode())
         try:
-            return f"/{write_regex(terminal.regex, self._limits)}/"
+            return _expression(terminal.regex, self._limits)
         except NotWritable as error:
             self._problems += _unwritable(f"the terminal {terminal.name} ({error})", terminal.span).diagnostics
             return "/x/"
@@ -130,6 +140,45 @@ class _Writer:
         if tokens.negated:
             members = f"^{members}" if members else "*"
         return f"<[{members}]>"
+
+
+def _has_operators(tree: RegexTree) -> bool:
+    """Whether a tree has what Lark writes with `&` and `~`, which stand in the definitions of terminals alone."""
+
+    def combine(part: RegexTree, below: list[bool]) -> bool:
+        return isinstance(part, (Intersection, Complement)) or any(below)
+
+    return fold_tree(tree, {}, combine)
+
+
+def _expression(tree: RegexTree, limits: Limits) -> str:
+    """A terminal's definition: one pattern, unless it takes operators. Raises NotWritable, LimitExceeded."""
+    if not _has_operators(tree):
+        return f"/{write_regex(tree, limits)}/"
+
+    def combine(part: RegexTree, below: list[Written]) -> Written:
+        written = _with_operators(part, below, limits)
+        if len(written.text) > limits.max_source_bytes:
+            raise LimitExceeded("max_source_bytes", limits.max_source_bytes, "a terminal that is written out")
+        return written
+
+    return fold_tree(tree, {}, combine).text
+
+
+def _with_operators(tree: RegexTree, below: list[Written], limits: Limits) -> Written:
+    if isinstance(tree, Complement):
+        return Written("~" + below[0].within(Binding.ATOM), Binding.SEQUENCE)
+    if isinstance(tree, Intersection):
+        return Written(" & ".join(part.within(Binding.SEQUENCE) for part in below), Binding.CHOICE)
+    if isinstance(tree, Concatenation):
+        return Written(" ".join(part.within(Binding.SEQUENCE) for part in below), Binding.SEQUENCE)
+    if isinstance(tree, Alternation) and below:
+        return Written(" | ".join(part.within(Binding.SEQUENCE) for part in below), Binding.CHOICE)
+    if isinstance(tree, Repetition):
+        return Written(below[0].within(Binding.ATOM) + write_count(tree.minimum, tree.maximum), Binding.SEQUENCE)
+    if isinstance(tree, Literal):
+        return Written(_string(tree.data.decode()))
+    return Written(f"/{write_regex(tree, limits)}/")
 
 
 def _unwritable(what: str, span: Span | None) -> GrammarError:
