@@ -316,6 +316,8 @@ class Server:
             self.slots.give_back(llm)
             if isinstance(error, cfgmask.BudgetTooSmall) and error.bound == "max_tokens":
                 raise Refusal(400, str(error), code="max_tokens_too_small", param="max_tokens") from None
+            if isinstance(error, cfgmask.LimitExceeded):
+                raise Refusal(400, str(error), code="format_too_large", param="response_format") from None
             if isinstance(error, ValueError):
                 raise Refusal(400, str(error), code="context_length_exceeded", param="prompt") from None
             raise

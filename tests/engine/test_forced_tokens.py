@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 
@@ -240,6 +241,36 @@ def test_a_budget_holds_what_is_forced() -> None:
         tokens = matcher.forced_tokens()
         assert tokens == ids_of("123")
         assert matcher.try_advance(tokens) == 1
+
+
+@given(
+    vocabularies(),
+    st.lists(texts, min_size=1, max_size=2),
+    st.none() | st.integers(0, 12),
+    st.none() | st.integers(1, 8),
+    st.randoms(use_true_random=False),
+)
+def test_budgets_and_guards_go_with_what_is_forced(
+    vocabulary: cfgmask.Vocabulary, pieces: list[str], more: int | None, stall_after: int | None, rng: random.Random
+) -> None:
+    """What is forced fits, and leaves a matcher as its tokens do one by one; with a budget the text is complete."""
+    choices = " | ".join(json.dumps(piece, ensure_ascii=False) for piece in pieces)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_lark(f'start: ({choices})* "!"'), vocabulary)
+    budget = None if more is None else len(compiled.matcher().completion() or []) + more
+    jumping = compiled.matcher(max_tokens=budget, stall_after=stall_after)
+    stepping = compiled.matcher(max_tokens=budget, stall_after=stall_after)
+    while jumping.n_steps < 40 and jumping.tokens_left != 0 and not jumping.is_finished:
+        # A budget may end within what is forced; what is given fits.
+        forced = jumping.forced_tokens()
+        if not forced:
+            forced = [rng.choice(sorted(mask_of(jumping, len(vocabulary.tokens))))]
+        assert jumping.try_advance(forced) == len(forced)
+        for token_id in forced:
+            stepping.advance(token_id)
+        assert (jumping.is_stalled, jumping.n_stalled) == (stepping.is_stalled, stepping.n_stalled)
+        assert mask_of(jumping, len(vocabulary.tokens)) == mask_of(stepping, len(vocabulary.tokens))
+    if jumping.tokens_left == 0:
+        assert jumping.is_accepting
 
 
 # Real tokenizers.

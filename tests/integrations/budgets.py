@@ -156,8 +156,14 @@ def run(
     rng, wrong, used, seconds, beyond = random.Random(seed), [], Counter[str](), 0.0, 0
     for _, task in zip(range(n), tasks(engine.vocabulary, schemas, rng), strict=False):
         started = time.perf_counter()
-        text, n_tokens = engine.write(task.compiled, task.budget, rng)
-        seconds += time.perf_counter() - started
+        try:
+            text, n_tokens = engine.write(task.compiled, task.budget, rng)
+        except cfgmask.LimitExceeded as error:
+            wrong.append((task, b""))
+            report(f"WRONG {error}, budget {task.budget}, of {task.schema}")
+            continue
+        finally:
+            seconds += time.perf_counter() - started
         used["all of it" if n_tokens == task.budget else "less"] += 1
         used["tokens"] += n_tokens
         beyond += is_beyond_judge(text)

@@ -269,6 +269,22 @@ def test_beyond_the_queue(example: Any) -> None:
         wait_until_free(address, 1)
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_error_is_that_of_one_answer(example: Any, monkeypatch: pytest.MonkeyPatch, stream: bool) -> None:
+    monkeypatch.setattr(example, "LIMITS", example.cfgmask.Limits(max_lexer_states=60))
+    failing = {"prompt": "x", "response_format": {"type": "regex", "pattern": "[a-z]{400}"}, "stream": stream}
+    fine = {"prompt": "x", "response_format": {"type": "regex", "pattern": "(ab|cd){4}"}}
+    with running(example, slots=2, queue=8) as address:
+        post = lambda body: httpx.post(f"{address}/v1/completions", json=body, timeout=120)  # noqa: E731
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(post, [failing, fine, failing, fine]))
+        assert [answer.status_code for answer in answers] == [400, 200] * 2
+        for broken, whole in zip(answers[::2], answers[1::2], strict=True):
+            assert broken.json()["error"]["code"] == "format_too_large"
+            assert len(whole.json()["choices"][0]["text"]) == 8
+        wait_until_free(address, 2)
+
+
 # Many at once.
 
 
