@@ -183,6 +183,27 @@ def test_masks_from_tables_are_brute_force(ir: GrammarIR, size: int | None, seed
     compare(compiled, rng, 8)
 
 
+def test_exits_that_are_asked_for_often_are_brute_force() -> None:
+    """One table for many states: what is below its exits is put together once it has been walked some times.
+
+    Where names are told apart, where a bound is near and where another terminal matches, some exits are others.
+    """
+    values: list[RegexTree] = [
+        tree.JsonString(tree.ANY_TEXT),
+        tree.JsonString(excepted(tree.ANY_TEXT)),
+        tree.JsonString(tree.Repetition(tree.ANY_CHAR, 1, 5)),
+        tree.JsonString(excepted(tree.Repetition(tree.ANY_CHAR, 0, 9))),
+    ]
+    others: list[RegexTree] = [tree.JsonString(KEYS), lit('"t"')]
+    parts: list[str | RegexTree | Expr] = []
+    for i in range(24):
+        value = values[i % len(values)]
+        parts += [value if i % 3 else choice(value, others[i % len(others)]), (",", ":", "}")[i % 3]]
+    compiled = cfgmask.compile(cfgmask.Grammar(grammar(rule("start", seq(*parts)))), SHARED)
+    for seed in range(3):
+        compare(compiled, random.Random(seed), 80)
+
+
 @given(dense_grammars(), st.integers(0, 2**16))
 @discards_undecided
 def test_masks_from_tables_are_the_oracles(ir: GrammarIR, seed: int) -> None:

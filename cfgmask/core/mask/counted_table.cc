@@ -18,7 +18,7 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
   table->trie = &trie;
   const LexerStateId run = lexer.inside(0, unbounded);  // between characters; inside one, the state is another
   const ByteSet tail = regexes.after_run(unbounded);
-  const bool has_tail = !tail.empty();
+  const bool has_tail = table->has_tail = !tail.empty();
   const uint32_t n = trie.n_nodes();
   std::vector<Frame> stack{{n, run, 0, false}};
   uint32_t last_parent_end = 0;
@@ -78,8 +78,7 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
   return table;
 }
 
-void CountedTable::restrict(uint32_t minimum, uint32_t maximum, std::vector<TokenId>& less,
-                            std::vector<LexerTable::Exit>& exits_out) const {
+void CountedTable::restrict(uint32_t minimum, uint32_t maximum, std::vector<TokenId>& less) const {
   for (const Token& token : inside) {
     if (token.count <= maximum) break;
     less.push_back(token.id);
@@ -91,15 +90,24 @@ void CountedTable::restrict(uint32_t minimum, uint32_t maximum, std::vector<Toke
   for (const Token& token : in_tail) {
     if (token.count < minimum || token.count > maximum) less.push_back(token.id);
   }
+}
+
+void CountedTable::restrict_exits(uint32_t minimum, uint32_t maximum, std::vector<LexerTable::Range>& replaced) const {
   for (const Exit& exit : exits) {
-    if (exit.count >= minimum && exit.count <= maximum) exits_out.push_back(exit.exit);
+    if (exit.count < minimum || exit.count > maximum) replaced.push_back({exit.exit.first, exit.exit.last});
+  }
+}
+
+void CountedTable::set_exits(uint32_t minimum, uint32_t maximum, std::vector<LexerTable::Exit>& out) const {
+  for (const Exit& exit : exits) {
+    if (exit.count >= minimum && exit.count <= maximum) out.push_back(exit.exit);
   }
   auto by_count = [](const Exit& exit, uint32_t count) { return exit.count < count; };
   for (auto it = std::lower_bound(more.begin(), more.end(), maximum, by_count);
        it != more.end() && it->count == maximum; ++it) {
-    exits_out.push_back(it->exit);
+    out.push_back(it->exit);
   }
-  std::sort(exits_out.begin(), exits_out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
 }  // namespace cfgmask

@@ -34,6 +34,7 @@ struct CountedTable {
   const Trie* trie = nullptr;
   std::vector<Token> in_tail;  // tokens that go on into the tail, or complete the lexeme by it
   std::vector<Exit> exits;
+  bool has_tail = false;
   // Where one more character begins. A bound that is reached there ends the lexeme, unless a tail must follow.
   std::vector<Exit> more;
 
@@ -41,9 +42,12 @@ struct CountedTable {
   static std::shared_ptr<const CountedTable> build(const Trie& trie, Lexer& lexer, RegexStore& regexes,
                                                    RegexId unbounded);
 
-  // For x{minimum,maximum}: appends the tokens of x* that do not fit, and sets the exits, in the order of the trie.
-  void restrict(uint32_t minimum, uint32_t maximum, std::vector<TokenId>& less,
-                std::vector<LexerTable::Exit>& exits_out) const;
+  // For x{minimum,maximum}: appends the tokens of x* that do not fit.
+  void restrict(uint32_t minimum, uint32_t maximum, std::vector<TokenId>& less) const;
+  // Where there is a tail: appends what is below the exits of x* that do not fit.
+  void restrict_exits(uint32_t minimum, uint32_t maximum, std::vector<LexerTable::Range>& replaced) const;
+  // Where there is none: sets the exits, in the order of the trie.
+  void set_exits(uint32_t minimum, uint32_t maximum, std::vector<LexerTable::Exit>& out) const;
 
   size_t bytes() const {
     return sizeof(*this) + (inside.capacity() + in_tail.capacity()) * sizeof(Token) +

@@ -9,6 +9,18 @@ namespace {
 // A residual that so many first bytes may begin is worth a difference to a table that is shared.
 constexpr int kDenseFirstBytes = 32;
 
+// Whether every text that keeps the base alive keeps the state alive, too; see leading_loops. One residual is live in
+// the base.
+bool lives_with(RegexStore& regexes, Lexer& lexer, LexerStateId state, LexerStateId base) {
+  const RegexId loop(lexer.residuals(base)[1]);
+  const Words live = lexer.residuals(state);
+  for (size_t i = 1; i < live.size(); i += 2) {
+    const std::vector<RegexId> loops = regexes.leading_loops(RegexId(live[i]));
+    if (std::find(loops.begin(), loops.end(), loop) != loops.end()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, LexerStateId state) {
@@ -35,16 +47,17 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
 
 void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
   push(trie_.n_nodes(), state, base);
+  const bool with_base = lives_with(regexes_, lexer_, state, base);
   for (const Segment& segment : trie_.segments()) {
     // Where all tokens stay inside from both there is no difference; so names differ where quotes are, which end them.
-    if (answers_.takes_all(base, segment, segment.height) && answers_.takes_all(state, segment, segment.height))
-      continue;
+    const bool same = answers_.takes_all(base, segment, segment.height) &&
+                      (with_base || answers_.takes_all(state, segment, segment.height));
+    if (same) continue;
     for (uint32_t node = segment.first; node < segment.last;) {
       while (stack_.back().end <= node) stack_.pop_back();
       node = visit(node);
     }
   }
-  merge_exits();
 }
 
 void DifferenceWalk::push(uint32_t end, LexerStateId state, LexerStateId base) {
@@ -72,7 +85,7 @@ uint32_t DifferenceWalk::visit(uint32_t node) {
   const bool base_below = base_here && lexer_.can_continue(base);
   const bool below = next != Lexer::dead() && lexer_.can_continue(next);
   // Only where both go on may they still meet; elsewhere the base's exits are replaced.
-  if (base_above && !(below && base_below)) replaced_.push_back({node, end});
+  if (base_above && !(below && base_below)) table_.replaced_.push_back({node, end});
 
   if (next == Lexer::dead()) {
     if (base_here) drop_base(node, end);
@@ -101,25 +114,6 @@ void DifferenceWalk::drop_base(uint32_t first, uint32_t last) {
   for (TokenId token : trie_.tokens_between(first, last)) {
     if ((base_inside_[token >> 5] >> (token & 31)) & 1) table_.less_.push_back(token);
   }
-}
-
-// Adds the base's exits where they hold. An exit of several siblings is cut around the siblings that are replaced.
-void DifferenceWalk::merge_exits() {
-  std::vector<LexerTable::Exit> kept;
-  size_t next_range = 0;
-  table_.base_->for_each_exit([&](LexerTable::Exit exit) {
-    while (next_range < replaced_.size() && replaced_[next_range].last <= exit.first) ++next_range;
-    for (size_t i = next_range; i < replaced_.size() && replaced_[i].first < exit.last; ++i) {
-      if (replaced_[i].first > exit.first) kept.push_back({exit.matched, exit.first, replaced_[i].first});
-      exit.first = std::max(exit.first, replaced_[i].last);
-    }
-    if (exit.first < exit.last) kept.push_back(exit);
-  });
-  auto& exits = table_.exits_;
-  const auto middle = static_cast<std::ptrdiff_t>(exits.size());
-  exits.insert(exits.end(), kept.begin(), kept.end());
-  std::inplace_merge(exits.begin(), exits.begin() + middle, exits.end(),
-                     [](const LexerTable::Exit& a, const LexerTable::Exit& b) { return a.first < b.first; });
 }
 
 }  // namespace cfgmask

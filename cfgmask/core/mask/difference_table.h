@@ -30,7 +30,7 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
 
 class DifferenceWalk {
  public:
-  // n_words: of a mask. Writes more_, less_ and exits_ of `table`, whose base_ is set.
+  // n_words: of a mask. Writes more_, less_, exits_ and replaced_ of `table`, whose base_ is set.
   DifferenceWalk(const Trie& trie, size_t n_words, RegexStore& regexes, Lexer& lexer, SegmentAnswers& answers,
                  LexerTable& table)
       : trie_(trie), n_words_(n_words), regexes_(regexes), lexer_(lexer), answers_(answers), table_(table) {}
@@ -44,15 +44,9 @@ class DifferenceWalk {
     LexerStateId base;  // dead() once the base's lexeme has ended: it has nothing to say below
     ByteSet differs;    // bytes after which the two may differ
   };
-  struct Range {
-    uint32_t first;
-    uint32_t last;
-  };
-
   void push(uint32_t end, LexerStateId state, LexerStateId base);
   uint32_t visit(uint32_t node);
   void drop_base(uint32_t first, uint32_t last);
-  void merge_exits();
 
   const Trie& trie_;
   size_t n_words_;
@@ -62,7 +56,6 @@ class DifferenceWalk {
   LexerTable& table_;
   std::vector<uint32_t> base_inside_;  // the base's mask, once it is asked for
   std::vector<Frame> stack_;
-  std::vector<Range> replaced_;  // where the base's exits do not hold
 };
 
 }  // namespace cfgmask

@@ -4,6 +4,7 @@
 
 #include "mask/counted_table.h"
 #include "mask/difference_table.h"
+#include "mask/exit_trie.h"
 #include "mask/segment_walk.h"
 
 namespace cfgmask {
@@ -12,8 +13,8 @@ namespace cfgmask {
 // milliseconds where every character changes the state.
 class TableWalk {
  public:
-  TableWalk(const Trie& trie, Lexer& lexer, SegmentAnswers& answers, LexerTable& table)
-      : trie_(trie), lexer_(lexer), answers_(answers), table_(table) {}
+  TableWalk(const Trie& trie, size_t n_words, Lexer& lexer, SegmentAnswers& answers, LexerTable& table)
+      : trie_(trie), n_words_(n_words), lexer_(lexer), answers_(answers), table_(table) {}
 
   // Returns how many nodes stay inside.
   size_t run(LexerStateId state) {
@@ -49,7 +50,7 @@ class TableWalk {
       return true;
     }
     if (!answers_.takes_all(state, segment, segment.height)) return false;
-    keep(segment.first, segment.last);
+    keep(segment);
     return true;
   }
 
@@ -89,11 +90,24 @@ class TableWalk {
     return node + 1;
   }
 
-  // The tokens of the nodes [first, last) stay inside.
+  // The tokens of the nodes [first, last) stay inside. Many are allowed at once, few are listed.
   void keep(uint32_t first, uint32_t last) {
     const auto tokens = trie_.tokens_between(first, last);
-    table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
+    if (tokens.size() > n_words_) table_.bits_.resize(n_words_);
+    if (table_.bits_.empty()) {
+      table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
+    } else {
+      for (TokenId token : tokens) set_bit(table_.bits_, token);
+    }
     n_inside_ += last - first;
+  }
+
+  void keep(const Segment& segment) {
+    if (trie_.tokens_between(segment.first, segment.last).size() <= n_words_) return keep(segment.first, segment.last);
+    table_.bits_.resize(n_words_);
+    const auto bits = answers_.bits(segment);
+    for (size_t i = 0; i < bits.size(); ++i) table_.bits_[i] |= bits[i];
+    n_inside_ += segment.last - segment.first;
   }
 
   // Neighbouring siblings that leave alike are one exit. A parent is known by where it ends.
@@ -114,6 +128,7 @@ class TableWalk {
   static constexpr uint32_t kLargeSubtree = 48;
 
   const Trie& trie_;
+  size_t n_words_;
   Lexer& lexer_;
   SegmentAnswers& answers_;
   LexerTable& table_;
@@ -135,6 +150,36 @@ void LexerTable::write_inside(std::span<uint32_t> out) const {
   for (TokenId token : less_) clear_bit(out, token);
   for (TokenId token : more_) set_bit(out, token);
 }
+
+std::vector<LexerTable::Range> united(std::span<const LexerTable::Range> a, std::span<const LexerTable::Range> b) {
+  std::vector<LexerTable::Range> all(a.size() + b.size());
+  const auto by_first = [](const LexerTable::Range& x, const LexerTable::Range& y) { return x.first < y.first; };
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), all.begin(), by_first);
+  size_t n = 0;
+  for (const LexerTable::Range& range : all) {
+    if (n > 0 && range.first <= all[n - 1].last) {
+      all[n - 1].last = std::max(all[n - 1].last, range.last);
+    } else {
+      all[n++] = range;
+    }
+  }
+  all.resize(n);
+  return all;
+}
+
+namespace {
+
+// Whether so many exits have so little below them that equal texts are worth finding. Below the exits of a number
+// stands the whole vocabulary, but most of that is left at its first byte.
+bool is_worth_joining(std::span<const LexerTable::Exit> exits) {
+  constexpr size_t kManyExits = 16;
+  constexpr size_t kMostNodes = 8'192;
+  size_t n_nodes = 0;
+  for (const LexerTable::Exit& exit : exits) n_nodes += exit.last - exit.first;
+  return exits.size() >= kManyExits && n_nodes <= kMostNodes;
+}
+
+}  // namespace
 
 LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, ClosingCounts& counts,
                          Lexer& lexer)
@@ -183,7 +228,7 @@ std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
 
 std::shared_ptr<const LexerTable> LexerTables::walk(LexerStateId state) {
   auto table = std::make_shared<LexerTable>();
-  TableWalk(*trie_, lexer_, *segment_answers_, *table).run(state);
+  TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run(state);
   settle(*table);
   return table;
 }
@@ -195,8 +240,8 @@ std::shared_ptr<const LexerTable> LexerTables::renamed(LexerStateId state) {
   const uint32_t slot = live[0];
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(lexer_.inside(0, RegexId(live[1])));
-  table->renames_exits_ = true;
-  table->matched_ = lexer_.slot_set(slot);
+  table->exits_base_ = table->base_;
+  table->renamed_ = lexer_.slot_set(slot);
   return table;
 }
 
@@ -209,7 +254,14 @@ std::shared_ptr<const LexerTable> LexerTables::counted(LexerStateId state) {
   if (!parts) return nullptr;
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(lexer_.inside(0, parts->unbounded));
-  counted_table(parts->unbounded)->restrict(parts->minimum, parts->maximum, table->less_, table->exits_);
+  const auto counted = counted_table(parts->unbounded);
+  counted->restrict(parts->minimum, parts->maximum, table->less_);
+  if (counted->has_tail) {
+    table->exits_base_ = table->base_;
+    counted->restrict_exits(parts->minimum, parts->maximum, table->replaced_);
+  } else {
+    counted->set_exits(parts->minimum, parts->maximum, table->exits_);
+  }
   settle(*table);
   return table;
 }
@@ -230,6 +282,7 @@ std::shared_ptr<const LexerTable> LexerTables::difference(LexerStateId state) {
   if (!simpler) return nullptr;
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(simpler->state);
+  table->exits_base_ = table->base_;
   DifferenceWalk(*trie_, n_words_, regexes_, lexer_, *segment_answers_, *table).run(state, simpler->state);
   settle(*table);
   return table;
@@ -256,8 +309,8 @@ std::shared_ptr<const LexerTable> LexerTables::common_table(RegexId smaller, Reg
   if (found != common_tables_.end()) return found->second;
   auto table = std::make_shared<LexerTable>();
   LexerTable other;
-  const size_t n_larger = TableWalk(*trie_, lexer_, *segment_answers_, *table).run(lexer_.inside(0, larger));
-  const size_t n_smaller = TableWalk(*trie_, lexer_, *segment_answers_, other).run(lexer_.inside(0, smaller));
+  const size_t n_larger = TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run(lexer_.inside(0, larger));
+  const size_t n_smaller = TableWalk(*trie_, n_words_, lexer_, *segment_answers_, other).run(lexer_.inside(0, smaller));
   const bool common = n_larger == n_smaller && table->exits_ == other.exits_;
   if (common) settle(*table);
   bytes_ += sizeof(LexerTable) + (common ? table->bytes() : 0);
@@ -268,7 +321,10 @@ std::shared_ptr<const LexerTable> LexerTables::common_table(RegexId smaller, Reg
 // as eight words that are copied.
 void LexerTables::settle(LexerTable& table) const {
   const size_t most = table.base_ == nullptr ? n_words_ / 8 : n_words_;
-  if (table.more_.size() + table.less_.size() > most) {
+  if (!table.bits_.empty()) {
+    for (TokenId token : table.more_) set_bit(table.bits_, token);
+    table.more_ = {};
+  } else if (table.more_.size() + table.less_.size() > most) {
     std::vector<uint32_t> bits(n_words_);
     table.write_inside(bits);
     table.bits_ = std::move(bits);
@@ -279,6 +335,15 @@ void LexerTables::settle(LexerTable& table) const {
   table.more_.shrink_to_fit();
   table.less_.shrink_to_fit();
   table.exits_.shrink_to_fit();
+  table.replaced_.shrink_to_fit();
+}
+
+const ExitTrie* LexerTables::below_exits(const LexerTable& table) {
+  if (table.n_walks_ < kManyWalks && ++table.n_walks_ == kManyWalks && is_worth_joining(table.exits_)) {
+    table.below_exits_ = std::make_shared<const ExitTrie>(*trie_, table.exits_);
+    bytes_ += table.below_exits_->bytes();
+  }
+  return table.below_exits_.get();
 }
 
 void LexerTables::trim(size_t max_bytes) {

@@ -9,6 +9,7 @@
 // Threads: guarded by the store that owns it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,8 +26,15 @@ namespace cfgmask {
 inline void set_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] |= 1U << (token & 31); }
 inline void clear_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] &= ~(1U << (token & 31)); }
 
+class ExitTrie;
+
 class LexerTable {
  public:
+  // Nodes of the trie.
+  struct Range {
+    uint32_t first;
+    uint32_t last;
+  };
   // Siblings in [first, last) and what is below them, from the boundary after `matched`.
   struct Exit {
     SlotSetId matched;
@@ -35,22 +43,32 @@ class LexerTable {
     friend bool operator==(const Exit&, const Exit&) = default;
   };
 
-  // Overwrites `out` with the tokens that stay inside.
-  void write_inside(std::span<uint32_t> out) const;
-  // Calls f(exit) for each exit, in the order of the trie.
+  // The exits of a table are its own, and those of another one but for what it replaces. A layer is what is left here
+  // of one table's own.
+  struct Layer {
+    const LexerTable* table;
+    std::span<const Range> replaced = {};   // sorted, apart
+    SlotSetId renamed = Lexer::no_slots();  // to these, if there are any
+
+    SlotSetId matched(SlotSetId own) const { return renamed == Lexer::no_slots() ? own : renamed; }
+    bool holds(uint32_t node) const;
+    // Calls f(exit) for each exit, in the order of the trie.
+    template <class F>
+    void for_each_exit(F f) const;
+  };
+  template <class F>
+  void for_each_layer(F f) const;
   template <class F>
   void for_each_exit(F f) const {
-    const LexerTable* table = this;
-    while (table->renames_exits_) table = table->base_.get();
-    for (Exit exit : table->exits_) {
-      if (renames_exits_) exit.matched = matched_;
-      f(exit);
-    }
+    for_each_layer([&](const Layer& layer) { layer.for_each_exit(f); });
   }
-  // Not counting the base, which has other users.
+
+  // Overwrites `out` with the tokens that stay inside.
+  void write_inside(std::span<uint32_t> out) const;
+  // Not counting other tables, which have other users.
   size_t bytes() const {
     return sizeof(*this) + (more_.capacity() + less_.capacity() + bits_.capacity()) * 4 +
-           exits_.capacity() * sizeof(Exit);
+           exits_.capacity() * sizeof(Exit) + replaced_.capacity() * sizeof(Range);
   }
 
  private:
@@ -64,10 +82,57 @@ class LexerTable {
   std::vector<TokenId> less_;
   std::vector<uint32_t> bits_;
   std::vector<Exit> exits_;
-  // Exits are the base's but with these slots.
-  bool renames_exits_ = false;
-  SlotSetId matched_;
+  // Those of this table are exits as well, but for what lies in `replaced_`, and with these slots if there are any.
+  std::shared_ptr<const LexerTable> exits_base_;
+  std::vector<Range> replaced_;
+  SlotSetId renamed_ = Lexer::no_slots();
+  // What LexerTables::below_exits knows. Guarded like it, so that it may change while others copy masks.
+  mutable uint32_t n_walks_ = 0;
+  mutable std::shared_ptr<const ExitTrie> below_exits_;
 };
+
+inline bool LexerTable::Layer::holds(uint32_t node) const {
+  const auto after =
+      std::upper_bound(replaced.begin(), replaced.end(), node, [](uint32_t n, const Range& r) { return n < r.last; });
+  return after == replaced.end() || node < after->first;
+}
+
+// An exit of several siblings is cut around those that are replaced.
+template <class F>
+void LexerTable::Layer::for_each_exit(F f) const {
+  size_t next = 0;
+  for (Exit exit : table->exits_) {
+    exit.matched = matched(exit.matched);
+    while (next < replaced.size() && replaced[next].last <= exit.first) ++next;
+    for (size_t i = next; i < replaced.size() && replaced[i].first < exit.last; ++i) {
+      if (replaced[i].first > exit.first) f(Exit{exit.matched, exit.first, replaced[i].first});
+      exit.first = std::max(exit.first, replaced[i].last);
+    }
+    if (exit.first < exit.last) f(exit);
+  }
+}
+
+// The ranges of both lists, sorted and apart.
+std::vector<LexerTable::Range> united(std::span<const LexerTable::Range> a, std::span<const LexerTable::Range> b);
+
+template <class F>
+void LexerTable::for_each_layer(F f) const {
+  std::vector<Range> replaced;
+  Layer layer{this};
+  while (true) {
+    f(layer);
+    const LexerTable& table = *layer.table;
+    if (table.exits_base_ == nullptr) return;
+    if (layer.renamed == Lexer::no_slots()) layer.renamed = table.renamed_;
+    if (layer.replaced.empty()) {
+      layer.replaced = table.replaced_;
+    } else if (!table.replaced_.empty()) {
+      replaced = united(layer.replaced, table.replaced_);
+      layer.replaced = replaced;
+    }
+    layer.table = table.exits_base_.get();
+  }
+}
 
 // What whole segments of the vocabulary do to a lexer state; see segment_walk.h.
 class SegmentAnswers;
@@ -84,6 +149,8 @@ class LexerTables {
   // The table of a state, remembered. The result outlives its being forgotten. Cost of a first call: see the ways
   // below.
   std::shared_ptr<const LexerTable> get(LexerStateId state);
+  // What is below a table's own exits, if it is little and was asked for often enough to be put together; else null.
+  const ExitTrie* below_exits(const LexerTable& table);
   // By a plain walk whatever the state, and not remembered; what the other ways are tested against.
   std::shared_ptr<const LexerTable> walk(LexerStateId state);
   SegmentAnswers& segment_answers() { return *segment_answers_; }
@@ -110,6 +177,9 @@ class LexerTables {
   std::shared_ptr<const CountedTable> counted_table(RegexId unbounded);
   std::shared_ptr<const LexerTable> common_table(RegexId smaller, RegexId larger);
   void settle(LexerTable& table) const;
+
+  // To put the exits of a JSON string together takes as long as to walk them ten times.
+  static constexpr uint32_t kManyWalks = 8;
 
   std::shared_ptr<const Trie> trie_;
   size_t n_words_;

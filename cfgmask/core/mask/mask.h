@@ -24,10 +24,12 @@ struct Mask {
 // thousand short ones that a string's exits take.
 class ParserWalk {
  public:
-  ParserWalk(const Trie& trie, Lexer& lexer, Stepper& stepper) : trie_(trie), lexer_(lexer), stepper_(stepper) {}
+  ParserWalk(Lexer& lexer, Stepper& stepper) : lexer_(lexer), stepper_(stepper) {}
 
-  // Appends the tokens of the subtrees of the siblings [first, last) that fit from `at`.
-  void run(Configuration at, uint32_t first, uint32_t last, std::vector<TokenId>& out);
+  // Calls take(tokens of a node) for each node that fits from `at`, of the siblings [first, last) and what is below
+  // them. `trie` is a Trie or an ExitTrie.
+  template <class Nodes, class Take>
+  void run(Configuration at, const Nodes& trie, uint32_t first, uint32_t last, Take take);
 
  private:
   struct Frame {
@@ -38,10 +40,33 @@ class ParserWalk {
 
   void push(uint32_t end, Configuration at);
 
-  const Trie& trie_;
   Lexer& lexer_;
   Stepper& stepper_;
   std::vector<Frame> stack_;
 };
+
+template <class Nodes, class Take>
+void ParserWalk::run(Configuration at, const Nodes& trie, uint32_t first, uint32_t last, Take take) {
+  stack_.clear();
+  push(last, at);
+  for (uint32_t node = first; node < last;) {
+    while (stack_.back().end <= node) stack_.pop_back();
+    const uint32_t end = trie.end(node);
+    const Frame& here = stack_.back();
+    const uint8_t byte = trie.byte(node);
+    if (here.taken != nullptr && !here.taken->has(byte)) {
+      node = end;
+      continue;
+    }
+    const auto next = stepper_.longest(here.at, byte);
+    if (!next) {
+      node = end;
+      continue;
+    }
+    if (lexer_.end_token(next->lexer) != Lexer::dead()) take(trie.tokens(node));
+    if (node + 1 != end) push(end, *next);
+    ++node;
+  }
+}
 
 }  // namespace cfgmask

@@ -80,19 +80,20 @@ bool stays(Lexer& lexer, LexerStateId state, const Segment& segment) {
 void SegmentAnswers::clear() {
   known_ = HashTable();
   answers_ = ChunkedVector<Answer>();
+  looping_ = {};
 }
 
 bool SegmentAnswers::takes_all(LexerStateId state, const Segment& segment, uint32_t height) {
   if (lexer_.is_limited(state)) return false;  // each token counts
   if (segment.is_rest || lexer_.is_boundary(state)) return false;
   if (height == 0) return true;
-  if (height >= Trie::kTallest) height = UINT32_MAX;
+  if (height >= Trie::kTallest) height = kAnyHeight;
   if (!lexer_.first(state).holds(segment.ascii)) return false;
   Answer& known = answer(state, segment);
   if (height <= known.taken) return true;
   if (height >= known.refused) return false;
   if (known.taken == 0 && loops(state, segment)) {
-    known.taken = UINT32_MAX;
+    known.taken = kAnyHeight;
     return true;
   }
   // Beyond ASCII a character has too many first bytes to try them all at each step.
@@ -113,22 +114,45 @@ SegmentAnswers::Answer& SegmentAnswers::answer(LexerStateId state, const Segment
   return answers_.push_back({});
 }
 
-// Whether the state leads back to itself, or holds a residual that does.
+std::span<const uint32_t> SegmentAnswers::bits(const Segment& segment) {
+  bits_.resize(trie_.segments().size());
+  std::vector<uint32_t>& bits = bits_[static_cast<size_t>(&segment - trie_.segments().data())];
+  const auto tokens = trie_.tokens_between(segment.first, segment.last);
+  if (bits.empty() && !tokens.empty()) {
+    bits.resize(*std::max_element(tokens.begin(), tokens.end()) / 32 + 1);
+    for (TokenId token : tokens) bits[token >> 5] |= 1U << (token & 31);
+    bits_bytes_ += bits.size() * sizeof(uint32_t);
+  }
+  return bits;
+}
+
+// Whether the state holds a residual that leads back to itself, or does so as a whole.
 bool SegmentAnswers::loops(LexerStateId state, const Segment& segment) {
-  if (stays(lexer_, state, segment)) return true;
-  const Words live = lexer_.residuals(state);
-  for (size_t i = 1; i < live.size(); i += 2) {
-    for (RegexId loop : regexes_.leading_loops(RegexId(live[i]))) {
-      if (stays(lexer_, lexer_.inside(0, loop), segment)) return true;
+  if (state != looping_.state) {
+    looping_ = {state, {}};
+    const Words live = lexer_.residuals(state);
+    for (size_t i = 1; i < live.size(); i += 2) {
+      for (RegexId loop : regexes_.leading_loops(RegexId(live[i]))) looping_.loops.push_back(lexer_.inside(0, loop));
     }
   }
-  return false;
+  return std::any_of(looping_.loops.begin(), looping_.loops.end(),
+                     [&](LexerStateId loop) { return stays_alone(loop, segment); }) ||
+         stays(lexer_, state, segment);
+}
+
+// `stays`, remembered: many states hold the same loop.
+bool SegmentAnswers::stays_alone(LexerStateId loop, const Segment& segment) {
+  Answer& known = answer(loop, segment);
+  if (known.taken == kAnyHeight || known.refused <= kAnyHeight) return known.taken == kAnyHeight;
+  const bool stays_there = stays(lexer_, loop, segment);
+  (stays_there ? known.taken : known.refused) = kAnyHeight;
+  return stays_there;
 }
 
 // As in /[a-z]{0,61}[a-z0-9]/, or where a text is bounded, each character leads to another state, but all of them to
 // the same. No deeper than the longest token.
 bool SegmentAnswers::takes_step_by_step(LexerStateId state, const Segment& segment, uint32_t height) {
-  if (height == UINT32_MAX || steps_left_ == 0) return false;
+  if (height == kAnyHeight || steps_left_ == 0) return false;
   --steps_left_;
   const auto next = successors(state, segment);
   if (!next) return false;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "lexer/lexer.h"
@@ -33,10 +34,14 @@ class SegmentAnswers {
   bool keeps(LexerStateId state, const Segment& segment) {
     return !lexer_.is_limited(state) && stays(lexer_, state, segment);
   }
+  // The tokens of a segment as bits, up to the last of them; remembered. So many tokens are not allowed one by one.
+  std::span<const uint32_t> bits(const Segment& segment);
   void clear();
-  size_t bytes() const { return known_.bytes() + answers_.bytes(); }
+  size_t bytes() const { return known_.bytes() + answers_.bytes() + bits_bytes_; }
 
  private:
+  // Trie::kTallest or more.
+  static constexpr uint32_t kAnyHeight = UINT32_MAX - 1;
   struct Answer {
     uint32_t taken = 0;             // all texts of so many bytes are taken
     uint32_t refused = UINT32_MAX;  // some text of so many is not, as far as was looked
@@ -45,7 +50,14 @@ class SegmentAnswers {
   static constexpr size_t kMostSuccessors = 4;
   static constexpr uint32_t kMostSteps = 1024;
 
+  // A state, and those of the loops that its residuals begin with: asked for one segment after the other.
+  struct Looping {
+    LexerStateId state = Lexer::dead();
+    std::vector<LexerStateId> loops;
+  };
+
   Answer& answer(LexerStateId state, const Segment& segment);
+  bool stays_alone(LexerStateId loop, const Segment& segment);
   bool loops(LexerStateId state, const Segment& segment);
   bool takes_step_by_step(LexerStateId state, const Segment& segment, uint32_t height);
   std::optional<std::vector<LexerStateId>> successors(LexerStateId state, const Segment& segment);
@@ -55,6 +67,9 @@ class SegmentAnswers {
   Lexer& lexer_;
   HashTable known_;  // (state, segment) -> index into answers_
   ChunkedVector<Answer> answers_;
+  Looping looping_;
+  std::vector<std::vector<uint32_t>> bits_;  // by segment; empty where they were not asked for
+  size_t bits_bytes_ = 0;
   uint32_t steps_left_ = 0;
 };
 

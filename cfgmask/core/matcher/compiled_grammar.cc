@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "mask/exit_trie.h"
 #include "matcher/budget_masks.h"
 #include "matcher/completion.h"
 
@@ -262,22 +263,48 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
 
 // The tokens that leave the lexeme of `at`.
 void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
-  ParserWalk walk(*vocabulary_->trie, store_->lexer, stepper_);
-  const bool tracks = at.text != SeenValues::no_text();
-  const TextId text = tracks ? SeenValues::any_text() : SeenValues::no_text();
+  if (at.text != SeenValues::no_text()) return add_after_values(at, table, out);
+  ParserWalk walk(store_->lexer, stepper_);
+  SlotSetId matched = Lexer::no_slots();
+  Configuration boundary = at;
+  // Exits that complete the same slots come in runs.
+  const auto after = [&](SlotSetId slots) {
+    if (slots != matched) boundary = stepper_.at_boundary({parser_.scan(at.items, slots), at.around, at.indentation});
+    matched = slots;
+    return boundary;
+  };
+  table.for_each_layer([&](const LexerTable::Layer& layer) {
+    if (const ExitTrie* below = store_->tables.below_exits(*layer.table)) {
+      for (const ExitTrie::Group& group : below->groups()) {
+        walk.run(after(layer.matched(group.matched)), *below, group.first, group.last, [&](auto tokens) {
+          for (const ExitTrie::Token& token : tokens) {
+            if (layer.holds(token.node)) out.push_back(token.id);
+          }
+        });
+      }
+      return;
+    }
+    layer.for_each_exit([&](const LexerTable::Exit& exit) {
+      walk.run(after(exit.matched), *vocabulary_->trie, exit.first, exit.last,
+               [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
+    });
+  });
+}
+
+// The same where the text of the lexeme counts: what follows is another for each.
+void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
+  ParserWalk walk(store_->lexer, stepper_);
   SlotSetId matched = Lexer::no_slots();
   Configuration boundary = at;
   table.for_each_exit([&](const LexerTable::Exit& exit) {
-    // Exits that complete the same slots come in runs.
     if (exit.matched != matched) {
       matched = exit.matched;
-      boundary = stepper_.at_boundary({parser_.scan(at.items, matched, text), at.around, at.indentation});
+      const ItemSetId items = parser_.scan(at.items, matched, SeenValues::any_text());
+      boundary = stepper_.at_boundary({items, at.around, at.indentation});
     }
-    if (!tracks) {
-      walk.run(boundary, exit.first, exit.last, out);
-    } else if (begins(boundary, exit)) {
-      walk.run(after_value(at, exit), exit.first, exit.last, out);
-    }
+    if (!begins(boundary, exit)) return;
+    walk.run(after_value(at, exit), *vocabulary_->trie, exit.first, exit.last,
+             [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
   });
 }
 

@@ -139,6 +139,7 @@ class CompiledGrammar {
   std::optional<StateId> step_complete(StateId state, unsigned b);
   std::shared_ptr<const Mask> compute_mask(StateId state);
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
+  void add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
   void add_conditional(Configuration at, std::vector<TokenId>& out);
   bool begins(Configuration boundary, const LexerTable::Exit& exit) const;
   Configuration after_value(Configuration at, const LexerTable::Exit& exit);

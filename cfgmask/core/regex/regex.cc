@@ -577,6 +577,10 @@ RegexId RegexStore::derivative(RegexId node, unsigned b) {
       return nothing();
     case RegexKind::kBytes:
       return (operands(node)[b >> 5] >> (b & 31)) & 1 ? empty_text() : nothing();
+    case RegexKind::kKeySet:
+    case RegexKind::kComplement:
+      // To make these anew takes no more probes than to look them up, and a name has one for each letter.
+      return derive(node, b);
     case RegexKind::kJsonString:
       // One step of the body's derivative, which is remembered, and one probe; only escapes are worth remembering.
       if (b != '\\' && json_between_characters(node)) return derive_json_string(node, b);
@@ -903,33 +907,42 @@ bool RegexStore::is_infinite_at_sight(RegexId node) const {
 }
 
 // Best first: of an e-mail address within 100 characters, all that is no longer would be looked at before the first end
-// otherwise, 90 ms; straight to an end it is a step a character.
+// otherwise, 90 ms; straight to an end it is a step a character. So a residual's other bytes wait until nothing nearer
+// to an end is left: most of them are never tried.
 bool RegexStore::search_empty(RegexId node) {
   using Entry = std::tuple<uint32_t, uint32_t>;  // least length of the rest; residual
-  std::unordered_map<uint32_t, RegexId> parents{{node.value, node}};
+  struct Seen {
+    RegexId parent;
+    ByteSet left;  // bytes to be tried, the last one that was and those alike among them
+    unsigned tried = 256;
+  };
+  std::unordered_map<uint32_t, Seen> seen{{node.value, {node, first(node)}}};
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  queue.emplace(0, node.value);
+  queue.emplace(lengths_->of(node), node.value);
   uint64_t steps = 0;
   while (!queue.empty()) {
     const RegexId at(std::get<1>(queue.top()));
-    queue.pop();
-    ByteSet bytes = first(at);
-    for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= alike(at, b), b = bytes.lowest()) {
-      if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
-      const RegexId next = derivative(at, b);
-      const Emptiness known = props_[next.value].emptiness;
-      if (known == Emptiness::kNonempty || !props_[next.value].may_be_empty) {
-        if (next == nothing()) continue;
-        // All that led here go on as well.
-        for (RegexId on_the_way = at; on_the_way != node; on_the_way = parents.at(on_the_way.value))
-          props_[on_the_way.value].emptiness = Emptiness::kNonempty;
-        return false;
-      }
-      if (known == Emptiness::kUnknown && parents.emplace(next.value, at).second)
-        queue.emplace(lengths_->of(next), next.value);
+    Seen& here = seen.at(at.value);
+    if (here.tried < 256) here.left -= alike(at, here.tried);
+    const unsigned b = here.tried = here.left.lowest();
+    if (b == 256) {
+      queue.pop();
+      continue;
     }
+    if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+    const RegexId next = derivative(at, b);
+    const Emptiness known = props_[next.value].emptiness;
+    if (known == Emptiness::kNonempty || !props_[next.value].may_be_empty) {
+      if (next == nothing()) continue;
+      // All that led here go on as well.
+      for (RegexId on_the_way = at; on_the_way != node; on_the_way = seen.at(on_the_way.value).parent)
+        props_[on_the_way.value].emptiness = Emptiness::kNonempty;
+      return false;
+    }
+    if (known == Emptiness::kUnknown && seen.emplace(next.value, Seen{at, first(next)}).second)
+      queue.emplace(lengths_->of(next), next.value);
   }
-  for (const auto& [id, parent] : parents) props_[id].emptiness = Emptiness::kEmpty;
+  for (const auto& [id, entry] : seen) props_[id].emptiness = Emptiness::kEmpty;
   return true;
 }
 

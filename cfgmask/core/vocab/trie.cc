@@ -15,9 +15,14 @@ ByteSet bytes_of(std::string_view text) {
 }
 
 // Chosen on three vocabularies: the classes of names and words, which most patterns are made of, then text as JSON
-// strings hold it. Each token belongs to the first that holds it.
+// strings hold it. Each token belongs to the first that holds it. White space makes classes of its own, since many
+// patterns take all but that, and most tokens that have it begin with it.
 std::vector<Segment> classes() {
-  auto segment = [](ByteSet ascii, bool multibyte) {
+  const auto with = [](ByteSet set, std::string_view more) {
+    set |= bytes_of(more);
+    return set;
+  };
+  const auto segment = [](const ByteSet& ascii, bool multibyte) {
     Segment s;
     s.ascii = ascii;
     s.multibyte = multibyte;
@@ -27,14 +32,16 @@ std::vector<Segment> classes() {
   ByteSet names = lower;
   names |= ByteSet::range('A', 'Z');
   names |= ByteSet::range('0', '9');
-  ByteSet words = names;
-  words.add(' ');
-  ByteSet joined = words;
-  joined |= bytes_of("_-.");
-  ByteSet text = ByteSet::range(0x20, 0x7E);
-  for (char c : {'"', '\\'}) text.remove(static_cast<uint8_t>(c));
-  std::vector<Segment> all{segment(lower, false),  segment(names, false), segment(words, false),
-                           segment(joined, false), segment(text, false),  segment(words, true)};
+  ByteSet visible = ByteSet::range(0x21, 0x7E);
+  visible -= bytes_of("\"\\");
+  std::vector<Segment> all{segment(lower, false),
+                           segment(names, false),
+                           segment(with(names, " "), false),
+                           segment(with(names, "_-."), false),
+                           segment(visible, false),
+                           segment(with(visible, " "), false),
+                           segment(names, true),
+                           segment(with(names, " "), true)};
   all.push_back(Segment{});
   all.back().is_rest = true;
   return all;
