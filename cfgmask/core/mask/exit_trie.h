@@ -3,7 +3,7 @@
 // What may follow a lexeme is asked of the parser once for each exit, and most exits have the same few texts below:
 // `",` may end a JSON string after any token's letters. Here equal texts after equal slots are one node with all their
 // tokens, so that the parser is asked once for each text. (A JSON string has 380 subtrees below its exits, of which the
-// parser visited 90 nodes for a mask; together they are a fifth of it.)
+// parser visited 90 nodes for a mask.)
 //
 // Nodes stand in depth-first order, as in Trie. Immutable after construction.
 #pragma once

@@ -93,7 +93,7 @@ class TableWalk {
   // The tokens of the nodes [first, last) stay inside. Many are allowed at once, few are listed.
   void keep(uint32_t first, uint32_t last) {
     const auto tokens = trie_.tokens_between(first, last);
-    if (tokens.size() > n_words_) table_.bits_.resize(n_words_);
+    if (tokens.size() > n_words_ / 8) table_.bits_.resize(n_words_);
     if (table_.bits_.empty()) {
       table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
     } else {
@@ -103,7 +103,8 @@ class TableWalk {
   }
 
   void keep(const Segment& segment) {
-    if (trie_.tokens_between(segment.first, segment.last).size() <= n_words_) return keep(segment.first, segment.last);
+    if (trie_.tokens_between(segment.first, segment.last).size() <= n_words_ / 8)
+      return keep(segment.first, segment.last);
     table_.bits_.resize(n_words_);
     const auto bits = answers_.bits(segment);
     for (size_t i = 0; i < bits.size(); ++i) table_.bits_[i] |= bits[i];

@@ -80,13 +80,13 @@ Characters characters_of(std::string_view text) {
   return out;
 }
 
-// Which segment a text belongs to, of at most eight.
+// Which segment a text belongs to, of at most sixteen.
 class Sorter {
  public:
   explicit Sorter(std::span<const Segment> segments) {
     for (size_t i = 0; i < segments.size(); ++i) {
       const Segment& segment = segments[i];
-      const auto bit = static_cast<uint8_t>(1U << i);
+      const auto bit = static_cast<uint16_t>(1U << i);
       if (segment.is_rest) rest_ |= bit;
       for (unsigned b = 0; b < 256; ++b) {
         const bool in_class = b < 0x80 ? segment.ascii.has(b) : segment.multibyte;
@@ -101,7 +101,7 @@ class Sorter {
     uint32_t n_characters;  // 0 for what is no UTF-8
   };
   Place place(std::string_view text) const {
-    uint8_t holding = 0xFF;
+    uint16_t holding = 0xFFFF;
     uint8_t all = 0;
     for (char c : text) {
       holding &= holding_[static_cast<uint8_t>(c)];
@@ -117,8 +117,8 @@ class Sorter {
   }
 
  private:
-  std::array<uint8_t, 256> holding_{};  // by byte, a bit for each segment whose class it may be in
-  uint8_t rest_ = 0;
+  std::array<uint16_t, 256> holding_{};  // by byte, a bit for each segment whose class it may be in
+  uint16_t rest_ = 0;
 };
 
 // Sorts tokens in the order of their bytes, then of their ids. Most are told apart by their first eight bytes, and
