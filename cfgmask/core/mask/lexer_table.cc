@@ -55,7 +55,15 @@ class TableWalk {
   }
 
   void walk(const Segment& segment) {
-    for (uint32_t node = segment.first; node < segment.last;) {
+    const Frame& top = stack_.front();
+    if (top.matched != Lexer::no_slots()) return walk(segment.first, segment.last, segment);
+    const ByteSet taken = *top.first;
+    trie_.for_each_sibling(segment.first, segment.last, taken,
+                           [&](uint32_t node) { walk(node, trie_.end(node), segment); });
+  }
+
+  void walk(uint32_t first, uint32_t last, const Segment& segment) {
+    for (uint32_t node = first; node < last;) {
       while (stack_.back().end <= node) stack_.pop_back();
       node = visit(node, segment);
     }

@@ -284,9 +284,13 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
       }
       return;
     }
+    const Trie& trie = *vocabulary_->trie;
     layer.for_each_exit([&](const LexerTable::Exit& exit) {
-      walk.run(after(exit.matched), *vocabulary_->trie, exit.first, exit.last,
-               [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
+      const Configuration begun = after(exit.matched);
+      trie.for_each_sibling(exit.first, exit.last, store_->lexer.first(begun.lexer), [&](uint32_t node) {
+        walk.run(begun, trie, node, trie.end(node),
+                 [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
+      });
     });
   });
 }

@@ -169,6 +169,7 @@ Trie::Trie(const Texts& texts) : segments_(classes()) {
     sort_by_bytes(texts, members[i]);
     add(texts, members[i]);
     segments_[i].last = n_nodes();
+    for (uint32_t node = segments_[i].first; node < n_nodes(); node = end(node)) segments_[i].tops[byte(node)] = node;
   }
   end_[0] = n_nodes();
   first_token_.push_back(static_cast<uint32_t>(tokens_.size()));

@@ -11,6 +11,8 @@
 // all.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,8 +32,9 @@ struct Segment {
   ByteSet first_bytes;
   uint32_t first = 0;  // siblings [first, last) under the root
   uint32_t last = 0;
-  uint32_t height = 0;             // bytes of the longest token
-  std::vector<uint32_t> n_longer;  // but for the rest: how many tokens have more characters than the index
+  std::array<uint32_t, 256> tops{};  // the one of those siblings that has a byte; 0: none
+  uint32_t height = 0;               // bytes of the longest token
+  std::vector<uint32_t> n_longer;    // but for the rest: how many tokens have more characters than the index
 };
 
 class Trie {
@@ -83,6 +86,30 @@ class Trie {
     }
   }
   std::span<const Segment> segments() const { return segments_; }
+  // Whether a node stands under the root.
+  bool is_top(uint32_t node) const {
+    return std::any_of(segments_.begin(), segments_.end(),
+                       [&](const Segment& segment) { return segment.tops[byte(node)] == node; });
+  }
+  // Calls f(node) for those of the siblings [first, last) whose byte is in `bytes`. The hundreds under the root, which
+  // lie far apart in memory, are found by their bytes.
+  template <class F>
+  void for_each_sibling(uint32_t first, uint32_t last, const ByteSet& bytes, F f) const {
+    if (!is_top(first)) {
+      for (uint32_t node = first; node < last; node = end(node)) {
+        if (bytes.has(byte(node))) f(node);
+      }
+      return;
+    }
+    for (const Segment& segment : segments_) {
+      if (segment.last <= first || segment.first >= last) continue;
+      ByteSet left = segment.first_bytes;
+      left &= bytes;
+      for (unsigned b = left.lowest(); b < 256; left.remove(b), b = left.lowest()) {
+        if (segment.tops[b] >= first && segment.tops[b] < last) f(segment.tops[b]);
+      }
+    }
+  }
   size_t max_depth() const { return max_depth_; }
   size_t bytes() const;
 
