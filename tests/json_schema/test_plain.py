@@ -359,6 +359,8 @@ LEFT: list[Any] = [
     {"enum": []},
     {"type": "integer", "minimum": 3, "maximum": 2},
     {"type": "text"},
+    {"then": {"type": "text"}},
+    {"if": True, "else": {"type": "text"}},
     {"type": []},
     {"required": "a"},
     {"minLength": -1},

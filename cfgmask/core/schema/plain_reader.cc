@@ -465,6 +465,9 @@ class PlainReading {
         terms.push_back({algebra_.exactly_one(branches(held, "oneOf", pointer, depth), own, own_place_taken, pointer)});
       } else if (keyword == kIf) {
         terms.push_back({conditional(said, pointer, depth)});
+      } else if ((keyword == kThen || keyword == kElse) && !said[kIf]) {
+        // It says nothing there, but has to be a schema.
+        value(held, below(pointer, kNames[*keyword]), depth + 1);
       }
     }
     if (!own_place_taken) terms.push_back({own});
@@ -472,7 +475,7 @@ class PlainReading {
     return algebra_.all(terms, pointer);
   }
 
-  // `if`; `then` and `else` say nothing without it, but have to be schemas.
+  // `if`, `then` and `else`.
   PlainValueId conditional(const Said& said, const std::string& pointer, uint64_t depth) {
     const auto part = [&](Keyword keyword) {
       const Held held = said[keyword];
