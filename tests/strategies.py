@@ -297,6 +297,71 @@ def _listed(first: Expr, more: Expr, count: tuple[int, int | None]) -> Expr:
     return Sequence((opening, first, Repeat(Sequence((comma, more)), *count), closing))
 
 
+# Keys of objects: none of these languages leaves finitely many texts anywhere.
+_ENDLESS = [
+    tree.Repetition(_AB, 0, None),
+    tree.Repetition(tree.char_class([(ord("a"), ord("b")), (0x22, 0x22)]), 0, None),
+    tree.Concatenation((tree.text("a"), tree.Repetition(_AB, 0, None))),
+    tree.Alternation((tree.Repetition(tree.text("ab"), 0, None), tree.Repetition(tree.text("b"), 1, None))),
+]
+_NAMES = [(b"a",), (b"b",), (b"a", b"ab")]
+OBJECT_TEXTS = (
+    b'{"a":1,"b":"a","ab":{"a":1},"aa":1}',
+    b'{"":1,"":1},"a":1,"b":{"\\u0061":1,"a\\u0062":1,"\\"":1},"b',
+)
+
+
+@st.composite
+def object_problems(draw: st.DrawFn) -> Problem:
+    """Objects, nested and ambiguous, in which no other key may come twice, among texts of another scope."""
+    names = ["start", "one", "two", "three"][: draw(st.integers(1, 4))]
+    escapes = draw(st.sampled_from(["canonical", "any"]))
+    of_scope = st.sampled_from(names[1:]).map(RuleRef) if len(names) > 1 else st.nothing()
+    plain = [Terminal("V", tree.text("1")), Terminal("V", tree.JsonString(_ENDLESS[0], escapes))]
+    values = st.one_of(st.sampled_from(plain), of_scope, of_scope)
+    rules = [Rule(name, draw(values), 1) for name in names[1:]]
+    for i in range(len(rules)):
+        if not draw(st.sampled_from([True, True, False])):
+            continue
+        is_endless = draw(st.sampled_from([True, True, True, False]))
+        keys = draw(st.lists(st.sampled_from(_ENDLESS), min_size=1, max_size=2))
+        named = draw(st.sampled_from([(), *_NAMES]))
+        others = [
+            Terminal("KEY", tree.JsonString(_without(k, named), escapes), distinct=True, endless=is_endless)
+            for k in keys
+        ]
+        body = _object(named, others, [draw(values) for _ in range(3)])
+        alternatives = (body, rules[i].body) if draw(st.booleans()) else (body,)
+        rules[i] = Rule(rules[i].name, Choice(alternatives), 1, opens_set=SetBounds(endless=is_endless))
+    marks = st.sampled_from(["{", "}", '"a"', ":", "1", ","]).map(lambda c: Terminal("M", tree.text(c)))
+    outside = st.recursive(st.one_of(of_scope, of_scope, marks), _expressions, max_leaves=5)
+    body = draw(st.one_of(of_scope, outside) if len(names) > 1 else outside)
+    scopes = (*_NO_SPACE, *draw(st.sampled_from([_NO_SPACE, (_scope([tree.text(" ")], True),)])))
+    lexer = draw(st.sampled_from(["longest", "longest", "longest", "complete"]))
+    ir = GrammarIR((Rule("start", body), *rules), "start", scopes, lexer)  # type: ignore[arg-type]
+    try:
+        return problems_of([ir], random.Random(draw(st.integers(0, 2**16))), OBJECT_TEXTS)[0]
+    except (Undecided, ValueError):
+        reject()
+
+
+def _without(keys: RegexTree, names: tuple[bytes, ...]) -> RegexTree:
+    return tree.Intersection((keys, tree.Complement(tree.KeySet(names)))) if names else keys
+
+
+def _object(names: tuple[bytes, ...], others: list[Terminal], values: list[Expr]) -> Expr:
+    """{"name":value,"other":value,...}, each of them or none."""
+    comma, colon, opening, closing = (Terminal(c, tree.text(c)) for c in ",:{}")
+    other = Choice(tuple(Sequence((key, colon, value)) for key, value in zip(others, values[1:], strict=False)))
+    more = Repeat(Sequence((comma, other)), 0, None)
+    ways: list[Expr] = [Sequence((other, more))]
+    if names:
+        ways.append(
+            Sequence((Terminal("NAME", tree.JsonString(tree.KeySet(names), "literal")), colon, values[0], more))
+        )
+    return Sequence((opening, Choice((Sequence(()), *ways)), closing))
+
+
 LETTERS = VocabularySpec([b"a", b"b", b"c", b" ", b"ab", b"a ", b""], [6], {})
 
 

@@ -237,12 +237,14 @@ class _Build:
             terminal.max_tokens,
         )
         regex, priority, name = self._regexes.node(terminal.regex), terminal.priority, terminal.name
-        key = (regex, scope, priority, name, (*more, terminal.role))
+        key = (regex, scope, priority, name, (*more, terminal.role, terminal.endless))
         if key not in self._terminals:
             self._places.terminals.append(terminal.span)
             made = self._builder.terminal(regex, self._scopes[scope], priority, name, *more)
             if terminal.role:
                 self._builder.role(made, terminal.role)
+            if terminal.endless:
+                self._builder.endless(made)
             if terminal.suffix is not None:
                 parts = (self._regexes.node(terminal.suffix.body), self._regexes.node(terminal.suffix.end))
                 self._builder.suffix(made, *parts, terminal.suffix.capture or "")

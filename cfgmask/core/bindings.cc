@@ -40,6 +40,7 @@
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
+#include "regex/endless.h"
 #include "schema/json_document.h"
 #include "schema/plain_reader.h"
 #include "schema/plain_rules.h"
@@ -384,6 +385,13 @@ void bind_regex_builder(nb::module_& m) {
           },
           "node"_a)
       .def(
+          "is_endless",
+          [](RegexBuilder& self, uint32_t id) {
+            const RegexId node = self.node(id);
+            return self.with([&](RegexStore& r) { return is_endless(r, node); });
+          },
+          "node"_a)
+      .def(
           "is_infinite",
           [](RegexBuilder& self, uint32_t id) {
             const RegexId node = self.node(id);
@@ -542,12 +550,14 @@ void bind_grammar_builder(nb::module_& m) {
       .def(
           "nonterminal",
           [](GrammarBuilder& self, std::string name, bool opens_set, const std::vector<std::string>& required,
-             uint32_t minimum, std::optional<uint32_t> maximum) {
+             uint32_t minimum, std::optional<uint32_t> maximum, bool endless) {
             if (!opens_set) return self.nonterminal(std::move(name));
-            return self.nonterminal(std::move(name), SetBounds{required, minimum, maximum.value_or(kUnbounded)});
+            return self.nonterminal(std::move(name),
+                                    SetBounds{required, minimum, maximum.value_or(kUnbounded), endless});
           },
           "name"_a, "opens_set"_a = false, "required"_a = std::vector<std::string>(), "minimum"_a = 0,
-          "maximum"_a = nb::none())
+          "maximum"_a = nb::none(), "endless"_a = false)
+      .def("endless", &GrammarBuilder::endless, "terminal"_a)
       .def("indent", &GrammarBuilder::indent, "is_dedent"_a, "scope"_a, "name"_a)
       .def(
           "role",

@@ -42,6 +42,7 @@ class Terminal:
     distinct  its lexemes are scalars of JSON (numbers without exponents) or of YAML (strings without quotes, too, and
               keys with their colon), and in the innermost rule around it that `opens_set`, none is equal to one before
               it; outside of such rules it means nothing
+    endless   `distinct`, in sets that are: whatever begins one of its lexemes begins infinitely many
     closes_set  it may come only where that rule's bounds are met; outside of such rules it means nothing
     lazy      its texts are those of `regex` that begin with no other of them. With the lexer "longest", a lexeme ends
               where a lazy terminal is complete, and terminals that are not lazy drop out there. It has no conditions
@@ -57,6 +58,7 @@ class Terminal:
     regex: RegexTree
     priority: int = 0
     distinct: bool = False
+    endless: bool = False
     closes_set: bool = False
     lazy: bool = False
     max_tokens: int | None = None
@@ -74,11 +76,14 @@ class SetBounds:
     required  strings that must be in it, decoded
     minimum   how many values there must be at least
     maximum   and at most
+    endless   no bounds are given, and the set has keys of a JSON object, which never run out: its distinct terminals are
+              `endless` and match no other key of that object, and what stands between braces in its scope is an object
     """
 
     required: tuple[str, ...] = ()
     minimum: int = 0
     maximum: int | None = None
+    endless: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The two questions about regexes that a schema raises, answered by the regex algebra where looking is not enough."""
+"""The questions about regexes that a schema raises, answered by the regex algebra where looking is not enough."""
 
 from __future__ import annotations
 
@@ -43,6 +43,19 @@ def is_infinite(tree: RegexTree) -> bool:
         return session.current().algebra.is_infinite(tree)
     except LimitExceeded:
         return False
+
+
+def is_endless(tree: RegexTree) -> bool:
+    """Whether it is sure that whatever begins a matching text begins infinitely many of them."""
+    if tree == ANY_TEXT:
+        return True
+    here = session.current()
+    if tree not in here.endless:
+        try:
+            here.endless[tree] = here.algebra.is_endless(tree)
+        except LimitExceeded:
+            here.endless[tree] = False
+    return here.endless[tree]
 
 
 def has_texts(tree: RegexTree, least: int) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, SetBounds, Terminal
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import text
@@ -83,7 +83,8 @@ class _Copies:
             name, at = self._todo.pop()
             rule = self._rules[name]
             ways = self._expression(rule.body, at)
-            made.append(replace(rule, name=self._names[name, at], body=_choice([expr for expr, _ in ways])))
+            body = _choice([expr for expr, _ in ways])
+            made.append(replace(rule, name=self._names[name, at], body=body, opens_set=_counted(rule.opens_set)))
         return made
 
     def name(self, rule: str, at: _At) -> str:
@@ -139,7 +140,7 @@ class _Copies:
             line = _fixed(self._line(at.depth))
             return [(_after(line, rest), after) for rest, after in self._lexeme(expr, _At(at.depth, opened=False))]
         if expr not in OPEN:
-            return [(expr, at)]
+            return [(replace(expr, endless=False) if isinstance(expr, Terminal) else expr, at)]
         if at.depth == MAX_DEPTH:
             self.left_out = True
             return []
@@ -147,6 +148,11 @@ class _Copies:
 
     def _line(self, depth: int) -> str:
         return "\n" + " " * (self._width * depth)
+
+
+def _counted(bounds: SetBounds | None) -> SetBounds | None:
+    """The bounds of a set in which braces are not lexemes by themselves."""
+    return None if bounds is None else replace(bounds, endless=False)
 
 
 def closed_brackets(grammar: GrammarIR) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from cfgmask.grammar.regex_tree import ANY_TEXT, Alternation
 from cfgmask.json_schema import decide, lexemes
 from cfgmask.json_schema.keys import Keys
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, ObjectShape, Witness, conjoin
@@ -44,6 +45,13 @@ def key_edges(shape: ObjectShape) -> list[KeyEdge]:
             split += [replace(edge, keys=rest) for rest in edge.keys.difference(witness.keys)]
         edges = [edge for edge in split if not edge.keys.is_empty]
     return [edge for edge in edges if not _has_only_names(edge)]
+
+
+def never_run_out(edges: Iterable[KeyEdge]) -> bool:
+    """Whether it is sure that whatever begins such a key begins infinitely many."""
+    keys = [edge.keys.regex() for edge in edges]
+    # Finitely many names fewer make no difference.
+    return ANY_TEXT in keys or decide.is_endless(keys[0] if len(keys) == 1 else Alternation(tuple(keys)))
 
 
 def meeting(

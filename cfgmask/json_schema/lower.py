@@ -333,8 +333,7 @@ class _Lowering:
 
 def _object_lowering(options: JsonSchemaOptions) -> Callable[..., AnyOrderLowering | ObjectLowering]:
     if options.syntax == "yaml":
-        # YAML 1.2 refuses a text that has a key twice.
-        return partial(ObjectLowering, distinct_keys=True, possible_keys=yaml_scalars.SHORT_TEXT)
+        return partial(ObjectLowering, in_braces=False, possible_keys=yaml_scalars.SHORT_TEXT)
     return AnyOrderLowering if options.property_order == "any" else ObjectLowering
 
 

@@ -17,7 +17,7 @@ from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Termin
 from cfgmask.grammar.productive import NOTHING
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.json_schema import lexemes
-from cfgmask.json_schema.key_edges import KeyEdge, key_edges, meeting
+from cfgmask.json_schema.key_edges import KeyEdge, key_edges, meeting, never_run_out
 from cfgmask.json_schema.keys import Keys, key_pattern
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
@@ -42,7 +42,7 @@ class ObjectLowering:
 
     value_of  the expression for a conjunction
     pointer   the place to name in refusals that only show here
-    distinct_keys  whether no other key may be written twice
+    in_braces  whether what is made stays between braces that are lexemes
     possible_keys  what other keys can be written
     """
 
@@ -54,14 +54,13 @@ class ObjectLowering:
         value_of: ValueOf,
         pointer: str,
         *,
-        distinct_keys: bool = False,
+        in_braces: bool = True,
         possible_keys: RegexTree = ANY_TEXT,
     ) -> None:
         self._rules = rules
         self._name = name
         self._value_of = value_of
         self._pointer = pointer
-        self._distinct_keys = distinct_keys
         self._shape = shape = _without_idle_bounds(_of_keys(shape, possible_keys))
         self._edges = key_edges(shape)
         # What keys without names must come to depends on no key being written twice.
@@ -69,6 +68,9 @@ class ObjectLowering:
         self._needs_others = bool(self._edges) and self._needed > 1
         met = frozenset(n for edge in self._edges for n in edge.meets)
         self._valued = frozenset(n for n in met if shape.witnesses[n].value != ANYTHING)
+        # Without bounds that are checked by the way, they only must not be written twice.
+        is_counted = self._needs_others or bool(self._valued)
+        self._endless = in_braces and not is_counted and bool(self._edges) and never_run_out(self._edges)
         self._counted_to = max(1, shape.minimum, shape.maximum or 0)
         self._states = StateRules[_State](rules, lambda state: f"{name}.{state.position}")
 
@@ -80,12 +82,13 @@ class ObjectLowering:
         self._rules.refuse(start.name, refusals)
         self._states.fill(self._body)
         whole = Sequence((lexemes.OPEN_OBJECT, start))
-        return self._rules.opened(self._name, whole, SetBounds()) if self._is_distinct else whole
+        return self._rules.opened(self._name, whole, SetBounds(endless=self._endless)) if self._may_repeat else whole
 
     @property
-    def _is_distinct(self) -> bool:
+    def _may_repeat(self) -> bool:
         """Whether the grammar has to know which other keys were written."""
-        return self._needs_others or bool(self._valued) or (self._distinct_keys and bool(self._edges))
+        required = sum(member.required for member in self._shape.members)
+        return bool(self._edges) and (self._shape.maximum is None or self._shape.maximum > required + 1)
 
     def _body(self, state: _State) -> Expr:
         if state.position == len(self._shape.members):
@@ -158,7 +161,8 @@ class ObjectLowering:
         return choices[0] if len(choices) == 1 else Choice(tuple(choices))
 
     def _other_key(self, edge: KeyEdge) -> Terminal:
-        return replace(lexemes.other_key(edge.keys, edge.names), distinct=self._is_distinct)
+        key = lexemes.other_key(edge.keys, edge.names)
+        return replace(key, distinct=True, endless=self._endless) if self._may_repeat else key
 
     def _inexact(self) -> Iterator[Diagnostic]:
         """Conditions under which an object could be begun that nothing completes."""

@@ -16,6 +16,7 @@ class Session:
     """Answers that were given before, and what may still be spent. For one thread.
 
     empty         trees that were searched, and whether they match nothing
+    endless       trees, and whether they are (`decide.is_endless`)
     matching      trees and texts, and whether they match
     key_patterns  the patterns of keys by their regexes (`keys.key_pattern`)
     empty_keys    sets of keys, and whether there is no such key (`keys.Keys`)
@@ -26,6 +27,7 @@ class Session:
         self._algebra: RegexAlgebra | None = None
         self._spent = 0
         self.empty: dict[RegexTree, bool] = {}
+        self.endless: dict[RegexTree, bool] = {}
         self.matching: dict[tuple[RegexTree, str], bool] = {}
         self.key_patterns: dict[RegexTree, object] = {}
         self.empty_keys: dict[Hashable, bool] = {}

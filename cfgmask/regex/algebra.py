@@ -88,6 +88,10 @@ class RegexAlgebra:
         """Whether infinitely many texts match."""
         return self._builder.is_infinite(self._lowering.node(tree))
 
+    def is_endless(self, tree: RegexTree) -> bool:
+        """Whether whatever begins a matching text begins infinitely many. False as well where that takes long to tell."""
+        return self._builder.is_endless(self._lowering.node(tree))
+
     def matches(self, tree: RegexTree, data: bytes) -> bool:
         """Whether exactly these bytes match. One derivative a byte."""
         return self._builder.matches(self._lowering.node(tree), data)

@@ -110,10 +110,10 @@ class DeadEnd(Exception):
     """A text that neither goes on nor may stop."""
 
 
-def verdict(schema: Any, order: str, text: bytes) -> str | None:
+def verdict(schema: Any, text: bytes) -> str | None:
     """What is wrong with a finished text; None where it is valid. Raises `Unjudged`."""
     try:
-        if order == "any" and _repeats_a_key(text.decode()):
+        if _repeats_a_key(text.decode()):
             return "repeats a key"
         with ecma_patterns(), decimal.localcontext(prec=2_000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN):
             return None if is_valid(schema, text.decode()) else "invalid"
@@ -156,7 +156,7 @@ def walk_schema(schema: Any, walker: Walker, vocabulary: cfgmask.Vocabulary, tal
 def _walk_once(schema: Any, order: str, compiled: cfgmask.CompiledGrammar, walker: Walker, tally: Tally) -> None:
     try:
         text, is_finished = walker.walk(compiled.matcher())
-        wrong = verdict(schema, order, text) if is_finished else None
+        wrong = verdict(schema, text) if is_finished else None
     except DeadEnd as error:
         tally.failures.append(Failure("dead end", schema, order, error.args[0]))
         return

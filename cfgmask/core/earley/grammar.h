@@ -53,6 +53,9 @@ enum class LineRole : uint32_t {
   kClose,
 };
 
+// What a lexeme does to the keys of a text; see mask/written_keys.h.
+enum class KeyRole : uint8_t { kNone, kOpensObject, kClosesObject, kKey };
+
 struct Terminal {
   RegexId regex;          // without the empty text
   bool nullable = false;  // whether the grammar's regex matched the empty text too
@@ -61,6 +64,8 @@ struct Terminal {
   std::string name;
   // Its lexemes are scalars, as ir.py says of which kind, none of them equal to one before it in the open set.
   bool distinct = false;
+  // Distinct, in sets that are endless, see SetBounds; whatever begins one of its lexemes begins infinitely many.
+  bool endless = false;
   // It may come only where the open set has all that its bounds ask for.
   bool closes_set = false;
   // lexer: longest. Where it is complete the lexeme ends, and terminals that are not lazy drop out.
@@ -70,6 +75,7 @@ struct Terminal {
   std::optional<Suffix> suffix;
   Conditions around;
   LineRole role = LineRole::kNone;
+  KeyRole key_role = KeyRole::kNone;
 };
 
 // What an indenter puts behind a newline: tokens that no vocabulary has.
@@ -106,6 +112,8 @@ struct SetBounds {
   std::vector<std::string> required;  // strings, decoded
   uint32_t minimum = 0;
   uint32_t maximum = kUnbounded;
+  // The set has no bounds and holds keys of a JSON object that never run out.
+  bool endless = false;
 };
 
 struct Alternative {
@@ -160,6 +168,7 @@ struct Grammar {
   uint32_t start_scope = 0;
   std::vector<RegexId> befores;  // what terminals may ask of the text before them
   bool has_conditions = false;   // some terminal asks something of the text around it
+  bool has_keys = false;         // some terminal has a key role
   std::optional<Indenter> indenter;
   bool complete = false;  // lexer: every segmentation instead of the longest match
   bool ignore_initial = true;

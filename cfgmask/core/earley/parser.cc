@@ -352,7 +352,8 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
                                    {at, item.continuation, item.gap},
                                    terminal.around,
                                    terminal.max_tokens,
-                                   terminal.role});
+                                   terminal.role,
+                                   terminal.key_role});
       return;
     }
     case SymbolKind::kTokenSet: {
@@ -561,25 +562,29 @@ void Parser::end_at_lazy(ItemSet& set) {
   std::erase_if(set.edges, [&](const auto& edge) { return regexes_.is_empty(edge.regex); });
 }
 
-// Edges of equal regex, priority, conditions, limit and role are one slot, in an order that depends on the regexes
+// Edges of equal regex, priority, conditions, limit and roles are one slot, in an order that depends on the regexes
 // alone, so that equal sets of live regexes are one lexer state whatever the grammar around them.
 void Parser::make_slots(ItemSet& set) {
   auto key = [](const ItemSet::Edge& e) {
-    return std::tuple(e.priority, e.around, e.max_tokens, e.role, e.is_ignore, e.source, e.item.packed());
+    return std::tuple(e.priority, e.around, e.max_tokens, e.role, e.key_role, e.is_ignore, e.source, e.item.packed());
   };
   // Most sets have each regex once.
   auto less = [&](const auto& a, const auto& b) { return a.regex != b.regex ? a.regex < b.regex : key(a) < key(b); };
   auto same = [&](const auto& a, const auto& b) { return a.regex == b.regex && key(a) == key(b); };
   std::sort(set.edges.begin(), set.edges.end(), less);
   set.edges.erase(std::unique(set.edges.begin(), set.edges.end(), same), set.edges.end());
-  auto slot = [](const ItemSet::Edge& e) { return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.role); };
+  auto slot = [](const ItemSet::Edge& e) {
+    return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.role, e.key_role);
+  };
   std::vector<RegexId> terminals;
   std::vector<uint32_t> limits;
   for (uint32_t i = 0; i < set.edges.size(); ++i) {
     const ItemSet::Edge& edge = set.edges[i];
     if (i == 0 || slot(set.edges[i - 1]) != slot(edge)) {
       if (edge.role == LineRole::kNewline) set.newline_slot = static_cast<uint32_t>(set.slots.size());
-      set.slots.push_back({i, i, edge.priority, edge.around, edge.role});
+      set.slots.push_back({i, i, edge.priority, edge.around, edge.role, edge.key_role});
+      set.has_key_roles = set.has_key_roles || edge.key_role != KeyRole::kNone;
+      set.has_keys = set.has_keys || edge.key_role == KeyRole::kKey;
       set.asks_before = set.asks_before || edge.around.before != kNoCondition;
       set.asks_lines = set.asks_lines || (edge.role != LineRole::kNone && edge.role != LineRole::kOpen);
       terminals.push_back(edge.regex);

@@ -83,6 +83,7 @@ struct ItemSet {
     Conditions around;
     uint32_t max_tokens = kUnbounded;
     LineRole role = LineRole::kNone;
+    KeyRole key_role = KeyRole::kNone;
   };
   struct TokenEdge {
     uint32_t token_set;
@@ -94,6 +95,7 @@ struct ItemSet {
     int32_t priority;
     Conditions around;
     LineRole role;
+    KeyRole key_role;
   };
 
   std::vector<Edge> edges;  // grouped by slot
@@ -105,7 +107,9 @@ struct ItemSet {
   bool asks_before = false;  // there is such a condition
   bool asks_lines = false;   // some slot has a role that brackets forbid, or their absence
   uint32_t newline_slot = kNoSlot;
-  bool tracks = false;  // a distinct terminal may come: the text of the next lexeme counts
+  bool tracks = false;         // a distinct terminal may come: the text of the next lexeme counts
+  bool has_key_roles = false;  // some slot has one
+  bool has_keys = false;       // a key may come
 
   bool accepting() const { return !accepts.empty(); }
   // Calls f(edge) for token_edges and indent_edges.

@@ -70,9 +70,16 @@ class Stepper {
   // lexer: longest, of a grammar without context. The only successor, if there is one. A lexeme that cannot go on is
   // finished at once, so that a text has one configuration whether or not a byte follows it.
   std::optional<Configuration> longest(Configuration at, unsigned b) {
+    return longest(at, b, [](const Configuration&, SlotSetId matched, bool) { return matched; });
+  }
+  // The same with a say in which lexemes end: end(lexeme, matched, with_byte) gives the slots of those matched that the
+  // parser is handed, where `with_byte` tells whether b is the last of the lexeme.
+  template <class End>
+  std::optional<Configuration> longest(Configuration at, unsigned b, End end) {
     LexerStateId next = lexer_.next(at.lexer, b);
     if (next == Lexer::dead()) {
-      const SlotSetId matched = lexer_.matched(at.lexer);
+      SlotSetId matched = lexer_.matched(at.lexer);
+      if (matched != Lexer::no_slots()) matched = end(at, matched, false);
       if (matched == Lexer::no_slots()) return std::nullopt;
       at = at_boundary({parser_.scan(at.items, matched, at.text), at.around, at.indentation});
       next = lexer_.next(at.lexer, b);
@@ -80,7 +87,10 @@ class Stepper {
     }
     const TextId text = longer(at.text, b);
     if (!lexer_.can_continue(next)) {
-      return at_boundary({parser_.scan(at.items, lexer_.matched(next), text), at.around, at.indentation});
+      const Configuration lexeme{at.items, next, text, at.around, at.indentation};
+      const SlotSetId matched = end(lexeme, lexer_.matched(next), true);
+      if (matched == Lexer::no_slots()) return std::nullopt;
+      return at_boundary({parser_.scan(at.items, matched, text), at.around, at.indentation});
     }
     return Configuration{at.items, next, text, at.around, at.indentation};
   }

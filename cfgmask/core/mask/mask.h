@@ -15,9 +15,12 @@ struct Mask {
   std::shared_ptr<const LexerTable> base;  // or null
   std::vector<TokenId> more;               // allowed besides, if few
   std::vector<uint32_t> bits;              // else all that is allowed
+  std::vector<TokenId> whole_keys;         // those among them that begin and end a key
 
   void write(std::span<uint32_t> out) const;
-  size_t bytes() const { return sizeof(*this) + (more.capacity() + bits.capacity()) * sizeof(uint32_t); }
+  size_t bytes() const {
+    return sizeof(*this) + (more.capacity() + bits.capacity() + whole_keys.capacity()) * sizeof(uint32_t);
+  }
 };
 
 // Walks of the trie with lexer and parser (lexer: longest). Kept between walks to spare an allocation for each of the

@@ -11,6 +11,7 @@
 
 #include "lexer/lexer.h"
 #include "mask/closing_counts.h"
+#include "mask/key_endings.h"
 #include "mask/lexer_table.h"
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
@@ -33,6 +34,7 @@ struct SharedStore {
   ClosingCounts closing;
   Lexer lexer;
   LexerTables tables;
+  std::unique_ptr<const KeyEndings> key_endings;  // once a grammar with keys was compiled
 
   // Residuals nest deeper than the pattern that they come from, by a small factor.
   static constexpr uint64_t kDepthPerNesting = 8;

@@ -101,6 +101,46 @@ class BudgetMasks::Walk {
   uint32_t last_number_ = kNoLength;
 };
 
+// Where a key may come that is there already, a way to the end may be longer than the state's. As with other values
+// that must differ from earlier ones, that is looked up only where little is left.
+BudgetMasks::Allowed BudgetMasks::mask(const Position& at, uint32_t left) {
+  auto mask = this->mask(at.state, left);
+  if (at.keys.is_empty()) return {std::move(mask), {}};
+  const auto plain = grammar_.mask(at.state);
+  std::vector<TokenId> repeated_keys = grammar_.repeated_keys(at, *plain);
+  if (left >= add_lengths(enough(at.state), kSlack)) return {std::move(mask), std::move(repeated_keys)};
+  std::vector<uint32_t> bits(grammar_.vocabulary_->n_words());
+  mask->write(bits);
+  for (TokenId token : repeated_keys) clear_bit(bits, token);
+  leave_out_far(at, *plain, left, bits);
+  const auto way = completions_.way(at, Effort::kFull);
+  if (way && !way->empty() && way->size() <= left) set_bit(bits, way->front());
+  return {std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), {}}), {}};
+}
+
+// Of the tokens in `bits`, those after which the next key makes the way too long. That takes a token that leaves the
+// lexeme, or stays inside of a key.
+void BudgetMasks::leave_out_far(const Position& at, const Mask& plain, uint32_t left, std::span<uint32_t> bits) {
+  const auto check = [&](TokenId token) {
+    if (((bits[token >> 5] >> (token & 31)) & 1) == 0) return;
+    const auto after = grammar_.step_token(at, token);
+    if (!after || !grammar_.may_repeat_key(*after)) return;
+    const auto number = completions_.number(*after, Effort::kFull);
+    if (!number || *number >= left) clear_bit(bits, token);
+  };
+  if (plain.bits.empty() && !grammar_.may_repeat_key(at)) {
+    for (TokenId token : plain.more) check(token);
+    return;
+  }
+  for (TokenId token = 0; token < grammar_.vocabulary_->n_vocab; ++token) check(token);
+}
+
+bool BudgetMasks::allows(const Position& at, TokenId token, const Position& after, uint32_t left) {
+  if (!grammar_.may_repeat_key(after)) return allows(at.state, token, after.state, left);
+  const auto number = completions_.number(after, Effort::kFull);
+  return number && *number < left;
+}
+
 std::shared_ptr<const Mask> BudgetMasks::mask(StateId state, uint32_t left) {
   if (left >= enough(state)) return grammar_.mask(state);
   const auto own = completions_.number(state, Effort::kFull);
@@ -118,7 +158,7 @@ std::shared_ptr<const Mask> BudgetMasks::with_token(const std::shared_ptr<const 
   mask->write(bits);
   if ((bits[token >> 5] >> (token & 31)) & 1) return mask;
   set_bit(bits, token);
-  return std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits)});
+  return std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), {}});
 }
 
 bool BudgetMasks::allows(StateId state, TokenId token, StateId after, uint32_t left) {
@@ -170,7 +210,7 @@ const BudgetMasks::Narrowed& BudgetMasks::narrowed(StateId state) {
       for (size_t i = 0; i < mask.size(); ++i) mask[i] |= out.masks.back()->bits[i];
     }
     out.numbers.push_back(number);
-    out.masks.push_back(std::make_shared<const Mask>(Mask{nullptr, {}, std::move(mask)}));
+    out.masks.push_back(std::make_shared<const Mask>(Mask{nullptr, {}, std::move(mask), {}}));
   }
   if (narrowed_bytes_ > kNarrowedBytes) {
     narrowed_.clear();

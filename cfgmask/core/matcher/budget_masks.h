@@ -29,6 +29,14 @@ class BudgetMasks {
   // Both outlive this. The caller holds a Guard of the grammar, here and below.
   BudgetMasks(CompiledGrammar& grammar, Completions& completions) : grammar_(grammar), completions_(completions) {}
 
+  // What may come at a position: a mask, and tokens that are not allowed though they may be in it.
+  struct Allowed {
+    std::shared_ptr<const Mask> mask;
+    std::vector<TokenId> repeated_keys;
+  };
+  // That of `mask` below, where the keys are known.
+  Allowed mask(const Position& at, uint32_t left);
+  bool allows(const Position& at, TokenId token, const Position& after, uint32_t left);
   // The mask of a state from which `left` more tokens may come, without end tokens, as CompiledGrammar::mask gives it.
   // The state's number is at most `left`. Cost: that of the plain mask where there is plenty left; else one walk of the
   // vocabulary for each state.
@@ -52,6 +60,7 @@ class BudgetMasks {
     uint32_t tokens = 0;
   };
 
+  void leave_out_far(const Position& at, const Mask& plain, uint32_t left, std::span<uint32_t> bits);
   uint32_t enough(StateId state);
   uint32_t compute_enough(StateId state);
   uint32_t enough_in_lexeme(const Configuration& at);

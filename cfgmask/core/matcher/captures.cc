@@ -8,6 +8,7 @@
 
 #include "earley/derivation.h"
 #include "matcher/compiled_grammar.h"
+#include "matcher/key_steps.h"
 
 namespace cfgmask {
 
@@ -16,8 +17,8 @@ namespace {
 // Reads a text and keeps which item sets it led to.
 class ChartBuilder {
  public:
-  ChartBuilder(Parser& parser, Lexer& lexer, Stepper& stepper, Configuration start, bool complete)
-      : parser_(parser), lexer_(lexer), stepper_(stepper), complete_(complete) {
+  ChartBuilder(Parser& parser, Lexer& lexer, Stepper& stepper, const Grammar& grammar, const Configuration& start)
+      : parser_(parser), lexer_(lexer), stepper_(stepper), complete_(grammar.complete), has_keys_(grammar.has_keys) {
     Derivation::begin(parser, chart_);
     readings_.push_back({start, static_cast<uint32_t>(chart_.nodes.size() - 1)});
   }
@@ -33,6 +34,7 @@ class ChartBuilder {
     const size_t before = position_;
     if (text.empty()) {
       readings_.clear();
+      lexeme_.clear();
     } else {
       take_bytes(text);
     }
@@ -94,6 +96,8 @@ class ChartBuilder {
     std::vector<Reading> next;
     if (complete_) {
       step_complete(b, next);
+    } else if (has_keys_) {
+      for (const Reading& reading : readings_) step_with_keys(reading, b, next);
     } else {
       for (const Reading& reading : readings_) step_longest(reading, b, next);
     }
@@ -125,6 +129,21 @@ class ChartBuilder {
           return add_ended(node, ended, position_ + (with_byte ? 1 : 0), lexeme.text);
         },
         [&](const Configuration& to, uint32_t node) { next.push_back({to, node}); });
+  }
+
+  // Grammars with keys have one reading.
+  void step_with_keys(const Reading& reading, unsigned b, std::vector<Reading>& next) {
+    uint32_t node = reading.node;
+    KeySteps steps(parser_, lexer_, stepper_, reading.at, {{}, keys_, lexeme_});
+    const bool taken = steps.take(b, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {
+      const ItemSetId to = parser_.scan(lexeme.items, matched, lexeme.text);
+      const size_t position = position_ + (with_byte ? 1 : 0);
+      node = add_node(to, position, {{node, matched, lexeme.text}});
+    });
+    if (!taken) return;
+    keys_ = steps.keys();
+    lexeme_ = steps.lexeme();
+    next.push_back({steps.at(), node});
   }
 
   void step_complete(unsigned b, std::vector<Reading>& next) {
@@ -203,6 +222,9 @@ class ChartBuilder {
   Lexer& lexer_;
   Stepper& stepper_;
   bool complete_;
+  bool has_keys_;
+  WrittenKeys keys_;
+  std::string lexeme_;
   Chart chart_;
   std::vector<Reading> readings_;
   size_t position_ = 0;
@@ -237,7 +259,7 @@ bool CompiledGrammar::has_captures() const {
 
 std::vector<CompiledGrammar::Capture> CompiledGrammar::captures(std::span<const Consumed> consumed) {
   std::string text;
-  ChartBuilder builder(parser_, store_->lexer, stepper_, configurations(start_)[0], grammar_.complete);
+  ChartBuilder builder(parser_, store_->lexer, stepper_, grammar_, configurations(start_)[0]);
   for (const Consumed& part : consumed) {
     text += part.text;
     if (part.token == Consumed::kBytes) {

@@ -51,7 +51,10 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       surroundings_(store_->regexes, grammar_.befores, limits.max_item_sets),
       indentation_(grammar_, parser_, store_->regexes, limits.max_item_sets),
       stepper_(grammar_, parser_, store_->regexes, store_->lexer, surroundings_, indentation_),
-      start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start(), Indentation::start()})})) {}
+      start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start(), Indentation::start()})})) {
+  if (grammar_.has_keys && store_->key_endings == nullptr)
+    store_->key_endings = std::make_unique<const KeyEndings>(*vocabulary_);
+}
 
 CompiledGrammar::~CompiledGrammar() = default;
 
@@ -87,6 +90,10 @@ std::vector<Configuration> CompiledGrammar::configurations(StateId state) const 
   std::vector<Configuration> out;
   for (size_t i = 0; i < words.size(); i += kWords) out.push_back(configuration(words, i));
   return out;
+}
+
+Configuration CompiledGrammar::sole_configuration(StateId state) const {
+  return configuration(state_ids_.at(state.value), 0);
 }
 
 std::optional<StateId> CompiledGrammar::step(StateId state, unsigned b) {
@@ -255,9 +262,10 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
     std::vector<uint32_t> bits(vocabulary_->n_words());
     mask->write(bits);
     if (tables.size() > 1) add_inside(tables, bits);
-    *mask = Mask{nullptr, {}, std::move(bits)};
+    *mask = Mask{nullptr, {}, std::move(bits), {}};
   }
   mask->more.shrink_to_fit();
+  if (grammar_.has_keys) add_whole_keys(state, *mask);
   return mask;
 }
 
@@ -405,7 +413,8 @@ CompiledGrammar::Stats CompiledGrammar::stats() const {
           mask_bytes_,
           store_->tables.size(),
           parser_.bytes() + surroundings_.bytes() + indentation_.bytes() + stepper_.bytes() + state_ids_.bytes() +
-              states_.bytes() + steps_.bytes() + mask_bytes_ + (completions_ == nullptr ? 0 : completions_->bytes()) +
+              states_.bytes() + position_ids_.bytes() + steps_.bytes() + mask_bytes_ +
+              (completions_ == nullptr ? 0 : completions_->bytes()) +
               (budget_masks_ == nullptr ? 0 : budget_masks_->bytes()),
           store_->regexes.bytes(),
           store_->lexer.bytes(),

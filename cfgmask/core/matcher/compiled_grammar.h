@@ -21,14 +21,13 @@
 #include "mask/configuration.h"
 #include "mask/mask.h"
 #include "mask/shared_store.h"
+#include "matcher/position.h"
 #include "util/chunked_vector.h"
 #include "util/interner.h"
 #include "util/limits.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask {
-
-using StateId = Id<struct StateTag>;
 
 class BudgetMasks;
 class Completions;
@@ -68,6 +67,22 @@ class CompiledGrammar {
   size_t longest_token(StateId state, std::string_view text);
   // The state after a token: by its bytes, by its id where the grammar names it, or both.
   std::optional<StateId> step_token(StateId state, TokenId token);
+  // The same for a text whose keys are known; matcher/positions.cc.
+  std::optional<Position> step(const Position& at, unsigned b) {
+    const auto byte = static_cast<char>(b);
+    return step_text(at, {&byte, 1});
+  }
+  std::optional<Position> step_text(const Position& at, std::string_view text, size_t* n_taken = nullptr);
+  std::optional<Position> end_token(const Position& at);
+  size_t longest_token(const Position& at, std::string_view text);
+  std::optional<Position> step_token(const Position& at, TokenId token);
+  // Tokens, among them those of the state's mask, that do not fit because of the keys.
+  std::vector<TokenId> repeated_keys(const Position& at, const Mask& mask);
+  // Not 0; equal for positions with the same masks from here on. Remembered for as long as the grammar lives.
+  uint64_t number_of(const Position& at);
+  // Whether the next lexeme, or the one that is pending, may end a key of an object that has some.
+  bool may_repeat_key(const Position& at) const;
+
   // Whether the text so far is in the language.
   bool accepting(StateId state);
   // Whether some token set may match here.
@@ -132,12 +147,16 @@ class CompiledGrammar {
   StateId intern(const Configuration& only);
   StateId intern_words(Words words);
   std::vector<Configuration> configurations(StateId state) const;
+  // Of a grammar with keys.
+  Configuration sole_configuration(StateId state) const;
   std::vector<Boundary> ends(StateId state);
   std::vector<Configuration> step_by_id(StateId state, TokenId token);
   std::optional<StateId> step_longest(StateId state, unsigned b);
   std::optional<StateId> step_text_alone(Configuration at, std::string_view text, size_t* n_taken);
   std::optional<StateId> step_complete(StateId state, unsigned b);
   std::shared_ptr<const Mask> compute_mask(StateId state);
+  void add_whole_keys(StateId state, Mask& mask);
+  bool is_in_string(const Configuration& at) const;
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
   void add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
   void add_conditional(Configuration at, std::vector<TokenId>& out);
@@ -163,7 +182,8 @@ class CompiledGrammar {
 
   Interner state_ids_;  // words (item set, lexer state, text, surroundings, indentation) of each configuration
   ChunkedVector<StateInfo> states_;
-  HashTable steps_;  // lexer: complete only; (state, byte) -> state + 1, 0 for none
+  Interner position_ids_;  // words of what number_of() tells apart
+  HashTable steps_;        // lexer: complete only; (state, byte) -> state + 1, 0 for none
   size_t n_masks_ = 0;
   size_t n_masks_computed_ = 0;  // those forgotten included
   size_t mask_bytes_ = 0;

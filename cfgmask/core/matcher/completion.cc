@@ -13,6 +13,8 @@ constexpr uint64_t kLittleSteps = 2'000;
 // After so many lengths that were too short, and among so many states, a search asks whether it can succeed.
 constexpr size_t kRoundsBeforeDoubt = 16;
 constexpr size_t kMostDoubted = 1'000;
+// Ways around a key that is there already, of which the shortest is taken.
+constexpr size_t kDetours = 64;
 
 // Whether each byte that UTF-8 is made of is in the set.
 bool spells_utf8(const ByteSet& single) {
@@ -368,6 +370,75 @@ void Completions::inherit(StateId state, StateId from) {
     state = *grammar_.step_token(state, number.next);
     from = *grammar_.step_token(from, number.next);
   }
+}
+
+// ---- where keys are known
+
+std::optional<uint32_t> Completions::number(const Position& at, Effort effort) {
+  if (!grammar_.may_repeat_key(at)) return number(at.state, effort);
+  const auto found = way(at, effort);
+  return found ? std::optional(static_cast<uint32_t>(found->size())) : std::nullopt;
+}
+
+// The way of the state, unless that repeats a key. It can only do so with the next one: it writes others only where an
+// object needs them, and those have been told apart by the grammar if there are several.
+std::optional<std::vector<TokenId>> Completions::way(const Position& at, Effort effort) {
+  if (!number(at.state, effort)) return std::nullopt;
+  std::vector<TokenId> plain = way_of(at.state);
+  if (!grammar_.may_repeat_key(at) || fits(at, plain)) return plain;
+  return detour(at, effort);
+}
+
+std::vector<TokenId> Completions::way_of(StateId state) {
+  std::vector<TokenId> tokens;
+  for (uint32_t n = known(state)->tokens; n > 0; --n) {
+    tokens.push_back(next(state));
+    state = *grammar_.step_token(state, tokens.back());
+  }
+  return tokens;
+}
+
+bool Completions::fits(const Position& at, std::span<const TokenId> way) {
+  std::optional<Position> here = at;
+  for (size_t i = 0; i < way.size() && here; ++i) here = grammar_.step_token(*here, way[i]);
+  return here.has_value();
+}
+
+// Tokens that lead to where the way of the state repeats no key, breadth first. Those that do not have come to the
+// beginning of some key that is there, so they are no more than the keys are long.
+std::optional<std::vector<TokenId>> Completions::detour(const Position& from, Effort effort) {
+  struct Tried {
+    Position at;
+    size_t before;
+    TokenId token;
+  };
+  uint64_t steps_left = effort == Effort::kFull ? max_steps_ : std::min(kLittleSteps, max_steps_);
+  std::vector<uint32_t> bits(grammar_.vocabulary_->n_words());
+  std::vector<Tried> tried{{from, 0, 0}};
+  for (size_t i = 0; i < tried.size(); ++i) {
+    grammar_.mask(tried[i].at.state)->write(bits);
+    std::optional<std::vector<TokenId>> best;
+    size_t n_found = 0;
+    for (TokenId token = 0; token < grammar_.vocabulary_->n_vocab && n_found < kDetours; ++token) {
+      if (((bits[token >> 5] >> (token & 31)) & 1) == 0) continue;
+      if (steps_left-- == 0) return std::nullopt;
+      auto after = grammar_.step_token(tried[i].at, token);
+      if (!after || !number(after->state, Effort::kLittle)) continue;
+      std::vector<TokenId> rest = way_of(after->state);
+      if (grammar_.may_repeat_key(*after) && !fits(*after, rest)) {
+        tried.push_back({std::move(*after), i, token});
+        continue;
+      }
+      ++n_found;
+      if (best && best->size() <= rest.size() + 1) continue;
+      rest.insert(rest.begin(), token);
+      best = std::move(rest);
+    }
+    if (!best) continue;
+    for (size_t at = i; at != 0; at = tried[at].before) best->insert(best->begin(), tried[at].token);
+    return best;
+  }
+  return std::nullopt;
 }
 
 }  // namespace cfgmask

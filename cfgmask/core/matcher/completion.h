@@ -44,6 +44,10 @@ class Completions {
   // the steps that the effort allows. A state that was given up on is searched again only with more effort. The number
   // of a state never rises.
   std::optional<uint32_t> number(StateId state, Effort effort);
+  // The same where the keys are known: of some way that repeats none of them, not always of the shortest.
+  std::optional<uint32_t> number(const Position& at, Effort effort);
+  // The tokens of that way.
+  std::optional<std::vector<TokenId>> way(const Position& at, Effort effort);
   // Whether it is known that the text can no longer be completed.
   bool hopeless(StateId state) const;
   // The first token of the way; the state after it has a smaller number. For states with a number above 0.
@@ -99,6 +103,9 @@ class Completions {
   void spell(StateId state);
   void spell_as_found(StateId state);
   void inherit(StateId state, StateId from);
+  bool fits(const Position& at, std::span<const TokenId> way);
+  std::vector<TokenId> way_of(StateId state);
+  std::optional<std::vector<TokenId>> detour(const Position& from, Effort effort);
 
   CompiledGrammar& grammar_;
   Remaining remaining_;

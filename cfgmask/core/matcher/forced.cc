@@ -60,29 +60,29 @@ std::vector<Siblings> below(const Trie& trie, std::string_view text) {
 }
 
 // Whether the grammar goes on from `state` with the bytes of a token among these nodes.
-bool any_fits(CompiledGrammar& grammar, Siblings nodes, StateId state) {
+bool any_fits(CompiledGrammar& grammar, Siblings nodes, const Position& at) {
   const Trie& trie = *grammar.vocabulary().trie;
   struct Open {
     uint32_t end;
-    StateId state;
+    Position at;
   };
-  std::vector<Open> path{{nodes.last, state}};
+  std::vector<Open> path{{nodes.last, at}};
   for (uint32_t node = nodes.first; node < nodes.last;) {
     while (path.back().end <= node) path.pop_back();
-    const auto next = grammar.step(path.back().state, trie.byte(node));
+    auto next = grammar.step(path.back().at, trie.byte(node));
     if (!next) {
       node = trie.end(node);
       continue;
     }
     if (!trie.tokens(node).empty()) return true;
-    path.push_back({trie.end(node), *next});
+    path.push_back({trie.end(node), std::move(*next)});
     ++node;
   }
   return false;
 }
 
-// `after`: the state at the end of the text.
-std::vector<size_t> possible_ends(CompiledGrammar& grammar, std::string_view text, StateId after) {
+// `after`: where the text ends.
+std::vector<size_t> possible_ends(CompiledGrammar& grammar, std::string_view text, const Position& after) {
   const Trie& trie = *grammar.vocabulary().trie;
   const size_t n = text.size();
   const auto is_whole = [&](size_t end) {
@@ -111,24 +111,24 @@ std::vector<size_t> possible_ends(CompiledGrammar& grammar, std::string_view tex
 
 }  // namespace
 
-std::pair<std::string, StateId> Matcher::force(size_t max_bytes) {
+std::pair<std::string, Position> Matcher::force(size_t max_bytes) {
   std::string text;
-  StateId at = state();
-  while (text.size() < max_bytes && !grammar_->accepting(at) && !grammar_->expects_token_set(at)) {
-    std::optional<std::pair<unsigned, StateId>> only;
+  Position at = position();
+  while (text.size() < max_bytes && !grammar_->accepting(at.state) && !grammar_->expects_token_set(at.state)) {
+    std::optional<std::pair<unsigned, Position>> only;
     size_t n = 0;
     for (unsigned b = 0; b < 256 && n < 2; ++b) {
       if (auto next = grammar_->step(at, b)) {
         ++n;
-        only = {b, *next};
+        only = {b, std::move(*next)};
       }
     }
     // What follows depends on whether a token ends here.
-    if (n != 1 || (!text.empty() && grammar_->end_token(at) != at)) break;
+    if (n != 1 || (!text.empty() && grammar_->end_token(at.state) != at.state)) break;
     text.push_back(static_cast<char>(only->first));
-    at = only->second;
+    at = std::move(only->second);
   }
-  return {std::move(text), at};
+  return {std::move(text), std::move(at)};
 }
 
 std::string Matcher::forced_bytes(size_t max_bytes) {

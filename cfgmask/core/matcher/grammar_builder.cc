@@ -146,6 +146,13 @@ void GrammarBuilder::role(uint32_t terminal, LineRole role) {
   grammar_.terminals[made.index()].role = role;
 }
 
+void GrammarBuilder::endless(uint32_t terminal) {
+  const Symbol made = symbol(terminal);
+  if (made.kind() != SymbolKind::kTerminal || !grammar_.terminals[made.index()].distinct)
+    throw std::invalid_argument("only a distinct terminal is endless");
+  grammar_.terminals[made.index()].endless = true;
+}
+
 void GrammarBuilder::indenter(uint32_t newline, uint32_t scope, uint32_t tab_len) {
   check_scope(scope);
   grammar_.indenter = Indenter{visible(node(newline), {}), scope, tab_len};
@@ -204,6 +211,42 @@ void GrammarBuilder::alternative(uint32_t nonterminal, std::span<const uint32_t>
   grammar_.nonterminals[owner.index()].alternatives.push_back({std::move(checked), std::move(condition)});
 }
 
+// Whether a matcher of the grammar has one configuration at any time, whose lexemes no limit ends.
+bool GrammarBuilder::has_one_reading() const {
+  const auto& terminals = grammar_.terminals;
+  const auto& sets = grammar_.token_sets;
+  const auto has_text = [&](TokenId token) { return !vocabulary_->text(token).empty(); };
+  return !grammar_.complete && !grammar_.has_context() &&
+         std::none_of(terminals.begin(), terminals.end(), [](const auto& t) { return t.max_tokens != kUnbounded; }) &&
+         std::none_of(sets.begin(), sets.end(), [&](const auto& set) {
+           return !set.is_indent() && std::any_of(set.ids.begin(), set.ids.end(), has_text);
+         });
+}
+
+// Endless sets become roles of lexemes; see mask/written_keys.h. All readings of a text in which a key may come next
+// have read the same brackets since that object was opened, so one list of keys serves all of them: it is enough that
+// every object of such a scope opens and closes one.
+void GrammarBuilder::keep_keys_apart() {
+  const auto [open, close] = with([](RegexStore& r) { return std::pair(r.literal("{"), r.literal("}")); });
+  std::vector<bool> has_keys(grammar_.scopes.size());
+  for (Terminal& terminal : grammar_.terminals) {
+    if (!terminal.endless) continue;
+    has_keys[terminal.scope] = true;
+    grammar_.has_keys = true;
+    terminal.distinct = false;
+    terminal.key_role = KeyRole::kKey;
+  }
+  if (!grammar_.has_keys) return;
+  for (Terminal& terminal : grammar_.terminals) {
+    if (!has_keys[terminal.scope]) continue;
+    if (terminal.regex == open) terminal.key_role = KeyRole::kOpensObject;
+    if (terminal.regex == close) terminal.key_role = KeyRole::kClosesObject;
+  }
+  for (Nonterminal& n : grammar_.nonterminals) {
+    if (n.opens_set && grammar_.set_bounds[*n.opens_set].endless) n.opens_set.reset();
+  }
+}
+
 std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t start_scope, bool complete,
                                                        bool ignore_initial, bool ignore_final) {
   check_scope(start_scope);
@@ -223,6 +266,7 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
     // Every segmentation counts, so no terminal is chosen over another.
     for (Terminal& terminal : grammar_.terminals) terminal.priority = 0;
   }
+  if (has_one_reading()) keep_keys_apart();
   if (!analyse(grammar_) || !Instances(grammar_, limits_).productive(grammar_.start.index())) return nullptr;
   for (const Nonterminal& n : grammar_.nonterminals) {
     if (n.opens_set && n.left_recursive) throw std::logic_error("a left-recursive nonterminal opens a set");

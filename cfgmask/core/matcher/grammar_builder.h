@@ -106,6 +106,8 @@ class GrammarBuilder : public RegexBuilder {
   // What an indenter puts behind a newline.
   uint32_t indent(bool is_dedent, uint32_t scope, std::string name);
   void role(uint32_t terminal, LineRole role);
+  // See Terminal; of a distinct terminal.
+  void endless(uint32_t terminal);
   // `newline` is the regex of the terminals with that role; inside of brackets it is ignored text of the scope.
   void indenter(uint32_t newline, uint32_t scope, uint32_t tab_len);
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
@@ -124,6 +126,8 @@ class GrammarBuilder : public RegexBuilder {
  private:
   Symbol symbol(uint32_t value) const;
   void check_scope(uint32_t scope) const;
+  void keep_keys_apart();
+  bool has_one_reading() const;
   void count_rule();
   // The regex without the empty text; nothing() if it matches nothing else, or not under these conditions.
   RegexId visible(RegexId regex, const Conditions& around);

@@ -14,6 +14,7 @@ void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) con
   } else {
     std::fill(bits.begin(), bits.end(), 0);
   }
+  for (TokenId token : repeated_keys_) clear_bit(bits, token);
   if (!may_end_) return;
   for (TokenId token : vocabulary.end_tokens) set_bit(bits, token);
 }
@@ -26,10 +27,12 @@ constexpr size_t kSymbolsPerStep = 16;
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::optional<uint32_t> max_tokens, uint32_t stall_after)
-    : grammar_(std::move(grammar)), max_tokens_(max_tokens), stall_after_(stall_after) {
+    : Matcher(std::move(grammar)) {
+  max_tokens_ = max_tokens;
+  stall_after_ = stall_after;
   if (!max_tokens) return;
   const CompiledGrammar::Guard guard(*grammar_);
-  const auto needed = grammar_->completions().number(state(), Completions::Effort::kFull);
+  const auto needed = grammar_->completions().number(position(), Completions::Effort::kFull);
   if (!needed || *needed > *max_tokens) throw BudgetTooSmall{*max_tokens, needed};
 }
 
@@ -50,9 +53,9 @@ Matcher::Bound Matcher::bound() {
 // The number of the state where it has stalled; nullopt elsewhere.
 std::optional<uint32_t> Matcher::stalled_number() {
   if (stall_after_ == 0 || n_steps() < stall_after_ || !only_repeats()) return std::nullopt;
-  const StateId before = n_steps() == stall_after_ ? grammar_->start() : history_.state_before(stall_after_);
+  const Position& before = n_steps() == stall_after_ ? start_ : history_.position_before(stall_after_);
   Completions& completions = grammar_->completions();
-  const auto number = completions.number(state(), Completions::Effort::kFull);
+  const auto number = completions.number(position(), Completions::Effort::kFull);
   const auto number_before = completions.number(before, Completions::Effort::kFull);
   return number && number_before && *number >= *number_before ? number : std::nullopt;
 }
@@ -94,8 +97,16 @@ NextMask Matcher::next_mask() {
   }
   const CompiledGrammar::Guard guard(*grammar_);
   const auto left = bound().steps;
-  next.mask_ = left ? grammar_->budget_masks().mask(state(), *left) : grammar_->mask(state());
-  next.may_end_ = grammar_->accepting(state());
+  const Position& at = position();
+  if (left) {
+    auto [mask, repeated_keys] = grammar_->budget_masks().mask(at, *left);
+    next.mask_ = std::move(mask);
+    next.repeated_keys_ = std::move(repeated_keys);
+  } else {
+    next.mask_ = grammar_->mask(at.state);
+    if (!at.keys.is_empty()) next.repeated_keys_ = grammar_->repeated_keys(at, *next.mask_);
+  }
+  next.may_end_ = grammar_->accepting(at.state);
   return next;
 }
 
@@ -123,15 +134,15 @@ bool Matcher::advance(TokenId token) {
   const bool is_end = grammar_->vocabulary().is_end(token);
   const CompiledGrammar::Guard guard(*grammar_);
   if (!is_finished()) {
-    const auto next = grammar_->step_token(state(), token);
+    auto next = grammar_->step_token(position(), token);
     const Bound most = next ? bound() : Bound{};
-    if (next && (!most.steps || grammar_->budget_masks().allows(state(), token, *next, *most.steps))) {
-      history_.push(*next, false, token, most.stalled);
+    if (next && (!most.steps || grammar_->budget_masks().allows(position(), token, *next, *most.steps))) {
+      history_.push(std::move(*next), false, token, most.stalled);
       return true;
     }
   }
-  if (!is_end || !(is_finished() || grammar_->accepting(state()))) return false;
-  history_.push(state(), true, token, false);
+  if (!is_end || !(is_finished() || grammar_->accepting(position().state))) return false;
+  history_.push(position(), true, token, false);
   return true;
 }
 
@@ -152,11 +163,11 @@ size_t Matcher::advance_bytes(std::string_view text) {
   if (is_finished()) return 0;
   const CompiledGrammar::Guard guard(*grammar_);
   size_t n = 0;
-  auto next = grammar_->step_text(state(), text, &n);
+  auto next = grammar_->step_text(position(), text, &n);
   if (next && !text.empty()) {
     // One step is one token.
     next = grammar_->end_token(*next);
-    if (!next) return grammar_->longest_token(state(), text);
+    if (!next) return grammar_->longest_token(position(), text);
   }
   const Bound most = bound();
   if (most.steps) {
@@ -164,7 +175,7 @@ size_t Matcher::advance_bytes(std::string_view text) {
     n = fitting_bytes(text.substr(0, n), *most.steps);
     if (!next || n < text.size()) return n;
   }
-  if (next) history_.push(*next, false, CompiledGrammar::Consumed::kBytes, most.stalled, text);
+  if (next) history_.push(std::move(*next), false, CompiledGrammar::Consumed::kBytes, most.stalled, text);
   return n;
 }
 
@@ -172,7 +183,7 @@ size_t Matcher::advance_bytes(std::string_view text) {
 size_t Matcher::fitting_bytes(std::string_view text, uint32_t left) {
   if (left == 0) return 0;
   for (size_t n = text.size(); n > 0; --n) {
-    const auto after = grammar_->end_token(*grammar_->step_text(state(), text.substr(0, n)));
+    const auto after = grammar_->end_token(*grammar_->step_text(position(), text.substr(0, n)));
     if (!after) continue;
     const auto number = grammar_->completions().number(*after, Completions::Effort::kFull);
     if (number && *number < left) return n;
@@ -181,21 +192,23 @@ size_t Matcher::fitting_bytes(std::string_view text, uint32_t left) {
 }
 
 std::optional<std::vector<TokenId>> Matcher::completion() {
-  std::vector<TokenId> tokens;
-  if (is_finished()) return tokens;
+  if (is_finished()) return std::vector<TokenId>();
   const CompiledGrammar::Guard guard(*grammar_);
   Completions& completions = grammar_->completions();
-  StateId at = state();
-  const auto number = completions.number(at, Completions::Effort::kFull);
-  if (!number) {
-    if (completions.hopeless(at)) return std::nullopt;
+  auto way = completions.way(position(), Completions::Effort::kFull);
+  if (!way) {
+    if (completions.hopeless(position().state)) return std::nullopt;
     throw LimitExceeded("max_search_steps", grammar_->max_search_steps());
   }
-  for (uint32_t n = *number; n > 0; --n) {
-    tokens.push_back(completions.next(at));
-    at = *grammar_->step_token(at, tokens.back());
-  }
-  return tokens;
+  return way;
+}
+
+uint64_t Matcher::state_number() {
+  if (is_finished()) return 0;
+  const Position& at = position();
+  if (at.keys.is_empty()) return uint64_t{at.state.value} + 1;
+  const CompiledGrammar::Guard guard(*grammar_);
+  return grammar_->number_of(at);
 }
 
 bool Matcher::rollback(size_t n) {
@@ -207,13 +220,13 @@ bool Matcher::rollback(size_t n) {
 bool Matcher::is_accepting() {
   if (is_finished()) return true;
   const CompiledGrammar::Guard guard(*grammar_);
-  return grammar_->accepting(state());
+  return grammar_->accepting(position().state);
 }
 
 std::vector<std::string> Matcher::expected() {
   if (is_finished()) return {};
   const CompiledGrammar::Guard guard(*grammar_);
-  return grammar_->expected(state());
+  return grammar_->expected(position().state);
 }
 
 std::vector<CompiledGrammar::Capture> Matcher::captures() {
@@ -232,7 +245,7 @@ std::vector<CompiledGrammar::Capture> Matcher::captures() {
 std::optional<double> Matcher::temperature() {
   if (is_finished()) return std::nullopt;
   const CompiledGrammar::Guard guard(*grammar_);
-  return grammar_->temperature(state());
+  return grammar_->temperature(position().state);
 }
 
 }  // namespace cfgmask

@@ -33,9 +33,9 @@ class History {
   ~History() { release(top_); }
 
   // `text`: of a step without a token. `narrowed`: whether its mask was.
-  void push(StateId state, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
-    top_ =
-        new Step{1, 0, top_, state, finished, token, size() + 1, n_narrowed() + (narrowed ? 1 : 0), std::string(text)};
+  void push(Position at, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
+    top_ = new Step{
+        1, 0, top_, std::move(at), finished, token, size() + 1, n_narrowed() + (narrowed ? 1 : 0), std::string(text)};
   }
   void pop(size_t n) {
     for (; n > 0; --n) {
@@ -48,7 +48,7 @@ class History {
   size_t size() const { return top_ == nullptr ? 0 : top_->size; }
   // How many steps were pushed as narrowed.
   size_t n_narrowed() const { return top_ == nullptr ? 0 : top_->n_narrowed; }
-  StateId state() const { return top_->state; }
+  const Position& position() const { return top_->position; }
   bool finished() const { return top_ != nullptr && top_->finished; }
   // Calls f(token, text) for each step that did not finish the text, from the last to the first, until it gives false.
   template <class F>
@@ -67,11 +67,11 @@ class History {
     }
     return known == 2;
   }
-  // The state before the last n steps, of which there are more.
-  StateId state_before(size_t n) const {
+  // The position before the last n steps, of which there are more.
+  const Position& position_before(size_t n) const {
     const Step* step = top_;
     for (; n > 0; --n) step = step->below;
-    return step->state;
+    return step->position;
   }
 
  private:
@@ -79,7 +79,7 @@ class History {
     std::atomic<size_t> references;
     std::atomic<uint8_t> remembered;  // 0: not asked, 1: no, 2: yes
     Step* below;
-    StateId state;
+    Position position;
     bool finished;
     TokenId token;
     size_t size;
@@ -111,7 +111,8 @@ class NextMask {
  private:
   friend class Matcher;
 
-  std::shared_ptr<const Mask> mask_;  // or null, for nothing
+  std::shared_ptr<const Mask> mask_;    // or null, for nothing
+  std::vector<TokenId> repeated_keys_;  // none of those, whether they are in the mask or not
   bool may_end_ = false;
 };
 
@@ -123,7 +124,8 @@ struct BudgetTooSmall {
 
 class Matcher {
  public:
-  explicit Matcher(std::shared_ptr<CompiledGrammar> grammar) : grammar_(std::move(grammar)) {}
+  explicit Matcher(std::shared_ptr<CompiledGrammar> grammar)
+      : grammar_(std::move(grammar)), start_{grammar_->start(), {}, {}} {}
   // With a budget: after `max_tokens` steps that are no end tokens, whichever were allowed, the text is complete.
   // With a guard: where the last `stall_after` steps have only repeated a text and the way to the end has not become
   // shorter, only tokens are allowed that make it shorter. 0: none. Throws BudgetTooSmall.
@@ -151,7 +153,7 @@ class Matcher {
   bool is_finished() const { return history_.finished(); }
   size_t n_steps() const { return history_.size(); }
   // Equal for matchers of one grammar that have the same masks from here on; 0 once an end token was consumed.
-  uint64_t state_number() const { return is_finished() ? 0 : uint64_t{state().value} + 1; }
+  uint64_t state_number();
   std::string forced_bytes(size_t max_bytes);
   // What is forced, in the text that a tokenizer needs to choose its tokens; matcher/forced.cc.
   struct ForcedText {
@@ -190,7 +192,8 @@ class Matcher {
   TokenFate fate(TokenId token);
 
  private:
-  StateId state() const { return history_.size() == 0 ? grammar_->start() : history_.state(); }
+  // Valid until the next step.
+  const Position& position() const { return history_.size() == 0 ? start_ : history_.position(); }
   struct Bound {
     std::optional<uint32_t> steps;
     bool stalled = false;
@@ -201,10 +204,11 @@ class Matcher {
   std::vector<uint32_t> last_symbols(size_t most) const;
   size_t fitting_bytes(std::string_view text, uint32_t left);
   // What is forced, and the state after it.
-  std::pair<std::string, StateId> force(size_t max_bytes);
+  std::pair<std::string, Position> force(size_t max_bytes);
   void add_written(ForcedText& forced) const;
 
   std::shared_ptr<CompiledGrammar> grammar_;
+  Position start_;
   History history_;
   std::optional<uint32_t> max_tokens_;
   uint32_t stall_after_ = 0;

@@ -13,12 +13,12 @@ Matcher::TokenFate Matcher::fate(TokenId token) {
     return fate;
   }
   const CompiledGrammar::Guard guard(*grammar_);
-  StateId at = state();
+  Position at = position();
   if (token < grammar_->vocabulary().n_vocab) {
     const auto next = grammar_->step_token(at, token);
     const Bound most = next ? bound() : Bound{};
     fate.too_far = most.steps && !grammar_->budget_masks().allows(at, token, *next, *most.steps);
-    fate.allowed = (next && !fate.too_far) || (grammar_->vocabulary().is_end(token) && grammar_->accepting(at));
+    fate.allowed = (next && !fate.too_far) || (grammar_->vocabulary().is_end(token) && grammar_->accepting(at.state));
     const std::string_view text = grammar_->vocabulary().text(token);
     auto taken = grammar_->step_text(at, text, &fate.n_bytes);
     if (taken && !next) {
@@ -26,10 +26,10 @@ Matcher::TokenFate Matcher::fate(TokenId token) {
       taken.reset();
     }
     if (!taken) taken = grammar_->step_text(at, text.substr(0, fate.n_bytes));
-    at = next.value_or(*taken);
+    at = next ? *next : *taken;
   }
-  fate.may_end = grammar_->accepting(at);
-  for (auto& symbol : grammar_->live_symbols(at)) {
+  fate.may_end = grammar_->accepting(at.state);
+  for (auto& symbol : grammar_->live_symbols(at.state)) {
     auto nonterminals = grammar_->nonterminals(symbol);
     fate.expected.push_back({std::move(symbol), std::move(nonterminals)});
   }

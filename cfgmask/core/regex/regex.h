@@ -87,6 +87,8 @@ class RegexStore {
   RegexId json_string_without(RegexId node, RegexId unwanted);
   // Digits, points anywhere among them, which without the points are a multiple of `modulus`. No digits are zero.
   RegexId divisible(uint32_t modulus) { return divisible(modulus, 0); }
+  // The regex over decoded text of a JSON string, whose opening quote is still to come.
+  RegexId json_body(RegexId node) const { return operand(node, 0); }
   // Any run of consecutive chunks, the empty run included.
   RegexId substring(const std::vector<std::string>& chunks);
   // `node` without the empty string.

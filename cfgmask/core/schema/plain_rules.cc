@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "regex/endless.h"
+
 namespace cfgmask {
 
 namespace {
@@ -120,33 +122,79 @@ class Rules {
     return *keys_[name];
   }
 
+  // What the register of an object must know of the keys that are no members.
+  enum class Register { kNone, kCounting, kEndless };
+
+  Register register_of(const PlainSchema::Object& object) {
+    if (!object.may_repeat_others()) return Register::kNone;
+    if (object.counts_others()) return Register::kCounting;
+    return never_run_out(object) ? Register::kEndless : Register::kCounting;
+  }
+
+  // Whether it is sure that whatever begins a key that is no member begins infinitely many.
+  bool never_run_out(const PlainSchema::Object& object) {
+    const bool has_others = object.others && schema_.is_live(*object.others);
+    const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
+    if (has_others && std::all_of(object.classes.begin(), object.classes.end(), is_live)) return true;
+    return builder_.with([&](RegexStore& r) {
+      std::vector<RegexId> all;
+      for (const auto& c : object.classes) {
+        if (is_live(c)) all.push_back(keys_text(c.keys, r));
+      }
+      if (has_others) all.push_back(keys_text(object.others_keys, r));
+      const RegexId either = r.alternation(std::move(all));
+      const auto [at, is_new] = endless_.try_emplace(either, false);
+      if (is_new) at->second = is_endless_at_sight(either, r);
+      return at->second;
+    });
+  }
+
+  static bool is_endless_at_sight(RegexId keys, RegexStore& r) {
+    try {
+      return is_endless(r, keys);
+    } catch (const LimitExceeded&) {
+      return false;
+    }
+  }
+
+  // What the keys of a class say, members perhaps among them; all keys where there are no classes.
+  RegexId keys_text(const std::optional<PlainSchema::Keys>& keys, RegexStore& r) const {
+    if (!keys) return any_text_;
+    if (keys->source == PlainSchema::Keys::Source::kOutside) return r.json_body(RegexId(outside_[keys->index]));
+    const RegexId matching = schema_.pattern_at(keys->index).regex(r);
+    if (keys->source == PlainSchema::Keys::Source::kMatching) return matching;
+    return r.intersection({any_text_, r.complement(matching)});
+  }
+
+  uint32_t key_terminal(RegexId regex, Register seen) {
+    const uint32_t made = builder_.terminal(regex.value, scope_, 0, "KEY", seen != Register::kNone);
+    if (seen == Register::kEndless) builder_.endless(made);
+    return made;
+  }
+
   // The keys of a class but those of the members; all keys but those where there are no classes.
-  uint32_t other_key(const PlainSchema::Object& object, const std::optional<PlainSchema::Keys>& keys) {
-    const bool distinct = object.counts_others();
+  uint32_t other_key(const PlainSchema::Object& object, const std::optional<PlainSchema::Keys>& keys, Register seen) {
     if (keys && keys->source == PlainSchema::Keys::Source::kOutside)
-      return builder_.terminal(outside_[keys->index], scope_, 0, "KEY", distinct);
+      return key_terminal(RegexId(outside_[keys->index]), seen);
     std::vector<std::string> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
     const RegexId regex = builder_.with([&](RegexStore& r) {
-      std::vector<RegexId> conditions{any_text_};
-      if (keys) conditions[0] = schema_.pattern_at(keys->index).regex(r);
-      if (keys && keys->source == PlainSchema::Keys::Source::kOther)
-        conditions = {any_text_, r.complement(conditions[0])};
+      std::vector<RegexId> conditions{keys_text(keys, r)};
       if (!names.empty()) conditions.push_back(r.complement(r.key_set(std::move(names))));
       const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
       return r.json_string(body, JsonEscapes::kAny);
     });
-    return builder_.terminal(regex.value, scope_, 0, "KEY", distinct);
+    return key_terminal(regex, seen);
   }
 
   // A key that is no member, and its value; one rule where there are several kinds.
-  std::optional<Symbols> other_member(const PlainSchema::Object& object, const std::string& name) {
+  std::optional<Symbols> other_member(const PlainSchema::Object& object, const std::string& name, Register seen) {
     std::vector<Symbols> ways;
     for (const auto& c : object.classes) {
-      if (schema_.is_live(c.value)) ways.push_back({other_key(object, c.keys), colon_, symbol_of(c.value)});
+      if (schema_.is_live(c.value)) ways.push_back({other_key(object, c.keys, seen), colon_, symbol_of(c.value)});
     }
     if (object.others && schema_.is_live(*object.others))
-      ways.push_back({other_key(object, object.others_keys), colon_, symbol_of(*object.others)});
+      ways.push_back({other_key(object, object.others_keys, seen), colon_, symbol_of(*object.others)});
     if (ways.empty()) return std::nullopt;
     if (ways.size() == 1) return ways[0];
     const uint32_t either = builder_.nonterminal(name + ".other");
@@ -262,9 +310,14 @@ class Rules {
     // The states before a member.
     const Progress start{0, (1U << object.witnesses.size()) - 1};
     std::map<Progress, uint32_t> now{{start, builder_.nonterminal(name + ".0")}};
-    const bool distinct = object.counts_others();
-    const uint32_t whole = distinct ? builder_.nonterminal(name, SetBounds{}) : rule;
-    if (distinct) builder_.alternative(rule, Symbols{whole});
+    const Register seen = register_of(object);
+    uint32_t whole = rule;
+    if (seen != Register::kNone) {
+      SetBounds bounds;
+      bounds.endless = seen == Register::kEndless;
+      whole = builder_.nonterminal(name, std::move(bounds));
+      builder_.alternative(rule, Symbols{whole});
+    }
     builder_.alternative(whole, Symbols{open_object_, now[start]});
     for (size_t i = 0; i < object.members.size(); ++i) {
       const PlainSchema::Member& member = object.members[i];
@@ -286,7 +339,7 @@ class Rules {
       }
       now = std::move(next);
     }
-    const auto other = other_member(object, name);
+    const auto other = other_member(object, name, seen);
     for (const auto& [progress, state] : now) {
       const auto [written, missing] = progress;
       // A key without a name is what all witnesses wait for.
@@ -337,6 +390,7 @@ class Rules {
   std::span<const uint32_t> outside_;
   std::span<const std::string> outside_names_;
   RegexId any_text_;
+  std::map<RegexId, bool> endless_;
   uint32_t open_object_, close_object_, open_array_, close_array_, comma_, colon_;
   std::vector<std::optional<uint32_t>> terminals_;
   std::vector<std::optional<uint32_t>> values_;

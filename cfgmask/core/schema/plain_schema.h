@@ -90,6 +90,8 @@ class PlainSchema {
     size_t n_required() const;
     // Whether what keys without names must come to depends on none of them being written twice.
     bool counts_others() const { return (others || !classes.empty()) && minimum > n_required() + 1; }
+    // Whether more than one of these may be written.
+    bool may_repeat_others() const { return (others || !classes.empty()) && maximum > n_required() + 1; }
     // Bounds that hold anyway become 0 and kUnbounded.
     void drop_idle_bounds();
   };

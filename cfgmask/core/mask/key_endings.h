@@ -1,0 +1,50 @@
+// The tokens of a vocabulary that end a JSON string, by what they add to it: which of them end a given key is one
+// look-up, however they spell it.
+//
+// Threads: immutable.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vocab/vocabulary.h"
+
+namespace cfgmask {
+
+class KeyEndings {
+ public:
+  // Linear in the vocabulary.
+  explicit KeyEndings(const Vocabulary& vocabulary);
+
+  // Tokens that begin with `spelling`, the rest of a string and its quote.
+  struct Ending {
+    std::string spelling;
+    std::vector<TokenId> tokens;
+  };
+  // Those that add a text to a string whose last escape is complete.
+  std::span<const Ending> of(std::string_view text) const;
+  // Tokens with a quote, which may end a string whatever precedes.
+  const std::vector<TokenId>& with_quote() const { return with_quote_; }
+  // Tokens that may hold a whole string, those that end another before it if one is `pending`.
+  const std::vector<TokenId>& with_string(bool pending) const { return pending ? three_quotes_ : two_quotes_; }
+
+ private:
+  std::map<std::string, std::vector<Ending>, std::less<>> endings_;
+  std::vector<TokenId> with_quote_;
+  std::vector<TokenId> two_quotes_;  // or more
+  std::vector<TokenId> three_quotes_;
+};
+
+// What the beginning of a JSON string says, without an escape that is not complete yet.
+struct BegunString {
+  std::string text;
+  bool in_escape = false;
+};
+// `spelling` begins with a quote, and no unescaped one follows.
+BegunString decode_begun_string(std::string_view spelling);
+
+}  // namespace cfgmask

@@ -1,0 +1,70 @@
+// The steps of one configuration with the keys that are written on the way (lexer: longest, without context).
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mask/configuration.h"
+#include "mask/written_keys.h"
+#include "matcher/position.h"
+#include "regex/regex.h"
+
+namespace cfgmask {
+
+class KeySteps {
+ public:
+  // `begun`: of the position, whose configuration is `at`. A pending key of which nothing is known is let pass.
+  KeySteps(const Parser& parser, Lexer& lexer, Stepper& stepper, Configuration at, const Position& begun)
+      : parser_(parser),
+        lexer_(lexer),
+        stepper_(stepper),
+        at_(at),
+        keys_(begun.keys),
+        lexeme_(begun.lexeme),
+        is_pending_(!lexer.is_boundary(at.lexer)),
+        is_known_(!is_pending_ || !begun.lexeme.empty()) {}
+
+  // Whether one more byte fits; if not, nothing more may be asked.
+  bool take(unsigned b) {
+    return take(b, [](const Configuration&, SlotSetId, bool) {});
+  }
+  // The same, telling of lexemes that end: ended(lexeme, matched, with_byte), as in Stepper.
+  template <class Ended>
+  bool take(unsigned b, Ended ended) {
+    const auto next = stepper_.longest(at_, b, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {
+      if (with_byte) lexeme_.push_back(static_cast<char>(b));
+      const SlotSetId kept = end_lexeme(lexeme.items, matched);
+      lexeme_.clear();
+      if (kept != Lexer::no_slots()) ended(lexeme, kept, with_byte);
+      return kept;
+    });
+    if (!next) return false;
+    if (!lexer_.is_boundary(next->lexer) && parser_.at(next->items).has_keys) lexeme_.push_back(static_cast<char>(b));
+    at_ = *next;
+    return true;
+  }
+
+  const Configuration& at() const { return at_; }
+  const WrittenKeys& keys() const { return keys_; }
+  const std::string& lexeme() const { return lexeme_; }
+  // Keys that began and ended in these steps.
+  size_t n_whole_keys() const { return n_whole_keys_; }
+
+ private:
+  // The slots that the parser is handed.
+  SlotSetId end_lexeme(ItemSetId items, SlotSetId matched);
+  SlotSetId without_keys(const ItemSet& set, SlotSetId matched);
+
+  const Parser& parser_;
+  Lexer& lexer_;
+  Stepper& stepper_;
+  Configuration at_;
+  WrittenKeys keys_;
+  std::string lexeme_;
+  bool is_pending_;  // the lexeme that the steps began in
+  bool is_known_;    // what came of it before
+  size_t n_whole_keys_ = 0;
+};
+
+}  // namespace cfgmask

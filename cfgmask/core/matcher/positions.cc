@@ -1,0 +1,119 @@
+// Steps and masks where no key may come twice in an object. The grammar's states do not know which keys were written,
+// so their masks hold tokens that would repeat one: those that end the pending key so that it is one of the others,
+// found by what they add to it, and those that hold a whole key, which are few in any vocabulary.
+#include <algorithm>
+#include <utility>
+
+#include "matcher/compiled_grammar.h"
+#include "matcher/key_steps.h"
+
+namespace cfgmask {
+
+std::optional<Position> CompiledGrammar::step_text(const Position& at, std::string_view text, size_t* n_taken) {
+  if (!grammar_.has_keys) {
+    const auto next = step_text(at.state, text, n_taken);
+    return next ? std::optional(Position{*next, {}, {}}) : std::nullopt;
+  }
+  KeySteps steps(parser_, store_->lexer, stepper_, sole_configuration(at.state), at);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (steps.take(static_cast<uint8_t>(text[i]))) continue;
+    if (n_taken != nullptr) *n_taken = i;
+    return std::nullopt;
+  }
+  if (n_taken != nullptr) *n_taken = text.size();
+  return Position{intern(steps.at()), steps.keys(), steps.lexeme()};
+}
+
+// Grammars with keys have no limits on the tokens of a lexeme.
+std::optional<Position> CompiledGrammar::end_token(const Position& at) {
+  if (grammar_.has_keys) return at;
+  const auto next = end_token(at.state);
+  return next ? std::optional(Position{*next, {}, {}}) : std::nullopt;
+}
+
+size_t CompiledGrammar::longest_token(const Position& at, std::string_view text) {
+  return grammar_.has_keys ? text.size() : longest_token(at.state, text);
+}
+
+std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId token) {
+  if (!grammar_.has_keys) {
+    const auto next = step_token(at.state, token);
+    return next ? std::optional(Position{*next, {}, {}}) : std::nullopt;
+  }
+  const std::string_view text = vocabulary_->text(token);
+  // No token has two readings, by its bytes and by its id.
+  if (!text.empty()) return step_text(at, text);
+  const auto next = step_token(at.state, token);
+  return next ? std::optional(Position{*next, at.keys, {}}) : std::nullopt;
+}
+
+bool CompiledGrammar::may_repeat_key(const Position& at) const {
+  return at.keys.has_any() && parser_.at(sole_configuration(at.state).items).has_keys;
+}
+
+uint64_t CompiledGrammar::number_of(const Position& at) {
+  if (at.keys.is_empty()) return uint64_t{at.state.value} + 1;
+  const std::string content = std::to_string(at.lexeme.size()) + ':' + at.lexeme + at.keys.content();
+  std::vector<uint32_t> words{at.state.value};
+  words.insert(words.end(), content.begin(), content.end());
+  return (uint64_t{1} << 32) + position_ids_.intern(words).first + 1;
+}
+
+std::vector<TokenId> CompiledGrammar::repeated_keys(const Position& at, const Mask& mask) {
+  std::vector<TokenId> out;
+  for (TokenId token : mask.whole_keys) {
+    if (!step_text(at, vocabulary_->text(token))) out.push_back(token);
+  }
+  if (!at.lexeme.starts_with('"') || !at.keys.has_any()) return out;
+  const BegunString begun = decode_begun_string(at.lexeme);
+  const KeyEndings& endings = *store_->key_endings;
+  bool tries_all = false;
+  at.keys.for_each([&](std::string_view key) {
+    if (!key.starts_with(begun.text)) return;
+    if (begun.in_escape) {
+      tries_all = true;
+      return;
+    }
+    for (const KeyEndings::Ending& ending : endings.of(key.substr(begun.text.size()))) {
+      // Where the key may be something else as well, what follows it decides.
+      const bool may_end = step_text(at, ending.spelling).has_value();
+      for (TokenId token : ending.tokens) {
+        if (!may_end || !step_text(at, vocabulary_->text(token))) out.push_back(token);
+      }
+    }
+  });
+  if (tries_all) {
+    for (TokenId token : endings.with_quote()) {
+      if (!step_text(at, vocabulary_->text(token))) out.push_back(token);
+    }
+  }
+  return out;
+}
+
+// Whatever comes before: only that the token fits the state is known.
+void CompiledGrammar::add_whole_keys(StateId state, Mask& mask) {
+  const Configuration at = sole_configuration(state);
+  std::vector<uint32_t> bits(vocabulary_->n_words());
+  mask.write(bits);
+  for (TokenId token : store_->key_endings->with_string(is_in_string(at))) {
+    if (((bits[token >> 5] >> (token & 31)) & 1) == 0) continue;
+    KeySteps steps(parser_, store_->lexer, stepper_, at, {state, {}, {}});
+    for (const char c : vocabulary_->text(token)) {
+      if (!steps.take(static_cast<uint8_t>(c))) break;
+    }
+    if (steps.n_whole_keys() > 0) mask.whole_keys.push_back(token);
+  }
+  mask.whole_keys.shrink_to_fit();
+}
+
+// Whether the pending lexeme is a JSON string.
+bool CompiledGrammar::is_in_string(const Configuration& at) const {
+  if (store_->lexer.is_boundary(at.lexer)) return false;
+  const Words live = store_->lexer.residuals(at.lexer);
+  for (size_t i = 1; i < live.size(); i += 2) {
+    if (store_->regexes.kind(RegexId(live[i])) != RegexKind::kJsonString) return false;
+  }
+  return true;
+}
+
+}  // namespace cfgmask

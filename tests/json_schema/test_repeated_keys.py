@@ -1,0 +1,301 @@
+"""A key that is there already is refused at its closing quote, however it is spelled and whatever stands around it."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cfgmask
+from tests.json_schema.judge import Schema, compiled, vocabulary
+
+NODE = {
+    "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
+    "$ref": "#/$defs/node",
+}
+PATTERNS = {
+    "type": "object",
+    "patternProperties": {"^x": {"type": "integer"}, "y$": {"type": "integer"}},
+    "additionalProperties": {"type": "string"},
+}
+# Of some keys there are only so many: they end in the middle.
+LETTERS = {"type": "object", "patternProperties": {"^[ab]$": True}, "additionalProperties": False}
+ENDINGS = {"type": "object", "patternProperties": {"^(a|bc?|d+)$": True}, "additionalProperties": False}
+SHORT = {"type": "object", "propertyNames": {"enum": ["a", "b"]}}
+
+TABLE: list[tuple[Schema, str, str]] = [
+    (True, '{"a":1,"a', '"'),
+    (True, r'{"a":1,"\u0061', '"'),
+    (True, r'{"\u0061":1,"a', '"'),
+    (True, r'{"\u0061":1,"\u0061', '"'),
+    (True, r'{"\/":1,"/', '"'),
+    (True, r'{"😀":1,"\ud83d\ude00', '"'),
+    (True, '{"é":1,"ee":1,"é', '"'),
+    (True, '{"":1,"', '"'),
+    (True, '{"a":1,"b":1,"ab":1,"aba":', ""),
+    (True, '{"a":{"a":{"a":1}},"b":{"a":1},"a', '"'),
+    (True, '{"b":{"a":1},"a":{"b":1,"b', '"'),
+    (True, '[{"a":1},{"a":1,"a', '"'),
+    (True, '{"a" : [{"b":"a"}] , "a', '"'),
+    (True, '{"a":"\\",\\"a\\":","b":"a","a', '"'),
+    (NODE, '{"next":{"next":{"a":1,"b":1},"a":1},"a":1,"b":1,"a', '"'),
+    (NODE, '{"next":{"next":{"b":1},"b":1,"b', '"'),
+    (PATTERNS, '{"x":1,"y":1,"a":"x","xy":1,"x', '"'),
+    (PATTERNS, '{"x":1,"y":1,"a":"x","a', '"'),
+    (PATTERNS, '{"y":1,"xy":1,"a":"x","xy', '"'),
+    ({**PATTERNS, "minProperties": 3}, '{"x":1,"y":1,"x', '"'),
+    ({"type": "object", "minProperties": 1}, '{"x":1,"x', '"'),
+    ({"type": "object", "properties": {"a": True}, "maxProperties": 3}, '{"a":1,"x":1,"x', '"'),
+    ({"type": "object", "properties": {"a": True}, "required": ["a"]}, '{"a":1,"x":1,"a', '"'),
+    ({"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"required": ["b"]}]}, '{"a":1,"c":1,"c', '"'),
+    (
+        {"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"c": {"type": "string"}}}]},
+        '{"a":1,"a',
+        '"',
+    ),
+    ({"type": "object", "unevaluatedProperties": {"type": "integer"}}, '{"a":1,"a', '"'),
+    ({"not": {"type": "array"}}, '{"a":1,"a', '"'),
+    (LETTERS, '{"a":1,"', 'a":1}'),
+    (LETTERS, '{"b":1,"a":1', ","),
+    (LETTERS, r'{"a":1,"\u006', "1"),
+    (ENDINGS, '{"a":1,"', "a"),
+    (ENDINGS, '{"b":1,"bc":1,"', "b"),
+    (ENDINGS, '{"b":1,"b', '"'),
+    (ENDINGS, '{"bc":1,"b', "c"),
+    (ENDINGS, '{"d":1,"dd":1,"dd', '"'),
+    (SHORT, '{"a":1,"b":1', ","),
+]
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(("schema", "taken", "refused"), TABLE)
+def test_how_far_an_object_goes(schema: Schema, taken: str, refused: str, order: str) -> None:
+    if order == "any" and schema == {**PATTERNS, "minProperties": 3}:
+        pytest.skip("refused in any order")
+    matcher = compiled(schema, property_order=order).matcher()
+    assert matcher.advance_bytes((taken + refused).encode()) == len(taken.encode())
+
+
+@pytest.mark.parametrize("options", [{"indent": 1}, {"whitespace": "compact"}, {"whitespace": "unbounded"}])
+def test_however_it_is_laid_out(options: dict[str, Any]) -> None:
+    matcher = compiled({"type": "object"}, **options).matcher()
+    line = "\n " if "indent" in options else ""
+    space = " " if "indent" in options else ""
+    taken = f'{{{line}"a":{space}1,{line}"a'
+    assert matcher.advance_bytes(f'{taken}":'.encode()) == len(taken)
+
+
+@pytest.mark.parametrize(
+    "lark",
+    [
+        "start: %json {}",
+        'start: "x"? obj\nobj[capture]: %json {}',
+        '%cfgmask {"lexer": "complete"}\nstart: %json {}',
+        "start: %json {} X?\nX: /(?<=})x/",
+        'start: %json {} | "{" A ":" "1" "," A ":" "2" "]"\nA: "\\"a\\""',
+    ],
+)
+def test_in_lark_grammars(lark: str) -> None:
+    grammar = cfgmask.compile(cfgmask.Grammar.from_lark(lark), vocabulary())
+    assert not complete(grammar, b'{"a":1,"a":2}')
+    assert complete(grammar, b'{"a":1,"b":{"a":1}}')
+    assert complete(grammar, b'{"a":1,"a":2]') == ('"]"' in lark)
+
+
+def complete(grammar: cfgmask.CompiledGrammar, text: bytes) -> bool:
+    matcher = grammar.matcher()
+    return matcher.advance_bytes(text) == len(text) and matcher.is_accepting
+
+
+# Pieces of objects: keys that end, keys as a whole, several of them, and escapes that are cut.
+PIECES = [
+    *(bytes([byte]) for byte in range(256)),
+    *(b'"a"', b'a"', b'a":', b'":', b'":1,"', b'":1,"a"', b'{"a":1', b',"a":1', b',"a":1,"a":2', b'"a":1,"b":2', b'""'),
+    *(
+        rb"\u00",
+        rb"\u0061",
+        rb'\u0061"',
+        rb'61"',
+        rb'u0061":',
+        b"}}",
+        b'},"a',
+        b'},"a":',
+        b'{"":{"":{',
+        b"ab",
+        b"b",
+        b'b"',
+    ),
+    *(rb"\ud83d", rb'\ude00"', "😀".encode(), '😀"'.encode(), '1,"', "é"),
+]
+TOKENS = [piece if isinstance(piece, bytes) else piece.encode() for piece in PIECES]
+
+
+def fitting(matcher: cfgmask.Matcher) -> set[int]:
+    return {token for token in range(len(TOKENS)) if matcher.try_advance([token], consume=False)}
+
+
+def mask_of(matcher: cfgmask.Matcher) -> set[int]:
+    bits = np.full((len(TOKENS) + 32) // 32, -1, dtype=np.int32)
+    matcher.fill_mask(bits)
+    allowed = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).tolist()
+    return set(allowed) - {len(TOKENS)}
+
+
+def repeats(text: bytes) -> bool:
+    """Whether one of the objects in the beginning of a JSON text ends a key that it has already."""
+    keys: list[set[str] | None] = []
+    start, at, is_key = 0, 0, False
+    while at < len(text):
+        byte = text[at : at + 1]
+        at += 1
+        if byte in b"{[":
+            keys.append(set() if byte == b"{" else None)
+            is_key = byte == b"{"
+        elif byte in b"}]":
+            keys.pop()
+            is_key = False
+        elif byte == b",":
+            is_key = keys[-1] is not None
+        elif byte == b'"':
+            start = at - 1
+            while at < len(text) and text[at : at + 1] != b'"':
+                at += 2 if text[at : at + 1] == b"\\" else 1
+            if at >= len(text):
+                return False
+            at += 1
+            if is_key:
+                key, seen = json.loads(text[start:at]), keys[-1]
+                assert seen is not None
+                if key in seen:
+                    return True
+                seen.add(key)
+                is_key = False
+    return False
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_masks_are_those_of_trying_every_token(seed: int) -> None:
+    """Against a grammar in which keys may repeat and a reader of texts, not only against the engine itself."""
+    rng = random.Random(seed)
+    pieces = cfgmask.Vocabulary.from_bytes([*TOKENS, b""], eos_token_id=len(TOKENS))
+    grammar = cfgmask.Grammar.from_json_schema({"type": "object"}, whitespace="compact")
+    free = cfgmask.Grammar.from_lark(FREE)
+    matcher, loose = cfgmask.compile(grammar, pieces).matcher(), cfgmask.compile(free, pieces).matcher()
+    texts = [b""]
+    for _ in range(40):
+        allowed = {token for token in fitting(loose) if not repeats(texts[-1] + TOKENS[token])}
+        assert mask_of(matcher) == fitting(matcher) == allowed
+        back = rng.randrange(4) if rng.random() < 0.2 else 0
+        if back < len(texts):
+            matcher.rollback(back)
+            loose.rollback(back)
+            del texts[len(texts) - back :]
+        allowed = mask_of(matcher)
+        if not allowed:
+            return
+        liked = [token for token in allowed if token >= 256 or TOKENS[token] in b'{}",:1ab\\']
+        token = rng.choice(sorted(liked or allowed))
+        matcher.advance(token)
+        loose.advance(token)
+        texts.append(texts[-1] + TOKENS[token])
+
+
+FREE = r"""
+start: object
+value: object | "[" (value ("," value)*)? "]" | STRING | NUMBER | "true" | "false" | "null"
+object: "{" (member ("," member)*)? "}"
+member: STRING ":" value
+NUMBER: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/
+STRING: "\"" CHAR* "\""
+CHAR: /[^"\\\x00-\x1f]|\\["\\\/bfnrt]/ | UNIT | /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}/
+UNIT: /\\u([0-9a-ce-fA-CE-F][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})/
+"""
+
+
+def test_rollback_is_replay_and_forks_have_their_own_keys() -> None:
+    matcher = compiled({"type": "object"}).matcher()
+    for byte in b'{"a":1,"b":{"a":1},"':
+        matcher.advance(byte)
+    fork = matcher.fork()
+    assert matcher.try_advance(list(b'b"'), consume=False) == 1
+    matcher.rollback(len(b'"b":{"a":1},"'))
+    assert matcher.try_advance(list(b'"b":'), consume=True) == 4
+    assert fork.try_advance(list(b'c":1,"c"'), consume=False) == 7
+    assert matcher.try_advance(list(b'1,"c":2,"b"'), consume=False) == 10
+    matcher.reset()
+    assert matcher.advance_bytes(b'{"a":1,"b') == 9
+
+
+def test_states_tell_keys_apart_and_not_their_order() -> None:
+    grammar = compiled({"type": "object"})
+
+    def state(text: bytes) -> int:
+        matcher = grammar.matcher()
+        matcher.advance_bytes(text)
+        return matcher.state
+
+    assert state(b'{"a":1,"b":1') == state(b'{"b":1,"a":1')
+    assert state(b'{"a":1,"b":1') != state(b'{"a":1,"c":1')
+    assert state(b'{"a":1,"b') != state(b'{"a":1,"c')
+    assert state(b'{"a":{"b":1}') != state(b'{"a":1,"b":{}')
+
+
+def test_what_was_written_is_not_kept_by_the_grammar() -> None:
+    grammar = compiled({"type": "object"}, whitespace="compact")
+
+    def write(number: int) -> None:
+        matcher = grammar.matcher()
+        for key in range(20):
+            prefix = "," if key else "{"
+            for byte in f'{prefix}"{number}.{key}":{key % 3}'.encode():
+                matcher.fill_mask(np.zeros(9, dtype=np.int32))
+                matcher.advance(byte)
+
+    write(0)
+    before = grammar.stats()
+    for number in range(1, 20):
+        write(number)
+    assert {key: grammar.stats()[key] for key in ("states", "item_sets", "masks")} == {
+        key: before[key] for key in ("states", "item_sets", "masks")
+    }
+
+
+@pytest.mark.parametrize("text", [b'{"":0,', b'{"":0,"', b'{"":0,"a":0,"', b'{"a":0,"', b'{"x":{"":0,"'])
+@pytest.mark.parametrize("more", range(6))
+def test_budgets_are_kept_around_keys_that_are_there(text: bytes, more: int) -> None:
+    rng = random.Random(more)
+    grammar = compiled({"type": "object"}, whitespace="compact")
+    free = grammar.matcher()
+    for byte in text:
+        free.advance(byte)
+    way = free.completion()
+    assert way is not None
+    matcher = grammar.matcher(max_tokens=len(text) + len(way) + more)
+    for byte in text:
+        matcher.advance(byte)
+    while not matcher.is_accepting:
+        bits = np.zeros(9, dtype=np.int32)
+        matcher.fill_mask(bits)
+        allowed = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).tolist()
+        matcher.advance(rng.choice([token for token in allowed if token != 256]))
+    assert matcher.tokens_left is not None
+
+
+def test_a_completion_repeats_no_key() -> None:
+    matcher = compiled({"type": "object"}, whitespace="compact").matcher()
+    for byte in b'{"":0,':
+        matcher.advance(byte)
+    way = matcher.completion()
+    assert way is not None
+    assert matcher.try_advance(way, consume=True) == len(way)
+    assert matcher.is_accepting
+
+
+def test_what_is_forced_where_a_key_is_there() -> None:
+    schema = {"type": "object", "patternProperties": {"^ab*$": True}, "additionalProperties": False}
+    matcher = compiled(schema, whitespace="compact", escapes="canonical").matcher()
+    matcher.advance_bytes(b'{"a":0,')
+    assert matcher.forced_bytes() == b'"ab'
