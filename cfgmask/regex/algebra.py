@@ -89,7 +89,7 @@ class RegexAlgebra:
         return self._builder.is_infinite(self._lowering.node(tree))
 
     def is_endless(self, tree: RegexTree) -> bool:
-        """Whether whatever begins a matching text begins infinitely many. False as well where that takes long to tell."""
+        """Whether whatever begins a matching text begins infinitely many. Also False where that takes long."""
         return self._builder.is_endless(self._lowering.node(tree))
 
     def matches(self, tree: RegexTree, data: bytes) -> bool:
