@@ -76,8 +76,8 @@ class SetBounds:
     required  strings that must be in it, decoded
     minimum   how many values there must be at least
     maximum   and at most
-    endless   no bounds are given, and the set has keys of a JSON object, which never run out: its distinct terminals are
-              `endless` and match no other key of that object, and what stands between braces in its scope is an object
+    endless   no bounds are given, and the set has keys of a JSON object, which never run out: its distinct terminals
+              are `endless` and match no other key of that object, and braces in its scope are those of objects
     """
 
     required: tuple[str, ...] = ()
