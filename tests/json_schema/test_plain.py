@@ -385,6 +385,7 @@ LEFT: list[Any] = [
     {"$defs": {"a": {"$id": "b", "properties": {"c": {"$ref": "#"}}}}, "$ref": "#/$defs/a/properties/c"},
     {"properties": {"a": {"$id": "b", "$schema": "http://json-schema.org/draft-07/schema#"}}},
     {"uniqueItems": True},
+    {"$defs": {"r": {"$ref": "#"}}, "items": {"$ref": "#/$defs/r"}, "if": {"$ref": "#/$defs/r"}},
     '{"a": 1, "a": 2}',
     '{"minimum": 1e999}',
     '{"minimum": 1%s}' % ("0" * 200),

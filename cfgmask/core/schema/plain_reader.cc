@@ -484,7 +484,6 @@ class PlainReading {
     const PlainValueId condition = part(kIf);
     const PlainValueId consequence = part(kThen);
     const PlainValueId alternative = part(kElse);
-    if (consequence == alternative) return consequence;
     return either({algebra_.all({{condition}, {consequence}}, pointer),
                    algebra_.all({{alternative}, {condition, true}}, pointer)},
                   pointer);
