@@ -334,4 +334,5 @@ def test_a_pipeline(model: Any) -> None:
         logits_processor=[hook],
     )
     for (answer,) in answers:
-        assert_in_language(answer["generated_text"], True, WORDS)
+        # To the tokenizer, which knows one end token, the other is text.
+        assert_in_language(answer["generated_text"].removesuffix("<stop>"), True, WORDS)
