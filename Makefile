@@ -74,7 +74,7 @@ fuzz: $(STAMPS)/tools  ## each fuzzer for FUZZ_SECONDS, on a new seed
 	for fuzzer in regex grammar; do build/asan/tests/native/fuzz_$$fuzzer --seconds $(FUZZ_SECONDS) --seed $$(date +%s) || exit 1; done
 
 bench: $(STAMPS)/bench develop  ## masks and first masks beside llguidance, a small run (BENCH_ARGS)
-	$(BIN)/python benchmarks/masks.py $(MASKBENCH:%=--data %) $(TOKENIZER:%=--vocab %) --shares --plot build/masks.svg $(BENCH_ARGS)
+	$(BIN)/python benchmarks/masks.py $(MASKBENCH:%=--data %) $(TOKENIZER:%=--vocab %) --plot build/masks.svg $(BENCH_ARGS)
 
 clean:  ## remove what was built, but for $(VENV)
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis cfgmask/_core*.so

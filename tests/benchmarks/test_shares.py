@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import cfgmask
 from tests.scripts import benchmark
@@ -45,3 +46,15 @@ def test_how_a_mask_was_answered() -> None:
         said.append(shares.answered(before, compiled.stats()))
     assert said[0] in shares.ANSWERS[2:]
     assert said[1] == shares.REMEMBERED
+
+
+def test_shares_are_printed() -> None:
+    arguments = ["--limit", "2", "--engine", "cfgmask", "--shares"]
+    result = CliRunner().invoke(benchmark("masks").main, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    rows = [line.split("|")[1:4] for line in result.stdout.splitlines() if line.startswith("|") and "%" in line]
+    names = {name.strip() for name, _positions, _time in rows}
+    assert names <= {*shares.ANSWERS, *shares.DENSITIES}
+    assert shares.REMEMBERED in names
+    for kinds in (shares.ANSWERS, shares.DENSITIES):
+        assert sum(float(row[1].strip(" %")) for row in rows if row[0].strip() in kinds) == pytest.approx(100, abs=1)
