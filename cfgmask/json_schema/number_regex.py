@@ -48,7 +48,7 @@ from cfgmask.json_schema.decimals import (
 )
 from cfgmask.json_schema.multiples import multiples
 from cfgmask.json_schema.numbers import NumberShape, count, enumerated
-from cfgmask.json_schema.values import MAX_NUMBER_DIGITS, Number, plain_decimal
+from cfgmask.json_schema.values import Number, plain_decimal
 
 MAX_ZEROS = 4
 # A finite set of up to this many numbers is written as a list of them where no better form is known.
@@ -156,6 +156,8 @@ def _signed(shape: NumberShape, magnitudes: _Magnitudes) -> RegexTree:
 
 def _with_exponent(low: Bound, high: Bound) -> RegexTree:
     """Decimals with one digit, not zero, before the point and an exponent, for exponents that no bound cuts through."""
+    if high[0] == 0:
+        return NOTHING
     least, most = _power_above(low), _power_below(high)
     parts = []
     if most is None or most >= 0:
@@ -189,7 +191,7 @@ def _power_below(high: Bound) -> int | None:
     value = high[0]
     if value is None:
         return None
-    return -MAX_NUMBER_DIGITS - 1 if value == 0 else _order(value) - 1
+    return _order(value) - 1
 
 
 def _order(value: Number) -> int:

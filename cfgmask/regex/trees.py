@@ -221,7 +221,15 @@ def fold_tree(root: RegexTree, known: dict[int, _R], combine: Callable[[RegexTre
             pending.pop()
             continue
         parts = parts_of(tree)
-        missing = [part for part in parts if id(part) not in known]
+        missing = []
+        for part in parts:
+            if id(part) in known:
+                continue
+            # Most trees are leaves: those need no second look.
+            if parts_of(part):
+                missing.append(part)
+            else:
+                known[id(part)] = combine(part, [])
         if missing:
             pending.extend(missing)
             continue
