@@ -22,10 +22,9 @@ from cfgmask.json_schema.normal_form import (
 
 def intersect(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
     """The arrays of both shapes; None where there are plainly none."""
-    if a == ALL_ARRAYS:
-        return b
-    if b == ALL_ARRAYS:
-        return a
+    for shape, other in ((a, b), (b, a)):
+        if shape == ALL_ARRAYS:
+            return None if is_plainly_empty(other) else other
     length = max(len(a.prefix), len(b.prefix))
     both = trimmed(
         ArrayShape(

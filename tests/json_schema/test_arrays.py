@@ -48,6 +48,8 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
         ["[1]", "[2,3]", '["a",1]', "[0,0,0,1]"],
     ),
     ({"type": "array", "contains": {"const": 1}, "minContains": 0}, ["[]", "[2]"], []),
+    ({"contains": {}, "minContains": 2, "maxContains": 1}, ["1", "{}"], ["[]", "[1]", "[1,1]"]),
+    ({"contains": {"const": 1}, "minContains": 2, "maxContains": 1}, ["1", "{}"], ["[]", "[1]", "[1,1]"]),
     ({"type": "array", "contains": {"const": 1}, "minContains": 2}, ["[1,0,1]", "[1,1,1]"], ["[]", "[1]", "[1,0]"]),
     ({"type": "array", "contains": {"const": 1}, "maxContains": 2}, ["[1,0,1]", "[1]"], ["[1,1,0,1]", "[]"]),
     ({"type": "array", "contains": INT, "minContains": 0, "maxContains": 1}, ["[]", '["a",1]'], ['[1,"a",1]']),
