@@ -21,7 +21,7 @@ class Limits:
     max_search_steps   derivatives that one question of emptiness may take
     max_rules          rules and rule expansions of one grammar
     max_items          items in one Earley item set, and a sixteenth of the ways in which they come about
-    max_item_sets      different item sets that one grammar may create
+    max_item_sets      different item sets that one grammar may create; what `Matcher.state` tells apart counts too
     max_capture_bytes  bytes of all captures of a text; those inside of others count again
     mask_cache_bytes   size of the remembered masks of one grammar; over it they are dropped, nothing is raised
     """

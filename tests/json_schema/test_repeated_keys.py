@@ -203,6 +203,53 @@ def test_masks_are_those_of_trying_every_token(seed: int) -> None:
         texts.append(texts[-1] + TOKENS[token])
 
 
+@pytest.mark.parametrize("n_keys", [1, 15, 16, 17, 32, 47, 48, 100])
+def test_masks_after_many_keys(n_keys: int) -> None:
+    """Keys are indexed as they grow more; all of them, and those of an object inside, are found."""
+    rng = random.Random(n_keys)
+    names = sorted({"".join(rng.choices(["a", "b", "é", "😀", "\\", '"'], k=rng.randint(0, 5))) for _ in range(400)})
+    names = rng.sample(names, n_keys)
+    pieces = cfgmask.Vocabulary.from_bytes([*TOKENS, b""], eos_token_id=len(TOKENS))
+    matcher = cfgmask.compile(cfgmask.Grammar.from_json_schema({}, whitespace="compact"), pieces).matcher()
+    loose = cfgmask.compile(cfgmask.Grammar.from_lark(FREE), pieces).matcher()
+    written = [json.dumps(name, ensure_ascii=rng.random() < 0.5) for name in names]
+    text = ("{" + ",".join(f'{key}:{{"a":1}}' if rng.random() < 0.1 else f"{key}:1" for key in written) + ",").encode()
+    assert matcher.advance_bytes(text) == loose.advance_bytes(text) == len(text)
+    for _ in range(8):
+        key = rng.choice(written)
+        begun = key[: rng.randint(0, len(key) - 1)].encode()
+        assert matcher.advance_bytes(begun) == loose.advance_bytes(begun) == len(begun)
+        whole = text + begun
+        expected = {token for token in fitting(loose) if not repeats(whole + TOKENS[token])}
+        assert mask_of(matcher) == fitting(matcher) == expected
+        matcher.rollback(matcher.n_steps - 1)
+        loose.rollback(loose.n_steps - 1)
+    for key in written:
+        assert matcher.advance_bytes(key.encode()) == len(key.encode()) - 1
+
+
+def test_a_long_key_is_kept_once() -> None:
+    matcher = compiled({"type": "object"}).matcher()
+    matcher.advance_bytes(b'{"')
+    for _ in range(30_000):
+        matcher.advance(ord("a"))
+    matcher.rollback(20_000)
+    key = b"a" * 10_000
+    assert matcher.advance_bytes(b'":1,"' + key) == len(key) + 5
+    assert matcher.advance_bytes(b'"') == 0
+    assert matcher.advance_bytes(b'a"') == 2
+
+
+def test_numbers_of_states_are_bounded() -> None:
+    grammar = cfgmask.Grammar.from_json_schema({"type": "object"})
+    matcher = cfgmask.compile(grammar, vocabulary(), limits=cfgmask.Limits(max_item_sets=2_000)).matcher()
+    matcher.advance_bytes(b'{"')
+    assert matcher.state
+    matcher.advance_bytes(b"a" * 20_000)
+    with pytest.raises(cfgmask.LimitExceeded, match="max_item_sets"):
+        _ = matcher.state
+
+
 FREE = r"""
 start: object
 value: object | "[" (value ("," value)*)? "]" | STRING | NUMBER | "true" | "false" | "null"

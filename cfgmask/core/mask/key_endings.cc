@@ -1,6 +1,7 @@
 #include "mask/key_endings.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "regex/regex.h"
 
@@ -62,7 +63,9 @@ KeyEndings::KeyEndings(const Vocabulary& vocabulary) {
     if (n_quotes >= 3) three_quotes_.push_back(token);
     const size_t inside = whole_units(text);
     if (inside >= text.size() || text[inside] != '"') continue;
-    auto& ways = endings_[decode(text.substr(0, inside))];
+    std::string added = decode(text.substr(0, inside));
+    longest_ = std::max(longest_, added.size());
+    auto& ways = endings_[std::move(added)];
     const std::string_view spelling = text.substr(0, inside + 1);
     auto way = std::find_if(ways.begin(), ways.end(), [&](const Ending& e) { return e.spelling == spelling; });
     if (way == ways.end()) way = ways.insert(way, Ending{std::string(spelling), {}});

@@ -27,6 +27,8 @@ class KeyEndings {
   };
   // Those that add a text to a string whose last escape is complete.
   std::span<const Ending> of(std::string_view text) const;
+  // Of the longest of these texts.
+  size_t longest() const { return longest_; }
   // Tokens with a quote, which may end a string whatever precedes.
   const std::vector<TokenId>& with_quote() const { return with_quote_; }
   // Tokens that may hold a whole string, those that end another before it if one is `pending`.
@@ -34,6 +36,7 @@ class KeyEndings {
 
  private:
   std::map<std::string, std::vector<Ending>, std::less<>> endings_;
+  size_t longest_ = 0;
   std::vector<TokenId> with_quote_;
   std::vector<TokenId> two_quotes_;  // or more
   std::vector<TokenId> three_quotes_;

@@ -17,8 +17,15 @@ namespace {
 // Reads a text and keeps which item sets it led to.
 class ChartBuilder {
  public:
-  ChartBuilder(Parser& parser, Lexer& lexer, Stepper& stepper, const Grammar& grammar, const Configuration& start)
-      : parser_(parser), lexer_(lexer), stepper_(stepper), complete_(grammar.complete), has_keys_(grammar.has_keys) {
+  // `endings`: of a grammar with keys.
+  ChartBuilder(Parser& parser, Lexer& lexer, Stepper& stepper, const KeyEndings* endings, const Grammar& grammar,
+               const Configuration& start)
+      : parser_(parser),
+        lexer_(lexer),
+        stepper_(stepper),
+        endings_(endings),
+        complete_(grammar.complete),
+        has_keys_(grammar.has_keys) {
     Derivation::begin(parser, chart_);
     readings_.push_back({start, static_cast<uint32_t>(chart_.nodes.size() - 1)});
   }
@@ -134,7 +141,7 @@ class ChartBuilder {
   // Grammars with keys have one reading.
   void step_with_keys(const Reading& reading, unsigned b, std::vector<Reading>& next) {
     uint32_t node = reading.node;
-    KeySteps steps(parser_, lexer_, stepper_, reading.at, {{}, keys_, lexeme_});
+    KeySteps steps(parser_, lexer_, stepper_, *endings_, reading.at, {{}, keys_, lexeme_});
     const bool taken = steps.take(b, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {
       const ItemSetId to = parser_.scan(lexeme.items, matched, lexeme.text);
       const size_t position = position_ + (with_byte ? 1 : 0);
@@ -221,10 +228,11 @@ class ChartBuilder {
   Parser& parser_;
   Lexer& lexer_;
   Stepper& stepper_;
+  const KeyEndings* endings_;
   bool complete_;
   bool has_keys_;
   WrittenKeys keys_;
-  std::string lexeme_;
+  SharedText lexeme_;
   Chart chart_;
   std::vector<Reading> readings_;
   size_t position_ = 0;
@@ -259,7 +267,8 @@ bool CompiledGrammar::has_captures() const {
 
 std::vector<CompiledGrammar::Capture> CompiledGrammar::captures(std::span<const Consumed> consumed) {
   std::string text;
-  ChartBuilder builder(parser_, store_->lexer, stepper_, grammar_, configurations(start_)[0]);
+  ChartBuilder builder(parser_, store_->lexer, stepper_, store_->key_endings.get(), grammar_,
+                       configurations(start_)[0]);
   for (const Consumed& part : consumed) {
     text += part.text;
     if (part.token == Consumed::kBytes) {

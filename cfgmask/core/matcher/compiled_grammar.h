@@ -78,7 +78,8 @@ class CompiledGrammar {
   std::optional<Position> step_token(const Position& at, TokenId token);
   // Tokens, among them those of the state's mask, that do not fit because of the keys.
   std::vector<TokenId> repeated_keys(const Position& at, const Mask& mask);
-  // Not 0; equal for positions with the same masks from here on. Remembered for as long as the grammar lives.
+  // Not 0; equal for positions with the same masks from here on. Remembered for as long as the grammar lives: what is
+  // not a state's own number is charged to max_item_sets by its size.
   uint64_t number_of(const Position& at);
   // Whether the next lexeme, or the one that is pending, may end a key of an object that has some.
   bool may_repeat_key(const Position& at) const;
@@ -183,7 +184,8 @@ class CompiledGrammar {
   Interner state_ids_;  // words (item set, lexer state, text, surroundings, indentation) of each configuration
   ChunkedVector<StateInfo> states_;
   Interner position_ids_;  // words of what number_of() tells apart
-  HashTable steps_;        // lexer: complete only; (state, byte) -> state + 1, 0 for none
+  Account position_account_;
+  HashTable steps_;  // lexer: complete only; (state, byte) -> state + 1, 0 for none
   size_t n_masks_ = 0;
   size_t n_masks_computed_ = 0;  // those forgotten included
   size_t mask_bytes_ = 0;

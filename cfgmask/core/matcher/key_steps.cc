@@ -19,9 +19,9 @@ SlotSetId KeySteps::end_lexeme(ItemSetId items, SlotSetId matched) {
     keys_.close();
   } else if (is_known && has(KeyRole::kKey)) {
     if (is_whole) ++n_whole_keys_;
-    std::string key = decode_json_string(lexeme_);
+    std::string key = decode_json_string(lexeme_.string() + fresh_);
     if (keys_.has(key)) return without_keys(set, matched);
-    keys_.add(std::move(key));
+    keys_.add(std::move(key), endings_);
   }
   return matched;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mask/configuration.h"
+#include "mask/key_endings.h"
 #include "mask/written_keys.h"
 #include "matcher/position.h"
 #include "regex/regex.h"
@@ -15,10 +16,12 @@ namespace cfgmask {
 class KeySteps {
  public:
   // `begun`: of the position, whose configuration is `at`. A pending key of which nothing is known is let pass.
-  KeySteps(const Parser& parser, Lexer& lexer, Stepper& stepper, Configuration at, const Position& begun)
+  KeySteps(const Parser& parser, Lexer& lexer, Stepper& stepper, const KeyEndings& endings, Configuration at,
+           const Position& begun)
       : parser_(parser),
         lexer_(lexer),
         stepper_(stepper),
+        endings_(endings),
         at_(at),
         keys_(begun.keys),
         lexeme_(begun.lexeme),
@@ -33,21 +36,26 @@ class KeySteps {
   template <class Ended>
   bool take(unsigned b, Ended ended) {
     const auto next = stepper_.longest(at_, b, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {
-      if (with_byte) lexeme_.push_back(static_cast<char>(b));
+      if (with_byte) fresh_.push_back(static_cast<char>(b));
       const SlotSetId kept = end_lexeme(lexeme.items, matched);
       lexeme_.clear();
+      fresh_.clear();
       if (kept != Lexer::no_slots()) ended(lexeme, kept, with_byte);
       return kept;
     });
     if (!next) return false;
-    if (!lexer_.is_boundary(next->lexer) && parser_.at(next->items).has_keys) lexeme_.push_back(static_cast<char>(b));
+    if (!lexer_.is_boundary(next->lexer) && parser_.at(next->items).has_keys) fresh_.push_back(static_cast<char>(b));
     at_ = *next;
     return true;
   }
 
   const Configuration& at() const { return at_; }
   const WrittenKeys& keys() const { return keys_; }
-  const std::string& lexeme() const { return lexeme_; }
+  SharedText lexeme() const {
+    SharedText out = lexeme_;
+    out.append(fresh_);
+    return out;
+  }
   // Keys that began and ended in these steps.
   size_t n_whole_keys() const { return n_whole_keys_; }
 
@@ -59,11 +67,13 @@ class KeySteps {
   const Parser& parser_;
   Lexer& lexer_;
   Stepper& stepper_;
+  const KeyEndings& endings_;
   Configuration at_;
   WrittenKeys keys_;
-  std::string lexeme_;
-  bool is_pending_;  // the lexeme that the steps began in
-  bool is_known_;    // what came of it before
+  SharedText lexeme_;
+  std::string fresh_;  // of the lexeme, after it
+  bool is_pending_;    // the lexeme that the steps began in
+  bool is_known_;      // what came of it before
   size_t n_whole_keys_ = 0;
 };
 

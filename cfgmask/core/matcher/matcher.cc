@@ -205,10 +205,8 @@ std::optional<std::vector<TokenId>> Matcher::completion() {
 
 uint64_t Matcher::state_number() {
   if (is_finished()) return 0;
-  const Position& at = position();
-  if (at.keys.is_empty()) return uint64_t{at.state.value} + 1;
   const CompiledGrammar::Guard guard(*grammar_);
-  return grammar_->number_of(at);
+  return grammar_->number_of(position());
 }
 
 bool Matcher::rollback(size_t n) {

@@ -1,7 +1,6 @@
 // One sequence: where it is, and the steps that led there.
 //
-// States are immutable, so the history is a list of them from the last to the first that forks share: a fork copies one
-// pointer, a rollback of n follows n of them.
+// States are immutable, so forks share the history: a fork copies one pointer, a rollback of n follows n of them.
 //
 // Threads: a matcher belongs to one thread at a time; forks of it may live in others.
 #pragma once
@@ -17,68 +16,52 @@
 #include <vector>
 
 #include "matcher/compiled_grammar.h"
+#include "util/shared_list.h"
 
 namespace cfgmask {
 
-// A persistent stack of states with shared tails.
+// The steps so far.
 class History {
  public:
-  History() = default;
-  History(const History& other) : top_(other.top_) { retain(top_); }
-  History(History&& other) noexcept : top_(std::exchange(other.top_, nullptr)) {}
-  History& operator=(History other) noexcept {
-    std::swap(top_, other.top_);
-    return *this;
-  }
-  ~History() { release(top_); }
-
   // `text`: of a step without a token. `narrowed`: whether its mask was.
   void push(Position at, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
-    top_ = new Step{
-        1, 0, top_, std::move(at), finished, token, size() + 1, n_narrowed() + (narrowed ? 1 : 0), std::string(text)};
+    const size_t n = size() + 1;
+    const size_t n_then_narrowed = n_narrowed() + (narrowed ? 1 : 0);
+    steps_.push(uint8_t{0}, std::move(at), finished, token, n, n_then_narrowed, std::string(text));
   }
-  void pop(size_t n) {
-    for (; n > 0; --n) {
-      Step* below = top_->below;
-      retain(below);
-      release(top_);
-      top_ = below;
-    }
-  }
-  size_t size() const { return top_ == nullptr ? 0 : top_->size; }
+  void pop(size_t n) { steps_.pop(n); }
+  size_t size() const { return is_empty() ? 0 : top().size; }
   // How many steps were pushed as narrowed.
-  size_t n_narrowed() const { return top_ == nullptr ? 0 : top_->n_narrowed; }
-  const Position& position() const { return top_->position; }
-  bool finished() const { return top_ != nullptr && top_->finished; }
+  size_t n_narrowed() const { return is_empty() ? 0 : top().n_narrowed; }
+  const Position& position() const { return top().position; }
+  bool finished() const { return !is_empty() && top().finished; }
   // Calls f(token, text) for each step that did not finish the text, from the last to the first, until it gives false.
   template <class F>
   void for_each_back(F f) const {
-    for (const Step* step = top_; step != nullptr; step = step->below) {
-      if (!step->finished && !f(step->token, std::string_view(step->text))) return;
+    for (const auto* node = steps_.top(); node != nullptr; node = node->below) {
+      if (!node->value.finished && !f(node->value.token, std::string_view(node->value.text))) return;
     }
   }
   // What `answer` says of the steps so far, asked once for all that share them. There is a step.
   template <class F>
   bool remember(F answer) const {
-    uint8_t known = top_->remembered.load(std::memory_order_relaxed);
+    uint8_t known = top().remembered.load(std::memory_order_relaxed);
     if (known == 0) {
       known = answer() ? 2 : 1;
-      top_->remembered.store(known, std::memory_order_relaxed);
+      top().remembered.store(known, std::memory_order_relaxed);
     }
     return known == 2;
   }
   // The position before the last n steps, of which there are more.
   const Position& position_before(size_t n) const {
-    const Step* step = top_;
-    for (; n > 0; --n) step = step->below;
-    return step->position;
+    const auto* node = steps_.top();
+    for (; n > 0; --n) node = node->below;
+    return node->value.position;
   }
 
  private:
   struct Step {
-    std::atomic<size_t> references;
-    std::atomic<uint8_t> remembered;  // 0: not asked, 1: no, 2: yes
-    Step* below;
+    mutable std::atomic<uint8_t> remembered;  // 0: not asked, 1: no, 2: yes
     Position position;
     bool finished;
     TokenId token;
@@ -87,19 +70,10 @@ class History {
     std::string text;
   };
 
-  static void retain(Step* step) {
-    if (step != nullptr) step->references.fetch_add(1, std::memory_order_relaxed);
-  }
-  // In a loop: a long history must not be freed by recursion.
-  static void release(Step* step) {
-    while (step != nullptr && step->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      Step* below = step->below;
-      delete step;
-      step = below;
-    }
-  }
+  bool is_empty() const { return steps_.top() == nullptr; }
+  const Step& top() const { return steps_.top()->value; }
 
-  Step* top_ = nullptr;
+  SharedList<Step> steps_;
 };
 
 // What may come next, as found under the grammar's lock; written without it, so that threads copy masks side by side.

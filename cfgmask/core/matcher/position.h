@@ -1,10 +1,9 @@
 // Where a text is: the grammar's state, and what the text alone knows.
 #pragma once
 
-#include <string>
-
 #include "mask/written_keys.h"
 #include "util/ids.h"
+#include "util/shared_text.h"
 
 namespace cfgmask {
 
@@ -14,7 +13,7 @@ struct Position {
   StateId state;
   // Of a grammar with keys, else empty.
   WrittenKeys keys;
-  std::string lexeme;  // so far, where it may be a key
+  SharedText lexeme;  // so far, where it may be a key
 };
 
 }  // namespace cfgmask

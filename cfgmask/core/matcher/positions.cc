@@ -2,6 +2,7 @@
 // so their masks hold tokens that would repeat one: those that end the pending key so that it is one of the others,
 // found by what they add to it, and those that hold a whole key, which are few in any vocabulary.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "matcher/compiled_grammar.h"
@@ -14,7 +15,7 @@ std::optional<Position> CompiledGrammar::step_text(const Position& at, std::stri
     const auto next = step_text(at.state, text, n_taken);
     return next ? std::optional(Position{*next, {}, {}}) : std::nullopt;
   }
-  KeySteps steps(parser_, store_->lexer, stepper_, sole_configuration(at.state), at);
+  KeySteps steps(parser_, store_->lexer, stepper_, *store_->key_endings, sole_configuration(at.state), at);
   for (size_t i = 0; i < text.size(); ++i) {
     if (steps.take(static_cast<uint8_t>(text[i]))) continue;
     if (n_taken != nullptr) *n_taken = i;
@@ -53,40 +54,46 @@ bool CompiledGrammar::may_repeat_key(const Position& at) const {
 
 uint64_t CompiledGrammar::number_of(const Position& at) {
   if (at.keys.is_empty()) return uint64_t{at.state.value} + 1;
-  const std::string content = std::to_string(at.lexeme.size()) + ':' + at.lexeme + at.keys.content();
-  std::vector<uint32_t> words{at.state.value};
-  words.insert(words.end(), content.begin(), content.end());
-  return (uint64_t{1} << 32) + position_ids_.intern(words).first + 1;
+  const std::string content = std::to_string(at.lexeme.size()) + ':' + at.lexeme.string() + at.keys.content();
+  std::vector<uint32_t> words(1 + (content.size() + sizeof(uint32_t) - 1) / sizeof(uint32_t));
+  words[0] = at.state.value;
+  std::memcpy(&words[1], content.data(), content.size());
+  const uint64_t hash = Interner::hash(words);
+  auto id = position_ids_.find(words, hash);
+  if (!id) {
+    position_account_.charge(words.size());
+    id = position_ids_.add(words, hash);
+  }
+  return (uint64_t{1} << 32) + *id + 1;
 }
 
 std::vector<TokenId> CompiledGrammar::repeated_keys(const Position& at, const Mask& mask) {
   std::vector<TokenId> out;
-  for (TokenId token : mask.whole_keys) {
-    if (!step_text(at, vocabulary_->text(token))) out.push_back(token);
-  }
-  if (!at.lexeme.starts_with('"') || !at.keys.has_any()) return out;
-  const BegunString begun = decode_begun_string(at.lexeme);
-  const KeyEndings& endings = *store_->key_endings;
-  bool tries_all = false;
-  at.keys.for_each([&](std::string_view key) {
-    if (!key.starts_with(begun.text)) return;
-    if (begun.in_escape) {
-      tries_all = true;
-      return;
+  const auto add_unfit = [&](std::span<const TokenId> tokens) {
+    for (TokenId token : tokens) {
+      if (!step_text(at, vocabulary_->text(token))) out.push_back(token);
     }
-    for (const KeyEndings::Ending& ending : endings.of(key.substr(begun.text.size()))) {
+  };
+  add_unfit(mask.whole_keys);
+  if (at.lexeme.empty() || !at.keys.has_any()) return out;
+  const std::string lexeme = at.lexeme.string();
+  if (lexeme[0] != '"') return out;
+  const BegunString begun = decode_begun_string(lexeme);
+  const KeyEndings& endings = *store_->key_endings;
+  if (begun.in_escape) {
+    if (at.keys.has_beginning(begun.text)) add_unfit(endings.with_quote());
+    return out;
+  }
+  at.keys.for_each_rest(begun.text, [&](std::string_view rest) {
+    for (const KeyEndings::Ending& ending : endings.of(rest)) {
       // Where the key may be something else as well, what follows it decides.
-      const bool may_end = step_text(at, ending.spelling).has_value();
-      for (TokenId token : ending.tokens) {
-        if (!may_end || !step_text(at, vocabulary_->text(token))) out.push_back(token);
+      if (step_text(at, ending.spelling)) {
+        add_unfit(ending.tokens);
+      } else {
+        out.insert(out.end(), ending.tokens.begin(), ending.tokens.end());
       }
     }
   });
-  if (tries_all) {
-    for (TokenId token : endings.with_quote()) {
-      if (!step_text(at, vocabulary_->text(token))) out.push_back(token);
-    }
-  }
   return out;
 }
 
@@ -97,7 +104,7 @@ void CompiledGrammar::add_whole_keys(StateId state, Mask& mask) {
   mask.write(bits);
   for (TokenId token : store_->key_endings->with_string(is_in_string(at))) {
     if (((bits[token >> 5] >> (token & 31)) & 1) == 0) continue;
-    KeySteps steps(parser_, store_->lexer, stepper_, at, {state, {}, {}});
+    KeySteps steps(parser_, store_->lexer, stepper_, *store_->key_endings, at, {state, {}, {}});
     for (const char c : vocabulary_->text(token)) {
       if (!steps.take(static_cast<uint8_t>(c))) break;
     }
