@@ -7,7 +7,7 @@ The docstrings of this file are those that `help` shows: the build copies them i
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Literal, final
 
 from numpy.typing import NDArray
 
@@ -146,10 +146,13 @@ class GrammarBuilder(RegexBuilder):
     def alternative(
         self, nonterminal: int, symbols: Sequence[int], condition: Sequence[tuple[str, bool, int, int, int]] = ()
     ) -> None: ...
-    def plain_schema(self, schema: PlainSchema, scope: int, regexes: Sequence[int], names: Sequence[str]) -> int:
+    def plain_schema(
+        self, schema: PlainSchema, scope: int, regexes: Sequence[int], names: Sequence[str], max_digits: int | None
+    ) -> int:
         """Add the rules of a plain schema; the symbol of its values.
 
         regexes, names  of the terminals that the schema's requests ask for, in their order
+        max_digits      as in `JsonSchemaOptions`
         Raises ValueError for too few or too many.
         """
     def build(
@@ -199,10 +202,17 @@ class PlainReader:
     formats     formats that do
     identifier  the keyword that gives a schema a URI
     reference_hides_siblings  whether an object with `$ref` is nothing but a reference
+    exclusive   what `exclusiveMinimum` and `exclusiveMaximum` are: "boolean", in draft 4, of which an integer has no
+                fraction, "number", or "either"
     """
 
     def __init__(
-        self, asserted: Sequence[str], formats: Sequence[str], identifier: str, reference_hides_siblings: bool
+        self,
+        asserted: Sequence[str],
+        formats: Sequence[str],
+        identifier: str,
+        reference_hides_siblings: bool,
+        exclusive: Literal["boolean", "number", "either"],
     ) -> None: ...
     def read(
         self,
@@ -215,7 +225,7 @@ class PlainReader:
         """The schema; None where it is not plain, or not certain to be a schema at all.
 
         scalars  is asked for the regex of the scalars of a schema, as JSON text, and numbers the regexes from 0; -1 if
-                 there is no such scalar. The first question is for any number
+                 there is no such scalar
         keys     is asked, with patterns and names, for the number of the regex of the keys that match each of the
                  patterns and then of all other keys, without the names, -1 if there are none, and for the positions of
                  the names that are among these keys

@@ -74,7 +74,8 @@ def _build_plain(plain: Plain, vocabulary: Vocabulary, limits: Limits) -> _core.
     regexes = RegexLowering(builder, limits)
     scope = _scope(plain.scope, builder, regexes)
     nodes = [regexes.node(terminal.regex) for terminal in plain.terminals]
-    start = builder.plain_schema(plain.core, scope, nodes, [terminal.name for terminal in plain.terminals])
+    names = [terminal.name for terminal in plain.terminals]
+    start = builder.plain_schema(plain.core, scope, nodes, names, plain.max_digits)
     return builder.build(vocabulary.core, start, scope, False, False, False)
 
 

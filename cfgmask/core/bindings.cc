@@ -597,13 +597,14 @@ void bind_grammar_builder(nb::module_& m) {
       .def(
           "plain_schema",
           [](GrammarBuilder& self, const PlainReader::Found& schema, uint32_t scope,
-             const std::vector<uint32_t>& regexes, const std::vector<std::string>& names) {
+             const std::vector<uint32_t>& regexes, const std::vector<std::string>& names,
+             std::optional<uint32_t> max_digits) {
             if (regexes.size() != schema.n_regexes || names.size() != regexes.size())
               throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
             self.nodes(regexes);
-            return add_rules(schema.schema, self, scope, regexes, names);
+            return add_rules(schema.schema, self, scope, regexes, names, max_digits.value_or(kUnbounded));
           },
-          "schema"_a, "scope"_a, "regexes"_a, "names"_a)
+          "schema"_a, "scope"_a, "regexes"_a, "names"_a, "max_digits"_a.none())
       .def(
           "build",
           [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, uint32_t start, uint32_t start_scope,
@@ -662,8 +663,17 @@ void bind_plain_schema(nb::module_& m) {
   m.def("json_document", json_document, "value"_a, "max_nesting"_a, docs::json_document);
   nb::class_<PlainReader::Found>(m, "PlainSchema", docs::PlainSchema);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
-      .def(nb::init<const std::vector<std::string>&, const std::vector<std::string>&, const std::string&, bool>(),
-           "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a)
+      .def(
+          "__init__",
+          [](PlainReader* self, const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
+             const std::string& identifier, bool reference_hides_siblings, const std::string& exclusive) {
+            using Exclusive = PlainReader::Exclusive;
+            new (self) PlainReader(asserted, formats, identifier, reference_hides_siblings,
+                                   exclusive == "boolean"  ? Exclusive::kBoolean
+                                   : exclusive == "number" ? Exclusive::kNumber
+                                                           : Exclusive::kEither);
+          },
+          "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a)
       .def("read", read_plain_schema, "document"_a, "scalars"_a, "keys"_a, "max_nesting"_a, "max_rules"_a,
            docs::PlainReader_read);
 }

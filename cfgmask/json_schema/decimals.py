@@ -15,7 +15,6 @@ from cfgmask.grammar.regex_tree import (
     Alternation,
     CharClass,
     Concatenation,
-    Intersection,
     RegexTree,
     Repetition,
     text,
@@ -65,13 +64,12 @@ def decimals(low: Bound, high: Bound) -> RegexTree:
     if floor > top:
         return NOTHING
     if floor == top:
-        both = Intersection((_fraction_from(value - floor, is_open), _fraction_to(high[0] - top, high[1])))
-        return _with_fraction(floor, both)
+        return _with_fraction(floor, _fraction_between((value - floor, is_open), (high[0] - top, high[1])))
     return any_of(
         [
             _with_fraction(floor, _fraction_from(value - floor, is_open)),
             _any_fraction(floor + 1, top - 1),
-            _with_fraction(top, _fraction_to(high[0] - top, high[1])),
+            _with_fraction(top, _fraction_between((0, False), (high[0] - top, high[1]))),
         ]
     )
 
@@ -138,10 +136,8 @@ def _at_least(digits: str) -> RegexTree:
     tree: RegexTree = EMPTY_TEXT
     for i in reversed(range(len(digits))):
         rest = len(digits) - i - 1
-        tree = Concatenation((text(digits[i]), tree))
-        if digits[i] < "9":
-            above = CharClass(((ord(digits[i]) + 1, ord("9")),))
-            tree = Alternation((tree, Concatenation((above, Repetition(DIGIT, rest, rest)))))
+        above = _joined(_digit(int(digits[i]) + 1, 9), Repetition(DIGIT, rest, rest))
+        tree = any_of([Concatenation((text(digits[i]), tree)), above])
     return tree
 
 
@@ -150,10 +146,8 @@ def _at_most(digits: str) -> RegexTree:
     tree: RegexTree = EMPTY_TEXT
     for i in reversed(range(len(digits))):
         rest = len(digits) - i - 1
-        tree = Concatenation((text(digits[i]), tree))
-        if digits[i] > "0":
-            below = CharClass(((ord("0"), ord(digits[i]) - 1),))
-            tree = Alternation((tree, Concatenation((below, Repetition(DIGIT, rest, rest)))))
+        below = _joined(_digit(0, int(digits[i]) - 1), Repetition(DIGIT, rest, rest))
+        tree = any_of([Concatenation((text(digits[i]), tree)), below])
     return tree
 
 
@@ -162,47 +156,69 @@ def _at_most(digits: str) -> RegexTree:
 
 def _any_fraction(first: int, last: int | None) -> RegexTree:
     """The numbers whose whole part lies between the bounds."""
-    return _with_fraction_regex(whole_numbers(first, last), FRACTION)
+    return _joined(whole_numbers(first, last), FRACTION)
 
 
 def _with_fraction(whole: int, fraction: RegexTree) -> RegexTree:
-    return _with_fraction_regex(text(plain_decimal(whole)), fraction)
+    return _joined(text(plain_decimal(whole)), fraction)
 
 
-def _with_fraction_regex(whole: RegexTree, fraction: RegexTree) -> RegexTree:
-    return NOTHING if NOTHING in (whole, fraction) else Concatenation((whole, fraction))
+def _joined(head: RegexTree, tail: RegexTree) -> RegexTree:
+    return NOTHING if NOTHING in (head, tail) else Concatenation((head, tail))
+
+
+def _digit(first: int, last: int) -> RegexTree:
+    return NOTHING if first > last else CharClass(((ord("0") + first, ord("0") + last),))
 
 
 def _fraction_from(bound: Number, is_open: bool) -> RegexTree:
     """The fractions that are at least `bound` (greater than it where `is_open`), which is in [0, 1)."""
     digits = _fraction_digits(bound)
-    if not digits and not is_open:
-        return FRACTION
+    return FRACTION if not digits and not is_open else Concatenation((POINT, _digits_from(digits, is_open)))
+
+
+def _fraction_between(low: tuple[Number, bool], high: tuple[Number, bool]) -> RegexTree:
+    """The fractions from `low` to `high`, which are in [0, 1)."""
+    (least, low_open), (most, high_open) = low, high
+    if least > most or (least == most and (low_open or high_open)):
+        return NOTHING
+    a, b = _fraction_digits(least), _fraction_digits(most)
+    # The digits of both, as far as they are the same; those of the lower bound go on with zeros.
+    padded = a.ljust(len(b), "0")
+    shared = next((i for i, (x, y) in enumerate(zip(padded, b, strict=True)) if x != y), len(b))
+    if shared == len(b):
+        tree: RegexTree = Concatenation((text(b), Repetition(ZERO, 0 if b else 1, None)))
+    else:
+        tree = any_of(
+            [
+                Concatenation((text(padded[shared]), _digits_from(a[shared + 1 :], low_open))),
+                _joined(_digit(int(padded[shared]) + 1, int(b[shared]) - 1), DIGITS),
+                _joined(text(b[shared]), _digits_to(b[shared + 1 :], high_open)),
+            ]
+        )
+        for i in reversed(range(shared)):
+            # After all digits of the lower bound the text may stop: what is missing counts as zeros.
+            rest = optional(tree) if len(a) <= i + 1 and not low_open else tree
+            tree = Concatenation((text(b[i]), rest))
+    fraction = Concatenation((POINT, tree))
+    return fraction if a or low_open else optional(fraction)
+
+
+def _digits_from(digits: str, is_open: bool) -> RegexTree:
+    """What may follow digits shared with a lower bound whose next ones are these."""
     tree: RegexTree = _SOME_NON_ZERO if is_open else DIGITS
     for digit in reversed(digits):
         tree = Concatenation((text(digit), tree))
-        if digit < "9":
-            above = CharClass(((ord(digit) + 1, ord("9")),))
-            tree = Alternation((tree, Concatenation((above, DIGITS))))
-    return Concatenation((POINT, tree))
+        tree = any_of([tree, _joined(_digit(int(digit) + 1, 9), DIGITS)])
+    return tree
 
 
-def _fraction_to(bound: Number, is_open: bool) -> RegexTree:
-    """The fractions that are at most `bound` (less than it where `is_open`), which is in [0, 1)."""
-    digits = _fraction_digits(bound)
-    if not digits:
-        return NOTHING if is_open else optional(Concatenation((POINT, Repetition(ZERO, 1, None))))
-    # After a proper prefix of the digits the text may stop: what is missing counts as zeros, and the last is not zero.
+def _digits_to(digits: str, is_open: bool) -> RegexTree:
+    """What may follow digits shared with an upper bound, at least one, whose next ones are these."""
     tree: RegexTree = NOTHING if is_open else Repetition(ZERO, 0, None)
-    for position in reversed(range(len(digits))):
-        parts: list[RegexTree] = [EMPTY_TEXT] if position else []
-        if tree != NOTHING:
-            parts.append(Concatenation((text(digits[position]), tree)))
-        if digits[position] > "0":
-            below = CharClass(((ord("0"), ord(digits[position]) - 1),))
-            parts.append(Concatenation((below, DIGITS)))
-        tree = any_of(parts)
-    return optional(Concatenation((POINT, tree)))
+    for digit in reversed(digits):
+        tree = any_of([EMPTY_TEXT, _joined(text(digit), tree), _joined(_digit(0, int(digit) - 1), DIGITS)])
+    return tree
 
 
 def _fraction_digits(bound: Number) -> str:

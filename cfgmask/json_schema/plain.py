@@ -16,7 +16,7 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Scope, Terminal
 from cfgmask.grammar.regex_tree import NOTHING, JsonString
 from cfgmask.json_schema import algebra, decide, lexemes
-from cfgmask.json_schema.drafts import draft_of_uri
+from cfgmask.json_schema.drafts import Draft, draft_of_uri
 from cfgmask.json_schema.formats import FORMATS
 from cfgmask.json_schema.keys import Keys, key_pattern
 from cfgmask.json_schema.nodes import Dialect, Node
@@ -38,14 +38,16 @@ if TYPE_CHECKING:
 class Plain:
     """A plain schema.
 
-    core       as the core read it
-    terminals  what it asks for: scalars with conditions
-    scope      what may stand between lexemes
+    core        as the core read it
+    terminals   what it asks for: scalars with conditions
+    scope       what may stand between lexemes
+    max_digits  as in `JsonSchemaOptions`
     """
 
     core: _core.PlainSchema
     terminals: tuple[Terminal, ...]
     scope: Scope
+    max_digits: int | None
 
 
 def plain_schema(
@@ -79,7 +81,9 @@ def plain_schema(
     found = _reader(dialect, options.formats).read(
         document, answers.scalars, answers.keys, limits.max_nesting, limits.max_rules
     )
-    return None if found is None else Plain(found, tuple(answers.terminals), lexemes.scope("json", options))
+    if found is None:
+        return None
+    return Plain(found, tuple(answers.terminals), lexemes.scope("json", options), options.max_digits)
 
 
 # Options that a plain schema may have of any value.
@@ -96,8 +100,13 @@ def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
     from cfgmask import _core
 
     asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
+    draft = dialect.draft
     return _core.PlainReader(
-        sorted(asserted), sorted(FORMATS), dialect.draft.id_keyword, dialect.draft.reference_hides_siblings
+        sorted(asserted),
+        sorted(FORMATS),
+        draft.id_keyword,
+        draft.reference_hides_siblings,
+        "boolean" if draft is Draft.DRAFT_4 else "number" if dialect.declared else "either",
     )
 
 

@@ -376,7 +376,10 @@ std::optional<uint32_t> PlainAlgebra::meet_terminals(uint32_t a, uint32_t b) {
   asked += schema_.definition(a);
   asked += ',';
   asked += schema_.definition(b);
-  return ask(asked += "]}", s.kind);
+  asked += "]}";
+  if (s.spelling == Spelling::kNumbers && t.spelling == Spelling::kNumbers)
+    return schema_.numbers(s.numbers & t.numbers, std::move(asked));
+  return ask(asked, s.kind);
 }
 
 std::optional<uint32_t> PlainAlgebra::without(uint32_t a, const std::vector<uint32_t>& holes) {
@@ -397,15 +400,26 @@ std::optional<uint32_t> PlainAlgebra::without(uint32_t a, const std::vector<uint
       }
     }
     if (schema_.plainly_apart(s, t)) continue;
+    if (s.spelling == Spelling::kNumbers && t.spelling == Spelling::kNumbers) {
+      if (auto rest = s.numbers - t.numbers) {
+        std::string definition = difference(*left, schema_.definition(hole));
+        left = schema_.numbers(*std::move(rest), std::move(definition));
+        continue;
+      }
+    }
     if (!unknown.empty()) unknown += ',';
     unknown += schema_.definition(hole);
   }
   if (!left || unknown.empty()) return left;
-  std::string asked = "{\"allOf\":[";
-  asked += schema_.definition(*left);
-  asked += "],\"not\":{\"anyOf\":[";
-  asked += unknown;
-  return ask(asked += "]}}", kind);
+  return ask(difference(*left, unknown), kind);
+}
+
+std::string PlainAlgebra::difference(uint32_t terminal, std::string_view holes) const {
+  std::string definition = "{\"allOf\":[";
+  definition += schema_.definition(terminal);
+  definition += "],\"not\":{\"anyOf\":[";
+  definition += holes;
+  return definition += "]}}";
 }
 
 std::optional<uint32_t> PlainAlgebra::ask(const std::string& schema, Kind kind) {

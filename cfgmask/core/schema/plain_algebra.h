@@ -100,6 +100,8 @@ class PlainAlgebra {
   std::optional<uint32_t> meet_terminals(uint32_t a, uint32_t b);
   std::optional<uint32_t> without(uint32_t a, const std::vector<uint32_t>& holes);
   std::optional<uint32_t> ask(const std::string& schema, Kind kind);
+  // A terminal's scalars but those of schemas in JSON, as a schema.
+  std::string difference(uint32_t terminal, std::string_view holes) const;
 
   std::optional<Array> meet(const Array& a, const Array& b);
   std::vector<Array> without(const Array& a, const Array& hole);

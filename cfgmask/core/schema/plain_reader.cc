@@ -130,7 +130,6 @@ class PlainReading {
   PlainReader::Found read() {
     const JsonId root = document_.root();
     require(is_object(root) && !document_.member(root, "x-guidance"));
-    ask_scalars("{\"type\":\"number\"}", PlainSchema::kNumber);
     schema_.set_root(value(root, "#", 0));
     algebra_.finish();
     require(schema_.find_live() && schema_.is_live(schema_.root()));
@@ -706,8 +705,9 @@ class PlainReading {
     for (Keyword keyword : kOfNumbers) {
       if (!said[keyword]) continue;
       const bool exclusive = keyword == kExclusiveMinimum || keyword == kExclusiveMaximum;
-      // What a boolean means, and whether it may stand there, depends on the draft: its form is looked at in Python.
-      require(is_number(*said[keyword]) || (exclusive && is_boolean(*said[keyword])));
+      const bool is_bound = !exclusive || reader_.exclusive_ != PlainReader::Exclusive::kBoolean;
+      const bool is_mark = exclusive && reader_.exclusive_ != PlainReader::Exclusive::kNumber;
+      require((is_bound && is_number(*said[keyword])) || (is_mark && is_boolean(*said[keyword])));
     }
     for (Keyword keyword : {kMinLength, kMaxLength}) {
       if (said[keyword]) count(*said[keyword]);
@@ -724,11 +724,8 @@ class PlainReading {
       value.terminals.push_back(PlainSchema::false_());
     }
     if ((types.kinds & PlainSchema::kNumber) != 0) {
-      add_terminal(scalar(number_type(types), said, kOfNumbers), value);
+      add_terminal(numbers(types, said), value);
     } else {
-      // The form of a boolean bound is looked at where numbers are.
-      require(!said[kExclusiveMinimum] || is_number(*said[kExclusiveMinimum]));
-      require(!said[kExclusiveMaximum] || is_number(*said[kExclusiveMaximum]));
       require(!said[kMultipleOf]);
     }
     if ((types.kinds & PlainSchema::kString) != 0) {
@@ -752,6 +749,34 @@ class PlainReading {
     return found ? found : scalar("string", said, kOfStrings);
   }
 
+  // The numbers under the conditions, of those that are listed if some are; none: there are no such numbers.
+  std::optional<uint32_t> numbers(Types types, const Said& said, const std::vector<JsonId>& listed = {}) {
+    const std::string_view type = types.integers ? "integer" : "number";
+    if (said[kMultipleOf]) return scalar(type, said, kOfNumbers, listed);
+    using Integers = NumberSet::Integers;
+    const bool draft_4 = reader_.exclusive_ == PlainReader::Exclusive::kBoolean;
+    NumberSet set(!types.integers ? Integers::kNo : draft_4 ? Integers::kUnfractioned : Integers::kYes);
+    for (const auto& [keyword, mark] :
+         {std::pair(kMinimum, kExclusiveMinimum), std::pair(kMaximum, kExclusiveMaximum)}) {
+      const auto side = keyword == kMinimum ? NumberSet::from : NumberSet::to;
+      const bool is_marked = said[mark] && is(*said[mark], Json::kTrue);
+      if (said[keyword]) set = set & side({decimal(*said[keyword]), is_marked});
+      if (said[mark] && is_number(*said[mark])) set = set & side({decimal(*said[mark]), true});
+    }
+    if (!listed.empty()) {
+      std::vector<Decimal> values;
+      for (JsonId value : listed) values.push_back(decimal(value));
+      set = set & NumberSet::of(std::move(values));
+    }
+    return schema_.numbers(std::move(set), question(type, said, kOfNumbers, listed));
+  }
+
+  Decimal decimal(JsonId number) const {
+    auto found = Decimal::parse(document_.text(number));
+    require(found.has_value());
+    return *std::move(found);
+  }
+
   static void add_terminal(std::optional<uint32_t> terminal, Value& value) {
     if (terminal) value.terminals.push_back(*terminal);
   }
@@ -765,7 +790,7 @@ class PlainReading {
     std::vector<std::string> texts;
     std::unordered_set<std::string_view> seen;
     std::vector<JsonId> strings;
-    std::vector<JsonId> numbers;
+    std::vector<JsonId> listed_numbers;
     std::array<bool, 3> words{};
     const auto add = [&](JsonId item) {
       if (is_text(item)) {
@@ -774,7 +799,7 @@ class PlainReading {
         texts.emplace_back(found);
         strings.push_back(item);
       } else if (is_number(item)) {
-        if ((types.kinds & PlainSchema::kNumber) != 0) numbers.push_back(item);
+        if ((types.kinds & PlainSchema::kNumber) != 0) listed_numbers.push_back(item);
       } else if (is_boolean(item)) {
         if ((types.kinds & PlainSchema::kBoolean) != 0)
           words[is_false(item) ? PlainSchema::false_() : PlainSchema::true_()] = true;
@@ -793,7 +818,7 @@ class PlainReading {
     for (uint32_t word = 0; word < words.size(); ++word) {
       if (words[word]) value.terminals.push_back(word);
     }
-    if (!numbers.empty()) add_terminal(scalar(number_type(types), said, kOfNumbers, numbers), value);
+    if (!listed_numbers.empty()) add_terminal(numbers(types, said, listed_numbers), value);
     if (says(said, kOfStrings) && !texts.empty()) {
       add_terminal(scalar("string", said, kOfStrings, strings), value);
     } else if (!texts.empty()) {
@@ -819,9 +844,7 @@ class PlainReading {
     } else if (is_text(json)) {
       value.terminals.push_back(schema_.listed({std::string(text(json))}));
     } else if (is_number(json)) {
-      std::string asked = "{\"type\":\"number\",\"enum\":[";
-      document_.write(json, asked);
-      add_terminal(ask_scalars(asked + "]}", PlainSchema::kNumber), value);
+      add_terminal(numbers({}, Said{}, {json}), value);
     } else {
       value.terminals.push_back(is(json, Json::kNull) ? PlainSchema::null()
                                 : is_false(json)      ? PlainSchema::false_()
@@ -829,8 +852,6 @@ class PlainReading {
     }
     return added(std::move(value));
   }
-
-  static const char* number_type(Types types) { return types.integers ? "integer" : "number"; }
 
   template <size_t N>
   static bool says(const Said& said, const std::array<Keyword, N>& keywords) {
@@ -842,6 +863,14 @@ class PlainReading {
   template <size_t N>
   std::optional<uint32_t> scalar(std::string_view type, const Said& said, const std::array<Keyword, N>& keywords,
                                  const std::vector<JsonId>& listed = {}) {
+    return ask_scalars(question(type, said, keywords, listed),
+                       type == "string" ? PlainSchema::kString : PlainSchema::kNumber);
+  }
+
+  // Those scalars as a schema.
+  template <size_t N>
+  std::string question(std::string_view type, const Said& said, const std::array<Keyword, N>& keywords,
+                       const std::vector<JsonId>& listed) const {
     std::string asked = "{\"type\":\"" + std::string(type) + '"';
     const auto begin = [&](std::string_view keyword) { (asked += ",\"").append(keyword) += "\":"; };
     for (Keyword keyword : keywords) {
@@ -855,7 +884,7 @@ class PlainReading {
       document_.write(listed[i], asked);
     }
     if (!listed.empty()) asked += ']';
-    return ask_scalars(asked + '}', type == "string" ? PlainSchema::kString : PlainSchema::kNumber);
+    return asked + '}';
   }
 
   // The same terminal for the same question.
@@ -864,12 +893,7 @@ class PlainReading {
     if (!is_new) return at->second;
     const auto regex = questions_.scalars(schema);
     require(regex.has_value());
-    if (*regex == 0) {
-      n_regexes_ = std::max<size_t>(n_regexes_, 1);
-      at->second = PlainSchema::any_number();
-    } else if (*regex > 0) {
-      at->second = schema_.outside(kind, outside_regex(*regex), schema);
-    }
+    if (*regex >= 0) at->second = schema_.outside(kind, outside_regex(*regex), schema);
     return at->second;
   }
 
@@ -892,8 +916,8 @@ class PlainReading {
 };
 
 PlainReader::PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
-                         const std::string& identifier, bool reference_hides_siblings)
-    : formats_(formats.begin(), formats.end()), hides_siblings_(reference_hides_siblings) {
+                         const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive)
+    : formats_(formats.begin(), formats.end()), hides_siblings_(reference_hides_siblings), exclusive_(exclusive) {
   for (const std::string& keyword : asserted) codes_[keyword] = code_of(keyword);
   codes_[identifier] = kIdentifier;
 }

@@ -22,7 +22,7 @@ namespace cfgmask {
 // What is asked of the front end while a schema is read; nullopt: the schema is not plain after all. Regexes are
 // numbered from 0 in the order in which they are first given; -1 stands for none, where nothing matches.
 struct PlainQuestions {
-  // The regex of the scalars of a schema, as JSON text. The first question is for any number.
+  // The regex of the scalars of a schema, as JSON text.
   std::function<std::optional<int64_t>(const std::string& schema)> scalars;
   // Keys of one kind without the names that were given, and the positions of the names that are of that kind.
   struct Kind {
@@ -46,10 +46,14 @@ class PlainReader {
   // Deeper schemas are left to the general way, which does not recurse.
   static constexpr uint64_t kMaxDepth = 200;
 
+  // How a bound is exclusive: as draft 4 says it, by a boolean beside the bound, which also stands for that an integer
+  // is written without a fraction; as the others do, by being the bound; or in either way, where no draft is declared.
+  enum class Exclusive : uint8_t { kBoolean, kNumber, kEither };
+
   // asserted: the keywords that restrict instances; formats: those that do; identifier: the keyword that gives a schema
   // a URI.
   PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
-              const std::string& identifier, bool reference_hides_siblings);
+              const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive);
 
   // nullopt for a schema that is not plain. Throws LimitExceeded (max_rules), and what the answers throw. Linear.
   std::optional<Found> read(const JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
@@ -61,6 +65,7 @@ class PlainReader {
   std::unordered_map<std::string, uint8_t> codes_;
   std::unordered_set<std::string> formats_;
   bool hides_siblings_;
+  Exclusive exclusive_;
 };
 
 }  // namespace cfgmask

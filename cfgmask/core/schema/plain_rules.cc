@@ -71,12 +71,13 @@ std::string shown(std::string_view text) {
 class Rules {
  public:
   Rules(const PlainSchema& schema, GrammarBuilder& builder, uint32_t scope, std::span<const uint32_t> outside,
-        std::span<const std::string> outside_names)
+        std::span<const std::string> outside_names, uint32_t max_digits)
       : schema_(schema),
         builder_(builder),
         scope_(scope),
         outside_(outside),
         outside_names_(outside_names),
+        max_digits_(max_digits),
         terminals_(schema.n_terminals()),
         values_(schema.n_values()) {
     any_text_ = builder_.with(
@@ -226,6 +227,10 @@ class Rules {
       }
       case PlainSchema::Spelling::kText: {
         const RegexId regex = builder_.with([&](RegexStore& r) { return text(terminal.text, r); });
+        return builder_.terminal(regex.value, scope_, 0, terminal.name);
+      }
+      case PlainSchema::Spelling::kNumbers: {
+        const RegexId regex = builder_.with([&](RegexStore& r) { return terminal.numbers.regex(r, max_digits_); });
         return builder_.terminal(regex.value, scope_, 0, terminal.name);
       }
       case PlainSchema::Spelling::kOutside:
@@ -389,6 +394,7 @@ class Rules {
   uint32_t scope_;
   std::span<const uint32_t> outside_;
   std::span<const std::string> outside_names_;
+  uint32_t max_digits_;
   RegexId any_text_;
   std::map<RegexId, bool> endless_;
   uint32_t open_object_, close_object_, open_array_, close_array_, comma_, colon_;
@@ -401,8 +407,8 @@ class Rules {
 }  // namespace
 
 uint32_t add_rules(const PlainSchema& schema, GrammarBuilder& builder, uint32_t scope,
-                   std::span<const uint32_t> outside, std::span<const std::string> outside_names) {
-  return Rules(schema, builder, scope, outside, outside_names).all();
+                   std::span<const uint32_t> outside, std::span<const std::string> outside_names, uint32_t max_digits) {
+  return Rules(schema, builder, scope, outside, outside_names, max_digits).all();
 }
 
 }  // namespace cfgmask

@@ -13,6 +13,6 @@ namespace cfgmask {
 // Adds the rules and returns the start symbol. `outside` are the regexes that terminals of the schema refer to, nodes
 // of the builder. Linear. Throws LimitExceeded.
 uint32_t add_rules(const PlainSchema& schema, GrammarBuilder& builder, uint32_t scope,
-                   std::span<const uint32_t> outside, std::span<const std::string> outside_names);
+                   std::span<const uint32_t> outside, std::span<const std::string> outside_names, uint32_t max_digits);
 
 }  // namespace cfgmask

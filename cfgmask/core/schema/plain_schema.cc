@@ -84,7 +84,7 @@ PlainSchema::PlainSchema() {
   for (const char* word : {"null", "true", "false"})
     terminals_.push_back({word, word[0] == 'n' ? kNull : kBoolean, Spelling::kWord});
   terminals_.push_back({"STRING", kString, Spelling::kAnyString});
-  terminals_.push_back({"NUMBER", kNumber, Spelling::kOutside});
+  numbers({}, "{\"type\":\"number\"}");
   Value any;
   any.name = "any";
   any.terminals = {null(), true_(), false_(), any_number(), any_string()};
@@ -182,7 +182,7 @@ std::optional<uint32_t> PlainSchema::some_listed(std::vector<std::string> texts)
 
 std::string PlainSchema::definition(uint32_t terminal) const {
   const Terminal& t = terminals_[terminal];
-  if (t.spelling == Spelling::kOutside) return terminal == any_number() ? "{\"type\":\"number\"}" : t.definition;
+  if (t.spelling == Spelling::kOutside || t.spelling == Spelling::kNumbers) return t.definition;
   std::string out = "{\"type\":\"string\"";
   for (size_t i = 0; i < t.listed.size(); ++i) {
     out += i == 0 ? ",\"enum\":[" : ",";
@@ -195,8 +195,17 @@ std::string PlainSchema::definition(uint32_t terminal) const {
   return out + '}';
 }
 
+std::optional<uint32_t> PlainSchema::numbers(NumberSet set, std::string definition) {
+  if (set.is_empty()) return std::nullopt;
+  const auto [at, is_new] = number_sets_.try_emplace(set.content(), static_cast<uint32_t>(terminals_.size()));
+  const char* name = set.is_of_integers() ? "INTEGER" : "NUMBER";
+  if (is_new)
+    terminals_.push_back({name, kNumber, Spelling::kNumbers, {}, {}, std::move(set), 0, std::move(definition)});
+  return at->second;
+}
+
 uint32_t PlainSchema::outside(Kind kind, uint32_t regex, std::string definition) {
-  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, regex, std::move(definition)});
+  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, {}, regex, std::move(definition)});
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
@@ -246,6 +255,7 @@ bool PlainSchema::plainly_apart(const Terminal& a, const Terminal& b) const {
   if (a.kind != b.kind) return true;
   if (a.spelling == Spelling::kWord && b.spelling == Spelling::kWord) return a.name != b.name;
   if (a.spelling == Spelling::kListed && b.spelling == Spelling::kListed) return share_none(a.listed, b.listed);
+  if (a.spelling == Spelling::kNumbers && b.spelling == Spelling::kNumbers) return (a.numbers & b.numbers).is_empty();
   const auto has_none_of = [&](const Terminal& few, const Terminal& condition) {
     const auto texts = few_texts(few);
     return condition.spelling == Spelling::kText && !texts.empty() &&

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "regex/regex.h"
+#include "schema/number_set.h"
 #include "schema/plain_pattern.h"
 #include "util/ids.h"
 #include "util/interner.h"
@@ -31,7 +32,7 @@ class PlainSchema {
   // The JSON types of a value, as bits.
   enum Kind : uint32_t { kNull = 1, kBoolean = 2, kNumber = 4, kString = 8, kArray = 16, kObject = 32, kAnyKind = 63 };
 
-  enum class Spelling : uint8_t { kWord, kAnyString, kListed, kText, kOutside };
+  enum class Spelling : uint8_t { kWord, kAnyString, kListed, kText, kNumbers, kOutside };
   // Texts in which a pattern is found, if there is one, and their length in characters.
   struct Text {
     std::optional<uint32_t> pattern;
@@ -44,8 +45,9 @@ class PlainSchema {
     Spelling spelling;
     std::vector<std::string> listed = {};  // the strings that it stands for
     Text text = {};
+    NumberSet numbers = {};
     uint32_t outside = 0;         // which of the regexes that the caller has
-    std::string definition = {};  // of those: the scalars as a schema
+    std::string definition = {};  // of those and of numbers: the scalars as a schema
   };
   struct Member {
     uint32_t name;
@@ -123,12 +125,14 @@ class PlainSchema {
   static constexpr uint32_t true_() { return 1; }
   static constexpr uint32_t false_() { return 2; }
   static constexpr uint32_t any_string() { return 3; }
-  static constexpr uint32_t any_number() { return 4; }  // the first of the regexes from outside
+  static constexpr uint32_t any_number() { return 4; }
   uint32_t listed(std::vector<std::string> texts);
   // nullopt where it is not plain whether there are such texts.
   std::optional<uint32_t> text(const Text& text);
   // nullopt for a pattern that is not plain.
   std::optional<uint32_t> pattern(std::string_view text, uint64_t max_nesting);
+  // None: there are no such numbers. The definition is a schema of them.
+  std::optional<uint32_t> numbers(NumberSet set, std::string definition);
   uint32_t outside(Kind kind, uint32_t regex, std::string definition);
   std::optional<uint32_t> some_listed(std::vector<std::string> texts);  // none for no texts
   void set_root(PlainValueId root) { root_ = root; }
@@ -196,6 +200,7 @@ class PlainSchema {
   std::vector<const std::string*> names_;
   std::vector<Terminal> terminals_;
   std::unordered_map<std::string, uint32_t> lists_;
+  std::unordered_map<std::string, uint32_t> number_sets_;
   std::vector<PlainPattern> patterns_;
   std::vector<const std::string*> pattern_texts_;
   std::unordered_map<std::string, std::optional<uint32_t>> pattern_ids_;

@@ -1,0 +1,40 @@
+// Exact decimals: digit strings, which nothing rounds.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cfgmask {
+
+// Equal numbers are equal members: no zeros before `whole` but one that stands alone, none after `fraction`, no -0.
+struct Decimal {
+  std::string whole = "0";
+  std::string fraction = {};
+  bool negative = false;
+
+  // nullopt for a number of JSON that takes more than kMaxDigits digits to write without an exponent.
+  static std::optional<Decimal> parse(std::string_view json);
+  static constexpr long kMaxDigits = 400;
+
+  bool is_zero() const { return whole == "0" && fraction.empty(); }
+  bool is_integer() const { return fraction.empty(); }
+  Decimal magnitude() const { return {whole, fraction}; }
+  // The least integer that is not below the number, and the greatest that is not above it.
+  Decimal ceiling() const;
+  Decimal floor() const;
+  // Of an integer: the next one, and the one before.
+  Decimal next() const;
+  Decimal previous() const;
+  // Of a positive number: the exponent of the greatest power of ten that is not above it, and whether it is that power.
+  int order() const;
+  bool is_power_of_ten() const;
+  // Without an exponent and superfluous zeros: `-0.25`, `10`.
+  std::string text() const;
+
+  bool operator==(const Decimal&) const = default;
+  std::strong_ordering operator<=>(const Decimal& other) const;
+};
+
+}  // namespace cfgmask

@@ -1,0 +1,118 @@
+#include "schema/number_set.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "schema/number_spelling.h"
+
+namespace cfgmask {
+
+namespace {
+
+using Bound = NumberSet::Bound;
+
+// The stronger of two bounds; `sign` 1: of those below, the greater one; -1: of those above, the smaller one.
+std::optional<Bound> tighter(const std::optional<Bound>& a, const std::optional<Bound>& b, int sign) {
+  if (!a || !b) return a ? a : b;
+  if (a->value == b->value) return Bound{a->value, a->is_open || b->is_open};
+  return (a->value > b->value) == (sign > 0) ? a : b;
+}
+
+bool apart(const Bound& low, const Bound& high) {
+  return low.value > high.value || (low.value == high.value && (low.is_open || high.is_open));
+}
+
+std::string shown(const std::optional<Bound>& bound) {
+  return bound ? bound->value.text() + (bound->is_open ? "o" : "c") : "";
+}
+
+}  // namespace
+
+NumberSet NumberSet::of(std::vector<Decimal> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  NumberSet found;
+  found.values_ = std::move(values);
+  return found;
+}
+
+NumberSet NumberSet::from(Bound low) {
+  NumberSet found;
+  found.low_ = std::move(low);
+  return found;
+}
+
+NumberSet NumberSet::to(Bound high) {
+  NumberSet found;
+  found.high_ = std::move(high);
+  return found;
+}
+
+NumberSet NumberSet::operator&(const NumberSet& other) const {
+  NumberSet both(std::max(integers_, other.integers_));
+  both.low_ = tighter(low_, other.low_, 1);
+  both.high_ = tighter(high_, other.high_, -1);
+  both.values_ = values_ ? values_ : other.values_;
+  if (values_ && other.values_)
+    std::erase_if(*both.values_, [&](const Decimal& value) { return !other.admits(value); });
+  both.tighten();
+  return both;
+}
+
+std::optional<NumberSet> NumberSet::operator-(const NumberSet& other) const {
+  // Of the integers without a fraction, other spellings of the same numbers would be left.
+  if (!values_ || other.integers_ == Integers::kUnfractioned) return std::nullopt;
+  std::vector<Decimal> left;
+  std::copy_if(values_->begin(), values_->end(), std::back_inserter(left),
+               [&](const Decimal& value) { return !other.admits(value); });
+  NumberSet found(integers_);
+  found.values_ = std::move(left);
+  return found;
+}
+
+bool NumberSet::is_empty() const { return values_ ? values_->empty() : low_ && high_ && apart(*low_, *high_); }
+
+bool NumberSet::admits(const Decimal& value) const {
+  return is_inside(value) && (!values_ || std::binary_search(values_->begin(), values_->end(), value));
+}
+
+bool NumberSet::is_inside(const Decimal& value) const {
+  const Bound here{value};
+  if ((low_ && apart(*low_, here)) || (high_ && apart(here, *high_))) return false;
+  return integers_ == Integers::kNo || value.is_integer();
+}
+
+void NumberSet::tighten() {
+  if (values_) {
+    std::erase_if(*values_, [&](const Decimal& value) { return !is_inside(value); });
+    low_ = high_ = std::nullopt;
+    if (integers_ == Integers::kYes) integers_ = Integers::kNo;
+  } else if (integers_ != Integers::kNo) {
+    if (low_) {
+      const bool leave = low_->is_open && low_->value.is_integer();
+      low_ = Bound{leave ? low_->value.next() : low_->value.ceiling()};
+    }
+    if (high_) {
+      const bool leave = high_->is_open && high_->value.is_integer();
+      high_ = Bound{leave ? high_->value.previous() : high_->value.floor()};
+    }
+  }
+}
+
+std::string NumberSet::content() const {
+  std::string out = std::to_string(static_cast<int>(integers_)) + ' ' + shown(low_) + ' ' + shown(high_);
+  if (values_) {
+    for (const Decimal& value : *values_) (out += ',') += value.text();
+  }
+  return out;
+}
+
+RegexId NumberSet::regex(RegexStore& store, uint32_t most) const {
+  const bool has_fraction = integers_ != Integers::kUnfractioned;
+  const NumberSpelling spelling(store, most);
+  if (is_everything()) return spelling.any();
+  if (values_) return spelling.listed(*values_, has_fraction);
+  return integers_ == Integers::kNo ? spelling.decimals(low_, high_) : spelling.integers(low_, high_, has_fraction);
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,66 @@
+// Sets of numbers with exact bounds, and how JSON may spell them: what cfgmask/json_schema/{numbers,number_regex}.py
+// make of them, but for multiples and for what is taken out of a set.
+//
+// Threads: values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "regex/regex.h"
+#include "schema/decimal.h"
+
+namespace cfgmask {
+
+class NumberSet {
+ public:
+  struct Bound {
+    Decimal value;
+    bool is_open = false;
+
+    bool operator==(const Bound&) const = default;
+  };
+
+  // Every number.
+  NumberSet() = default;
+  // kUnfractioned: integers written without a fraction, what draft 4 calls an integer.
+  enum class Integers : uint8_t { kNo, kYes, kUnfractioned };
+  explicit NumberSet(Integers integers) : integers_(integers) {}
+  // Exactly these.
+  static NumberSet of(std::vector<Decimal> values);
+
+  // The numbers of both sets.
+  NumberSet operator&(const NumberSet& other) const;
+  // The numbers that are in the first set alone; nullopt where that takes more than a look at each.
+  std::optional<NumberSet> operator-(const NumberSet& other) const;
+  static NumberSet from(Bound low);
+  static NumberSet to(Bound high);
+
+  bool is_everything() const { return *this == NumberSet(); }
+  bool is_empty() const;
+  // Whether the set is described as one of integers.
+  bool is_of_integers() const { return integers_ != Integers::kNo && !values_; }
+  // Equal exactly for sets that are described alike.
+  std::string content() const;
+
+  // The spellings. A run of digits that nothing else bounds ends after `most`, counted from those that must come
+  // (kUnbounded: it does not end). Linear in the digits of the bounds.
+  RegexId regex(RegexStore& store, uint32_t most) const;
+
+  bool operator==(const NumberSet&) const = default;
+
+ private:
+  bool admits(const Decimal& value) const;
+  // Whether a value meets all but being listed.
+  bool is_inside(const Decimal& value) const;
+  // The same set with values that are checked, and bounds that are members of it where there are integers alone.
+  void tighten();
+
+  Integers integers_ = Integers::kNo;
+  std::optional<Bound> low_;
+  std::optional<Bound> high_;
+  std::optional<std::vector<Decimal>> values_;
+};
+
+}  // namespace cfgmask

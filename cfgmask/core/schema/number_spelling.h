@@ -1,0 +1,71 @@
+// How JSON spells numbers between exact bounds, as regexes; cfgmask/json_schema/number_regex.py says which spellings
+// those are, and is what this is tested against. Bounds are compared digit by digit.
+//
+// Threads: as the store.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "regex/regex.h"
+#include "schema/decimal.h"
+#include "schema/number_set.h"
+
+namespace cfgmask {
+
+class NumberSpelling {
+ public:
+  using Bound = NumberSet::Bound;
+  using MaybeBound = std::optional<Bound>;
+
+  // `most`: digits of a run that nothing else bounds.
+  NumberSpelling(RegexStore& store, uint32_t most);
+
+  // Every number.
+  RegexId any() const;
+  // Exactly these; `fraction`: integers may have one, of zeros.
+  RegexId listed(const std::vector<Decimal>& values, bool fraction) const;
+  // The bounds are integers, and not open.
+  RegexId integers(const MaybeBound& low, const MaybeBound& high, bool fraction) const;
+  RegexId decimals(const MaybeBound& low, const MaybeBound& high) const;
+
+ private:
+  // The numbers between bounds that are not negative, without a sign.
+  using Magnitudes = RegexId (NumberSpelling::*)(const Bound& low, const MaybeBound& high) const;
+
+  RegexId join(std::initializer_list<RegexId> parts) const;
+  RegexId either(std::initializer_list<RegexId> parts) const { return r_.alternation(std::vector<RegexId>(parts)); }
+  RegexId optional(RegexId body) const { return r_.repetition(body, 0, 1); }
+  RegexId digits_between(char low, char high) const;
+  // `least` or more of something, up to the end of a run.
+  RegexId run(RegexId body, uint32_t least) const;
+  RegexId exactly(size_t n_digits) const;
+  RegexId point_zeros(bool fraction) const;
+
+  RegexId with_sign(const MaybeBound& low, const MaybeBound& high, Magnitudes magnitudes) const;
+  RegexId whole_magnitudes(const Bound& low, const MaybeBound& high) const;
+  RegexId decimal_magnitudes(const Bound& low, const MaybeBound& high) const;
+  RegexId magnitudes_with_exponent(const Bound& low, const MaybeBound& high) const;
+  RegexId exponents(int first, std::optional<int> last) const;
+
+  RegexId whole_numbers(const Decimal& first, const std::optional<Decimal>& last) const;
+  RegexId same_length(std::string_view low, std::string_view high) const;
+  RegexId at_least(std::string_view digits) const;
+  RegexId at_most(std::string_view digits) const;
+
+  RegexId fraction_from(const std::string& low, bool is_open) const;
+  RegexId fraction_between(const std::string& low, bool low_open, const std::string& high, bool high_open) const;
+  RegexId digits_from(std::string_view low, bool is_open) const;
+  RegexId digits_to(std::string_view high, bool is_open) const;
+
+  RegexStore& r_;
+  uint32_t most_;
+  RegexId digit_, non_zero_, zero_, point_, minus_, e_;
+  RegexId some_digits_;  // any run of them, also none
+  RegexId natural_, fraction_;
+};
+
+}  // namespace cfgmask
