@@ -131,6 +131,7 @@ def test_what_joins_forced_text_is_written_anew(llm: Any) -> None:
     assert text.token_ids[:-1] == own_tokens(llm, text)[: len(text.token_ids) - 1]
     plain = generate(llm, "Hello", grammar, logits_processor=[letter_by_letter])
     assert len(plain.token_ids) == len(plain) > len(text.token_ids)
+    assert text.n_taken_back > plain.n_taken_back == 0
 
 
 @pytest.mark.parametrize("canonical", [False, True])

@@ -48,6 +48,7 @@ class GeneratedText(str):
     is_complete    whether the text is in the grammar's language; with `max_tokens` it is, but for such a criterion
     n_stalled      how many of its tokens `stall_after` has narrowed the choice of
     n_forced       how many tokens `jump_forward` has written
+    n_taken_back   how many it has taken back, since the tokenizer writes their text in others
     """
 
     token_ids: tuple[int, ...]
@@ -55,6 +56,7 @@ class GeneratedText(str):
     is_complete: bool
     n_stalled: int
     n_forced: int
+    n_taken_back: int
 
 
 class TextStream(Iterator[str]):
@@ -63,6 +65,7 @@ class TextStream(Iterator[str]):
     text, token_ids, is_complete  as far as it is written
     finish_reason                 None until it ends, and where it was closed before
     n_forced                      how many tokens were written without asking the model
+    n_taken_back                  how many were taken back for those
 
     Each piece is written when it is asked for, while no other thread writes with the model. Text that was given out is
     never taken back; with `jump_forward`, `token_ids` may be: other tokens then write the same text.
@@ -81,6 +84,7 @@ class TextStream(Iterator[str]):
         self.token_ids: list[int] = []
         self.finish_reason: FinishReason | None = None
         self.n_forced = 0
+        self.n_taken_back = 0
         self._matcher = matcher
         self._vocabulary = vocabulary
         self._limit = limit
@@ -147,6 +151,7 @@ class TextStream(Iterator[str]):
         taken_back = self._bytes(self.token_ids[kept:])
         self.token_ids[kept:] = tokens
         self.n_forced += len(tokens)
+        self.n_taken_back += n_back
         return self._bytes(tokens)[len(taken_back) :]
 
     def _bytes(self, tokens: Sequence[int]) -> bytes:
@@ -310,6 +315,7 @@ def generate(
     text.is_complete = text_stream.is_complete
     text.n_stalled = text_stream.n_stalled
     text.n_forced = text_stream.n_forced
+    text.n_taken_back = text_stream.n_taken_back
     return text
 
 
