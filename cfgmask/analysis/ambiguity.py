@@ -22,7 +22,6 @@ from cfgmask.grammar.regex_tree import Intersection, Literal
 
 _MAX_STATES = 2_000
 _MAX_SHOWN = 100
-_EMPTY = -1
 
 Symbols = tuple[int, ...]
 
@@ -76,8 +75,13 @@ def _search(flat: Flat, shortest: Shortest, alike: _Alike, root: int, steps: int
 
     def push(size: int, done: Symbols, pending: Symbols, choices: Symbols) -> None:
         nonlocal number
-        n_leaves = next((i for i, symbol in enumerate(pending) if symbol < 0), len(pending))
-        done, pending = done + pending[:n_leaves], pending[n_leaves:]
+        n_leaves = 0
+        for symbol in pending:
+            if symbol < 0:
+                break
+            n_leaves += 1
+        if n_leaves:
+            done, pending = done + pending[:n_leaves], pending[n_leaves:]
         number += 1
         heapq.heappush(queue, (size, len(choices), number, done, pending, choices))
 
@@ -196,7 +200,12 @@ def _suspects(flat: Flat, sets: Sets, alike: _Alike) -> list[int]:
 
     Where there is none the grammar is LL(1) and has one tree a text.
     """
-    conflicts = [n for n in range(len(flat.nonterminals)) if _has_conflict(flat, sets, alike, n)]
+    of_group: dict[Symbols, int] = {}
+    keys = [alike.key((leaf,)) for leaf in range(len(flat.leaves))]
+    for leaf, key in enumerate(keys):
+        of_group[key] = of_group.get(key, 0) | sets.places_of(leaf)
+    places_alike = [of_group[key] for key in keys]
+    conflicts = [n for n in range(len(flat.nonterminals)) if _has_conflict(flat, sets, places_alike, n)]
     callers: list[set[int]] = [set() for _ in flat.nonterminals]
     for n, nonterminal in enumerate(flat.nonterminals):
         for alternative in nonterminal.alternatives:
@@ -217,18 +226,18 @@ def _suspects(flat: Flat, sets: Sets, alike: _Alike) -> list[int]:
     return sorted(n for n in found if flat.nonterminals[n].is_rule)
 
 
-def _has_conflict(flat: Flat, sets: Sets, alike: _Alike, n: int) -> bool:
-    before: set[int] = set()
-    for a in range(len(flat.nonterminals[n].alternatives)):
-        first, empty = sets.first_of(n, a, 0)
-        if empty:
-            first |= sets.follow[n] & ~END
-        leaves = set(alike.key(tuple(sets.leaf[place] for place in sets.places(first))))
-        if empty:
-            leaves.add(_EMPTY)
-        if before & leaves:
+def _has_conflict(flat: Flat, sets: Sets, places_alike: list[int], n: int) -> bool:
+    """Whether two alternatives may begin alike; `places_alike` are for each leaf those of all leaves like it."""
+    alternatives = [sets.first_of(n, a, 0) for a in range(len(flat.nonterminals[n].alternatives))]
+    if sum(empty for _, empty in alternatives) > 1:
+        return True
+    firsts = [first | sets.follow[n] & ~END if empty else first for first, empty in alternatives]
+    # Only the places of the smaller sets are looked at one by one.
+    before = 0
+    for first in sorted(firsts, key=int.bit_count, reverse=True):
+        if before and any(places_alike[sets.leaf[place]] & before for place in sets.places(first)):
             return True
-        before |= leaves
+        before |= first
     return False
 
 

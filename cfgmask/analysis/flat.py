@@ -122,6 +122,8 @@ class Flat:
     def _look_at(self, number: int, expr: Expr, rule: Rule) -> None:
         assert isinstance(expr, Terminal)
         self.has_limits |= expr.max_tokens is not None
+        if isinstance(expr.regex, Literal) and expr.regex.data:
+            return
         if self.algebra.is_empty(expr.regex):
             self.empty_leaves.add(number)
         elif self.algebra.matches(expr.regex, b""):

@@ -56,7 +56,12 @@ class Lexing:
     """The contexts of a grammar, the first being that of the start."""
 
     def __init__(self, flat: Flat, sets: Sets, max_states: int) -> None:
-        """Raises TooLarge where there are more states than that in all."""
+        """Raises TooLarge where there are more states than that in all, or seem to be.
+
+        Nearly each set of places that follow one is a context, and many of their unions are.
+        """
+        if _CONTEXT_COST * len(set(sets.following)) > max_states:
+            raise TooLarge
         self._states_left = max_states
         self.flat = flat
         self.sets = sets

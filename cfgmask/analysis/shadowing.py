@@ -26,11 +26,10 @@ def shadowed_terminals(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
     shadows = _Shadows(flat, sets)
     for number, leaf in enumerate(flat.leaves):
         if isinstance(leaf.symbol, Terminal) and sets.places_of(number) and number not in flat.empty_leaves:
-            found = [shadows.of(place) for place in sets.places(sets.places_of(number))]
-            other = found[0]
-            if other is None or not all(found):
+            found = shadows.everywhere(number)
+            if found is None:
                 continue
-            reason, by = other
+            reason, by = found
             span = flat.leaves[by].symbol.span
             yield Diagnostic(
                 "grammar-shadowed-terminal",
@@ -60,7 +59,17 @@ class _Shadows:
         self._automata: dict[tuple[int, ...], Automaton | None] = {}
         self._first: dict[int, int] = {}
 
-    def of(self, place: int) -> tuple[str, int] | None:
+    def everywhere(self, leaf: int) -> tuple[str, int] | None:
+        """Why and by which terminal the first place of a leaf is shadowed; None if one of them is not."""
+        first: tuple[str, int] | None = None
+        for place in self._sets.places(self._sets.places_of(leaf)):
+            found = self._of(place)
+            if found is None:
+                return None
+            first = first or found
+        return first
+
+    def _of(self, place: int) -> tuple[str, int] | None:
         """Why and by which terminal a place is shadowed; None if it is not, or if that is too hard to tell."""
         leaf = self._sets.leaf[place]
         if not self._is_plain(leaf):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from cfgmask.grammar.ir import GrammarIR, RuleRef
@@ -21,7 +22,13 @@ def reachable_rules(grammar: GrammarIR) -> frozenset[str]:
     return frozenset(reached)
 
 
-def without_unreachable(grammar: GrammarIR) -> GrammarIR:
-    """The same language without rules that no text uses. Linear."""
-    reached = reachable_rules(grammar)
+def without_unreachable(grammar: GrammarIR, reached: Collection[str] | None = None) -> GrammarIR:
+    """The same language without rules that no text uses. Linear.
+
+    reached  what `reachable_rules` gave for this grammar, if it is known
+    """
+    if reached is None:
+        reached = reachable_rules(grammar)
+    if len(reached) == len(grammar.rules):
+        return grammar
     return replace(grammar, rules=tuple(rule for rule in grammar.rules if rule.name in reached))

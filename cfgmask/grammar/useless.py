@@ -35,4 +35,5 @@ def without_useless(
         if rule.name not in reachable and is_own:
             place = rule.span if places is None else places[rule.name]
             problems.warning(unused, f"the rule `{rule.shown_name}` is not used", place)
-    return without_unreachable(without_nonproductive(grammar, productive))
+    pruned = without_nonproductive(grammar, productive)
+    return without_unreachable(pruned, reachable if pruned is grammar else None)

@@ -40,48 +40,49 @@ def resolve_names(document: nodes.Document, table: Table, start: str, problems: 
         {entry.name: entry for entry in entries if isinstance(entry, nodes.Declaration)},
         table.places,
     )
-    used = _check_uses([*definitions, *document.ignores], table, problems)
+    used = [_check_definition(definition, table, problems) for definition in definitions]
+    used += [_check_ignore(ignore, table, problems) for ignore in document.ignores]
     _check_start(document, table, symbols.rules, start, problems)
     for definition in definitions:
         _check_template(definition, symbols, problems)
         check_parameter(definition, symbols.rules, problems)
     # What could not be read may have used anything, and a misspelled name meant to use something.
     if not problems.has_errors:
-        _report_unused(symbols, used, problems)
+        _report_unused(symbols, set().union(*used), problems)
     return symbols
 
 
-_Statement: TypeAlias = nodes.Definition | nodes.Ignore
 _Use: TypeAlias = nodes.Name | nodes.TemplateUse
 
 
-def _uses(statements: Iterable[_Statement]) -> Iterator[tuple[_Statement, _Use, nodes.Name]]:
-    """Each use of a name: the statement that it stands in, the use, and the name."""
-    for statement in statements:
-        parts = statement.parts if isinstance(statement, nodes.Definition) else nodes.walk(statement.body)
-        for node in parts:
-            if isinstance(node, nodes.Name):
-                yield statement, node, node
-            elif isinstance(node, nodes.TemplateUse):
-                yield statement, node, nodes.Name(node.name, node.template)
+def _uses(parts: Iterable[nodes.Expression]) -> Iterator[tuple[_Use, nodes.Name]]:
+    """Each use of a name among some nodes, and the name."""
+    for node in parts:
+        if isinstance(node, nodes.Name):
+            yield node, node
+        elif isinstance(node, nodes.TemplateUse):
+            yield node, nodes.Name(node.name, node.template)
 
 
-def _parameters(definition: nodes.Definition) -> set[str]:
-    return {parameter.text for parameter in definition.parameters}
+def _check_definition(definition: nodes.Definition, table: Table, problems: Problems) -> set[str]:
+    """Report names that are unknown or out of place; the names that it uses besides its own and its parameters."""
+    parameters = {parameter.text for parameter in definition.parameters}
+    is_one_terminal = definition.is_terminal or definition.attributes.one_terminal is not None
+    uses = [(use, name) for use, name in _uses(definition.parts) if name.text not in parameters]
+    _check_uses(uses, definition.is_terminal, is_one_terminal, table, problems)
+    return {name.text for _, name in uses} - {definition.name}
 
 
-def _check_uses(statements: Iterable[_Statement], table: Table, problems: Problems) -> set[str]:
-    """Report names that are unknown or out of place; the names that are used outside their own definition."""
-    used: set[str] = set()
-    for statement, use, name in _uses(statements):
-        if isinstance(statement, nodes.Definition) and name.text in _parameters(statement):
-            continue
-        if isinstance(statement, nodes.Ignore) or name.text != statement.name:
-            used.add(name.text)
-        in_terminal = isinstance(statement, nodes.Ignore) or statement.is_terminal
-        in_one_terminal = in_terminal or (
-            isinstance(statement, nodes.Definition) and statement.attributes.one_terminal is not None
-        )
+def _check_ignore(ignore: nodes.Ignore, table: Table, problems: Problems) -> set[str]:
+    uses = list(_uses(nodes.walk(ignore.body)))
+    _check_uses(uses, True, True, table, problems)
+    return {name.text for _, name in uses}
+
+
+def _check_uses(
+    uses: Iterable[tuple[_Use, nodes.Name]], in_terminal: bool, in_one_terminal: bool, table: Table, problems: Problems
+) -> None:
+    for use, name in uses:
         entry = table.entries.get(name.text)
         if in_terminal and not is_terminal_name(name.text):
             problems.error(
@@ -99,7 +100,6 @@ def _check_uses(statements: Iterable[_Statement], table: Table, problems: Proble
             _check_extension(use, name, problems)
         elif entry is None and name.text not in table.defined_elsewhere:
             _report_unknown(name, table.entries, problems)
-    return used
 
 
 def _check_extension(use: _Use, name: nodes.Name, problems: Problems) -> None:

@@ -211,6 +211,8 @@ class Attributes:
     @property
     def one_terminal(self) -> str | None:
         """An attribute that makes the rule's body one terminal, if there is one."""
+        if self is NO_ATTRIBUTES:
+            return None
         if self.lazy:
             return "lazy"
         names = ("suffix", "stop", "max_chars", "max_tokens")
@@ -331,6 +333,9 @@ T = TypeVar("T")
 
 def children(node: Expression) -> tuple[Expression, ...]:
     """The parts of an expression, in order; none for a leaf."""
+    # Most nodes are one of these.
+    if isinstance(node, (Name, String)):
+        return ()
     if isinstance(node, (Sequence, Choice, Intersection)):
         return node.parts
     if isinstance(node, (Complement, Repeat, Alias, Conditional)):
@@ -353,16 +358,17 @@ def with_children(node: Expression, parts: SequenceOf[Expression]) -> Expression
 def fold(root: Expression, combine: Callable[[Expression, list[T]], T]) -> T:
     """Combine a tree from its leaves up: `combine(node, results of its children)`. No recursion; linear."""
     results: list[T] = []
-    pending: list[tuple[Expression, bool]] = [(root, False)]
+    # A node comes back with how many results are its children's once they are all there.
+    pending: list[tuple[Expression, int]] = [(root, 0)]
     while pending:
-        node, children_done = pending.pop()
-        parts = children(node)
-        if parts and not children_done:
-            pending.append((node, True))
-            pending.extend((part, False) for part in reversed(parts))
-            continue
-        first = len(results) - len(parts)
-        results[first:] = [combine(node, results[first:])]
+        node, n_results = pending.pop()
+        if n_results:
+            results[-n_results:] = [combine(node, results[-n_results:])]
+        elif parts := children(node):
+            pending.append((node, len(parts)))
+            pending += [(part, 0) for part in reversed(parts)]
+        else:
+            results.append(combine(node, []))
     return results[0]
 
 

@@ -171,7 +171,7 @@ _CONDITIONS: dict[str, _Function[Condition]] = {
 def check_parameter(definition: nodes.Definition, rules: Mapping[str, nodes.Definition], problems: Problems) -> None:
     """Report where a definition and what it uses do not agree on who has a parameter. Linear."""
     _check_definition(definition, problems)
-    for node in nodes.walk(definition.body):
+    for node in definition.parts:
         if isinstance(node, nodes.Name) and (node.text in rules or node.argument is not None):
             _check_use(node, definition, rules.get(node.text), problems)
         if isinstance(node, nodes.Conditional) and uses_parameter(node.condition) and not definition.parametric:

@@ -22,7 +22,7 @@ from cfgmask.regex.lexemes import terminals_of
 
 _LITERALS = (nodes.String, nodes.Pattern, nodes.CharacterRange, nodes.RegexBlock)
 _INNER = (nodes.JsonBlock, nodes.LarkBlock, nodes.Subgrammar)
-_GROUPS = (nodes.Sequence, nodes.Choice)
+_LEAVES = (nodes.SpecialTokens, *_INNER, *_LITERALS)
 _NOTHING_MORE = ir.Sequence(())
 
 
@@ -92,7 +92,9 @@ class RuleLowering:
     def _combine(self, node: nodes.Expression, parts: list[ir.Expr]) -> ir.Expr:
         if isinstance(node, nodes.Name):
             return self._name(node)
-        if isinstance(node, (nodes.SpecialTokens, *_INNER, *_LITERALS)):
+        if isinstance(node, nodes.Sequence):
+            return parts[0] if len(parts) == 1 else ir.Sequence(tuple(parts))
+        if isinstance(node, _LEAVES):
             if id(node) not in self._lowered:
                 self._lowered[id(node)] = node, self._leaf(node)
             return self._lowered[id(node)][1]
@@ -100,15 +102,14 @@ class RuleLowering:
             return self._refuse(node)
         if isinstance(node, nodes.TemplateUse) and node.name in EXTENSION_TEMPLATES:
             return self._extension(node)
-        if isinstance(node, nodes.Alias) or (len(parts) == 1 and isinstance(node, _GROUPS)):
-            return parts[0]
+        if isinstance(node, nodes.Choice):
+            return parts[0] if len(parts) == 1 else ir.Choice(tuple(parts))
         if isinstance(node, nodes.Conditional):
             return ir.Guarded(parts[0], node.condition)
-        if isinstance(node, nodes.Choice):
-            return ir.Choice(tuple(parts))
         if isinstance(node, nodes.Repeat):
             return _repeat(parts[0], node)
-        return ir.Sequence(tuple(parts))
+        # An alias; or something invalid, which was reported.
+        return parts[0] if parts else _NOTHING_MORE
 
     def _name(self, node: nodes.Name) -> ir.Expr:
         declaration = self._symbols.declared.get(node.text)

@@ -25,14 +25,17 @@ class LexemeEnds:
 
     n_states      of the automaton of all of them
     matched_sets  the different sets of terminals that are complete together, as positions in what this is made of
-    first         what a lexeme may begin with: bytes, and the terminals that are live behind them
     """
 
     def __init__(self, made: _core.LexemeEnds) -> None:
         self._made = made
         self.n_states = made.n_states
         self.matched_sets = made.matched_sets
-        self.first = [(_number(bits), live) for bits, live in made.first]
+
+    @property
+    def first(self) -> list[tuple[int, list[int]]]:
+        """What a lexeme may begin with: bytes, and the terminals that are live behind them."""
+        return [(_number(bits), live) for bits, live in self._made.first]
 
     def ends(self, terminal: int) -> list[tuple[int, int]]:
         """The different ends of a terminal's lexemes: a number into `matched_sets`, and the bytes that are taken."""
