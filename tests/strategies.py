@@ -384,6 +384,23 @@ def letter_grammars(draw: st.DrawFn) -> GrammarIR:
     return GrammarIR(tuple(rules), "start", tuple(scopes), lexer, draw(st.booleans()), draw(st.booleans()))  # type: ignore[arg-type]
 
 
+@st.composite
+def ambiguous_grammars(draw: st.DrawFn) -> GrammarIR:
+    """Rules of which several in a row are one of them: in long texts, items that come about in many ways."""
+    symbols = st.sampled_from([RuleRef("start"), RuleRef("start"), RuleRef("one"), *map(_letter, "ab")])
+    alternatives = st.lists(
+        st.lists(symbols, min_size=1, max_size=3).map(lambda parts: Sequence(tuple(parts))), min_size=1, max_size=3
+    )
+    twice = Sequence((RuleRef("start"), RuleRef("start")))
+    bodies = {"start": [twice, _letter("a"), *draw(alternatives)], "one": [_letter("b"), *draw(alternatives)]}
+    lexer = draw(st.sampled_from(["longest", "complete"]))
+    return GrammarIR(tuple(Rule(name, Choice(tuple(body))) for name, body in bodies.items()), "start", lexer=lexer)  # type: ignore[arg-type]
+
+
+def _letter(character: str) -> Terminal:
+    return Terminal(character, tree.text(character))
+
+
 # Parameters of three bits, so that all their values can be substituted.
 _BITS = st.sampled_from([Bits(0, 1), Bits(0, 2), Bits(1, 3), Bits(0, 3), Bits(2, 3), Bits()])
 _LOW_BITS = st.sampled_from([Bits(0, 1), Bits(0, 2), Bits(1, 3), Bits(0, 3)])

@@ -19,6 +19,7 @@ from tests.strategies import (
     LETTERS,
     GrammarShape,
     Problem,
+    ambiguous_grammars,
     discards_undecided,
     families,
     letter_grammars,
@@ -131,9 +132,19 @@ def test_all_short_texts(ir: GrammarIR) -> None:
 @given(st.one_of(letter_grammars(), parametric_grammars()), st.randoms(use_true_random=False))
 def test_long_texts(ir: GrammarIR, rng: random.Random) -> None:
     """Far from the start, where item sets come round again."""
+    walk_far(ir, rng, 40)
+
+
+@given(ambiguous_grammars(), st.randoms(use_true_random=False))
+def test_long_ambiguous_texts(ir: GrammarIR, rng: random.Random) -> None:
+    """Where items have come about in so many ways that only some of them are followed."""
+    walk_far(ir, rng, 60)
+
+
+def walk_far(ir: GrammarIR, rng: random.Random, steps: int) -> None:
     oracle, matcher = letter_engines(ir)
     state = oracle.initial
-    for _ in range(40):
+    for _ in range(steps):
         mask = oracle.mask(state)
         assert mask_of(matcher, len(LETTERS.tokens)) == mask
         assert matcher.is_accepting == oracle.is_accepting(state)

@@ -9,9 +9,6 @@ namespace cfgmask {
 
 namespace {
 
-// Ways in which the items of one set may come about, for each of the items that it may have: some 20 ms in all.
-constexpr uint64_t kWaysPerItem = 16;
-
 // Sorts, drops duplicates, and gives the words that identify the list.
 std::span<const uint32_t> normalise(std::vector<uint64_t>& items) {
   std::sort(items.begin(), items.end());
@@ -32,7 +29,7 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
       callers_(grammar.nonterminals.size()) {
   rests_.push_back(Rest{});
   // The root: nothing awaits the start symbol.
-  continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), kUnmarked, {}, kRoot});
+  continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), kUnmarked, {}, kRoot, {}});
   continuation_ids_.intern({});
   Kernel kernel;
   insert({rest(grammar.start, kNil), kRoot}, kernel);
@@ -133,32 +130,6 @@ Item Parser::after(const ItemSet::Edge& edge, TextId text) {
   const SeenId seen = continuations_[after.continuation.value].seen;
   if (seen != SeenValues::none()) after.continuation = with_seen(after.continuation, seen_.add(seen, text));
   return after;
-}
-
-// The nonterminal that `continuation` awaits ends here, and with it whatever becomes complete by that.
-void Parser::complete(ContinuationId continuation, Kernel& kernel) {
-  std::vector<ContinuationId> pending{continuation};
-  uint64_t n_ways = 0;
-  while (!pending.empty()) {
-    const ContinuationId at = continuations_[pending.back().value].ends_with;
-    pending.pop_back();
-    if (kernel.completed.find(at.value)) continue;
-    kernel.completed.insert(at.value, 0);
-    if (at == kRoot) {
-      kernel.items.push_back(Item{kNil, kRoot}.packed());
-      continue;
-    }
-    const Continuation& ended = continuations_[at.value];
-    // An ambiguous text of n lexemes has up to n * n ways to one set of n items.
-    n_ways += ended.members.size();
-    if (n_ways > kWaysPerItem * max_items_) throw LimitExceeded("max_items", max_items_);
-    for (uint64_t word : ended.members) {
-      Item item = Item::unpack(word);
-      if (ended.kind != ContinuationKind::kRestores) item.continuation = with_seen(item.continuation, ended.seen);
-      if (item.rest != kNil) kernel.items.push_back(item.packed());
-      if (rests_[item.rest.value].nullable) pending.push_back(item.continuation);
-    }
-  }
 }
 
 // The items that go on with the scope's own terminals stay, marked; see the head of parser.h.
@@ -462,6 +433,7 @@ ContinuationId Parser::intern_continuation(Words key, Continuation continuation)
     if (only.rest == kNil) continuation.ends_with = continuations_[only.continuation.value].ends_with;
   }
   continuations_.push_back(std::move(continuation));
+  sift(ContinuationId(id), ContinuationId(id));
   return ContinuationId(id);
 }
 
@@ -475,7 +447,7 @@ ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, SeenId se
   const uint32_t marked = callee.is_marked() ? nonterminal : kUnmarked;
   std::vector<uint32_t> key{static_cast<uint32_t>(kind), seen.value, marked};
   key.insert(key.end(), items.begin(), items.end());
-  return intern_continuation(key, {kind, seen, marked, callers, {}});
+  return intern_continuation(key, {kind, seen, marked, callers, {}, {}});
 }
 
 ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
@@ -484,7 +456,7 @@ ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
   const Words words = continuation_ids_.at(continuation.value);
   std::vector<uint32_t> key(words.begin(), words.end());
   key[1] = seen.value;
-  return intern_continuation(key, {known.kind, seen, known.marked, known.members, {}});
+  return intern_continuation(key, {known.kind, seen, known.marked, known.members, {}, {}});
 }
 
 // All members of a left-recursive component that are called, from outside or from within.
@@ -502,7 +474,7 @@ void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& cl
   auto continuation_for = [&](uint32_t nonterminal, SeenId register_) {
     const uint32_t key[] = {static_cast<uint32_t>(ContinuationKind::kLoop), register_.value, identity, nonterminal};
     const uint32_t marked = instances_.nonterminal(nonterminal).is_marked() ? nonterminal : kUnmarked;
-    return intern_continuation(key, {ContinuationKind::kLoop, register_, marked, {}, {}});
+    return intern_continuation(key, {ContinuationKind::kLoop, register_, marked, {}, {}, {}});
   };
   closing.open_members = std::move(members);
   for (size_t i = 0; i < closing.open_members.size(); ++i) {
@@ -512,13 +484,18 @@ void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& cl
     for (RestId alternative : alternatives(nonterminal)) predict({alternative, continuation}, closing);
   }
   // Now the callers from within are known too. They depend on the identity alone, so each time gives the same members.
+  std::vector<ContinuationId> closed;
   for (uint32_t nonterminal : closing.open_members) {
     std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
     normalise(callers);
-    for (SeenId each : {seen, SeenValues::none()})
-      continuations_[continuation_for(nonterminal, each).value].members = callers;
+    for (SeenId each : {seen, SeenValues::none()}) {
+      closed.push_back(continuation_for(nonterminal, each));
+      continuations_[closed.back().value].members = callers;
+    }
     callers.clear();
   }
+  const ContinuationId oldest = *std::min_element(closed.begin(), closed.end());
+  for (const ContinuationId loop : closed) sift(loop, oldest);
   closing.open_members.clear();
 }
 

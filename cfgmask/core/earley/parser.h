@@ -35,6 +35,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -176,6 +177,7 @@ class Parser {
     // Where completion leads to if nothing on the way has more to do: captured right recursion nests without end, and
     // each lexeme may be its last.
     ContinuationId ends_with;
+    std::vector<uint64_t> enough;  // of the members, for complete(); none: all of them. See earley/complete.cc
   };
   // How a closure came about, for those who ask.
   struct Trace {
@@ -243,7 +245,17 @@ class Parser {
   Item after(const ItemSet::Edge& edge, TextId text);
   ItemSetId compute_scan(ItemSetId from, SlotSetId matched, TextId text);
   void insert(Item item, Kernel& kernel);
+
+  // earley/complete.cc
+  struct Reached {
+    std::unordered_set<uint64_t> items;
+    std::unordered_set<uint32_t> continuations;
+  };
   void complete(ContinuationId continuation, Kernel& kernel);
+  bool is_sifted(const Continuation& continuation) const;
+  void sift(ContinuationId id, ContinuationId oldest);
+  bool reach(uint64_t member, ContinuationId oldest, Reached& reached) const;
+
   void add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) const;
   ItemSetId intern_kernel(Kernel& kernel);
 
