@@ -167,38 +167,51 @@ class RegexStore {
   };
   using KeyTable = std::vector<std::string>;
 
+  // regex/regex.cc
+  void charge(size_t n_words);
   Words operands(RegexId node) const { return nodes_.at(node.value).subspan(1); }
   RegexId operand(RegexId node, size_t i) const { return RegexId(operands(node)[i]); }
   RegexId intern(RegexKind kind, std::span<const uint32_t> operands);
   Props properties(RegexKind kind, std::span<const uint32_t> operands) const;
 
+  // regex/char_class.cc
+  RegexId build_char_class(std::span<const CodePointRange> ranges);
+  RegexId utf8_tail(std::span<const CodePointRange> ranges, int n_bytes);
+  bool is_class(RegexId node);
+  std::optional<RegexId> common_class(RegexId a, RegexId b);
+  bool is_run(RegexId node);
+  bool begins_apart(RegexId run, RegexId tail);
+
+  // regex/operators.cc
+  void merge_repetitions(std::vector<RegexId>& parts);
+  void merge_counted_classes(std::vector<RegexId>& parts);
+  void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
+  // Whether no string of the node begins with another one; false where that takes more than a look at its parts.
+  bool is_prefix_free(RegexId node);
+
+  // regex/texts.cc
   RegexId divisible(uint32_t modulus, uint32_t remainder);
   RegexId substring_from(uint32_t automaton, uint32_t state);
   std::span<const SubstringAutomaton::Edge> substring_edges(RegexId node) const;
-  RegexId build_char_class(std::span<const CodePointRange> ranges);
-  RegexId utf8_tail(std::span<const CodePointRange> ranges, int n_bytes);
-  RegexId derive(RegexId node, unsigned b);
-  RegexId derive_concatenation(RegexId node, unsigned b);
   RegexId derive_key_set(RegexId node, unsigned b);
   RegexId derive_substring(RegexId node, unsigned b);
   uint32_t shortest_key(RegexId node) const;
   uint32_t longest_key(RegexId node) const;
+
+  // regex/derivative.cc
+  RegexId derive(RegexId node, unsigned b);
+  RegexId derive_concatenation(RegexId node, unsigned b);
   ByteSet compute_first(RegexId node);
-  RegexId without_few_texts(RegexId node) const;
+
+  // regex/search.cc
   bool is_infinite_at_sight(RegexId node) const;
   bool search_empty(RegexId node);
+
+  // regex/approximations.cc
   RegexId uncounted(RegexId node);
   RegexId compute_uncounted(RegexId node);
-  // Whether no string of the node begins with another one; false where that takes more than a look at its parts.
-  bool is_prefix_free(RegexId node);
-  bool is_run(RegexId node);
-  bool begins_apart(RegexId run, RegexId tail);
   RegexId clip(RegexId node, uint32_t longest, bool smaller);
-  bool is_class(RegexId node);
-  void merge_repetitions(std::vector<RegexId>& parts);
-  void merge_counted_classes(std::vector<RegexId>& parts);
-  std::optional<RegexId> common_class(RegexId a, RegexId b);
-  void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
+  RegexId without_few_texts(RegexId node) const;
 
   // regex/json_string.cc
   struct JsonState;

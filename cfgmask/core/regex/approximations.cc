@@ -1,0 +1,181 @@
+// Regexes that say nearly what another one says and that many have in common: without counts, with near ones, without
+// exceptions. What is known of them serves all of those.
+#include <algorithm>
+
+#include "regex/regex.h"
+
+namespace cfgmask {
+
+namespace {
+
+// See RegexStore::clip.
+constexpr uint32_t kFewRounds = 20;
+
+}  // namespace
+
+// A superset of the node in which nothing is counted. Remembered for what has parts.
+RegexId RegexStore::uncounted(RegexId node) {
+  switch (kind(node)) {
+    case RegexKind::kConcatenation:
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection:
+    case RegexKind::kRepetition:
+      break;
+    default:
+      return node;  // a complement's body would have to shrink instead
+  }
+  if (auto known = uncounted_.find(node.value)) return RegexId(*known);
+  const RegexId larger = compute_uncounted(node);
+  if (!uncounted_.find(node.value)) uncounted_.insert(node.value, larger.value);
+  return larger;
+}
+
+RegexId RegexStore::compute_uncounted(RegexId node) {
+  switch (kind(node)) {
+    case RegexKind::kConcatenation: {
+      std::vector<RegexId> heads;
+      while (kind(node) == RegexKind::kConcatenation) {
+        heads.push_back(uncounted(operand(node, 0)));
+        node = operand(node, 1);
+      }
+      RegexId whole = uncounted(node);
+      for (size_t i = heads.size(); i-- > 0;) whole = concatenation(heads[i], whole);
+      return whole;
+    }
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection: {
+      std::vector<RegexId> parts;
+      for (uint32_t part : operands(node)) parts.push_back(uncounted(RegexId(part)));
+      return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
+    }
+    case RegexKind::kRepetition:
+      return repetition(uncounted(operand(node, 0)), 0, kUnbounded);
+    default:
+      return node;
+  }
+}
+
+std::optional<RegexStore::Counted> RegexStore::counted(RegexId node) {
+  const bool in_json = json_between_characters(node);
+  const bool has_tail = kind(node) == RegexKind::kConcatenation;
+  const RegexId run = in_json || has_tail ? operand(node, 0) : node;
+  if (!is_run(run)) return std::nullopt;
+  const uint32_t minimum = operands(run)[1];
+  const uint32_t maximum = operands(run)[2];
+  if (minimum == 0 && maximum == kUnbounded) return std::nullopt;
+  if (has_tail && !begins_apart(run, operand(node, 1))) return std::nullopt;
+  const RegexId unbounded = repetition(operand(run, 0), 0, kUnbounded);
+  if (in_json) return Counted{json_with_body(node, unbounded), minimum, maximum};
+  return Counted{has_tail ? concatenation(unbounded, operand(node, 1)) : unbounded, minimum, maximum};
+}
+
+ByteSet RegexStore::after_run(RegexId unbounded) {
+  switch (kind(unbounded)) {
+    case RegexKind::kJsonString:
+      return ByteSet::only('"');
+    case RegexKind::kConcatenation:
+      return first(operand(unbounded, 1));
+    default:
+      return {};
+  }
+}
+
+std::optional<RegexStore::Clipped> RegexStore::clipped(RegexId node, uint32_t longest) {
+  const bool in_json = json_between_characters(node);
+  const RegexId body = in_json ? operand(node, 0) : node;
+  const RegexId larger = clip(body, longest, false);
+  if (larger == body) return std::nullopt;
+  const RegexId smaller = clip(body, longest, true);
+  if (!in_json) return Clipped{smaller, larger};
+  return Clipped{json_with_body(node, smaller), json_with_body(node, larger)};
+}
+
+// Every operation here is monotone, so smaller operands make smaller languages. What is under a complement stays.
+RegexId RegexStore::clip(RegexId node, uint32_t longest, bool smaller) {
+  switch (kind(node)) {
+    case RegexKind::kConcatenation: {
+      std::vector<RegexId> heads;
+      while (kind(node) == RegexKind::kConcatenation) {
+        heads.push_back(clip(operand(node, 0), longest, smaller));
+        node = operand(node, 1);
+      }
+      RegexId whole = clip(node, longest, smaller);
+      for (size_t i = heads.size(); i-- > 0;) whole = concatenation(heads[i], whole);
+      return whole;
+    }
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection: {
+      std::vector<RegexId> parts;
+      for (uint32_t part : operands(node)) parts.push_back(clip(RegexId(part), longest, smaller));
+      return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
+    }
+    case RegexKind::kRepetition: {
+      const Words o = operands(node);
+      // One round of a longer body takes several characters, and few texts of a vocabulary go many rounds.
+      const uint32_t near = is_class(RegexId(o[0])) ? longest : std::min(longest, kFewRounds);
+      // A minimum would change with every character, and the bounds with it.
+      if (o[1] > 1 || o[2] <= near || o[2] == kUnbounded) return node;
+      return repetition(RegexId(o[0]), o[1], smaller ? near : kUnbounded);
+    }
+    default:
+      return node;
+  }
+}
+
+std::vector<RegexId> RegexStore::leading_loops(RegexId node) {
+  const bool in_json = json_between_characters(node);
+  const RegexId body = in_json ? operand(node, 0) : node;
+  std::vector<RegexId> loops;
+  auto add = [&](RegexId part) {
+    part = without_few_texts(part);
+    const RegexId head = kind(part) == RegexKind::kConcatenation ? operand(part, 0) : part;
+    if (kind(head) != RegexKind::kRepetition || operands(head)[2] != kUnbounded || is_empty(part)) return;
+    const RegexId loop = repetition(operand(head, 0), 0, kUnbounded);
+    if (is_class(operand(head, 0))) loops.push_back(in_json ? json_with_body(node, loop) : loop);
+  };
+  if (kind(body) == RegexKind::kAlternation) {
+    for (uint32_t part : operands(body)) add(RegexId(part));
+  } else {
+    add(body);
+  }
+  return loops;
+}
+
+// For an intersection of one part with complements of finite sets: that part; else the node.
+RegexId RegexStore::without_few_texts(RegexId node) const {
+  if (kind(node) != RegexKind::kIntersection) return node;
+  RegexId rest = node;
+  for (uint32_t part : operands(node)) {
+    const bool is_few =
+        kind(RegexId(part)) == RegexKind::kComplement && (kind(operand(RegexId(part), 0)) == RegexKind::kKeySet ||
+                                                          kind(operand(RegexId(part), 0)) == RegexKind::kEmptyText);
+    if (is_few) continue;
+    if (rest != node) return node;
+    rest = RegexId(part);
+  }
+  return rest;
+}
+
+RegexStore::Simpler RegexStore::without_exceptions(RegexId node) {
+  const bool in_json = json_between_characters(node);
+  const RegexId body = in_json ? operand(node, 0) : node;
+  if (kind(body) != RegexKind::kIntersection) return {node, {}};
+  std::vector<RegexId> kept;
+  ByteSet differs;
+  for (uint32_t part : operands(body)) {
+    if (kind(RegexId(part)) == RegexKind::kComplement) {
+      differs |= first(operand(RegexId(part), 0));
+    } else {
+      kept.emplace_back(part);
+    }
+  }
+  if (kept.empty()) return {node, {}};
+  const RegexId rest = intersection(std::move(kept));
+  if (rest == nothing()) return {node, {}};
+  if (!in_json) return {rest, differs};
+  // Where the text may end, and what an escape decodes to, are not decided by the first byte.
+  for (unsigned b : {'"', '\\'}) differs.add(b);
+  return {json_with_body(node, rest), differs};
+}
+
+}  // namespace cfgmask

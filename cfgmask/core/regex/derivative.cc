@@ -1,0 +1,185 @@
+// What a byte does to a regex: its derivative, the bytes that have one, and those that have the same one.
+#include <algorithm>
+
+#include "regex/regex.h"
+
+namespace cfgmask {
+
+namespace {
+
+uint32_t one_less(uint32_t count) { return count == kUnbounded || count == 0 ? count : count - 1; }
+
+}  // namespace
+
+RegexId RegexStore::derivative(RegexId node, unsigned b) {
+  switch (kind(node)) {
+    case RegexKind::kNothing:
+    case RegexKind::kEmptyText:
+      return nothing();
+    case RegexKind::kBytes:
+      return (operands(node)[b >> 5] >> (b & 31)) & 1 ? empty_text() : nothing();
+    case RegexKind::kKeySet:
+    case RegexKind::kComplement:
+      // To make these anew takes no more probes than to look them up, and a name has one for each letter.
+      return derive(node, b);
+    case RegexKind::kJsonString:
+      // One step of the body's derivative, which is remembered, and one probe; only escapes are worth remembering.
+      if (b != '\\' && json_between_characters(node)) return derive_json_string(node, b);
+      break;
+    default:
+      break;
+  }
+  const uint64_t key = (uint64_t{node.value} << 8) | b;
+  if (auto known = derivatives_.find(key)) return RegexId(*known);
+  const RegexId result = derive(node, b);
+  // A search inside `derive` may have come by here already.
+  if (!derivatives_.find(key)) derivatives_.insert(key, result.value);
+  return result;
+}
+
+RegexId RegexStore::derive(RegexId node, unsigned b) {
+  switch (kind(node)) {
+    case RegexKind::kNothing:
+    case RegexKind::kEmptyText:
+    case RegexKind::kBytes:
+      break;
+    case RegexKind::kConcatenation:
+      return derive_concatenation(node, b);
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection: {
+      std::vector<RegexId> parts;
+      parts.reserve(operands(node).size());
+      for (uint32_t part : operands(node)) parts.push_back(derivative(RegexId(part), b));
+      return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
+    }
+    case RegexKind::kComplement:
+      return complement(derivative(operand(node, 0), b));
+    case RegexKind::kRepetition: {
+      const Words o = operands(node);
+      const RegexId body(o[0]);
+      return concatenation(derivative(body, b), repetition(body, one_less(o[1]), one_less(o[2])));
+    }
+    case RegexKind::kKeySet:
+      return derive_key_set(node, b);
+    case RegexKind::kSubstring:
+      return derive_substring(node, b);
+    case RegexKind::kJsonString:
+      return derive_json_string(node, b);
+    case RegexKind::kDivisible: {
+      if (b == '.') return node;
+      if (b < '0' || b > '9') return nothing();
+      const uint64_t modulus = operands(node)[0];
+      const uint64_t remainder = (operands(node)[1] * uint64_t{10} + (b - '0')) % modulus;
+      return divisible(static_cast<uint32_t>(modulus), static_cast<uint32_t>(remainder));
+    }
+  }
+  return nothing();
+}
+
+// One derivative for each head that may be skipped, along the tail in a loop.
+RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
+  std::vector<RegexId> parts;
+  while (kind(node) == RegexKind::kConcatenation) {
+    const RegexId head = operand(node, 0);
+    const RegexId tail = operand(node, 1);
+    parts.push_back(concatenation(derivative(head, b), tail));
+    if (!nullable(head)) return parts.size() == 1 ? parts[0] : alternation(std::move(parts));
+    node = tail;
+  }
+  parts.push_back(derivative(node, b));
+  return alternation(std::move(parts));
+}
+
+const ByteSet& RegexStore::first(RegexId node) {
+  if (props_[node.value].first == 0) {
+    const ByteSet set = compute_first(node);
+    props_[node.value].first = static_cast<uint32_t>(first_sets_.size());
+    first_sets_.push_back(set);
+  }
+  return first_sets_[props_[node.value].first];
+}
+
+ByteSet RegexStore::compute_first(RegexId node) {
+  ByteSet set;
+  const Words o = operands(node);
+  switch (kind(node)) {
+    case RegexKind::kNothing:
+    case RegexKind::kEmptyText:
+      break;
+    case RegexKind::kBytes:
+      std::copy(o.begin(), o.end(), set.words.begin());
+      break;
+    case RegexKind::kConcatenation:
+      while (kind(node) == RegexKind::kConcatenation) {
+        set |= first(operand(node, 0));
+        if (!nullable(operand(node, 0))) return set;
+        node = operand(node, 1);
+      }
+      set |= first(node);
+      break;
+    case RegexKind::kAlternation:
+      for (uint32_t part : o) set |= first(RegexId(part));
+      break;
+    case RegexKind::kIntersection:
+      set = ByteSet::all();
+      for (uint32_t part : o) set &= first(RegexId(part));
+      break;
+    case RegexKind::kComplement:
+      set = ByteSet::all();
+      break;
+    case RegexKind::kRepetition:
+      set = first(RegexId(o[0]));
+      break;
+    case RegexKind::kKeySet: {
+      const KeyTable& table = *key_tables_[o[0]];
+      for (size_t i = o[1]; i < o[2]; ++i) {
+        if (table[i].size() > o[3]) set.add(static_cast<uint8_t>(table[i][o[3]]));
+      }
+      break;
+    }
+    case RegexKind::kSubstring:
+      for (const auto& edge : substring_edges(node)) set.add(static_cast<uint8_t>(automata_[o[0]]->chunk(edge)[o[4]]));
+      break;
+    case RegexKind::kJsonString:
+      return first_of_json_string(node);
+    case RegexKind::kDivisible:
+      set = ByteSet::range('0', '9');
+      set.add('.');
+      break;
+  }
+  return set;
+}
+
+ByteSet RegexStore::alike(RegexId node, unsigned b) {
+  if (kind(node) == RegexKind::kComplement) return alike(operand(node, 0), b);
+  if (!first(node).has(b)) return first(node).complement();  // all of them lead nowhere
+  const Words o = operands(node);
+  switch (kind(node)) {
+    case RegexKind::kBytes:
+      return first(node);
+    case RegexKind::kConcatenation: {
+      ByteSet set = ByteSet::all();
+      while (kind(node) == RegexKind::kConcatenation) {
+        set &= alike(operand(node, 0), b);
+        if (!nullable(operand(node, 0))) return set;
+        node = operand(node, 1);
+      }
+      set &= alike(node, b);
+      return set;
+    }
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection: {
+      ByteSet set = ByteSet::all();
+      for (uint32_t part : o) set &= alike(RegexId(part), b);
+      return set;
+    }
+    case RegexKind::kRepetition:
+      return alike(RegexId(o[0]), b);
+    case RegexKind::kJsonString:
+      return alike_in_json_string(node, b);
+    default:
+      return ByteSet::only(b);
+  }
+}
+
+}  // namespace cfgmask

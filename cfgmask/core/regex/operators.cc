@@ -1,0 +1,285 @@
+// The operators of regexes, each node simplified where it is made: similar regexes become one node, which is what keeps
+// the residuals finite and few.
+#include <algorithm>
+#include <tuple>
+
+#include "regex/regex.h"
+
+namespace cfgmask {
+
+namespace {
+
+uint32_t saturating_add(uint32_t a, uint32_t b) { return a > kUnbounded - b ? kUnbounded : a + b; }
+
+}  // namespace
+
+RegexId RegexStore::concatenation(RegexId head, RegexId tail) {
+  if (head == nothing() || tail == nothing()) return nothing();
+  if (head == empty_text()) return tail;
+  if (tail == empty_text()) return head;
+  // (a b) c becomes a (b c), so that equal residuals meet.
+  std::vector<RegexId> heads;
+  while (kind(head) == RegexKind::kConcatenation) {
+    heads.push_back(operand(head, 0));
+    head = operand(head, 1);
+  }
+  heads.push_back(head);
+  for (size_t i = heads.size(); i-- > 0;) {
+    const uint32_t pair[] = {heads[i].value, tail.value};
+    tail = intern(RegexKind::kConcatenation, pair);
+  }
+  return tail;
+}
+
+RegexId RegexStore::alternation(std::vector<RegexId> parts) {
+  std::vector<RegexId> flat;
+  flat.reserve(parts.size() + 1);
+  ByteSet one_byte;
+  bool nullable_part = false;
+  size_t repetitions = 0;
+  size_t json_strings = 0;
+  auto add = [&](RegexId part) {
+    const RegexKind k = kind(part);
+    if (k == RegexKind::kNothing || k == RegexKind::kEmptyText) return;
+    if (k == RegexKind::kBytes) {
+      for (size_t i = 0; i < 8; ++i) one_byte.words[i] |= operands(part)[i];
+      return;
+    }
+    if (k == RegexKind::kRepetition) ++repetitions;
+    if (k == RegexKind::kConcatenation && kind(operand(part, 0)) == RegexKind::kRepetition) ++repetitions;
+    if (k == RegexKind::kJsonString) ++json_strings;
+    nullable_part = nullable_part || nullable(part);
+    flat.push_back(part);
+  };
+  bool has_empty_text = false;
+  for (RegexId part : parts) {
+    if (part == all()) return all();
+    if (part == empty_text()) has_empty_text = true;
+    if (kind(part) == RegexKind::kAlternation) {
+      for (uint32_t inner : operands(part)) {
+        if (RegexId(inner) == empty_text()) has_empty_text = true;
+        add(RegexId(inner));
+      }
+    } else {
+      add(part);
+    }
+  }
+  if (!one_byte.empty()) flat.push_back(bytes(one_byte));
+  if (json_strings > 1) merge_json_strings(flat, false);
+  if (repetitions > 0 && flat.size() > 1) merge_repetitions(flat);
+  if (has_empty_text && !nullable_part) flat.push_back(empty_text());
+  std::sort(flat.begin(), flat.end());
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (flat.empty()) return nothing();
+  if (flat.size() == 1) return flat[0];
+  static_assert(sizeof(RegexId) == sizeof(uint32_t));
+  return intern(RegexKind::kAlternation, {&flat[0].value, flat.size()});
+}
+
+// x{a,b} t | x{c,d} t is x{min,max} t where the ranges touch. Without this, residuals of (a|aa){0,1000} would collect a
+// thousand alternatives. t alone counts as x{0,0} t.
+void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
+  struct Counted {
+    RegexId body, tail;
+    uint32_t minimum, maximum;
+  };
+  std::vector<Counted> counted;
+  std::vector<RegexId> others;
+  for (RegexId part : parts) {
+    RegexId head = part;
+    RegexId tail = empty_text();
+    if (kind(part) == RegexKind::kConcatenation) {
+      head = operand(part, 0);
+      tail = operand(part, 1);
+    }
+    if (kind(head) == RegexKind::kRepetition) {
+      const Words o = operands(head);
+      counted.push_back({RegexId(o[0]), tail, o[1], o[2]});
+    } else {
+      others.push_back(part);
+    }
+  }
+  std::sort(counted.begin(), counted.end(), [](const Counted& x, const Counted& y) {
+    return std::tie(x.body, x.tail, x.minimum, x.maximum) < std::tie(y.body, y.tail, y.minimum, y.maximum);
+  });
+  std::vector<Counted> merged;
+  for (const Counted& c : counted) {
+    if (!merged.empty() && merged.back().body == c.body && merged.back().tail == c.tail &&
+        c.minimum <= saturating_add(merged.back().maximum, 1)) {
+      merged.back().maximum = std::max(merged.back().maximum, c.maximum);
+    } else {
+      merged.push_back(c);
+    }
+  }
+  for (Counted& c : merged) {
+    if (c.minimum <= 1 && c.tail != empty_text()) {
+      const auto bare = std::find(others.begin(), others.end(), c.tail);
+      if (bare != others.end()) {
+        c.minimum = 0;
+        others.erase(bare);
+      }
+    }
+    others.push_back(concatenation(repetition(c.body, c.minimum, c.maximum), c.tail));
+  }
+  parts = std::move(others);
+}
+
+// Literals at the same place of their spelling decode alike, so the set operation moves inside.
+void RegexStore::merge_json_strings(std::vector<RegexId>& parts, bool intersect) {
+  std::vector<RegexId> strings;
+  std::vector<RegexId> others;
+  for (RegexId part : parts) (kind(part) == RegexKind::kJsonString ? strings : others).push_back(part);
+  auto place = [&](RegexId s) { return operands(s).subspan(1); };
+  std::sort(strings.begin(), strings.end(), [&](RegexId x, RegexId y) {
+    return std::lexicographical_compare(place(x).begin(), place(x).end(), place(y).begin(), place(y).end());
+  });
+  for (size_t i = 0; i < strings.size();) {
+    std::vector<RegexId> bodies;
+    size_t j = i;
+    for (; j < strings.size() &&
+           std::equal(place(strings[i]).begin(), place(strings[i]).end(), place(strings[j]).begin());
+         ++j) {
+      bodies.push_back(operand(strings[j], 0));
+    }
+    const RegexId body = intersect ? intersection(std::move(bodies)) : alternation(std::move(bodies));
+    if (body == nothing()) {
+      others.push_back(nothing());
+    } else {
+      const Words at = place(strings[i]);
+      const uint32_t node[] = {body.value, at[0], at[1], at[2]};
+      others.push_back(intern(RegexKind::kJsonString, node));
+    }
+    i = j;
+  }
+  parts = std::move(others);
+}
+
+RegexId RegexStore::intersection(std::vector<RegexId> parts) {
+  std::vector<RegexId> flat;
+  flat.reserve(parts.size() + 1);
+  ByteSet one_byte = ByteSet::all();
+  bool has_bytes = false;
+  bool has_empty_text = false;
+  size_t json_strings = 0;
+  size_t repetitions = 0;
+  auto add = [&](RegexId part) {
+    if (part == all()) return;
+    if (part == empty_text()) has_empty_text = true;
+    if (kind(part) == RegexKind::kBytes) {
+      has_bytes = true;
+      for (size_t i = 0; i < 8; ++i) one_byte.words[i] &= operands(part)[i];
+      return;
+    }
+    if (kind(part) == RegexKind::kJsonString) ++json_strings;
+    if (kind(part) == RegexKind::kRepetition) ++repetitions;
+    flat.push_back(part);
+  };
+  for (RegexId part : parts) {
+    if (part == nothing()) return nothing();
+    if (kind(part) == RegexKind::kIntersection) {
+      for (uint32_t inner : operands(part)) add(RegexId(inner));
+    } else {
+      add(part);
+    }
+  }
+  if (has_bytes) {
+    const RegexId set = bytes(one_byte);
+    if (set == nothing()) return nothing();
+    flat.push_back(set);
+  }
+  if (json_strings > 1) merge_json_strings(flat, true);
+  if (repetitions > 1) {
+    merge_counted_classes(flat);
+    for (RegexId part : flat) has_empty_text = has_empty_text || part == empty_text();
+  }
+  std::sort(flat.begin(), flat.end());
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (!flat.empty() && flat[0] == nothing()) return nothing();
+  if (has_empty_text) {
+    const bool all_nullable = std::all_of(flat.begin(), flat.end(), [&](RegexId r) { return nullable(r); });
+    return all_nullable ? empty_text() : nothing();
+  }
+  for (RegexId part : flat) {
+    if (kind(part) == RegexKind::kComplement && std::binary_search(flat.begin(), flat.end(), operand(part, 0))) {
+      return nothing();
+    }
+  }
+  if (flat.empty()) return all();
+  if (flat.size() == 1) return flat[0];
+  return intern(RegexKind::kIntersection, {&flat[0].value, flat.size()});
+}
+
+// C{a,b} & D{c,d} is (C&D){max,min}, where C and D are classes: a text has one number of characters. So a pattern that
+// is one class, and bounds on the length beside it, are one counted class.
+void RegexStore::merge_counted_classes(std::vector<RegexId>& parts) {
+  auto is_counted_class = [&](RegexId part) {
+    return kind(part) == RegexKind::kRepetition && is_class(operand(part, 0));
+  };
+  const auto first_counted = std::find_if(parts.begin(), parts.end(), is_counted_class);
+  if (first_counted == parts.end()) return;
+  RegexId whole = *first_counted;
+  std::vector<RegexId> others;
+  for (RegexId part : parts) {
+    if (part == whole || part == *first_counted) continue;
+    std::optional<RegexId> body;
+    if (is_counted_class(part) && is_counted_class(whole)) body = common_class(operand(whole, 0), operand(part, 0));
+    if (body) {
+      const Words a = operands(whole);
+      const Words b = operands(part);
+      whole = repetition(*body, std::max(a[1], b[1]), std::min(a[2], b[2]));
+    } else {
+      others.push_back(part);
+    }
+  }
+  others.push_back(whole);
+  parts = std::move(others);
+}
+
+RegexId RegexStore::complement(RegexId body) {
+  if (kind(body) == RegexKind::kComplement) return operand(body, 0);
+  const uint32_t one[] = {body.value};
+  return intern(RegexKind::kComplement, one);
+}
+
+RegexId RegexStore::repetition(RegexId body, uint32_t minimum, uint32_t maximum) {
+  if (minimum > maximum) return nothing();
+  if (maximum == 0 || body == empty_text()) return empty_text();
+  if (body == nothing()) return minimum == 0 ? empty_text() : nothing();
+  if (minimum == 1 && maximum == 1) return body;
+  if (nullable(body)) minimum = 0;
+  if (kind(body) == RegexKind::kRepetition) {
+    const Words inner = operands(body);
+    if (inner[1] == 0 && inner[2] == kUnbounded) return body;      // (x*){m,n}
+    if (inner[1] <= 1 && minimum <= 1 && maximum == kUnbounded) {  // (x{0,k})*, (x{1,k})+
+      return repetition(RegexId(inner[0]), std::min(inner[1], minimum), kUnbounded);
+    }
+  }
+  const uint32_t node[] = {body.value, minimum, maximum};
+  return intern(RegexKind::kRepetition, node);
+}
+
+RegexId RegexStore::without_empty_text(RegexId node) {
+  if (!nullable(node)) return node;
+  return intersection({node, complement(empty_text())});
+}
+
+RegexId RegexStore::not_beginning_with(RegexId node, RegexId starts) {
+  return intersection({node, complement(concatenation(starts, all()))});
+}
+
+RegexId RegexStore::not_longer_than(RegexId node, RegexId starts) {
+  if (node == starts && is_prefix_free(node)) return node;
+  return not_beginning_with(node, concatenation(starts, bytes(ByteSet::all())));
+}
+
+bool RegexStore::is_prefix_free(RegexId node) {
+  while (kind(node) == RegexKind::kConcatenation) {
+    const RegexId head = operand(node, 0);
+    node = operand(node, 1);
+    if (kind(head) == RegexKind::kBytes) continue;
+    if (!is_run(head) || !begins_apart(head, node)) return false;
+  }
+  return kind(node) == RegexKind::kBytes;
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,162 @@
+// What takes a search through the residuals of a regex: whether it holds a text, infinitely many, and a shortest one.
+#include <algorithm>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "regex/minimum_length.h"
+#include "regex/regex.h"
+
+namespace cfgmask {
+
+bool RegexStore::is_empty(RegexId node) {
+  const Props& p = props_[node.value];
+  if (p.emptiness != Emptiness::kUnknown) return p.emptiness == Emptiness::kEmpty;
+  if (!p.may_be_empty) return false;
+  bool empty = false;
+  switch (p.kind) {
+    case RegexKind::kConcatenation: {
+      RegexId rest = node;
+      while (!empty && kind(rest) == RegexKind::kConcatenation) {
+        empty = is_empty(operand(rest, 0));
+        rest = operand(rest, 1);
+      }
+      empty = empty || is_empty(rest);
+      break;
+    }
+    case RegexKind::kAlternation: {
+      const Words parts = operands(node);
+      empty = std::all_of(parts.begin(), parts.end(), [&](uint32_t part) { return is_empty(RegexId(part)); });
+      break;
+    }
+    case RegexKind::kRepetition:
+    case RegexKind::kJsonString:
+      empty = is_empty(operand(node, 0));
+      break;
+    default: {
+      if (is_infinite_at_sight(without_few_texts(node))) break;
+      // .{0,997} & ~.* is empty at every count; without counts that takes one step to see instead of a thousand.
+      const RegexId larger = uncounted(node);
+      empty = (larger != node && is_empty(larger)) || search_empty(node);
+    }
+  }
+  props_[node.value].emptiness = empty ? Emptiness::kEmpty : Emptiness::kNonempty;
+  return empty;
+}
+
+// Whether the node is a sequence with an unbounded repetition in it, none of whose parts may be empty: then it holds
+// texts whatever few are taken away.
+bool RegexStore::is_infinite_at_sight(RegexId node) const {
+  auto is_unbounded = [&](RegexId part) {
+    return kind(part) == RegexKind::kRepetition && operands(part)[2] == kUnbounded &&
+           !props_[operands(part)[0]].may_be_empty;
+  };
+  if (props_[node.value].may_be_empty) return false;
+  bool infinite = false;
+  for (; kind(node) == RegexKind::kConcatenation; node = operand(node, 1))
+    infinite = infinite || is_unbounded(operand(node, 0));
+  return infinite || is_unbounded(node);
+}
+
+// Best first: of an e-mail address within 100 characters, all that is no longer would be looked at before the first end
+// otherwise, 90 ms; straight to an end it is a step a character. So a residual's other bytes wait until nothing nearer
+// to an end is left: most of them are never tried.
+bool RegexStore::search_empty(RegexId node) {
+  using Entry = std::tuple<uint32_t, uint32_t>;  // least length of the rest; residual
+  struct Seen {
+    RegexId parent;
+    ByteSet left;  // bytes to be tried, the last one that was and those alike among them
+    unsigned tried = 256;
+  };
+  std::unordered_map<uint32_t, Seen> seen{{node.value, {node, first(node)}}};
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  queue.emplace(lengths_->of(node), node.value);
+  uint64_t steps = 0;
+  while (!queue.empty()) {
+    const RegexId at(std::get<1>(queue.top()));
+    Seen& here = seen.at(at.value);
+    if (here.tried < 256) here.left -= alike(at, here.tried);
+    const unsigned b = here.tried = here.left.lowest();
+    if (b == 256) {
+      queue.pop();
+      continue;
+    }
+    if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+    const RegexId next = derivative(at, b);
+    const Emptiness known = props_[next.value].emptiness;
+    if (known == Emptiness::kNonempty || !props_[next.value].may_be_empty) {
+      if (next == nothing()) continue;
+      // All that led here go on as well.
+      for (RegexId on_the_way = at; on_the_way != node; on_the_way = seen.at(on_the_way.value).parent)
+        props_[on_the_way.value].emptiness = Emptiness::kNonempty;
+      return false;
+    }
+    if (known == Emptiness::kUnknown && seen.emplace(next.value, Seen{at, first(next)}).second)
+      queue.emplace(lengths_->of(next), next.value);
+  }
+  for (const auto& [id, entry] : seen) props_[id].emptiness = Emptiness::kEmpty;
+  return true;
+}
+
+// A residual that leads back to itself and from there to an end.
+bool RegexStore::is_infinite(RegexId node) {
+  struct Frame {
+    RegexId at;
+    ByteSet left;
+  };
+  if (is_empty(node)) return false;
+  std::unordered_map<uint32_t, bool> open{{node.value, true}};
+  std::vector<Frame> path{{node, first(node)}};
+  uint64_t steps = 0;
+  while (!path.empty()) {
+    const RegexId at = path.back().at;
+    ByteSet& left = path.back().left;
+    if (left.empty()) {
+      open[at.value] = false;
+      path.pop_back();
+      continue;
+    }
+    const unsigned b = left.lowest();
+    left -= alike(at, b);
+    if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+    const RegexId next = derivative(at, b);
+    if (is_empty(next)) continue;
+    const auto [known, is_new] = open.emplace(next.value, true);
+    if (is_new) {
+      path.push_back({next, first(next)});
+    } else if (known->second) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<std::string> RegexStore::shortest(RegexId node) {
+  struct Step {
+    RegexId node;
+    size_t parent;
+    uint8_t byte;
+  };
+  if (nullable(node)) return std::string();
+  std::vector<Step> steps{{node, 0, 0}};
+  std::unordered_set<uint32_t> seen{node.value};
+  uint64_t derivatives = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    ByteSet bytes = first(steps[i].node);
+    for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= alike(steps[i].node, b), b = bytes.lowest()) {
+      if (++derivatives > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+      const RegexId next = derivative(steps[i].node, b);
+      if (next == nothing() || !seen.insert(next.value).second) continue;
+      steps.push_back({next, i, static_cast<uint8_t>(b)});
+      if (!nullable(next)) continue;
+      std::string text;
+      for (size_t at = steps.size() - 1; at != 0; at = steps[at].parent)
+        text.push_back(static_cast<char>(steps[at].byte));
+      return std::string(text.rbegin(), text.rend());
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,134 @@
+// Texts: one, a set of them (keys), runs of consecutive ones of a list (a substring), and digits that are a multiple of
+// a number. Tables and automata of texts stand beside the nodes, which are places in them.
+#include <algorithm>
+#include <cstring>
+
+#include "regex/regex.h"
+
+namespace cfgmask {
+
+namespace {
+
+// Words that tell one list of texts from another.
+std::vector<uint32_t> words_of(const std::vector<std::string>& texts) {
+  std::vector<uint32_t> words;
+  for (const std::string& text : texts) {
+    const size_t at = words.size();
+    words.resize(at + 1 + (text.size() + 3) / 4, 0);
+    words[at] = static_cast<uint32_t>(text.size());
+    if (!text.empty()) std::memcpy(&words[at + 1], text.data(), text.size());
+  }
+  return words;
+}
+
+}  // namespace
+
+RegexId RegexStore::literal(std::string_view data) {
+  if (data.empty()) return empty_text();
+  if (data.size() == 1) {
+    ByteSet one;
+    one.add(static_cast<uint8_t>(data[0]));
+    return bytes(one);
+  }
+  return key_set({std::string(data)});
+}
+
+RegexId RegexStore::key_set(std::vector<std::string> keys) {
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  if (keys.empty()) return nothing();
+  if (keys.size() == 1 && keys[0].empty()) return empty_text();
+  const auto n = static_cast<uint32_t>(keys.size());
+  const auto [table, is_new] = key_table_ids_.intern(words_of(keys));
+  if (is_new) {
+    for (const std::string& key : keys) key_table_bytes_ += sizeof(key) + key.capacity();
+    key_tables_.push_back(std::make_unique<KeyTable>(std::move(keys)));
+  }
+  const uint32_t node[] = {table, 0, n, 0};
+  return intern(RegexKind::kKeySet, node);
+}
+
+RegexId RegexStore::derive_key_set(RegexId node, unsigned b) {
+  const Words o = operands(node);
+  const KeyTable& table = *key_tables_[o[0]];
+  const size_t depth = o[3];
+  auto low = table.begin() + o[1];
+  const auto end = table.begin() + o[2];
+  if (low->size() == depth) ++low;  // the key that ends here sorts first
+  auto byte_at = [depth](const std::string& key) { return static_cast<uint8_t>(key[depth]); };
+  const auto from = std::lower_bound(low, end, b, [&](const std::string& key, unsigned c) { return byte_at(key) < c; });
+  const auto to = std::upper_bound(from, end, b, [&](unsigned c, const std::string& key) { return c < byte_at(key); });
+  if (from == to) return nothing();
+  if (to - from == 1 && from->size() == depth + 1) return empty_text();
+  const uint32_t rest[] = {o[0], static_cast<uint32_t>(from - table.begin()), static_cast<uint32_t>(to - table.begin()),
+                           static_cast<uint32_t>(depth + 1)};
+  return intern(RegexKind::kKeySet, rest);
+}
+
+uint32_t RegexStore::shortest_key(RegexId node) const {
+  const Words o = operands(node);
+  const KeyTable& table = *key_tables_[o[0]];
+  size_t least = SIZE_MAX;
+  for (size_t i = o[1]; i < o[2]; ++i) least = std::min(least, table[i].size() - o[3]);
+  return static_cast<uint32_t>(least);
+}
+
+uint32_t RegexStore::longest_key(RegexId node) const {
+  const Words o = operands(node);
+  const KeyTable& table = *key_tables_[o[0]];
+  size_t most = 0;
+  for (size_t i = o[1]; i < o[2]; ++i) most = std::max(most, table[i].size() - o[3]);
+  return static_cast<uint32_t>(most);
+}
+
+RegexId RegexStore::substring(const std::vector<std::string>& chunks) {
+  const std::vector<uint32_t> words = words_of(chunks);
+  auto automaton = automaton_ids_.find(words);
+  if (!automaton) {
+    charge(words.size());
+    automata_.push_back(std::make_unique<const SubstringAutomaton>(chunks));
+    automaton_bytes_ += automata_[automata_.size() - 1]->bytes();
+    automaton = automaton_ids_.intern(words).first;
+  }
+  return substring_from(*automaton, 0);
+}
+
+RegexId RegexStore::substring_from(uint32_t automaton, uint32_t state) {
+  const auto n = static_cast<uint32_t>(automata_[automaton]->edges(state).size());
+  if (n == 0) return empty_text();
+  const uint32_t node[] = {automaton, state, 0, n, 0};
+  return intern(RegexKind::kSubstring, node);
+}
+
+std::span<const SubstringAutomaton::Edge> RegexStore::substring_edges(RegexId node) const {
+  const Words o = operands(node);
+  return automata_[o[0]]->edges(o[1]).subspan(o[2], o[3] - o[2]);
+}
+
+// A chunk may be the beginning of others: then it has ended and they go on.
+RegexId RegexStore::derive_substring(RegexId node, unsigned b) {
+  const Words o = operands(node);
+  const SubstringAutomaton& automaton = *automata_[o[0]];
+  const size_t depth = o[4];
+  const auto edges = substring_edges(node);
+  using Edge = SubstringAutomaton::Edge;
+  const auto byte_at = [&](const Edge& edge) { return static_cast<uint8_t>(automaton.chunk(edge)[depth]); };
+  auto from =
+      std::lower_bound(edges.begin(), edges.end(), b, [&](const Edge& e, unsigned c) { return byte_at(e) < c; });
+  const auto to = std::upper_bound(from, edges.end(), b, [&](unsigned c, const Edge& e) { return c < byte_at(e); });
+  if (from == to) return nothing();
+  RegexId ended = nothing();
+  if (automaton.chunk(*from).size() == depth + 1) ended = substring_from(o[0], (from++)->target);  // it sorts first
+  if (from == to) return ended;
+  const auto low = static_cast<uint32_t>(o[2] + (from - edges.begin()));
+  const uint32_t longer[] = {o[0], o[1], low, static_cast<uint32_t>(low + (to - from)),
+                             static_cast<uint32_t>(depth + 1)};
+  return alternation({ended, intern(RegexKind::kSubstring, longer)});
+}
+
+RegexId RegexStore::divisible(uint32_t modulus, uint32_t remainder) {
+  const uint32_t node[] = {modulus, remainder};
+  return intern(RegexKind::kDivisible, node);
+}
+
+}  // namespace cfgmask
