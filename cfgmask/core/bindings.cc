@@ -722,6 +722,7 @@ void bind_compiled_grammar(nb::module_& m) {
             out["tables"] = s.tables;
             out["tables_renamed"] = s.tables_made.renamed;
             out["tables_counted"] = s.tables_made.counted;
+            out["tables_bounded"] = s.tables_made.bounded;
             out["tables_difference"] = s.tables_made.difference;
             out["tables_clipped"] = s.tables_made.clipped;
             out["tables_walked"] = s.tables_made.walked;

@@ -115,11 +115,23 @@ def words(rounds: int) -> RegexTree:
 texts = st.builds(words, st.sampled_from([1, 4, 19, 25, 200]))
 lengths = st.builds(tree.Repetition, classes, st.integers(0, 3), st.sampled_from([4, 30, 180, 260, 5_000]))
 bounded_texts = st.one_of(texts, st.tuples(texts, lengths).map(tree.Intersection))
+# Patterns with bounds on the length beside them: found anywhere, or in parts of which the last may go on or not.
+searches = st.builds(
+    lambda what: cat(tree.ANY_TEXT, what, tree.ANY_TEXT), st.one_of(counted, st.sampled_from(["e9", KEYS]))
+)
+parted = st.builds(cat, counted, st.sampled_from(["@", "-", "e"]), counted, st.one_of(counted, searches))
+patterns = st.one_of(searches, parted, st.tuples(searches, parted).map(tree.Alternation))
+any_lengths = st.builds(
+    tree.Repetition, st.just(tree.ANY_CHAR), st.sampled_from([0, 1, 2, 5, 9]), st.sampled_from([30, 90, 180, 400])
+)
+bounded_patterns = st.tuples(patterns, st.one_of(any_lengths, any_lengths, lengths)).map(tree.Intersection)
 
 bodies = st.one_of(
     counted,
     counted,
     bounded_texts,
+    patterns,
+    bounded_patterns,
     st.just(tree.ANY_TEXT),
     counted.map(excepted),
     st.just(excepted(tree.ANY_TEXT)),

@@ -50,14 +50,28 @@ void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
   const bool with_base = lives_with(regexes_, lexer_, state, base);
   for (const Segment& segment : trie_.segments()) {
     // Where all tokens stay inside from both there is no difference; so names differ where quotes are, which end them.
-    const bool same = answers_.takes_all(base, segment, segment.height) &&
-                      (with_base || answers_.takes_all(state, segment, segment.height));
+    const bool same = has_room(state, base, segment.height, segment) ||
+                      (answers_.takes_all(base, segment, segment.height) &&
+                       (with_base || answers_.takes_all(state, segment, segment.height)));
     if (same) continue;
     for (uint32_t node = segment.first; node < segment.last;) {
       while (stack_.back().end <= node) stack_.pop_back();
-      node = visit(node);
+      node = visit(node, segment);
     }
   }
+}
+
+// Whether texts of at most `height` bytes do the same to both states.
+bool DifferenceWalk::has_room(LexerStateId state, LexerStateId base, uint32_t height, const Segment& segment) {
+  if (!room_ || height >= Trie::kTallest) return false;
+  const Words live = lexer_.residuals(state);
+  const Words loose = lexer_.residuals(base);
+  if (live.size() != 2 || loose.size() != 2) return false;
+  const auto bounded = regexes_.bounded(RegexId(live[1]));
+  if (!bounded || bounded->without != RegexId(loose[1]) || bounded->maximum < height + room_->farthest) return false;
+  // One that is too short must not end yet, and reach the least length some time.
+  const bool may_end = !room_->in_json || segment.is_rest || segment.ascii.has('"');
+  return bounded->minimum == 0 || (room_->ends_in_loop && !may_end);
 }
 
 void DifferenceWalk::push(uint32_t end, LexerStateId state, LexerStateId base) {
@@ -72,7 +86,7 @@ void DifferenceWalk::push(uint32_t end, LexerStateId state, LexerStateId base) {
 }
 
 // Returns the node to go on with.
-uint32_t DifferenceWalk::visit(uint32_t node) {
+uint32_t DifferenceWalk::visit(uint32_t node, const Segment& segment) {
   const uint32_t end = trie_.end(node);
   if (!stack_.back().differs.has(trie_.byte(node))) return end;
   const Frame at = stack_.back();
@@ -101,7 +115,8 @@ uint32_t DifferenceWalk::visit(uint32_t node) {
     if (node + 1 != end) table_.exits_.push_back({lexer_.matched(next), node + 1, end});
     return end;
   }
-  if (node + 1 != end) push(end, next, base_below ? base : Lexer::dead());
+  if (node + 1 == end || (base_below && has_room(next, base, trie_.height(node), segment))) return end;
+  push(end, next, base_below ? base : Lexer::dead());
   return node + 1;
 }
 

@@ -28,12 +28,26 @@ struct SimplerState {
 // nullopt if there is no such residual, or if `state` is that already.
 std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, LexerStateId state);
 
+// Bounds on the characters of a text, which the state has and the base has not, matter only near them: a subtree is the
+// same for both if even its longest token leaves room for a way to an end (RegexStore::bounded).
+struct Room {
+  uint32_t farthest;  // bytes from anywhere inside the base's text to an end
+  bool ends_in_loop;  // a text that is too short yet can always grow to any length
+  bool in_json;       // so that only a quote ends it
+};
+
 class DifferenceWalk {
  public:
   // n_words: of a mask. Writes more_, less_, exits_ and replaced_ of `table`, whose base_ is set.
   DifferenceWalk(const Trie& trie, size_t n_words, RegexStore& regexes, Lexer& lexer, SegmentAnswers& answers,
-                 LexerTable& table)
-      : trie_(trie), n_words_(n_words), regexes_(regexes), lexer_(lexer), answers_(answers), table_(table) {}
+                 LexerTable& table, std::optional<Room> room = {})
+      : trie_(trie),
+        n_words_(n_words),
+        regexes_(regexes),
+        lexer_(lexer),
+        answers_(answers),
+        table_(table),
+        room_(room) {}
 
   void run(LexerStateId state, LexerStateId base);
 
@@ -45,7 +59,8 @@ class DifferenceWalk {
     ByteSet differs;    // bytes after which the two may differ
   };
   void push(uint32_t end, LexerStateId state, LexerStateId base);
-  uint32_t visit(uint32_t node);
+  uint32_t visit(uint32_t node, const Segment& segment);
+  bool has_room(LexerStateId state, LexerStateId base, uint32_t height, const Segment& segment);
   void drop_base(uint32_t first, uint32_t last);
 
   const Trie& trie_;
@@ -54,6 +69,7 @@ class DifferenceWalk {
   Lexer& lexer_;
   SegmentAnswers& answers_;
   LexerTable& table_;
+  std::optional<Room> room_;
   std::vector<uint32_t> base_inside_;  // the base's mask, once it is asked for
   std::vector<Frame> stack_;
 };

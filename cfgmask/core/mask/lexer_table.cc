@@ -6,6 +6,7 @@
 #include "mask/difference_table.h"
 #include "mask/exit_trie.h"
 #include "mask/segment_walk.h"
+#include "regex/minimum_length.h"
 
 namespace cfgmask {
 
@@ -228,6 +229,7 @@ std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
   if (!lexer_.is_boundary(state) && !lexer_.is_limited(state)) {
     if (auto table = renamed(state)) return ++made_.renamed, table;
     if (auto table = counted(state)) return ++made_.counted, table;
+    if (auto table = bounded(state)) return ++made_.bounded, table;
     if (auto table = difference(state)) return ++made_.difference, table;
     if (auto table = clipped(state)) return ++made_.clipped, table;
   }
@@ -281,6 +283,32 @@ std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded
     table = CountedTable::build(*trie_, lexer_, regexes_, unbounded);
     bytes_ += table->bytes();
   }
+  return table;
+}
+
+// A pattern beside bounds on the length, such as [a-z]+@[a-z]+ within 254 characters: the pattern's table, but for
+// tokens that come near the bounds. Each position has other bounds and few have another pattern.
+std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
+  // Bounds nearer than that are met by too many tokens, and below that many characters a text is everywhere too short.
+  constexpr uint32_t kNear = 16;
+  constexpr uint32_t kFewCharacters = 2;
+  const Words live = lexer_.residuals(state);
+  if (live.size() != 2) return nullptr;
+  const RegexId residual(live[1]);
+  const auto bounds = regexes_.bounded(residual);
+  if (!bounds) return nullptr;
+  const bool in_json = regexes_.kind(bounds->without) == RegexKind::kJsonString;
+  const uint32_t farthest =
+      regexes_.lengths().farthest(in_json ? regexes_.json_body(bounds->without) : bounds->without);
+  const Room room{farthest, regexes_.ends_in_loop(bounds->without), in_json};
+  if (farthest >= kNoLength || bounds->maximum < farthest + kNear) return nullptr;
+  if (bounds->minimum > kFewCharacters && !(room.ends_in_loop && in_json)) return nullptr;
+  const LexerStateId base = lexer_.inside(live[0], bounds->without);
+  auto table = std::make_shared<LexerTable>();
+  table->base_ = get(base);
+  table->exits_base_ = table->base_;
+  DifferenceWalk(*trie_, n_words_, regexes_, lexer_, *segment_answers_, *table, room).run(state, base);
+  settle(*table);
   return table;
 }
 

@@ -163,7 +163,7 @@ class LexerTables {
   // How many tables were made so far by each way, those that were since forgotten included. One by another's way, such
   // as a renamed one of a walk, counts as both.
   struct Made {
-    size_t renamed, counted, difference, clipped, walked;
+    size_t renamed, counted, bounded, difference, clipped, walked;
   };
   const Made& made() const { return made_; }
 
@@ -172,6 +172,7 @@ class LexerTables {
   std::shared_ptr<const LexerTable> make(LexerStateId state);
   std::shared_ptr<const LexerTable> renamed(LexerStateId state);
   std::shared_ptr<const LexerTable> counted(LexerStateId state);
+  std::shared_ptr<const LexerTable> bounded(LexerStateId state);
   std::shared_ptr<const LexerTable> difference(LexerStateId state);
   std::shared_ptr<const LexerTable> clipped(LexerStateId state);
   std::shared_ptr<const CountedTable> counted_table(RegexId unbounded);

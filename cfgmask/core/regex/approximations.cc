@@ -80,6 +80,41 @@ ByteSet RegexStore::after_run(RegexId unbounded) {
   }
 }
 
+std::optional<RegexStore::Bounded> RegexStore::bounded(RegexId node) {
+  const bool in_json = json_between_characters(node);
+  const RegexId body = in_json ? operand(node, 0) : node;
+  const auto with_bounds_of = [&](RegexId run, RegexId rest) {
+    const Words o = operands(run);
+    return Bounded{in_json ? json_with_body(node, rest) : rest, o[1], o[2]};
+  };
+  if (is_run(body) && !is_loop(body)) return with_bounds_of(body, repetition(operand(body, 0), 0, kUnbounded));
+  if (kind(body) != RegexKind::kIntersection) return std::nullopt;
+  const std::vector<RegexId> all = parts(body);
+  for (RegexId run : all) {
+    if (!is_run(run)) continue;
+    std::vector<RegexId> others = all;
+    std::erase(others, run);
+    const RegexId rest = intersection(std::move(others));
+    if (is_within(rest, operand(run, 0))) return with_bounds_of(run, rest);
+  }
+  return std::nullopt;
+}
+
+bool RegexStore::ends_in_loop(RegexId node) {
+  if (json_between_characters(node)) node = operand(node, 0);
+  while (kind(node) == RegexKind::kConcatenation) node = operand(node, 1);
+  switch (kind(node)) {
+    case RegexKind::kRepetition:
+      return operands(node)[2] == kUnbounded && is_class(operand(node, 0));
+    case RegexKind::kAlternation: {
+      const Words parts = operands(node);
+      return std::all_of(parts.begin(), parts.end(), [&](uint32_t part) { return ends_in_loop(RegexId(part)); });
+    }
+    default:
+      return false;
+  }
+}
+
 std::optional<RegexStore::Clipped> RegexStore::clipped(RegexId node, uint32_t longest) {
   const bool in_json = json_between_characters(node);
   const RegexId body = in_json ? operand(node, 0) : node;

@@ -132,4 +132,45 @@ bool RegexStore::begins_apart(RegexId run, RegexId tail) {
   return !nullable(tail) && both.empty();
 }
 
+bool RegexStore::is_loop(RegexId node) const {
+  return kind(node) == RegexKind::kRepetition && operands(node)[1] == 0 && operands(node)[2] == kUnbounded;
+}
+
+bool RegexStore::is_within(RegexId node, RegexId one) {
+  const uint64_t key = (uint64_t{node.value} << 32) | one.value;
+  if (auto known = within_.find(key)) return *known != 0;
+  const bool within = is_class(one) && compute_within(node, one);
+  if (!within_.find(key)) within_.insert(key, within ? 1 : 0);
+  return within;
+}
+
+bool RegexStore::compute_within(RegexId node, RegexId one) {
+  if (is_class(node)) return is_class_within(node, one);
+  switch (kind(node)) {
+    case RegexKind::kNothing:
+    case RegexKind::kEmptyText:
+      return true;
+    case RegexKind::kConcatenation:
+      for (; kind(node) == RegexKind::kConcatenation; node = operand(node, 1)) {
+        if (!is_within(operand(node, 0), one)) return false;
+      }
+      return is_within(node, one);
+    case RegexKind::kAlternation:
+    case RegexKind::kIntersection: {
+      const std::vector<RegexId> all = parts(node);
+      const auto part_within = [&](RegexId part) { return is_within(part, one); };
+      return kind(node) == RegexKind::kAlternation ? std::all_of(all.begin(), all.end(), part_within)
+                                                   : std::any_of(all.begin(), all.end(), part_within);
+    }
+    case RegexKind::kRepetition:
+      return is_within(operand(node, 0), one);
+    case RegexKind::kKeySet:
+      return are_keys_within(node, one);
+    default:
+      return false;
+  }
+}
+
+bool RegexStore::is_class_within(RegexId node, RegexId one) { return common_class(node, one) == node; }
+
 }  // namespace cfgmask

@@ -17,6 +17,9 @@ RegexId RegexStore::concatenation(RegexId head, RegexId tail) {
   if (head == nothing() || tail == nothing()) return nothing();
   if (head == empty_text()) return tail;
   if (tail == empty_text()) return head;
+  // [a-z]* .* is .*, as .* (x|) is.
+  if (is_loop(tail) && nullable(head) && is_within(head, operand(tail, 0))) return tail;
+  if (is_loop(head) && nullable(tail) && is_within(tail, operand(head, 0))) return head;
   // (a b) c becomes a (b c), so that equal residuals meet.
   std::vector<RegexId> heads;
   while (kind(head) == RegexKind::kConcatenation) {
@@ -66,7 +69,10 @@ RegexId RegexStore::alternation(std::vector<RegexId> parts) {
   }
   if (!one_byte.empty()) flat.push_back(bytes(one_byte));
   if (json_strings > 1) merge_json_strings(flat, false);
-  if (repetitions > 0 && flat.size() > 1) merge_repetitions(flat);
+  if (repetitions > 0 && flat.size() > 1) {
+    merge_repetitions(flat);
+    drop_within_loops(flat);
+  }
   if (has_empty_text && !nullable_part) flat.push_back(empty_text());
   std::sort(flat.begin(), flat.end());
   flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
@@ -122,6 +128,31 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
     others.push_back(concatenation(repetition(c.body, c.minimum, c.maximum), c.tail));
   }
   parts = std::move(others);
+}
+
+// .* p .* | .* is .*: so is a search that has found what it looks for.
+void RegexStore::drop_within_loops(std::vector<RegexId>& parts) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const RegexId loop = parts[i];
+    if (!is_loop(loop)) continue;
+    std::erase_if(parts, [&](RegexId part) { return part != loop && is_within(part, operand(loop, 0)); });
+    i = static_cast<size_t>(std::find(parts.begin(), parts.end(), loop) - parts.begin());
+  }
+}
+
+// .* & x is x.
+void RegexStore::drop_needless_loops(std::vector<RegexId>& parts) {
+  for (size_t i = 0; i < parts.size();) {
+    const RegexId loop = parts[i];
+    const bool needless = is_loop(loop) && std::any_of(parts.begin(), parts.end(), [&](RegexId part) {
+                            return part != loop && is_within(part, operand(loop, 0));
+                          });
+    if (needless) {
+      parts.erase(parts.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
 }
 
 // Literals at the same place of their spelling decode alike, so the set operation moves inside.
@@ -188,6 +219,7 @@ RegexId RegexStore::intersection(std::vector<RegexId> parts) {
     flat.push_back(set);
   }
   if (json_strings > 1) merge_json_strings(flat, true);
+  if (repetitions > 0 && flat.size() > 1) drop_needless_loops(flat);
   if (repetitions > 1) {
     merge_counted_classes(flat);
     for (RegexId part : flat) has_empty_text = has_empty_text || part == empty_text();

@@ -129,6 +129,17 @@ class RegexStore {
   std::optional<Counted> counted(RegexId node);
   // The bytes that end the run of characters in an `unbounded`; none if the run is all there is.
   ByteSet after_run(RegexId unbounded);
+  // node = without & D{minimum,maximum}, the same inside a JSON string between characters, where D is a class that has
+  // all characters of `without`: bounds on how many they are, and nothing else. C{m,n} is C* with bounds.
+  struct Bounded {
+    RegexId without;
+    uint32_t minimum;
+    uint32_t maximum;
+  };
+  std::optional<Bounded> bounded(RegexId node);
+  // Whether the node ends in C* for a class C, in each of its alternatives: then whatever begins a text of it goes on
+  // to texts of all lengths from the shortest on.
+  bool ends_in_loop(RegexId node);
   // Bounds of the node's language that do not count far: every maximum that is far off, as `{0,5000}`, is near in
   // `smaller` and none in `larger`. nullopt if there is no such maximum, or only under a complement. `longest`: the
   // most characters that matter.
@@ -181,11 +192,21 @@ class RegexStore {
   std::optional<RegexId> common_class(RegexId a, RegexId b);
   bool is_run(RegexId node);
   bool begins_apart(RegexId run, RegexId tail);
+  // Whether all texts of the node are characters of `one`; false as well where `one` is no class, and where that takes
+  // more than a look at the node's parts. Remembered.
+  bool is_within(RegexId node, RegexId one);
+  bool compute_within(RegexId node, RegexId one);
+  bool is_class_within(RegexId node, RegexId one);
+  bool are_keys_within(RegexId node, RegexId one);
+  // Whether the node is C* for what may be a class C.
+  bool is_loop(RegexId node) const;
 
   // regex/operators.cc
   void merge_repetitions(std::vector<RegexId>& parts);
   void merge_counted_classes(std::vector<RegexId>& parts);
   void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
+  void drop_within_loops(std::vector<RegexId>& parts);
+  void drop_needless_loops(std::vector<RegexId>& parts);
   // Whether no string of the node begins with another one; false where that takes more than a look at its parts.
   bool is_prefix_free(RegexId node);
 
@@ -240,6 +261,7 @@ class RegexStore {
   ChunkedVector<ByteSet> first_sets_;
   HashTable derivatives_;
   HashTable uncounted_;
+  HashTable within_;     // (node, class) -> whether is_within
   Interner class_keys_;  // ranges of char_class; grammars ask for the same few again and again
   ChunkedVector<RegexId> class_nodes_;
   Interner key_table_ids_;

@@ -105,6 +105,20 @@ std::span<const SubstringAutomaton::Edge> RegexStore::substring_edges(RegexId no
   return automata_[o[0]]->edges(o[1]).subspan(o[2], o[3] - o[2]);
 }
 
+bool RegexStore::are_keys_within(RegexId node, RegexId one) {
+  const Words o = operands(node);
+  const auto is_key_within = [&](const std::string& key) {
+    RegexId rest = one;  // of a character
+    for (size_t i = o[3]; i < key.size(); ++i) {
+      rest = derivative(rest, static_cast<uint8_t>(key[i]));
+      if (rest == empty_text()) rest = one;
+    }
+    return rest == one;
+  };
+  const KeyTable& table = *key_tables_[o[0]];
+  return std::all_of(table.begin() + o[1], table.begin() + o[2], is_key_within);
+}
+
 // A chunk may be the beginning of others: then it has ended and they go on.
 RegexId RegexStore::derive_substring(RegexId node, unsigned b) {
   const Words o = operands(node);
