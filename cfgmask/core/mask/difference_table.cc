@@ -50,9 +50,9 @@ void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
   const bool with_base = lives_with(regexes_, lexer_, state, base);
   for (const Segment& segment : trie_.segments()) {
     // Where all tokens stay inside from both there is no difference; so names differ where quotes are, which end them.
-    const bool same = has_room(state, base, segment.height, segment) ||
-                      (answers_.takes_all(base, segment, segment.height) &&
-                       (with_base || answers_.takes_all(state, segment, segment.height)));
+    const bool same =
+        has_room(segment.height, segment) || (answers_.takes_all(base, segment, segment.height) &&
+                                              (with_base || answers_.takes_all(state, segment, segment.height)));
     if (same) continue;
     for (uint32_t node = segment.first; node < segment.last;) {
       while (stack_.back().end <= node) stack_.pop_back();
@@ -61,17 +61,23 @@ void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
   }
 }
 
-// Whether texts of at most `height` bytes do the same to both states.
-bool DifferenceWalk::has_room(LexerStateId state, LexerStateId base, uint32_t height, const Segment& segment) {
-  if (!room_ || height >= Trie::kTallest) return false;
+// Whether all texts of at most so many bytes, and so at most as many characters, do the same to both.
+bool DifferenceWalk::has_room(uint32_t n_bytes, const Segment& segment) const {
+  if (!room_ || room_->maximum < n_bytes + room_->farthest) return false;
+  // One that is too short must not end yet, and reach the least length some time.
+  const bool may_end = !room_->in_json || segment.is_rest || segment.ascii.has('"');
+  return room_->minimum == 0 || (room_->ends_in_loop && !may_end);
+}
+
+// The same for two states on the way, where the text has become long enough.
+bool DifferenceWalk::has_room(LexerStateId state, LexerStateId base, uint32_t height) const {
+  if (!room_ || room_->minimum == 0 || height >= Trie::kTallest) return false;
   const Words live = lexer_.residuals(state);
   const Words loose = lexer_.residuals(base);
   if (live.size() != 2 || loose.size() != 2) return false;
   const auto bounded = regexes_.bounded(RegexId(live[1]));
-  if (!bounded || bounded->without != RegexId(loose[1]) || bounded->maximum < height + room_->farthest) return false;
-  // One that is too short must not end yet, and reach the least length some time.
-  const bool may_end = !room_->in_json || segment.is_rest || segment.ascii.has('"');
-  return bounded->minimum == 0 || (room_->ends_in_loop && !may_end);
+  return bounded && bounded->without == RegexId(loose[1]) && bounded->minimum == 0 &&
+         bounded->maximum >= height + room_->farthest;
 }
 
 void DifferenceWalk::push(uint32_t end, LexerStateId state, LexerStateId base) {
@@ -89,6 +95,9 @@ void DifferenceWalk::push(uint32_t end, LexerStateId state, LexerStateId base) {
 uint32_t DifferenceWalk::visit(uint32_t node, const Segment& segment) {
   const uint32_t end = trie_.end(node);
   if (!stack_.back().differs.has(trie_.byte(node))) return end;
+  // Each byte on the way down has its frame.
+  const uint32_t height = trie_.height(node);
+  if (height < Trie::kTallest && has_room(static_cast<uint32_t>(stack_.size()) + height, segment)) return end;
   const Frame at = stack_.back();
   const LexerStateId next = lexer_.next(at.state, trie_.byte(node));
   const bool base_above = at.base != Lexer::dead();
@@ -115,7 +124,7 @@ uint32_t DifferenceWalk::visit(uint32_t node, const Segment& segment) {
     if (node + 1 != end) table_.exits_.push_back({lexer_.matched(next), node + 1, end});
     return end;
   }
-  if (node + 1 == end || (base_below && has_room(next, base, trie_.height(node), segment))) return end;
+  if (node + 1 == end || (base_below && has_room(next, base, height))) return end;
   push(end, next, base_below ? base : Lexer::dead());
   return node + 1;
 }

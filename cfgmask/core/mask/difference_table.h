@@ -28,9 +28,11 @@ struct SimplerState {
 // nullopt if there is no such residual, or if `state` is that already.
 std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, LexerStateId state);
 
-// Bounds on the characters of a text, which the state has and the base has not, matter only near them: a subtree is the
-// same for both if even its longest token leaves room for a way to an end (RegexStore::bounded).
+// What the state has and the base has not: bounds on the characters of the text (RegexStore::bounded). They matter only
+// near them: texts do the same to both if even the longest leaves room for a way to an end.
 struct Room {
+  uint32_t minimum;
+  uint32_t maximum;
   uint32_t farthest;  // bytes from anywhere inside the base's text to an end
   bool ends_in_loop;  // a text that is too short yet can always grow to any length
   bool in_json;       // so that only a quote ends it
@@ -60,7 +62,8 @@ class DifferenceWalk {
   };
   void push(uint32_t end, LexerStateId state, LexerStateId base);
   uint32_t visit(uint32_t node, const Segment& segment);
-  bool has_room(LexerStateId state, LexerStateId base, uint32_t height, const Segment& segment);
+  bool has_room(uint32_t n_bytes, const Segment& segment) const;
+  bool has_room(LexerStateId state, LexerStateId base, uint32_t height) const;
   void drop_base(uint32_t first, uint32_t last);
 
   const Trie& trie_;

@@ -300,7 +300,7 @@ std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
   const bool in_json = regexes_.kind(bounds->without) == RegexKind::kJsonString;
   const uint32_t farthest =
       regexes_.lengths().farthest(in_json ? regexes_.json_body(bounds->without) : bounds->without);
-  const Room room{farthest, regexes_.ends_in_loop(bounds->without), in_json};
+  const Room room{bounds->minimum, bounds->maximum, farthest, regexes_.ends_in_loop(bounds->without), in_json};
   if (farthest >= kNoLength || bounds->maximum < farthest + kNear) return nullptr;
   if (bounds->minimum > kFewCharacters && !(room.ends_in_loop && in_json)) return nullptr;
   const LexerStateId base = lexer_.inside(live[0], bounds->without);
