@@ -4,6 +4,13 @@
 
 namespace cfgmask {
 
+namespace {
+
+// Bytes that a state was left by one by one before those that lead to the same one are asked for.
+constexpr uint8_t kMany = 12;
+
+}  // namespace
+
 Lexer::Lexer(RegexStore& regexes, TokenCounts* counts) : regexes_(regexes), counts_(counts) {
   slot_sets_.intern({});
   const uint32_t inside[] = {0};
@@ -97,6 +104,14 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
   }
   const LexerStateId next = intern_slots(0);
   remember(s, b, next);
+  // A state that is left by many bytes is left by nearly all, and most of them lead to the same one.
+  if (s.row != nullptr && ++s.n_few > kMany) {
+    s.n_few = kMany;
+    const ByteSet same = alike(state, b);
+    for (unsigned other = 0; other < s.row->size(); ++other) {
+      if (same.has(other)) (*s.row)[other] = next.value;
+    }
+  }
   return next;
 }
 
