@@ -30,8 +30,7 @@ class Memory:
 def memory_of_grammars(engine: str, vocab: Path, cases: list[Case]) -> Memory:
     """The growth of the resident size with each of `cases`, all kept alive after walking their texts.
 
-    The row that a caller keeps for its masks, 16 KB for 128k tokens, is no engine's and not counted, and neither are the
-    first few cases, a warm-up.
+    Not counted are the first few cases, a warm-up, and the row that a caller keeps for masks, 16 KB for 128k tokens.
     """
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_growth, (engine, vocab, cases))
