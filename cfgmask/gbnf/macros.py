@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cfgmask.diagnostics import Span, shortened
 from cfgmask.gbnf import literals
-from cfgmask.gbnf.tokens import Token
+from cfgmask.gbnf.tokens import Kind, Token
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
 from cfgmask.problems import Problems
@@ -39,7 +39,7 @@ def expand(name: Token, inside: Sequence[Token], closing: Token, problems: Probl
     """What a call stands for; `inside` is what is between its parentheses. What is wrong is reported. Linear."""
     span = Span(name.span.source, name.span.start, closing.span.end)
     try:
-        arguments = _arguments(inside, span)
+        arguments = _Reader(inside, closing).arguments()
         if name.text in ("Token", "ExcludeToken"):
             return _token_set(name.text, arguments, span, problems)
         made = _text_dispatch if name.text == "TagDispatch" else _token_dispatch
@@ -49,39 +49,59 @@ def expand(name: Token, inside: Sequence[Token], closing: Token, problems: Probl
         return _NOTHING
 
 
-def _arguments(tokens: Sequence[Token], whole: Span) -> list[_Argument]:
-    found: list[_Argument] = []
-    at = 0
-    while at < len(tokens):
-        first, name = at, None
-        if tokens[at].kind == "name" and _text(tokens, at + 1) == "=":
-            name, at = tokens[at], at + 2
-        is_tuple = _text(tokens, at) == "("
-        at += is_tuple
+class _Reader:
+    """Reads what is between the parentheses of a call."""
+
+    def __init__(self, inside: Sequence[Token], closing: Token) -> None:
+        self._tokens = [*inside, closing]
+        self._at = 0
+
+    def arguments(self) -> list[_Argument]:
+        found: list[_Argument] = []
+        while not self._is_over():
+            found.append(self._argument())
+            if not self._is_over():
+                self._take("mark", ",")
+                if self._is_over():
+                    raise self._unexpected(self._tokens[self._at - 1])
+        return found
+
+    def _argument(self) -> _Argument:
+        first, name = self._tokens[self._at], None
+        if self._tokens[self._at + 1 : self._at + 2] and self._tokens[self._at + 1].text == "=":
+            name = self._take("name")
+            self._at += 1
+        is_tuple = self._tokens[self._at].kind == "open"
+        values = self._tuple() if is_tuple else (self._value(),)
+        last = self._tokens[self._at - 1].span
+        return _Argument(name, values, is_tuple, Span(last.source, first.span.start, last.end))
+
+    def _tuple(self) -> tuple[Token, ...]:
+        self._take("open")
         values: list[Token] = []
-        while at < len(tokens) and tokens[at].kind in ("name", "string"):
-            values.append(tokens[at])
-            at += 1
-            if not is_tuple or _text(tokens, at) != ",":
-                break
-            at += 1
-        at += is_tuple
-        if at > len(tokens) or (is_tuple and tokens[at - 1].kind != "close") or not (is_tuple or values):
-            place = tokens[min(at, len(tokens)) - 1]
-            raise _Unreadable(f"unexpected `{shortened(place.text)}`", place.span, _HELP)
-        span = Span(whole.source, tokens[first].span.start, tokens[at - 1].span.end)
-        found.append(_Argument(name, tuple(values), is_tuple, span))
-        if at < len(tokens) and (tokens[at].text != "," or at + 1 == len(tokens)):
-            raise _Unreadable(f"unexpected `{shortened(tokens[at].text)}`", tokens[at].span, _HELP)
-        at += 1
-    return found
+        while self._tokens[self._at].kind != "close":
+            values.append(self._value())
+            if self._tokens[self._at].kind != "close":
+                self._take("mark", ",")
+        self._take("close")
+        return tuple(values)
 
+    def _value(self) -> Token:
+        return self._take("string" if self._tokens[self._at].kind == "string" else "name")
 
-_HELP = "arguments are strings, numbers and names, and tuples of them, with commas between"
+    def _take(self, kind: Kind, text: str | None = None) -> Token:
+        token = self._tokens[self._at]
+        if token.kind != kind or text not in (None, token.text):
+            raise self._unexpected(token)
+        self._at += 1
+        return token
 
+    def _is_over(self) -> bool:
+        return self._at == len(self._tokens) - 1
 
-def _text(tokens: Sequence[Token], at: int) -> str:
-    return tokens[at].text if at < len(tokens) else ""
+    def _unexpected(self, token: Token) -> _Unreadable:
+        help = "arguments are strings, numbers and names, and tuples of them, with commas between"
+        return _Unreadable(f"unexpected `{shortened(token.text)}`", token.span, help)
 
 
 def _id(token: Token, problems: Problems) -> int:
@@ -122,7 +142,12 @@ def _dispatch(arguments: Sequence[_Argument]) -> _Dispatch:
     tags: list[tuple[Token, ir.RuleRef]] = []
     excludes: list[Token] = []
     loops = True
+    given: set[str] = set()
     for argument in arguments:
+        if argument.name is not None:
+            if argument.name.text in given:
+                raise _Unreadable(f"`{shortened(argument.name.text)}` is given twice", argument.name.span)
+            given.add(argument.name.text)
         if argument.name is None:
             if not argument.is_tuple or len(argument.values) != 2 or argument.values[1].kind != "name":
                 message = "a tag is a pair of what begins it and a rule"
@@ -206,5 +231,5 @@ def _refuse_overlaps(sought: Sequence[str], span: Span) -> None:
     for one in sought:
         for other in sought:
             if one != other and one in other:
-                message = f"`{shortened(other)}` is never found: `{shortened(one)}`, which is inside of it, is first"
+                message = f"`{shortened(other)}` is never found first: `{shortened(one)}` is inside of it"
                 raise _Unreadable(message, span, "take out the longer one")

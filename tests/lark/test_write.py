@@ -41,6 +41,18 @@ WRITTEN = {
         "root ::= <think> !</think>* <[5]> !<[7]> !<a>",
         "start: <think> <[^</think>]>* <[5]> <[^7]> <[^<a>]>\n",
     ),
+    "sets of tokens": (
+        'root ::= Token(5, 7) ExcludeToken(5, 7)+ TokenTagDispatch((3, x))\nx ::= "a" root',
+        'start: <[5,7]> <[^5,7]>+ (<[^3]>* <[3]> x)* <[^3]>*\nx: "a" start\n',
+    ),
+    "texts up to tags": (
+        'root ::= TagDispatch(("<a>", x), excludes=("<b>"))\nx ::= "a" root',
+        (
+            'start: (T x)* T_2\nx: "a" start\n\n'
+            'T: /(?s:.)/* "<a>" & ~(/(?s:.)/* ("<a>" | "<b>") /(?s:.)/+)\n'
+            'T_2: (/(?s:.)/+ & ~(/(?s:.)/* ("<a>" | "<b>") /(?s:.)/*))?\n'
+        ),
+    ),
 }
 
 
