@@ -17,7 +17,6 @@ from cfgmask.problems import Problems
 _NOTHING_MORE = ir.Sequence(())
 _NO_RULE = ("string", "class", "any", "token", "open", "macro")
 _REPEATS = {"?": (0, 1), "*": (0, None), "+": (1, None)}
-"""The longest piece of a grammar that a message repeats."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -232,6 +232,7 @@ class _Linker:
         message = f"there is no `{name}` to {change.kind}"
         code = "lark-nothing-to-extend" if change.kind == "extend" else "lark-nothing-to-override"
         self._problems.error(code, message, change.definition.span, help=help)
+        self._defined_elsewhere.add(instance.rename(name))
 
     def _extend(self, instance: _Instance, base: Entry, new: nodes.Definition) -> None:
         if isinstance(base, nodes.Declaration):

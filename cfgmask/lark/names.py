@@ -131,7 +131,8 @@ def _check_start(
 ) -> None:
     rule = rules.get(start)
     if rule is None:
-        if start not in table.defined_elsewhere:
+        # `Start` was reported as a name.
+        if start not in map(str.lower, table.defined_elsewhere):
             _refuse_without_start(document, rules, start, problems)
     elif rule.parameters:
         message = f"the rule `{start}` cannot be a template: nothing gives it arguments"
@@ -146,7 +147,10 @@ def _refuse_without_start(
 ) -> None:
     first = next((rule for rule in document.definitions if not rule.is_terminal), None)
     place, example = (first.span, first.name) if first is not None else (document.place, "...")
-    if start == nodes.START:
+    alike = next((other for other in document.definitions if other.name.lower() == start), None)
+    if alike is not None:
+        place, help = alike.span, f"`{alike.name}` is a terminal: write its name in lower case to make it a rule"
+    elif start == nodes.START:
         help = f"every text of the grammar is a `start`: write `start: {example}`"
     else:
         help = did_you_mean(start, rules) or f"every text of the grammar is to be a `{start}`: it must be a rule"

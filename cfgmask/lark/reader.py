@@ -53,7 +53,7 @@ _TOKEN_WORDS = {
     "EQUAL": "`=`",
 }
 
-"""The longest piece of a grammar that a message repeats."""
+_BLOCKS = ("JSON", "REGEX", "LARK")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +105,24 @@ def read(text: Span, limits: Limits, problems: Problems) -> nodes.Document:
     return reader.document()
 
 
+def _habit(tokens: list[Token], wrong: Token) -> str | None:
+    """What to write for what other notations have at the token that is wrong; None if that is nothing known."""
+    kinds = [token.type for token in tokens if token.start <= wrong.start]
+    before = kinds[-2] if len(kinds) > 1 else None
+    if wrong.type == "EQUAL" and before == "DOUBLE_COLON":
+        return "a definition is written `name: ...`; GBNF, which has `::=`, is read by `Grammar.from_gbnf`"
+    if wrong.type == "COMMA" and kinds[0] == "IMPORT":
+        return "several names are imported as in `%import common (INT, WS)`"
+    if kinds[0] in _BLOCKS and len(kinds) == 1:
+        return f"it stands in a rule: `start: {wrong} {{...}}`"
+    if wrong.type == "LBRACE" and "COLON" in kinds:
+        is_repeated = before in ("STRING", "REGEXP", "RPAR", "RSQB")
+        return (
+            "counts are written `{2}`, `{2,}`, `{,5}` or `{2,5}`" if is_repeated else "repetition is written `(...)*`"
+        )
+    return None
+
+
 def is_terminal_name(name: str) -> bool:
     """Whether a name is that of a terminal: upper case, whatever module stands before it."""
     return next((c.isupper() for c in reversed(name) if c.isascii() and c.isalpha()), False)
@@ -139,8 +157,7 @@ class _Reader:
         """Parse and build one statement."""
         steps = None if statement.broken else self._parse(statement.tokens)
         if steps is None:
-            if statement.defined_name is not None:
-                self._defined_elsewhere.add(statement.defined_name)
+            self._defined_elsewhere.update(statement.defined_names)
             return
         self._fallback = self._span(statement.tokens[-1])
         self._statements.extend(build(steps, self._builder))
@@ -159,10 +176,10 @@ class _Reader:
                 self._report_directive(suspect)
                 return
         words = [words for name, words in _TOKEN_WORDS.items() if name in expected]
-        help = None
-        if "COLON" in expected:
+        help = _habit(tokens, token)
+        if help is None and "COLON" in expected:
             help = "a definition is written `name: ...`"
-        elif 0 < len(words) < 4:
+        elif help is None and 0 < len(words) < 4:
             help = "expected " + " or ".join(words)
         if token.type == "$END":
             end = tokens[-1].end
@@ -195,6 +212,10 @@ class _Reader:
         if is_terminal_name(name) and parts[0] is not name:
             message = "`?` and `!` go before the names of rules only"
             self._problems.error("lark-terminal-modifier", message, self._span(parts[0]))
+        modifiers = [part.span for part in parts[:-1] if isinstance(part, nodes.Invalid)]
+        for number, span in enumerate(modifiers):
+            if span.text in [before.text for before in modifiers[:number]]:
+                self._problems.error("lark-syntax", f"the definition has a second `{span.text}`", span)
         written = [attribute for part in parts if isinstance(part, tuple) for attribute in part]
         if written and is_terminal_name(name):
             message = "attributes belong to rules"

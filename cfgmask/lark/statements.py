@@ -21,6 +21,13 @@ BYTES_PER_TOKEN = 128
 half a kilobyte. What is inside braced blocks does not count."""
 
 _ERROR = "ERROR"
+_UNREADABLE_HELP = {
+    ";": "a statement ends with its line, and comments begin with `//` or `#`",
+    "<": "a special token is written `<name>`, without blanks",
+    **dict.fromkeys(
+        "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb", 'strings are written with straight double quotes, `"`'
+    ),
+}
 _CLOSER = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _CLOSERS = frozenset(_CLOSER.values())
 _CONTINUES = frozenset({"VBAR", "AMPERSAND", "ARROW", "IF"})
@@ -28,6 +35,7 @@ _OPTIONS = frozenset({"CFGMASK", "LLGUIDANCE", "GRAMMAR_OPTIONS"})
 _DIRECTIVES = _OPTIONS | {"IGNORE", "IMPORT", "DECLARE", "OVERRIDE", "EXTEND", "UNKNOWN_DIRECTIVE"}
 _BLOCK_KEYWORDS = _OPTIONS | {"JSON", "REGEX", "LARK"}
 _MODIFIERS = frozenset({"QUESTION", "BANG"})
+_CHANGES = frozenset({"OVERRIDE", "EXTEND"})
 
 
 @dataclass
@@ -38,14 +46,13 @@ class TokenStatement:
     broken: bool = False
 
     @property
-    def defined_name(self) -> str | None:
-        """The name that this statement defines or seems to define."""
-        for token in self.tokens:
-            if token.type == "NAME":
-                return str(token)
-            if token.type not in _MODIFIERS:
-                break
-        return None
+    def defined_names(self) -> list[str]:
+        """The names that this statement defines or seems to define; of an import, its module's too."""
+        names = [str(token) for token in self.tokens if token.type == "NAME"]
+        if self.tokens[0].type in ("IMPORT", "DECLARE"):
+            return names
+        heads = (token.type for token in self.tokens if token.type not in _MODIFIERS | _CHANGES)
+        return names[:1] if next(heads, None) == "NAME" else []
 
 
 def statements(text: Span, limits: Limits, problems: Problems) -> Iterator[TokenStatement]:
@@ -91,7 +98,7 @@ def _report_unreadable(source: Source, place: int, problems: Problems) -> None:
         message, help = "strings are written with double quotes", None
     else:
         shown = character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
-        message, help = f"unexpected character `{shown}` (U+{ord(character):04X})", None
+        message, help = f"unexpected character `{shown}` (U+{ord(character):04X})", _UNREADABLE_HELP.get(character)
     problems.error("lark-unreadable", message, Span(source, place, place + 1), help=help)
 
 
