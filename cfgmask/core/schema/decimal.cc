@@ -60,8 +60,8 @@ std::optional<Decimal> Decimal::parse(std::string_view json) {
   const long places = static_cast<long>(mantissa.size() - std::min(point + 1, mantissa.size()));
   digits.erase(0, first);
   const auto n = static_cast<long>(digits.size());
-  if (is_far || n > kMaxDigits || std::abs(exponent) > 2 * kMaxDigits || n - places + exponent > kMaxDigits ||
-      places - exponent > kMaxDigits)
+  if (is_far || n > kMaxDigits || exponent > 2 * kMaxDigits || exponent < -2 * kMaxDigits ||
+      n - places + exponent > kMaxDigits || places - exponent > kMaxDigits)
     return std::nullopt;
   const long at = n - places + exponent;
   if (at <= 0) digits.insert(0, static_cast<size_t>(1 - at), '0');
