@@ -93,11 +93,11 @@ def _stuck(lexing: Lexing, canonical: Canonical) -> Iterator[_Stuck]:
     first = _first_bytes(lexing)
     asked: set[tuple[Group, int, int]] = set()
     exits: dict[tuple[Group, int], _Exits] = {}
+    followed = _Followed(lexing, canonical)
     for context in lexing.contexts:
         for group, after in zip(context.groups, context.after, strict=True):
-            for element, places in _followed(lexing, canonical, context, group):
-                for place in lexing.sets.places(places):
-                    following = lexing.sets.leaf[place]
+            for element, places in followed.by(context, group):
+                for following in lexing.sets.leaves(places):
                     # What is live decides, not which of its places.
                     if (group, element, following) in asked:
                         continue
@@ -109,18 +109,27 @@ def _stuck(lexing: Lexing, canonical: Canonical) -> Iterator[_Stuck]:
                         yield _Stuck(group.leaves[element] if element < len(group.leaves) else None, following)
 
 
-def _followed(lexing: Lexing, canonical: Canonical, context: Context, group: Group) -> Iterator[tuple[int, int]]:
-    """The elements of a group, each with what comes next; after ignored text, all of its scope that is live."""
-    sets = lexing.sets
-    for element, leaf in enumerate(group.leaves):
-        places = sets.places(lexing.places(context, leaf))
-        yield element, union(canonical.following[place] for place in places)
-    for number, scope in enumerate(group.scopes):
-        places = sets.places(context.live)
-        yield (
-            len(group.leaves) + number,
-            union(2 << place for place in places if lexing.flat.leaves[sets.leaf[place]].scope == scope),
-        )
+class _Followed:
+    """What comes next on the way of `canonical`."""
+
+    def __init__(self, lexing: Lexing, canonical: Canonical) -> None:
+        self._lexing = lexing
+        self._canonical = canonical
+        self._after: dict[int, int] = {}
+        self._scopes = [lexing.sets.places_in(scope) for scope in range(len(lexing.flat.ir.scopes))]
+
+    def by(self, context: Context, group: Group) -> Iterator[tuple[int, int]]:
+        """The elements of a group, each with what comes next; after ignored text, all of its scope that is live."""
+        for element, leaf in enumerate(group.leaves):
+            yield element, self._behind(self._lexing.places(context, leaf))
+        for number, scope in enumerate(group.scopes):
+            yield len(group.leaves) + number, context.live & self._scopes[scope]
+
+    def _behind(self, members: int) -> int:
+        if members not in self._after:
+            places = self._lexing.sets.places(members)
+            self._after[members] = union(map(self._canonical.following.__getitem__, places))
+        return self._after[members]
 
 
 def _first_bytes(lexing: Lexing) -> dict[int, int]:

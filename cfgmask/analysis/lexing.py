@@ -111,7 +111,7 @@ class Lexing:
         return number
 
     def _context(self, live: int) -> Context:
-        found = list(dict.fromkeys(self.sets.leaf[place] for place in self.sets.places(live)))
+        found = self.sets.leaves(live)
         symbols = {leaf: self.flat.leaves[leaf] for leaf in found}
         leaves = sorted(leaf for leaf in found if isinstance(symbols[leaf].symbol, Terminal))
         scopes = {symbols[leaf].scope for leaf in found}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cfgmask.analysis.flat import Flat
-from cfgmask.analysis.reach import reached
+from cfgmask.analysis.reach import reached, union
 
 END = 1
 """The bit for the end of the text; places have the bits from 1."""
@@ -29,6 +29,8 @@ class Sets:
         self.flat = flat
         self.leaf: list[int] = []
         self._of_leaf: dict[int, int] = {}
+        self._after: dict[int, int] = {}
+        self._leaves: dict[int, tuple[int, ...]] = {}
         self.numbers: dict[tuple[int, int, int], int] = {}
         for n, nonterminal in enumerate(flat.nonterminals):
             for a, alternative in enumerate(nonterminal.alternatives):
@@ -59,11 +61,20 @@ class Sets:
         return self._of_leaf.get(leaf, 0)
 
     def after(self, members: int) -> int:
-        """All that may come after some of these places."""
-        found = 0
-        for place in self.places(members):
-            found |= self.following[place]
-        return found
+        """All that may come after some of these places. Remembered."""
+        if members not in self._after:
+            self._after[members] = union(map(self.following.__getitem__, self.places(members)))
+        return self._after[members]
+
+    def leaves(self, members: int) -> tuple[int, ...]:
+        """The different leaves of these places. Remembered."""
+        if members not in self._leaves:
+            self._leaves[members] = tuple(dict.fromkeys(map(self.leaf.__getitem__, self.places(members))))
+        return self._leaves[members]
+
+    def places_in(self, scope: int) -> int:
+        """The set of all places of the leaves of a scope."""
+        return union(of_leaf for leaf, of_leaf in self._of_leaf.items() if self.flat.leaves[leaf].scope == scope)
 
     def first_of(self, n: int, a: int, start: int) -> tuple[int, bool]:
         """What an alternative may begin with from one of its symbols on, and whether all of that may be empty."""
@@ -121,11 +132,17 @@ class Sets:
 
 def _nullable(flat: Flat) -> set[int]:
     found: set[int] = set()
+    # Of most nonterminals each alternative has a leaf.
+    rest = [
+        (n, leafless)
+        for n, nonterminal in reversed(list(enumerate(flat.nonterminals)))
+        if (leafless := [part for part in nonterminal.alternatives if not part or max(part) < 0])
+    ]
     grew = True
     while grew:
         before = len(found)
-        for n, nonterminal in reversed(list(enumerate(flat.nonterminals))):
-            if n not in found and any(all(~s in found for s in part) for part in nonterminal.alternatives):
+        for n, leafless in rest:
+            if n not in found and any(all(~s in found for s in part) for part in leafless):
                 found.add(n)
         grew = len(found) > before
     return found

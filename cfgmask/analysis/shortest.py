@@ -6,6 +6,7 @@ import heapq
 
 from cfgmask.analysis.flat import Flat
 from cfgmask.grammar.ir import Terminal, TokenSet
+from cfgmask.grammar.regex_tree import Literal
 
 Piece = bytes | TokenSet
 """One lexeme of a text, or a token that is matched by its id."""
@@ -30,6 +31,8 @@ class Shortest:
             symbol = self._flat.leaves[leaf].symbol
             if isinstance(symbol, TokenSet):
                 self._texts[leaf] = symbol
+            elif isinstance(symbol.regex, Literal):
+                self._texts[leaf] = symbol.regex.data
             else:
                 self._texts[leaf] = self._flat.algebra.shortest_visible(symbol.regex) or b""
         return self._texts[leaf]
