@@ -51,7 +51,7 @@ void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
   for (const Segment& segment : trie_.segments()) {
     // Where all tokens stay inside from both there is no difference; so names differ where quotes are, which end them.
     const bool same =
-        has_room(segment.height, segment) || (answers_.takes_all(base, segment, segment.height) &&
+        has_room(segment.height, segment) || (!room_ && answers_.takes_all(base, segment, segment.height) &&
                                               (with_base || answers_.takes_all(state, segment, segment.height)));
     if (same) continue;
     for (uint32_t node = segment.first; node < segment.last;) {

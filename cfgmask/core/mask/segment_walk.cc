@@ -6,6 +6,10 @@ namespace cfgmask {
 
 namespace {
 
+void add(std::vector<LexerStateId>& states, LexerStateId state) {
+  if (std::find(states.begin(), states.end(), state) == states.end()) states.push_back(state);
+}
+
 // Every byte of [first, last] leads from each of the states to somewhere; the distinct places.
 bool step_all(Lexer& lexer, const std::vector<LexerStateId>& from, unsigned first, unsigned last,
               std::vector<LexerStateId>& to) {
@@ -14,18 +18,22 @@ bool step_all(Lexer& lexer, const std::vector<LexerStateId>& from, unsigned firs
     for (unsigned b = first; b <= last; ++b) {
       const LexerStateId next = lexer.next(state, b);
       if (next == Lexer::dead()) return false;
-      if (std::find(to.begin(), to.end(), next) == to.end()) to.push_back(next);
+      add(to, next);
     }
   }
   return true;
 }
+
+// Of the well-formed sequences of UTF-8.
+const ByteSet kLeadsBeyondAscii = ByteSet::range(0xC2, 0xF4);
 
 struct Bytes {
   unsigned first;
   unsigned last;
 };
 
-bool stays_beyond_ascii(Lexer& lexer, LexerStateId state) {
+// The states after one character beyond ASCII; nullopt if one is dead.
+std::optional<std::vector<LexerStateId>> after_beyond_ascii(Lexer& lexer, LexerStateId state) {
   // The well-formed sequences of UTF-8 (Unicode Standard, table 3-7) without ASCII and white space; see Segment.
   static constexpr Bytes kTail{0x80, 0xBF};
   static const std::vector<std::vector<Bytes>> kSequences = {
@@ -55,16 +63,17 @@ bool stays_beyond_ascii(Lexer& lexer, LexerStateId state) {
       {{0xF1, 0xF3}, kTail, kTail, kTail},
       {{0xF4, 0xF4}, {0x80, 0x8F}, kTail, kTail},
   };
+  std::vector<LexerStateId> ends;
   for (const auto& sequence : kSequences) {
     std::vector<LexerStateId> at{state};
     std::vector<LexerStateId> next;
     for (const Bytes& bytes : sequence) {
-      if (!step_all(lexer, at, bytes.first, bytes.last, next)) return false;
+      if (!step_all(lexer, at, bytes.first, bytes.last, next)) return std::nullopt;
       at.swap(next);
     }
-    if (at.size() != 1 || at[0] != state) return false;
+    for (LexerStateId end : at) add(ends, end);
   }
-  return true;
+  return ends;
 }
 
 }  // namespace
@@ -74,7 +83,9 @@ bool stays(Lexer& lexer, LexerStateId state, const Segment& segment) {
   for (unsigned b = 0; b < 0x80; ++b) {
     if (segment.ascii.has(b) && lexer.next(state, b) != state) return false;
   }
-  return !segment.multibyte || stays_beyond_ascii(lexer, state);
+  if (!segment.multibyte) return true;
+  const auto ends = after_beyond_ascii(lexer, state);
+  return ends && ends->size() == 1 && ends->front() == state;
 }
 
 void SegmentAnswers::clear() {
@@ -88,7 +99,8 @@ bool SegmentAnswers::takes_all(LexerStateId state, const Segment& segment, uint3
   if (segment.is_rest || lexer_.is_boundary(state)) return false;
   if (height == 0) return true;
   if (height >= Trie::kTallest) height = kAnyHeight;
-  if (!lexer_.first(state).holds(segment.ascii)) return false;
+  const ByteSet& first = lexer_.first(state);
+  if (!first.holds(segment.ascii) || (segment.multibyte && !first.holds(kLeadsBeyondAscii))) return false;
   Answer& known = answer(state, segment);
   if (height <= known.taken) return true;
   if (height >= known.refused) return false;
@@ -96,14 +108,9 @@ bool SegmentAnswers::takes_all(LexerStateId state, const Segment& segment, uint3
     known.taken = kAnyHeight;
     return true;
   }
-  // Beyond ASCII a character has too many first bytes to try them all at each step.
-  const bool taken = !segment.multibyte && takes_step_by_step(state, segment, height);
-  if (taken) {
-    known.taken = height;
-  } else {
-    known.refused = height;
-  }
-  return taken;
+  explore(state, segment, height);
+  if (height > known.taken) known.refused = height;
+  return height <= known.taken;
 }
 
 SegmentAnswers::Answer& SegmentAnswers::answer(LexerStateId state, const Segment& segment) {
@@ -149,27 +156,86 @@ bool SegmentAnswers::stays_alone(LexerStateId loop, const Segment& segment) {
   return stays_there;
 }
 
-// As in /[a-z]{0,61}[a-z0-9]/, or where a text is bounded, each character leads to another state, but all of them to
-// the same. No deeper than the longest token.
-bool SegmentAnswers::takes_step_by_step(LexerStateId state, const Segment& segment, uint32_t height) {
-  if (height == kAnyHeight || steps_left_ == 0) return false;
-  --steps_left_;
-  const auto next = successors(state, segment);
-  if (!next) return false;
-  return std::all_of(next->begin(), next->end(), [&](LexerStateId to) { return takes_all(to, segment, height - 1); });
+// For how many characters a state and those that texts lead to from there are alive, whatever the characters. Breadth
+// first, no deeper than `height`; what was not looked at may be dead. As in /[a-z]{0,61}[a-z0-9]/, where each character
+// leads to another state but most to the same, or in a search, where all texts lead to few states.
+void SegmentAnswers::explore(LexerStateId state, const Segment& segment, uint32_t height) {
+  struct Reached {
+    LexerStateId state;
+    uint32_t depth;
+    uint32_t alive = kAnyHeight;
+    std::vector<uint32_t> from = {};
+  };
+  std::vector<Reached> reached{{state, 0}};
+  std::vector<std::vector<uint32_t>> by_alive;
+  const auto is_alive_for = [&](uint32_t i, uint32_t n_characters) {
+    if (reached[i].alive <= n_characters) return;
+    reached[i].alive = n_characters;
+    if (n_characters >= by_alive.size()) by_alive.resize(n_characters + 1);
+    by_alive[n_characters].push_back(i);
+  };
+  HashTable index;
+  index.insert(state.value, 0);
+  const auto lead_to = [&](uint32_t i, const std::optional<std::vector<LexerStateId>>& next) {
+    if (!next) return is_alive_for(i, 0);
+    for (LexerStateId to : *next) {
+      auto at = index.find(to.value);
+      if (!at) {
+        at = static_cast<uint32_t>(reached.size());
+        index.insert(to.value, *at);
+        reached.push_back({to, reached[i].depth + 1});
+      }
+      reached[*at].from.push_back(i);
+    }
+  };
+  // Beyond ASCII a character has so many first bytes that they are tried only where the states are few anyway.
+  bool few = segment.multibyte;
+  for (uint32_t ascii = 0, beyond = 0; ascii < reached.size() || (few && beyond < reached.size());) {
+    if (ascii == reached.size()) {
+      const uint32_t i = beyond++;
+      const bool is_known = reached[i].alive == 0 || answer(reached[i].state, segment).taken == kAnyHeight;
+      if (!is_known) lead_to(i, after_beyond_ascii(lexer_, reached[i].state));
+      continue;
+    }
+    const uint32_t i = ascii++;
+    const uint32_t known = answer(reached[i].state, segment).taken;
+    if (known == kAnyHeight) continue;
+    if (known > 0 && reached[i].depth + known >= height) {
+      is_alive_for(i, known);
+    } else if (reached[i].depth == height || steps_left_ == 0) {
+      is_alive_for(i, 0);
+      few = false;
+    } else {
+      --steps_left_;
+      lead_to(i, successors(reached[i].state, segment));
+    }
+    few = few && reached.size() <= kFewStates;
+  }
+  if (segment.multibyte && !few) return;
+  for (uint32_t n = 0; n < by_alive.size(); ++n) {
+    for (size_t k = 0; k < by_alive[n].size(); ++k) {
+      const uint32_t i = by_alive[n][k];
+      if (reached[i].alive < n) continue;
+      for (uint32_t before : reached[i].from) is_alive_for(before, n + 1);
+    }
+  }
+  for (const Reached& at : reached) {
+    uint32_t& taken = answer(at.state, segment).taken;
+    taken = std::max(taken, at.alive);
+  }
 }
 
-// The states after one character of the class; nullopt if one is dead, or if they are many.
+// The states after one character of the class's ASCII; nullopt if one is dead, or if they are many.
 std::optional<std::vector<LexerStateId>> SegmentAnswers::successors(LexerStateId state, const Segment& segment) {
+  if (!lexer_.first(state).holds(segment.ascii)) return std::nullopt;
   std::vector<LexerStateId> found;
   for (ByteSet rest = segment.ascii; !rest.empty();) {
     const unsigned b = rest.lowest();
     rest -= lexer_.alike(state, b);
     const LexerStateId next = lexer_.next(state, b);
     if (next == Lexer::dead()) return std::nullopt;
-    if (std::find(found.begin(), found.end(), next) != found.end()) continue;
-    if (found.size() == kMostSuccessors) return std::nullopt;
-    found.push_back(next);
+    add(found, next);
+    if (found.size() > kMostSuccessors) return std::nullopt;
   }
   return found;
 }

@@ -47,8 +47,10 @@ class SegmentAnswers {
     uint32_t refused = UINT32_MAX;  // some text of so many is not, as far as was looked
   };
   // Different states after one character; where there are more, the question would take longer than a walk.
-  static constexpr size_t kMostSuccessors = 4;
+  static constexpr size_t kMostSuccessors = 16;
   static constexpr uint32_t kMostSteps = 1024;
+  // States that are stepped from by characters beyond ASCII as well.
+  static constexpr size_t kFewStates = 32;
 
   // A state, and those of the loops that its residuals begin with: asked for one segment after the other.
   struct Looping {
@@ -59,7 +61,7 @@ class SegmentAnswers {
   Answer& answer(LexerStateId state, const Segment& segment);
   bool stays_alone(LexerStateId loop, const Segment& segment);
   bool loops(LexerStateId state, const Segment& segment);
-  bool takes_step_by_step(LexerStateId state, const Segment& segment, uint32_t height);
+  void explore(LexerStateId state, const Segment& segment, uint32_t height);
   std::optional<std::vector<LexerStateId>> successors(LexerStateId state, const Segment& segment);
 
   const Trie& trie_;
