@@ -55,8 +55,12 @@ namespace {
 nb::object python_error(const char* name) { return nb::module_::import_("cfgmask.errors").attr(name); }
 
 void raise_limit(const LimitExceeded& e) {
+  const auto* in_schema = dynamic_cast<const SchemaLimitExceeded*>(&e);
+  std::string detail;
+  if (in_schema != nullptr)
+    detail = "at " + (in_schema->pointer().empty() ? "the root of the schema" : in_schema->pointer());
   const nb::object type = python_error("LimitExceeded");
-  const nb::object value = type(e.limit(), e.value());
+  const nb::object value = type(e.limit(), e.value(), detail);
   PyErr_SetObject(type.ptr(), value.ptr());
 }
 

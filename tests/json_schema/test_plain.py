@@ -321,6 +321,89 @@ PLAIN: dict[str, Any] = {
             {"properties": {"b": {}, "xa": {"const": 1}, "a": {}}, "required": ["xb"]},
         ]
     },
+    "items of which some must be there": {
+        "type": "array",
+        "contains": {"enum": ["a", 1]},
+        "items": {"type": ["string", "null"]},
+        "minItems": 2,
+        "maxItems": 4,
+    },
+    "items that are counted": {
+        "prefixItems": [{"type": "null"}],
+        "items": {"enum": ["a", "b", "c"]},
+        "contains": {"enum": ["a", "b"]},
+        "minContains": 2,
+        "maxContains": 3,
+        "type": "array",
+    },
+    "items of several kinds that must be there": {
+        "type": "array",
+        "allOf": [{"contains": {"type": "string"}}, {"contains": {"enum": ["a", None]}, "maxContains": 2}],
+    },
+    "items that may be there": {"type": "array", "contains": {"type": "string"}, "minContains": 0},
+    "items that must not be there": {"contains": {"type": "string"}, "minContains": 0, "maxContains": 0},
+    "any items": {"type": "array", "contains": True, "minContains": 2, "maxContains": 3, "items": {"type": "null"}},
+    "items that were no matter before 2019": {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "array",
+        "contains": {"const": "a"},
+        "maxContains": 1,
+    },
+    "arrays with a wrong item": {"type": "array", "not": {"items": {"type": "string"}}},
+    "arrays with a wrong item behind others": {
+        "type": "array",
+        "not": {"prefixItems": [{"const": "a"}], "items": {"type": "null"}, "minItems": 1},
+    },
+    "arrays that contain too few or too many": {
+        "type": "array",
+        "items": {"enum": ["a", "b"]},
+        "not": {"contains": {"const": "a"}, "minContains": 1, "maxContains": 2},
+    },
+    "arrays of which one fits": {
+        "oneOf": [
+            {"type": "array", "items": {"type": ["string", "null"]}},
+            {"type": "array", "items": {"enum": ["a", 1]}, "minItems": 1},
+        ]
+    },
+    "arrays without a way to what must be there": {
+        "anyOf": [{"type": "array", "items": {"type": "null"}, "contains": {"type": "string"}}, {"const": "a"}]
+    },
+    "objects with a wrong value at some key": {
+        "type": "object",
+        "properties": {"a": {"type": "null"}},
+        "not": {"properties": {"a": {}, "b": {}}, "additionalProperties": {"type": "string"}},
+    },
+    "objects with wrong values at several keys": {
+        "type": "object",
+        "properties": {"a": {"type": ["null", "string"]}},
+        "maxProperties": 3,
+        "allOf": [
+            {"not": {"additionalProperties": {"type": "string"}}},
+            {"not": {"properties": {"b": {}}, "additionalProperties": {"type": ["null", "integer"]}}},
+        ],
+    },
+    "maps of which one fits": {
+        "oneOf": [
+            {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
+            {"type": "object", "additionalProperties": {"enum": ["a", 1]}, "required": ["a"]},
+        ]
+    },
+    "not an object with some other key": {
+        "type": "object",
+        "not": {"not": {"properties": {"a": {}}, "additionalProperties": {"type": "null"}}},
+    },
+    "objects with any key": {"type": "object", "not": {"additionalProperties": False}},
+    "closed objects with a wrong value": {
+        "type": "object",
+        "properties": {"a": {"enum": ["x", 1]}, "b": {"type": ["null", "string"]}},
+        "additionalProperties": False,
+        "allOf": [
+            {"not": {"additionalProperties": {"type": "string"}}},
+            {"not": {"properties": {"a": {}}, "additionalProperties": {"type": "null"}}},
+        ],
+    },
+    "a constant that is listed": {"enum": ["a", 1, ["b"], {"c": None}], "const": ["b"]},
+    "a constant that is not listed": {"anyOf": [{"enum": ["a", 1], "const": "b"}, {"type": "null"}]},
     "arrays told apart by an item": {
         "oneOf": [
             {"type": "array", "prefixItems": [{"const": "a"}], "minItems": 1},
@@ -530,6 +613,9 @@ def _deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         "else": inner,
         "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2),
         "dependentSchemas": st.dictionaries(NAMES, inner, max_size=2),
+        "contains": inner,
+        "minContains": st.integers(0, 3),
+        "maxContains": st.integers(0, 3),
     }
     objects = st.fixed_dictionaries({}, optional=keywords)
     flawed = st.builds(lambda schema, key, flaw: schema | {key: flaw}, objects, st.sampled_from(list(keywords)), _FLAWS)

@@ -78,6 +78,31 @@ def test_disjoint(first: str, second: str, expected: bool) -> None:
     assert algebra.disjoint(of(first), of(second)) == expected
 
 
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("a*", True),
+        ("ab|c*", False),
+        ("(?:ab|c)*", True),
+        ("[^a]*(?:x[^a]*|yz*)", True),
+        ("[^a]*(?:x[^a]*|yz?)", True),
+        ("x[^a]*|yz?", False),
+        ("a{3,}", True),
+        ("a{0,300}", False),
+    ],
+)
+def test_endless(pattern: str, expected: bool) -> None:
+    questions = algebra.RegexAlgebra()
+    assert questions.is_endless(of(pattern)) == expected
+    named = Complement(KeySet((b"x", b"y")))
+    assert questions.is_endless(Intersection((of(pattern), named))) == expected
+
+
+def test_ways_of_which_none_is_left_end_nothing() -> None:
+    nothing = Intersection((of("a"), Complement(of("a|bc"))))
+    assert not algebra.RegexAlgebra().is_endless(Concatenation((of("x"), Repetition(nothing, 0, None))))
+
+
 @given(plain_patterns)
 def test_a_shortest_text_matches_and_no_tree_is_empty_without_reason(pattern: str) -> None:
     tree = of(pattern)

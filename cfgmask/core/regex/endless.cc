@@ -14,7 +14,7 @@ constexpr size_t kMostResiduals = 500;
 
 // Where finitely many strings are left, nothing is after the longest of them: there is a residual without a next one.
 bool is_endless(RegexStore& regexes, RegexId node) {
-  if (regexes.is_empty(node)) return true;
+  if (regexes.is_endless_at_sight(node) || regexes.is_empty(node)) return true;
   std::vector<RegexId> residuals{node};
   HashTable known;
   known.insert(node.value, 0);

@@ -115,6 +115,9 @@ class RegexStore {
   bool is_empty(RegexId node);
   // Whether the node denotes infinitely many strings. Searches its residuals depth first, as `is_empty` does.
   bool is_infinite(RegexId node);
+  // Whether it is plain that whatever begins a string of the node begins infinitely many: all of its ways end in an
+  // unbounded repetition, a few texts apart. Bounded by some thousand visits.
+  bool is_endless_at_sight(RegexId node) const;
   // A shortest string, the smallest of the shortest; nullopt for the empty set. Breadth-first search.
   std::optional<std::string> shortest(RegexId node);
 

@@ -59,6 +59,25 @@ bool RegexStore::is_infinite_at_sight(RegexId node) const {
   return infinite || is_unbounded(node);
 }
 
+bool RegexStore::is_endless_at_sight(RegexId node) const {
+  constexpr int kMostVisits = 5'000;
+  std::vector<RegexId> todo{node};
+  for (int visits = 0; !todo.empty(); ++visits) {
+    if (visits == kMostVisits) return false;
+    RegexId end = without_few_texts(todo.back());
+    todo.pop_back();
+    if (props_[end.value].may_be_empty) return false;
+    while (kind(end) == RegexKind::kConcatenation) end = operand(end, 1);
+    if (kind(end) == RegexKind::kAlternation) {
+      for (uint32_t part : operands(end)) todo.emplace_back(part);
+    } else if (kind(end) != RegexKind::kRepetition || operands(end)[2] != kUnbounded ||
+               props_[operands(end)[0]].may_be_empty) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Best first: of an e-mail address within 100 characters, all that is no longer would be looked at before the first end
 // otherwise, 90 ms; straight to an end it is a step a character. So a residual's other bytes wait until nothing nearer
 // to an end is left: most of them are never tried.

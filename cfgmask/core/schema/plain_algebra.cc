@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "schema/json_document.h"
+#include "schema/witnesses.h"
 
 namespace cfgmask {
 
@@ -86,18 +87,27 @@ void PlainAlgebra::finish() {
     todo.pop_back();
     if (!seen.insert(id.value).second) continue;
     settle(id);
-    const Value& value = schema_.at(id);
-    const auto add = [&](const auto& ids) { todo.insert(todo.end(), ids.begin(), ids.end()); };
-    add(value.alternatives);
-    if (value.array) {
-      add(value.array->prefix);
-      if (value.array->rest) todo.push_back(*value.array->rest);
-    }
-    if (value.object) {
-      for (const Member& member : value.object->members) todo.push_back(member.value);
-      for (const auto& c : value.object->classes) todo.push_back(c.value);
-      if (value.object->others) todo.push_back(*value.object->others);
-    }
+    const Value value = schema_.at(id);
+    PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
+    find_common(value, todo);
+  }
+}
+
+// What values have in common with the witnesses that they may meet: rules need to know.
+void PlainAlgebra::find_common(const Value& value, std::vector<PlainValueId>& found) {
+  const CommonValue common = [&](PlainValueId a, PlainValueId b) {
+    const PlainValueId both = this->both(a, b);
+    schema_.set_common(a, b, both);
+    found.push_back(both);
+    work(1);
+    return both;
+  };
+  const IsPossible possible = [this](PlainValueId id) { return id != schema_.never(); };
+  if (value.object && value.object->has_valued_witnesses()) can_be_met(*value.object, common, possible);
+  if (value.array && !value.array->witnesses.empty()) {
+    const auto states = item_states(*value.array, common);
+    if (!states) throw NotPlain();
+    work(states->size());
   }
 }
 
@@ -436,6 +446,9 @@ std::optional<PlainSchema::Array> PlainAlgebra::meet(const Array& a, const Array
   Array both;
   both.minimum = std::max(a.minimum, b.minimum);
   both.maximum = std::min(a.maximum, b.maximum);
+  both.witnesses = a.witnesses;
+  for (const auto& witness : b.witnesses) add_new(both.witnesses, witness);
+  if (both.witnesses.size() > kMaxWitnesses) throw NotPlain();
   const size_t n_prefix = std::max(a.prefix.size(), b.prefix.size());
   work(n_prefix + 1);
   for (size_t i = 0; i <= n_prefix && i < both.maximum; ++i) {
@@ -450,10 +463,42 @@ std::optional<PlainSchema::Array> PlainAlgebra::meet(const Array& a, const Array
       both.rest = item;
     }
   }
-  if (both.minimum > both.maximum || has_none(both, 0)) return std::nullopt;
+  if (is_plainly_empty(both) || has_none(both, 0)) return std::nullopt;
   return both;
 }
 
+bool PlainAlgebra::is_plainly_empty(const Array& array) {
+  if (array.minimum > array.maximum) return true;
+  return std::any_of(array.witnesses.begin(), array.witnesses.end(), [&](const ItemWitness& witness) {
+    if (witness.least > witness.most) return true;
+    return witness.least > 0 && (witness.value == schema_.never() || array.maximum < witness.start ||
+                                 array.maximum - witness.start < witness.least);
+  });
+}
+
+PlainSchema::Array PlainAlgebra::of_length(uint32_t minimum, uint32_t maximum) {
+  Array array;
+  array.rest = PlainSchema::any();
+  array.minimum = minimum;
+  array.maximum = maximum;
+  return array;
+}
+
+PlainSchema::Array PlainAlgebra::containing(uint32_t start, PlainValueId value, uint32_t least, uint32_t most) {
+  if (value == PlainSchema::any())
+    return of_length(least == 0 ? 0 : start + least, most == kUnbounded ? kUnbounded : start + most);
+  Array array = of_length(0, kUnbounded);
+  if (least == 0 && most == 0) {
+    array.prefix.assign(start, PlainSchema::any());
+    array.rest = neither(value);
+    if (array.rest == schema_.never()) array = of_length(0, start);
+  } else if (least > 0 || (most != kUnbounded && value != schema_.never())) {
+    array.witnesses.push_back({start, value, neither(value), least, most});
+  }
+  return array;
+}
+
+// As for objects.
 std::vector<PlainSchema::Array> PlainAlgebra::without(const Array& a, const Array& hole) {
   if (!meet(a, hole)) return {a};
   std::vector<Array> outside;
@@ -463,9 +508,6 @@ std::vector<PlainSchema::Array> PlainAlgebra::without(const Array& a, const Arra
     if (auto piece = meet(*held, broken)) outside.push_back(std::move(*piece));
     held = meet(*held, met);
   };
-  const auto of_length = [](uint32_t minimum, uint32_t maximum) {
-    return Array{{}, PlainSchema::any(), minimum, maximum};
-  };
   const auto with_item = [&](size_t index, PlainValueId item, bool needed) {
     Array array = of_length(needed ? static_cast<uint32_t>(index) + 1 : 0, kUnbounded);
     array.prefix.assign(index, PlainSchema::any());
@@ -473,18 +515,23 @@ std::vector<PlainSchema::Array> PlainAlgebra::without(const Array& a, const Arra
     return array;
   };
   if (hole.minimum > 0) take(of_length(hole.minimum, kUnbounded), of_length(0, hole.minimum - 1));
-  const auto most = hole.rest ? hole.maximum : std::min(hole.maximum, static_cast<uint32_t>(hole.prefix.size()));
+  const auto n_prefix = static_cast<uint32_t>(hole.prefix.size());
+  const auto most = hole.rest ? hole.maximum : std::min(hole.maximum, n_prefix);
   if (most != kUnbounded) take(of_length(0, most), of_length(most + 1, kUnbounded));
-  const bool rest_says = hole.rest && *hole.rest != PlainSchema::any();
-  // That one of many further items is wrong takes more than a look.
-  if (rest_says && (!held || held->maximum > kMaxProbedItems)) {
-    if (held) throw NotPlain();
-    return outside;
+  for (uint32_t i = 0; i < n_prefix; ++i) {
+    const PlainValueId item = hole.prefix[i];
+    if (item != PlainSchema::any()) take(with_item(i, item, false), with_item(i, neither(item), true));
   }
-  const size_t n_items = rest_says ? std::max<size_t>(hole.prefix.size(), held->maximum) : hole.prefix.size();
-  for (size_t i = 0; i < n_items; ++i) {
-    const auto item = hole.item(i);
-    if (item && *item != PlainSchema::any()) take(with_item(i, *item, false), with_item(i, neither(*item), true));
+  if (hole.rest && *hole.rest != PlainSchema::any()) {
+    const PlainValueId wrong = neither(*hole.rest);
+    take(containing(n_prefix, wrong, 0, 0), containing(n_prefix, wrong, 1, kUnbounded));
+  }
+  for (const ItemWitness& witness : hole.witnesses) {
+    const auto counted = [&](uint32_t least, uint32_t most) {
+      return containing(witness.start, witness.value, least, most);
+    };
+    if (witness.least > 0) take(counted(witness.least, kUnbounded), counted(0, witness.least - 1));
+    if (witness.most != kUnbounded) take(counted(0, witness.most), counted(witness.most + 1, kUnbounded));
   }
   return outside;
 }
@@ -604,10 +651,9 @@ bool PlainAlgebra::is_plainly_empty(const Object& object) {
   const auto may_come = [&](const Member& member) { return member.value != schema_.never(); };
   if (static_cast<size_t>(std::count_if(object.members.begin(), object.members.end(), may_come)) < object.minimum)
     return true;
-  return std::any_of(object.witnesses.begin(), object.witnesses.end(), [&](const auto& besides) {
-    return std::none_of(object.members.begin(), object.members.end(), [&](const Member& member) {
-      return may_come(member) && std::find(besides.begin(), besides.end(), member.name) == besides.end();
-    });
+  return std::any_of(object.witnesses.begin(), object.witnesses.end(), [&](const KeyWitness& witness) {
+    return std::none_of(object.members.begin(), object.members.end(),
+                        [&](const Member& member) { return may_come(member) && witness.admits(member.name); });
   });
 }
 
@@ -627,7 +673,6 @@ bool PlainAlgebra::share_none(const Object& a, const Object& b) {
 std::vector<PlainSchema::Object> PlainAlgebra::without(const Object& a, const Object& hole) {
   if (hole.is_any()) return {};
   if (share_none(a, hole) || !meet(a, hole)) return {a};
-  if (!hole.witnesses.empty()) throw NotPlain();
   std::vector<Object> outside;
   std::optional<Object> held = a;
   const auto take = [&](const Object& met, const Object& broken) {
@@ -651,6 +696,7 @@ std::vector<PlainSchema::Object> PlainAlgebra::without(const Object& a, const Ob
   };
   if (hole.minimum > 0) take(counted(hole.minimum, kUnbounded), counted(0, hole.minimum - 1));
   if (hole.maximum != kUnbounded) take(counted(0, hole.maximum), counted(hole.maximum + 1, kUnbounded));
+  for (const KeyWitness& witness : hole.witnesses) take(with_witness(witness), without_witness(witness));
   if (!held || (!hole.has_classes() && hole.others == PlainSchema::any())) return outside;
   if (!held->others && held->classes.empty()) {
     // The names that it may have are few, so each is a condition of its own.
@@ -664,21 +710,32 @@ std::vector<PlainSchema::Object> PlainAlgebra::without(const Object& a, const Ob
     }
     return outside;
   }
-  if (hole.has_classes() || hole.others) throw NotPlain();
-  if (auto piece = meet(*held, with_other_key(hole))) outside.push_back(std::move(*piece));
+  if (hole.has_classes()) throw NotPlain();
+  const KeyWitness other = other_key(hole);
+  take(without_witness(other), with_witness(other));
   return outside;
 }
 
-// The objects that have some key beside the names of another. The names come last, sorted.
-PlainSchema::Object PlainAlgebra::with_other_key(const Object& object) {
-  std::vector<uint32_t> names;
-  for (const Member& member : object.members) names.push_back(member.name);
-  std::sort(names.begin(), names.end(),
+// The objects that are not of the shape for a key beside its names have this.
+PlainSchema::KeyWitness PlainAlgebra::other_key(const Object& object) {
+  KeyWitness found{{}, object.others ? neither(*object.others) : PlainSchema::any()};
+  for (const Member& member : object.members) found.besides.push_back(member.name);
+  std::sort(found.besides.begin(), found.besides.end(),
             [&](uint32_t x, uint32_t y) { return schema_.name_at(x) < schema_.name_at(y); });
+  return found;
+}
+
+PlainSchema::Object PlainAlgebra::without_witness(const KeyWitness& witness) {
   Object found;
+  if (witness.value != PlainSchema::any()) found.others = neither(witness.value);
+  for (uint32_t name : witness.besides) found.members.push_back({name, PlainSchema::any(), false, false});
+  return found;
+}
+
+PlainSchema::Object PlainAlgebra::with_witness(const KeyWitness& witness) {
+  Object found = without_witness(witness);
   found.others = PlainSchema::any();
-  for (uint32_t name : names) found.members.push_back({name, PlainSchema::any(), false, false});
-  found.witnesses.push_back(std::move(names));
+  found.witnesses.push_back(witness);
   return found;
 }
 

@@ -45,6 +45,9 @@ class PlainAlgebra {
   // The values of exactly one of the parts, of those in `own`, which comes before or after each part.
   PlainValueId exactly_one(std::vector<PlainValueId> parts, PlainValueId own, bool own_first, const std::string& name);
 
+  // The arrays that have at least and at most so many items of a set at index `start` and later.
+  PlainSchema::Array containing(uint32_t start, PlainValueId value, uint32_t least, uint32_t most);
+
   // Works out everything that the root reaches.
   void finish();
 
@@ -52,6 +55,8 @@ class PlainAlgebra {
   using Array = PlainSchema::Array;
   using Object = PlainSchema::Object;
   using Member = PlainSchema::Member;
+  using ItemWitness = PlainSchema::ItemWitness;
+  using KeyWitness = PlainSchema::KeyWitness;
   using Value = PlainSchema::Value;
   using Kind = PlainSchema::Kind;
 
@@ -77,6 +82,7 @@ class PlainAlgebra {
   PlainValueId both(PlainValueId a, PlainValueId b) { return all({{a}, {b}}, schema_.at(a).name); }
   PlainValueId neither(PlainValueId a) { return all({{a, true}}, schema_.at(a).name); }
   void add_term(Term term, Terms& terms) const;
+  void find_common(const Value& value, std::vector<PlainValueId>& found);
   void settle(PlainValueId id);
   Parts worked_out(const Pending& pending);
   Value chosen(const Choice& choice, const std::string& name);
@@ -104,13 +110,17 @@ class PlainAlgebra {
   std::string difference(uint32_t terminal, std::string_view holes) const;
 
   std::optional<Array> meet(const Array& a, const Array& b);
+  bool is_plainly_empty(const Array& array);
+  static Array of_length(uint32_t minimum, uint32_t maximum);
   std::vector<Array> without(const Array& a, const Array& hole);
 
   std::optional<Object> meet(const Object& a, const Object& b);
   std::vector<Object> without(const Object& a, const Object& hole);
   PlainValueId held(const Object& object, uint32_t name);
   static Object with_member(uint32_t name, PlainValueId value, bool required);
-  Object with_other_key(const Object& object);
+  KeyWitness other_key(const Object& object);
+  Object with_witness(const KeyWitness& witness);
+  Object without_witness(const KeyWitness& witness);
   void add_member(const Member& member, Object& object);
   static void sort_members(const Object& a, const Object& b, std::vector<Member>& members);
   void meet_keys(const Object& a, const Object& b, Object& both);

@@ -41,6 +41,9 @@ enum Keyword : uint8_t {
   kAdditionalItems,
   kMinItems,
   kMaxItems,
+  kContains,
+  kMinContains,
+  kMaxContains,
   kUniqueItems,
   kMinimum,
   kMaximum,
@@ -81,6 +84,9 @@ constexpr std::array<std::string_view, kIdentifier> kNames = {
     "additionalItems",
     "minItems",
     "maxItems",
+    "contains",
+    "minContains",
+    "maxContains",
     "uniqueItems",
     "minimum",
     "maximum",
@@ -148,6 +154,7 @@ class PlainReading {
   static constexpr size_t kMaxPointer = 200;
   static constexpr uint64_t kMaxCount = INT32_MAX - 1;
   static constexpr uint64_t kStepsPerRule = 10;
+  static constexpr uint32_t kMaxCountedItems = 1'000;
   // Objects with more members are looked up in a table.
   static constexpr size_t kFewMembers = 16;
 
@@ -369,9 +376,10 @@ class PlainReading {
     if ((types.kinds & PlainSchema::kArray) != 0) value.array = std::move(array);
     if ((types.kinds & PlainSchema::kObject) != 0) value.object = std::move(object);
     if (value.array) require(!said[kUniqueItems] || is_false(*said[kUniqueItems]) || value.array->maximum <= 1);
-    if (said[kEnum] || said[kConst]) return listed(said, types, value);
+    const PlainValueId contained = containing(said, pointer, depth);
+    if (said[kEnum] || said[kConst]) return both(listed(said, types, value), contained, pointer);
     add_scalars(said, types, value);
-    return added(std::move(value));
+    return both(added(std::move(value)), contained, pointer);
   }
 
   PlainValueId added(Value value) {
@@ -382,7 +390,16 @@ class PlainReading {
   void check_made(const Value& value) {
     // Whether there are keys enough of a few classes takes more than a look.
     if (value.object) require(!value.object->has_classes() || !value.object->counts_others());
+    if (value.array && !value.array->witnesses.empty()) require(counted_items(*value.array) <= kMaxCountedItems);
     count_rules(value);
+  }
+
+  // The greatest number that has to be counted where an array has witnesses.
+  static uint32_t counted_items(const PlainSchema::Array& array) {
+    uint32_t most = std::max(array.minimum, array.maximum == kUnbounded ? 0 : array.maximum);
+    for (const auto& witness : array.witnesses)
+      most = std::max({most, witness.start, witness.least, witness.most == kUnbounded ? 0 : witness.most});
+    return most;
   }
 
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
@@ -391,8 +408,11 @@ class PlainReading {
 
   // What a value costs of max_rules; as cfgmask/json_schema/rules.py and object_algebra.py count.
   void count_rules(const Value& value) {
-    spend(kStepsPerRule *
-          (1 + (value.array ? 2 + value.array->prefix.size() : 0) + (value.object ? n_states(*value.object) : 0)));
+    n_steps_ += kStepsPerRule *
+                (1 + (value.array ? 2 + value.array->prefix.size() : 0) + (value.object ? n_states(*value.object) : 0));
+    // Names begin with the mark of a fragment.
+    if (n_steps_ > max_rules_)
+      throw SchemaLimitExceeded("max_rules", max_rules_, value.name.substr(std::min<size_t>(1, value.name.size())));
   }
 
   // How many rules an object takes at most.
@@ -401,11 +421,6 @@ class PlainReading {
     const uint64_t most = object.maximum == kUnbounded ? 0 : object.maximum;
     const uint64_t counts = std::max({uint64_t{1}, uint64_t{object.minimum}, most});
     return (object.members.size() + 1) * (1 + std::min<uint64_t>(counts, object.members.size() + 1));
-  }
-
-  void spend(uint64_t steps) {
-    n_steps_ += steps;
-    if (n_steps_ > max_rules_) throw LimitExceeded("max_rules", max_rules_);
   }
 
   struct Types {
@@ -560,6 +575,8 @@ class PlainReading {
     array.rest = PlainSchema::any();
     Held prefix = said[kPrefixItems];
     Held further = said[kItems];
+    const char* first_keyword = "prefixItems";
+    const char* further_keyword = "items";
     const Held additional = said[kAdditionalItems];
     if (further && is_array(*further)) {
       require(!prefix);
@@ -567,6 +584,8 @@ class PlainReading {
       require(!reader_.codes_.contains("prefixItems"));
       prefix = further;
       further = additional;
+      first_keyword = "items";
+      further_keyword = "additionalItems";
     } else if (additional) {
       // It says nothing there, but has to be a schema.
       inner(*additional, below(pointer, "additionalItems"), depth);
@@ -575,7 +594,7 @@ class PlainReading {
       const auto schemas = items(*prefix);
       require(!schemas.empty());
       for (size_t i = 0; i < schemas.size(); ++i)
-        array.prefix.push_back(inner(schemas[i], below(pointer, "prefixItems", std::to_string(i)), depth));
+        array.prefix.push_back(inner(schemas[i], below(pointer, first_keyword, std::to_string(i)), depth));
     }
     array.minimum = count_or(said[kMinItems], 0);
     array.maximum = count_or(said[kMaxItems], kUnbounded);
@@ -585,13 +604,26 @@ class PlainReading {
         array.rest = std::nullopt;
         array.maximum = std::min(array.maximum, static_cast<uint32_t>(array.prefix.size()));
       } else {
-        array.rest = inner(*further, below(pointer, "items"), depth);
+        array.rest = inner(*further, below(pointer, further_keyword), depth);
       }
     }
     if (array.minimum > array.maximum) return std::nullopt;
     if (array.prefix.size() > array.maximum) array.prefix.resize(array.maximum);
     if (array.maximum == array.prefix.size()) array.rest = std::nullopt;
     return array;
+  }
+
+  // All values but arrays that do not meet `contains`.
+  PlainValueId containing(const Said& said, const std::string& pointer, uint64_t depth) {
+    const uint32_t least = count_or(said[kMinContains], 1);
+    const uint32_t most = count_or(said[kMaxContains], kUnbounded);
+    if (!said[kContains]) return PlainSchema::any();
+    const PlainValueId item = inner(*said[kContains], below(pointer, "contains"), depth);
+    Value value = schema_.at(PlainSchema::any());
+    value.name = pointer;
+    value.array = algebra_.containing(0, item, least, most);
+    if (least > most) value.array = std::nullopt;
+    return added(std::move(value));
   }
 
   // None: there is no such object.
@@ -783,7 +815,11 @@ class PlainReading {
 
   // `enum` and `const`, of the arrays and objects that are of a shape.
   PlainValueId listed(const Said& said, Types types, const Value& shape) {
-    require(!(said[kEnum] && said[kConst]));
+    if (said[kEnum] && said[kConst]) {
+      Said without_constant = said;
+      without_constant[kConst] = std::nullopt;
+      return both(listed(without_constant, types, shape), constant(*said[kConst], shape.name), shape.name);
+    }
     Value value;
     value.name = shape.name;
     std::vector<JsonId> composites;
@@ -826,21 +862,22 @@ class PlainReading {
     }
     std::vector<PlainValueId> parts{added(std::move(value))};
     const PlainValueId shapes = composites.empty() ? schema_.never() : added(shape);
-    for (JsonId composite : composites) parts.push_back(both(constant(composite), shapes, shape.name));
+    for (JsonId composite : composites) parts.push_back(both(constant(composite, shape.name), shapes, shape.name));
     return either(std::move(parts), shape.name);
   }
 
   // Exactly this value.
-  PlainValueId constant(JsonId json) {
+  PlainValueId constant(JsonId json, const std::string& pointer) {
     Value value;
+    value.name = pointer;
     if (is_array(json)) {
       value.array.emplace();
-      for (JsonId item : items(json)) value.array->prefix.push_back(constant(item));
+      for (JsonId item : items(json)) value.array->prefix.push_back(constant(item, pointer));
       value.array->minimum = value.array->maximum = static_cast<uint32_t>(value.array->prefix.size());
     } else if (is_object(json)) {
       value.object.emplace();
       for (const auto& [key, held] : members(json))
-        value.object->members.push_back({schema_.name(document_.key_text(key)), constant(held), true, true});
+        value.object->members.push_back({schema_.name(document_.key_text(key)), constant(held, pointer), true, true});
     } else if (is_text(json)) {
       value.terminals.push_back(schema_.listed({std::string(text(json))}));
     } else if (is_number(json)) {

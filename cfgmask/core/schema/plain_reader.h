@@ -12,10 +12,12 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "schema/json_document.h"
 #include "schema/plain_schema.h"
+#include "util/limits.h"
 
 namespace cfgmask {
 
@@ -33,6 +35,18 @@ struct PlainQuestions {
   std::function<std::optional<std::vector<Kind>>(const std::vector<std::string>& patterns,
                                                  const std::vector<std::string>& names)>
       keys;
+};
+
+// A limit that was crossed, and the JSON Pointer of the schema that did.
+class SchemaLimitExceeded : public LimitExceeded {
+ public:
+  SchemaLimitExceeded(const char* limit, uint64_t value, std::string pointer)
+      : LimitExceeded(limit, value), pointer_(std::move(pointer)) {}
+
+  const std::string& pointer() const { return pointer_; }
+
+ private:
+  std::string pointer_;
 };
 
 // How the schemas of one dialect are read.
@@ -55,7 +69,8 @@ class PlainReader {
   PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
               const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive);
 
-  // nullopt for a schema that is not plain. Throws LimitExceeded (max_rules), and what the answers throw. Linear.
+  // nullopt for a schema that is not plain. Throws SchemaLimitExceeded (max_rules), and what the answers throw.
+  // Linear.
   std::optional<Found> read(const JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
                             uint64_t max_rules) const;
 

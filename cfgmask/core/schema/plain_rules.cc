@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "regex/endless.h"
+#include "schema/witnesses.h"
 
 namespace cfgmask {
 
@@ -279,6 +280,7 @@ class Rules {
 
   // Each state, so many of the items written, is a rule whose calls stand in tail position.
   void add_array(uint32_t rule, const PlainSchema::Array& array, const std::string& name) {
+    if (!array.witnesses.empty()) return add_array_with_witnesses(rule, array, name);
     uint32_t state = builder_.nonterminal(name + ".0");
     builder_.alternative(rule, Symbols{open_array_, state});
     for (uint32_t i = 0; i < array.prefix.size(); ++i) {
@@ -290,7 +292,11 @@ class Rules {
       builder_.alternative(state, item);
       state = next;
     }
-    const auto written = static_cast<uint32_t>(array.prefix.size());
+    add_further_items(state, array, static_cast<uint32_t>(array.prefix.size()), name);
+  }
+
+  // What follows items that have a position of their own.
+  void add_further_items(uint32_t state, const PlainSchema::Array& array, uint32_t written, const std::string& name) {
     const uint32_t least = array.minimum > written ? array.minimum - written : 0;
     const uint32_t most = array.maximum == kUnbounded ? kUnbounded : array.maximum - std::min(array.maximum, written);
     if (!array.rest || most == 0 || !schema_.is_live(*array.rest)) {
@@ -298,6 +304,28 @@ class Rules {
       return;
     }
     add_repeated(state, written > 0, Symbols{symbol_of(*array.rest)}, least, most, close_array_, name);
+  }
+
+  void add_array_with_witnesses(uint32_t rule, const PlainSchema::Array& array, const std::string& name) {
+    const auto states = item_states(array, common_).value();
+    std::vector<uint32_t> rules;
+    for (const ItemState& state : states)
+      rules.push_back(builder_.nonterminal(name + "." + std::to_string(state.position)));
+    builder_.alternative(rule, Symbols{open_array_, rules[0]});
+    for (size_t i = 0; i < states.size(); ++i) {
+      const ItemState& state = states[i];
+      if (state.is_met) {
+        add_further_items(rules[i], array, state.position, name);
+        continue;
+      }
+      if (state.may_end) builder_.alternative(rules[i], Symbols{close_array_});
+      for (const auto& item : state.items) {
+        if (!schema_.is_live(item.value)) continue;
+        Symbols written = separated(state.position > 0);
+        written.insert(written.end(), {symbol_of(item.value), rules[item.after]});
+        builder_.alternative(rules[i], written);
+      }
+    }
   }
 
   // So many keys written, and which witnesses are still missing, as bits.
@@ -334,19 +362,22 @@ class Rules {
       };
       for (const auto& [progress, rule_before] : now) {
         const auto [written, missing] = progress;
-        if (written < object.maximum && schema_.is_live(member.value)) {
+        for (const KeyWay& way : key_ways(object, member.name, member.value, missing, common_)) {
+          if (written >= object.maximum || !schema_.is_live(way.value)) continue;
           Symbols taken = separated(written > 0);
-          const uint32_t after = state({std::min(written + 1, counted_to), missing & ~met(object, member.name)});
-          taken.insert(taken.end(), {key(member.name), colon_, symbol_of(member.value), after});
+          const uint32_t after = state({std::min(written + 1, counted_to), way.missing});
+          taken.insert(taken.end(), {key(member.name), colon_, symbol_of(way.value), after});
           builder_.alternative(rule_before, taken);
         }
         if (!member.required) builder_.alternative(rule_before, Symbols{state(progress)});
       }
       now = std::move(next);
     }
+    if (object.has_valued_witnesses() && object.others) add_ways_of_others(object, now, counted_to, seen, name);
     const auto other = other_member(object, name, seen);
     for (const auto& [progress, state] : now) {
       const auto [written, missing] = progress;
+      if (missing != 0 && object.has_valued_witnesses()) continue;
       // A key without a name is what all witnesses wait for.
       const uint32_t needed = missing == 0 ? 0 : 1;
       const uint32_t least = std::max(needed, object.minimum > written ? object.minimum - written : 0);
@@ -359,14 +390,30 @@ class Rules {
     }
   }
 
-  // The witnesses that a key meets.
-  static uint32_t met(const PlainSchema::Object& object, uint32_t name) {
-    uint32_t found = 0;
-    for (size_t i = 0; i < object.witnesses.size(); ++i) {
-      const auto& besides = object.witnesses[i];
-      if (std::find(besides.begin(), besides.end(), name) == besides.end()) found |= 1U << i;
+  // Adds the states that other keys lead to where some of them must have a certain value, and the keys.
+  void add_ways_of_others(const PlainSchema::Object& object, std::map<Progress, uint32_t>& states, uint32_t counted_to,
+                          Register seen, const std::string& name) {
+    const uint32_t key = other_key(object, object.others_keys, seen);
+    std::vector<Progress> todo;
+    for (const auto& [progress, state] : states) todo.push_back(progress);
+    while (!todo.empty()) {
+      const Progress before = todo.back();
+      const auto [written, missing] = before;
+      todo.pop_back();
+      if (missing == 0 || written >= object.maximum) continue;
+      for (const KeyWay& way : key_ways(object, std::nullopt, *object.others, missing, common_)) {
+        if (!schema_.is_live(way.value)) continue;
+        const Progress after{std::min(written + 1, counted_to), way.missing};
+        const auto [at, is_new] = states.try_emplace(after, 0);
+        if (is_new) {
+          at->second = builder_.nonterminal(name + "." + std::to_string(object.members.size()));
+          todo.push_back(after);
+        }
+        Symbols taken = separated(written > 0);
+        taken.insert(taken.end(), {key, colon_, symbol_of(way.value), at->second});
+        builder_.alternative(states.at(before), taken);
+      }
     }
-    return found;
   }
 
   // `body`, separated by commas, so many times, then the closing mark; `some`: a comma comes before the first too.
@@ -390,6 +437,7 @@ class Rules {
   Symbols separated(bool some) const { return some ? Symbols{comma_} : Symbols{}; }
 
   const PlainSchema& schema_;
+  const CommonValue common_ = [this](PlainValueId a, PlainValueId b) { return schema_.common(a, b); };
   GrammarBuilder& builder_;
   uint32_t scope_;
   std::span<const uint32_t> outside_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schema/json_document.h"
+#include "schema/witnesses.h"
 
 namespace cfgmask {
 
@@ -48,6 +49,10 @@ std::string content_of(const PlainSchema::Value& value) {
     content.optional(value.array->rest);
     content.word(value.array->minimum);
     content.word(value.array->maximum);
+    content.word(static_cast<uint32_t>(value.array->witnesses.size()));
+    for (const auto& witness : value.array->witnesses) {
+      for (uint32_t word : {witness.start, witness.value.value, witness.least, witness.most}) content.word(word);
+    }
   }
   content.word(value.object ? 1 : 0);
   if (value.object) {
@@ -58,7 +63,10 @@ std::string content_of(const PlainSchema::Value& value) {
     content.list(value.object->classes, [](const auto& c) { return c.value.value; });
     for (const auto& c : value.object->classes) keys_words(c.keys, content);
     content.word(static_cast<uint32_t>(value.object->witnesses.size()));
-    for (const auto& names : value.object->witnesses) content.list(names, [](uint32_t name) { return name; });
+    for (const auto& witness : value.object->witnesses) {
+      content.list(witness.besides, [](uint32_t name) { return name; });
+      content.word(witness.value.value);
+    }
     for (const auto& member : value.object->members) {
       content.word(member.name);
       content.word(member.value.value);
@@ -209,6 +217,11 @@ uint32_t PlainSchema::outside(Kind kind, uint32_t regex, std::string definition)
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
+PlainValueId PlainSchema::common(PlainValueId a, PlainValueId b) const {
+  if (a == b || b == any()) return a;
+  return a == any() ? b : common_.at({a.value, b.value});
+}
+
 void PlainSchema::flatten(PlainValueId id, std::vector<PlainValueId>& out) const {
   std::vector<PlainValueId> todo{id};
   while (!todo.empty() && out.size() <= kMaxAlternatives) {
@@ -323,13 +336,20 @@ bool PlainSchema::has_object(const Object& object) {
                                           [&](const KeyClass& c) { return is_live(c.value); });
   if (!more && n_possible < object.minimum) return false;
   if (object.witnesses.empty()) return true;
+  if (object.has_valued_witnesses()) return can_be_met(object);
   // How few keys meet all of these takes more than a look.
   if (object.maximum < object.n_required() + object.witnesses.size()) liveness_is_known_ = false;
-  return more || std::all_of(object.witnesses.begin(), object.witnesses.end(), [&](const auto& besides) {
+  return more || std::all_of(object.witnesses.begin(), object.witnesses.end(), [&](const KeyWitness& witness) {
            return std::any_of(object.members.begin(), object.members.end(), [&](const Member& member) {
-             return is_live(member.value) && std::find(besides.begin(), besides.end(), member.name) == besides.end();
+             return is_live(member.value) && witness.admits(member.name);
            });
          });
+}
+
+template <class Shape>
+bool PlainSchema::can_be_met(const Shape& shape) const {
+  const CommonValue both = [this](PlainValueId a, PlainValueId b) { return common(a, b); };
+  return cfgmask::can_be_met(shape, both, [this](PlainValueId id) { return is_live(id); });
 }
 
 bool PlainSchema::has_value(const Value& value) {
@@ -339,6 +359,7 @@ bool PlainSchema::has_value(const Value& value) {
   if (value.object && has_object(*value.object)) return true;
   if (!value.array) return false;
   const Array& array = *value.array;
+  if (!array.witnesses.empty()) return can_be_met(array);
   for (uint32_t i = 0; i < std::min<size_t>(array.minimum, array.prefix.size() + 1); ++i) {
     const auto item = array.item(i);
     if (!item || !is_live(*item)) return false;
@@ -346,16 +367,35 @@ bool PlainSchema::has_value(const Value& value) {
   return true;
 }
 
+std::vector<PlainValueId> PlainSchema::reached() const {
+  std::vector<bool> seen(values_.size(), false);
+  std::vector<PlainValueId> found;
+  const auto add = [&](PlainValueId id) {
+    if (seen[id.value]) return;
+    seen[id.value] = true;
+    found.push_back(id);
+  };
+  add(root_);
+  for (const auto& [parts, both] : common_) add(both);
+  for (size_t i = 0; i < found.size(); ++i) {
+    const Value& value = at(found[i]);
+    for_each_inside(value, add);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 bool PlainSchema::find_live() {
   live_.assign(values_.size(), false);
+  const std::vector<PlainValueId> all = reached();
   for (int round = 0; round < kMaxRounds; ++round) {
     bool changed = false;
     // What a value holds was mostly made before it, and what a combination comes to after it.
-    for (size_t at = 0; at < values_.size(); ++at) {
-      const size_t i = round % 2 == 0 ? at : values_.size() - 1 - at;
-      if (live_[i]) continue;
-      live_[i] = has_value(values_[i]);
-      changed = changed || live_[i];
+    for (size_t at = 0; at < all.size(); ++at) {
+      const PlainValueId id = round % 2 == 0 ? all[at] : all[all.size() - 1 - at];
+      if (is_live(id)) continue;
+      live_[id.value] = has_value(this->at(id));
+      changed = changed || is_live(id);
     }
     if (!liveness_is_known_) return false;
     if (!changed && round > 0) return true;

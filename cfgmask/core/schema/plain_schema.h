@@ -8,6 +8,7 @@
 // Threads: immutable once read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "regex/regex.h"
@@ -67,13 +69,32 @@ class PlainSchema {
     Keys keys;
     PlainValueId value;
   };
+  // Of the items at index `start` and later, at least and at most so many are in a set; the others are in `opposite`.
+  struct ItemWitness {
+    uint32_t start;
+    PlainValueId value;
+    PlainValueId opposite;
+    uint32_t least = 1;
+    uint32_t most = kUnbounded;
+
+    bool operator==(const ItemWitness&) const = default;
+  };
   struct Array {
-    std::vector<PlainValueId> prefix;
-    std::optional<PlainValueId> rest;
+    std::vector<PlainValueId> prefix = {};
+    std::optional<PlainValueId> rest = std::nullopt;
     uint32_t minimum = 0;
     uint32_t maximum = kUnbounded;
+    std::vector<ItemWitness> witnesses = {};
 
     std::optional<PlainValueId> item(size_t i) const { return i < prefix.size() ? std::optional(prefix[i]) : rest; }
+  };
+  // Some key that is none of these, which are names of members, must be there and hold such a value.
+  struct KeyWitness {
+    std::vector<uint32_t> besides;
+    PlainValueId value;
+
+    bool operator==(const KeyWitness&) const = default;
+    bool admits(uint32_t name) const { return std::find(besides.begin(), besides.end(), name) == besides.end(); }
   };
   struct Object {
     std::vector<Member> members;
@@ -82,16 +103,21 @@ class PlainSchema {
     std::optional<Keys> others_keys;     // which they are, where there are or were classes
     uint32_t minimum = 0;                // how many keys
     uint32_t maximum = kUnbounded;
-    // For each of these lists, some key must be there that is not in it. The names are those of members.
-    std::vector<std::vector<uint32_t>> witnesses;
+    std::vector<KeyWitness> witnesses;
 
     bool is_any() const {
-      return members.empty() && !has_classes() && others == any() && minimum == 0 && maximum == kUnbounded;
+      return members.empty() && !has_classes() && others == any() && minimum == 0 && maximum == kUnbounded &&
+             witnesses.empty();
     }
     bool has_classes() const { return others_keys || !classes.empty(); }
     size_t n_required() const;
     // Whether what keys without names must come to depends on none of them being written twice.
-    bool counts_others() const { return (others || !classes.empty()) && minimum > n_required() + 1; }
+    bool counts_others() const {
+      return (others || !classes.empty()) && (minimum > n_required() + 1 || has_valued_witnesses());
+    }
+    bool has_valued_witnesses() const {
+      return std::any_of(witnesses.begin(), witnesses.end(), [](const KeyWitness& w) { return w.value != any(); });
+    }
     // Whether more than one of these may be written.
     bool may_repeat_others() const { return (others || !classes.empty()) && maximum > n_required() + 1; }
     // Bounds that hold anyway become 0 and kUnbounded.
@@ -162,9 +188,29 @@ class PlainSchema {
   std::string definition(uint32_t terminal) const;
   size_t n_terminals() const { return terminals_.size(); }
 
+  // What a value of a set that is in another one, too, is in, where rules need to know.
+  void set_common(PlainValueId a, PlainValueId b, PlainValueId both) { common_[{a.value, b.value}] = both; }
+  PlainValueId common(PlainValueId a, PlainValueId b) const;
+
+  // Calls with each set that a value is made of: alternatives, items, members.
+  template <class F>
+  static void for_each_inside(const Value& value, F call) {
+    std::for_each(value.alternatives.begin(), value.alternatives.end(), call);
+    if (value.array) {
+      std::for_each(value.array->prefix.begin(), value.array->prefix.end(), call);
+      if (value.array->rest) call(*value.array->rest);
+    }
+    if (value.object) {
+      for (const Member& member : value.object->members) call(member.value);
+      for (const KeyClass& keys : value.object->classes) call(keys.value);
+      if (value.object->others) call(*value.object->others);
+    }
+  }
+
   // Whether it is plain that two sets have no value in common.
   bool disjoint(PlainValueId a, PlainValueId b) const;
-  // Finds out which sets have a value; false where that takes more than some looks at each.
+  // Finds out which of the sets that the root reaches have a value; false where that takes more than some looks at
+  // each.
   bool find_live();
   // Known after `find_live`.
   bool is_live(PlainValueId id) const { return live_[id.value]; }
@@ -190,7 +236,11 @@ class PlainSchema {
   std::vector<std::string> few_texts(const Terminal& terminal) const;
   bool has_value(const Value& value);
   bool has_object(const Object& object);
+  template <class Shape>
+  bool can_be_met(const Shape& shape) const;
+  std::vector<PlainValueId> reached() const;
 
+  std::map<std::pair<uint32_t, uint32_t>, PlainValueId> common_;
   std::vector<Value> values_;
   std::vector<bool> defined_;
   std::vector<bool> live_;

@@ -1,0 +1,50 @@
+// Arrays and objects in which some value must be there, or not too often: the states of writing one, as
+// cfgmask/json_schema/{lower_arrays,lower_objects}.py define them.
+//
+// What is needed of values on the way is what two sets have in common; whoever asks says how to get at that.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "schema/plain_schema.h"
+
+namespace cfgmask {
+
+using CommonValue = std::function<PlainValueId(PlainValueId, PlainValueId)>;
+using IsPossible = std::function<bool(PlainValueId)>;
+
+// So many items are written, and so many of them met each of the witnesses.
+struct ItemState {
+  struct Item {
+    PlainValueId value;
+    uint32_t after;  // the state
+  };
+
+  uint32_t position = 0;
+  std::vector<uint32_t> met = {};
+  bool may_end = false;
+  bool is_met = false;  // nothing is asked of the items any more but what the array says of each, and its bounds
+  std::vector<Item> items = {};
+};
+
+// All states, the first one being that before the first item; nullopt for more than some thousand.
+std::optional<std::vector<ItemState>> item_states(const PlainSchema::Array& array, const CommonValue& common);
+// Whether there is such an array.
+bool can_be_met(const PlainSchema::Array& array, const CommonValue& common, const IsPossible& possible);
+
+// What the value of a key may be, with the witnesses that are missing after it, as bits.
+struct KeyWay {
+  PlainValueId value;
+  uint32_t missing;
+};
+
+// No name: the key is no member.
+std::vector<KeyWay> key_ways(const PlainSchema::Object& object, std::optional<uint32_t> name, PlainValueId value,
+                             uint32_t missing, const CommonValue& common);
+// Whether there is such an object, whose other keys are of no class and never run out. Looks at all that may be common.
+bool can_be_met(const PlainSchema::Object& object, const CommonValue& common, const IsPossible& possible);
+
+}  // namespace cfgmask
