@@ -23,7 +23,7 @@ from cfgmask.json_schema.nodes import Dialect, Node
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.probe import Prober
-from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, read_pattern, string_set
+from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.survey import form_problem
@@ -133,10 +133,11 @@ class _Answers:
         except (_NotPlain, LimitExceeded):
             return None
 
-    def keys(self, patterns: tuple[str, ...], names: tuple[str, ...]) -> list[tuple[int, list[int]]] | None:
+    def keys(self, conditions: tuple[str, ...], names: tuple[str, ...]) -> list[tuple[int, list[int]]] | None:
         """As `_core.PlainReader.read` says."""
         try:
-            return [(self._number(terminal), among) for terminal, among in _keys(patterns, names, self._limits)]
+            found = _keys(conditions, names, self._dialect, self._options, self._limits)
+            return [(self._number(terminal), among) for terminal, among in found]
         except (_NotPlain, LimitExceeded):
             return None
 
@@ -155,14 +156,20 @@ class _NotPlain(Exception):
 def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Terminal | None:
     """The terminal of the scalars of a schema; None if there are none. Raises _NotPlain, LimitExceeded."""
     with session(limits):
-        document = read_text(schema, None, limits)
-        if document.problems:
-            raise _NotPlain
-        found = _combined(document.value, dialect, options, limits)
-        if refusals_of_scalars(found):
-            raise _NotPlain
+        found = _read(schema, dialect, options, limits)
         terminals = [terminal for terminal in scalars(found, options.max_digits) if not _is_nothing(terminal)]
         return terminals[0] if terminals else None
+
+
+def _read(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Normal:
+    """The scalars of a schema. Raises _NotPlain."""
+    document = read_text(schema, None, limits)
+    if document.problems:
+        raise _NotPlain
+    found = _combined(document.value, dialect, options, limits)
+    if refusals_of_scalars(found):
+        raise _NotPlain
+    return found
 
 
 def _is_nothing(terminal: Terminal) -> bool:
@@ -185,13 +192,13 @@ def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, l
 
 
 @lru_cache(maxsize=4096)
-def _keys(patterns: tuple[str, ...], names: tuple[str, ...], limits: Limits) -> list[_KeyClass]:
-    """Keys sorted by the patterns that they match. Raises _NotPlain, LimitExceeded."""
+def _keys(
+    conditions: tuple[str, ...], names: tuple[str, ...], dialect: Dialect, options: JsonSchemaOptions, limits: Limits
+) -> list[_KeyClass]:
+    """Keys sorted by the conditions that they meet. Raises _NotPlain, LimitExceeded."""
     with session(limits):
-        read = [read_pattern(pattern, "", limits) for pattern in patterns]
-        if any(found.refusals for found in read):
-            raise _NotPlain
-        found = [key_pattern(pattern.pattern) for pattern in read]
+        read = [_read(condition, dialect, options, limits) for condition in conditions]
+        found = [key_pattern(normal.strings.as_regex()) for normal in read]
         classes = [Keys(include=(pattern,)) for pattern in found]
         if any(not (a & b).is_empty for a, b in combinations(classes, 2)):
             raise _NotPlain

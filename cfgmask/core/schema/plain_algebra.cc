@@ -79,6 +79,13 @@ PlainValueId PlainAlgebra::exactly_one(std::vector<PlainValueId> parts, PlainVal
   return id;
 }
 
+std::vector<uint32_t> PlainAlgebra::strings(PlainValueId id) {
+  if (!is_known(id)) throw NotPlain();
+  std::vector<uint32_t> found = parts_of(id).terminals;
+  std::erase_if(found, [&](uint32_t t) { return schema_.terminal(t).kind != PlainSchema::kString; });
+  return found;
+}
+
 void PlainAlgebra::finish() {
   std::unordered_set<uint32_t> seen;
   std::vector<PlainValueId> todo{schema_.root()};
@@ -239,8 +246,7 @@ bool PlainAlgebra::has_no_part(PlainValueId id, int depth) {
   const auto pending = pending_.find(id.value);
   if (pending != pending_.end()) {
     // What is being worked out is known later.
-    if (depth == kMaxProbe || pending->second.active || depth_ == kMaxDepth || !is_settled_inside(pending->second))
-      return false;
+    if (depth == kMaxProbe || depth_ == kMaxDepth || !is_known(id)) return false;
     settle(id);
   }
   const Value value = schema_.at(id);
@@ -251,29 +257,28 @@ bool PlainAlgebra::has_no_part(PlainValueId id, int depth) {
                      [&](PlainValueId part) { return is_never(part, depth); });
 }
 
-// Whether a set can be worked out without one that is being worked out.
-bool PlainAlgebra::is_settled_inside(const Pending& pending) const {
+// Whether a set can be worked out without one that is being read or worked out.
+bool PlainAlgebra::is_known(PlainValueId id) const {
   std::unordered_set<uint32_t> seen;
-  std::vector<PlainValueId> todo;
-  const auto add_all = [&](const Pending& from) {
-    for (const Term& term : from.terms) todo.push_back(term.id);
-    if (from.choice) todo.insert(todo.end(), from.choice->parts.begin(), from.choice->parts.end());
-    if (from.choice) todo.push_back(from.choice->own);
-  };
-  add_all(pending);
+  std::vector<PlainValueId> todo{id};
   while (!todo.empty()) {
-    const PlainValueId id = todo.back();
+    const PlainValueId next = todo.back();
     todo.pop_back();
-    if (!seen.insert(id.value).second) continue;
-    const auto found = pending_.find(id.value);
+    if (!seen.insert(next.value).second) continue;
+    if (seen.size() > kMaxAlternatives) return false;
+    const auto found = pending_.find(next.value);
     if (found == pending_.end()) {
-      const auto& alternatives = schema_.at(id).alternatives;
+      if (!schema_.is_defined(next)) return false;
+      const auto& alternatives = schema_.at(next).alternatives;
       todo.insert(todo.end(), alternatives.begin(), alternatives.end());
-    } else if (found->second.active || seen.size() > kMaxAlternatives) {
-      return false;
-    } else {
-      add_all(found->second);
+      continue;
     }
+    const Pending& pending = found->second;
+    if (pending.active) return false;
+    for (const Term& term : pending.terms) todo.push_back(term.id);
+    if (!pending.choice) continue;
+    todo.insert(todo.end(), pending.choice->parts.begin(), pending.choice->parts.end());
+    todo.push_back(pending.choice->own);
   }
   return true;
 }

@@ -48,6 +48,9 @@ class PlainAlgebra {
   // The arrays that have at least and at most so many items of a set at index `start` and later.
   PlainSchema::Array containing(uint32_t start, PlainValueId value, uint32_t least, uint32_t most);
 
+  // The terminals of the strings of a set. Throws NotPlain where it is not read to its end yet.
+  std::vector<uint32_t> strings(PlainValueId id);
+
   // Works out everything that the root reaches.
   void finish();
 
@@ -91,7 +94,7 @@ class PlainAlgebra {
   bool apart(PlainValueId a, PlainValueId b);
   bool is_never(PlainValueId id, int depth = 0);
   bool has_no_part(PlainValueId id, int depth);
-  bool is_settled_inside(const Pending& pending) const;
+  bool is_known(PlainValueId id) const;
   bool has_none(const Array& array, int depth);
   bool has_none(const Object& object, int depth);
   void work(uint64_t steps);

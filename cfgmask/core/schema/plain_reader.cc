@@ -36,6 +36,7 @@ enum Keyword : uint8_t {
   kAdditionalProperties,
   kMinProperties,
   kMaxProperties,
+  kPropertyNames,
   kItems,
   kPrefixItems,
   kAdditionalItems,
@@ -79,6 +80,7 @@ constexpr std::array<std::string_view, kIdentifier> kNames = {
     "additionalProperties",
     "minProperties",
     "maxProperties",
+    "propertyNames",
     "items",
     "prefixItems",
     "additionalItems",
@@ -657,6 +659,7 @@ class PlainReading {
       object.members.push_back({name, object.others.value_or(schema_.never()), true, false});
     }
     if (said[kPatternProperties]) add_classes(*said[kPatternProperties], object, pointer, depth);
+    if (said[kPropertyNames]) restrict_names(*said[kPropertyNames], object, pointer, depth);
     object.minimum = count_or(said[kMinProperties], 0);
     object.maximum = count_or(said[kMaxProperties], kUnbounded);
     if (std::max<size_t>(object.minimum, object.n_required()) > object.maximum) return std::nullopt;
@@ -673,7 +676,41 @@ class PlainReading {
     }
     if (object.classes.empty()) return;
     if (object.classes.size() == 1 && add_one_class(asked[0], object)) return;
+    for (std::string& pattern : asked) {
+      std::string condition = "{\"type\":\"string\",\"pattern\":";
+      JsonDocument::write_string(pattern, condition);
+      pattern = condition + '}';
+    }
     ask_for_classes(asked, object, pointer);
+  }
+
+  void restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer, uint64_t depth) {
+    const PlainValueId names = inner(schema, below(pointer, "propertyNames"), depth);
+    const std::vector<uint32_t> strings = algebra_.strings(names);
+    if (strings == std::vector{PlainSchema::any_string()}) return;
+    require(!object.has_classes() && strings.size() <= 1);
+    std::vector<PlainQuestions::Kind> found;
+    if (!strings.empty()) found = kinds_of_keys({schema_.definition(strings[0])}, object);
+    std::vector<bool> may_come(object.members.size(), false);
+    if (!found.empty()) {
+      for (size_t at : found[0].names) may_come[at] = true;
+      if (object.others && found[0].regex >= 0)
+        object.classes.push_back({{Source::kOutside, outside_regex(found[0].regex)}, *object.others});
+    }
+    object.others = std::nullopt;
+    for (size_t at = 0; at < may_come.size(); ++at) {
+      if (!may_come[at]) object.members[at].value = schema_.never();
+    }
+  }
+
+  // The keys that meet each of the conditions, schemas of strings; then all others.
+  std::vector<PlainQuestions::Kind> kinds_of_keys(const std::vector<std::string>& conditions,
+                                                  const PlainSchema::Object& object) {
+    std::vector<std::string> names;
+    for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
+    auto answer = questions_.keys(conditions, names);
+    require(answer.has_value());
+    return std::move(*answer);
   }
 
   // Whether it is plain that no member matches the pattern, and that there are keys that do and others that do not.
@@ -695,13 +732,9 @@ class PlainReading {
     return true;
   }
 
-  void ask_for_classes(const std::vector<std::string>& patterns, PlainSchema::Object& object,
+  void ask_for_classes(const std::vector<std::string>& conditions, PlainSchema::Object& object,
                        const std::string& pointer) {
-    std::vector<std::string> names;
-    for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
-    const auto answer = questions_.keys(patterns, names);
-    require(answer.has_value());
-    const auto& found = *answer;
+    const auto found = kinds_of_keys(conditions, object);
     std::vector<PlainSchema::KeyClass> classes;
     std::vector<bool> described;
     for (const auto& member : object.members) described.push_back(member.listed);

@@ -31,8 +31,8 @@ struct PlainQuestions {
     int64_t regex;
     std::vector<size_t> names;
   };
-  // Of the keys that match each of the patterns, then of all other keys.
-  std::function<std::optional<std::vector<Kind>>(const std::vector<std::string>& patterns,
+  // Of the keys that meet each of the conditions, schemas of strings as JSON text, then of all other keys.
+  std::function<std::optional<std::vector<Kind>>(const std::vector<std::string>& conditions,
                                                  const std::vector<std::string>& names)>
       keys;
 };

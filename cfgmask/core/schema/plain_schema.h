@@ -145,6 +145,7 @@ class PlainSchema {
   // A value that refers to itself: its id is needed before its content is known.
   PlainValueId reserve();
   void define(PlainValueId id, Value value);
+  bool is_defined(PlainValueId id) const { return defined_[id.value]; }
   uint32_t name(std::string_view text);
   // Terminals.
   static constexpr uint32_t null() { return 0; }
