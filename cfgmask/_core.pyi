@@ -227,8 +227,8 @@ class PlainReader:
         scalars  is asked for the regex of the scalars of a schema, as JSON text, and numbers the regexes from 0; -1 if
                  there is no such scalar
         keys     is asked, with schemas of strings and names, for the number of the regex of the keys that meet each of
-                 the schemas and then of all other keys, without the names, -1 if there are none, and for the positions of
-                 the names that are among these keys
+                 the schemas and then of all other keys, without the names, -1 if there are none, and for the positions
+                 of the names that are among these keys
         Either may answer None: the schema is not plain. Linear. Raises LimitExceeded(max_rules), and what the answers
         raise.
         """

@@ -402,6 +402,35 @@ PLAIN: dict[str, Any] = {
             {"not": {"properties": {"a": {}}, "additionalProperties": {"type": "null"}}},
         ],
     },
+    "names that are listed": {
+        "type": "object",
+        "propertyNames": {"enum": ["a", "b", "c"]},
+        "properties": {"b": {}, "d": {}},
+    },
+    "names by a pattern": {
+        "type": "object",
+        "propertyNames": {"pattern": "^a"},
+        "properties": {"ab": {"type": "null"}, "b": {}},
+        "additionalProperties": {"type": "string"},
+    },
+    "names of a closed object": {
+        "properties": {"a": {}, "bc": {}},
+        "additionalProperties": False,
+        "propertyNames": {"maxLength": 1},
+    },
+    "names that are not listed": {
+        "type": "object",
+        "propertyNames": {"not": {"enum": ["a", "b"]}},
+        "properties": {"a": {}},
+    },
+    "names that are no strings": {"anyOf": [{"type": "object", "propertyNames": {"type": "null"}}, {"const": 1}]},
+    "names that are any strings": {"type": "object", "propertyNames": {"type": ["string", "null"]}},
+    "names by a reference": {
+        "type": "object",
+        "propertyNames": {"$ref": "#/$defs/name"},
+        "$defs": {"name": {"type": "string", "minLength": 2}},
+        "required": ["ab"],
+    },
     "a constant that is listed": {"enum": ["a", 1, ["b"], {"c": None}], "const": ["b"]},
     "a constant that is not listed": {"anyOf": [{"enum": ["a", 1], "const": "b"}, {"type": "null"}]},
     "arrays told apart by an item": {
@@ -434,6 +463,15 @@ LEFT: list[Any] = [
     {"type": "null", "anyOf": [{"type": "string"}]},
     {"patternProperties": {"^a": {}, "b$": {}}},
     {"patternProperties": {"(": {}}},
+    {"patternProperties": {"a": {}}, "propertyNames": {"maxLength": 2}},
+    {"propertyNames": {"$ref": "#"}},
+    {"properties": {"a": {"type": ["string", "object"], "propertyNames": {"$ref": "#/properties/a"}}}},
+    {"propertyNames": {"type": "null"}, "required": ["a"], "type": "object"},
+    {"type": "array", "contains": {}, "maxContains": 0, "minItems": 1, "minContains": 0},
+    {"type": "array", "contains": {"const": 1}, "items": {"const": 2}},
+    {"type": "array", "contains": {"const": 1}, "maxItems": 2000},
+    {"contains": 1},
+    {"minContains": -1},
     {"not": {}},
     {"$ref": "other.json"},
     {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}},
@@ -547,6 +585,25 @@ def test_rules_are_counted() -> None:
         cfgmask.Grammar.from_json_schema(schema, limits=Limits(max_rules=10_000))
 
 
+LARGE = {str(i): True for i in range(1000)}
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"properties": LARGE}, "the root of the schema"),
+        (
+            {"items": {"properties": {"a/b": {"properties": LARGE}}}},
+            "/items/properties/a~1b",
+        ),
+        ({"allOf": [{"properties": LARGE}]}, "/allOf/0"),
+    ],
+)
+def test_a_limit_that_is_crossed_names_the_place(schema: Any, place: str) -> None:
+    with pytest.raises(cfgmask.LimitExceeded, match=f"at {place}"):
+        plain_schema(schema, options=DEFAULTS, limits=Limits(max_rules=10_000))
+
+
 def test_deep_schemas_are_left_to_the_general_way() -> None:
     schema: Any = {}
     for _ in range(150):
@@ -614,6 +671,7 @@ def _deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2),
         "dependentSchemas": st.dictionaries(NAMES, inner, max_size=2),
         "contains": inner,
+        "propertyNames": inner,
         "minContains": st.integers(0, 3),
         "maxContains": st.integers(0, 3),
     }

@@ -1,0 +1,107 @@
+// The keywords that a plain schema may have.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace cfgmask {
+
+enum Keyword : uint8_t {
+  kOther,  // not for a plain schema
+  kType,
+  kEnum,
+  kConst,
+  kReference,
+  kAnyOf,
+  kOneOf,
+  kAllOf,
+  kNot,
+  kIf,
+  kThen,
+  kElse,
+  kDependentRequired,
+  kDependentSchemas,
+  kDependencies,
+  kProperties,
+  kPatternProperties,
+  kRequired,
+  kAdditionalProperties,
+  kMinProperties,
+  kMaxProperties,
+  kPropertyNames,
+  kItems,
+  kPrefixItems,
+  kAdditionalItems,
+  kMinItems,
+  kMaxItems,
+  kContains,
+  kMinContains,
+  kMaxContains,
+  kUniqueItems,
+  kMinimum,
+  kMaximum,
+  kExclusiveMinimum,
+  kExclusiveMaximum,
+  kMultipleOf,
+  kMinLength,
+  kMaxLength,
+  kPattern,
+  kFormat,
+  kIdentifier,
+  kNumKeywords,
+};
+inline constexpr std::array<std::string_view, kIdentifier> kKeywordNames = {
+    "",
+    "type",
+    "enum",
+    "const",
+    "$ref",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "properties",
+    "patternProperties",
+    "required",
+    "additionalProperties",
+    "minProperties",
+    "maxProperties",
+    "propertyNames",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "minItems",
+    "maxItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "uniqueItems",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+};
+
+// Keywords whose schemas apply to the same value as the schema they stand in.
+inline constexpr std::array kApplicators = {
+    kReference, kAnyOf, kOneOf, kAllOf, kNot, kIf, kThen, kElse, kDependentRequired, kDependentSchemas, kDependencies};
+
+inline uint8_t code_of(std::string_view keyword) {
+  const auto at = std::find(kKeywordNames.begin() + 1, kKeywordNames.end(), keyword);
+  return at == kKeywordNames.end() ? uint8_t{kOther} : static_cast<uint8_t>(at - kKeywordNames.begin());
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,203 @@
+// One reading of a JSON Schema (schema/plain_reader.h): its state, and what its files share.
+//
+// read_combinations.cc has the keywords that apply schemas to the same value, read_shapes.cc those of arrays and
+// objects, read_scalars.cc those of scalars and `enum` and `const`; plain_reader.cc the rest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "schema/decimal.h"
+#include "schema/json_document.h"
+#include "schema/keywords.h"
+#include "schema/number_set.h"
+#include "schema/plain_algebra.h"
+#include "schema/plain_reader.h"
+#include "schema/plain_schema.h"
+
+namespace cfgmask {
+
+class PlainReading {
+ public:
+  using NotPlain = PlainAlgebra::NotPlain;
+
+  PlainReading(const PlainReader& reader, const JsonDocument& document, const PlainQuestions& questions,
+               uint64_t max_nesting, uint64_t max_rules);
+
+  // Throws NotPlain, LimitExceeded.
+  PlainReader::Found read();
+
+ private:
+  using Json = JsonDocument::Kind;
+  using Held = std::optional<JsonId>;
+  using Said = std::array<Held, kNumKeywords>;
+  using Value = PlainSchema::Value;
+  using Source = PlainSchema::Keys::Source;
+
+  // Some key of these mostly does not match a pattern.
+  static constexpr std::array<std::string_view, 6> kSomeKeys = {"", " ", "-", "0", "a", "~!"};
+  static constexpr size_t kMaxPointer = 200;
+  static constexpr uint64_t kMaxCount = INT32_MAX - 1;
+  static constexpr uint64_t kStepsPerRule = 10;
+  static constexpr uint32_t kMaxCountedItems = 1'000;
+  // Objects with more members are looked up in a table.
+  static constexpr size_t kFewMembers = 16;
+
+  enum class Progress : uint8_t { kNew, kReading, kDone };
+  struct Known {
+    Progress progress = Progress::kNew;
+    std::optional<PlainValueId> id;  // known when done, or where the schema refers to itself
+  };
+  struct Types {
+    uint32_t kinds = PlainSchema::kAnyKind;
+    bool integers = false;  // of the numbers, only these
+  };
+
+  static constexpr std::array<Keyword, 5> kOfNumbers = {kMinimum, kMaximum, kExclusiveMinimum, kExclusiveMaximum,
+                                                        kMultipleOf};
+  static constexpr std::array<Keyword, 4> kOfStrings = {kMinLength, kMaxLength, kPattern, kFormat};
+
+  // ---- JSON
+
+  static void require(bool holds) {
+    if (!holds) throw NotPlain();
+  }
+  bool is(JsonId value, Json kind) const { return document_.kind(value) == kind; }
+  bool is_object(JsonId value) const { return is(value, Json::kObject); }
+  bool is_array(JsonId value) const { return is(value, Json::kArray); }
+  bool is_text(JsonId value) const { return is(value, Json::kString); }
+  bool is_number(JsonId value) const { return is(value, Json::kNumber); }
+  bool is_false(JsonId value) const { return is(value, Json::kFalse); }
+  bool is_boolean(JsonId value) const { return is(value, Json::kTrue) || is_false(value); }
+  std::string_view text(JsonId value) const;
+  std::span<const JsonId> items(JsonId value) const;
+  std::span<const JsonDocument::Member> members(JsonId value) const;
+  uint32_t count(JsonId value) const;
+  uint32_t count_or(Held held, uint32_t otherwise) const { return held ? count(*held) : otherwise; }
+
+  // ---- schemas, and what refers to them
+
+  std::optional<Keyword> keyword(uint32_t key) const;
+  Said keywords(JsonId schema) const;
+  // Whether a schema says something beside these keywords.
+  static bool says_more(Said said, std::initializer_list<Keyword> known);
+  // The values that a schema allows. Those of equal schemas are one.
+  PlainValueId value(JsonId schema, const std::string& pointer, uint64_t depth);
+  // The values of a member or an item.
+  PlainValueId inner(JsonId schema, const std::string& pointer, uint64_t depth);
+  static std::string below(const std::string& pointer, std::string_view keyword, std::string_view key = {});
+  // Whether a schema is nothing but a reference.
+  bool is_reference(const Said& said) const;
+  // Whether references inside a schema are relative to a URI of its own.
+  bool has_own_uri(const Said& said) const;
+  PlainValueId referred(const Said& said, uint64_t depth);
+  bool is_root() const { return level_.size() == 1 && level_[0] == document_.root(); }
+  // What a JSON Pointer leads to, and whether that stands inside of a schema with a URI of its own.
+  JsonId target(std::string_view pointer);
+  static std::string unescaped(std::string_view token);
+  JsonId step(JsonId object, uint32_t key);
+  PlainValueId described(JsonId schema, const Said& said, const std::string& pointer, uint64_t depth);
+  // What the keywords say that look at the value without further schemas for the same value.
+  PlainValueId described_here(const Said& said, const std::string& pointer, uint64_t depth);
+  PlainValueId added(Value value);
+  void check_made(const Value& value);
+  // The greatest number that has to be counted where an array has witnesses.
+  static uint32_t counted_items(const PlainSchema::Array& array);
+  PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
+    return algebra_.all({{a}, {b}}, pointer);
+  }
+  // What a value costs of max_rules; as cfgmask/json_schema/rules.py and object_algebra.py count.
+  void count_rules(const Value& value);
+  // How many rules an object takes at most.
+  static uint64_t n_states(PlainSchema::Object object);
+
+  // ---- schemas for the same value (read_combinations.cc)
+
+  // With the schemas that apply to the same value. Keys are written in the order in which the schema names them, so
+  // keywords that name keys are taken in the order in which they stand.
+  PlainValueId combined(JsonId schema, const Said& said, PlainValueId own, const std::string& pointer, uint64_t depth);
+  // `if`, `then` and `else`.
+  PlainValueId conditional(const Said& said, const std::string& pointer, uint64_t depth);
+  // What depends on the presence of a key.
+  PlainValueId with_dependents(const Said& said, PlainValueId own, const std::string& pointer, uint64_t depth);
+  // All values but objects with a key.
+  PlainValueId lacking(uint32_t name, const std::string& pointer);
+  // The objects with some keys.
+  PlainValueId having(const std::vector<uint32_t>& names, const std::string& pointer);
+  std::vector<PlainValueId> branches(JsonId held, const char* keyword, const std::string& pointer, uint64_t depth);
+  PlainValueId either(std::vector<PlainValueId> parts, const std::string& pointer);
+
+  // ---- arrays and objects (read_shapes.cc)
+
+  // None: there is no such array.
+  std::optional<PlainSchema::Array> array_shape(const Said& said, const std::string& pointer, uint64_t depth);
+  // All values but arrays that do not meet `contains`.
+  PlainValueId containing(const Said& said, const std::string& pointer, uint64_t depth);
+  // None: there is no such object.
+  std::optional<PlainSchema::Object> object_shape(const Said& said, const std::string& pointer, uint64_t depth);
+  void add_classes(JsonId patterns, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
+  void restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
+  // The keys that meet each of the conditions, schemas of strings; then all others.
+  std::vector<PlainQuestions::Kind> kinds_of_keys(const std::vector<std::string>& conditions,
+                                                  const PlainSchema::Object& object);
+  // Whether it is plain that no member matches the pattern, and that there are keys that do and others that do not.
+  bool add_one_class(std::string_view text, PlainSchema::Object& object);
+  void ask_for_classes(const std::vector<std::string>& conditions, PlainSchema::Object& object,
+                       const std::string& pointer);
+  uint32_t outside_regex(int64_t regex);
+
+  // ---- scalars and listed values (read_scalars.cc)
+
+  Types allowed_types(Held type) const;
+  static uint32_t kind_of(std::string_view type);
+  void check_scalar_keywords(const Said& said) const;
+  void add_scalars(const Said& said, Types types, Value& value);
+  // The strings under the conditions; none: there are no such strings.
+  std::optional<uint32_t> string(const Said& said);
+  // The numbers under the conditions, of those that are listed if some are; none: there are no such numbers.
+  std::optional<uint32_t> numbers(Types types, const Said& said, const std::vector<JsonId>& listed = {});
+  Decimal decimal(JsonId number) const;
+  static void add_terminal(std::optional<uint32_t> terminal, Value& value) {
+    if (terminal) value.terminals.push_back(*terminal);
+  }
+  // `enum` and `const`, of the arrays and objects that are of a shape.
+  PlainValueId listed(const Said& said, Types types, const Value& shape);
+  // Exactly this value.
+  PlainValueId constant(JsonId json, const std::string& pointer);
+  static bool says(const Said& said, std::span<const Keyword> keywords);
+  // The terminal of the scalars of a type under conditions, of those that are listed if some are. None: there is no
+  // such scalar.
+  std::optional<uint32_t> scalar(std::string_view type, const Said& said, std::span<const Keyword> keywords,
+                                 const std::vector<JsonId>& listed = {});
+  // Those scalars as a schema.
+  std::string question(std::string_view type, const Said& said, std::span<const Keyword> keywords,
+                       const std::vector<JsonId>& listed) const;
+  // The same terminal for the same question.
+  std::optional<uint32_t> ask_scalars(const std::string& schema, PlainSchema::Kind kind);
+
+  const PlainReader& reader_;
+  const JsonDocument& document_;
+  const PlainQuestions& questions_;
+  uint64_t max_nesting_;
+  uint64_t max_depth_;
+  uint64_t max_rules_;
+  uint64_t n_steps_ = 0;
+  PlainSchema schema_;
+  PlainAlgebra algebra_;
+  size_t n_regexes_ = 0;
+  bool inside_identified_ = false;             // not in the root's own document any more
+  std::vector<std::optional<uint8_t>> codes_;  // by key: which keyword it is, if it is one
+  std::vector<Known> known_;                   // by value
+  std::vector<JsonId> level_;                  // the schemas being read that say something about the same value
+  std::unordered_map<std::string, std::optional<uint32_t>> answers_;
+  std::unordered_map<uint32_t, std::unordered_map<uint32_t, JsonId>> member_tables_;  // of objects with many members
+};
+
+}  // namespace cfgmask

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "schema/plain_reading.h"
+
+namespace cfgmask {
+
+PlainValueId PlainReading::combined(JsonId schema, const Said& said, PlainValueId own, const std::string& pointer,
+                                    uint64_t depth) {
+  own = with_dependents(said, own, pointer, depth);
+  PlainAlgebra::Terms terms;
+  bool own_place_taken = false;
+  for (const auto& [key, held] : document_.members(schema)) {
+    const auto keyword = this->keyword(key);
+    if (keyword == kProperties) {
+      terms.push_back({own});
+      own_place_taken = true;
+    } else if (keyword == kReference) {
+      terms.push_back({referred(said, depth)});
+    } else if (keyword == kAllOf) {
+      for (PlainValueId part : branches(held, "allOf", pointer, depth)) terms.push_back({part});
+    } else if (keyword == kAnyOf) {
+      terms.push_back({either(branches(held, "anyOf", pointer, depth), pointer)});
+    } else if (keyword == kOneOf) {
+      terms.push_back({algebra_.exactly_one(branches(held, "oneOf", pointer, depth), own, own_place_taken, pointer)});
+    } else if (keyword == kIf) {
+      terms.push_back({conditional(said, pointer, depth)});
+    } else if ((keyword == kThen || keyword == kElse) && !said[kIf]) {
+      // It says nothing there, but has to be a schema.
+      value(held, below(pointer, kKeywordNames[*keyword]), depth + 1);
+    }
+  }
+  if (!own_place_taken) terms.push_back({own});
+  if (said[kNot]) terms.push_back({value(*said[kNot], below(pointer, "not"), depth + 1), true});
+  return algebra_.all(terms, pointer);
+}
+
+PlainValueId PlainReading::conditional(const Said& said, const std::string& pointer, uint64_t depth) {
+  const auto part = [&](Keyword keyword) {
+    const Held held = said[keyword];
+    return held ? value(*held, below(pointer, kKeywordNames[keyword]), depth + 1) : PlainSchema::any();
+  };
+  const PlainValueId condition = part(kIf);
+  const PlainValueId consequence = part(kThen);
+  const PlainValueId alternative = part(kElse);
+  return either(
+      {algebra_.all({{condition}, {consequence}}, pointer), algebra_.all({{alternative}, {condition, true}}, pointer)},
+      pointer);
+}
+
+PlainValueId PlainReading::with_dependents(const Said& said, PlainValueId own, const std::string& pointer,
+                                           uint64_t depth) {
+  PlainAlgebra::Terms terms{{own}};
+  PlainAlgebra::Terms schemas;
+  for (Keyword keyword : {kDependentRequired, kDependentSchemas, kDependencies}) {
+    if (!said[keyword]) continue;
+    for (const auto& [key, held] : members(*said[keyword])) {
+      const uint32_t name = schema_.name(document_.key_text(key));
+      if (keyword == kDependentRequired || (keyword == kDependencies && is_array(held))) {
+        std::vector<uint32_t> needed{name};
+        for (JsonId other : items(held)) needed.push_back(schema_.name(text(other)));
+        if (needed.size() > 1) terms.push_back({either({lacking(name, pointer), having(needed, pointer)}, pointer)});
+      } else {
+        const PlainValueId then =
+            value(held, below(pointer, kKeywordNames[keyword], document_.key_text(key)), depth + 1);
+        const PlainValueId present = both(having({name}, pointer), then, pointer);
+        schemas.push_back({either({lacking(name, pointer), present}, pointer)});
+      }
+    }
+  }
+  terms.insert(terms.end(), schemas.begin(), schemas.end());
+  return algebra_.all(terms, pointer);
+}
+
+PlainValueId PlainReading::lacking(uint32_t name, const std::string& pointer) {
+  Value value = schema_.at(PlainSchema::any());
+  value.name = pointer;
+  value.object->members.push_back({name, schema_.never(), false, false});
+  return added(std::move(value));
+}
+
+PlainValueId PlainReading::having(const std::vector<uint32_t>& names, const std::string& pointer) {
+  Value value;
+  value.name = pointer;
+  value.object.emplace();
+  value.object->others = PlainSchema::any();
+  std::unordered_set<uint32_t> seen;
+  for (uint32_t name : names) {
+    if (seen.insert(name).second) value.object->members.push_back({name, PlainSchema::any(), true, false});
+  }
+  return added(std::move(value));
+}
+
+std::vector<PlainValueId> PlainReading::branches(JsonId held, const char* keyword, const std::string& pointer,
+                                                 uint64_t depth) {
+  const auto schemas = items(held);
+  require(!schemas.empty());
+  std::vector<PlainValueId> found;
+  for (size_t i = 0; i < schemas.size(); ++i)
+    found.push_back(value(schemas[i], below(pointer, keyword, std::to_string(i)), depth + 1));
+  return found;
+}
+
+PlainValueId PlainReading::either(std::vector<PlainValueId> parts, const std::string& pointer) {
+  Value union_of;
+  union_of.name = pointer;
+  for (PlainValueId part : parts) {
+    auto& known = union_of.alternatives;
+    if (part == schema_.never()) continue;
+    if (std::find(known.begin(), known.end(), part) == known.end()) known.push_back(part);
+  }
+  return union_of.alternatives.size() == 1 ? union_of.alternatives[0] : added(std::move(union_of));
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "schema/plain_reading.h"
+
+namespace cfgmask {
+
+PlainReading::Types PlainReading::allowed_types(Held type) const {
+  if (!type) return {};
+  Types types{0, true};
+  const auto add = [&](JsonId name) {
+    const std::string_view called = text(name);
+    const uint32_t kind = kind_of(called);
+    require(kind != 0);
+    types.kinds |= kind;
+    if (called == "number") types.integers = false;
+  };
+  if (is_array(*type)) {
+    for (JsonId name : items(*type)) add(name);
+  } else {
+    add(*type);
+  }
+  require(types.kinds != 0);
+  if ((types.kinds & PlainSchema::kNumber) == 0) types.integers = false;
+  return types;
+}
+
+uint32_t PlainReading::kind_of(std::string_view type) {
+  if (type == "string") return PlainSchema::kString;
+  if (type == "object") return PlainSchema::kObject;
+  if (type == "integer" || type == "number") return PlainSchema::kNumber;
+  if (type == "array") return PlainSchema::kArray;
+  if (type == "boolean") return PlainSchema::kBoolean;
+  if (type == "null") return PlainSchema::kNull;
+  return 0;
+}
+
+void PlainReading::check_scalar_keywords(const Said& said) const {
+  for (Keyword keyword : kOfNumbers) {
+    if (!said[keyword]) continue;
+    const bool exclusive = keyword == kExclusiveMinimum || keyword == kExclusiveMaximum;
+    const bool is_bound = !exclusive || reader_.exclusive_ != PlainReader::Exclusive::kBoolean;
+    const bool is_mark = exclusive && reader_.exclusive_ != PlainReader::Exclusive::kNumber;
+    require((is_bound && is_number(*said[keyword])) || (is_mark && is_boolean(*said[keyword])));
+  }
+  for (Keyword keyword : {kMinLength, kMaxLength}) {
+    if (said[keyword]) count(*said[keyword]);
+  }
+  for (Keyword keyword : {kPattern, kFormat}) {
+    if (said[keyword]) require(is_text(*said[keyword]));
+  }
+}
+
+void PlainReading::add_scalars(const Said& said, Types types, Value& value) {
+  if ((types.kinds & PlainSchema::kNull) != 0) value.terminals.push_back(PlainSchema::null());
+  if ((types.kinds & PlainSchema::kBoolean) != 0) {
+    value.terminals.push_back(PlainSchema::true_());
+    value.terminals.push_back(PlainSchema::false_());
+  }
+  if ((types.kinds & PlainSchema::kNumber) != 0) {
+    add_terminal(numbers(types, said), value);
+  } else {
+    require(!said[kMultipleOf]);
+  }
+  if ((types.kinds & PlainSchema::kString) != 0) {
+    add_terminal(string(said), value);
+  }
+}
+
+std::optional<uint32_t> PlainReading::string(const Said& said) {
+  if (!says(said, kOfStrings)) return PlainSchema::any_string();
+  PlainSchema::Text text_of;
+  text_of.minimum = count_or(said[kMinLength], 0);
+  text_of.maximum = count_or(said[kMaxLength], kUnbounded);
+  if (text_of.minimum > text_of.maximum) return std::nullopt;
+  bool is_plain = !said[kFormat] || !reader_.formats_.contains(std::string(text(*said[kFormat])));
+  if (said[kPattern]) {
+    text_of.pattern = schema_.pattern(text(*said[kPattern]), max_nesting_);
+    is_plain = is_plain && text_of.pattern.has_value();
+  }
+  const auto found = is_plain ? schema_.text(text_of) : std::nullopt;
+  return found ? found : scalar("string", said, kOfStrings);
+}
+
+std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, const std::vector<JsonId>& listed) {
+  const std::string_view type = types.integers ? "integer" : "number";
+  if (said[kMultipleOf]) return scalar(type, said, kOfNumbers, listed);
+  using Integers = NumberSet::Integers;
+  const bool draft_4 = reader_.exclusive_ == PlainReader::Exclusive::kBoolean;
+  NumberSet set(!types.integers ? Integers::kNo : draft_4 ? Integers::kUnfractioned : Integers::kYes);
+  for (const auto& [keyword, mark] : {std::pair(kMinimum, kExclusiveMinimum), std::pair(kMaximum, kExclusiveMaximum)}) {
+    const auto side = keyword == kMinimum ? NumberSet::from : NumberSet::to;
+    const bool is_marked = said[mark] && is(*said[mark], Json::kTrue);
+    if (said[keyword]) set = set & side({decimal(*said[keyword]), is_marked});
+    if (said[mark] && is_number(*said[mark])) set = set & side({decimal(*said[mark]), true});
+  }
+  if (!listed.empty()) {
+    std::vector<Decimal> values;
+    for (JsonId value : listed) values.push_back(decimal(value));
+    set = set & NumberSet::of(std::move(values));
+  }
+  return schema_.numbers(std::move(set), question(type, said, kOfNumbers, listed));
+}
+
+Decimal PlainReading::decimal(JsonId number) const {
+  auto found = Decimal::parse(document_.text(number));
+  require(found.has_value());
+  return *std::move(found);
+}
+
+bool PlainReading::says(const Said& said, std::span<const Keyword> keywords) {
+  return std::any_of(keywords.begin(), keywords.end(), [&](Keyword k) { return said[k].has_value(); });
+}
+
+std::optional<uint32_t> PlainReading::scalar(std::string_view type, const Said& said, std::span<const Keyword> keywords,
+                                             const std::vector<JsonId>& listed) {
+  return ask_scalars(question(type, said, keywords, listed),
+                     type == "string" ? PlainSchema::kString : PlainSchema::kNumber);
+}
+
+std::string PlainReading::question(std::string_view type, const Said& said, std::span<const Keyword> keywords,
+                                   const std::vector<JsonId>& listed) const {
+  std::string asked = "{\"type\":\"" + std::string(type) + '"';
+  const auto begin = [&](std::string_view keyword) { (asked += ",\"").append(keyword) += "\":"; };
+  for (Keyword keyword : keywords) {
+    if (!said[keyword]) continue;
+    begin(kKeywordNames[keyword]);
+    document_.write(*said[keyword], asked);
+  }
+  for (size_t i = 0; i < listed.size(); ++i) {
+    if (i == 0) begin("enum");
+    asked += i == 0 ? '[' : ',';
+    document_.write(listed[i], asked);
+  }
+  if (!listed.empty()) asked += ']';
+  return asked + '}';
+}
+
+PlainValueId PlainReading::listed(const Said& said, Types types, const Value& shape) {
+  if (said[kEnum] && said[kConst]) {
+    Said without_constant = said;
+    without_constant[kConst] = std::nullopt;
+    return both(listed(without_constant, types, shape), constant(*said[kConst], shape.name), shape.name);
+  }
+  Value value;
+  value.name = shape.name;
+  std::vector<JsonId> composites;
+  std::vector<std::string> texts;
+  std::unordered_set<std::string_view> seen;
+  std::vector<JsonId> strings;
+  std::vector<JsonId> listed_numbers;
+  std::array<bool, 3> words{};
+  const auto add = [&](JsonId item) {
+    if (is_text(item)) {
+      const std::string_view found = text(item);
+      if ((types.kinds & PlainSchema::kString) == 0 || !seen.insert(found).second) return;
+      texts.emplace_back(found);
+      strings.push_back(item);
+    } else if (is_number(item)) {
+      if ((types.kinds & PlainSchema::kNumber) != 0) listed_numbers.push_back(item);
+    } else if (is_boolean(item)) {
+      if ((types.kinds & PlainSchema::kBoolean) != 0)
+        words[is_false(item) ? PlainSchema::false_() : PlainSchema::true_()] = true;
+    } else if (is(item, Json::kNull)) {
+      if ((types.kinds & PlainSchema::kNull) != 0) words[PlainSchema::null()] = true;
+    } else {
+      composites.push_back(item);
+    }
+  };
+  if (said[kEnum]) {
+    require(!items(*said[kEnum]).empty());
+    for (JsonId item : items(*said[kEnum])) add(item);
+  } else {
+    add(*said[kConst]);
+  }
+  for (uint32_t word = 0; word < words.size(); ++word) {
+    if (words[word]) value.terminals.push_back(word);
+  }
+  if (!listed_numbers.empty()) add_terminal(numbers(types, said, listed_numbers), value);
+  if (says(said, kOfStrings) && !texts.empty()) {
+    add_terminal(scalar("string", said, kOfStrings, strings), value);
+  } else if (!texts.empty()) {
+    value.terminals.push_back(schema_.listed(std::move(texts)));
+  }
+  std::vector<PlainValueId> parts{added(std::move(value))};
+  const PlainValueId shapes = composites.empty() ? schema_.never() : added(shape);
+  for (JsonId composite : composites) parts.push_back(both(constant(composite, shape.name), shapes, shape.name));
+  return either(std::move(parts), shape.name);
+}
+
+PlainValueId PlainReading::constant(JsonId json, const std::string& pointer) {
+  Value value;
+  value.name = pointer;
+  if (is_array(json)) {
+    value.array.emplace();
+    for (JsonId item : items(json)) value.array->prefix.push_back(constant(item, pointer));
+    value.array->minimum = value.array->maximum = static_cast<uint32_t>(value.array->prefix.size());
+  } else if (is_object(json)) {
+    value.object.emplace();
+    for (const auto& [key, held] : members(json))
+      value.object->members.push_back({schema_.name(document_.key_text(key)), constant(held, pointer), true, true});
+  } else if (is_text(json)) {
+    value.terminals.push_back(schema_.listed({std::string(text(json))}));
+  } else if (is_number(json)) {
+    add_terminal(numbers({}, Said{}, {json}), value);
+  } else {
+    value.terminals.push_back(is(json, Json::kNull) ? PlainSchema::null()
+                              : is_false(json)      ? PlainSchema::false_()
+                                                    : PlainSchema::true_());
+  }
+  return added(std::move(value));
+}
+
+std::optional<uint32_t> PlainReading::ask_scalars(const std::string& schema, PlainSchema::Kind kind) {
+  const auto [at, is_new] = answers_.try_emplace(schema, std::nullopt);
+  if (!is_new) return at->second;
+  const auto regex = questions_.scalars(schema);
+  require(regex.has_value());
+  if (*regex >= 0) at->second = schema_.outside(kind, outside_regex(*regex), schema);
+  return at->second;
+}
+
+}  // namespace cfgmask
