@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -236,6 +237,25 @@ def test_long_texts(source: str) -> None:
     text = (b"x;" if b";" in source.encode() else b"x") * 10_000
     assert matcher.advance_bytes(text) == len(text)
     assert len(matcher.captures()) >= 10_000 - 1
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "sizes"), [("s s", {2}), ("s s s | s s", {2, 3}), ("s s s | s t\nt: s", {2, 3})]
+)
+def test_long_ambiguous_texts(alternatives: str, sizes: set[int]) -> None:
+    """Whatever the tree is, captures come from its leaves up, and each is the text of so many of those before it."""
+    grammar = cfgmask.Grammar.from_lark(f"start: s\ns[capture]: /[ab]/ | {alternatives}")
+    matcher = cfgmask.compile(grammar, BYTES).matcher()
+    text = bytes(random.Random(1).choices(b"ab", k=90))
+    assert matcher.advance_bytes(text) == len(text)
+    trees: list[bytes] = []
+    for _, captured in matcher.captures():
+        parts: list[bytes] = []
+        while len(captured) > 1 and sum(map(len, parts)) < len(captured):
+            parts.insert(0, trees.pop())
+        assert len(captured) == 1 or (b"".join(parts) == captured and len(parts) in sizes)
+        trees.append(captured)
+    assert trees == [text]
 
 
 def test_captures_inside_of_each_other_are_bounded() -> None:

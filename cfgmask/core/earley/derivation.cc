@@ -217,7 +217,7 @@ bool Derivation::descend(const Chart::Lexeme& lexeme, const Item& before, Item a
     if (!parser_.rests_[at.rest.value].nullable || completed.find(at.continuation.value)) continue;
     completed.insert(at.continuation.value, 0);
     const Parser::Continuation& ended = parser_.continuations_[at.continuation.value];
-    for (uint64_t member : ended.members) {
+    for (uint64_t member : ended.enough.empty() ? ended.members : ended.enough) {
       Item item = Item::unpack(member);
       if (ended.kind != Parser::ContinuationKind::kRestores)
         item.continuation = parser_.with_seen(item.continuation, ended.seen);
