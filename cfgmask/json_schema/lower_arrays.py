@@ -22,6 +22,8 @@ from cfgmask.json_schema.state_rules import StateRules
 
 # An array with witnesses needs a rule for each position up to its bounds.
 MAX_COUNTED_ITEMS = 1_000
+# What a way to write an item costs of max_rules: with four witnesses a state has sixteen, and takes a millisecond.
+_STEPS_PER_WAY = 10
 
 
 class _State(NamedTuple):
@@ -86,7 +88,7 @@ class ArrayLowering:
                 continue
             found = [(conjoin(value, negate(witness.value)), counts) for value, counts in found]
             found += met if count < witness.most else []
-        current().spend(len(found) * len(self._shape.witnesses))
+        current().spend(_STEPS_PER_WAY * len(found) * len(self._shape.witnesses))
         return found
 
     def _alike(self, index: int) -> Expr:

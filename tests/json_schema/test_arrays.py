@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from cfgmask.errors import LimitExceeded
+from cfgmask.limits import Limits
 from tests.json_schema.judge import Schema, accepts, check, compiled
 
 INT = {"type": "integer"}
@@ -101,3 +103,13 @@ def test_large_bounds_are_counted_not_unrolled() -> None:
     grammar = compiled(schema)
     assert accepts(grammar, json.dumps(list(range(1_000))))
     assert not accepts(grammar, "[1]")
+
+
+def test_ways_to_meet_several_contains_are_counted() -> None:
+    from cfgmask.json_schema import lower_schema
+
+    some = [{"contains": {"type": ["string", "null"], "minLength": i}, "maxContains": 3} for i in range(4)]
+    schema: Schema = {"type": "array", "maxItems": 10, "allOf": some}
+    lower_schema(schema, limits=Limits(max_rules=2_000_000))
+    with pytest.raises(LimitExceeded, match="max_rules"):
+        lower_schema(schema, limits=Limits(max_rules=200_000))
