@@ -7,7 +7,7 @@ namespace cfgmask {
 namespace {
 
 // Bytes that a state was left by one by one before those that lead to the same one are asked for.
-constexpr uint8_t kMany = 12;
+constexpr uint8_t kMany = 6;
 
 }  // namespace
 

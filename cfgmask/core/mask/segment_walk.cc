@@ -229,13 +229,16 @@ void SegmentAnswers::explore(LexerStateId state, const Segment& segment, uint32_
 std::optional<std::vector<LexerStateId>> SegmentAnswers::successors(LexerStateId state, const Segment& segment) {
   if (!lexer_.first(state).holds(segment.ascii)) return std::nullopt;
   std::vector<LexerStateId> found;
-  for (ByteSet rest = segment.ascii; !rest.empty();) {
-    const unsigned b = rest.lowest();
-    rest -= lexer_.alike(state, b);
+  LexerStateId last = Lexer::dead();
+  // Byte by byte: the lexer knows most of them, and to ask which lead alike takes longer than to look all up.
+  for (unsigned b = 0; b < 0x80; ++b) {
+    if (!segment.ascii.has(b)) continue;
     const LexerStateId next = lexer_.next(state, b);
+    if (next == last) continue;
     if (next == Lexer::dead()) return std::nullopt;
     add(found, next);
     if (found.size() > kMostSuccessors) return std::nullopt;
+    last = next;
   }
   return found;
 }
