@@ -47,7 +47,7 @@ class SegmentAnswers {
     uint32_t refused = UINT32_MAX;  // some text of so many is not, as far as was looked
   };
   // Different states after one character; where there are more, the question would take longer than a walk.
-  static constexpr size_t kMostSuccessors = 16;
+  static constexpr size_t kMostSuccessors = 4;
   static constexpr uint32_t kMostSteps = 1024;
   // States that are stepped from by characters beyond ASCII as well.
   static constexpr size_t kFewStates = 32;
