@@ -145,6 +145,14 @@ PLAIN: dict[str, Any] = {
         "maxProperties": 2,
         "additionalProperties": False,
     },
+    "names with and without escapes": {
+        "properties": {
+            "a b~": {"enum": ["x", 'say "a"', "a/b", "\u00e9", "\x7f", "ab\n", "a\\"]},
+            "a/b": {},
+            "\u00e9": {},
+        },
+        "additionalProperties": {"type": "null"},
+    },
     "some key": {"type": "object", "minProperties": 1},
     "many other keys": {"type": "object", "properties": {"a": {}}, "minProperties": 3, "maxProperties": 4},
     "some of the keys": {

@@ -21,7 +21,8 @@ constexpr size_t kMany = 16;  // members that are worth to be sifted
 
 // The nonterminal that `continuation` awaits ends here, and with it whatever becomes complete by that.
 void Parser::complete(ContinuationId continuation, Kernel& kernel) {
-  std::vector<ContinuationId> pending{continuation};
+  std::vector<ContinuationId>& pending = completing_;
+  pending.assign(1, continuation);
   uint64_t n_ways = 0;
   while (!pending.empty()) {
     const ContinuationId at = continuations_[pending.back().value].ends_with;

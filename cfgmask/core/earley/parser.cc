@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <tuple>
 #include <unordered_set>
 
@@ -31,12 +32,12 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
   // The root: nothing awaits the start symbol.
   continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), kUnmarked, {}, kRoot, {}});
   continuation_ids_.intern({});
-  Kernel kernel;
+  Kernel& kernel = new_kernel();
   insert({rest(grammar.start, kNil), kRoot}, kernel);
   unskipped_start_ = start_ = intern_kernel(kernel);
   if (!grammar.ignore_initial) {
     const ItemSet& set = at(start_);
-    Kernel suppressed;
+    Kernel& suppressed = new_kernel();
     for (const auto& edge : set.edges) {
       if (!edge.is_ignore)
         suppressed.items.push_back(Item{edge.item.rest, edge.item.continuation, Gap::kSkippedOnce}.packed());
@@ -115,6 +116,12 @@ bool Parser::nullable(Symbol symbol) {
 
 // ---- kernels
 
+Parser::Kernel& Parser::new_kernel() {
+  kernel_.items.clear();
+  kernel_.completed.clear();
+  return kernel_;
+}
+
 void Parser::advance(const Item& item, Kernel& kernel) {
   insert({rests_[item.rest.value].tail, item.continuation}, kernel);
 }
@@ -180,7 +187,7 @@ ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text) {
   const Words slots = lexer_.slots(matched);
   int32_t best = INT32_MIN;
   for (uint32_t slot : slots) best = std::max(best, set.slots[slot].priority);
-  Kernel kernel;
+  Kernel& kernel = new_kernel();
   for (uint32_t slot : slots) {
     const ItemSet::Slot& s = set.slots[slot];
     if (s.priority != best) continue;
@@ -197,7 +204,7 @@ ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text) {
 }
 
 std::optional<ItemSetId> Parser::scan_token(std::span<const ItemSetId> sets, uint32_t token) {
-  Kernel kernel;
+  Kernel& kernel = new_kernel();
   bool taken = false;
   for (ItemSetId id : sets) {
     for (const auto& edge : at(id).token_edges) {
@@ -214,7 +221,7 @@ std::optional<ItemSetId> Parser::scan_token(std::span<const ItemSetId> sets, uin
 std::optional<ItemSetId> Parser::scan_indent(ItemSetId set, uint32_t token) {
   const uint64_t key = (uint64_t{set.value} << 32) | token;
   if (auto known = indented_.find(key)) return *known == 0 ? std::nullopt : std::optional(ItemSetId(*known - 1));
-  Kernel kernel;
+  Kernel& kernel = new_kernel();
   bool taken = false;
   for (const auto& edge : at(set).indent_edges) {
     if (grammar_.token_sets[edge.token_set].ids[0] != token) continue;
@@ -229,7 +236,7 @@ std::optional<ItemSetId> Parser::scan_indent(ItemSetId set, uint32_t token) {
 
 ItemSetId Parser::unite(std::span<const ItemSetId> sets) {
   if (sets.size() == 1) return sets[0];
-  Kernel kernel;
+  Kernel& kernel = new_kernel();
   for (ItemSetId id : sets) {
     const Words words = kernel_ids_.at(id.value);
     const size_t before = kernel.items.size();
@@ -241,12 +248,33 @@ ItemSetId Parser::unite(std::span<const ItemSetId> sets) {
 
 // ---- closure
 
+void Parser::Closing::clear() {
+  ItemSet empty;
+  const auto keep = [](auto& room, auto& used) {
+    if (used.capacity() > kKept) return;
+    used.clear();
+    room.swap(used);
+  };
+  keep(empty.edges, set.edges);
+  keep(empty.slots, set.slots);
+  keep(empty.token_edges, set.token_edges);
+  keep(empty.accepts, set.accepts);
+  set = std::move(empty);
+  seen.clear();
+  n_items = 0;
+  waiting.clear();
+  open = kClosed;
+  open_members.clear();
+  tracked_callers.clear();
+}
+
 ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
   if (callers_left_over_) {
     for (auto& callers : callers_) callers.clear();
   }
   callers_left_over_ = true;
-  Closing closing;
+  Closing& closing = closing_;
+  closing.clear();
   closing.trace = trace;
   for (uint64_t word : kernel) {
     const Item item = Item::unpack(word);
@@ -259,16 +287,15 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
     }
   }
   while (!closing.waiting.empty()) {
-    auto first = closing.waiting.begin();
-    std::vector<uint32_t> members = std::move(first->second);
-    closing.open = first->first;
+    closing.open = closing.waiting.front().first;
+    take_waiting(closing);
     const SeenId seen = closing.open.seen;
-    closing.waiting.erase(first);
-    if (instances_.nonterminal(members[0]).left_recursive) {
-      expand_loop(std::move(members), seen, closing);
+    if (instances_.nonterminal(closing.open_members[0]).left_recursive) {
+      expand_loop(seen, closing);
     } else {
-      for (const uint32_t nonterminal : members) expand_plain(nonterminal, seen, closing);
+      for (size_t i = 0; i < closing.open_members.size(); ++i) expand_plain(closing.open_members[i], seen, closing);
     }
+    closing.open_members.clear();
     closing.open = kClosed;
   }
   callers_left_over_ = false;
@@ -277,7 +304,18 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
   // No limit is too small for the terminal, but it may be for what lazy ones leave of it.
   std::erase_if(closing.set.edges, [&](const auto& edge) { return !lexer_.fits(edge.regex, edge.max_tokens); });
   make_slots(closing.set);
-  return std::move(closing.set);
+  // A copy has no room to spare.
+  return closing.set;
+}
+
+// The nonterminals of the component that is open.
+void Parser::take_waiting(Closing& closing) {
+  auto& waiting = closing.waiting;
+  while (!waiting.empty() && waiting.front().first == closing.open) {
+    closing.open_members.push_back(waiting.front().second);
+    std::pop_heap(waiting.begin(), waiting.end(), std::greater<>());
+    waiting.pop_back();
+  }
 }
 
 // Adds the item and, as long as its first symbol may be empty, the items behind it.
@@ -411,7 +449,8 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   if (key == closing.open) {
     closing.open_members.push_back(nonterminal);
   } else {
-    closing.waiting[key].push_back(nonterminal);
+    closing.waiting.emplace_back(key, nonterminal);
+    std::push_heap(closing.waiting.begin(), closing.waiting.end(), std::greater<>());
   }
 }
 
@@ -445,7 +484,9 @@ ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, SeenId se
     return with_seen(Item::unpack(callers[0]).continuation, seen);
   const ContinuationKind kind = callee.opens_set ? ContinuationKind::kRestores : ContinuationKind::kPlain;
   const uint32_t marked = callee.is_marked() ? nonterminal : kUnmarked;
-  std::vector<uint32_t> key{static_cast<uint32_t>(kind), seen.value, marked};
+  std::vector<uint32_t> key;
+  key.reserve(3 + items.size());
+  key.insert(key.end(), {static_cast<uint32_t>(kind), seen.value, marked});
   key.insert(key.end(), items.begin(), items.end());
   return intern_continuation(key, {kind, seen, marked, callers, {}, {}});
 }
@@ -460,10 +501,10 @@ ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
 }
 
 // All members of a left-recursive component that are called, from outside or from within.
-void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& closing) {
+void Parser::expand_loop(SeenId seen, Closing& closing) {
   std::vector<uint32_t> outside;
-  std::sort(members.begin(), members.end());
-  for (uint32_t nonterminal : members) {
+  std::sort(closing.open_members.begin(), closing.open_members.end());
+  for (uint32_t nonterminal : closing.open_members) {
     std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
     const Words items = normalise(callers);
     outside.push_back(nonterminal);
@@ -476,7 +517,6 @@ void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& cl
     const uint32_t marked = instances_.nonterminal(nonterminal).is_marked() ? nonterminal : kUnmarked;
     return intern_continuation(key, {ContinuationKind::kLoop, register_, marked, {}, {}, {}});
   };
-  closing.open_members = std::move(members);
   for (size_t i = 0; i < closing.open_members.size(); ++i) {
     const uint32_t nonterminal = closing.open_members[i];
     const ContinuationId continuation = continuation_for(nonterminal, seen);
@@ -496,7 +536,6 @@ void Parser::expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& cl
   }
   const ContinuationId oldest = *std::min_element(closed.begin(), closed.end());
   for (const ContinuationId loop : closed) sift(loop, oldest);
-  closing.open_members.clear();
 }
 
 // A scope may skip where one of its items may go on and has not skipped its last.
@@ -555,6 +594,8 @@ void Parser::make_slots(ItemSet& set) {
   };
   std::vector<RegexId> terminals;
   std::vector<uint32_t> limits;
+  terminals.reserve(set.edges.size());
+  limits.reserve(set.edges.size());
   for (uint32_t i = 0; i < set.edges.size(); ++i) {
     const ItemSet::Edge& edge = set.edges[i];
     if (i == 0 || slot(set.edges[i - 1]) != slot(edge)) {

@@ -209,13 +209,16 @@ class Parser {
     friend auto operator<=>(const Callee&, const Callee&) = default;
   };
   static constexpr Callee kClosed{UINT32_MAX, SeenValues::none()};
-  // The working memory of one closure.
+  // The working memory of one closure. Kept from one to the next, since most are small.
   struct Closing {
+    void clear();
+    static constexpr size_t kKept = 1'000;
+
     ItemSet set;
     HashTable seen;
     size_t n_items = 0;
-    // Components with callers that are not expanded yet, lowest order first; each with the members called so far.
-    std::map<Callee, std::vector<uint32_t>> waiting;
+    // Nonterminals with callers that are not expanded yet, a heap: those of the component of lowest order come first.
+    std::vector<std::pair<Callee, uint32_t>> waiting;
     // The left-recursive component being expanded, and those of its members that still are to be.
     Callee open = kClosed;
     std::vector<uint32_t> open_members;
@@ -240,6 +243,8 @@ class Parser {
     std::vector<uint64_t> items;
     HashTable completed;  // continuations
   };
+  // An empty one, until the next call.
+  Kernel& new_kernel();
   void advance(const Item& item, Kernel& kernel);
   // The item after a lexeme of an edge's terminal.
   Item after(const ItemSet::Edge& edge, TextId text);
@@ -264,7 +269,8 @@ class Parser {
   void predict(const Item& item, Closing& closing);
   void predict_head(RestId at, const Item& item, Closing& closing);
   void call(uint32_t nonterminal, RestId tail, const Item& caller, Closing& closing);
-  void expand_loop(std::vector<uint32_t> members, SeenId seen, Closing& closing);
+  void expand_loop(SeenId seen, Closing& closing);
+  static void take_waiting(Closing& closing);
   void expand_plain(uint32_t nonterminal, SeenId seen, Closing& closing);
   std::vector<uint64_t>& callers_of(uint32_t nonterminal, SeenId seen, Closing& closing);
   ContinuationId continuation_of(std::vector<uint64_t>& callers, SeenId seen, uint32_t nonterminal);
@@ -300,8 +306,11 @@ class Parser {
   ChunkedVector<ItemSetId> tracked_scans_;
   size_t n_items_ = 0;
   std::vector<std::vector<uint64_t>> callers_;  // per nonterminal, while closing
-  bool callers_left_over_ = false;              // a bound was crossed in the middle of a closure
-  ItemSetId unskipped_start_;                   // before ignored text at the start was ruled out
+  Closing closing_;
+  Kernel kernel_;
+  std::vector<ContinuationId> completing_;
+  bool callers_left_over_ = false;  // a bound was crossed in the middle of a closure
+  ItemSetId unskipped_start_;       // before ignored text at the start was ruled out
   ItemSetId start_;
 };
 

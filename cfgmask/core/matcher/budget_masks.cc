@@ -256,6 +256,13 @@ uint32_t BudgetMasks::enough_in_lexeme(const Configuration& at) {
   return others.empty() ? strings->tokens : search_lexeme(at, strings->first, strings->tokens);
 }
 
+// Whether what is left of a lexeme ends where a JSON string would: it is one, or fixed names beside one.
+bool BudgetMasks::is_of_string(RegexId residual) const {
+  RegexStore& regexes = grammar_.store_->regexes;
+  const RegexKind kind = regexes.kind(residual);
+  return kind == RegexKind::kJsonString || (kind == RegexKind::kKeySet && regexes.is_prefix_free(residual));
+}
+
 // JSON strings have too many residuals, one for each half-read escape, but end at their quote whatever stands in them.
 // nullopt if there are none, or the others that are live do not part from them at the first byte.
 std::optional<BudgetMasks::InStrings> BudgetMasks::enough_in_strings(const Configuration& at) {
@@ -269,7 +276,7 @@ std::optional<BudgetMasks::InStrings> BudgetMasks::enough_in_strings(const Confi
   uint32_t farthest = 0;
   for (size_t i = 0; i < live.size(); i += 2) {
     const RegexId residual(live[i + 1]);
-    const bool is_string = store.regexes.kind(residual) == RegexKind::kJsonString;
+    const bool is_string = is_of_string(residual);
     (is_string ? out.first : others) |= store.regexes.first(residual);
     if (!is_string) continue;
     if (!slots.empty() && set.slots[slots[0]].priority != set.slots[live[i]].priority) return std::nullopt;

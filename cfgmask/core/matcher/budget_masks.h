@@ -65,6 +65,7 @@ class BudgetMasks {
   uint32_t compute_enough(StateId state);
   uint32_t enough_in_lexeme(const Configuration& at);
   std::optional<InStrings> enough_in_strings(const Configuration& at);
+  bool is_of_string(RegexId residual) const;
   uint32_t search_lexeme(const Configuration& from, const ByteSet& known, uint32_t most);
   uint32_t enough_at_exits(const Configuration& at);
   uint32_t guess_enough(StateId state);

@@ -117,10 +117,11 @@ void CompiledGrammar::add_whole_keys(StateId state, Mask& mask) {
 bool CompiledGrammar::is_in_string(const Configuration& at) const {
   if (store_->lexer.is_boundary(at.lexer)) return false;
   const Words live = store_->lexer.residuals(at.lexer);
+  // Others that are live began with the same quote.
   for (size_t i = 1; i < live.size(); i += 2) {
-    if (store_->regexes.kind(RegexId(live[i])) != RegexKind::kJsonString) return false;
+    if (store_->regexes.kind(RegexId(live[i])) == RegexKind::kJsonString) return true;
   }
-  return true;
+  return false;
 }
 
 }  // namespace cfgmask

@@ -311,6 +311,7 @@ bool RegexStore::is_prefix_free(RegexId node) {
     if (kind(head) == RegexKind::kBytes) continue;
     if (!is_run(head) || !begins_apart(head, node)) return false;
   }
+  if (kind(node) == RegexKind::kKeySet) return is_prefix_free_set(operands(node));
   return kind(node) == RegexKind::kBytes;
 }
 

@@ -113,6 +113,9 @@ class RegexStore {
   // those first that seem nearest to an end, at most max_search_steps derivatives (else LimitExceeded). Answers are
   // remembered.
   bool is_empty(RegexId node);
+  // Whether no string of the node begins with another one; false where that takes more than a look at its parts. Linear
+  // in the keys of a set.
+  bool is_prefix_free(RegexId node);
   // Whether the node denotes infinitely many strings. Searches its residuals depth first, as `is_empty` does.
   bool is_infinite(RegexId node);
   // Whether it is plain that whatever begins a string of the node begins infinitely many: all of its ways end in an
@@ -210,10 +213,9 @@ class RegexStore {
   void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
   void drop_within_loops(std::vector<RegexId>& parts);
   void drop_needless_loops(std::vector<RegexId>& parts);
-  // Whether no string of the node begins with another one; false where that takes more than a look at its parts.
-  bool is_prefix_free(RegexId node);
 
   // regex/texts.cc
+  bool is_prefix_free_set(Words set) const;
   RegexId divisible(uint32_t modulus, uint32_t remainder);
   RegexId substring_from(uint32_t automaton, uint32_t state);
   std::span<const SubstringAutomaton::Edge> substring_edges(RegexId node) const;

@@ -48,6 +48,15 @@ RegexId RegexStore::key_set(std::vector<std::string> keys) {
   return intern(RegexKind::kKeySet, node);
 }
 
+// Sorted, so a key stands right before one that it begins.
+bool RegexStore::is_prefix_free_set(Words set) const {
+  const KeyTable& keys = *key_tables_[set[0]];
+  for (uint32_t i = set[1] + 1; i < set[2]; ++i) {
+    if (keys[i].starts_with(keys[i - 1])) return false;
+  }
+  return true;
+}
+
 RegexId RegexStore::derive_key_set(RegexId node, unsigned b) {
   const Words o = operands(node);
   const KeyTable& table = *key_tables_[o[0]];

@@ -1,6 +1,7 @@
 #include "schema/plain_rules.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -69,6 +70,12 @@ std::string shown(std::string_view text) {
   return out + '"';
 }
 
+// Whether a text may be written with escapes where printable characters stand as themselves alone.
+bool has_escapes(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return c < ' ' || c > '~' || c == '"' || c == '/' || c == '\\'; });
+}
+
 class Rules {
  public:
   Rules(const PlainSchema& schema, GrammarBuilder& builder, uint32_t scope, std::span<const uint32_t> outside,
@@ -109,11 +116,17 @@ class Rules {
     return builder_.terminal(regex.value, scope_, 0, shown(text));
   }
 
-  // A string that is written as one of these, or as a key: printable characters only as themselves.
+  // A string that is written as one of these, or as a key: printable characters only as themselves. Most have one
+  // spelling, whose bytes a lexer steps through in a third of the time that it takes to decode them.
   uint32_t fixed(std::vector<std::string> texts, std::string name) {
     const RegexId regex = builder_.with([&](RegexStore& r) {
-      const RegexId body = texts.size() == 1 ? r.literal(texts[0]) : r.key_set(std::move(texts));
-      return r.json_string(body, JsonEscapes::kLiteral);
+      const auto spelled = std::partition(texts.begin(), texts.end(), has_escapes);
+      std::for_each(spelled, texts.end(), [](std::string& text) { text.insert(0, 1, '"').push_back('"'); });
+      std::vector<std::string> quoted;
+      std::move(spelled, texts.end(), std::back_inserter(quoted));
+      texts.erase(spelled, texts.end());
+      const RegexId others = texts.empty() ? RegexStore::nothing() : r.key_set(std::move(texts));
+      return r.alternation({r.key_set(std::move(quoted)), r.json_string(others, JsonEscapes::kLiteral)});
     });
     return builder_.terminal(regex.value, scope_, 0, std::move(name));
   }

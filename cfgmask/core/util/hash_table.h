@@ -5,6 +5,7 @@
 // allocation, whose zeroes come from the system page by page. Nothing is ever erased, which is what interning needs.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -51,6 +52,14 @@ class HashTable {
     if (!old_.empty()) move_some();
   }
 
+  // Leaves room for as many entries as before, unless they were many.
+  void clear() {
+    old_ = Slots();
+    if (slots_.size() > kKept) slots_ = Slots();
+    if (count_ > 0) slots_.clear();
+    moved_ = count_ = 0;
+  }
+
   size_t size() const { return count_; }
   size_t bytes() const { return (slots_.size() + old_.size()) * sizeof(Slot); }
 
@@ -68,6 +77,7 @@ class HashTable {
     }
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
+    void clear() { std::fill_n(at_.get(), size_, Slot{}); }
     Slot& operator[](size_t i) { return at_.get()[i]; }
     const Slot& operator[](size_t i) const { return at_.get()[i]; }
 
@@ -80,6 +90,7 @@ class HashTable {
   };
   static constexpr size_t kFirst = 16;
   static constexpr size_t kMove = 16;
+  static constexpr size_t kKept = 256;
 
   template <class Same>
   static std::optional<uint32_t> probe(const Slots& slots, uint64_t key, Same same) {
