@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cfgmask
 from cfgmask._core import RegexBuilder
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar import regex_tree as tree
@@ -84,3 +85,15 @@ def _counted(parts: st.SearchStrategy[RegexTree]) -> st.SearchStrategy[RegexTree
 @discards_undecided
 def test_counts(node: RegexTree, seed: int) -> None:
     follow(node, Regexes(alphabet=b"ab", search_limit=3_000), b"ab", random.Random(seed))
+
+
+def test_runs_that_become_the_same_are_one() -> None:
+    """`[ab]+ T | T | [ab]*` has `[ab]*` twice once the first two are joined."""
+    source = """
+        start: A
+        A: /[ab]+/ T | T | /[ab]*/
+        T: /(?:ab|ba)*/ & /(?:ab|b)*a?/
+    """
+    vocabulary = cfgmask.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], eos_token_id=256)
+    matcher = cfgmask.compile(cfgmask.Grammar.from_lark(source), vocabulary).matcher()
+    assert matcher.advance_bytes(b"aabbabc") == 6

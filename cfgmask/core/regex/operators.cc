@@ -132,11 +132,9 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
 
 // .* p .* | .* is .*: so is a search that has found what it looks for.
 void RegexStore::drop_within_loops(std::vector<RegexId>& parts) {
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const RegexId loop = parts[i];
-    if (!is_loop(loop)) continue;
+  for (const RegexId loop : std::vector<RegexId>(parts)) {
+    if (!is_loop(loop) || std::find(parts.begin(), parts.end(), loop) == parts.end()) continue;
     std::erase_if(parts, [&](RegexId part) { return part != loop && is_within(part, operand(loop, 0)); });
-    i = static_cast<size_t>(std::find(parts.begin(), parts.end(), loop) - parts.begin());
   }
 }
 
