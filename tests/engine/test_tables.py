@@ -234,3 +234,11 @@ def test_masks_from_tables_are_the_oracles(ir: GrammarIR, seed: int) -> None:
             return
         matcher.advance(token)
         state = oracle.step_token(state, token)
+
+
+def test_a_state_whose_first_bytes_are_dead_takes_nothing_of_a_class() -> None:
+    """What is left of `~(~"0")` behind the zero looks as if it took anything."""
+    vocabulary = cfgmask.Vocabulary.from_bytes([b"0", b"d", b"00", b"0x", b" ", b"\x00", b""], eos_token_id=6)
+    matcher = cfgmask.compile(cfgmask.Grammar.from_lark('start: A\nA: ~(~"0")'), vocabulary).matcher()
+    matcher.advance(0)
+    assert mask_of(matcher, 7) == {6}

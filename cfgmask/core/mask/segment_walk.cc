@@ -234,8 +234,8 @@ std::optional<std::vector<LexerStateId>> SegmentAnswers::successors(LexerStateId
   for (unsigned b = 0; b < 0x80; ++b) {
     if (!segment.ascii.has(b)) continue;
     const LexerStateId next = lexer_.next(state, b);
-    if (next == last) continue;
     if (next == Lexer::dead()) return std::nullopt;
+    if (next == last) continue;
     add(found, next);
     if (found.size() > kMostSuccessors) return std::nullopt;
     last = next;
