@@ -76,19 +76,23 @@ class ArrayLowering:
 
     def _values(self, state: _State) -> list[tuple[Conjunction, tuple[int, ...]]]:
         """What the next item may be, with the counts after it."""
+        asking = [
+            (number, witness)
+            for number, witness in enumerate(self._shape.witnesses)
+            if state.position >= witness.start and (witness.most is not None or state.met[number] < witness.least)
+        ]
+        # Each that may be met doubles the ways, which are paid for before there are any.
+        n_doubled = sum(witness.most is None or state.met[number] < witness.most for number, witness in asking)
+        current().spend(_STEPS_PER_WAY * 2**n_doubled * len(self._shape.witnesses))
         found = [(self._shape.item(state.position), state.met)]
-        for number, witness in enumerate(self._shape.witnesses):
-            count = state.met[number]
-            if state.position < witness.start or (witness.most is None and count >= witness.least):
-                continue
+        for number, witness in asking:
             met = [(conjoin(value, witness.value), _counted(counts, number)) for value, counts in found]
             if witness.most is None:
                 # An item that meets the witness may go uncounted; that does no harm.
                 found += met
                 continue
             found = [(conjoin(value, negate(witness.value)), counts) for value, counts in found]
-            found += met if count < witness.most else []
-        current().spend(_STEPS_PER_WAY * len(found) * len(self._shape.witnesses))
+            found += met if state.met[number] < witness.most else []
         return found
 
     def _alike(self, index: int) -> Expr:

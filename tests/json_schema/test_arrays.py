@@ -113,3 +113,16 @@ def test_ways_to_meet_several_contains_are_counted() -> None:
     lower_schema(schema, limits=Limits(max_rules=2_000_000))
     with pytest.raises(LimitExceeded, match="max_rules"):
         lower_schema(schema, limits=Limits(max_rules=200_000))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "allOf": [{"contains": {"const": i}} for i in range(60)]},
+        {"type": "object", "allOf": [{"not": {"additionalProperties": {"maxLength": i}}} for i in range(60)]},
+    ],
+)
+def test_ways_are_paid_for_before_there_are_any(schema: Schema) -> None:
+    """There would be 2**60 of them."""
+    with pytest.raises(LimitExceeded, match="max_rules"):
+        compiled(schema)
