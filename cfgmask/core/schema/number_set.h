@@ -37,7 +37,7 @@ class NumberSet {
   static NumberSet from(Bound low);
   static NumberSet to(Bound high);
 
-  bool is_everything() const { return *this == NumberSet(); }
+  bool is_everything() const { return integers_ == Integers::kNo && !low_ && !high_ && !values_; }
   bool is_empty() const;
   // Whether the set is described as one of integers.
   bool is_of_integers() const { return integers_ != Integers::kNo && !values_; }
