@@ -133,10 +133,12 @@ class _Alike:
     def __init__(self, flat: Flat) -> None:
         self._flat = flat
         self._common: dict[tuple[int, int], bytes | None] = {}
-        self._group = list(range(len(flat.leaves)))
+        parents = list(range(len(flat.leaves)))
         for together in self._may_match_together():
+            first = _representative(parents, together[0])
             for other in together[1:]:
-                self._unite(together[0], other)
+                parents[_representative(parents, other)] = first
+        self._group = [_representative(parents, leaf) for leaf in parents]
 
     def _may_match_together(self) -> list[list[int]]:
         """Sets of leaves that match one text, or perhaps do: those that begin with one byte, if there are many."""
@@ -154,11 +156,6 @@ class _Alike:
             for together in found
             for rank in {ranks[e] for e in together}
         ]
-
-    def _unite(self, a: int, b: int) -> None:
-        new, old = self._group[a], self._group[b]
-        if new != old:
-            self._group = [new if group == old else group for group in self._group]
 
     def _rank(self, leaf: int) -> tuple[int, bool]:
         """Of the leaves that are complete together, those of one rank come to the parser."""
@@ -193,6 +190,13 @@ class _Alike:
             return algebra.shortest_visible(Intersection((left.regex, right.regex)))
         except LimitExceeded:
             return None
+
+
+def _representative(parents: list[int], leaf: int) -> int:
+    """Of the set that holds a leaf, in a forest of disjoint sets; paths are halved (Tarjan and van Leeuwen 1984)."""
+    while parents[leaf] != leaf:
+        parents[leaf] = leaf = parents[parents[leaf]]
+    return leaf
 
 
 def _suspects(flat: Flat, sets: Sets, alike: _Alike) -> list[int]:

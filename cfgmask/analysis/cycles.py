@@ -8,7 +8,6 @@ from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.sets import Sets
 from cfgmask.diagnostics import Diagnostic, Fix
 from cfgmask.grammar.ir import Repeat, Rule
-from cfgmask.grammar.walk import walk
 
 _SHOWN_RULES = 5
 
@@ -27,20 +26,19 @@ def cycles(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
 
 def endless_repetitions(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
     """A warning for each repetition of what may be empty. Linear."""
-    bodies = {id(n.expr): n for n in flat.nonterminals}
-    for rule in flat.ir.rules:
-        for expr in walk(rule.body):
-            if isinstance(expr, Repeat) and expr.maximum is None and id(expr) in bodies:
-                repeated = _repeated(flat, bodies[id(expr)].symbol)
-                if repeated is not None and ~repeated in sets.nullable:
-                    yield Diagnostic(
-                        "grammar-endless-repetition",
-                        f"what is repeated here may be empty, so each text of `{rule.name}` has endless derivations",
-                        expr.span,
-                        severity="warning",
-                        help="repeat what is not empty",
-                        fix=_without_option(expr),
-                    )
+    for repeat, nonterminal in flat.repeats():
+        if repeat.maximum is None:
+            repeated = _repeated(flat, nonterminal.symbol)
+            if repeated is not None and ~repeated in sets.nullable:
+                name = nonterminal.rule.name
+                yield Diagnostic(
+                    "grammar-endless-repetition",
+                    f"what is repeated here may be empty, so each text of `{name}` has endless derivations",
+                    repeat.span,
+                    severity="warning",
+                    help="repeat what is not empty",
+                    fix=_without_option(repeat),
+                )
 
 
 def _alone(flat: Flat, sets: Sets, n: int) -> Iterator[int]:

@@ -62,6 +62,7 @@ class Flat:
         self.has_limits = False
         self._leaf_numbers: dict[Hashable, int] = {}
         self._options: dict[int, int] = {}
+        self._seen: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._rules = {rule.name: ~number for number, rule in enumerate(ir.rules)}
         self._pending: list[Nonterminal] = []
         for rule in ir.rules:
@@ -74,6 +75,11 @@ class Flat:
     def __getitem__(self, symbol: int) -> Nonterminal:
         """The nonterminal with this symbol."""
         return self.nonterminals[~symbol]
+
+    def repeats(self) -> list[tuple[Repeat, Nonterminal]]:
+        """Each repetition, once, and of its nonterminals the last, which is the one that comes round if one does."""
+        last = {id(n.expr): n for n in self.nonterminals if isinstance(n.expr, Repeat)}
+        return [(n.expr, n) for n in last.values() if isinstance(n.expr, Repeat)]
 
     def _add(self, rule: Rule, expr: Expr) -> Nonterminal:
         made = Nonterminal(~len(self.nonterminals), rule, expr)
@@ -107,6 +113,12 @@ class Flat:
         return self._pending[-1].symbol
 
     def _leaf(self, rule: Rule, expr: Terminal | TokenSet) -> int:
+        key = id(expr), rule.scope
+        if key not in self._seen:
+            self._seen[key] = self._new_leaf(rule, expr)
+        return self._seen[key]
+
+    def _new_leaf(self, rule: Rule, expr: Terminal | TokenSet) -> int:
         regex = expr.regex if isinstance(expr, Terminal) else None
         # Trees are compared by identity but for literals, which front ends make anew for each use.
         identity = regex if isinstance(regex, Literal) else id(regex)

@@ -76,14 +76,13 @@ class _Shadows:
             return None
         own = self._first_bytes(leaf)
         others = sorted(
-            {
-                self._sets.leaf[other]
-                for other in self._sets.places(self._certain[place])
-                if self._sets.leaf[other] != leaf and self._is_plain(self._sets.leaf[other])
-            }
+            other
+            for other in self._sets.leaves(self._certain[place])
+            if other != leaf and self._first_bytes(other) & own and self._is_plain(other)
         )
-        others = [other for other in others if self._first_bytes(other) & own]
-        after = self._bytes_after(place)
+        if not others:
+            return None
+        after = self._bytes_after(self._sets.following[place])
         others = [other for other in others if after is not None or self._priority(other) > self._priority(leaf)]
         automaton = self._automaton(leaf, *others) if self._may_be_shadowed(leaf, others, after) else None
         if automaton is None:
@@ -136,15 +135,13 @@ class _Shadows:
                 by = others[taking[0] - 1]
         return None if after or by is None else ("longest", by)
 
-    def _bytes_after(self, place: int) -> int | None:
+    def _bytes_after(self, following: int) -> int | None:
         """The bytes that may come behind a place; None where something else may: the end, or a token by its id."""
-        following = self._sets.following[place]
         if following & END:
             return None
         found = 0
         scopes = set()
-        for other in self._sets.places(following):
-            leaf = self._sets.leaf[other]
+        for leaf in self._sets.leaves(following):
             if not isinstance(self._symbol(leaf), Terminal):
                 return None
             found |= self._first_bytes(leaf)

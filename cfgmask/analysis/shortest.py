@@ -1,4 +1,4 @@
-"""Shortest derivations (Knuth 1977): of each nonterminal, and of each that is not empty."""
+"""Shortest derivations (Knuth 1977): of each nonterminal, and of each that may be empty one that is not."""
 
 from __future__ import annotations
 
@@ -43,13 +43,19 @@ class Shortest:
 
     def total_size(self, symbols: tuple[int, ...]) -> int | None:
         """The size of a shortest text of symbols one after the other; None if there is none."""
-        sizes = [size for size in map(self.size, symbols) if size is not None]
-        return sum(sizes) if len(sizes) == len(symbols) else None
+        total = 0
+        for symbol in symbols:
+            size = self._leaf_sizes[symbol] if symbol >= 0 else self.sizes.get(~symbol)
+            if size is None:
+                return None
+            total += size
+        return total
 
     def visible_size(self, symbol: int) -> int | None:
         """The size of a shortest text that is not empty; None if there is none."""
-        if symbol >= 0:
-            return self._leaf_sizes[symbol]
+        size = self.size(symbol)
+        if size:
+            return size
         return self._visible[~symbol][0] if ~symbol in self._visible else None
 
     def derive(self, symbol: int) -> list[Piece]:
@@ -60,7 +66,7 @@ class Shortest:
         """The pieces of a shortest text that is not empty; None if there is none."""
         before: list[int] = []
         after: list[int] = []
-        while symbol < 0:
+        while not self.size(symbol):
             if ~symbol not in self._visible:
                 return None
             _, alternative, chosen = self._visible[~symbol]
@@ -90,42 +96,49 @@ class Shortest:
 
     def _solve(self) -> None:
         """Dijkstra's algorithm over alternatives: each is looked at once all of its nonterminals are known."""
-        missing: dict[tuple[int, int], int] = {}
-        users: dict[int, list[tuple[int, int]]] = {}
-        queue: list[tuple[int, int, int]] = []
+        owners: list[int] = []
+        alternatives: list[tuple[int, ...]] = []
+        missing: list[int] = []
+        users: list[list[int]] = [[] for _ in self._flat.nonterminals]
+        queue: list[tuple[int, int]] = []
         for n, nonterminal in enumerate(self._flat.nonterminals):
-            for a, alternative in enumerate(nonterminal.alternatives):
-                inner = {symbol for symbol in alternative if symbol < 0}
-                missing[n, a] = len(inner)
-                for symbol in inner:
-                    users.setdefault(~symbol, []).append((n, a))
-                if not inner:
-                    heapq.heappush(queue, (self._total(alternative), n, a))
+            for alternative in nonterminal.alternatives:
+                n_inner = 0
+                for symbol in alternative:
+                    if symbol < 0:
+                        users[~symbol].append(len(owners))
+                        n_inner += 1
+                if not n_inner:
+                    queue.append((self._total(alternative), len(owners)))
+                missing.append(n_inner)
+                owners.append(n)
+                alternatives.append(alternative)
+        heapq.heapify(queue)
         while queue:
-            size, n, a = heapq.heappop(queue)
+            size, at = heapq.heappop(queue)
+            n = owners[at]
             if n in self.sizes:
                 continue
-            self.sizes[n], self.choices[n] = size, self._flat.nonterminals[n].alternatives[a]
-            for user in users.get(n, ()):
+            self.sizes[n], self.choices[n] = size, alternatives[at]
+            for user in users[n]:
                 missing[user] -= 1
                 if not missing[user]:
-                    total = self._total(self._flat.nonterminals[user[0]].alternatives[user[1]])
-                    heapq.heappush(queue, (total, *user))
+                    heapq.heappush(queue, (self._total(alternatives[user]), user))
 
     def _total(self, alternative: tuple[int, ...]) -> int:
         return sum(self._leaf_sizes[s] if s >= 0 else self.sizes[~s] for s in alternative)
 
     def _solve_visible(self) -> None:
-        """The same for texts that are not empty: one symbol of an alternative is not, the others as they may."""
+        """The same for the others: one symbol of an alternative is not empty, the rest as they may."""
         users: dict[int, list[tuple[int, int, tuple[int, ...], int]]] = {}
         queue: list[tuple[int, int, tuple[int, ...], int]] = []
-        for n, nonterminal in enumerate(self._flat.nonterminals):
-            for alternative in nonterminal.alternatives:
+        for n, size in self.sizes.items():
+            for alternative in self._flat.nonterminals[n].alternatives if not size else ():
                 total = self.total_size(alternative)
                 if total is None:
                     continue
                 for i, symbol in enumerate(alternative):
-                    if symbol >= 0:
+                    if self.size(symbol):
                         queue.append((total, n, alternative, i))
                     else:
                         users.setdefault(~symbol, []).append((total, n, alternative, i))

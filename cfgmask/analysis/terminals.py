@@ -9,7 +9,6 @@ from cfgmask.analysis.flat import Flat, Leaf, Nonterminal
 from cfgmask.diagnostics import Diagnostic, Fix, Span
 from cfgmask.grammar.ir import Expr, Repeat, Terminal
 from cfgmask.grammar.regex_tree import CharClass, Literal, RegexTree, Repetition
-from cfgmask.grammar.walk import walk
 
 _MANY = 16
 """Repetitions up to fewer than this cost little, whatever they repeat."""
@@ -45,13 +44,11 @@ def nullable_terminals(flat: Flat) -> Iterator[Diagnostic]:
 def slow_repetitions(flat: Flat) -> Iterator[Diagnostic]:
     """A warning for each repetition, and each recursion, that reads single characters as terminals. Linear."""
     single = _Single(flat)
-    bodies = {id(n.expr): n for n in flat.nonterminals}
-    for rule in flat.ir.rules:
-        for expr in walk(rule.body):
-            if isinstance(expr, Repeat) and _is_long(expr) and id(expr) in bodies:
-                symbols = {s for part in bodies[id(expr)].alternatives for s in part} - {bodies[id(expr)].symbol}
-                if symbols and all(single.holds(s) or _is_loop_of(flat, s, single) for s in symbols):
-                    yield _slow("this repetition reads", expr.span or rule.span, _as_terminal(expr))
+    for repeat, body in flat.repeats():
+        if _is_long(repeat):
+            symbols = {s for part in body.alternatives for s in part} - {body.symbol}
+            if symbols and all(single.holds(s) or _is_loop_of(flat, s, single) for s in symbols):
+                yield _slow("this repetition reads", repeat.span or body.rule.span, _as_terminal(repeat))
     for nonterminal in flat.nonterminals:
         is_repeat = isinstance(nonterminal.expr, Repeat)
         if nonterminal.is_rule and not is_repeat and _is_recursion(nonterminal, single):

@@ -30,7 +30,6 @@ from cfgmask.grammar.ir import (
 )
 from cfgmask.grammar.parameters import Argument, Masked
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation, RegexTree
-from cfgmask.grammar.walk import walk
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
 from cfgmask.vocabulary import Vocabulary
@@ -108,6 +107,7 @@ class _Build:
         self._rules: dict[str, int] = {}
         self._terminals: dict[tuple[int, int, int, str, tuple[bool | int | str | None, ...]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
+        self._used: list[Terminal] = []
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._places = Places([], [], [])
         self._rule_places: dict[str, RulePlace] = {}
@@ -154,15 +154,16 @@ class _Build:
         return compiled
 
     def _refuse_limits_with_context(self) -> None:
-        scopes = [terminal for scope in self._ir.scopes for terminal in scope.ignore]
-        written = [expr for rule in self._ir.rules for expr in walk(rule.body) if isinstance(expr, Terminal)]
-        limited = [terminal for terminal in written if terminal.max_tokens is not None]
-        conditional = [t for t in (*scopes, *written) if t.before is not None or t.after is not None]
-        if limited and conditional:
+        limited = [terminal for terminal in self._used if terminal.max_tokens is not None]
+        if not limited:
+            return
+        ignored = [terminal for scope in self._ir.scopes for terminal in scope.ignore]
+        conditional = [t for t in (*ignored, *self._used) if t.before is not None or t.after is not None]
+        if conditional:
             message = f"`max_tokens` cannot go together with {conditional[0].name}, which asks what stands around it"
             help = "leave out the limit, or the assertion at the edge of the terminal"
             self._problems.append(Diagnostic("max-tokens-with-edges", message, span=limited[0].span, help=help))
-        if limited and self._ir.indenter is not None:
+        if self._ir.indenter is not None:
             message, help = "`max_tokens` cannot go together with an indenter", "leave out the limit"
             self._problems.append(Diagnostic("max-tokens-with-indenter", message, span=limited[0].span, help=help))
 
@@ -226,6 +227,7 @@ class _Build:
     def _terminal(self, terminal: Terminal, scope: int) -> int:
         seen = self._seen_terminals.get((id(terminal), scope))
         if seen is None:
+            self._used.append(terminal)
             seen = self._seen_terminals[id(terminal), scope] = self._new_terminal(terminal, scope)
         return seen
 

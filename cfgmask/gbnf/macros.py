@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -186,25 +187,18 @@ def _text_dispatch(dispatch: _Dispatch, span: Span, problems: Problems) -> ir.Ex
     tags = [_string(tag, problems) for tag, _ in dispatch.tags]
     sought = [*tags, *(_string(token, problems) for token in dispatch.excludes)]
     _refuse_overlaps(sought, span)
+    name = shortened(span.text)
     if not sought:
-        return ir.Repeat(_terminal(_SOMETHING, span), 0, 1)
+        return ir.Repeat(ir.Terminal(name, _SOMETHING, span=span), 0, 1)
     found = regex.Alternation(tuple(map(regex.text, sought)))
     without = regex.Complement(regex.Concatenation((regex.ANY_TEXT, found, regex.ANY_TEXT)))
-    free = ir.Repeat(_terminal(regex.Intersection((_SOMETHING, without)), span), 0, 1)
+    free = ir.Repeat(ir.Terminal(name, regex.Intersection((_SOMETHING, without)), span=span), 0, 1)
     # A tag and the free text before it are one terminal: up to the first of all that is sought.
     is_first = regex.Complement(regex.Concatenation((regex.ANY_TEXT, found, _SOMETHING)))
+    ends = [regex.Concatenation((regex.ANY_TEXT, regex.text(tag))) for tag in tags]
+    upto = [ir.Terminal(name, regex.Intersection((end, is_first)), span=span) for end in ends]
     tagged = ir.Choice(
-        tuple(
-            ir.Sequence(
-                (
-                    _terminal(
-                        regex.Intersection((regex.Concatenation((regex.ANY_TEXT, regex.text(tag))), is_first)), span
-                    ),
-                    rule,
-                )
-            )
-            for tag, (_, rule) in zip(tags, dispatch.tags, strict=True)
-        )
+        tuple(ir.Sequence((terminal, rule)) for terminal, (_, rule) in zip(upto, dispatch.tags, strict=True))
     )
     return _around(tagged, free, loops=dispatch.loops)
 
@@ -216,10 +210,6 @@ def _around(tagged: ir.Choice, free: ir.Expr, *, loops: bool) -> ir.Expr:
     return ir.Sequence((ir.Repeat(tagged, 0, None), free)) if loops else ir.Choice((tagged, free))
 
 
-def _terminal(tree: regex.RegexTree, span: Span) -> ir.Terminal:
-    return ir.Terminal(shortened(span.text), tree, span=span)
-
-
 def _string(token: Token, problems: Problems) -> str:
     text = literals.string(token, problems) if token.kind == "string" else ""
     if not text:
@@ -228,8 +218,13 @@ def _string(token: Token, problems: Problems) -> str:
 
 
 def _refuse_overlaps(sought: Sequence[str], span: Span) -> None:
-    for one in sought:
-        for other in sought:
-            if one != other and one in other:
-                message = f"`{shortened(other)}` is never found first: `{shortened(one)}` is inside of it"
-                raise _Unreadable(message, span, "take out the longer one")
+    """Each text is cut at all places into pieces as long as others: there are few different lengths."""
+    known = set(sought)
+    lengths = sorted({len(one) for one in sought})
+    for other in sought:
+        for length in lengths[: bisect_left(lengths, len(other))]:
+            for start in range(len(other) - length + 1):
+                one = other[start : start + length]
+                if one in known:
+                    message = f"`{shortened(other)}` is never found first: `{shortened(one)}` is inside of it"
+                    raise _Unreadable(message, span, "take out the longer one")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from cfgmask.grammar.ir import Choice, Expr, Guarded, Repeat, Sequence
+from cfgmask.grammar.ir import Choice, Expr, Guarded, Repeat, RuleRef, Sequence, Terminal
 
 T = TypeVar("T")
 
@@ -28,7 +28,9 @@ def walk(root: Expr) -> Iterator[Expr]:
         if id(expr) not in seen:
             seen.add(id(expr))
             yield expr
-            pending.extend(reversed(children(expr)))
+            # Most expressions are one of these.
+            if not isinstance(expr, (Terminal, RuleRef)):
+                pending.extend(reversed(children(expr)))
 
 
 def fold(root: Expr, combine: Callable[[Expr, list[T]], T]) -> T:

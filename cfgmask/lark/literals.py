@@ -43,8 +43,6 @@ def unescape(token: str) -> Unescaped:
     After any other character the backslash stays, as in Lark. Raises LiteralError for what is no character.
     """
     end = token.rindex('"')
-    if "\\" not in token:
-        return Unescaped(token[1:end], ())
     pieces: list[str] = []
     kept: list[tuple[int, int]] = []
     position = 1

@@ -378,7 +378,9 @@ def walk(root: Expression) -> Iterator[Expression]:
     while pending:
         node = pending.pop()
         yield node
-        pending.extend(reversed(children(node)))
+        # Most nodes are one of these.
+        if not isinstance(node, (Name, String)):
+            pending.extend(reversed(children(node)))
 
 
 def spelling(node: Expression) -> str:

@@ -60,6 +60,7 @@ class RuleLowering:
         self._priorities = _priorities(symbols)
         # A template's literals are the same nodes in each of its uses.
         self._lowered: dict[int, tuple[nodes.Expression, ir.Expr]] = {}
+        self._strings: dict[str, ir.Expr] = {}
 
     def lower(self, rule: nodes.Definition) -> ir.Rule:
         """The rule in its place. What rules cannot hold is reported."""
@@ -94,6 +95,8 @@ class RuleLowering:
             return self._name(node)
         if isinstance(node, nodes.Sequence):
             return parts[0] if len(parts) == 1 else ir.Sequence(tuple(parts))
+        if isinstance(node, nodes.String):
+            return self._string(node)
         if isinstance(node, _LEAVES):
             if id(node) not in self._lowered:
                 self._lowered[id(node)] = node, self._leaf(node)
@@ -111,17 +114,29 @@ class RuleLowering:
         # An alias; or something invalid, which was reported.
         return parts[0] if parts else _NOTHING_MORE
 
+    def _string(self, node: nodes.String) -> ir.Expr:
+        """One terminal for all places of a string: many grammars are mostly strings, and few of them differ."""
+        spelling = nodes.spelling(node)
+        if spelling not in self._strings:
+            self._strings[spelling] = self._leaf(node)
+        return self._strings[spelling]
+
     def _name(self, node: nodes.Name) -> ir.Expr:
+        if node.text in self._symbols.rules:
+            return self._rule(node)
         declaration = self._symbols.declared.get(node.text)
         if declaration is None:
             terminal = self.terminal(node) or self._extension_of(node)
-            return terminal or ir.RuleRef(self._place.text.prefix + node.text, node.span, node.argument)
+            return terminal or self._rule(node)
         if node.text not in self._declared:
             self._report_unbound(node, declaration)
             # Once is enough. As in Lark, where nothing makes a declared terminal no text has it.
             self._declared[node.text] = NOTHING
             self._uses_nothing = True
         return self._declared[node.text]
+
+    def _rule(self, name: nodes.Name) -> ir.RuleRef:
+        return ir.RuleRef(self._place.text.prefix + name.text, name.span, name.argument)
 
     def _extension_of(self, node: nodes.Name) -> ir.Expr | None:
         """What the name stands for if it is one that every grammar has."""

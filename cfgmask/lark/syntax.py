@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, TypeAlias
 
@@ -68,6 +68,16 @@ class Reduction:
     is_inline: bool
     may_vanish: bool
 
+    @cached_property
+    def size(self) -> int:
+        """The number of symbols."""
+        return len(self.taken)
+
+    @cached_property
+    def takes_all(self) -> bool:
+        """Whether the symbols are the parts."""
+        return True not in self.taken and None not in self.taken
+
     @property
     def changes_nothing(self) -> bool:
         """Whether its one symbol stands for it as it is."""
@@ -82,14 +92,17 @@ class StatementParser:
 
     def __init__(self) -> None:
         tables = json.loads(files("cfgmask.lark").joinpath("syntax_tables.json").read_text(encoding="utf-8"))
-        self._tokens = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in tables["terminals"]))
+        # The blanks before a token are taken along with it: a match of their own takes as long as a token's.
+        tokens = "|".join(f"(?P<{name}>{pattern})" for name, pattern in tables["terminals"])
+        self._tokens = re.compile(f"[ \\t]*(?:{tokens})")
         self._words = {(regex, text): word for regex, text, word in tables["words"]}
         self._ignored = frozenset(tables["ignored"])
         self._end: int = tables["end"]
         reductions = [Reduction(**{**rule, "taken": tuple(rule["taken"])}) for rule in tables["reductions"]]
         # A number from 0 is the next state, `~n` the reduction n; its size and whether it is a step are looked up once.
         self._shifts: list[dict[str, int]] = tables["states"]
-        self._reductions = [(r, len(r.taken), r.origin, not r.changes_nothing) for r in reductions]
+        self.names = frozenset(r.name for r in reductions if not (r.is_inline or r.changes_nothing))
+        self._reductions = [(r, r.size, r.origin, not r.changes_nothing) for r in reductions]
 
     def lex(self, text: str, start: int, end: int) -> Iterator[Token]:
         """The tokens of a part of a text, with their offsets in all of it. Raises UnreadableText. Linear."""
@@ -99,10 +112,10 @@ class StatementParser:
             kind = None if found is None else found.lastgroup
             if found is None or kind is None:
                 raise UnreadableText(place)
-            begin, place = place, found.end()
+            place = found.end()
             if kind not in ignored:
-                value = found.group()
-                yield Token.of(words.get((kind, value), kind), value, begin, place)
+                value = found[kind]
+                yield Token.of(words.get((kind, value), kind), value, found.start(kind), place)
 
     def parse(self, tokens: list[Token]) -> list[Step]:
         """How the tokens become a statement, for `build`. Raises UnexpectedToken. Linear."""
@@ -128,28 +141,29 @@ class StatementParser:
         raise AssertionError("the end of a statement was read")
 
 
-def build(steps: list[Step], builders: Callable[[str], Callable[[list[Built]], Built]]) -> Built:
-    """What a statement becomes: `builders(name)` makes a rule of its parts, children first. Linear."""
+def build(steps: list[Step], builders: Mapping[str, Callable[[list[Built]], Built]]) -> Built:
+    """What a statement becomes: `builders[name]` makes a rule of its parts, children first. Linear."""
     stack: list[Built] = []
     for step in steps:
         if isinstance(step, Token):
             stack.append(step)
             continue
-        first = len(stack) - len(step.taken)
-        parts = _parts(stack[first:], step.taken)
+        first = len(stack) - step.size
+        symbols = stack[first:]
+        parts = symbols if step.takes_all else _parts(symbols, step.taken)
         if step.is_inline:
             made: Built = parts
         elif step.may_vanish and len(parts) == 1:
             made = parts[0]
         else:
-            made = builders(step.name)(parts)
-        stack[first:] = [made]
+            made = builders[step.name](parts)
+        stack[first:] = (made,)
     return stack[0]
 
 
 def _parts(symbols: list[Built], taken: tuple[bool | None, ...]) -> list[Built]:
     """What a rule is made of. Lists of parts belong to one parent, so that the first one is gone on with."""
-    is_list = bool(taken) and taken[0] is True
+    is_list = taken[0] is True
     parts: list[Built] = symbols[0] if is_list else []
     for part, is_spliced in zip(symbols[is_list:], taken[is_list:], strict=True):
         if is_spliced:

@@ -17,6 +17,8 @@ _FLAGS = re.compile(r"\?([A-Za-z]*)(-?)([A-Za-z]*)([:)])")
 _REFERENCE = re.compile(r"\?P=([^)]*)\)")
 _RECURSION = re.compile(r"\?(?:R|[+-]?[0-9]+|&[^)]*|P>[^)]*)\)")
 _CONDITION = re.compile(r"\?\([^()]*\)")
+_CUT_OFF = re.compile(r"\?(?:[A-Za-z]*-?[A-Za-z]*|P[=>][^)]*|[&(][^)]*)\Z")
+"""A head at which the pattern ends: all that it lacks is its parenthesis."""
 
 _LOOKAROUNDS = {"?=": (False, False), "?!": (False, True), "?<=": (True, False), "?<!": (True, True)}
 
@@ -25,14 +27,16 @@ _LOOKAROUNDS = {"?=": (False, False), "?!": (False, True), "?<=": (True, False),
 class Opening:
     """What a parenthesis begins.
 
-    wrap   makes the group's node from its place and body; None where the group has ended already
-    flags  the flags in force from here: inside the group, or behind it where it has ended
-    node   what a group without a body stands for, if anything
+    wrap      makes the group's node from its place and body; None where the group has ended already
+    flags     the flags in force from here: inside the group, or behind it where it has ended
+    node      what a group without a body stands for, if anything
+    reported  whether its head is wrong: what else is wrong with the group may come of that
     """
 
     wrap: Wrap | None
     flags: Flags
     node: Node | None = None
+    reported: bool = False
 
 
 def read_opening(scan: Scanner, names: set[str], at_pattern_start: bool) -> Opening:
@@ -57,7 +61,8 @@ def read_opening(scan: Scanner, names: set[str], at_pattern_start: bool) -> Open
         return Opening(Atomic, scan.flags)
     for head in scan.dialect.group_prefixes:
         if scan.accept(head):
-            return Opening(_named(_name(scan, names)), scan.flags)
+            name = _name(scan, names)
+            return Opening(_named(name), scan.flags, reported=name is None)
     return _reference(scan, start) or _flags(scan, start, at_pattern_start) or _unknown(scan, start)
 
 
@@ -105,7 +110,7 @@ def _reference(scan: Scanner, start: int) -> Opening | None:
         return Opening(None, scan.flags)
     if scan.match(_CONDITION):
         scan.report("conditional", start, "conditional groups are not supported", "write the two cases as alternatives")
-        return Opening(Group, scan.flags)
+        return Opening(Group, scan.flags, reported=True)
     return None
 
 
@@ -140,6 +145,8 @@ def _flags(scan: Scanner, start: int, at_pattern_start: bool) -> Opening | None:
 
 
 def _unknown(scan: Scanner, start: int) -> Opening:
+    if scan.match(_CUT_OFF):
+        return Opening(Group, scan.flags)
     scan.position = min(scan.position + 2, len(scan.pattern))
     scan.report(
         "bad-group",
@@ -147,4 +154,4 @@ def _unknown(scan: Scanner, start: int) -> Opening:
         f"`{scan.pattern[start : scan.position]}` begins no group of {scan.dialect.name} patterns",
         "write `(?:...)` to group, or `\\(` for a parenthesis",
     )
-    return Opening(Group, scan.flags)
+    return Opening(Group, scan.flags, reported=True)

@@ -47,6 +47,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]+")
 class _Frame:
     """A group that is open (or the whole pattern) and what was read of it.
 
+    reported     whether something was said of its head
     height       nesting inside of what was read so far
     last_height  that of the last item alone
     """
@@ -55,6 +56,7 @@ class _Frame:
     wrap: Wrap
     outer_flags: Flags
     branch_start: int
+    reported: bool = False
     branches: list[Node] = field(default_factory=list)
     items: list[Node] = field(default_factory=list)
     height: int = 0
@@ -83,7 +85,8 @@ class _Parser:
         while self._more():
             self._step()
         for frame in self._frames[:0:-1]:
-            scan.report("unclosed-group", frame.start, "this group is never closed", "add `)`", end=frame.start + 1)
+            if not frame.reported:
+                scan.report("unclosed-group", frame.start, "this group is never closed", "add `)`", end=frame.start + 1)
         while len(self._frames) > 1:
             self._close()
         return self._body(self._frames[0])
@@ -172,7 +175,7 @@ class _Parser:
         scan.flags = opening.flags
         if opening.wrap is not None:
             scan.check_nesting(len(self._frames))
-            self._frames.append(_Frame(start, opening.wrap, outer, scan.position))
+            self._frames.append(_Frame(start, opening.wrap, outer, scan.position, opening.reported))
         elif opening.node is not None:
             self._add(opening.node)
         elif opening.flags is not outer and not first:
