@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,7 @@ from cfgmask.cli.arguments import (
 from cfgmask.cli.coverage import print_coverage, summary_of
 from cfgmask.cli.failures import PROBLEM, ReportingCommand, diagnostics_of
 from cfgmask.cli.output import bytes_to_json, print_diagnostics, print_json, print_labelled
+from cfgmask.cli.schema_options import check_schema_options, schema_option
 from cfgmask.cli.stand_in import stand_in_vocabulary
 from cfgmask.cli.subject import read_subject
 from cfgmask.cli.verdict import Verdict, judge
@@ -39,7 +40,7 @@ _EXAMPLES = """\b
 Examples:
   cfgmask check grammars/json.lark
   cfgmask check schema.json --text '{"name": "Anna"}'
-  cfgmask check schema.json --coverage
+  cfgmask check schema.json --coverage --option property_order=any
   cfgmask check grammars/csv.lark --input a.csv --input b.csv
   cfgmask check grammars/csv.lark --examples --sample 5 --seed 1
   generate-something | cfgmask check grammars/json.lark --input -
@@ -79,6 +80,7 @@ class _Shown:
 @click.command(cls=ReportingCommand, short_help="Report what is wrong with a grammar, try texts.", epilog=_EXAMPLES)
 @click.argument("file", type=GRAMMAR_FILE)
 @start_option
+@schema_option
 @click.option("--text", "texts", multiple=True, metavar="TEXT", help="A text to try; may be repeated.")
 @click.option("--input", "inputs", multiple=True, type=FILE_OR_STDIN, help="A file to try (-: stdin); may be repeated.")
 @click.option(
@@ -96,6 +98,7 @@ def check(
     ctx: click.Context,
     file: Path,
     start: str | None,
+    options: dict[str, Any],
     texts: tuple[str, ...],
     inputs: tuple[str, ...],
     vocabulary: Path | None,
@@ -117,10 +120,11 @@ def check(
     """
     if with_coverage and file.suffix != ".json":
         raise click.UsageError("--coverage is for JSON Schemas, whose names end in .json")
+    check_schema_options(file, options)
     candidates = [(f"text {number}", text_bytes(text)) for number, text in enumerate(texts, 1)]
     candidates += [("stdin" if path == "-" else path, read_bytes(path)) for path in inputs]
     shown = _Shown(with_examples, n_samples, seed)
-    report = replace(_examine(file, start, candidates, vocabulary, shown, thorough=thorough), strict=strict)
+    report = replace(_examine(file, start, options, candidates, vocabulary, shown, thorough=thorough), strict=strict)
     if as_json:
         _print_as_json(report)
     else:
@@ -134,6 +138,7 @@ def check(
 def _examine(
     file: Path,
     start: str | None,
+    options: dict[str, Any],
     candidates: list[tuple[str, bytes]],
     vocabulary: Path | None,
     shown: _Shown,
@@ -141,7 +146,7 @@ def _examine(
     thorough: bool,
 ) -> _Report:
     known = read_vocabulary(vocabulary) if vocabulary else None
-    subject = read_subject(file, start)
+    subject = read_subject(file, start, options)
     if subject.grammar is None:
         return _Report(file, subject.problems, coverage=subject.coverage)
     grammar = subject.grammar

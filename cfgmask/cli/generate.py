@@ -14,6 +14,7 @@ import cfgmask
 from cfgmask.cli.arguments import FILE, GRAMMAR_FILE, json_option, start_option
 from cfgmask.cli.failures import ReportingCommand
 from cfgmask.cli.output import print_json, stream_text
+from cfgmask.cli.schema_options import check_schema_options, schema_option
 from cfgmask.cli.trace import print_trace, trace_to_json
 from cfgmask.demo import CONTEXT_LENGTH, model_path
 from cfgmask.errors import CfgmaskError
@@ -56,6 +57,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
 @click.command(cls=ReportingCommand, short_help="Let a model write under a grammar.", epilog=_EXAMPLES)
 @click.argument("file", type=GRAMMAR_FILE)
 @start_option
+@schema_option
 @click.option("--prompt", required=True, metavar="TEXT", help="What the model goes on from, as it is.")
 @click.option("--model", type=FILE, help="A GGUF model.  [default: the demo model]")
 @click.option(
@@ -89,6 +91,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float) ->
 def generate(
     file: Path,
     start: str | None,
+    options: dict[str, Any],
     prompt: str,
     model: Path | None,
     context: int | None,
@@ -105,7 +108,8 @@ def generate(
 
     The text is complete when --max-tokens or the context end; exit code 1 if no text of the grammar fits them.
     """
-    grammar = cfgmask.Grammar.from_file(file, start=start)
+    check_schema_options(file, options)
+    grammar = cfgmask.Grammar.from_file(file, start=start, **options)
     llm = _load(model, context)
     settings = _Settings(prompt, max_tokens, temperature, seed)
     show = _discard if as_json else stream_text

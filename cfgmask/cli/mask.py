@@ -21,6 +21,7 @@ from cfgmask.cli.arguments import (
 )
 from cfgmask.cli.failures import PROBLEM, ReportingCommand
 from cfgmask.cli.output import bytes_to_json, print_diagnostics, print_json, print_labelled
+from cfgmask.cli.schema_options import check_schema_options, schema_option
 from cfgmask.cli.verdict import END, Verdict, abridged, judge
 from cfgmask.diagnostics import quoted
 
@@ -45,6 +46,7 @@ class _Mask:
 @click.command(cls=ReportingCommand, short_help="Show what may come next under a grammar.", epilog=_EXAMPLES)
 @click.argument("file", type=GRAMMAR_FILE)
 @start_option
+@schema_option
 @click.option("--prefix", default="", metavar="TEXT", help="What has been written so far.  [default: nothing]")
 @click.option("--vocab", "vocabulary", type=FILE, help="A GGUF file or a saved vocabulary.  [default: the demo model]")
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="How many tokens to list.")
@@ -55,6 +57,7 @@ def mask(
     ctx: click.Context,
     file: Path,
     start: str | None,
+    options: dict[str, Any],
     prefix: str,
     vocabulary: Path | None,
     limit: int,
@@ -66,8 +69,9 @@ def mask(
     Exit code 1 if TEXT itself is refused: then at which byte, and what was expected there; with --why also if the
     token is.
     """
+    check_schema_options(file, options)
     vocab = read_vocabulary(vocabulary)
-    compiled = cfgmask.compile(cfgmask.Grammar.from_file(file, start=start), vocab)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_file(file, start=start, **options), vocab)
     data = text_bytes(prefix)
     verdict = judge(compiled, "prefix", data)
     if verdict.outcome == "refused":

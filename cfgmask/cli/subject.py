@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import cfgmask
 from cfgmask.cli.failures import diagnostics_of
@@ -30,27 +30,28 @@ class Subject:
     coverage: tuple[Covered, ...] | None = None
 
 
-def read_subject(file: Path, start: str | None) -> Subject:
+def read_subject(file: Path, start: str | None, options: dict[str, Any]) -> Subject:
     """Read a file, and a schema once for both its grammar and its coverage. Raises OSError.
 
-    start  the rule that every text is; None takes the usual one
+    start    the rule that every text is; None takes the usual one
+    options  for a schema, the fields of `JsonSchemaOptions`
     """
     try:
         if file.suffix == ".json" and start is None:
-            return _read_schema(file)
+            return _read_schema(file, options)
         return Subject(cfgmask.Grammar.from_file(file, start=start))
     except CfgmaskError as error:
         return Subject(None, diagnostics_of(error))
 
 
-def _read_schema(file: Path) -> Subject:
+def _read_schema(file: Path, options: dict[str, Any]) -> Subject:
     # Grammars in Lark need not wait for what reads schemas.
     from cfgmask.json_schema import JsonSchemaOptions, attempt, coverage_of
 
     limits = cfgmask.Limits()
     text = read_source(file, limits)
     span = Span(Source(str(file), text), 0, len(text))
-    tried = attempt(text, options=JsonSchemaOptions(), limits=limits, span=span)
+    tried = attempt(text, options=JsonSchemaOptions(**options), limits=limits, span=span)
     coverage = coverage_of(tried)
     try:
         return Subject(cfgmask.Grammar(tried.result(), str(file)), (), coverage)

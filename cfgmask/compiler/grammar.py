@@ -179,12 +179,13 @@ class Grammar:
 
     @classmethod
     def from_file(
-        cls, path: str | PathLike[str], *, limits: Limits = _DEFAULT_LIMITS, start: str | None = None
+        cls, path: str | PathLike[str], *, limits: Limits = _DEFAULT_LIMITS, start: str | None = None, **options: Any
     ) -> Grammar:
         """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema.
 
-        start  the rule that every text is; None takes `start` of Lark and `root` of GBNF. A schema has no rules: for
-               one, any name is an error
+        start    the rule that every text is; None takes `start` of Lark and `root` of GBNF. A schema has no rules: for
+                 one, any name is an error
+        options  for a schema, as for `from_json_schema`; for other files any is a TypeError
         A `.lark` file may import others (`%import .file`) from its own folder and those below, nothing else is read.
         Errors: OSError; GrammarError also where the file is not UTF-8 or its suffix says nothing.
         """
@@ -198,8 +199,10 @@ class Grammar:
         if read is None:
             help = "name it .lark, .gbnf or .json (a JSON Schema)"
             raise GrammarError([Diagnostic("file-suffix", f"{path.name} does not say what it holds", help=help)])
+        if options and path.suffix != ".json":
+            raise TypeError(f"the option {next(iter(options))!r} is for a JSON Schema, and {path.name} is none")
         if start is None:
-            return read(read_source(path, limits), name=str(path), limits=limits)
+            return read(read_source(path, limits), name=str(path), limits=limits, **options)
         if path.suffix == ".json":
             raise GrammarError([Diagnostic("file-no-rules", f"{path.name} is a JSON Schema: it has no rule `{start}`")])
         return read(read_source(path, limits), name=str(path), limits=limits, start=start)
