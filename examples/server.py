@@ -72,18 +72,32 @@ class Refusal(Exception):
         self.body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
+def refusal_of(error: cfgmask.CfgmaskError) -> Refusal:
+    if isinstance(error, RequestError):
+        return Refusal(400, error.message, code="invalid_request", param=error.param)
+    if isinstance(error, cfgmask.GrammarError):
+        return Refusal(400, str(error), code="invalid_format", param="response_format")
+    if isinstance(error, cfgmask.BudgetTooSmall) and error.bound == "max_tokens":
+        return Refusal(400, str(error), code="max_tokens_too_small", param="max_tokens")
+    if isinstance(error, cfgmask.BudgetTooSmall):
+        return Refusal(400, str(error), code="context_length_exceeded", param="prompt")
+    if isinstance(error, cfgmask.LimitExceeded):
+        return Refusal(400, str(error), code="format_too_large", param="response_format")
+    return Refusal(500, str(error), code="generation_failed")
+
+
 # What a request may say. Anything else is refused: an option that is ignored is an answer that was not asked for.
 
 
 class Message(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
     role: str = Field(pattern="^(system|developer|user|assistant)$")
     content: str
     name: str | None = None
 
 
 class Sampling(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
     model: str = ""
     stream: bool = False
     max_tokens: int | None = Field(None, ge=1)
@@ -102,6 +116,14 @@ class ChatRequest(Sampling):
 
 class CompletionRequest(Sampling):
     prompt: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """has_start  whether the text brings the token that begins it"""
+
+    text: str
+    has_start: bool = False
 
 
 # Slots.
@@ -163,7 +185,7 @@ class Answer:
     close: Callable[[], None]
 
 
-def constrained(llm: Any, prompt: str, compiled: cfgmask.CompiledGrammar, asked: Sampling) -> Answer:
+def constrained(llm: Any, prompt: list[int], compiled: cfgmask.CompiledGrammar, asked: Sampling) -> Answer:
     """Complete when `max_tokens` or the context end."""
     chosen = options(asked)
     stream = generate(
@@ -172,7 +194,7 @@ def constrained(llm: Any, prompt: str, compiled: cfgmask.CompiledGrammar, asked:
     return Answer(stream, lambda: stream.finish_reason, stream.close)
 
 
-def free(llm: Any, prompt: str, asked: Sampling) -> Answer:
+def free(llm: Any, prompt: list[int], asked: Sampling) -> Answer:
     """No grammar, no masks: llama-cpp-python alone."""
     reason: list[str | None] = [None]
 
@@ -219,9 +241,7 @@ class Writing:
         try:
             piece: str | None = await asyncio.get_running_loop().run_in_executor(self._writers, self._next)
         except cfgmask.CfgmaskError as error:
-            raise Refusal(500, str(error), code="generation_failed") from error
-        except ValueError as error:  # what llama-cpp-python says to a prompt that is too long
-            raise Refusal(400, str(error), code="context_length_exceeded", param="prompt") from None
+            raise refusal_of(error) from error
         return piece
 
     def end(self) -> None:
@@ -273,13 +293,12 @@ class Server:
         self._writers = ThreadPoolExecutor(2 * settings.slots, "writer")
         self._compilers = ThreadPoolExecutor(2, "compiler")
 
-    async def answer(self, request: Request, kind: type[Sampling], prompt_of: Callable[[Any], str]) -> Any:
+    async def answer(self, request: Request, kind: type[Sampling], prompt_of: Callable[[Any], Prompt]) -> Any:
         # First of all: who sends slowly keeps nobody from a slot.
         asked = await self._read(request, kind)
         with self.slots.admitted():
             compiled = await self._compiled(asked.response_format)
-            prompt = prompt_of(asked)
-            self._check_length(prompt)
+            prompt = await self._in(self._compilers, self._ids, prompt_of(asked))
             llm = await self.slots.take(request)
         writing = await self._begin(llm, prompt, compiled, asked)
         form = Form(isinstance(asked, ChatRequest), asked.model)
@@ -299,14 +318,10 @@ class Server:
         try:
             wanted = ResponseFormat.from_json(response_format)
             return None if wanted is None else await self._in(self._compilers, self._formats.compile, wanted)
-        except RequestError as error:
-            raise Refusal(400, error.message, code="invalid_request", param=error.param) from None
-        except cfgmask.GrammarError as error:
-            raise Refusal(400, str(error), code="invalid_format", param="response_format") from None
-        except cfgmask.LimitExceeded as error:
-            raise Refusal(400, str(error), code="format_too_large", param="response_format") from None
+        except cfgmask.CfgmaskError as error:
+            raise refusal_of(error) from None
 
-    async def _begin(self, llm: Any, prompt: str, compiled: Any, asked: Sampling) -> Writing:
+    async def _begin(self, llm: Any, prompt: list[int], compiled: Any, asked: Sampling) -> Writing:
         try:
             if compiled is None:
                 answer = free(llm, prompt, asked)
@@ -314,12 +329,8 @@ class Server:
                 answer = await self._in(self._writers, constrained, llm, prompt, compiled, asked)
         except BaseException as error:
             self.slots.give_back(llm)
-            if isinstance(error, cfgmask.BudgetTooSmall) and error.bound == "max_tokens":
-                raise Refusal(400, str(error), code="max_tokens_too_small", param="max_tokens") from None
-            if isinstance(error, cfgmask.LimitExceeded):
-                raise Refusal(400, str(error), code="format_too_large", param="response_format") from None
-            if isinstance(error, ValueError):
-                raise Refusal(400, str(error), code="context_length_exceeded", param="prompt") from None
+            if isinstance(error, cfgmask.CfgmaskError):
+                raise refusal_of(error) from None
             raise
         return Writing(self.slots, self._writers, llm, answer)
 
@@ -350,21 +361,33 @@ class Server:
         except (ValueError, RecursionError) as error:
             raise Refusal(400, f"the body is not JSON: {error}", code="invalid_json") from None
 
-    def _check_length(self, prompt: str) -> None:
-        """Refuse what cannot fit before anything reads it."""
-        if len(prompt.encode(errors="replace")) > self.settings.context * self._longest_token:
-            raise Refusal(400, "the prompt does not fit the context", code="context_length_exceeded", param="prompt")
+    def _ids(self, prompt: Prompt) -> list[int]:
+        """The prompt's tokens. Raises Refusal where they do not fit the context, before any slot is taken."""
+        too_long = Refusal(400, "the prompt does not fit the context", code="context_length_exceeded", param="prompt")
+        try:
+            data = prompt.text.encode()
+        except UnicodeEncodeError:
+            message = "the prompt holds a lone surrogate, which is no character"
+            raise Refusal(400, message, code="invalid_request", param="prompt") from None
+        if len(data) > self.settings.context * self._longest_token:
+            raise too_long
+        llm = self.slots.models[0]
+        ids = llm.tokenize(data, add_bos=not prompt.has_start, special=True) or [llm.token_bos()]
+        if len(ids) >= self.settings.context:
+            raise too_long
+        return ids
 
-    def chat_prompt(self, asked: ChatRequest) -> str:
+    def chat_prompt(self, asked: ChatRequest) -> Prompt:
         """The messages as the model's own template has them; a line each where it has none."""
         llm = self.slots.models[0]
         template = llm.metadata.get("tokenizer.chat_template")
         messages: Any = [message.model_dump(exclude_none=True) for message in asked.messages]
         if template is None:
-            return "".join(f"{message['role']}: {message['content']}\n" for message in messages) + "assistant: "
+            return Prompt("".join(f"{message['role']}: {message['content']}\n" for message in messages) + "assistant: ")
         tokens = [llm.detokenize([token], special=True).decode() for token in (llm.token_eos(), llm.token_bos())]
         try:
-            return str(Jinja2ChatFormatter(template, *tokens)(messages=messages).prompt)
+            formatted = Jinja2ChatFormatter(template, *tokens)(messages=messages)
+            return Prompt(formatted.prompt, formatted.added_special)
         except (jinja2.TemplateError, ValueError) as error:  # templates refuse roles that they have no place for
             message = f"the model's chat template refuses the messages: {error}"
             raise Refusal(400, message, code="invalid_request", param="messages") from None
@@ -417,7 +440,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @app.post("/v1/completions", response_model=None)
     async def complete(request: Request) -> Any:
-        return await server.answer(request, CompletionRequest, lambda asked: asked.prompt)
+        return await server.answer(request, CompletionRequest, lambda asked: Prompt(asked.prompt))
 
     @app.get("/v1/models")
     async def models() -> dict[str, Any]:

@@ -94,7 +94,7 @@ class ResponseFormat:
             return None
         fields = _object(value, param)
         kind = fields.get("type")
-        if kind not in _KEYS:
+        if not isinstance(kind, str) or kind not in _KEYS:
             known = ", ".join(_KEYS)
             raise RequestError(f"{param}.type", f"must be one of {known}, not {_shown(kind)}")
         _check_keys(fields, ("type", *_KEYS[kind]), param)

@@ -61,6 +61,8 @@ def test_nothing_is_asked_for(value: Any) -> None:
         ([], "", "must be an object"),
         ({}, ".type", "must be one of text, json_object, json_schema, regex, lark, choice, not None"),
         ({"type": "xml"}, ".type", "not 'xml'"),
+        ({"type": ["regex"]}, ".type", "not ['regex']"),
+        ({"type": {}}, ".type", "not {}"),
         ({"type": "text", "pattern": "a"}, ".pattern", "unknown key"),
         ({"type": "json_object", "schema": {}}, ".schema", "unknown key"),
         ({"type": "regex"}, "", "the key 'pattern' is missing"),

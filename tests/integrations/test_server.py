@@ -164,6 +164,7 @@ def test_text_that_is_free_may_be_cut_off(client: Any) -> None:
     ("body", "param", "code"),
     [
         ({"response_format": {"type": "xml"}}, "response_format.type", "invalid_request"),
+        ({"response_format": {"type": ["regex"]}}, "response_format.type", "invalid_request"),
         ({"response_format": {"type": "regex", "pattern": "a", "flags": "i"}}, "response_format.flags", None),
         ({"response_format": {"type": "regex", "pattern": "("}}, "response_format", "invalid_format"),
         ({"response_format": schema_format({"type": "strin"})}, "response_format", "invalid_format"),
@@ -171,6 +172,8 @@ def test_text_that_is_free_may_be_cut_off(client: Any) -> None:
         ({"max_tokens": 2}, "max_tokens", "max_tokens_too_small"),
         ({"n": 3}, "n", "invalid_request"),
         ({"temperature": "hot"}, "temperature", "invalid_request"),
+        ({"max_tokens": True}, "max_tokens", "invalid_request"),
+        ({"seed": "1"}, "seed", "invalid_request"),
         ({"messages": []}, "messages", "invalid_request"),
         ({"messages": [{"role": "tool", "content": "x"}]}, "messages.0.role", "invalid_request"),
         ({"messages": [{"role": "user", "content": "word " * 600}]}, "prompt", "context_length_exceeded"),
@@ -181,6 +184,11 @@ def test_text_that_is_free_may_be_cut_off(client: Any) -> None:
             "context_length_exceeded",
         ),
         ({"messages": [{"role": "user", "content": "word " * 100_000}]}, "prompt", "context_length_exceeded"),
+        (
+            {"messages": [{"role": "user", "content": "word " * 600}], "response_format": None},
+            "prompt",
+            "context_length_exceeded",
+        ),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
@@ -200,6 +208,33 @@ def test_bodies_that_are_no_requests(address: str, body: bytes, status: int) -> 
     answer = httpx.post(f"{address}/v1/chat/completions", content=body)
     assert answer.status_code == status
     assert answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("more", [b"", b',"response_format":{"type":"regex","pattern":"a"}', b',"stream":true'])
+def test_a_prompt_that_is_no_text(address: str, more: bytes) -> None:
+    answer = httpx.post(f"{address}/v1/completions", content=rb'{"prompt":"\ud800"' + more + b"}")
+    assert answer.status_code == 400
+    assert answer.json()["error"]["param"] == "prompt"
+
+
+@pytest.mark.parametrize("response_format", [None, {"type": "regex", "pattern": "[a-z]{3}"}])
+def test_a_template_that_begins_the_text_itself(
+    example: Any, monkeypatch: pytest.MonkeyPatch, address: str, response_format: Any
+) -> None:
+    formatter, prompts = example.Jinja2ChatFormatter, []
+    template = "{{ bos_token }}{{ messages[0].content }}"
+    monkeypatch.setattr(example, "Jinja2ChatFormatter", lambda _, *tokens: formatter(template, *tokens))
+    write = example.constrained if response_format else example.free
+
+    def noted(llm: Any, prompt: list[int], *arguments: Any) -> Any:
+        prompts.append((llm, prompt))
+        return write(llm, prompt, *arguments)
+
+    monkeypatch.setattr(example, write.__name__, noted)
+    answer = httpx.post(f"{address}/v1/chat/completions", json=ASK | {"response_format": response_format})
+    assert answer.status_code == 200
+    ((llm, prompt),) = prompts
+    assert [place for place, token in enumerate(prompt) if token == llm.token_bos()] == [0]
 
 
 def test_what_a_client_said_is_said_again(address: str) -> None:
