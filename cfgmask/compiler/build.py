@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import Grammar
+from cfgmask.compiler.named_ends import remember_named_ends
 from cfgmask.compiler.own_tokens import remember_encoder
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic, Related
@@ -111,6 +112,7 @@ class _Build:
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._places = Places([], [], [])
         self._rule_places: dict[str, RulePlace] = {}
+        self._named_ends: set[int] = set()
         self._too_long: list[Terminal] = []  # the limit holds no text of them
         self._n_groups = 0
 
@@ -151,6 +153,7 @@ class _Build:
                 [Diagnostic("grammar-empty", message, span=start.span, related=related, help=help)]
             ) from None
         remember_places(compiled, self._places)
+        remember_named_ends(compiled, self._named_ends)
         return compiled
 
     def _refuse_limits_with_context(self) -> None:
@@ -266,4 +269,6 @@ class _Build:
     def _new_token_set(self, tokens: TokenSet, scope: int) -> int:
         if tokens.kind in ("indent", "dedent"):
             return self._builder.indent(tokens.kind == "dedent", scope, tokens.text)
-        return self._builder.token_set(resolve(tokens, self._vocabulary, self._problems), scope, tokens.text)
+        ids = resolve(tokens, self._vocabulary, self._problems)
+        self._named_ends.update(set(ids).intersection(self._vocabulary.eos_token_ids))
+        return self._builder.token_set(ids, scope, tokens.text)

@@ -33,6 +33,7 @@ import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Limits, Matcher, Vocabulary
 from cfgmask.errors import CfgmaskError
 from cfgmask.integrations.start import STALL_AFTER
+from cfgmask.integrations.words import words_of
 
 __all__ = ["CompiledFormats", "RequestError", "RequestState", "ResponseFormat"]
 
@@ -94,7 +95,7 @@ class ResponseFormat:
             return None
         fields = _object(value, param)
         kind = fields.get("type")
-        if not isinstance(kind, str) or kind not in _KEYS:
+        if kind not in list(_KEYS):  # lists and objects cannot be looked up in a dictionary
             known = ", ".join(_KEYS)
             raise RequestError(f"{param}.type", f"must be one of {known}, not {_shown(kind)}")
         _check_keys(fields, ("type", *_KEYS[kind]), param)
@@ -182,9 +183,7 @@ class RequestState:
         vocabulary = matcher.compiled.vocabulary
         self.matcher = matcher
         self._bits = np.zeros(-(-vocabulary.n_vocab // 32), dtype=np.uint32)
-        self._not_ends = np.full_like(self._bits, 0xFFFFFFFF)
-        for token_id in vocabulary.end_tokens:
-            self._not_ends[token_id // 32] &= ~np.uint32(1 << token_id % 32)
+        self._not_ends = ~words_of(vocabulary.end_tokens, len(self._bits))
 
     def mask(self, logits: Any) -> None:
         """Set what may not come next to -inf, in place; to be called before anything else looks at the logits.

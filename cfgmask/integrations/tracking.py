@@ -20,7 +20,7 @@ class TrackedText:
     def __init__(self, matcher: Matcher, prompt: NDArray[Any]) -> None:
         self.matcher = matcher
         self._ids = np.array(prompt)
-        self._length = len(prompt)
+        self._n_prompt = self._length = len(prompt)
 
     def __len__(self) -> int:
         return self._length
@@ -32,30 +32,50 @@ class TrackedText:
             return np.array_equal(known, shown)
         return known.tobytes() == shown.tobytes()
 
+    def has_prompt_of(self, ids: NDArray[Any]) -> bool:
+        """Whether `ids` begins with the prompt."""
+        return np.array_equal(self._ids[: self._n_prompt], ids[: self._n_prompt])
+
     def advance_to(self, ids: NDArray[Any]) -> None:
         """Consume what `ids` has beyond the ids seen so far, with which it begins.
 
-        Raises TokenRejected where the grammar does not allow a token; the text is of no use then.
+        Raises TokenRejected where the grammar does not allow a token; the ids before it have been consumed then.
         """
-        length = self._length
-        if len(ids) == length + 1 and length < len(self._ids):
-            self.matcher.advance(int(ids[length]))
-            self._ids[length] = ids[length]
-            self._length = length + 1
-            return
-        for token_id in ids[length:]:
-            self.matcher.advance(int(token_id))
-        self.remember(ids)
+        self._make_room(len(ids))
+        for index in range(self._length, len(ids)):
+            self.matcher.advance(int(ids[index]))
+            self._ids[index] = ids[index]
+            self._length = index + 1
+
+    def move_to(self, ids: NDArray[Any]) -> None:
+        """Take back what `ids` does not have, and consume what it has beyond that. It begins with the prompt.
+
+        Raises TokenRejected as `advance_to` does.
+        """
+        kept = n_equal(self._ids[: self._length], ids)
+        self.matcher.rollback(self._length - kept)
+        self._length = kept
+        self.advance_to(ids)
 
     def remember(self, ids: NDArray[Any]) -> None:
         """Take what `ids` has beyond the ids seen so far as seen, without consuming it."""
-        if len(ids) > len(self._ids):
-            grown = np.empty(2 * len(ids), dtype=self._ids.dtype)
-            grown[: self._length] = self._ids[: self._length]
-            self._ids = grown
+        self._make_room(len(ids))
         self._ids[self._length : len(ids)] = ids[self._length :]
         self._length = len(ids)
 
     def fork(self) -> TrackedText:
         """A second text that goes on from here by itself."""
         return TrackedText(self.matcher.fork(), self._ids[: self._length])
+
+    def _make_room(self, length: int) -> None:
+        if length > len(self._ids):
+            grown = np.empty(2 * length, dtype=self._ids.dtype)
+            grown[: self._length] = self._ids[: self._length]
+            self._ids = grown
+
+
+def n_equal(left: NDArray[Any], right: NDArray[Any]) -> int:
+    """How many ids both begin with."""
+    n = min(len(left), len(right))
+    differ = left[:n] != right[:n]
+    return int(differ.argmax()) if differ.any() else n

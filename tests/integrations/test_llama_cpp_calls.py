@@ -20,6 +20,7 @@ from cfgmask.integrations.llama_cpp import (  # noqa: E402
     LogitsProcessor,
     LogitsProcessorList,
     StoppingCriterion,
+    generate,
 )
 from cfgmask.integrations.llama_cpp.checked_sample import check_sampling  # noqa: E402
 from cfgmask.integrations.llama_cpp.masking import apply_mask  # noqa: E402
@@ -402,6 +403,38 @@ def test_nothing_left_to_sample_is_an_error(llm: Any) -> None:
         llm.create_completion(
             "Hello", logits_processor=LogitsProcessorList([processor]), logit_bias={ord("b"): -np.inf}
         )
+
+
+@pytest.mark.parametrize(
+    ("lark", "text", "in_one_call"),
+    [
+        ('start: "a" <|im_end|>', "a", "a"),
+        ('start: "a" (<|im_end|> "b" | "c") "d"', "acd", "abd"),
+        ('start: ("a" <|im_end|>) ~ 2', None, "aa"),
+        ('start: "a" (<|im_end|> "b")*', "a", None),
+    ],
+)
+@pytest.mark.parametrize("max_tokens", [None, 8])
+def test_end_tokens_that_a_grammar_goes_on_after(
+    llm: Any, lark: str, text: str | None, in_one_call: str | None, max_tokens: int | None
+) -> None:
+    """`create_completion` stops at them, whatever the grammar says."""
+    grammar = cfgmask.compile(cfgmask.Grammar.from_lark(lark), cfgmask.Vocabulary.from_llama(llm))
+    processor = LogitsProcessor(grammar, max_tokens=max_tokens)
+    options = {"logit_bias": {END_TOKENS[1]: 50.0}, "max_tokens": 8}
+    if text is None:
+        with pytest.raises(IntegrationError, match="goes on after it"):
+            complete(llm, processor, **options)
+    else:
+        assert text_of(complete(llm, processor, **options)) == text
+    if in_one_call is not None:
+
+        def likes_the_end(input_ids: np.ndarray, scores: np.ndarray) -> np.ndarray:
+            scores[END_TOKENS[1]] += 50
+            return scores
+
+        written = generate(llm, "Hello", grammar, max_tokens=8, logits_processor=[likes_the_end])
+        assert (str(written), written.is_complete) == (in_one_call, True)
 
 
 def test_tokens_sent_into_a_generation_are_drafts(load: Callable[..., Any]) -> None:

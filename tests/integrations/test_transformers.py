@@ -136,22 +136,6 @@ def test_a_token_that_the_mask_did_not_allow() -> None:
     assert torch.isfinite(hook(torch.tensor([[1]]), torch.zeros(1, 258))).any()
 
 
-def test_assisted_generation_is_refused(model: Any) -> None:
-    hook = processor("(ab)*c")
-    with pytest.raises((IntegrationError, cfgmask.TokenRejected)):
-        generate(model, hook, torch.tensor([list(b"abxabyabz")]), prompt_lookup_num_tokens=3, do_sample=False)
-
-
-def test_an_assistant_model_is_refused(model: Any) -> None:
-    with pytest.raises(IntegrationError, match="in turns"):
-        generate(model, processor(), assistant_model=model, do_sample=False)
-
-
-def test_an_assistant_model_writes_nothing_outside_the_language(model: Any) -> None:
-    output = generate(model, processor(), assistant_model=model, do_sample=False, max_new_tokens=1)
-    assert_in_language(output)
-
-
 @pytest.mark.parametrize("wrong", ['start: "a"', None])
 def test_wrong_types_are_named(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"takes what cfgmask\.compile gives"):

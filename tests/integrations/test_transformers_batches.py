@@ -27,15 +27,19 @@ NUMBERS = r"[1-9][0-9]{0,2}(, [1-9][0-9]{0,2}){0,4}"
 WORDS = r"(red|green|blue)( (red|green|blue)){2,5}"
 
 
-@pytest.fixture(scope="module")
-def model() -> Any:
-    torch.manual_seed(0)
+def random_model(seed: int, config: Any = None) -> Any:
+    torch.manual_seed(seed)
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     ends = {"bos_token_id": 0, "eos_token_id": list(END_TOKENS), "pad_token_id": PAD}
-    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=272, **sizes, **ends)).eval()
+    model = transformers.LlamaForCausalLM(config or transformers.LlamaConfig(vocab_size=272, **sizes, **ends)).eval()
     with torch.no_grad():
         model.lm_head.weight.mul_(20)
     return model
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    return random_model(0)
 
 
 def compiled(pattern: str) -> cfgmask.CompiledGrammar:
@@ -247,6 +251,21 @@ def test_any_end_token_ends_a_row(model: Any, end: int) -> None:
     rows = output[:, THREE["input_ids"].shape[1] :].tolist()
     assert all(end in row for row in rows)
     assert [end in row[:2] for row in rows] == [True, True, False]
+
+
+@pytest.mark.parametrize("options", [{"do_sample": False}, {"num_beams": 3}], ids=str)
+def test_end_tokens_that_a_grammar_goes_on_after(model: Any, options: dict[str, Any]) -> None:
+    """`generate` stops at them, whatever the grammar says."""
+    bias = transformers.generation.SequenceBiasLogitsProcessor([[[257], 90.0]])
+    grammars = [
+        cfgmask.compile(cfgmask.Grammar.from_lark(text), VOCABULARY)
+        for text in ('start: "a" <[257]>', 'start: "a" (<[257]> "b" | "c") "d"', 'start: "a" (<[257]> "b")*')
+    ]
+    output = model.generate(**THREE, logits_processor=[bias, LogitsProcessor(grammars)], max_new_tokens=8, **options)
+    assert texts(output, THREE["input_ids"].shape[1]) == [("a", True), ("acd", True), ("a", True)]
+    hook = LogitsProcessor(cfgmask.compile(cfgmask.Grammar.from_lark('start: ("a" <[257]>) ~ 2'), VOCABULARY))
+    with pytest.raises(IntegrationError, match="go on after an end token"):
+        model.generate(**prompts(b"Hello"), logits_processor=[bias, hook], max_new_tokens=8, **options)
 
 
 def test_one_processor_for_batches_of_other_sizes(model: Any) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 import llama_cpp
 import numpy as np
-from numpy.typing import NDArray
 
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.checked_sample import IN_TURNS
+from cfgmask.integrations.tracking import n_equal
 
 
 class Decoder:
@@ -80,7 +80,7 @@ class Decoder:
         """Make the context hold what was written, with logits after the last id."""
         llm, ids = self._llm, self._ids[: self._length]
         held = llm.input_ids[: llm.n_tokens]
-        kept = _n_equal(held, ids)
+        kept = n_equal(held, ids)
         if kept == len(ids) and self._state is not None and len(ids) > self._first_logits:
             return  # a draft that was right
         kept = min(kept, len(ids) - 1)
@@ -123,10 +123,3 @@ class Decoder:
     def _current_state(self) -> tuple[Any, ...]:
         # Each generation has a sampler of its own, each evaluation moves `n_tokens`.
         return self._llm.n_tokens, getattr(self._llm, "_sampler", None)
-
-
-def _n_equal(left: NDArray[np.intc], right: NDArray[np.intc]) -> int:
-    """How many ids both begin with."""
-    n = min(len(left), len(right))
-    differ = left[:n] != right[:n]
-    return int(differ.argmax()) if differ.any() else n

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgmask import Matcher, _core
+from cfgmask.compiler.named_ends import early_stops, named_ends
 from cfgmask.integrations.errors import IntegrationError
 
 
@@ -32,6 +33,11 @@ def _why_nothing_is_left(matcher: Matcher, among: NDArray[np.uint32] | None) -> 
     if among is not None:
         bits = np.zeros_like(among)
         matcher.fill_mask(bits)
+        if early_stops(matcher, named_ends(matcher.compiled)):
+            return (
+                "the grammar names an end token that can follow here, and its text goes on after it; "
+                "llama-cpp-python's create_completion would stop there; use cfgmask.integrations.llama_cpp.generate"
+            )
         if bits.any() and not (bits & among).any():
             return (
                 "only tokens of more than 32 bytes can follow here, and llama-cpp-python's create_completion loses "

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgmask import CompiledGrammar, Matcher
+from cfgmask.compiler.named_ends import early_stops, named_ends
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
 from cfgmask.integrations.llama_cpp.callback import own_candidates
@@ -27,6 +28,7 @@ from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model, kept_tokens
 from cfgmask.integrations.start import STALL_AFTER, starting_matcher
 from cfgmask.integrations.tracking import TrackedText
+from cfgmask.integrations.words import words_of
 
 # Texts that loops outside of `Llama.generate` may write in turns with one processor.
 _LOOSE_TEXTS = 16
@@ -70,6 +72,7 @@ class LogitsProcessor:
         self._stall_after = stall_after
         self._vocabulary = self._start.compiled.vocabulary
         self._end_tokens = list(self._vocabulary.end_tokens)
+        self._named_ends = named_ends(self._start.compiled)
         self._error: BaseException | None = None
         self._generations: weakref.WeakKeyDictionary[Any, tuple[int, TrackedText]] = weakref.WeakKeyDictionary()
         self._loose: deque[TrackedText] = deque(maxlen=_LOOSE_TEXTS)
@@ -153,7 +156,7 @@ class LogitsProcessor:
         if generation is not running_generation() or len(input_ids) != len(text) + 1 or not text.is_start_of(input_ids):
             return False
         text.advance_to(input_ids)
-        apply_mask(text.matcher, scores, among, candidates)
+        self._apply(text.matcher, scores, among, candidates)
         return True
 
     def _mask(
@@ -171,9 +174,17 @@ class LogitsProcessor:
         among = None
         if caller is not None and caller.detokenizes:
             among = kept_tokens(caller.llm)[: -(-self._vocabulary.n_vocab // 32)]
-        apply_mask(text.matcher, scores, among, candidates)
+        self._apply(text.matcher, scores, among, candidates)
         generation = running_generation()
         self._last = None if generation is None else (generation, text, among)
+
+    def _apply(
+        self, matcher: Matcher, scores: NDArray[np.single], among: NDArray[np.uint32] | None, candidates: Any
+    ) -> None:
+        # Where llama-cpp-python makes the text, it stops at every end token.
+        if among is not None and self._named_ends:
+            among = among & ~words_of(early_stops(matcher, self._named_ends), len(among))
+        apply_mask(matcher, scores, among, candidates)
 
     def _text_of(self, caller: Caller, input_ids: NDArray[np.intc]) -> TrackedText:
         """The text of a generation, which shows one id more at each step, or something else moved the model."""

@@ -1,38 +1,23 @@
-"""Masks in transformers' `generate`: batches, beams, a grammar for each row.
-
-from cfgmask.integrations.transformers import LogitsProcessor
-
-vocabulary = cfgmask.Vocabulary.from_transformers(tokenizer, eos_token_id=model.generation_config.eos_token_id)
-processor = LogitsProcessor(cfgmask.compile(grammar, vocabulary))
-model.generate(**tokenizer("A prompt", return_tensors="pt"), logits_processor=[processor])
-"""
+"""The hook of transformers' `generate`."""
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+import torch
+import transformers
 from numpy.typing import NDArray
 
 from cfgmask import CompiledGrammar, LimitExceeded, Matcher, TokenRejected, fill_masks
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.start import STALL_AFTER, starting_matcher
+from cfgmask.integrations.torch import apply_token_bitmask_inplace
 from cfgmask.integrations.tracking import TrackedText
-from cfgmask.tokenizers.library import require
-
-# transformers itself brings no torch, so one command that names both serves whichever is missing.
-require("torch", "transformers,torch")
-require("transformers", "transformers,torch")
-
-import torch  # noqa: E402
-import transformers  # noqa: E402
-
-from cfgmask.integrations.torch import apply_token_bitmask_inplace  # noqa: E402
-
-__all__ = ["IntegrationError", "LogitsProcessor"]
+from cfgmask.integrations.transformers.calls import Call, calling_generate
+from cfgmask.integrations.transformers.row import Row
 
 Start = CompiledGrammar | Matcher | None
 
@@ -62,10 +47,13 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
     In a loop of your own a batch is recognised by its ids: one id more in each row than last time goes on with it,
     anything else begins a new one. Call `reset` before a batch whose prompts are earlier texts plus one token.
 
+    Assisted generation, prompt lookup too, is followed draft by draft: the assistant is masked as the model is, unless
+    it has another tokenizer, and what was not accepted is taken back.
+
     Construction raises BudgetTooSmall for a `max_new_tokens` in which no text can be completed.
-    Errors: IntegrationError for a list that does not go with the batch, and for assisted generation, whose tokens may
-    be taken back; TokenRejected for a single sequence's token that the mask did not allow; what a mask raises,
-    LimitExceeded above all.
+    Errors: IntegrationError for a list that does not go with the batch, and where a grammar goes on after an end token
+    and nothing else may follow, since `generate` stops there; TokenRejected for a single sequence's token that the mask
+    did not allow; what a mask raises, LimitExceeded above all.
     The grammar's end tokens must be among those that `generate` stops at, or it goes on with end tokens alone.
     """
 
@@ -85,7 +73,7 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
             for start, budget in _for_each_prompt(compiled, max_new_tokens)
         ]
         self._n_words = max((-(-m.compiled.vocabulary.n_vocab // 32) for m in self._starts if m is not None), default=0)
-        self._rows: list[_Row | None] = []
+        self._rows: list[Row | None] = []
         self._call: weakref.ref[Any] | None = None
         self._earlier_calls: list[weakref.ref[Any]] = []
 
@@ -104,7 +92,12 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         input_ids  prompt and output so far, of shape (rows, length)
         scores     of shape (rows, at least the vocabulary); what is beyond the vocabulary becomes -inf too
         """
-        self._follow(_calling_generate(), input_ids.cpu().numpy())
+        call, ids = calling_generate(), input_ids.cpu().numpy()
+        if call is not None and call.accepted is not None:
+            if not self._follow_drafts(call, ids):
+                return scores
+        else:
+            self._follow(call, ids)
         constrained = [index for index, row in enumerate(self._rows) if row is not None]
         if not constrained:
             return scores
@@ -125,28 +118,20 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                 if not self._ends_rows:
                     raise error
                 row.end_with(error)
-            if row.is_over:
-                bits[index] = row.end_bits(self._n_words)
+            row.narrow(bits[index])
             if not bits[index, : width // 32].any() and not _has_any(bits[index], width):
                 raise IntegrationError(
-                    f"the {width} scores have no token that the grammar allows here; is the model another one?"
+                    f"the {width} scores have no token that the grammar allows here; is the model another one, or does "
+                    "the grammar go on after an end token, at which `generate` stops?"
                 )
         return bits
 
-    def _follow(self, call: Any, input_ids: NDArray[np.int64]) -> None:
-        """Bring the rows up to `input_ids`.
-
-        call  what is made anew by each `generate`; None outside of it
-        """
-        same_call = call is not None and self._call is not None and self._call() is call
-        if not same_call:
-            self._begin_call(call)
+    def _follow(self, call: Call | None, input_ids: NDArray[np.int64]) -> None:
+        """Bring the rows up to `input_ids`, which are those of the last step and one more."""
+        same_call = self._goes_on_in(call)
         parents = self._parents(input_ids) if same_call or call is None else None
         if same_call and parents is None:
-            raise IntegrationError(
-                "the ids are not those of the last step and one more; generation that takes tokens back (assisted, "
-                "prompt lookup) is not supported yet"
-            )
+            raise IntegrationError("the ids are not those of the last step and one more")
         self._rows = self._new_rows(input_ids) if parents is None else _children(self._rows, parents)
         for row, ids in zip(self._rows, input_ids, strict=True):
             if row is None:
@@ -163,7 +148,28 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                 row.end_with(error)
                 row.text.remember(ids)
 
-    def _new_rows(self, input_ids: NDArray[np.int64]) -> list[_Row | None]:
+    def _follow_drafts(self, call: Call, input_ids: NDArray[np.int64]) -> bool:
+        """Bring the rows to `input_ids`: the accepted ids, and as many drafts as the scores are after.
+
+        False if these are an assistant's of another tokenizer. It drafts freely then.
+        """
+        if not self._goes_on_in(call):
+            self._rows = self._new_rows(call.accepted.cpu().numpy())
+        for row, ids in zip(self._rows, input_ids, strict=True):
+            if row is None:
+                continue
+            if call.is_assistant and not row.text.has_prompt_of(ids):
+                return False
+            try:
+                row.follow(ids)
+            except LimitExceeded as error:
+                if not self._ends_rows:
+                    self._rows = []
+                    raise
+                row.end_with(error)
+        return True
+
+    def _new_rows(self, input_ids: NDArray[np.int64]) -> list[Row | None]:
         each, rest = divmod(len(input_ids), len(self._starts))
         if rest or not each:
             raise IntegrationError(
@@ -172,7 +178,7 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
             )
         starts = [self._starts[index // each] for index in range(len(input_ids))]
         return [
-            None if start is None else _Row(TrackedText(start.fork(), ids))
+            None if start is None else Row(TrackedText(start.fork(), ids))
             for start, ids in zip(starts, input_ids, strict=True)
         ]
 
@@ -198,17 +204,17 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         row = self._rows[beam]
         return row is not None and len(ids) == len(row.text) + 1 and row.text.is_start_of(ids)
 
-    def _begin_call(self, call: Any) -> None:
-        """Note which call goes on from here. Raises IntegrationError if it is one that another came after."""
+    def _goes_on_in(self, call: Call | None) -> bool:
+        """Whether the last step was of this call. Raises IntegrationError if it is one that another came after."""
+        if call is not None and self._call is not None and self._call() is call.processors:
+            return True
         self._earlier_calls = [earlier for earlier in self._earlier_calls if earlier() is not None]
-        if call is not None and any(earlier() is call for earlier in self._earlier_calls):
-            raise IntegrationError(
-                "two `generate` calls use one processor in turns; give each its own. Assisted generation does so, one "
-                "call for each model, and is not supported yet"
-            )
+        if call is not None and any(earlier() is call.processors for earlier in self._earlier_calls):
+            raise IntegrationError("two `generate` calls use one processor in turns; give each its own")
         if self._call is not None:
             self._earlier_calls.append(self._call)
-        self._call = None if call is None else weakref.ref(call)
+        self._call = None if call is None else weakref.ref(call.processors)
+        return False
 
 
 def _for_each_prompt(compiled: Any, max_new_tokens: Any) -> list[tuple[Any, int | None]]:
@@ -222,68 +228,10 @@ def _for_each_prompt(compiled: Any, max_new_tokens: Any) -> list[tuple[Any, int 
     return list(zip(starts, budgets, strict=True))
 
 
-def _calling_generate() -> Any:
-    """The list of processors that calls this one, which `generate` makes anew each time; None in other loops.
-
-    Ids do not tell one call from the next: its prompt may be just what one more step would have shown.
-    """
-    frame = sys._getframe(2)
-    caller = frame.f_locals.get("self")
-    outer = frame.f_back
-    if not isinstance(caller, transformers.LogitsProcessorList) or outer is None:
-        return None
-    return caller if outer.f_globals.get("__name__", "").startswith("transformers.") else None
-
-
-class _Row:
-    """A sequence of a batch.
-
-    is_over  it has stopped, and what it shows is padding, or it left its grammar, which only a beam without hope does
-    error    what it raised, which ended it
-    """
-
-    def __init__(self, text: TrackedText) -> None:
-        self.text = text
-        self.is_over = False
-        self.error: Exception | None = None
-
-    @property
-    def matcher(self) -> Matcher | None:
-        return None if self.is_over else self.text.matcher
-
-    def advance_to(self, ids: NDArray[np.int64], alone: bool) -> None:
-        """Consume the next id. Raises TokenRejected for one of a row that is alone, which nothing else pads."""
-        if not self.is_over:
-            try:
-                self.text.advance_to(ids)
-                return
-            except TokenRejected:
-                if alone:
-                    raise
-        self.is_over = True
-        self.text.remember(ids)
-
-    def fork(self) -> _Row:
-        row = _Row(self.text.fork())
-        row.is_over, row.error = self.is_over, self.error
-        return row
-
-    def end_with(self, error: Exception) -> None:
-        """Leave the row its end tokens."""
-        self.is_over, self.error = True, error
-
-    def end_bits(self, n_words: int) -> NDArray[np.int32]:
-        """A mask of the end tokens."""
-        bits = np.zeros(n_words, dtype=np.uint32)
-        for token_id in self.text.matcher.compiled.vocabulary.end_tokens:
-            bits[token_id // 32] |= np.uint32(1 << token_id % 32)
-        return bits.view(np.int32)
-
-
-def _children(rows: list[_Row | None], parents: list[int]) -> list[_Row | None]:
+def _children(rows: list[Row | None], parents: list[int]) -> list[Row | None]:
     """The rows that go on from these; each row by itself, though several may go on from one."""
     taken: set[int] = set()
-    children: list[_Row | None] = []
+    children: list[Row | None] = []
     for parent in parents:
         row = rows[parent]
         children.append(row.fork() if row is not None and parent in taken else row)
