@@ -439,6 +439,20 @@ PLAIN: dict[str, Any] = {
         "$defs": {"name": {"type": "string", "minLength": 2}},
         "required": ["ab"],
     },
+    "names of what holds the whole": {
+        "$defs": {
+            "n": {
+                "allOf": [
+                    {"required": ["a"], "properties": {"a": {"$ref": "#"}}},
+                    {"type": ["object", "string"], "required": ["b"]},
+                ]
+            }
+        },
+        "type": "object",
+        "properties": {"x": {"type": "object", "propertyNames": {"$ref": "#/$defs/n"}}, "y": {"$ref": "#/$defs/n"}},
+        "required": ["y"],
+        "anyOf": [{"properties": {"y": {"type": "object"}}}, {"properties": {"y": {"const": "a"}}}],
+    },
     "a constant that is listed": {"enum": ["a", 1, ["b"], {"c": None}], "const": ["b"]},
     "a constant that is not listed": {"anyOf": [{"enum": ["a", 1], "const": "b"}, {"type": "null"}]},
     "arrays told apart by an item": {

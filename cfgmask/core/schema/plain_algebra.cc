@@ -42,7 +42,7 @@ void PlainAlgebra::add_term(Term term, Terms& terms) const {
     for (const Term& inner : made_of->second) add_new(terms, inner);
   } else if (made_of != terms_of_.end() && made_of->second.size() == 1 && made_of->second[0].negated) {
     add_term({made_of->second[0].id}, terms);
-  } else if (term.id != (term.negated ? schema_.never() : PlainSchema::any())) {
+  } else if (term.id != (term.negated ? PlainSchema::never() : PlainSchema::any())) {
     add_new(terms, term);
   }
 }
@@ -52,12 +52,12 @@ PlainValueId PlainAlgebra::all(const Terms& terms, std::string name) {
   for (const Term& term : terms) add_term(term, flat);
   const auto has = [&](Term term) { return std::find(flat.begin(), flat.end(), term) != flat.end(); };
   const auto is_contradiction = [&](const Term& term) {
-    if (!term.negated) return term.id == schema_.never();
+    if (!term.negated) return term.id == PlainSchema::never();
     const auto made_of = terms_of_.find(term.id.value);
     return term.id == PlainSchema::any() || has({term.id}) ||
            (made_of != terms_of_.end() && std::all_of(made_of->second.begin(), made_of->second.end(), has));
   };
-  if (std::any_of(flat.begin(), flat.end(), is_contradiction)) return schema_.never();
+  if (std::any_of(flat.begin(), flat.end(), is_contradiction)) return PlainSchema::never();
   if (flat.empty()) return PlainSchema::any();
   if (flat.size() == 1 && !flat[0].negated) return flat[0].id;
   std::string key;
@@ -109,7 +109,7 @@ void PlainAlgebra::find_common(const Value& value, std::vector<PlainValueId>& fo
     work(1);
     return both;
   };
-  const IsPossible possible = [this](PlainValueId id) { return id != schema_.never(); };
+  const IsPossible possible = [this](PlainValueId id) { return id != PlainSchema::never(); };
   if (value.object && value.object->has_valued_witnesses()) can_be_met(*value.object, common, possible);
   if (value.array && !value.array->witnesses.empty()) {
     const auto states = item_states(*value.array, common);
@@ -159,12 +159,13 @@ PlainAlgebra::Parts PlainAlgebra::worked_out(const Pending& pending) {
 // Parts that plainly share nothing with the others stay as they are: that is what most of them do.
 PlainAlgebra::Value PlainAlgebra::chosen(const Choice& choice, const std::string& name) {
   const auto& parts = choice.parts;
+  for (PlainValueId part : parts) parts_of(part);
   std::vector<Terms> terms(parts.size());
   for (size_t i = 0; i < parts.size(); ++i)
     terms[i] = choice.own_first ? Terms{{choice.own}, {parts[i]}} : Terms{{parts[i]}, {choice.own}};
   for (size_t i = 0; i < parts.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (apart(parts[i], parts[j])) continue;
+      if (schema_.disjoint(parts[i], parts[j])) continue;
       terms[i].push_back({parts[j], true});
       terms[j].push_back({parts[i], true});
     }
@@ -173,15 +174,9 @@ PlainAlgebra::Value PlainAlgebra::chosen(const Choice& choice, const std::string
   either.name = name;
   for (const Terms& part : terms) {
     const PlainValueId id = all(part, name);
-    if (id != schema_.never()) add_new(either.alternatives, id);
+    if (id != PlainSchema::never()) add_new(either.alternatives, id);
   }
   return either;
-}
-
-bool PlainAlgebra::apart(PlainValueId a, PlainValueId b) {
-  parts_of(a);
-  parts_of(b);
-  return schema_.disjoint(a, b);
 }
 
 PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {
@@ -196,8 +191,8 @@ PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {
     const Value& value = schema_.at(next);
     todo.insert(todo.end(), value.alternatives.rbegin(), value.alternatives.rend());
     for (uint32_t terminal : value.terminals) add_new(found.terminals, terminal);
-    if (value.array) found.arrays.push_back(*value.array);
-    if (value.object) found.objects.push_back(*value.object);
+    if (value.array) found.arrays.push_back(value.array);
+    if (value.object) found.objects.push_back(value.object);
     if (seen.size() > kMaxAlternatives) throw NotPlain();
   }
   return found;
@@ -234,7 +229,7 @@ PlainAlgebra::Value PlainAlgebra::value_of(Parts parts, const std::string& name)
 
 // Whether no value is in the set; true is a proof.
 bool PlainAlgebra::is_never(PlainValueId id, int depth) {
-  if (id == schema_.never()) return true;
+  if (id == PlainSchema::never()) return true;
   const auto known = looked_at_.find(id.value);
   if (known != looked_at_.end() && known->second <= depth) return false;
   if (has_no_part(id, depth)) return true;
@@ -249,6 +244,7 @@ bool PlainAlgebra::has_no_part(PlainValueId id, int depth) {
     if (depth == kMaxProbe || depth_ == kMaxDepth || !is_known(id)) return false;
     settle(id);
   }
+  if (!schema_.is_defined(id)) return false;  // it is being read
   const Value value = schema_.at(id);
   if (!value.terminals.empty()) return false;
   if (value.array && !has_none(*value.array, depth + 1)) return false;
@@ -304,14 +300,14 @@ PlainAlgebra::Parts PlainAlgebra::meet(const Parts& a, const Parts& b) {
   }
   meet_kind(PlainSchema::kNumber, PlainSchema::any_number(), a, b, both);
   meet_kind(PlainSchema::kString, PlainSchema::any_string(), a, b, both);
-  for (const Array& x : a.arrays) {
-    for (const Array& y : b.arrays) {
-      if (auto found = meet(x, y)) both.arrays.push_back(std::move(*found));
+  for (const ArrayRef& x : a.arrays) {
+    for (const ArrayRef& y : b.arrays) {
+      if (auto found = meet(x, y)) both.arrays.push_back(std::move(found));
     }
   }
-  for (const Object& x : a.objects) {
-    for (const Object& y : b.objects) {
-      if (auto found = meet(x, y)) both.objects.push_back(std::move(*found));
+  for (const ObjectRef& x : a.objects) {
+    for (const ObjectRef& y : b.objects) {
+      if (auto found = meet(x, y)) both.objects.push_back(std::move(found));
       if (both.objects.size() > kMaxAlternatives) throw NotPlain();
     }
   }
@@ -324,9 +320,9 @@ PlainAlgebra::Parts PlainAlgebra::without(Parts a, const Parts& hole) {
     if (const auto left = without(terminal, hole.terminals)) add_new(found.terminals, *left);
   }
   found.arrays = std::move(a.arrays);
-  for (const Array& other : hole.arrays) found.arrays = pieces(found.arrays, other);
+  for (const ArrayRef& other : hole.arrays) found.arrays = pieces(found.arrays, other);
   found.objects = std::move(a.objects);
-  for (const Object& other : hole.objects) found.objects = pieces(found.objects, other);
+  for (const ObjectRef& other : hole.objects) found.objects = pieces(found.objects, other);
   return found;
 }
 
@@ -334,11 +330,19 @@ template <class Shape>
 std::vector<Shape> PlainAlgebra::pieces(const std::vector<Shape>& shapes, const Shape& hole) {
   std::vector<Shape> found;
   for (const Shape& shape : shapes) {
-    auto left = without(shape, hole);
+    auto left = without(shape, *hole);
     found.insert(found.end(), left.begin(), left.end());
     if (found.size() > kMaxAlternatives) throw NotPlain();
   }
   return found;
+}
+
+template <class Shape>
+void PlainAlgebra::take(std::optional<Shape>& held, const Shape& met, const Shape& broken,
+                        std::vector<std::shared_ptr<const Shape>>& outside) {
+  if (!held) return;
+  if (auto piece = PlainSchema::shared(meet(*held, broken))) outside.push_back(std::move(piece));
+  held = meet(*held, met);
 }
 
 // ---- scalars
@@ -459,8 +463,8 @@ std::optional<PlainSchema::Array> PlainAlgebra::meet(const Array& a, const Array
   for (size_t i = 0; i <= n_prefix && i < both.maximum; ++i) {
     const auto x = a.item(i);
     const auto y = b.item(i);
-    const PlainValueId item = x && y ? this->both(*x, *y) : schema_.never();
-    if (item == schema_.never()) {
+    const PlainValueId item = x && y ? this->both(*x, *y) : PlainSchema::never();
+    if (item == PlainSchema::never()) {
       both.maximum = static_cast<uint32_t>(i);
     } else if (i < n_prefix) {
       both.prefix.push_back(item);
@@ -476,7 +480,7 @@ bool PlainAlgebra::is_plainly_empty(const Array& array) {
   if (array.minimum > array.maximum) return true;
   return std::any_of(array.witnesses.begin(), array.witnesses.end(), [&](const ItemWitness& witness) {
     if (witness.least > witness.most) return true;
-    return witness.least > 0 && (witness.value == schema_.never() || array.maximum < witness.start ||
+    return witness.least > 0 && (witness.value == PlainSchema::never() || array.maximum < witness.start ||
                                  array.maximum - witness.start < witness.least);
   });
 }
@@ -496,23 +500,19 @@ PlainSchema::Array PlainAlgebra::containing(uint32_t start, PlainValueId value, 
   if (least == 0 && most == 0) {
     array.prefix.assign(start, PlainSchema::any());
     array.rest = neither(value);
-    if (array.rest == schema_.never()) array = of_length(0, start);
-  } else if (least > 0 || (most != kUnbounded && value != schema_.never())) {
+    if (array.rest == PlainSchema::never()) array = of_length(0, start);
+  } else if (least > 0 || (most != kUnbounded && value != PlainSchema::never())) {
     array.witnesses.push_back({start, value, neither(value), least, most});
   }
   return array;
 }
 
 // As for objects.
-std::vector<PlainSchema::Array> PlainAlgebra::without(const Array& a, const Array& hole) {
-  if (!meet(a, hole)) return {a};
-  std::vector<Array> outside;
-  std::optional<Array> held = a;
-  const auto take = [&](const Array& met, const Array& broken) {
-    if (!held) return;
-    if (auto piece = meet(*held, broken)) outside.push_back(std::move(*piece));
-    held = meet(*held, met);
-  };
+std::vector<PlainAlgebra::ArrayRef> PlainAlgebra::without(const ArrayRef& a, const Array& hole) {
+  if (!meet(*a, hole)) return {a};
+  std::vector<ArrayRef> outside;
+  std::optional<Array> held = *a;
+  const auto take = [&](const Array& met, const Array& broken) { this->take(held, met, broken, outside); };
   const auto with_item = [&](size_t index, PlainValueId item, bool needed) {
     Array array = of_length(needed ? static_cast<uint32_t>(index) + 1 : 0, kUnbounded);
     array.prefix.assign(index, PlainSchema::any());
@@ -555,7 +555,7 @@ PlainValueId PlainAlgebra::held(const Object& object, uint32_t name) {
   }
   // What is left of classes that went may have the name.
   if (object.others_keys && object.classes.empty()) throw NotPlain();
-  return object.others.value_or(schema_.never());
+  return object.others.value_or(PlainSchema::never());
 }
 
 PlainSchema::Object PlainAlgebra::with_member(uint32_t name, PlainValueId value, bool required) {
@@ -563,6 +563,11 @@ PlainSchema::Object PlainAlgebra::with_member(uint32_t name, PlainValueId value,
   object.others = PlainSchema::any();
   object.members.push_back({name, value, required, false});
   return object;
+}
+
+PlainAlgebra::ObjectRef PlainAlgebra::meet(const ObjectRef& a, const ObjectRef& b) {
+  if (a->is_any()) return b;
+  return b->is_any() ? a : PlainSchema::shared(meet(*a, *b));
 }
 
 std::optional<PlainSchema::Object> PlainAlgebra::meet(const Object& a, const Object& b) {
@@ -606,7 +611,7 @@ std::optional<PlainSchema::Object> PlainAlgebra::meet(const Object& a, const Obj
 // That a key must not come has to be said only where other keys may.
 void PlainAlgebra::add_member(const Member& member, Object& object) {
   const bool closed = !object.others && object.classes.empty();
-  if (!member.required && closed && member.value == schema_.never()) return;
+  if (!member.required && closed && member.value == PlainSchema::never()) return;
   object.members.push_back(member);
 }
 
@@ -631,7 +636,7 @@ void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
   const auto meet_others = [&](const Object& x, const Object& y) -> std::optional<PlainValueId> {
     if (!x.others || !y.others) return std::nullopt;
     const PlainValueId found = this->both(*x.others, *y.others);
-    return found == schema_.never() ? std::nullopt : std::optional(found);
+    return found == PlainSchema::never() ? std::nullopt : std::optional(found);
   };
   both.others = meet_others(a, b);
   if (!a.has_classes() && !b.has_classes()) return;
@@ -645,7 +650,7 @@ void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
     const auto in_b = b.has_classes() ? std::optional(b.classes[i].value) : b.others;
     if (!in_a || !in_b) continue;
     const PlainValueId found = this->both(*in_a, *in_b);
-    if (found != schema_.never()) both.classes.push_back({classes[i].keys, found});
+    if (found != PlainSchema::never()) both.classes.push_back({classes[i].keys, found});
   }
   if (both.others || !both.classes.empty()) both.others_keys = a.has_classes() ? a.others_keys : b.others_keys;
 }
@@ -653,7 +658,7 @@ void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
 bool PlainAlgebra::is_plainly_empty(const Object& object) {
   if (std::max<size_t>(object.minimum, object.n_required()) > object.maximum) return true;
   if (object.others || !object.classes.empty()) return false;
-  const auto may_come = [&](const Member& member) { return member.value != schema_.never(); };
+  const auto may_come = [&](const Member& member) { return member.value != PlainSchema::never(); };
   if (static_cast<size_t>(std::count_if(object.members.begin(), object.members.end(), may_come)) < object.minimum)
     return true;
   return std::any_of(object.witnesses.begin(), object.witnesses.end(), [&](const KeyWitness& witness) {
@@ -675,16 +680,12 @@ bool PlainAlgebra::share_none(const Object& a, const Object& b) {
 
 // The alternatives are disjoint: each breaks one condition of the hole and meets those before it. What tells
 // alternatives of a schema apart is mostly the value of a required member, so these come first.
-std::vector<PlainSchema::Object> PlainAlgebra::without(const Object& a, const Object& hole) {
+std::vector<PlainAlgebra::ObjectRef> PlainAlgebra::without(const ObjectRef& a, const Object& hole) {
   if (hole.is_any()) return {};
-  if (share_none(a, hole) || !meet(a, hole)) return {a};
-  std::vector<Object> outside;
-  std::optional<Object> held = a;
-  const auto take = [&](const Object& met, const Object& broken) {
-    if (!held) return;
-    if (auto piece = meet(*held, broken)) outside.push_back(std::move(*piece));
-    held = meet(*held, met);
-  };
+  if (share_none(*a, hole) || !meet(*a, hole)) return {a};
+  std::vector<ObjectRef> outside;
+  std::optional<Object> held = *a;
+  const auto take = [&](const Object& met, const Object& broken) { this->take(held, met, broken, outside); };
   for (bool required : {true, false}) {
     for (const Member& member : hole.members) {
       if (member.required != required || (!required && member.value == PlainSchema::any())) continue;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -57,6 +58,8 @@ class PlainAlgebra {
  private:
   using Array = PlainSchema::Array;
   using Object = PlainSchema::Object;
+  using ArrayRef = std::shared_ptr<const Array>;
+  using ObjectRef = std::shared_ptr<const Object>;
   using Member = PlainSchema::Member;
   using ItemWitness = PlainSchema::ItemWitness;
   using KeyWitness = PlainSchema::KeyWitness;
@@ -66,8 +69,8 @@ class PlainAlgebra {
   // What a set is a union of.
   struct Parts {
     std::vector<uint32_t> terminals;
-    std::vector<Array> arrays;
-    std::vector<Object> objects;
+    std::vector<ArrayRef> arrays;
+    std::vector<ObjectRef> objects;
   };
   struct Choice {
     std::vector<PlainValueId> parts;
@@ -91,7 +94,6 @@ class PlainAlgebra {
   Value chosen(const Choice& choice, const std::string& name);
   Parts parts_of(PlainValueId id);
   Value value_of(Parts parts, const std::string& name);
-  bool apart(PlainValueId a, PlainValueId b);
   bool is_never(PlainValueId id, int depth = 0);
   bool has_no_part(PlainValueId id, int depth);
   bool is_known(PlainValueId id) const;
@@ -103,6 +105,10 @@ class PlainAlgebra {
   Parts without(Parts a, const Parts& hole);
   template <class Shape>
   std::vector<Shape> pieces(const std::vector<Shape>& shapes, const Shape& hole);
+  // Puts what of `held` breaks a condition outside, and leaves what meets it.
+  template <class Shape>
+  void take(std::optional<Shape>& held, const Shape& met, const Shape& broken,
+            std::vector<std::shared_ptr<const Shape>>& outside);
 
   static bool has(const Parts& parts, uint32_t terminal);
   void meet_kind(Kind kind, uint32_t everything, const Parts& a, const Parts& b, Parts& both);
@@ -112,13 +118,15 @@ class PlainAlgebra {
   // A terminal's scalars but those of schemas in JSON, as a schema.
   std::string difference(uint32_t terminal, std::string_view holes) const;
 
+  ArrayRef meet(const ArrayRef& a, const ArrayRef& b) { return PlainSchema::shared(meet(*a, *b)); }
   std::optional<Array> meet(const Array& a, const Array& b);
   bool is_plainly_empty(const Array& array);
   static Array of_length(uint32_t minimum, uint32_t maximum);
-  std::vector<Array> without(const Array& a, const Array& hole);
+  std::vector<ArrayRef> without(const ArrayRef& a, const Array& hole);
 
+  ObjectRef meet(const ObjectRef& a, const ObjectRef& b);
   std::optional<Object> meet(const Object& a, const Object& b);
-  std::vector<Object> without(const Object& a, const Object& hole);
+  std::vector<ObjectRef> without(const ObjectRef& a, const Object& hole);
   PlainValueId held(const Object& object, uint32_t name);
   static Object with_member(uint32_t name, PlainValueId value, bool required);
   KeyWitness other_key(const Object& object);

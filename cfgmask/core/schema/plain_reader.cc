@@ -81,7 +81,7 @@ bool PlainReading::says_more(Said said, std::initializer_list<Keyword> known) {
 
 PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint64_t depth) {
   if (is(schema, Json::kTrue)) return PlainSchema::any();
-  if (is_false(schema)) return schema_.never();
+  if (is_false(schema)) return PlainSchema::never();
   require(is_object(schema) && depth <= max_depth_);
   // A schema that leads to itself without going into a value.
   require(std::find(level_.begin(), level_.end(), schema) == level_.end());
@@ -218,8 +218,8 @@ PlainValueId PlainReading::described_here(const Said& said, const std::string& p
   auto array = array_shape(said, pointer, depth);
   auto object = object_shape(said, pointer, depth);
   check_scalar_keywords(said);
-  if ((types.kinds & PlainSchema::kArray) != 0) value.array = std::move(array);
-  if ((types.kinds & PlainSchema::kObject) != 0) value.object = std::move(object);
+  if ((types.kinds & PlainSchema::kArray) != 0) value.array = PlainSchema::shared(std::move(array));
+  if ((types.kinds & PlainSchema::kObject) != 0) value.object = PlainSchema::shared(std::move(object));
   if (value.array) require(!said[kUniqueItems] || is_false(*said[kUniqueItems]) || value.array->maximum <= 1);
   const PlainValueId contained = containing(said, pointer, depth);
   if (said[kEnum] || said[kConst]) return both(listed(said, types, value), contained, pointer);

@@ -96,12 +96,12 @@ PlainSchema::PlainSchema() {
   Value any;
   any.name = "any";
   any.terminals = {null(), true_(), false_(), any_number(), any_string()};
-  any.array = Array{{}, PlainSchema::any()};
-  any.object = Object{};
-  any.object->others = PlainSchema::any();
-  by_content_.emplace(content_of(any), PlainSchema::any());
-  values_.push_back(std::move(any));
-  defined_.push_back(true);
+  any.array = std::make_shared<Array>(Array{{}, PlainSchema::any()});
+  Object object;
+  object.others = PlainSchema::any();
+  any.object = std::make_shared<Object>(std::move(object));
+  add(std::move(any));
+  add({});
 }
 
 PlainValueId PlainSchema::add(Value value) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -126,8 +127,9 @@ class PlainSchema {
   struct Value {
     std::string name;  // of its rule; says nothing about the value
     std::vector<uint32_t> terminals;
-    std::optional<Array> array;
-    std::optional<Object> object;
+    // Null where there are none. Most combinations hand them on as they are.
+    std::shared_ptr<const Array> array;
+    std::shared_ptr<const Object> object;
     std::vector<PlainValueId> alternatives;  // if there are any, there is nothing else
 
     bool is_empty() const { return terminals.empty() && !array && !object && alternatives.empty(); }
@@ -135,11 +137,17 @@ class PlainSchema {
 
   PlainSchema();
 
+  // Null for none.
+  template <class Shape>
+  static std::shared_ptr<const Shape> shared(std::optional<Shape> shape) {
+    return shape ? std::make_shared<Shape>(*std::move(shape)) : nullptr;
+  }
+
   // Every JSON value.
   static constexpr PlainValueId any() { return PlainValueId(0U); }
 
   // No value at all.
-  PlainValueId never() { return add(Value{}); }
+  static constexpr PlainValueId never() { return PlainValueId(1U); }
   // The value with this content, made if it is new.
   PlainValueId add(Value value);
   // A value that refers to itself: its id is needed before its content is known.

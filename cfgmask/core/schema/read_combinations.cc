@@ -76,19 +76,22 @@ PlainValueId PlainReading::with_dependents(const Said& said, PlainValueId own, c
 PlainValueId PlainReading::lacking(uint32_t name, const std::string& pointer) {
   Value value = schema_.at(PlainSchema::any());
   value.name = pointer;
-  value.object->members.push_back({name, schema_.never(), false, false});
+  PlainSchema::Object object = *value.object;
+  object.members.push_back({name, PlainSchema::never(), false, false});
+  value.object = std::make_shared<PlainSchema::Object>(std::move(object));
   return added(std::move(value));
 }
 
 PlainValueId PlainReading::having(const std::vector<uint32_t>& names, const std::string& pointer) {
-  Value value;
-  value.name = pointer;
-  value.object.emplace();
-  value.object->others = PlainSchema::any();
+  PlainSchema::Object object;
+  object.others = PlainSchema::any();
   std::unordered_set<uint32_t> seen;
   for (uint32_t name : names) {
-    if (seen.insert(name).second) value.object->members.push_back({name, PlainSchema::any(), true, false});
+    if (seen.insert(name).second) object.members.push_back({name, PlainSchema::any(), true, false});
   }
+  Value value;
+  value.name = pointer;
+  value.object = std::make_shared<PlainSchema::Object>(std::move(object));
   return added(std::move(value));
 }
 
@@ -107,7 +110,7 @@ PlainValueId PlainReading::either(std::vector<PlainValueId> parts, const std::st
   union_of.name = pointer;
   for (PlainValueId part : parts) {
     auto& known = union_of.alternatives;
-    if (part == schema_.never()) continue;
+    if (part == PlainSchema::never()) continue;
     if (std::find(known.begin(), known.end(), part) == known.end()) known.push_back(part);
   }
   return union_of.alternatives.size() == 1 ? union_of.alternatives[0] : added(std::move(union_of));

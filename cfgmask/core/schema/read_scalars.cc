@@ -184,7 +184,7 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
     value.terminals.push_back(schema_.listed(std::move(texts)));
   }
   std::vector<PlainValueId> parts{added(std::move(value))};
-  const PlainValueId shapes = composites.empty() ? schema_.never() : added(shape);
+  const PlainValueId shapes = composites.empty() ? PlainSchema::never() : added(shape);
   for (JsonId composite : composites) parts.push_back(both(constant(composite, shape.name), shapes, shape.name));
   return either(std::move(parts), shape.name);
 }
@@ -193,13 +193,15 @@ PlainValueId PlainReading::constant(JsonId json, const std::string& pointer) {
   Value value;
   value.name = pointer;
   if (is_array(json)) {
-    value.array.emplace();
-    for (JsonId item : items(json)) value.array->prefix.push_back(constant(item, pointer));
-    value.array->minimum = value.array->maximum = static_cast<uint32_t>(value.array->prefix.size());
+    PlainSchema::Array array;
+    for (JsonId item : items(json)) array.prefix.push_back(constant(item, pointer));
+    array.minimum = array.maximum = static_cast<uint32_t>(array.prefix.size());
+    value.array = std::make_shared<PlainSchema::Array>(std::move(array));
   } else if (is_object(json)) {
-    value.object.emplace();
+    PlainSchema::Object object;
     for (const auto& [key, held] : members(json))
-      value.object->members.push_back({schema_.name(document_.key_text(key)), constant(held, pointer), true, true});
+      object.members.push_back({schema_.name(document_.key_text(key)), constant(held, pointer), true, true});
+    value.object = std::make_shared<PlainSchema::Object>(std::move(object));
   } else if (is_text(json)) {
     value.terminals.push_back(schema_.listed({std::string(text(json))}));
   } else if (is_number(json)) {

@@ -57,8 +57,7 @@ PlainValueId PlainReading::containing(const Said& said, const std::string& point
   const PlainValueId item = inner(*said[kContains], below(pointer, "contains"), depth);
   Value value = schema_.at(PlainSchema::any());
   value.name = pointer;
-  value.array = algebra_.containing(0, item, least, most);
-  if (least > most) value.array = std::nullopt;
+  value.array = least > most ? nullptr : PlainSchema::shared(std::optional(algebra_.containing(0, item, least, most)));
   return added(std::move(value));
 }
 
@@ -90,7 +89,7 @@ std::optional<PlainSchema::Object> PlainReading::object_shape(const Said& said, 
   }
   for (uint32_t name : order) {
     if (!needed[name]) continue;
-    object.members.push_back({name, object.others.value_or(schema_.never()), true, false});
+    object.members.push_back({name, object.others.value_or(PlainSchema::never()), true, false});
   }
   if (said[kPatternProperties]) add_classes(*said[kPatternProperties], object, pointer, depth);
   if (said[kPropertyNames]) restrict_names(*said[kPropertyNames], object, pointer, depth);
@@ -135,7 +134,7 @@ void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, co
   }
   object.others = std::nullopt;
   for (size_t at = 0; at < may_come.size(); ++at) {
-    if (!may_come[at]) object.members[at].value = schema_.never();
+    if (!may_come[at]) object.members[at].value = PlainSchema::never();
   }
 }
 
