@@ -453,6 +453,31 @@ PLAIN: dict[str, Any] = {
         "required": ["y"],
         "anyOf": [{"properties": {"y": {"type": "object"}}}, {"properties": {"y": {"const": "a"}}}],
     },
+    "alternatives told apart by what is around them": {
+        "allOf": [
+            {"properties": {"b": {"type": "null"}}},
+            {
+                "oneOf": [
+                    {"properties": {"kind": {"const": "x"}, "a": {"type": "null"}}},
+                    {"properties": {"kind": {"enum": ["y", "z"]}, "b": {}}},
+                    {"properties": {"kind": {"const": "z"}, "c": {"const": 1}}},
+                ]
+            },
+            {"oneOf": [{"required": ["b"]}, {"required": ["a", "b"]}, {"required": ["c"]}]},
+            {"not": {"required": ["a", "c"]}},
+        ],
+        "type": "object",
+        "required": ["kind"],
+    },
+    "the same alternatives in several places": {
+        "$defs": {"c": {"oneOf": [{"properties": {"a": {"const": 1}}}, {"properties": {"a": {"const": "x"}}}]}},
+        "type": "object",
+        "properties": {
+            "p": {"$ref": "#/$defs/c", "type": "object", "required": ["a"]},
+            "q": {"allOf": [{"properties": {"b": {}}, "type": "object"}, {"$ref": "#/$defs/c"}]},
+            "r": {"$ref": "#/$defs/c"},
+        },
+    },
     "a constant that is listed": {"enum": ["a", 1, ["b"], {"c": None}], "const": ["b"]},
     "a constant that is not listed": {"anyOf": [{"enum": ["a", 1], "const": "b"}, {"type": "null"}]},
     "arrays told apart by an item": {

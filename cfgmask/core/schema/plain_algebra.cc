@@ -74,8 +74,15 @@ PlainValueId PlainAlgebra::all(const Terms& terms, std::string name) {
 PlainValueId PlainAlgebra::exactly_one(std::vector<PlainValueId> parts, PlainValueId own, bool own_first,
                                        const std::string& name) {
   if (parts.size() > kMaxBranches) throw NotPlain();
+  Choice choice{std::move(parts), {}, {}, std::nullopt};
+  (own_first ? choice.before : choice.after).push_back({own});
+  return choose(std::move(choice), name);
+}
+
+PlainValueId PlainAlgebra::choose(Choice choice, const std::string& name) {
   const PlainValueId id = schema_.reserve();
-  pending_[id.value] = {name, {}, Choice{std::move(parts), own, own_first}, false};
+  choices_.emplace(id.value, choice);
+  pending_[id.value] = {name, {}, std::move(choice), false};
   return id;
 }
 
@@ -138,13 +145,7 @@ void PlainAlgebra::settle(PlainValueId id) {
 }
 
 PlainAlgebra::Parts PlainAlgebra::worked_out(const Pending& pending) {
-  Parts found = parts_of(PlainSchema::any());
-  bool is_first = true;
-  for (const Term& term : pending.terms) {
-    if (term.negated) continue;
-    found = is_first ? parts_of(term.id) : meet(found, parts_of(term.id));
-    is_first = false;
-  }
+  Parts found = meet_all(pending.terms, pending.name);
   Parts holes;
   for (const Term& term : pending.terms) {
     if (!term.negated) continue;
@@ -156,16 +157,65 @@ PlainAlgebra::Parts PlainAlgebra::worked_out(const Pending& pending) {
   return without(std::move(found), holes);
 }
 
+// The values of all terms that are not negated.
+PlainAlgebra::Parts PlainAlgebra::meet_all(const Terms& terms, const std::string& name) {
+  Terms all;
+  std::copy_if(terms.begin(), terms.end(), std::back_inserter(all), [](const Term& term) { return !term.negated; });
+  for (auto term = all.begin(); term != all.end() && all.size() > 1; ++term) {
+    const auto known = choices_.find(term->id.value);
+    if (known == choices_.end()) continue;
+    Choice& choice = known->second;
+    if (!overlaps(choice)) continue;
+    // What stands around the choice often tells its parts apart.
+    Choice within = choice;
+    within.before.insert(within.before.begin(), all.begin(), term);
+    within.after.insert(within.after.end(), term + 1, all.end());
+    return parts_of(choose(std::move(within), name));
+  }
+  if (all.empty()) return parts_of(PlainSchema::any());
+  Parts found = parts_of(all[0].id);
+  for (size_t i = 1; i < all.size(); ++i) found = meet(found, parts_of(all[i].id));
+  return found;
+}
+
+bool PlainAlgebra::overlaps(Choice& choice) {
+  if (choice.overlaps) return *choice.overlaps;
+  const auto parts = choice.parts;
+  for (PlainValueId part : parts) parts_of(part);
+  bool found = false;
+  for (size_t i = 0; i < parts.size() && !found; ++i)
+    found = std::any_of(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(i),
+                        [&](PlainValueId other) { return !schema_.disjoint(parts[i], other); });
+  choice.overlaps = found;
+  return found;
+}
+
+PlainAlgebra::Terms PlainAlgebra::with_part(const Choice& choice, PlainValueId part) {
+  Terms terms = choice.before;
+  terms.push_back({part});
+  terms.insert(terms.end(), choice.after.begin(), choice.after.end());
+  return terms;
+}
+
 // Parts that plainly share nothing with the others stay as they are: that is what most of them do.
 PlainAlgebra::Value PlainAlgebra::chosen(const Choice& choice, const std::string& name) {
   const auto& parts = choice.parts;
   for (PlainValueId part : parts) parts_of(part);
-  std::vector<Terms> terms(parts.size());
-  for (size_t i = 0; i < parts.size(); ++i)
-    terms[i] = choice.own_first ? Terms{{choice.own}, {parts[i]}} : Terms{{parts[i]}, {choice.own}};
+  std::vector<Terms> terms;
+  for (PlainValueId part : parts) terms.push_back(with_part(choice, part));
+  std::vector<PlainValueId> within(parts.size(), PlainSchema::any());
+  const auto part_within = [&](size_t i) {
+    if (within[i] == PlainSchema::any()) {
+      within[i] = all(with_part(choice, parts[i]), name);
+      parts_of(within[i]);
+    }
+    return within[i];
+  };
   for (size_t i = 0; i < parts.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (schema_.disjoint(parts[i], parts[j])) continue;
+      work(1);
+      if (schema_.disjoint(part_within(i), part_within(j))) continue;
       terms[i].push_back({parts[j], true});
       terms[j].push_back({parts[i], true});
     }
@@ -274,7 +324,8 @@ bool PlainAlgebra::is_known(PlainValueId id) const {
     for (const Term& term : pending.terms) todo.push_back(term.id);
     if (!pending.choice) continue;
     todo.insert(todo.end(), pending.choice->parts.begin(), pending.choice->parts.end());
-    todo.push_back(pending.choice->own);
+    for (const Terms* terms : {&pending.choice->before, &pending.choice->after})
+      for (const Term& term : *terms) todo.push_back(term.id);
   }
   return true;
 }

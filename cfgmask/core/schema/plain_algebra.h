@@ -72,10 +72,12 @@ class PlainAlgebra {
     std::vector<ArrayRef> arrays;
     std::vector<ObjectRef> objects;
   };
+  // Exactly one of the parts, and the terms that come before and after it.
   struct Choice {
     std::vector<PlainValueId> parts;
-    PlainValueId own;
-    bool own_first;
+    Terms before;
+    Terms after;
+    std::optional<bool> overlaps;  // whether some parts may have a value in common, once that is known
   };
   // A set that is not worked out yet.
   struct Pending {
@@ -91,7 +93,11 @@ class PlainAlgebra {
   void find_common(const Value& value, std::vector<PlainValueId>& found);
   void settle(PlainValueId id);
   Parts worked_out(const Pending& pending);
+  Parts meet_all(const Terms& terms, const std::string& name);
+  PlainValueId choose(Choice choice, const std::string& name);
   Value chosen(const Choice& choice, const std::string& name);
+  bool overlaps(Choice& choice);
+  static Terms with_part(const Choice& choice, PlainValueId part);
   Parts parts_of(PlainValueId id);
   Value value_of(Parts parts, const std::string& name);
   bool is_never(PlainValueId id, int depth = 0);
@@ -143,6 +149,7 @@ class PlainAlgebra {
   Spend spend_;
   std::unordered_map<uint32_t, Pending> pending_;
   std::unordered_map<uint32_t, Terms> terms_of_;  // of combinations
+  std::unordered_map<uint32_t, Choice> choices_;
   std::unordered_map<std::string, PlainValueId> known_;
   std::unordered_map<uint32_t, int> looked_at_;  // sets that seem to have values, at which depth
   uint64_t work_ = 0;
