@@ -72,6 +72,18 @@ std::optional<NumberSet> NumberSet::operator-(const NumberSet& other) const {
 
 bool NumberSet::is_empty() const { return values_ ? values_->empty() : low_ && high_ && apart(*low_, *high_); }
 
+uint64_t NumberSet::count() const {
+  if (values_) return values_->size();
+  if (is_empty()) return 0;
+  if (!low_ || !high_) return kVeryMany;
+  if (low_->value == high_->value) return 1;
+  if (integers_ == Integers::kNo) return kVeryMany;
+  constexpr size_t kDigits = 18;
+  if (std::max(low_->value.whole.size(), high_->value.whole.size()) > kDigits) return 2;
+  const auto integer = [](const Decimal& value) { return std::stoll(value.text()); };
+  return std::min(kVeryMany, static_cast<uint64_t>(integer(high_->value) - integer(low_->value)) + 1);
+}
+
 bool NumberSet::admits(const Decimal& value) const {
   return is_inside(value) && (!values_ || std::binary_search(values_->begin(), values_->end(), value));
 }
@@ -107,12 +119,14 @@ std::string NumberSet::content() const {
   return out;
 }
 
-RegexId NumberSet::regex(RegexStore& store, uint32_t most) const {
+RegexId NumberSet::regex(RegexStore& store, uint32_t most, Exponents exponents) const {
+  const bool any_exponent = exponents == Exponents::kYes;
   const bool has_fraction = integers_ != Integers::kUnfractioned;
   const NumberSpelling spelling(store, most);
-  if (is_everything()) return spelling.any();
+  if (is_everything()) return any_exponent ? spelling.any() : spelling.without_exponents();
   if (values_) return spelling.listed(*values_, has_fraction);
-  return integers_ == Integers::kNo ? spelling.decimals(low_, high_) : spelling.integers(low_, high_, has_fraction);
+  if (integers_ != Integers::kNo) return spelling.integers(low_, high_, has_fraction);
+  return any_exponent ? spelling.decimals(low_, high_) : spelling.decimals_without_exponents(low_, high_);
 }
 
 }  // namespace cfgmask

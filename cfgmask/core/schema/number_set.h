@@ -39,6 +39,9 @@ class NumberSet {
 
   bool is_everything() const { return integers_ == Integers::kNo && !low_ && !high_ && !values_; }
   bool is_empty() const;
+  // How many numbers there are, exactly where that is less than kVeryMany and easily told, otherwise at least so many.
+  static constexpr uint64_t kVeryMany = uint64_t{1} << 32;
+  uint64_t count() const;
   // Whether the set is described as one of integers.
   bool is_of_integers() const { return integers_ != Integers::kNo && !values_; }
   // Equal exactly for sets that are described alike.
@@ -46,7 +49,8 @@ class NumberSet {
 
   // The spellings. A run of digits that nothing else bounds ends after `most`, counted from those that must come
   // (kUnbounded: it does not end). Linear in the digits of the bounds.
-  RegexId regex(RegexStore& store, uint32_t most) const;
+  enum class Exponents : uint8_t { kNo, kYes };
+  RegexId regex(RegexStore& store, uint32_t most, Exponents exponents = Exponents::kYes) const;
 
   bool operator==(const NumberSet&) const = default;
 

@@ -53,8 +53,10 @@ RegexId NumberSpelling::exactly(size_t n_digits) const {
 RegexId NumberSpelling::any() const {
   const RegexId sign = r_.char_class({{'+', '+'}, {'-', '-'}});
   const RegexId exponent = join({e_, optional(sign), digit_, some_digits_});
-  return join({optional(minus_), natural_, fraction_, optional(exponent)});
+  return join({without_exponents(), optional(exponent)});
 }
+
+RegexId NumberSpelling::without_exponents() const { return join({optional(minus_), natural_, fraction_}); }
 
 RegexId NumberSpelling::point_zeros(bool fraction) const {
   if (!fraction) return RegexStore::empty_text();
@@ -74,8 +76,12 @@ RegexId NumberSpelling::integers(const MaybeBound& low, const MaybeBound& high, 
 }
 
 RegexId NumberSpelling::decimals(const MaybeBound& low, const MaybeBound& high) const {
-  return either({with_sign(low, high, &NumberSpelling::decimal_magnitudes),
-                 with_sign(low, high, &NumberSpelling::magnitudes_with_exponent)});
+  return either(
+      {decimals_without_exponents(low, high), with_sign(low, high, &NumberSpelling::magnitudes_with_exponent)});
+}
+
+RegexId NumberSpelling::decimals_without_exponents(const MaybeBound& low, const MaybeBound& high) const {
+  return with_sign(low, high, &NumberSpelling::decimal_magnitudes);
 }
 
 RegexId NumberSpelling::with_sign(const MaybeBound& low, const MaybeBound& high, Magnitudes magnitudes) const {

@@ -26,11 +26,13 @@ class NumberSpelling {
 
   // Every number.
   RegexId any() const;
+  RegexId without_exponents() const;
   // Exactly these; `fraction`: integers may have one, of zeros.
   RegexId listed(const std::vector<Decimal>& values, bool fraction) const;
   // The bounds are integers, and not open.
   RegexId integers(const MaybeBound& low, const MaybeBound& high, bool fraction) const;
   RegexId decimals(const MaybeBound& low, const MaybeBound& high) const;
+  RegexId decimals_without_exponents(const MaybeBound& low, const MaybeBound& high) const;
 
  private:
   // The numbers between bounds that are not negative, without a sign.

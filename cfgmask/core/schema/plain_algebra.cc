@@ -104,7 +104,42 @@ void PlainAlgebra::finish() {
     const Value value = schema_.at(id);
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
     find_common(value, todo);
+    if (value.array && value.array->forbids_equal_items()) check_distinct(*value.array);
   }
+}
+
+// A register holds the scalars that came, and does not look ahead: of the values of item i, i may be used up.
+void PlainAlgebra::check_distinct(const Array& array) {
+  if (!array.witnesses.empty()) throw NotPlain();
+  const auto n_prefix = static_cast<uint32_t>(array.prefix.size());
+  for (uint32_t i = 0; i < std::min(n_prefix + 1, array.maximum); ++i) {
+    const auto item = array.item(i);
+    if (!item) continue;
+    const Parts parts = parts_of(*item);
+    if (!parts.arrays.empty() || !parts.objects.empty()) throw NotPlain();
+    for (uint32_t t : parts.terminals) {
+      const auto& terminal = schema_.terminal(t);
+      if (terminal.kind == PlainSchema::kNumber && terminal.spelling != PlainSchema::Spelling::kNumbers)
+        throw NotPlain();
+    }
+    const uint32_t least = i < n_prefix ? i + 1 : array.minimum;
+    if (i < array.minimum && least > 1 && !has_scalars(parts, least)) throw NotPlain();
+  }
+}
+
+// Whether it is plain that there are so many.
+bool PlainAlgebra::has_scalars(const Parts& parts, uint32_t least) const {
+  uint64_t n_words = 0;
+  uint64_t most = 0;
+  for (uint32_t t : parts.terminals) {
+    if (schema_.terminal(t).spelling == PlainSchema::Spelling::kWord) {
+      ++n_words;
+    } else {
+      // Others may overlap, so only the largest counts.
+      most = std::max(most, schema_.count(schema_.terminal(t)));
+    }
+  }
+  return n_words + most >= least;
 }
 
 // What values have in common with the witnesses that they may meet: rules need to know.
@@ -506,6 +541,7 @@ std::optional<PlainSchema::Array> PlainAlgebra::meet(const Array& a, const Array
   Array both;
   both.minimum = std::max(a.minimum, b.minimum);
   both.maximum = std::min(a.maximum, b.maximum);
+  both.distinct = a.distinct || b.distinct;
   both.witnesses = a.witnesses;
   for (const auto& witness : b.witnesses) add_new(both.witnesses, witness);
   if (both.witnesses.size() > kMaxWitnesses) throw NotPlain();
@@ -589,6 +625,8 @@ std::vector<PlainAlgebra::ArrayRef> PlainAlgebra::without(const ArrayRef& a, con
     if (witness.least > 0) take(counted(witness.least, kUnbounded), counted(0, witness.least - 1));
     if (witness.most != kUnbounded) take(counted(0, witness.most), counted(witness.most + 1, kUnbounded));
   }
+  // That two items are equal is nothing that rules could say.
+  if (hole.distinct && held && meet(*held, of_length(2, kUnbounded))) throw NotPlain();
   return outside;
 }
 

@@ -91,6 +91,9 @@ class PlainAlgebra {
   PlainValueId neither(PlainValueId a) { return all({{a, true}}, schema_.at(a).name); }
   void add_term(Term term, Terms& terms) const;
   void find_common(const Value& value, std::vector<PlainValueId>& found);
+  // Throws NotPlain where it takes more than a look to tell items apart, and whether there are enough of them.
+  void check_distinct(const Array& array);
+  bool has_scalars(const Parts& parts, uint32_t least) const;
   void settle(PlainValueId id);
   Parts worked_out(const Pending& pending);
   Parts meet_all(const Terms& terms, const std::string& name);

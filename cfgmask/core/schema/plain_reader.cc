@@ -220,7 +220,6 @@ PlainValueId PlainReading::described_here(const Said& said, const std::string& p
   check_scalar_keywords(said);
   if ((types.kinds & PlainSchema::kArray) != 0) value.array = PlainSchema::shared(std::move(array));
   if ((types.kinds & PlainSchema::kObject) != 0) value.object = PlainSchema::shared(std::move(object));
-  if (value.array) require(!said[kUniqueItems] || is_false(*said[kUniqueItems]) || value.array->maximum <= 1);
   const PlainValueId contained = containing(said, pointer, depth);
   if (said[kEnum] || said[kConst]) return both(listed(said, types, value), contained, pointer);
   add_scalars(said, types, value);

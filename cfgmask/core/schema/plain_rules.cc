@@ -118,8 +118,8 @@ class Rules {
 
   // A string that is written as one of these, or as a key: printable characters only as themselves. Most have one
   // spelling, whose bytes a lexer steps through in a third of the time that it takes to decode them.
-  uint32_t fixed(std::vector<std::string> texts, std::string name) {
-    const RegexId regex = builder_.with([&](RegexStore& r) {
+  RegexId fixed(std::vector<std::string> texts) {
+    return builder_.with([&](RegexStore& r) {
       const auto spelled = std::partition(texts.begin(), texts.end(), has_escapes);
       std::for_each(spelled, texts.end(), [](std::string& text) { text.insert(0, 1, '"').push_back('"'); });
       std::vector<std::string> quoted;
@@ -128,12 +128,18 @@ class Rules {
       const RegexId others = texts.empty() ? RegexStore::nothing() : r.key_set(std::move(texts));
       return r.alternation({r.key_set(std::move(quoted)), r.json_string(others, JsonEscapes::kLiteral)});
     });
-    return builder_.terminal(regex.value, scope_, 0, std::move(name));
+  }
+
+  // The same as one string, of which values can be taken away.
+  RegexId listed(std::vector<std::string> texts) {
+    return builder_.with(
+        [&](RegexStore& r) { return r.json_string(r.key_set(std::move(texts)), JsonEscapes::kLiteral); });
   }
 
   uint32_t key(uint32_t name) {
     if (name >= keys_.size()) keys_.resize(name + 1);
-    if (!keys_[name]) keys_[name] = fixed({schema_.name_at(name)}, shortened(shown(schema_.name_at(name))));
+    const std::string& text = schema_.name_at(name);
+    if (!keys_[name]) keys_[name] = builder_.terminal(fixed({text}).value, scope_, 0, shortened(shown(text)));
     return *keys_[name];
   }
 
@@ -219,38 +225,51 @@ class Rules {
 
   uint32_t terminal(uint32_t index) {
     auto& made = terminals_[index];
-    if (!made) made = new_terminal(schema_.terminal(index));
+    if (!made) made = new_terminal(schema_.terminal(index), false);
     return *made;
   }
 
-  uint32_t new_terminal(const PlainSchema::Terminal& terminal) {
+  // A terminal of an item that must not be equal to another.
+  uint32_t distinct_terminal(uint32_t index) {
+    const auto [at, is_new] = distinct_terminals_.try_emplace(index, 0);
+    if (is_new) at->second = new_terminal(schema_.terminal(index), true);
+    return at->second;
+  }
+
+  uint32_t new_terminal(const PlainSchema::Terminal& terminal, bool distinct) {
+    const auto made = [&](RegexId regex, std::string name) {
+      return builder_.terminal(regex.value, scope_, 0, std::move(name), distinct);
+    };
     switch (terminal.spelling) {
       case PlainSchema::Spelling::kWord: {
         const RegexId regex = builder_.with([&](RegexStore& r) { return r.literal(terminal.name); });
-        return builder_.terminal(regex.value, scope_, 0, terminal.name);
+        return made(regex, terminal.name);
       }
       case PlainSchema::Spelling::kAnyString: {
         const RegexId regex = builder_.with([&](RegexStore& r) { return r.json_string(any_text_, JsonEscapes::kAny); });
-        return builder_.terminal(regex.value, scope_, 0, terminal.name);
+        return made(regex, terminal.name);
       }
       case PlainSchema::Spelling::kListed: {
         std::string name;
         for (size_t i = 0; i < std::min(terminal.listed.size(), kShownValues); ++i)
           name += (i == 0 ? "" : " | ") + shown(terminal.listed[i]);
-        return fixed(terminal.listed, shortened(std::move(name)));
+        return made(distinct ? listed(terminal.listed) : fixed(terminal.listed), shortened(std::move(name)));
       }
       case PlainSchema::Spelling::kText: {
         const RegexId regex = builder_.with([&](RegexStore& r) { return text(terminal.text, r); });
-        return builder_.terminal(regex.value, scope_, 0, terminal.name);
+        return made(regex, terminal.name);
       }
       case PlainSchema::Spelling::kNumbers: {
-        const RegexId regex = builder_.with([&](RegexStore& r) { return terminal.numbers.regex(r, max_digits_); });
-        return builder_.terminal(regex.value, scope_, 0, terminal.name);
+        using Exponents = NumberSet::Exponents;
+        const RegexId regex = builder_.with([&](RegexStore& r) {
+          return terminal.numbers.regex(r, max_digits_, distinct ? Exponents::kNo : Exponents::kYes);
+        });
+        return made(regex, terminal.name);
       }
       case PlainSchema::Spelling::kOutside:
         break;
     }
-    return builder_.terminal(outside_[terminal.outside], scope_, 0, outside_names_[terminal.outside]);
+    return made(RegexId(outside_[terminal.outside]), outside_names_[terminal.outside]);
   }
 
   RegexId text(const PlainSchema::Text& text, RegexStore& r) const {
@@ -294,6 +313,11 @@ class Rules {
   // Each state, so many of the items written, is a rule whose calls stand in tail position.
   void add_array(uint32_t rule, const PlainSchema::Array& array, const std::string& name) {
     if (!array.witnesses.empty()) return add_array_with_witnesses(rule, array, name);
+    if (array.forbids_equal_items()) {
+      const uint32_t whole = builder_.nonterminal(name, SetBounds{});
+      builder_.alternative(rule, Symbols{whole});
+      rule = whole;
+    }
     uint32_t state = builder_.nonterminal(name + ".0");
     builder_.alternative(rule, Symbols{open_array_, state});
     for (uint32_t i = 0; i < array.prefix.size(); ++i) {
@@ -301,7 +325,7 @@ class Rules {
       if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
       const uint32_t next = builder_.nonterminal(name + "." + std::to_string(i + 1));
       Symbols item = separated(i > 0);
-      item.insert(item.end(), {symbol_of(array.prefix[i]), next});
+      item.insert(item.end(), {item_of(array, array.prefix[i]), next});
       builder_.alternative(state, item);
       state = next;
     }
@@ -316,7 +340,26 @@ class Rules {
       if (least == 0) builder_.alternative(state, Symbols{close_array_});
       return;
     }
-    add_repeated(state, written > 0, Symbols{symbol_of(*array.rest)}, least, most, close_array_, name);
+    add_repeated(state, written > 0, Symbols{item_of(array, *array.rest)}, least, most, close_array_, name);
+  }
+
+  uint32_t item_of(const PlainSchema::Array& array, PlainValueId item) {
+    return array.forbids_equal_items() ? distinct_scalar(schema_.resolved(item)) : symbol_of(item);
+  }
+
+  // A value that has scalars only, one of those that must not come twice.
+  uint32_t distinct_scalar(PlainValueId id) {
+    const PlainSchema::Value& value = schema_.at(id);
+    if (value.terminals.size() == 1) return distinct_terminal(value.terminals[0]);
+    const auto [at, is_new] = distinct_scalars_.try_emplace(id, 0);
+    if (!is_new) return at->second;
+    const uint32_t rule = at->second = builder_.nonterminal(value.name);
+    for (uint32_t t : value.terminals) builder_.alternative(rule, Symbols{distinct_terminal(t)});
+    for (PlainValueId alternative : value.alternatives) {
+      if (schema_.is_live(alternative))
+        builder_.alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative))});
+    }
+    return rule;
   }
 
   void add_array_with_witnesses(uint32_t rule, const PlainSchema::Array& array, const std::string& name) {
@@ -460,7 +503,9 @@ class Rules {
   std::map<RegexId, bool> endless_;
   uint32_t open_object_, close_object_, open_array_, close_array_, comma_, colon_;
   std::vector<std::optional<uint32_t>> terminals_;
+  std::map<uint32_t, uint32_t> distinct_terminals_;
   std::vector<std::optional<uint32_t>> values_;
+  std::map<PlainValueId, uint32_t> distinct_scalars_;
   std::vector<std::optional<uint32_t>> keys_;
   std::vector<PlainValueId> todo_;
 };

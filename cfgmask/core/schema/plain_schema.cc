@@ -17,6 +17,8 @@ constexpr int kMaxRounds = 40;
 // Values inside of values that are looked at to tell two sets apart.
 constexpr int kMaxDepth = 3;
 constexpr uint64_t kMaxLooks = 100'000;
+// There are more texts of so many characters than anyone counts.
+constexpr uint32_t kLong = 2;
 
 // Content as words that two values share exactly if they are alike.
 class Content {
@@ -49,6 +51,7 @@ std::string content_of(const PlainSchema::Value& value) {
     content.optional(value.array->rest);
     content.word(value.array->minimum);
     content.word(value.array->maximum);
+    content.word(value.array->distinct ? 1 : 0);
     content.word(static_cast<uint32_t>(value.array->witnesses.size()));
     for (const auto& witness : value.array->witnesses) {
       for (uint32_t word : {witness.start, witness.value.value, witness.least, witness.most}) content.word(word);
@@ -262,6 +265,23 @@ bool PlainSchema::disjoint_parts(const Value& a, const Value& b, Look look) cons
     return std::all_of(b.terminals.begin(), b.terminals.end(),
                        [&](uint32_t y) { return x != y && plainly_apart(terminals_[x], terminals_[y]); });
   });
+}
+
+uint64_t PlainSchema::count(const Terminal& terminal) const {
+  switch (terminal.spelling) {
+    case Spelling::kAnyString:
+      return NumberSet::kVeryMany;
+    case Spelling::kListed:
+      return terminal.listed.size();
+    case Spelling::kText:
+      return !terminal.text.pattern && terminal.text.maximum >= kLong ? NumberSet::kVeryMany : 1;
+    case Spelling::kNumbers:
+      return terminal.numbers.count();
+    case Spelling::kWord:
+    case Spelling::kOutside:
+      break;
+  }
+  return 1;
 }
 
 bool PlainSchema::plainly_apart(const Terminal& a, const Terminal& b) const {

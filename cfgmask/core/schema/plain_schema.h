@@ -86,7 +86,9 @@ class PlainSchema {
     uint32_t minimum = 0;
     uint32_t maximum = kUnbounded;
     std::vector<ItemWitness> witnesses = {};
+    bool distinct = false;  // no item is equal to another
 
+    bool forbids_equal_items() const { return distinct && maximum > 1; }
     std::optional<PlainValueId> item(size_t i) const { return i < prefix.size() ? std::optional(prefix[i]) : rest; }
   };
   // Some key that is none of these, which are names of members, must be there and hold such a value.
@@ -191,6 +193,8 @@ class PlainSchema {
   };
   std::optional<Divided> divided(const std::vector<std::string>& texts, const Terminal& by) const;
   const Terminal& terminal(uint32_t index) const { return terminals_[index]; }
+  // How many scalars a terminal plainly stands for, at least; 2**32 for very many.
+  uint64_t count(const Terminal& terminal) const;
   // Whether it is plain that two terminals have no scalar in common.
   bool plainly_apart(const Terminal& a, const Terminal& b) const;
   // A number or a string as a schema, in JSON.

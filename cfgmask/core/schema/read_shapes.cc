@@ -36,6 +36,7 @@ std::optional<PlainSchema::Array> PlainReading::array_shape(const Said& said, co
   array.minimum = count_or(said[kMinItems], 0);
   array.maximum = count_or(said[kMaxItems], kUnbounded);
   if (said[kUniqueItems]) require(is_boolean(*said[kUniqueItems]));
+  array.distinct = said[kUniqueItems] && !is_false(*said[kUniqueItems]);
   if (further) {
     if (is_false(*further)) {
       array.rest = std::nullopt;
