@@ -82,9 +82,9 @@ def _lower_text(
         declared |= indent_tokens(*text.options.indenter, symbols, declared, problems)
     literals = TerminalLowering(limits, problems)
     named = literals.define(symbols.terminals)
-    one_terminal = OneTerminalLowering(named, literals, limits, problems)
-    lowering = RuleLowering(symbols, named, declared, literals, one_terminal, Place(inner, text, scope), problems)
     written_out, unused_templates = expand(symbols.rules, limits, problems)
+    one_terminal = OneTerminalLowering(named, written_out, literals, limits, problems)
+    lowering = RuleLowering(symbols, named, declared, literals, one_terminal, Place(inner, text, scope), problems)
     rules = [lowering.lower(rule) for rule in written_out.values()]
     _check_unused_templates(unused_templates, symbols, lowering, problems)
     ignored = tuple(

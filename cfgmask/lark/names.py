@@ -43,9 +43,10 @@ def resolve_names(document: nodes.Document, table: Table, start: str, problems: 
     used = [_check_definition(definition, table, problems) for definition in definitions]
     used += [_check_ignore(ignore, table, problems) for ignore in document.ignores]
     _check_start(document, table, symbols.rules, start, problems)
+    known = {*table.entries, *EXTENSION_TERMINALS}
     for definition in definitions:
         _check_template(definition, symbols, problems)
-        check_parameter(definition, symbols.rules, problems)
+        check_parameter(definition, symbols.rules, known, problems)
     # What could not be read may have used anything, and a misspelled name meant to use something.
     if not problems.has_errors:
         _report_unused(symbols, set().union(*used), problems)
@@ -118,12 +119,13 @@ def _check_extension(use: _Use, name: nodes.Name, problems: Problems) -> None:
 
 def _report_unknown(name: nodes.Name, known: Collection[str], problems: Problems) -> None:
     kind = "terminal" if is_terminal_name(name.text) else "rule"
-    # An imported name has its module in front.
-    shown = nodes.spelling(name)
+    # An imported name has its module in front; a parameter may stand behind.
+    shown = nodes.spelling(name).partition("::")[0].rstrip()
     help = did_you_mean(shown, [*known, *EXTENSION_TERMINALS])
     if help is None and shown in library("common").defined_names:
         help = f"write `%import common.{shown}`"
-    problems.error(f"lark-unknown-{kind}", f"there is no {kind} `{shown}`", name.span, help=help)
+    place = name.span.within(0, len(shown))
+    problems.error(f"lark-unknown-{kind}", f"there is no {kind} `{shown}`", place, help=help)
 
 
 def _check_start(

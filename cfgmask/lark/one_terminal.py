@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from cfgmask.grammar import ir
 from cfgmask.lark import nodes
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.reader import is_terminal_name
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 from cfgmask.limits import Limits
 from cfgmask.regex.algebra import RegexAlgebra
@@ -16,12 +15,21 @@ _END_TOKEN = ir.TokenSet("an end token", end=True)
 
 
 class OneTerminalLowering:
-    """Lowers such rules, given the regexes of the named terminals. Every method may raise LimitExceeded."""
+    """Lowers such rules, given the regexes of the named terminals and the names of all rules.
+
+    Every method may raise LimitExceeded.
+    """
 
     def __init__(
-        self, named: Mapping[str, TerminalRegex], terminals: TerminalLowering, limits: Limits, problems: Problems
+        self,
+        named: Mapping[str, TerminalRegex],
+        rules: Container[str],
+        terminals: TerminalLowering,
+        limits: Limits,
+        problems: Problems,
     ) -> None:
         self._named = named
+        self._rules = rules
         self._terminals = terminals
         self._limits = limits
         self._problems = problems
@@ -45,7 +53,7 @@ class OneTerminalLowering:
     def _refuse_rules(self, rule: nodes.Definition) -> None:
         for expression in (rule.body, *rule.attributes.ends):
             for node in nodes.walk(expression):
-                if isinstance(node, nodes.Name) and not is_terminal_name(node.text):
+                if isinstance(node, nodes.Name) and node.text in self._rules:
                     self._problems.error(
                         "lark-rule-in-terminal",
                         f"`{rule.attributes.one_terminal}` makes `{rule.name}` one terminal, which cannot use the rule "

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 from cfgmask.diagnostics import Related, Span, shortened
 from cfgmask.lark import indenter, nodes
 from cfgmask.lark.indenter import IndenterOption
+from cfgmask.lark.json_members import member_places
 from cfgmask.lark.problems import Problems
 from cfgmask.suggest import did_you_mean
 
@@ -36,8 +37,8 @@ class GrammarOptions:
     declared: Mapping[str, tuple[str, Span]] = field(default_factory=dict)
 
 
-# The members of a JSON object, as `_members` reads them.
-_Pairs: TypeAlias = "tuple[tuple[str, Any], ...]"
+# The members of a JSON object, with their places.
+_Members: TypeAlias = "list[tuple[str, Any, Span]]"
 
 
 def _is_object_of_texts(value: object) -> bool:
@@ -81,9 +82,9 @@ def read_options(blocks: Iterable[nodes.Options], problems: Problems) -> Grammar
     for block in blocks:
         members = _members(block.value, problems)
         if block.of_llguidance:
-            reader.read_llguidance(members, block.span)
+            reader.read_llguidance(members)
         else:
-            reader.read(members, block.span)
+            reader.read(members)
     options = GrammarOptions(**reader.values)
     if options.indenter is not None and options.lexer == "complete":
         message, help = "an indenter needs the longest match", 'leave out `"lexer": "complete"`'
@@ -97,15 +98,15 @@ class _Reader:
         self._places: dict[str, Span] = {}
         self.values: dict[str, Any] = {}
 
-    def read(self, members: _Pairs, span: Span) -> None:
-        for key, value in members:
+    def read(self, members: _Members) -> None:
+        for key, value, span in members:
             if key not in _OURS:
                 self._report_unknown(key, _OURS, span)
             elif self._is_fit(key, _OURS[key], value, span):
                 self._set(key, value, span)
 
-    def read_llguidance(self, members: _Pairs, span: Span) -> None:
-        for key, value in members:
+    def read_llguidance(self, members: _Members) -> None:
+        for key, value, span in members:
             if key not in _LLGUIDANCE:
                 self._report_unknown(key, _LLGUIDANCE, span)
                 continue
@@ -149,17 +150,18 @@ class _Reader:
         self._problems.error("lark-unknown-option", f"there is no option `{key}`", span, help=help)
 
 
-def _members(span: Span, problems: Problems) -> _Pairs:
+def _members(span: Span, problems: Problems) -> _Members:
     """The members of a JSON object, repeated keys included; none, and a report, where it is not JSON."""
     text = span.source.text[span.start : span.end]
     try:
         # Every object becomes a tuple of pairs, which is how repeated keys are seen. Depth was bounded by the reader.
-        members: _Pairs = json.loads(text, object_pairs_hook=tuple)
-        return members
+        members: tuple[tuple[str, Any], ...] = json.loads(text, object_pairs_hook=tuple)
+        places = member_places(text)
+        return [(key, value, span.within(*place)) for (key, value), (_, *place) in zip(members, places, strict=True)]
     except json.JSONDecodeError as error:
         message = "the options are not JSON: " + error.msg[:1].lower() + error.msg[1:]
         problems.error("lark-bad-options", message, span.within(error.pos, error.pos + 1))
     except ValueError:
         # int() refuses digit strings of thousands of digits.
         problems.error("lark-bad-options", "a number in the options is too long", span)
-    return ()
+    return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
@@ -168,11 +168,19 @@ _CONDITIONS: dict[str, _Function[Condition]] = {
 }
 
 
-def check_parameter(definition: nodes.Definition, rules: Mapping[str, nodes.Definition], problems: Problems) -> None:
-    """Report where a definition and what it uses do not agree on who has a parameter. Linear."""
+def check_parameter(
+    definition: nodes.Definition, rules: Mapping[str, nodes.Definition], known: Set[str], problems: Problems
+) -> None:
+    """Report where a definition and what it uses do not agree on who has a parameter. Linear.
+
+    known  the names that mean something: of others that was reported
+    """
     _check_definition(definition, problems)
+    own = {parameter.text for parameter in definition.parameters}
     for node in definition.parts:
-        if isinstance(node, nodes.Name) and (node.text in rules or node.argument is not None):
+        if isinstance(node, nodes.Name) and (
+            node.text in rules or (node.argument is not None and (node.text in known or node.text in own))
+        ):
             _check_use(node, definition, rules.get(node.text), problems)
         if isinstance(node, nodes.Conditional) and uses_parameter(node.condition) and not definition.parametric:
             _report_no_parameter("the condition asks for", definition, node.condition_span, problems)

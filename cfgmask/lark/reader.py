@@ -21,7 +21,7 @@ from cfgmask.lark.parametric import (
     read_condition,
 )
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.statements import TokenStatement, statements
+from cfgmask.lark.statements import CLOSER, CLOSERS, TokenStatement, statements
 from cfgmask.lark.syntax import Built, Step, Token, UnexpectedToken, build, statement_parser
 from cfgmask.limits import Limits
 from cfgmask.suggest import did_you_mean
@@ -115,12 +115,25 @@ def _habit(tokens: list[Token], wrong: Token) -> str | None:
         return "several names are imported as in `%import common (INT, WS)`"
     if kinds[0] in _BLOCKS and len(kinds) == 1:
         return f"it stands in a rule: `start: {wrong} {{...}}`"
+    if str(wrong) == ".." and before in ("COUNT", "TILDE"):
+        return "counts are written `~2` or `~2..5`"
     if wrong.type == "LBRACE" and "COLON" in kinds:
         is_repeated = before in ("STRING", "REGEXP", "RPAR", "RSQB")
         return (
             "counts are written `{2}`, `{2,}`, `{,5}` or `{2,5}`" if is_repeated else "repetition is written `(...)*`"
         )
     return None
+
+
+def _closer(tokens: list[Token]) -> str | None:
+    """What closes the innermost bracket that is open behind some tokens; None if none is."""
+    brackets: list[str] = []
+    for token in tokens:
+        if token.type in CLOSER:
+            brackets.append(CLOSER[token.type])
+        elif token.type in CLOSERS and brackets:
+            brackets.pop()
+    return brackets[-1] if brackets else None
 
 
 def is_terminal_name(name: str) -> bool:
@@ -140,7 +153,7 @@ class _Reader:
             name: getattr(self, f"build_{name}") for name in statement_parser().names
         }
         self._good_names: set[str] = set()
-        self._place = self._fallback = text.within(0, 0)
+        self._place = text.within(0, 0)
 
     def document(self) -> nodes.Document:
         """Everything read so far."""
@@ -161,8 +174,7 @@ class _Reader:
         if steps is None:
             self._defined_elsewhere.update(statement.defined_names)
             return
-        self._fallback = self._span(statement.tokens[-1])
-        self._statements.extend(build(steps, self._builders))
+        self._statements.extend(build(steps, self._builders, self._nothing))
 
     def _parse(self, tokens: list[Token]) -> list[Step] | None:
         try:
@@ -177,7 +189,13 @@ class _Reader:
             if suspect.type == "UNKNOWN_DIRECTIVE":
                 self._report_directive(suspect)
                 return
-        words = [words for name, words in _TOKEN_WORDS.items() if name in expected]
+        # The tables know what may follow in some text, and so expect brackets to be closed that are not open.
+        closer = _closer([before for before in tokens if before.start < token.start])
+        words = [
+            words
+            for name, words in _TOKEN_WORDS.items()
+            if name in expected and (name not in CLOSERS or name == closer)
+        ]
         help = _habit(tokens, token)
         if help is None and "COLON" in expected:
             help = "a definition is written `name: ...`"
@@ -325,7 +343,15 @@ class _Reader:
         return _Condition(self._parameter(parts[1], read_condition) or All(()), span)
 
     def build_intersection(self, parts: list[Built]) -> Built:
+        if any(isinstance(part, nodes.Sequence) and not part.parts for part in parts):
+            span, help = self._across(parts), "write `()` if the empty text is meant"
+            self._problems.error("lark-syntax", "`&` has nothing on one side", span, help=help)
+            return nodes.Invalid(span)
         return nodes.Intersection(tuple(parts), self._across(parts))
+
+    def _nothing(self, place: int) -> nodes.Sequence:
+        """The empty alternative, the one rule that may have no parts."""
+        return nodes.Sequence((), Span(self._source, place, place))
 
     def build_sequence(self, parts: list[Built]) -> Built:
         return nodes.Sequence(tuple(parts), self._across(parts))
@@ -363,8 +389,10 @@ class _Reader:
         )
 
     def build_name(self, parts: list[Built]) -> Built:
-        span = self._span(parts[0])
-        return nodes.Name(str(parts[0]), span) if self._check_name(parts[0]) else nodes.Invalid(span)
+        token: Token = parts[0]
+        span = Span(self._source, token.start, token.end)
+        good = token in self._good_names or self._check_name(token)
+        return nodes.Name(str(token), span) if good else nodes.Invalid(span)
 
     def build_string(self, parts: list[Built]) -> Built:
         return self._string(parts[0])
@@ -449,7 +477,7 @@ class _Reader:
         return WrittenAttribute(str(parts[0]), parts[1] if len(parts) > 1 else None, self._across(parts))
 
     def _string(self, token: Token) -> nodes.String | nodes.Invalid:
-        span = self._span(token)
+        span = Span(self._source, token.start, token.end)
         if "\\" not in token:
             return nodes.String(token[1 : token.rindex('"')], token[-1] == "i", span)
         read = self._literal(token, unescape)
@@ -494,9 +522,7 @@ class _Reader:
         return part.span
 
     def _across(self, parts: list[Built]) -> Span:
-        """From the first part to the last; the end of the statement for something empty."""
-        if not parts:
-            return self._fallback
+        """From the first part to the last."""
         first, last = parts[0], parts[-1]
         start = first.start if isinstance(first, Token) else first.span.start
         return Span(self._source, start, last.end if isinstance(last, Token) else last.span.end)

@@ -9,8 +9,9 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from cfgmask.diagnostics import Span
+from cfgmask.diagnostics import Span, shortened
 from cfgmask.grammar import regex_tree as regex
+from cfgmask.lark.json_members import member_places
 from cfgmask.lark.literals import LiteralError
 from cfgmask.suggest import did_you_mean
 
@@ -30,7 +31,7 @@ def regex_of_block(value: Span) -> regex.RegexTree:
     for key in members:
         if key not in _SUBSTRINGS and key not in _NUMBER_KEYS:
             help = did_you_mean(key, [*_SUBSTRINGS, *_NUMBER_KEYS])
-            _fail(text, f"`%regex` has no `{key if len(key) <= 60 else key[:57] + '...'}`", help or _HELP)
+            _fail(text, f"`%regex` has no `{shortened(key)}`", help or _HELP, key)
     chosen = [key for key in members if key in _SUBSTRINGS]
     if len(chosen) == len(members) == 1:
         chunks = _SUBSTRINGS[chosen[0]](members[chosen[0]], text)
@@ -46,8 +47,11 @@ _HELP = (
 )
 
 
-def _fail(text: str, message: str, help: str | None = None) -> NoReturn:
-    raise LiteralError(_CODE, message, 0, len(text), help)
+def _fail(text: str, message: str, help: str | None = None, key: str | None = None) -> NoReturn:
+    """Blames the member with the key, or all of the block."""
+    places = [(start, end) for found, start, end in member_places(text) if found == key] if key is not None else []
+    start, end = places[0] if places else (0, len(text))
+    raise LiteralError(_CODE, message, start, end, help)
 
 
 def _members(text: str) -> dict[str, Any]:
@@ -132,13 +136,13 @@ def _number(members: dict[str, Any], text: str) -> regex.RegexTree:
     kinds = {"number": ALL_NUMBERS, "integer": PLAIN_INTEGERS}
     kind = members["type"]
     if not isinstance(kind, str) or kind not in kinds:
-        _fail(text, 'the type of a `%regex` is `"number"` or `"integer"`')
+        _fail(text, 'the type of a `%regex` is `"number"` or `"integer"`', key="type")
     shape: NumberShape | None = kinds[kind]
     for key, value in members.items():
         if key == "type":
             continue
         if not isinstance(value, Fraction) or (key == "multipleOf" and value <= 0):
-            _fail(text, f"`{key}` is a number" + (" above zero" if key == "multipleOf" else ""))
+            _fail(text, f"`{key}` is a number" + (" above zero" if key == "multipleOf" else ""), key=key)
         bound = value.numerator if value.denominator == 1 else value
         condition = {
             "minimum": NumberShape(low=bound),
@@ -153,4 +157,4 @@ def _number(members: dict[str, Any], text: str) -> regex.RegexTree:
     try:
         return number_regex(shape, exponents=False)
     except NoRegex as error:
-        _fail(text, f"`multipleOf` cannot be enforced here: {error.reason}")
+        _fail(text, f"`multipleOf` cannot be enforced here: {error.reason}", key="multipleOf")

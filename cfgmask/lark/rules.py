@@ -51,6 +51,7 @@ class RuleLowering:
         self._literals = literals
         self._one_terminal = one_terminal
         self._place = place
+        self._prefix = place.text.prefix
         self._problems = problems
         self._named = named
         self._terminals: dict[str, ir.Expr] = {}
@@ -70,7 +71,7 @@ class RuleLowering:
             body = without_nothing(body)
         attributes = rule.attributes
         return ir.Rule(
-            self._place.text.prefix + rule.name,
+            self._prefix + rule.name,
             body,
             self._place.scope,
             rule.span,
@@ -136,7 +137,7 @@ class RuleLowering:
         return self._declared[node.text]
 
     def _rule(self, name: nodes.Name) -> ir.RuleRef:
-        return ir.RuleRef(self._place.text.prefix + name.text, name.span, name.argument)
+        return ir.RuleRef(self._prefix + name.text, name.span, name.argument)
 
     def _extension_of(self, node: nodes.Name) -> ir.Expr | None:
         """What the name stands for if it is one that every grammar has."""

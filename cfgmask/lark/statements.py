@@ -28,8 +28,8 @@ _UNREADABLE_HELP = {
         "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb", 'strings are written with straight double quotes, `"`'
     ),
 }
-_CLOSER = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
-_CLOSERS = frozenset(_CLOSER.values())
+CLOSER = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+CLOSERS = frozenset(CLOSER.values())
 _CONTINUES = frozenset({"VBAR", "AMPERSAND", "ARROW", "IF"})
 _OPTIONS = frozenset({"CFGMASK", "LLGUIDANCE", "GRAMMAR_OPTIONS"})
 _DIRECTIVES = _OPTIONS | {"IGNORE", "IMPORT", "DECLARE", "OVERRIDE", "EXTEND", "UNKNOWN_DIRECTIVE"}
@@ -181,13 +181,13 @@ class _Splitter:
 
     def _track(self, token: Token, brackets: list[Token]) -> None:
         """Keep the stack of open brackets. A closing bracket of the wrong kind is left to the parser to report."""
-        if token.type in _CLOSER:
+        if token.type in CLOSER:
             brackets.append(token)
             if len(brackets) > self._limits.max_nesting:
                 line, column = self._source.position(token.start)
                 detail = f"brackets at {self._source.name}:{line}:{column}"
                 raise LimitExceeded("max_nesting", self._limits.max_nesting, detail)
-        elif token.type in _CLOSERS and brackets:
+        elif token.type in CLOSERS and brackets:
             brackets.pop()
 
     def _read_block(self, statement: TokenStatement) -> None:

@@ -115,7 +115,7 @@ class StatementParser:
             place = found.end()
             if kind not in ignored:
                 value = found[kind]
-                yield Token.of(words.get((kind, value), kind), value, found.start(kind), place)
+                yield Token.of(words.get((kind, value), kind), value, place - len(value), place)
 
     def parse(self, tokens: list[Token]) -> list[Step]:
         """How the tokens become a statement, for `build`. Raises UnexpectedToken. Linear."""
@@ -141,12 +141,23 @@ class StatementParser:
         raise AssertionError("the end of a statement was read")
 
 
-def build(steps: list[Step], builders: Mapping[str, Callable[[list[Built]], Built]]) -> Built:
-    """What a statement becomes: `builders[name]` makes a rule of its parts, children first. Linear."""
+def build(
+    steps: list[Step], builders: Mapping[str, Callable[[list[Built]], Built]], nothing: Callable[[int], Built]
+) -> Built:
+    """What a statement becomes. Linear.
+
+    builders  for each name, what makes a rule of its parts, children first
+    nothing   makes a rule without parts, of the offset at which it stands
+    """
     stack: list[Built] = []
+    end = 0
     for step in steps:
         if isinstance(step, Token):
             stack.append(step)
+            end = step.end
+            continue
+        if not step.size:
+            stack.append(nothing(end))
             continue
         first = len(stack) - step.size
         symbols = stack[first:]
