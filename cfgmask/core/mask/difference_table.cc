@@ -42,6 +42,10 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
   const LexerStateId simpler_state = lexer.inside(live[dense], simpler.node);
   if (simpler_state == state) return std::nullopt;
   differs |= simpler.differs;
+  // Where nearly every byte may tell the two apart, as in a search, they hardly ever meet.
+  ByteSet shared = regexes.first(simpler.node);
+  shared -= differs;
+  if (shared.count() < kDenseFirstBytes) return std::nullopt;
   return SimplerState{simpler_state, differs};
 }
 

@@ -229,14 +229,22 @@ RegexId RegexStore::intersection(std::vector<RegexId> parts) {
     const bool all_nullable = std::all_of(flat.begin(), flat.end(), [&](RegexId r) { return nullable(r); });
     return all_nullable ? empty_text() : nothing();
   }
-  for (RegexId part : flat) {
-    if (kind(part) == RegexKind::kComplement && std::binary_search(flat.begin(), flat.end(), operand(part, 0))) {
-      return nothing();
-    }
-  }
+  if (is_contradiction(flat)) return nothing();
   if (flat.empty()) return all();
   if (flat.size() == 1) return flat[0];
   return intern(RegexKind::kIntersection, {&flat[0].value, flat.size()});
+}
+
+// x & ~x, and x & ~.* where all of x is within .*: so ends a text that was to hold none of what it holds. That this is
+// empty took a search through all that x might still become.
+bool RegexStore::is_contradiction(const std::vector<RegexId>& sorted_parts) {
+  return std::any_of(sorted_parts.begin(), sorted_parts.end(), [&](RegexId part) {
+    if (kind(part) != RegexKind::kComplement) return false;
+    const RegexId body = operand(part, 0);
+    if (std::binary_search(sorted_parts.begin(), sorted_parts.end(), body)) return true;
+    return is_loop(body) && std::any_of(sorted_parts.begin(), sorted_parts.end(),
+                                        [&](RegexId other) { return is_within(other, operand(body, 0)); });
+  });
 }
 
 // C{a,b} & D{c,d} is (C&D){max,min}, where C and D are classes: a text has one number of characters. So a pattern that

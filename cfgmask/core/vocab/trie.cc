@@ -162,6 +162,7 @@ Trie::Trie(const Texts& texts) : segments_(classes()) {
   }
   byte_.push_back(0);
   height_.push_back(0);
+  closed_before_.push_back(0);
   end_.push_back(0);
   first_token_.push_back(0);
   for (size_t i = 0; i < segments_.size(); ++i) {
@@ -171,6 +172,7 @@ Trie::Trie(const Texts& texts) : segments_(classes()) {
     segments_[i].last = n_nodes();
     for (uint32_t node = segments_[i].first; node < n_nodes(); node = end(node)) segments_[i].tops[byte(node)] = node;
   }
+  closed_before_.push_back(0);
   end_[0] = n_nodes();
   first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
   longest_first_.resize(tokens_.size());
@@ -205,10 +207,16 @@ void Trie::add(const Texts& texts, std::span<const TokenId> ids) {
     const std::string_view text = texts[id];
     const auto [p, t] = std::mismatch(previous.begin(), previous.end(), text.begin(), text.end());
     const auto common = static_cast<size_t>(t - text.begin());
+    const size_t n_closed = path.size() - 1 - common;
     close(common);
     for (size_t i = common; i < text.size(); ++i) path.push_back(n_nodes() + static_cast<uint32_t>(i - common));
     byte_.insert(byte_.end(), text.begin() + static_cast<ptrdiff_t>(common), text.end());
     height_.resize(byte_.size());
+    closed_before_.resize(byte_.size());
+    if (common < text.size()) {
+      const size_t first_new = byte_.size() - (text.size() - common);
+      closed_before_[first_new] = static_cast<uint8_t>(std::min<size_t>(n_closed, kManyClosed));
+    }
     end_.resize(byte_.size());
     first_token_.resize(byte_.size(), static_cast<uint32_t>(tokens_.size()));
     tokens_.push_back(id);
@@ -232,7 +240,7 @@ std::vector<uint8_t> Trie::path(uint32_t node) const {
 }
 
 size_t Trie::bytes() const {
-  return byte_.capacity() + height_.capacity() +
+  return byte_.capacity() + height_.capacity() + closed_before_.capacity() +
          (end_.capacity() + first_token_.capacity() + tokens_.capacity() + longest_first_.capacity()) *
              sizeof(uint32_t);
 }

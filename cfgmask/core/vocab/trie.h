@@ -50,6 +50,10 @@ class Trie {
   // Bytes on the longest way down from a node, kTallest or more if there are so many.
   uint32_t height(uint32_t node) const { return height_[node]; }
   static constexpr uint32_t kTallest = 255;
+  // How many nodes end between the one before, which is one of them if it is a leaf, and this one, which stand in one
+  // segment; kManyClosed if there are so many.
+  uint32_t closed_before(uint32_t node) const { return closed_before_[node]; }
+  static constexpr uint32_t kManyClosed = 255;
   // The bytes on the way to a node, without its own. Walks down from the root.
   std::vector<uint8_t> path(uint32_t node) const;
   // The tokens whose bytes end at this node.
@@ -119,6 +123,7 @@ class Trie {
 
   std::vector<uint8_t> byte_;
   std::vector<uint8_t> height_;
+  std::vector<uint8_t> closed_before_;  // n_nodes + 1
   std::vector<uint32_t> end_;
   std::vector<uint32_t> first_token_;  // n_nodes + 1
   std::vector<TokenId> tokens_;

@@ -1,0 +1,162 @@
+#include "mask/table_walk.h"
+
+#include <algorithm>
+
+namespace cfgmask {
+
+size_t TableWalk::run(LexerStateId state) {
+  stack_.assign(1, {kRootEnd, place_of(state)});
+  for (const Segment& segment : trie_.segments()) {
+    if (segment.first == segment.last) continue;
+    if (!answered_at_once(state, segment)) walk(segment);
+  }
+  return n_inside_;
+}
+
+// Most segments either stay in the state to the last byte, or leave it with the first.
+bool TableWalk::answered_at_once(LexerStateId state, const Segment& segment) {
+  ByteSet taken = lexer_.first(state);
+  taken &= segment.first_bytes;
+  if (taken.empty()) {
+    const SlotSetId matched = lexer_.matched(state);
+    if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, kRootEnd);
+    return true;
+  }
+  if (!answers_.takes_all(state, segment, segment.height)) return false;
+  keep(segment);
+  return true;
+}
+
+void TableWalk::walk(const Segment& segment) {
+  const Place& top = places_[stack_[0].place];
+  if (top.matched != Lexer::no_slots()) return walk(segment.first, segment.last, segment);
+  const ByteSet taken = lexer_.first(top.state);
+  trie_.for_each_sibling(segment.first, segment.last, taken,
+                         [&](uint32_t node) { walk(node, trie_.end(node), segment); });
+}
+
+// The siblings [first, last) under the root, and what is below them.
+void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
+  depth_ = 0;
+  uint32_t inside = first;  // the nodes from here on stay inside, and are kept together
+  for (uint32_t node = first; node < last;) {
+    const Frame at = stack_[depth_];
+    const unsigned byte = trie_.byte(node);
+    const uint16_t known = steps_[at.place][byte];
+    const uint16_t next = known != kUnknown ? known : step(at.place, byte);
+    const uint32_t end = trie_.end(node);
+    if (next >= kFirstPlace) {
+      const uint32_t place = next - kFirstPlace;
+      if (end - node > kLargeSubtree && !segment.is_rest &&
+          answers_.takes_all(places_[place].state, segment, trie_.height(node))) {
+        node = end;
+        skip_to(node);
+        continue;
+      }
+      enter(end, place);
+      ++node;
+      const uint32_t closed = trie_.closed_before(node);
+      if (closed == Trie::kManyClosed) {
+        skip_to(node);
+      } else {
+        depth_ -= closed;
+      }
+      continue;
+    }
+    keep(inside, node);
+    if (next == kOther) {
+      node = other(node);
+    } else {
+      node = next == kDead ? end : std::min(at.end, last);
+    }
+    inside = node;
+    skip_to(node);
+  }
+  keep(inside, last);
+}
+
+// What a byte does, looked up once.
+uint16_t TableWalk::step(uint32_t at, unsigned byte) {
+  const Place place = places_[at];
+  const LexerStateId next = lexer_.next(place.state, byte);
+  uint16_t found = kOther;
+  if (next == Lexer::dead()) {
+    // Siblings stand in the order of their bytes.
+    if (place.matched == Lexer::no_slots()) found = byte > place.last_byte ? kDeadFurther : kDead;
+  } else if (lexer_.can_continue(next) && !lexer_.is_limited(next)) {
+    const uint32_t to = place_of(next);
+    if (to < kMostPlaces) found = static_cast<uint16_t>(kFirstPlace + to);
+  }
+  return steps_[at][byte] = found;
+}
+
+// The node ends the lexeme, or takes tokens of a limit. Returns the node to go on with.
+uint32_t TableWalk::other(uint32_t node) {
+  const Frame at = stack_[depth_];
+  const uint32_t end = trie_.end(node);
+  const SlotSetId matched = places_[at.place].matched;
+  const LexerStateId next = lexer_.next(places_[at.place].state, trie_.byte(node));
+  if (next == Lexer::dead()) {
+    leave(matched, node, end, at.end);
+    return end;
+  }
+  if (lexer_.end_token(next) != Lexer::dead()) keep(node, node + 1);
+  if (!lexer_.can_continue(next)) {
+    // Whatever comes: what is below begins a new lexeme.
+    if (node + 1 != end) leave(lexer_.matched(next), node + 1, end, kNoParent);
+    return end;
+  }
+  if (node + 1 != end) enter(end, place_of(next));
+  return node + 1;
+}
+
+uint32_t TableWalk::place_of(LexerStateId state) {
+  if (const auto known = known_places_.find(state.value)) return *known;
+  const auto place = static_cast<uint32_t>(places_.size());
+  known_places_.insert(state.value, place);
+  places_.push_back({state, lexer_.matched(state), lexer_.first(state).highest()});
+  steps_.emplace_back();
+  return place;
+}
+
+void TableWalk::enter(uint32_t end, uint32_t place) {
+  if (++depth_ >= stack_.size()) stack_.resize(depth_ + 1);
+  stack_[depth_] = {end, place};
+}
+
+// The tokens of the nodes [first, last) stay inside. Many are allowed at once, few are listed.
+void TableWalk::keep(uint32_t first, uint32_t last) {
+  if (first == last) return;
+  const auto tokens = trie_.tokens_between(first, last);
+  if (tokens.size() > n_words_ / 8) table_.bits_.resize(n_words_);
+  if (table_.bits_.empty()) {
+    table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
+  } else {
+    for (TokenId token : tokens) set_bit(table_.bits_, token);
+  }
+  n_inside_ += last - first;
+}
+
+void TableWalk::keep(const Segment& segment) {
+  if (trie_.tokens_between(segment.first, segment.last).size() <= n_words_ / 8)
+    return keep(segment.first, segment.last);
+  table_.bits_.resize(n_words_);
+  const auto bits = answers_.bits(segment);
+  for (size_t i = 0; i < bits.size(); ++i) table_.bits_[i] |= bits[i];
+  n_inside_ += segment.last - segment.first;
+}
+
+// Neighbouring siblings that leave alike are one exit. A parent is known by where it ends.
+void TableWalk::leave(SlotSetId matched, uint32_t first, uint32_t last, uint32_t parent_end) {
+  auto& exits = table_.exits_;
+  const bool joins = !exits.empty() && exits.back().matched == matched && exits.back().last == first &&
+                     last_parent_end_ == parent_end && parent_end != kNoParent;
+  if (joins) {
+    exits.back().last = last;
+  } else {
+    exits.push_back({matched, first, last});
+  }
+  last_parent_end_ = parent_end;
+}
+
+}  // namespace cfgmask

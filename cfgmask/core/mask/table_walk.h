@@ -1,0 +1,81 @@
+// One walk of the trie with the lexer alone, which makes a table.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lexer/lexer.h"
+#include "mask/lexer_table.h"
+#include "mask/segment_walk.h"
+#include "util/hash_table.h"
+#include "vocab/trie.h"
+
+namespace cfgmask {
+
+// Some microseconds where few bytes fit or whole segments do; a millisecond for each 300,000 nodes where they do not,
+// and what the lexer takes for states that are new.
+class TableWalk {
+ public:
+  TableWalk(const Trie& trie, size_t n_words, Lexer& lexer, SegmentAnswers& answers, LexerTable& table)
+      : trie_(trie), n_words_(n_words), lexer_(lexer), answers_(answers), table_(table) {}
+
+  // Returns how many nodes stay inside.
+  size_t run(LexerStateId state);
+
+ private:
+  // What a byte does in a place: to go on takes a look at this alone, since most nodes of a walk do.
+  enum Step : uint16_t {
+    kUnknown,
+    kDead,         // below this node nothing stays inside or leaves
+    kDeadFurther,  // nor below those after it, which have greater bytes
+    kOther,        // see `other`
+    kFirstPlace,   // and more: the token stays inside, in the place of that number
+  };
+  static constexpr size_t kMostPlaces = UINT16_MAX - kFirstPlace;
+  using Steps = std::array<uint16_t, 256>;
+  // A lexer state that the walk came to.
+  struct Place {
+    LexerStateId state;
+    SlotSetId matched;
+    unsigned last_byte;
+  };
+  // A node on the way down; the first frame is the root.
+  struct Frame {
+    uint32_t end;
+    uint32_t place;
+  };
+  static constexpr uint32_t kRootEnd = UINT32_MAX;
+  static constexpr uint32_t kNoParent = 0;
+  // Nodes below which a walk is cheaper than the question whether it is needed.
+  static constexpr uint32_t kLargeSubtree = 48;
+
+  bool answered_at_once(LexerStateId state, const Segment& segment);
+  void walk(const Segment& segment);
+  void walk(uint32_t first, uint32_t last, const Segment& segment);
+  uint16_t step(uint32_t place, unsigned byte);
+  uint32_t other(uint32_t node);
+  uint32_t place_of(LexerStateId state);
+  void enter(uint32_t end, uint32_t place);
+  void skip_to(uint32_t node) {
+    while (stack_[depth_].end <= node) --depth_;
+  }
+  void keep(uint32_t first, uint32_t last);
+  void keep(const Segment& segment);
+  void leave(SlotSetId matched, uint32_t first, uint32_t last, uint32_t parent_end);
+
+  const Trie& trie_;
+  size_t n_words_;
+  Lexer& lexer_;
+  SegmentAnswers& answers_;
+  LexerTable& table_;
+  std::vector<Place> places_;
+  std::vector<Steps> steps_;  // of each place; 0: kUnknown
+  HashTable known_places_;    // by state
+  std::vector<Frame> stack_;
+  size_t depth_ = 0;  // of the node's parent, in the stack
+  uint32_t last_parent_end_ = kNoParent;
+  size_t n_inside_ = 0;
+};
+
+}  // namespace cfgmask
