@@ -6,8 +6,10 @@ namespace cfgmask {
 
 namespace {
 
-// Bytes that a state was left by one by one before those that lead to the same one are asked for.
-constexpr uint8_t kMany = 6;
+// Bytes that a state was left by one by one before those that lead to the same one are asked for. Beyond ASCII most do:
+// a character has half a hundred first bytes, and 64 of each other kind.
+constexpr uint8_t kMany = 3;
+constexpr uint8_t kManyBeyondAscii = 1;
 
 }  // namespace
 
@@ -105,12 +107,11 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
   const LexerStateId next = intern_slots(0);
   remember(s, b, next);
   // A state that is left by many bytes is left by nearly all, and most of them lead to the same one.
-  if (s.row != nullptr && ++s.n_few > kMany) {
-    s.n_few = kMany;
-    const ByteSet same = alike(state, b);
-    for (unsigned other = 0; other < s.row->size(); ++other) {
-      if (same.has(other)) (*s.row)[other] = next.value;
-    }
+  if (s.n_few > (b < 0x80 ? kMany : kManyBeyondAscii)) {
+    ByteSet same = alike(state, b);
+    same.remove(b);
+    for (unsigned other = same.lowest(); other < 256; same.remove(other), other = same.lowest())
+      remember(s, other, next);
   }
   return next;
 }
@@ -151,18 +152,19 @@ LexerStateId Lexer::count_token(LexerStateId state) {
 }
 
 void Lexer::remember(State& s, unsigned b, LexerStateId next) {
-  if (s.row == nullptr) {
-    if (s.n_few < kFew) {
-      s.few_bytes[s.n_few] = static_cast<uint8_t>(b);
-      s.few_next[s.n_few++] = next.value;
-      return;
-    }
+  if (s.row == nullptr && s.n_few == kFew) {
     s.row = std::make_unique<Row>();
     s.row->fill(kUnknown);
     ++n_rows_;
     for (size_t i = 0; i < kFew; ++i) (*s.row)[s.few_bytes[i]] = s.few_next[i];
   }
-  (*s.row)[b] = next.value;
+  if (s.row == nullptr) {
+    s.few_bytes[s.n_few] = static_cast<uint8_t>(b);
+    s.few_next[s.n_few] = next.value;
+  } else {
+    (*s.row)[b] = next.value;
+  }
+  if (s.n_few < UINT8_MAX) ++s.n_few;
 }
 
 }  // namespace cfgmask

@@ -16,6 +16,7 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
   };
   auto table = std::make_shared<CountedTable>();
   table->trie = &trie;
+  table->matched_run = lexer.matched(lexer.inside(0, unbounded));
   const LexerStateId run = lexer.inside(0, unbounded);  // between characters; inside one, the state is another
   const ByteSet tail = regexes.after_run(unbounded);
   const bool has_tail = table->has_tail = !tail.empty();
@@ -23,8 +24,7 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
   std::vector<Frame> stack{{n, run, 0, false}};
   uint32_t last_parent_end = 0;
   for (const Segment& segment : trie.segments()) {
-    // Without a tail every character may be the last one, so each node counts.
-    if (has_tail && segment.first != segment.last && stays(lexer, run, segment)) table->segments.push_back(&segment);
+    if (segment.first != segment.last && stays(lexer, run, segment)) table->segments.push_back(&segment);
   }
   auto skipped = table->segments.begin();
   for (uint32_t node = 1; node < n;) {
@@ -107,7 +107,37 @@ void CountedTable::set_exits(uint32_t minimum, uint32_t maximum, std::vector<Lex
        it != more.end() && it->count == maximum; ++it) {
     out.push_back(it->exit);
   }
+  for (const Segment* segment : segments) add_ends(*segment, maximum, out);
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
+// What follows a text of so many characters in a segment.
+void CountedTable::add_ends(const Segment& segment, uint32_t n_characters, std::vector<LexerTable::Exit>& out) const {
+  struct Frame {
+    uint32_t end;
+    uint32_t count;
+  };
+  if (segment.height <= n_characters) return;
+  std::vector<Frame> stack{{segment.last, 0}};
+  for (uint32_t node = segment.first; node < segment.last;) {
+    while (stack.back().end <= node) stack.pop_back();
+    const Frame at = stack.back();
+    const bool begins = (trie->byte(node) & 0xC0) != 0x80;
+    if (begins && at.count == n_characters) {
+      out.push_back({matched_run, node, at.end});
+      node = at.end;
+      continue;
+    }
+    const uint32_t end = trie->end(node);
+    const uint32_t count = at.count + (begins ? 1 : 0);
+    const uint32_t height = trie->height(node);
+    if (height < Trie::kTallest && count + height <= n_characters) {
+      node = end;  // nothing is so long
+    } else {
+      if (node + 1 != end) stack.push_back({end, count});
+      ++node;
+    }
+  }
 }
 
 }  // namespace cfgmask

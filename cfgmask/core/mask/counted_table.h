@@ -35,8 +35,10 @@ struct CountedTable {
   std::vector<Token> in_tail;  // tokens that go on into the tail, or complete the lexeme by it
   std::vector<Exit> exits;
   bool has_tail = false;
-  // Where one more character begins. A bound that is reached there ends the lexeme, unless a tail must follow.
+  // Where one more character begins outside of those segments. A bound that is reached there ends the lexeme, unless a
+  // tail must follow.
   std::vector<Exit> more;
+  SlotSetId matched_run;  // after a whole character
 
   // `unbounded` is x*, x* and a tail, or a JSON string between characters whose rest is x*; see RegexStore::counted.
   static std::shared_ptr<const CountedTable> build(const Trie& trie, Lexer& lexer, RegexStore& regexes,
@@ -48,6 +50,7 @@ struct CountedTable {
   void restrict_exits(uint32_t minimum, uint32_t maximum, std::vector<LexerTable::Range>& replaced) const;
   // Where there is none: sets the exits, in the order of the trie.
   void set_exits(uint32_t minimum, uint32_t maximum, std::vector<LexerTable::Exit>& out) const;
+  void add_ends(const Segment& segment, uint32_t n_characters, std::vector<LexerTable::Exit>& out) const;
 
   size_t bytes() const {
     return sizeof(*this) + (inside.capacity() + in_tail.capacity()) * sizeof(Token) +

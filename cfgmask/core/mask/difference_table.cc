@@ -53,6 +53,9 @@ void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
   push(trie_.n_nodes(), state, base);
   const bool with_base = lives_with(regexes_, lexer_, state, base);
   for (const Segment& segment : trie_.segments()) {
+    ByteSet told_apart = stack_.front().differs;
+    told_apart &= segment.first_bytes;
+    if (told_apart.empty()) continue;
     // Where all tokens stay inside from both there is no difference; so names differ where quotes are, which end them.
     const bool same =
         has_room(segment.height, segment) || (!room_ && answers_.takes_all(base, segment, segment.height) &&

@@ -90,12 +90,13 @@ bool LexerTables::has_plenty(LexerStateId state) {
 
 std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
   segment_answers_->begin_walk();
-  if (!lexer_.is_boundary(state) && !lexer_.is_limited(state)) {
-    if (auto table = renamed(state)) return ++made_.renamed, table;
-    if (auto table = counted(state)) return ++made_.counted, table;
-    if (auto table = bounded(state)) return ++made_.bounded, table;
+  const bool inside = !lexer_.is_boundary(state);
+  if (!lexer_.is_limited(state)) {
+    if (auto table = inside ? renamed(state) : nullptr) return ++made_.renamed, table;
+    if (auto table = inside ? counted(state) : nullptr) return ++made_.counted, table;
+    if (auto table = inside ? bounded(state) : nullptr) return ++made_.bounded, table;
     if (auto table = difference(state)) return ++made_.difference, table;
-    if (auto table = clipped(state)) return ++made_.clipped, table;
+    if (auto table = inside ? clipped(state) : nullptr) return ++made_.clipped, table;
   }
   ++made_.walked;
   return walk(state);
@@ -129,6 +130,7 @@ std::shared_ptr<const LexerTable> LexerTables::counted(LexerStateId state) {
   if (!parts) return nullptr;
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(lexer_.inside(0, parts->unbounded));
+  if (take_far_bounds(*parts, *table)) return table;
   const auto counted = counted_table(parts->unbounded);
   counted->restrict(parts->minimum, parts->maximum, table->less_);
   if (counted->has_tail) {
@@ -139,6 +141,18 @@ std::shared_ptr<const LexerTable> LexerTables::counted(LexerStateId state) {
   }
   settle(*table);
   return table;
+}
+
+// Bounds that no token reaches take no counts: all is as without them, but that the empty text may not do.
+bool LexerTables::take_far_bounds(const RegexStore::Counted& parts, LexerTable& table) const {
+  const bool has_tail = !regexes_.after_run(parts.unbounded).empty();
+  if (parts.maximum <= trie_->max_depth() || parts.minimum > (has_tail ? 0 : 1)) return false;
+  table.exits_base_ = table.base_;
+  if (parts.minimum == 0) return true;
+  table.base_->for_each_exit([&](const LexerTable::Exit& exit) {
+    if (trie_->is_top(exit.first)) table.replaced_.push_back({exit.first, exit.last});
+  });
+  return true;
 }
 
 std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded) {

@@ -5,7 +5,7 @@
 namespace cfgmask {
 
 size_t TableWalk::run(LexerStateId state) {
-  stack_.assign(1, {kRootEnd, place_of(state)});
+  stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
   for (const Segment& segment : trie_.segments()) {
     if (segment.first == segment.last) continue;
     if (!answered_at_once(state, segment)) walk(segment);
@@ -117,11 +117,6 @@ uint32_t TableWalk::place_of(LexerStateId state) {
   places_.push_back({state, lexer_.matched(state), lexer_.first(state).highest()});
   steps_.emplace_back();
   return place;
-}
-
-void TableWalk::enter(uint32_t end, uint32_t place) {
-  if (++depth_ >= stack_.size()) stack_.resize(depth_ + 1);
-  stack_[depth_] = {end, place};
 }
 
 // The tokens of the nodes [first, last) stay inside. Many are allowed at once, few are listed.

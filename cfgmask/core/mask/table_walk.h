@@ -56,7 +56,7 @@ class TableWalk {
   uint16_t step(uint32_t place, unsigned byte);
   uint32_t other(uint32_t node);
   uint32_t place_of(LexerStateId state);
-  void enter(uint32_t end, uint32_t place);
+  void enter(uint32_t end, uint32_t place) { stack_[++depth_] = {end, place}; }
   void skip_to(uint32_t node) {
     while (stack_[depth_].end <= node) --depth_;
   }
@@ -72,8 +72,8 @@ class TableWalk {
   std::vector<Place> places_;
   std::vector<Steps> steps_;  // of each place; 0: kUnknown
   HashTable known_places_;    // by state
-  std::vector<Frame> stack_;
-  size_t depth_ = 0;  // of the node's parent, in the stack
+  std::vector<Frame> stack_;  // as high as the trie
+  size_t depth_ = 0;          // of the node's parent, in the stack
   uint32_t last_parent_end_ = kNoParent;
   size_t n_inside_ = 0;
 };

@@ -29,6 +29,8 @@ RegexId RegexStore::derivative(RegexId node, unsigned b) {
     default:
       break;
   }
+  // Most parts of a large node take few bytes: a look at those is nearer in memory than what is remembered.
+  if (!first(node).has(b)) return nothing();
   const uint64_t key = (uint64_t{node.value} << 8) | b;
   if (auto known = derivatives_.find(key)) return RegexId(*known);
   const RegexId result = derive(node, b);

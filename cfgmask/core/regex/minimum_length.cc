@@ -105,9 +105,14 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
   return kNoLength;
 }
 
+bool MinimumLengths::is_too_far(RegexId node) const {
+  const auto known = farthest_.find(node.value);
+  return known && *known == kNoLength;
+}
+
 // All residuals and what leads to each, then their distances from those that may end, breadth first.
 uint32_t MinimumLengths::search_farthest(RegexId node) {
-  constexpr size_t kMostResiduals = 1'000;
+  constexpr size_t kMostResiduals = 400;
   std::vector<RegexId> residuals{node};
   std::vector<std::vector<uint32_t>> from(1);
   HashTable index;
@@ -120,7 +125,13 @@ uint32_t MinimumLengths::search_farthest(RegexId node) {
       if (next == RegexStore::nothing()) continue;
       auto known = index.find(next.value);
       if (!known) {
-        if (residuals.size() == kMostResiduals) return kNoLength;
+        if (residuals.size() == kMostResiduals || is_too_far(next)) {
+          // The next position of a text need not look at all of them again.
+          for (RegexId residual : residuals) {
+            if (!farthest_.find(residual.value)) farthest_.insert(residual.value, kNoLength);
+          }
+          return kNoLength;
+        }
         known = static_cast<uint32_t>(residuals.size());
         index.insert(next.value, *known);
         residuals.push_back(next);

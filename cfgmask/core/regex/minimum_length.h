@@ -43,6 +43,7 @@ class MinimumLengths {
   uint32_t compute(RegexId node);
   uint32_t compute_farthest(RegexId node);
   uint32_t search_farthest(RegexId node);
+  bool is_too_far(RegexId node) const;
 
   RegexStore& regexes_;
   HashTable known_;

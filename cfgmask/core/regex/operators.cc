@@ -298,6 +298,8 @@ RegexId RegexStore::repetition(RegexId body, uint32_t minimum, uint32_t maximum)
 
 RegexId RegexStore::without_empty_text(RegexId node) {
   if (!nullable(node)) return node;
+  if (kind(node) == RegexKind::kRepetition && !nullable(operand(node, 0)))
+    return repetition(operand(node, 0), 1, operands(node)[2]);
   return intersection({node, complement(empty_text())});
 }
 
