@@ -18,6 +18,7 @@ BYTES = cfgmask.Vocabulary.from_bytes(
         ("/.{0,100000}/ & ~/.*foo.*/", b"fof", b"oo"),
         ("/(?s:.{0,500})/ & ~/(?s:.*)-->(?s:.*)/", b"a--", b">"),
         ("/[a-z ]{1,400}/ & ~/.*(foo|bar|bazinga).*/", b"bazing", b"a"),
+        ("(/.*foo.*/ & ~/.*bar.*/) | (/.*bar.*/ & ~/.*foo.*/)", b"xfooba", b"r"),
     ],
 )
 def test_counts_do_not_have_to_be_walked(terminal: str, taken: bytes, refused: bytes) -> None:
