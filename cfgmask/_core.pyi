@@ -218,7 +218,8 @@ class PlainReader:
         self,
         document: JsonDocument,
         scalars: Callable[[str], int | None],
-        keys: Callable[[tuple[str, ...], tuple[str, ...]], list[tuple[int, list[int]]] | None],
+        strings: Callable[[str], int | None],
+        keys: Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], tuple[bool, list[int]] | None],
         max_nesting: int,
         max_rules: int,
     ) -> PlainSchema | None:
@@ -226,10 +227,10 @@ class PlainReader:
 
         scalars  is asked for the regex of the scalars of a schema, as JSON text, and numbers the regexes from 0; -1 if
                  there is no such scalar
-        keys     is asked, with schemas of strings and names, for the number of the regex of the keys that meet each of
-                 the schemas and then of all other keys, without the names, -1 if there are none, and for the positions
-                 of the names that are among these keys
-        Either may answer None: the schema is not plain. Linear. Raises LimitExceeded(max_rules), and what the answers
+        strings  is asked for the regex of the strings of a schema, in the same way, as one string of JSON
+        keys     is asked, with schemas of strings that keys meet, others that they do not, and names, whether there are
+                 such keys beside the names, and for the positions of the names that are among the keys
+        Each may answer None: the schema is not plain. Linear. Raises LimitExceeded(max_rules), and what the answers
         raise.
         """
 

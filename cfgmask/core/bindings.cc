@@ -635,19 +635,20 @@ std::optional<std::string> schema_uri(const JsonDocument& document) {
 }
 
 std::optional<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
-                                                    const nb::callable& scalars, const nb::callable& keys,
-                                                    uint64_t max_nesting, uint64_t max_rules) {
-  using Kinds = std::vector<PlainQuestions::Kind>;
+                                                    const nb::callable& scalars, const nb::callable& strings,
+                                                    const nb::callable& keys, uint64_t max_nesting,
+                                                    uint64_t max_rules) {
+  using Texts = std::vector<std::string>;
   PlainQuestions questions;
   questions.scalars = [&](const std::string& schema) { return nb::cast<std::optional<int64_t>>(scalars(schema)); };
-  questions.keys = [&](const std::vector<std::string>& patterns,
-                       const std::vector<std::string>& names) -> std::optional<Kinds> {
-    const nb::object answer = keys(nb::tuple(nb::cast(patterns)), nb::tuple(nb::cast(names)));
+  questions.strings = [&](const std::string& schema) { return nb::cast<std::optional<int64_t>>(strings(schema)); };
+  questions.keys = [&](const Texts& met, const Texts& broken,
+                       const Texts& names) -> std::optional<KeyConditions::Found> {
+    const auto listed = [](const Texts& texts) { return nb::tuple(nb::cast(texts)); };
+    const nb::object answer = keys(listed(met), listed(broken), listed(names));
     if (answer.is_none()) return std::nullopt;
-    Kinds found;
-    for (auto& [regex, positions] : nb::cast<std::vector<std::pair<int64_t, std::vector<size_t>>>>(answer))
-      found.push_back({regex, std::move(positions)});
-    return found;
+    auto [has_more, among] = nb::cast<std::pair<bool, std::vector<size_t>>>(answer);
+    return KeyConditions::Found{has_more, std::move(among)};
   };
   return reader.read(document, questions, max_nesting, max_rules);
 }
@@ -678,7 +679,7 @@ void bind_plain_schema(nb::module_& m) {
                                                            : Exclusive::kEither);
           },
           "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a)
-      .def("read", read_plain_schema, "document"_a, "scalars"_a, "keys"_a, "max_nesting"_a, "max_rules"_a,
+      .def("read", read_plain_schema, "document"_a, "scalars"_a, "strings"_a, "keys"_a, "max_nesting"_a, "max_rules"_a,
            docs::PlainReader_read);
 }
 

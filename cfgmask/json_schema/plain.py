@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Scope, Terminal
@@ -18,7 +17,7 @@ from cfgmask.grammar.regex_tree import NOTHING, JsonString
 from cfgmask.json_schema import algebra, decide, lexemes
 from cfgmask.json_schema.drafts import Draft, draft_of_uri
 from cfgmask.json_schema.formats import FORMATS
-from cfgmask.json_schema.keys import Keys, key_pattern
+from cfgmask.json_schema.keys import KeyPattern, Keys, key_pattern
 from cfgmask.json_schema.nodes import Dialect, Node
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
@@ -79,7 +78,7 @@ def plain_schema(
     dialect = Dialect() if draft is None else Dialect(draft, declared=True)
     answers = _Answers(dialect, options, limits)
     found = _reader(dialect, options.formats).read(
-        document, answers.scalars, answers.keys, limits.max_nesting, limits.max_rules
+        document, answers.scalars, answers.strings, answers.keys, limits.max_nesting, limits.max_rules
     )
     if found is None:
         return None
@@ -110,10 +109,6 @@ def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
     )
 
 
-# For some keys: their terminal, None where there are none, and which of the names given are among them.
-_KeyClass: TypeAlias = tuple[Terminal | None, list[int]]
-
-
 class _Answers:
     """What the core asks while it reads one schema.
 
@@ -133,11 +128,19 @@ class _Answers:
         except (_NotPlain, LimitExceeded):
             return None
 
-    def keys(self, conditions: tuple[str, ...], names: tuple[str, ...]) -> list[tuple[int, list[int]]] | None:
+    def strings(self, schema: str) -> int | None:
         """As `_core.PlainReader.read` says."""
         try:
-            found = _keys(conditions, names, self._dialect, self._options, self._limits)
-            return [(self._number(terminal), among) for terminal, among in found]
+            return self._number(_strings_of(schema, self._dialect, self._options, self._limits))
+        except (_NotPlain, LimitExceeded):
+            return None
+
+    def keys(
+        self, met: tuple[str, ...], broken: tuple[str, ...], names: tuple[str, ...]
+    ) -> tuple[bool, list[int]] | None:
+        """As `_core.PlainReader.read` says."""
+        try:
+            return _keys(met, broken, names, self._dialect, self._options, self._limits)
         except (_NotPlain, LimitExceeded):
             return None
 
@@ -192,26 +195,34 @@ def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, l
 
 
 @lru_cache(maxsize=4096)
-def _keys(
-    conditions: tuple[str, ...], names: tuple[str, ...], dialect: Dialect, options: JsonSchemaOptions, limits: Limits
-) -> list[_KeyClass]:
-    """Keys sorted by the conditions that they meet. Raises _NotPlain, LimitExceeded."""
+def _strings_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Terminal:
+    """The terminal of the strings of a schema. Raises _NotPlain, LimitExceeded."""
     with session(limits):
-        read = [_read(condition, dialect, options, limits) for condition in conditions]
-        found = [key_pattern(normal.strings.as_regex()) for normal in read]
-        classes = [Keys(include=(pattern,)) for pattern in found]
-        if any(not (a & b).is_empty for a, b in combinations(classes, 2)):
-            raise _NotPlain
-        classes.append(Keys(exclude=tuple(dict.fromkeys(found))))
-        return [
-            (
-                None
-                if keys.is_empty or decide.is_empty(lexemes.other_key_text(keys, names))
-                else lexemes.other_key(keys, names),
-                [i for i, name in enumerate(names) if keys.admits(name)],
-            )
-            for keys in classes
-        ]
+        return lexemes.other_key(Keys(include=(_key_pattern(schema, dialect, options, limits),)), ())
+
+
+@lru_cache(maxsize=4096)
+def _keys(
+    met: tuple[str, ...],
+    broken: tuple[str, ...],
+    names: tuple[str, ...],
+    dialect: Dialect,
+    options: JsonSchemaOptions,
+    limits: Limits,
+) -> tuple[bool, list[int]]:
+    """Whether there are keys that meet some schemas and not others beside the names, and which names are among them.
+
+    Raises _NotPlain, LimitExceeded.
+    """
+    with session(limits):
+        include, exclude = ([_key_pattern(part, dialect, options, limits) for part in parts] for parts in (met, broken))
+        keys = Keys(tuple(dict.fromkeys(include)), tuple(dict.fromkeys(exclude)))
+        has_more = not keys.is_empty and not decide.is_empty(lexemes.other_key_text(keys, names))
+        return has_more, [i for i, name in enumerate(names) if keys.admits(name)]
+
+
+def _key_pattern(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> KeyPattern:
+    return key_pattern(_read(schema, dialect, options, limits).strings.as_regex())
 
 
 def _holes(schema: dict[str, JsonValue]) -> list[JsonValue]:

@@ -129,6 +129,63 @@ PLAIN: dict[str, Any] = {
         "additionalProperties": {"type": "string"},
         "required": ["x", "c"],
     },
+    "keys by patterns that overlap": {
+        "type": "object",
+        "properties": {"x": {"const": 1}, "ab": {"type": ["null", "boolean"]}},
+        "patternProperties": {"^a": {"type": ["null", "string"]}, "b$": {"type": ["null", "number"]}, "c": {}},
+        "additionalProperties": {"type": "string"},
+        "required": ["acb"],
+    },
+    "keys by patterns of which one holds the other": {
+        "type": "object",
+        "patternProperties": {"^a": {"type": ["null", "string"]}, "^ab": {"const": None}, "^abc": {"const": "x"}},
+        "additionalProperties": False,
+    },
+    "keys by patterns that Python reads": {
+        "type": "object",
+        "patternProperties": {"^(?!x)a": {"type": ["null", "string"]}, "b$": {"type": "null"}, "^x": {"const": 1}},
+        "properties": {"ab": {}, "y": {"const": "y"}},
+        "additionalProperties": False,
+    },
+    "keys by patterns of several schemas": {
+        "type": "object",
+        "allOf": [
+            {"patternProperties": {"^a": {"type": ["null", "string"]}}, "additionalProperties": {"const": 1}},
+            {"patternProperties": {"b$": {"type": ["null", "number"]}}, "properties": {"ab": {}, "c": {}}},
+            {"patternProperties": {"^(?=.c)": {"enum": [None, 1, "c"]}}, "required": ["cc"]},
+        ],
+    },
+    "keys that are all named": {
+        "type": "object",
+        "patternProperties": {"^[ab]$": {"type": "null"}, "^c$": {"const": 1}},
+        "properties": {"a": {}, "b": {}, "d": {"const": "d"}},
+        "additionalProperties": False,
+    },
+    "keys by a pattern whose names are restricted": {
+        "type": "object",
+        "patternProperties": {"a": {"type": "null"}, "^x": {"const": "x"}},
+        "propertyNames": {"maxLength": 2},
+        "properties": {"ya": {}, "aaa": {}},
+        "additionalProperties": {"const": 1},
+    },
+    "keys whose names several schemas restrict": {
+        "type": "object",
+        "propertyNames": {"pattern": "^a"},
+        "allOf": [{"propertyNames": {"maxLength": 3}}, {"propertyNames": {"enum": ["a", "ab", "abcd", "b"]}}],
+        "properties": {"ab": {"type": "null"}},
+    },
+    "keys that no name can be": {
+        "anyOf": [
+            {"type": "object", "propertyNames": {"pattern": "^a"}, "patternProperties": {"^a": False}},
+            {"const": 1},
+        ]
+    },
+    "closed objects without those with keys by a pattern": {
+        "type": "object",
+        "properties": {"ax": {"enum": [1, 2]}, "b": {"type": "null"}, "c": {}},
+        "additionalProperties": False,
+        "not": {"patternProperties": {"^a": {"const": 1}, "b$": {"type": "null"}}, "additionalProperties": False},
+    },
     "one schema in allOf": {"allOf": [{"type": "string"}]},
     "what is beside a reference in draft 7": {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -555,9 +612,7 @@ def test_a_text_is_read_as_its_value(schema: Any) -> None:
 LEFT: list[Any] = [
     True,
     {"type": "null", "anyOf": [{"type": "string"}]},
-    {"patternProperties": {"^a": {}, "b$": {}}},
     {"patternProperties": {"(": {}}},
-    {"patternProperties": {"a": {}}, "propertyNames": {"maxLength": 2}},
     {"propertyNames": {"$ref": "#"}},
     {"properties": {"a": {"type": ["string", "object"], "propertyNames": {"$ref": "#/properties/a"}}}},
     {"propertyNames": {"type": "null"}, "required": ["a"], "type": "object"},
@@ -595,6 +650,7 @@ LEFT: list[Any] = [
     {"type": "object", "minProperties": 2, "maxProperties": 1},
     {"type": "object", "properties": {"a": {}}, "additionalProperties": False, "minProperties": 2},
     {"type": "object", "patternProperties": {"^[ab]$": {}}, "additionalProperties": False, "minProperties": 3},
+    {"type": "object", "not": {"patternProperties": {"^a": {"const": 1}}}},
     {"type": "array", "minItems": 2, "maxItems": 1},
     {"type": "string", "enum": [1]},
     {"$defs": {"a": {"$id": "b", "properties": {"c": {"$ref": "#"}}}}, "$ref": "#/$defs/a/properties/c"},

@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kMaxAlternatives = 1'000;
 constexpr size_t kMaxBranches = 256;
 constexpr size_t kMaxWitnesses = 8;
+constexpr size_t kMaxClasses = 256;
 // Sets inside of sets that are worked out for each other's sake.
 constexpr int kMaxDepth = 100;
 // Required members of required members that are looked at to tell that there is no such object.
@@ -101,11 +102,29 @@ void PlainAlgebra::finish() {
     todo.pop_back();
     if (!seen.insert(id.value).second) continue;
     settle(id);
+    drop_empty_classes(id);
     const Value value = schema_.at(id);
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
     find_common(value, todo);
     if (value.array && value.array->forbids_equal_items()) check_distinct(*value.array);
   }
+}
+
+void PlainAlgebra::drop_empty_classes(PlainValueId id) {
+  if (!schema_.at(id).object || !schema_.at(id).object->has_classes()) return;
+  Value value = schema_.at(id);
+  Object object = *value.object;
+  std::vector<uint32_t> names;
+  for (const Member& member : object.members) names.push_back(member.name);
+  const auto is_empty = [&](const PlainSchema::Keys& keys) {
+    const auto has_keys = keys_.has_keys(keys, names);
+    if (!has_keys) throw NotPlain();
+    return !*has_keys;
+  };
+  std::erase_if(object.classes, [&](const auto& c) { return is_empty(c.keys); });
+  if (object.others && object.others_keys && is_empty(*object.others_keys)) object.others = std::nullopt;
+  value.object = std::make_shared<Object>(std::move(object));
+  schema_.define(id, std::move(value));
 }
 
 // A register holds the scalars that came, and does not look ahead: of the values of item i, i may be used up.
@@ -636,15 +655,10 @@ PlainValueId PlainAlgebra::held(const Object& object, uint32_t name) {
   for (const Member& member : object.members) {
     if (member.name == name) return member.value;
   }
-  for (const auto& c : object.classes) {
-    if (c.keys.source != PlainSchema::Keys::Source::kMatching) throw NotPlain();
-    const auto matches = schema_.pattern_at(c.keys.index).found_in(schema_.name_at(name));
-    if (!matches) throw NotPlain();
-    if (*matches) return c.value;
+  for (const auto& kind : kinds_of_keys(object)) {
+    if (admits(kind.keys, name)) return kind.value;
   }
-  // What is left of classes that went may have the name.
-  if (object.others_keys && object.classes.empty()) throw NotPlain();
-  return object.others.value_or(PlainSchema::never());
+  return PlainSchema::never();
 }
 
 PlainSchema::Object PlainAlgebra::with_member(uint32_t name, PlainValueId value, bool required) {
@@ -686,13 +700,6 @@ std::optional<PlainSchema::Object> PlainAlgebra::meet(const Object& a, const Obj
     add_member({member.name, this->both(held(a, member.name), member.value), member.required, member.listed}, both);
   }
   sort_members(a, b, both.members);
-  const bool new_names = both.members.size() != a.members.size() || both.members.size() != b.members.size();
-  const auto asked_for = [](const PlainSchema::KeyClass& c) {
-    return c.keys.source == PlainSchema::Keys::Source::kOutside;
-  };
-  if (new_names && (std::any_of(both.classes.begin(), both.classes.end(), asked_for) ||
-                    (both.others_keys && both.others_keys->source == PlainSchema::Keys::Source::kOutside)))
-    throw NotPlain();
   if (is_plainly_empty(both) || has_none(both, 0)) return std::nullopt;
   return both;
 }
@@ -720,28 +727,55 @@ void PlainAlgebra::sort_members(const Object& a, const Object& b, std::vector<Me
                    [&](const Member& x, const Member& y) { return rank_of(x) < rank_of(y); });
 }
 
-// What keys without names may be and hold.
+// What keys without names may be, those of no class last, and what they hold.
+std::vector<PlainSchema::KeyClass> PlainAlgebra::kinds_of_keys(const Object& object) {
+  auto kinds = object.classes;
+  if (object.others) kinds.push_back({object.others_keys.value_or(PlainSchema::Keys{}), *object.others});
+  return kinds;
+}
+
 void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
-  const auto meet_others = [&](const Object& x, const Object& y) -> std::optional<PlainValueId> {
-    if (!x.others || !y.others) return std::nullopt;
-    const PlainValueId found = this->both(*x.others, *y.others);
-    return found == PlainSchema::never() ? std::nullopt : std::optional(found);
-  };
-  both.others = meet_others(a, b);
-  if (!a.has_classes() && !b.has_classes()) return;
-  const bool same = a.others_keys == b.others_keys && a.classes.size() == b.classes.size() &&
-                    std::equal(a.classes.begin(), a.classes.end(), b.classes.begin(),
-                               [](const auto& x, const auto& y) { return x.keys == y.keys; });
-  if (!same && a.has_classes() && b.has_classes()) throw NotPlain();
-  const auto& classes = a.has_classes() ? a.classes : b.classes;
-  for (size_t i = 0; i < classes.size(); ++i) {
-    const auto in_a = a.has_classes() ? std::optional(a.classes[i].value) : a.others;
-    const auto in_b = b.has_classes() ? std::optional(b.classes[i].value) : b.others;
-    if (!in_a || !in_b) continue;
-    const PlainValueId found = this->both(*in_a, *in_b);
-    if (found != PlainSchema::never()) both.classes.push_back({classes[i].keys, found});
+  const auto kinds_of_a = kinds_of_keys(a);
+  const auto kinds_of_b = kinds_of_keys(b);
+  work(kinds_of_a.size() * kinds_of_b.size());
+  for (size_t i = 0; i < kinds_of_a.size(); ++i) {
+    for (size_t j = 0; j < kinds_of_b.size(); ++j) {
+      const PlainValueId value = this->both(kinds_of_a[i].value, kinds_of_b[j].value);
+      if (value == PlainSchema::never()) continue;
+      const auto keys = this->both(kinds_of_a[i].keys, kinds_of_b[j].keys);
+      if (!keys) continue;
+      if (i >= a.classes.size() && j >= b.classes.size()) {
+        both.others = value;
+        if (!keys->is_any()) both.others_keys = keys;
+      } else {
+        both.classes.push_back({*keys, value});
+      }
+    }
   }
-  if (both.others || !both.classes.empty()) both.others_keys = a.has_classes() ? a.others_keys : b.others_keys;
+  if (both.classes.size() > kMaxClasses) throw NotPlain();
+}
+
+void PlainAlgebra::restrict_keys(const Object& allowed, Object& object) {
+  for (Member& member : object.members) member.value = both(member.value, held(allowed, member.name));
+  Object keys;
+  meet_keys(object, allowed, keys);
+  object.classes = std::move(keys.classes);
+  object.others = keys.others;
+  object.others_keys = std::move(keys.others_keys);
+}
+
+std::optional<PlainSchema::Keys> PlainAlgebra::both(const PlainSchema::Keys& a, const PlainSchema::Keys& b) {
+  auto keys = KeyConditions::both(a, b);
+  if (!keys) return std::nullopt;
+  const auto has_keys = keys_.has_keys(*keys, {});
+  if (!has_keys) throw NotPlain();
+  return *has_keys ? keys : std::nullopt;
+}
+
+bool PlainAlgebra::admits(const PlainSchema::Keys& keys, uint32_t name) {
+  const auto found = keys_.admits(keys, name);
+  if (!found) throw NotPlain();
+  return *found;
 }
 
 bool PlainAlgebra::is_plainly_empty(const Object& object) {

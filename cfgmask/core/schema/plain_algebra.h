@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "schema/key_conditions.h"
 #include "schema/plain_schema.h"
 
 namespace cfgmask {
@@ -38,8 +39,8 @@ class PlainAlgebra {
   // Is told of each value that is made, and may throw.
   using Spend = std::function<void(const PlainSchema::Value&)>;
 
-  PlainAlgebra(PlainSchema& schema, Ask ask, Spend spend)
-      : schema_(schema), ask_(std::move(ask)), spend_(std::move(spend)) {}
+  PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend)
+      : schema_(schema), keys_(keys), ask_(std::move(ask)), spend_(std::move(spend)) {}
 
   // The values under all terms. Keys are written in the order in which the terms name them.
   PlainValueId all(const Terms& terms, std::string name);
@@ -48,6 +49,12 @@ class PlainAlgebra {
 
   // The arrays that have at least and at most so many items of a set at index `start` and later.
   PlainSchema::Array containing(uint32_t start, PlainValueId value, uint32_t least, uint32_t most);
+
+  // The keys of both; nullopt where there are none.
+  std::optional<PlainSchema::Keys> both(const PlainSchema::Keys& a, const PlainSchema::Keys& b);
+  bool admits(const PlainSchema::Keys& keys, uint32_t name);
+  // Leaves of an object what has no other keys than those of some classes.
+  void restrict_keys(const PlainSchema::Object& allowed, PlainSchema::Object& object);
 
   // The terminals of the strings of a set. Throws NotPlain where it is not read to its end yet.
   std::vector<uint32_t> strings(PlainValueId id);
@@ -90,6 +97,8 @@ class PlainAlgebra {
   PlainValueId both(PlainValueId a, PlainValueId b) { return all({{a}, {b}}, schema_.at(a).name); }
   PlainValueId neither(PlainValueId a) { return all({{a, true}}, schema_.at(a).name); }
   void add_term(Term term, Terms& terms) const;
+  // A class whose keys are all names of members goes.
+  void drop_empty_classes(PlainValueId id);
   void find_common(const Value& value, std::vector<PlainValueId>& found);
   // Throws NotPlain where it takes more than a look to tell items apart, and whether there are enough of them.
   void check_distinct(const Array& array);
@@ -143,11 +152,13 @@ class PlainAlgebra {
   Object without_witness(const KeyWitness& witness);
   void add_member(const Member& member, Object& object);
   static void sort_members(const Object& a, const Object& b, std::vector<Member>& members);
+  static std::vector<PlainSchema::KeyClass> kinds_of_keys(const Object& object);
   void meet_keys(const Object& a, const Object& b, Object& both);
   bool is_plainly_empty(const Object& object);
   bool share_none(const Object& a, const Object& b);
 
   PlainSchema& schema_;
+  KeyConditions& keys_;
   Ask ask_;
   Spend spend_;
   std::unordered_map<uint32_t, Pending> pending_;

@@ -17,8 +17,9 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
       max_nesting_(max_nesting),
       max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
       max_rules_(max_rules),
+      keys_(schema_, max_nesting, questions.keys),
       algebra_(
-          schema_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
+          schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
           [this](const Value& made) { check_made(made); }),
       known_(document.n_values()) {
   for (size_t key = 0; key < document.n_keys(); ++key) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "schema/json_document.h"
+#include "schema/key_conditions.h"
 #include "schema/plain_schema.h"
 #include "util/limits.h"
 
@@ -26,15 +27,9 @@ namespace cfgmask {
 struct PlainQuestions {
   // The regex of the scalars of a schema, as JSON text.
   std::function<std::optional<int64_t>(const std::string& schema)> scalars;
-  // Keys of one kind without the names that were given, and the positions of the names that are of that kind.
-  struct Kind {
-    int64_t regex;
-    std::vector<size_t> names;
-  };
-  // Of the keys that meet each of the conditions, schemas of strings as JSON text, then of all other keys.
-  std::function<std::optional<std::vector<Kind>>(const std::vector<std::string>& conditions,
-                                                 const std::vector<std::string>& names)>
-      keys;
+  // The regex of the strings of a schema, one string of JSON.
+  std::function<std::optional<int64_t>(const std::string& schema)> strings;
+  KeyConditions::Ask keys;
 };
 
 // A limit that was crossed, and the JSON Pointer of the schema that did.

@@ -39,10 +39,9 @@ class PlainReading {
   using Held = std::optional<JsonId>;
   using Said = std::array<Held, kNumKeywords>;
   using Value = PlainSchema::Value;
-  using Source = PlainSchema::Keys::Source;
 
-  // Some key of these mostly does not match a pattern.
-  static constexpr std::array<std::string_view, 6> kSomeKeys = {"", " ", "-", "0", "a", "~!"};
+  // Patterns that overlap each other sort the keys into so many classes at most.
+  static constexpr size_t kMaxClasses = 256;
   static constexpr size_t kMaxPointer = 200;
   static constexpr uint64_t kMaxCount = INT32_MAX - 1;
   static constexpr uint64_t kStepsPerRule = 10;
@@ -144,13 +143,10 @@ class PlainReading {
   std::optional<PlainSchema::Object> object_shape(const Said& said, const std::string& pointer, uint64_t depth);
   void add_classes(JsonId patterns, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
   void restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
-  // The keys that meet each of the conditions, schemas of strings; then all others.
-  std::vector<PlainQuestions::Kind> kinds_of_keys(const std::vector<std::string>& conditions,
-                                                  const PlainSchema::Object& object);
-  // Whether it is plain that no member matches the pattern, and that there are keys that do and others that do not.
-  bool add_one_class(std::string_view text, PlainSchema::Object& object);
-  void ask_for_classes(const std::vector<std::string>& conditions, PlainSchema::Object& object,
-                       const std::string& pointer);
+  // The conditions that a pattern is found in a key, and that a key is one of a terminal's strings.
+  uint32_t pattern_condition(std::string_view pattern);
+  uint32_t string_condition(uint32_t terminal);
+  uint32_t asked_condition(std::string definition);
   uint32_t outside_regex(int64_t regex);
 
   // ---- scalars and listed values (read_scalars.cc)
@@ -190,6 +186,7 @@ class PlainReading {
   uint64_t max_rules_;
   uint64_t n_steps_ = 0;
   PlainSchema schema_;
+  KeyConditions keys_;
   PlainAlgebra algebra_;
   size_t n_regexes_ = 0;
   bool inside_identified_ = false;             // not in the root's own document any more
@@ -197,6 +194,7 @@ class PlainReading {
   std::vector<Known> known_;                   // by value
   std::vector<JsonId> level_;                  // the schemas being read that say something about the same value
   std::unordered_map<std::string, std::optional<uint32_t>> answers_;
+  std::unordered_map<std::string, uint32_t> asked_conditions_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, JsonId>> member_tables_;  // of objects with many members
 };
 

@@ -88,8 +88,6 @@ class Rules {
         max_digits_(max_digits),
         terminals_(schema.n_terminals()),
         values_(schema.n_values()) {
-    any_text_ = builder_.with(
-        [](RegexStore& r) { return r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded); });
     open_object_ = mark("{");
     close_object_ = mark("}");
     open_array_ = mark("[");
@@ -160,9 +158,9 @@ class Rules {
     return builder_.with([&](RegexStore& r) {
       std::vector<RegexId> all;
       for (const auto& c : object.classes) {
-        if (is_live(c)) all.push_back(keys_text(c.keys, r));
+        if (is_live(c)) all.push_back(schema_.keys_regex(c.keys, r, outside_));
       }
-      if (has_others) all.push_back(keys_text(object.others_keys, r));
+      if (has_others) all.push_back(schema_.keys_regex(object.others_keys.value_or(PlainSchema::Keys{}), r, outside_));
       const RegexId either = r.alternation(std::move(all));
       const auto [at, is_new] = endless_.try_emplace(either, false);
       if (is_new) at->second = is_endless_at_sight(either, r);
@@ -178,34 +176,19 @@ class Rules {
     }
   }
 
-  // What the keys of a class say, members perhaps among them; all keys where there are no classes.
-  RegexId keys_text(const std::optional<PlainSchema::Keys>& keys, RegexStore& r) const {
-    if (!keys) return any_text_;
-    if (keys->source == PlainSchema::Keys::Source::kOutside) return r.json_body(RegexId(outside_[keys->index]));
-    const RegexId matching = schema_.pattern_at(keys->index).regex(r);
-    if (keys->source == PlainSchema::Keys::Source::kMatching) return matching;
-    return r.intersection({any_text_, r.complement(matching)});
-  }
-
-  uint32_t key_terminal(RegexId regex, Register seen) {
-    const uint32_t made = builder_.terminal(regex.value, scope_, 0, "KEY", seen != Register::kNone);
-    if (seen == Register::kEndless) builder_.endless(made);
-    return made;
-  }
-
   // The keys of a class but those of the members; all keys but those where there are no classes.
   uint32_t other_key(const PlainSchema::Object& object, const std::optional<PlainSchema::Keys>& keys, Register seen) {
-    if (keys && keys->source == PlainSchema::Keys::Source::kOutside)
-      return key_terminal(RegexId(outside_[keys->index]), seen);
     std::vector<std::string> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
     const RegexId regex = builder_.with([&](RegexStore& r) {
-      std::vector<RegexId> conditions{keys_text(keys, r)};
+      std::vector<RegexId> conditions{schema_.keys_regex(keys.value_or(PlainSchema::Keys{}), r, outside_)};
       if (!names.empty()) conditions.push_back(r.complement(r.key_set(std::move(names))));
       const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
       return r.json_string(body, JsonEscapes::kAny);
     });
-    return key_terminal(regex, seen);
+    const uint32_t made = builder_.terminal(regex.value, scope_, 0, "KEY", seen != Register::kNone);
+    if (seen == Register::kEndless) builder_.endless(made);
+    return made;
   }
 
   // A key that is no member, and its value; one rule where there are several kinds.
@@ -246,8 +229,7 @@ class Rules {
         return made(regex, terminal.name);
       }
       case PlainSchema::Spelling::kAnyString: {
-        const RegexId regex = builder_.with([&](RegexStore& r) { return r.json_string(any_text_, JsonEscapes::kAny); });
-        return made(regex, terminal.name);
+        return made(string(terminal), terminal.name);
       }
       case PlainSchema::Spelling::kListed: {
         std::string name;
@@ -256,8 +238,7 @@ class Rules {
         return made(distinct ? listed(terminal.listed) : fixed(terminal.listed), shortened(std::move(name)));
       }
       case PlainSchema::Spelling::kText: {
-        const RegexId regex = builder_.with([&](RegexStore& r) { return text(terminal.text, r); });
-        return made(regex, terminal.name);
+        return made(string(terminal), terminal.name);
       }
       case PlainSchema::Spelling::kNumbers: {
         using Exponents = NumberSet::Exponents;
@@ -272,13 +253,9 @@ class Rules {
     return made(RegexId(outside_[terminal.outside]), outside_names_[terminal.outside]);
   }
 
-  RegexId text(const PlainSchema::Text& text, RegexStore& r) const {
-    std::vector<RegexId> conditions;
-    if (text.pattern) conditions.push_back(schema_.pattern_at(*text.pattern).regex(r));
-    if (text.minimum > 0 || text.maximum != kUnbounded)
-      conditions.push_back(r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), text.minimum, text.maximum));
-    return r.json_string(conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions)),
-                         JsonEscapes::kAny);
+  RegexId string(const PlainSchema::Terminal& terminal) {
+    return builder_.with(
+        [&](RegexStore& r) { return r.json_string(schema_.text_regex(terminal, r), JsonEscapes::kAny); });
   }
 
   // A value as one symbol: a scalar that is one terminal is that terminal.
@@ -499,7 +476,6 @@ class Rules {
   std::span<const uint32_t> outside_;
   std::span<const std::string> outside_names_;
   uint32_t max_digits_;
-  RegexId any_text_;
   std::map<RegexId, bool> endless_;
   uint32_t open_object_, close_object_, open_array_, close_array_, comma_, colon_;
   std::vector<std::optional<uint32_t>> terminals_;

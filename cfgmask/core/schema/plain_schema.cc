@@ -36,8 +36,10 @@ class Content {
 };
 
 void keys_words(const std::optional<PlainSchema::Keys>& keys, Content& content) {
-  content.word(keys ? static_cast<uint32_t>(keys->source) + 1 : 0);
-  content.word(keys ? keys->index : 0);
+  content.word(keys ? 1 : 0);
+  if (!keys) return;
+  content.list(keys->met, [](uint32_t condition) { return condition; });
+  content.list(keys->broken, [](uint32_t condition) { return condition; });
 }
 
 std::string content_of(const PlainSchema::Value& value) {
@@ -189,6 +191,37 @@ std::optional<PlainSchema::Divided> PlainSchema::divided(const std::vector<std::
 
 std::optional<uint32_t> PlainSchema::some_listed(std::vector<std::string> texts) {
   return texts.empty() ? std::nullopt : std::optional(listed(std::move(texts)));
+}
+
+uint32_t PlainSchema::add_key_condition(KeyCondition condition) {
+  const auto [at, is_new] =
+      key_condition_ids_.try_emplace(condition.definition, static_cast<uint32_t>(key_conditions_.size()));
+  if (is_new) key_conditions_.push_back(std::move(condition));
+  return at->second;
+}
+
+RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store, std::span<const uint32_t> outside) const {
+  const auto regex_of = [&](uint32_t number) {
+    const KeyCondition& condition = key_conditions_[number];
+    return condition.terminal ? text_regex(terminals_[*condition.terminal], store)
+                              : store.json_body(RegexId(outside[condition.outside]));
+  };
+  std::vector<RegexId> conditions;
+  for (uint32_t number : keys.met) conditions.push_back(regex_of(number));
+  if (conditions.empty()) conditions.push_back(text_regex(terminals_[any_string()], store));
+  for (uint32_t number : keys.broken) conditions.push_back(store.complement(regex_of(number)));
+  return conditions.size() == 1 ? conditions[0] : store.intersection(std::move(conditions));
+}
+
+RegexId PlainSchema::text_regex(const Terminal& terminal, RegexStore& store) const {
+  if (terminal.spelling == Spelling::kListed) return store.key_set(terminal.listed);
+  const Text& text = terminal.text;
+  std::vector<RegexId> conditions;
+  if (text.pattern) conditions.push_back(patterns_[*text.pattern].regex(store));
+  if (!text.pattern || text.minimum > 0 || text.maximum != kUnbounded)
+    conditions.push_back(
+        store.repetition(store.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), text.minimum, text.maximum));
+  return conditions.size() == 1 ? conditions[0] : store.intersection(std::move(conditions));
 }
 
 std::string PlainSchema::definition(uint32_t terminal) const {

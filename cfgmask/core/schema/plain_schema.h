@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -58,11 +59,18 @@ class PlainSchema {
     bool required;
     bool listed;  // among the properties; those come first
   };
-  // Keys that are no members: by a regex from outside, or those in which a pattern is found or not found.
+  // A condition on keys: that they are strings of a terminal, or of a regex of the caller, which is that of a string.
+  struct KeyCondition {
+    std::optional<uint32_t> terminal;
+    uint32_t outside = 0;
+    std::string definition = {};  // as a schema
+  };
+  // Keys that meet some conditions and not others, by their numbers in ascending order.
   struct Keys {
-    enum class Source : uint8_t { kOutside, kMatching, kOther } source;
-    uint32_t index;
+    std::vector<uint32_t> met = {};
+    std::vector<uint32_t> broken = {};
 
+    bool is_any() const { return met.empty() && broken.empty(); }
     bool operator==(const Keys&) const = default;
   };
   // Such keys and what they hold.
@@ -103,7 +111,7 @@ class PlainSchema {
     std::vector<Member> members;
     std::vector<KeyClass> classes;
     std::optional<PlainValueId> others;  // what all other keys hold; none: there are no others
-    std::optional<Keys> others_keys;     // which they are, where there are or were classes
+    std::optional<Keys> others_keys;     // which they are, where there are or were classes; apart from those
     uint32_t minimum = 0;                // how many keys
     uint32_t maximum = kUnbounded;
     std::vector<KeyWitness> witnesses;
@@ -172,6 +180,8 @@ class PlainSchema {
   std::optional<uint32_t> numbers(NumberSet set, std::string definition);
   uint32_t outside(Kind kind, uint32_t regex, std::string definition);
   std::optional<uint32_t> some_listed(std::vector<std::string> texts);  // none for no texts
+  // The number of a condition, the same for equal definitions.
+  uint32_t add_key_condition(KeyCondition condition);
   void set_root(PlainValueId root) { root_ = root; }
 
   PlainValueId root() const { return root_; }
@@ -183,7 +193,11 @@ class PlainSchema {
   }
   size_t n_values() const { return values_.size(); }
   const std::string& name_at(uint32_t name) const { return *names_[name]; }
-  const PlainPattern& pattern_at(uint32_t pattern) const { return patterns_[pattern]; }
+  const KeyCondition& key_condition(uint32_t number) const { return key_conditions_[number]; }
+  // The texts of keys; `outside` are the regexes of the caller.
+  RegexId keys_regex(const Keys& keys, RegexStore& store, std::span<const uint32_t> outside) const;
+  // The texts of the strings of a terminal that is kAnyString, kListed or kText.
+  RegexId text_regex(const Terminal& terminal, RegexStore& store) const;
   // Whether a text meets the conditions; nullopt where that takes long to tell.
   std::optional<bool> admits(const Text& condition, std::string_view text) const;
   // Those of the texts that a terminal stands for, and the others; nullopt where that takes long to tell.
@@ -267,6 +281,8 @@ class PlainSchema {
   std::vector<PlainPattern> patterns_;
   std::vector<const std::string*> pattern_texts_;
   std::unordered_map<std::string, std::optional<uint32_t>> pattern_ids_;
+  std::vector<KeyCondition> key_conditions_;
+  std::unordered_map<std::string, uint32_t> key_condition_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> texts_;
   PlainValueId root_{0U};
 };

@@ -104,19 +104,78 @@ std::optional<PlainSchema::Object> PlainReading::object_shape(const Said& said, 
 
 void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, const std::string& pointer,
                                uint64_t depth) {
-  std::vector<std::string> asked;
+  struct Kind {
+    PlainSchema::Keys keys;
+    PlainValueId value;
+    bool described;
+  };
+  std::vector<Kind> kinds{{{}, PlainSchema::any(), false}};
+  std::vector<bool> described;
+  for (const auto& member : object.members) described.push_back(member.listed);
   for (const auto& [key, held] : members(patterns)) {
-    asked.emplace_back(document_.key_text(key));
-    object.classes.push_back({{}, inner(held, below(pointer, "patternProperties", asked.back()), depth)});
+    const std::string_view pattern = document_.key_text(key);
+    const PlainValueId value = inner(held, below(pointer, "patternProperties", pattern), depth);
+    const PlainSchema::Keys matching{{pattern_condition(pattern)}, {}};
+    for (size_t at = 0; at < object.members.size(); ++at) {
+      auto& member = object.members[at];
+      if (!algebra_.admits(matching, member.name)) continue;
+      // What other keys hold says nothing about a key that matches a pattern.
+      member.value = described[at] ? both(member.value, value, pointer) : value;
+      described[at] = true;
+    }
+    std::vector<Kind> split;
+    for (Kind& kind : kinds) {
+      auto inside = algebra_.both(kind.keys, matching);
+      if (!inside) {
+        split.push_back(std::move(kind));
+        continue;
+      }
+      // Most patterns are apart: those of them that were before say nothing about this one.
+      if (!kind.described)
+        std::erase_if(inside->broken, [&](uint32_t other) { return !algebra_.both(matching, {{other}, {}}); });
+      split.push_back({*std::move(inside), both(kind.value, value, pointer), true});
+      if (auto outside = algebra_.both(kind.keys, {{}, matching.met}))
+        split.push_back({*std::move(outside), kind.value, kind.described});
+    }
+    kinds = std::move(split);
+    require(kinds.size() <= kMaxClasses);
   }
-  if (object.classes.empty()) return;
-  if (object.classes.size() == 1 && add_one_class(asked[0], object)) return;
-  for (std::string& pattern : asked) {
-    std::string condition = "{\"type\":\"string\",\"pattern\":";
-    JsonDocument::write_string(pattern, condition);
-    pattern = condition + '}';
+  const auto others = object.others;
+  object.others = std::nullopt;
+  for (Kind& kind : kinds) {
+    if (!kind.described) {
+      object.others = others;
+      if (!kind.keys.is_any()) object.others_keys = std::move(kind.keys);
+    } else if (kind.value != PlainSchema::never()) {
+      object.classes.push_back({std::move(kind.keys), kind.value});
+    }
   }
-  ask_for_classes(asked, object, pointer);
+}
+
+uint32_t PlainReading::pattern_condition(std::string_view pattern) {
+  if (const auto read = schema_.pattern(pattern, max_nesting_)) {
+    if (const auto terminal = schema_.text({read})) return string_condition(*terminal);
+  }
+  std::string definition = "{\"type\":\"string\",\"pattern\":";
+  JsonDocument::write_string(pattern, definition);
+  return asked_condition(definition + '}');
+}
+
+uint32_t PlainReading::string_condition(uint32_t terminal) {
+  std::string definition = schema_.definition(terminal);
+  if (schema_.terminal(terminal).spelling == PlainSchema::Spelling::kOutside)
+    return asked_condition(std::move(definition));
+  return schema_.add_key_condition({terminal, 0, std::move(definition)});
+}
+
+uint32_t PlainReading::asked_condition(std::string definition) {
+  const auto [at, is_new] = asked_conditions_.try_emplace(definition, 0);
+  if (is_new) {
+    const auto regex = questions_.strings(definition);
+    require(regex.has_value());
+    at->second = schema_.add_key_condition({std::nullopt, outside_regex(*regex), std::move(definition)});
+  }
+  return at->second;
 }
 
 void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer,
@@ -124,73 +183,10 @@ void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, co
   const PlainValueId names = inner(schema, below(pointer, "propertyNames"), depth);
   const std::vector<uint32_t> strings = algebra_.strings(names);
   if (strings == std::vector{PlainSchema::any_string()}) return;
-  require(!object.has_classes() && strings.size() <= 1);
-  std::vector<PlainQuestions::Kind> found;
-  if (!strings.empty()) found = kinds_of_keys({schema_.definition(strings[0])}, object);
-  std::vector<bool> may_come(object.members.size(), false);
-  if (!found.empty()) {
-    for (size_t at : found[0].names) may_come[at] = true;
-    if (object.others && found[0].regex >= 0)
-      object.classes.push_back({{Source::kOutside, outside_regex(found[0].regex)}, *object.others});
-  }
-  object.others = std::nullopt;
-  for (size_t at = 0; at < may_come.size(); ++at) {
-    if (!may_come[at]) object.members[at].value = PlainSchema::never();
-  }
-}
-
-std::vector<PlainQuestions::Kind> PlainReading::kinds_of_keys(const std::vector<std::string>& conditions,
-                                                              const PlainSchema::Object& object) {
-  std::vector<std::string> names;
-  for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
-  auto answer = questions_.keys(conditions, names);
-  require(answer.has_value());
-  for (const auto& kind : *answer) {
-    if (kind.regex >= 0) outside_regex(kind.regex);
-  }
-  return std::move(*answer);
-}
-
-bool PlainReading::add_one_class(std::string_view text, PlainSchema::Object& object) {
-  const auto pattern = schema_.pattern(text, max_nesting_);
-  if (!pattern) return false;
-  const PlainPattern& keys = schema_.pattern_at(*pattern);
-  const auto is_other = [&](std::string_view key) { return keys.found_in(key) == false; };
-  std::unordered_map<std::string_view, bool> names;
-  for (const auto& member : object.members) {
-    const std::string& name = schema_.name_at(member.name);
-    if (!is_other(name)) return false;
-    names.emplace(name, true);
-  }
-  const auto is_new = [&](std::string_view key) { return !names.contains(key) && is_other(key); };
-  if (std::none_of(kSomeKeys.begin(), kSomeKeys.end(), is_new)) return false;
-  object.classes[0].keys = {Source::kMatching, *pattern};
-  object.others_keys = {Source::kOther, *pattern};
-  return true;
-}
-
-void PlainReading::ask_for_classes(const std::vector<std::string>& conditions, PlainSchema::Object& object,
-                                   const std::string& pointer) {
-  const auto found = kinds_of_keys(conditions, object);
-  std::vector<PlainSchema::KeyClass> classes;
-  std::vector<bool> described;
-  for (const auto& member : object.members) described.push_back(member.listed);
-  for (size_t i = 0; i < object.classes.size(); ++i) {
-    const PlainValueId held = object.classes[i].value;
-    for (size_t at : found[i].names) {
-      // What other keys hold says nothing about a key that matches a pattern.
-      auto& member = object.members[at];
-      member.value = described[at] ? both(member.value, held, pointer) : held;
-      described[at] = true;
-    }
-    if (found[i].regex >= 0) classes.push_back({{Source::kOutside, outside_regex(found[i].regex)}, held});
-  }
-  object.classes = std::move(classes);
-  if (found.back().regex < 0) {
-    object.others = std::nullopt;
-  } else {
-    object.others_keys = PlainSchema::Keys{Source::kOutside, outside_regex(found.back().regex)};
-  }
+  require(strings.size() <= 1);
+  PlainSchema::Object allowed;
+  if (!strings.empty()) allowed.classes.push_back({{{string_condition(strings[0])}, {}}, PlainSchema::any()});
+  algebra_.restrict_keys(allowed, object);
 }
 
 uint32_t PlainReading::outside_regex(int64_t regex) {

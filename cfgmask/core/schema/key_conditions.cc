@@ -1,0 +1,116 @@
+#include "schema/key_conditions.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "util/limits.h"
+
+namespace cfgmask {
+
+namespace {
+
+// Some key of these mostly does not match a pattern.
+constexpr std::array<std::string_view, 6> kSomeKeys = {"", " ", "-", "0", "a", "~!"};
+// Beyond that the front end is asked, which has the limits of the grammar.
+constexpr uint64_t kMaxSearchSteps = 2'000;
+// All searches of one schema, and all questions.
+constexpr size_t kMaxNodes = 300'000;
+constexpr size_t kMaxAsked = 1'000;
+
+std::vector<uint32_t> merged(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+  std::vector<uint32_t> all;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  return all;
+}
+
+bool share_none(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+  return std::none_of(a.begin(), a.end(), [&](uint32_t x) { return std::binary_search(b.begin(), b.end(), x); });
+}
+
+}  // namespace
+
+KeyConditions::~KeyConditions() = default;
+
+std::optional<PlainSchema::Keys> KeyConditions::both(const Keys& a, const Keys& b) {
+  Keys keys{merged(a.met, b.met), merged(a.broken, b.broken)};
+  return share_none(keys.met, keys.broken) ? std::optional(std::move(keys)) : std::nullopt;
+}
+
+std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<uint32_t>& besides) {
+  if (keys.is_any()) return true;
+  std::vector<std::string> names;
+  for (uint32_t name : besides) names.push_back(schema_.name_at(name));
+  if (plainly_has_keys(keys, names)) return true;
+  std::string question;
+  for (const auto* numbers : {&keys.met, &keys.broken, &besides}) {
+    for (uint32_t number : *numbers) (question += std::to_string(number)) += ',';
+    question += ';';
+  }
+  const auto [at, is_new] = known_.try_emplace(std::move(question), std::nullopt);
+  if (is_new && is_read_here(keys)) at->second = search(keys, names);
+  if (is_new && !at->second) {
+    if (const auto answer = ask(keys, names)) at->second = answer->has_more;
+  }
+  return at->second;
+}
+
+std::optional<bool> KeyConditions::admits(const Keys& keys, uint32_t name) {
+  const std::string& key = schema_.name_at(name);
+  if (const auto told = admits(keys, key)) return told;
+  const auto answer = ask(keys, {key});
+  return answer ? std::optional(!answer->among.empty()) : std::nullopt;
+}
+
+std::optional<bool> KeyConditions::admits(const Keys& keys, const std::string& key) const {
+  bool unknown = false;
+  for (const auto* conditions : {&keys.met, &keys.broken}) {
+    for (uint32_t condition : *conditions) {
+      const auto terminal = schema_.key_condition(condition).terminal;
+      const auto divided = terminal ? schema_.divided({key}, schema_.terminal(*terminal)) : std::nullopt;
+      unknown = unknown || !divided;
+      if (divided && divided->in.empty() == (conditions == &keys.met)) return false;
+    }
+  }
+  return unknown ? std::nullopt : std::optional(true);
+}
+
+bool KeyConditions::is_read_here(const Keys& keys) const {
+  const auto is_read = [&](uint32_t condition) { return schema_.key_condition(condition).terminal.has_value(); };
+  return std::all_of(keys.met.begin(), keys.met.end(), is_read) &&
+         std::all_of(keys.broken.begin(), keys.broken.end(), is_read);
+}
+
+bool KeyConditions::plainly_has_keys(const Keys& keys, const std::vector<std::string>& names) const {
+  return std::any_of(kSomeKeys.begin(), kSomeKeys.end(), [&](std::string_view some) {
+    const std::string key(some);
+    return std::find(names.begin(), names.end(), key) == names.end() && admits(keys, key) == true;
+  });
+}
+
+std::optional<bool> KeyConditions::search(const Keys& keys, std::vector<std::string> names) {
+  try {
+    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
+    if (regexes_->size() > kMaxNodes) return std::nullopt;
+    std::vector<RegexId> conditions{schema_.keys_regex(keys, *regexes_, {})};
+    if (!names.empty()) conditions.push_back(regexes_->complement(regexes_->key_set(std::move(names))));
+    const RegexId all = conditions.size() == 1 ? conditions[0] : regexes_->intersection(std::move(conditions));
+    return !regexes_->is_empty(all);
+  } catch (const LimitExceeded&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<KeyConditions::Found> KeyConditions::ask(const Keys& keys, const std::vector<std::string>& names) {
+  if (++n_asked_ > kMaxAsked || (regexes_ && regexes_->size() > kMaxNodes)) return std::nullopt;
+  const auto definitions = [&](const std::vector<uint32_t>& conditions) {
+    std::vector<std::string> found;
+    for (uint32_t condition : conditions) found.push_back(schema_.key_condition(condition).definition);
+    return found;
+  };
+  return ask_(definitions(keys.met), definitions(keys.broken), names);
+}
+
+}  // namespace cfgmask

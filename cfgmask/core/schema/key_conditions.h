@@ -1,0 +1,59 @@
+// Which keys meet conditions: whether there are some, and whether a name is among them. Told by the regexes of the
+// conditions where those are read in the core, otherwise by the front end.
+//
+// Threads: as `PlainSchema`, while it is made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "regex/regex.h"
+#include "schema/plain_schema.h"
+
+namespace cfgmask {
+
+class KeyConditions {
+ public:
+  using Keys = PlainSchema::Keys;
+  // Whether there are keys beside some names, and the positions of the names that are among the keys.
+  struct Found {
+    bool has_more;
+    std::vector<size_t> among;
+  };
+  // Of the keys that meet some conditions and not others, schemas of strings as JSON text.
+  using Ask =
+      std::function<std::optional<Found>(const std::vector<std::string>& met, const std::vector<std::string>& broken,
+                                         const std::vector<std::string>& names)>;
+
+  KeyConditions(const PlainSchema& schema, uint64_t max_nesting, Ask ask)
+      : schema_(schema), max_nesting_(max_nesting), ask_(std::move(ask)) {}
+  ~KeyConditions();
+
+  // The keys of both; nullopt where there are plainly none.
+  static std::optional<Keys> both(const Keys& a, const Keys& b);
+  // nullopt where these take long to tell.
+  std::optional<bool> has_keys(const Keys& keys, const std::vector<uint32_t>& besides);
+  std::optional<bool> admits(const Keys& keys, uint32_t name);
+
+ private:
+  std::optional<bool> admits(const Keys& keys, const std::string& key) const;
+  bool is_read_here(const Keys& keys) const;
+  bool plainly_has_keys(const Keys& keys, const std::vector<std::string>& names) const;
+  std::optional<bool> search(const Keys& keys, std::vector<std::string> names);
+  std::optional<Found> ask(const Keys& keys, const std::vector<std::string>& names);
+
+  const PlainSchema& schema_;
+  uint64_t max_nesting_;
+  Ask ask_;
+  std::unique_ptr<RegexStore> regexes_;  // made when a search needs it
+  std::unordered_map<std::string, std::optional<bool>> known_;
+  size_t n_asked_ = 0;
+};
+
+}  // namespace cfgmask
