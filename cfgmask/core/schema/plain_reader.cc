@@ -258,7 +258,9 @@ uint64_t PlainReading::n_states(PlainSchema::Object object) {
   object.drop_idle_bounds();
   const uint64_t most = object.maximum == kUnbounded ? 0 : object.maximum;
   const uint64_t counts = std::max({uint64_t{1}, uint64_t{object.minimum}, most});
-  return (object.members.size() + 1) * (1 + std::min<uint64_t>(counts, object.members.size() + 1));
+  // Other keys are counted where some of them must have a certain value.
+  const uint64_t n_others = object.others && object.has_valued_witnesses() ? counts << object.witnesses.size() : 0;
+  return n_others + (object.members.size() + 1) * (1 + std::min<uint64_t>(counts, object.members.size() + 1));
 }
 
 PlainReader::PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,

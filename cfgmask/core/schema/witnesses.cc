@@ -142,9 +142,14 @@ bool can_be_met(const Object& object, const CommonValue& common, const IsPossibl
     }
     now = std::move(next);
   }
-  for (size_t n_before = 0; object.others && n_before != now.size();) {
-    n_before = now.size();
-    for (const KeyState& state : std::set<KeyState>(now)) add_ways(std::nullopt, *object.others, state, now);
+  std::vector<KeyState> todo(now.begin(), now.end());
+  while (object.others && !todo.empty()) {
+    std::set<KeyState> next;
+    add_ways(std::nullopt, *object.others, todo.back(), next);
+    todo.pop_back();
+    for (const KeyState& state : next) {
+      if (now.insert(state).second) todo.push_back(state);
+    }
   }
   return std::any_of(now.begin(), now.end(),
                      [&](const KeyState& state) { return state.second == 0 && state.first >= object.minimum; });
