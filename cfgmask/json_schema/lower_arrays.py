@@ -22,9 +22,8 @@ from cfgmask.json_schema.state_rules import StateRules
 
 # An array with witnesses needs a rule for each position up to its bounds.
 MAX_COUNTED_ITEMS = 1_000
-# What a way to write an item costs of max_rules: with four witnesses a state has sixteen, and takes a millisecond; each
-# further one makes ways three times as many, and of the values in them more.
-_STEPS_PER_WAY = 30
+# What a way to write an item costs of max_rules: with four witnesses a state has sixteen, and takes a millisecond.
+_STEPS_PER_WAY = 10
 
 
 class _State(NamedTuple):

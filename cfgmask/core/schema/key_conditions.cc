@@ -14,11 +14,10 @@ namespace {
 
 // Some key of these mostly does not match a pattern.
 constexpr std::array<std::string_view, 6> kSomeKeys = {"", " ", "-", "0", "a", "~!"};
-// Beyond that the front end is asked, which has the limits of the grammar.
-constexpr uint64_t kMaxSearchSteps = 2'000;
+constexpr uint64_t kMaxSearchSteps = 5'000;
 // All searches of one schema, and all questions.
 constexpr size_t kMaxNodes = 300'000;
-constexpr size_t kMaxAsked = 1'000;
+constexpr size_t kMaxAsked = 200;
 
 std::vector<uint32_t> merged(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
   std::vector<uint32_t> all;
@@ -50,8 +49,9 @@ std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<
     question += ';';
   }
   const auto [at, is_new] = known_.try_emplace(std::move(question), std::nullopt);
-  if (is_new && is_read_here(keys)) at->second = search(keys, names);
-  if (is_new && !at->second) {
+  if (is_new && is_read_here(keys)) {
+    at->second = search(keys, names);
+  } else if (is_new) {
     if (const auto answer = ask(keys, names)) at->second = answer->has_more;
   }
   return at->second;
@@ -104,7 +104,7 @@ std::optional<bool> KeyConditions::search(const Keys& keys, std::vector<std::str
 }
 
 std::optional<KeyConditions::Found> KeyConditions::ask(const Keys& keys, const std::vector<std::string>& names) {
-  if (++n_asked_ > kMaxAsked || (regexes_ && regexes_->size() > kMaxNodes)) return std::nullopt;
+  if (++n_asked_ > kMaxAsked) return std::nullopt;
   const auto definitions = [&](const std::vector<uint32_t>& conditions) {
     std::vector<std::string> found;
     for (uint32_t condition : conditions) found.push_back(schema_.key_condition(condition).definition);

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaxAlternatives = 1'000;
 constexpr size_t kMaxBranches = 256;
 constexpr size_t kMaxWitnesses = 8;
-constexpr size_t kMaxClasses = 256;
+constexpr size_t kMaxClasses = 128;
 // Sets inside of sets that are worked out for each other's sake.
 constexpr int kMaxDepth = 100;
 // Required members of required members that are looked at to tell that there is no such object.
