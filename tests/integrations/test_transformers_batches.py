@@ -129,6 +129,12 @@ def test_each_row_is_complete_within_its_budget(model: Any, options: dict[str, A
         assert len(text.encode()) <= budgets[row]
 
 
+def test_a_list_without_grammars() -> None:
+    for empty in ((), []):
+        with pytest.raises(ValueError, match="is empty"):
+            LogitsProcessor(empty)
+
+
 def test_a_budget_for_all_rows_or_one_for_each() -> None:
     both = LogitsProcessor(compiled("a*"), max_new_tokens=[1, None])
     ids = torch.tensor([[1], [2]])
@@ -310,6 +316,33 @@ def test_a_failure_of_one_row_may_be_its_own(model: Any, letters: str, options: 
     failed = [getattr(error, "limit", None) for error in hook.errors]
     assert set(failed[n_beams : 2 * n_beams]) == {"max_lexer_states"}
     assert not any(failed[:n_beams] + failed[2 * n_beams :])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "options"),
+    [
+        ("a|b", {"min_new_tokens": 3}),
+        ("ab?", {"bad_words_ids": [[97]]}),
+        ("a{5}", {"no_repeat_ngram_size": 2}),
+        (PERSON, {"forced_eos_token_id": 256, "max_new_tokens": 5}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n_beams", [1, 2])
+def test_what_other_processors_leave_nothing_of(
+    model: Any, pattern: str, options: dict[str, Any], n_beams: int
+) -> None:
+    options = {"max_new_tokens": 20, "num_beams": n_beams} | options
+    with pytest.raises(IntegrationError, match="no token is left to sample"):
+        model.generate(**THREE, logits_processor=[LogitsProcessor(compiled(pattern))], **options)
+    if n_beams == 1:
+        hook = LogitsProcessor([None, compiled(pattern), None], on_error="end")
+        output = model.generate(**THREE, logits_processor=[hook], **options)
+        text, finished = texts(output, THREE["input_ids"].shape[1])[1]
+        assert_in_language(text, False, pattern)
+        assert finished
+        assert isinstance(hook.errors[1], IntegrationError)
+        assert hook.errors[::2] == [None, None]
 
 
 def test_on_error_is_one_of_two() -> None:

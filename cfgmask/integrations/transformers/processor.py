@@ -51,8 +51,9 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
     it has another tokenizer, and what was not accepted is taken back.
 
     Construction raises BudgetTooSmall for a `max_new_tokens` in which no text can be completed.
-    Errors: IntegrationError for a list that does not go with the batch, and where a grammar goes on after an end token
-    and nothing else may follow, since `generate` stops there; TokenRejected for a single sequence's token that the mask
+    Errors: IntegrationError for a list that does not go with the batch, where other processors leave nothing of what
+    the grammar allows, and where it goes on after an end token and nothing else may follow, since `generate` stops
+    there; TokenRejected for a single sequence's token that the mask
     did not allow; what a mask raises, LimitExceeded above all.
     The grammar's end tokens must be among those that `generate` stops at, or it goes on with end tokens alone.
     """
@@ -104,6 +105,7 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         masked: torch.FloatTensor = scores.clone()
         bits = torch.from_numpy(self._masks(scores.shape[1]))
         apply_token_bitmask_inplace(masked, bits, constrained if len(constrained) < len(self._rows) else None)
+        self._check_what_is_left(masked)
         return masked
 
     def _masks(self, width: int) -> NDArray[np.int32]:
@@ -125,6 +127,21 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                     "the grammar go on after an end token, at which `generate` stops?"
                 )
         return bits
+
+    def _check_what_is_left(self, masked: torch.Tensor) -> None:
+        """Raises where all of a row is -inf: `generate` would go on with any token at all."""
+        for index in torch.isneginf(masked.amax(dim=1)).nonzero().flatten().tolist():
+            row = self._rows[index]
+            if row is None or row.is_over:
+                continue
+            error = IntegrationError(
+                "no token is left to sample: those that the grammar allows here have a score of -inf from another "
+                "processor, min_new_tokens, bad_words_ids or the like"
+            )
+            if not self._ends_rows:
+                raise error
+            row.end_with(error)
+            masked[index, row.text.matcher.compiled.vocabulary.end_tokens] = 0
 
     def _follow(self, call: Call | None, input_ids: NDArray[np.int64]) -> None:
         """Bring the rows up to `input_ids`, which are those of the last step and one more."""
@@ -223,6 +240,8 @@ def _for_each_prompt(compiled: Any, max_new_tokens: Any) -> list[tuple[Any, int 
     starts, budgets = (
         value if isinstance(value, (list, tuple)) else [value] * count for value in (compiled, max_new_tokens)
     )
+    if not starts:
+        raise ValueError("the list of grammars is empty")
     if len(starts) != len(budgets):
         raise ValueError(f"there are {len(starts)} grammars in the list and {len(budgets)} numbers in max_new_tokens")
     return list(zip(starts, budgets, strict=True))
