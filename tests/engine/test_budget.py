@@ -116,6 +116,60 @@ def test_random_texts_end_in_time(text: bytes, seed: int) -> None:
     assert matcher.is_accepting
 
 
+KEY_TOKENS = [
+    b'":',
+    b'","',
+    b'":1,"',
+    b"ab",
+    b'b"',
+    b'"a"',
+    b'a":',
+    b'","a":1',
+    b"\\u0061",
+    b"a\\",
+    b"\\u00",
+    b"61",
+    b'1,"',
+]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"additionalProperties": {"type": "integer"}},
+        {"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+        {"propertyNames": {"minLength": 2, "maxLength": 4}},
+        {"patternProperties": {"^a": {"type": "integer"}}, "additionalProperties": {"type": "boolean"}},
+        {"additionalProperties": {"type": "object", "minProperties": 1}},
+    ],
+    ids=str,
+)
+def test_near_the_end_keys_that_are_there_lengthen_the_way(schema: dict[str, Any]) -> None:
+    """Far from the end no key is refused; near it, those after which another must be found."""
+    vocabulary = cfgmask.Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), *KEY_TOKENS, b""], eos_token_id=269)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema({"type": "object"} | schema), vocabulary)
+    free = compiled.matcher()
+    rng, repeated = random.Random(0), 0
+    for more in [0, 1, 2, 4, 9, 30] * 3:
+        left = needed(free) + more
+        matcher, plain = compiled.matcher(max_tokens=left), compiled.matcher()
+        for _ in range(left):
+            mask = mask_of(matcher, 270)
+            fit = {token for token in range(270) if matcher.try_advance([token], consume=False)}
+            assert mask <= fit
+            # What is refused without need is what a look at each would take too long for; none of this is.
+            assert fit - mask <= {269}
+            repeated += len(mask_of(plain, 270) - mask)
+            likely = [token for token in mask if token >= 256 or chr(token) in '{"ab:,1}']
+            token = rng.choice(sorted(likely or mask))
+            matcher.advance(token)
+            plain.advance(token)
+            if matcher.is_finished:
+                break
+        assert matcher.is_accepting or matcher.is_finished
+    assert repeated
+
+
 def test_the_last_token() -> None:
     matcher = compile_ir(LIST).matcher(max_tokens=2)
     assert mask_of(matcher, 257) == {ord("[")}

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -61,6 +62,8 @@ class BudgetMasks {
   };
 
   void leave_out_far(const Position& at, const Mask& plain, uint32_t left, std::span<uint32_t> bits);
+  std::optional<std::vector<TokenId>> tokens_about_keys(const Position& at);
+  void add_beginnings(const WrittenKeys& keys, std::string begun, std::vector<TokenId>& out) const;
   uint32_t enough(StateId state);
   uint32_t compute_enough(StateId state);
   uint32_t enough_in_lexeme(const Configuration& at);
