@@ -2,12 +2,15 @@
 
 Hypothesis profiles: `pytest --hypothesis-profile=ci` or `=thorough`; without the option, `dev`.
 Tests marked `slow` run only with `--slow` or where `-m` asks for them.
+With `--every-mask`, each mask that any test asks for is held against its tokens, one by one.
 """
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import every_mask
 
 _SLOW_DATA = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -20,6 +23,12 @@ settings.load_profile("dev")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow, too")
+    parser.addoption("--every-mask", action="store_true", help="check each mask token by token")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.every_mask:
+        every_mask.check_from_now_on()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
