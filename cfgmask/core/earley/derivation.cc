@@ -149,7 +149,7 @@ bool Derivation::descend(const Chart::Lexeme& lexeme) {
     if (set.slots[slot].priority != best) continue;
     for (uint32_t i = set.slots[slot].first_edge; i < set.slots[slot].last_edge; ++i) {
       const ItemSet::Edge& edge = set.edges[i];
-      if (edge.is_ignore) continue;
+      if (edge.is_ignore()) continue;
       if (descend(lexeme, edge.item, parser_.after(edge, lexeme.text), edge.source)) return true;
     }
   }
@@ -166,7 +166,7 @@ bool Derivation::unskip(const Chart::Lexeme& lexeme) {
     return true;
   };
   for (const auto& edge : set.edges) {
-    if (!edge.is_ignore && goes_on(edge.item)) return true;
+    if (!edge.is_ignore() && goes_on(edge.item)) return true;
   }
   for (const auto* edges : {&set.token_edges, &set.indent_edges}) {
     for (const auto& edge : *edges) {
@@ -203,7 +203,7 @@ bool Derivation::descend(const Chart::Lexeme& lexeme, const Item& before, Item a
         const ContinuationId ended = ways[ways[way].from].item.continuation;
         const uint32_t marked = parser_.continuations_[ended.value].marked;
         Frame frame{ways[way].member, std::nullopt};
-        if (marked != Parser::kUnmarked && !parser_.instances_.nonterminal(marked).capture.empty())
+        if (marked != Parser::kUnmarked && parser_.instances_.nonterminal(marked).is_captured())
           frame.capture = Span{parser_.instances_.origin(marked),
                                is_alternative(before.rest, marked) ? terminal : std::nullopt, 0, end};
         stack_.push_back(frame);

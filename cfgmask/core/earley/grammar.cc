@@ -147,7 +147,7 @@ void mark_choices_of_terminals(Grammar& g) {
            !g.terminals[symbols[0].index()].nullable;
   };
   for (Nonterminal& n : g.nonterminals) {
-    n.chooses_terminal = n.conditional && !n.opens_set && !n.is_marked() &&
+    n.chooses_terminal = n.conditional && !n.opens_set && n.mark == nullptr &&
                          std::all_of(n.alternatives.begin(), n.alternatives.end(), is_terminal);
   }
 }
@@ -252,6 +252,13 @@ bool analyse(Grammar& grammar) {
   order_components(grammar);
   return grammar.start.kind() == SymbolKind::kNonterminal &&
          !grammar.nonterminals[grammar.start.index()].alternatives.empty();
+}
+
+void fit(Grammar& grammar) {
+  grammar.terminals.shrink_to_fit();
+  grammar.nonterminals.shrink_to_fit();
+  grammar.repeats.shrink_to_fit();
+  for (Nonterminal& n : grammar.nonterminals) n.alternatives.shrink_to_fit();
 }
 
 }  // namespace cfgmask

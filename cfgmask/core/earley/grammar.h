@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ struct Conditions {
 };
 
 // What a lexeme does to indentation; see mask/indentation.h.
-enum class LineRole : uint32_t {
+enum class LineRole : uint8_t {
   kNone,
   kNewline,
   kSkippedNewline,  // a newline inside of brackets
@@ -72,7 +73,7 @@ struct Terminal {
   bool lazy = false;
   // A lexeme of it has bytes of so many tokens at most.
   uint32_t max_tokens = kUnbounded;
-  std::optional<Suffix> suffix;
+  std::unique_ptr<const Suffix> suffix;  // or null
   Conditions around;
   LineRole role = LineRole::kNone;
   KeyRole key_role = KeyRole::kNone;
@@ -121,6 +122,14 @@ struct Alternative {
   Condition condition;  // on the parameter of its nonterminal; empty for none
 };
 
+// What one must be able to tell of being inside a nonterminal.
+struct Mark {
+  // Under this name its texts are captured, if it is not empty.
+  std::string capture;
+  // The sampling temperature that the grammar asks for inside.
+  std::optional<double> temperature;
+};
+
 struct Nonterminal {
   std::string name;
   std::vector<Alternative> alternatives;
@@ -132,12 +141,8 @@ struct Nonterminal {
   bool chooses_terminal = false;
   // What it derives has a set of its own for the values of distinct terminals, with these bounds of the grammar's.
   std::optional<uint32_t> opens_set;
-  // Under this name its texts are captured, if it is not empty.
-  std::string capture;
-  // The sampling temperature that the grammar asks for inside.
-  std::optional<double> temperature;
-  // Whether one must be able to tell from an item that it is inside.
-  bool is_marked() const { return !capture.empty() || temperature.has_value(); }
+  std::unique_ptr<const Mark> mark;  // or null
+  bool is_captured() const { return mark != nullptr && !mark->capture.empty(); }
   // Position of its component in an order in which callers at the left edge come first; see analyse().
   uint32_t order = 0;
   bool left_recursive = false;
@@ -190,5 +195,8 @@ struct Grammar {
 // left recursion (hidden left recursion too), all as if every condition held; see Instances for when they do not.
 // Linear. Returns whether the start symbol then derives anything.
 bool analyse(Grammar& grammar);
+
+// Gives back the room that was left for more.
+void fit(Grammar& grammar);
 
 }  // namespace cfgmask

@@ -39,7 +39,7 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
     const ItemSet& set = at(start_);
     Kernel& suppressed = new_kernel();
     for (const auto& edge : set.edges) {
-      if (!edge.is_ignore)
+      if (!edge.is_ignore())
         suppressed.items.push_back(Item{edge.item.rest, edge.item.continuation, Gap::kSkippedOnce}.packed());
     }
     set.for_each_token_edge([&](const auto& edge) {
@@ -146,7 +146,7 @@ void Parser::add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) con
     if (item.gap != Gap::kSkippedOnce) kernel.items.push_back(Item{item.rest, item.continuation, after}.packed());
   };
   for (const auto& edge : set.edges) {
-    if (!edge.is_ignore && scope_of(edge) == scope) keep(edge.item);
+    if (!edge.is_ignore() && scope_of(edge) == scope) keep(edge.item);
   }
   set.for_each_token_edge([&](const auto& edge) {
     if (grammar_.token_sets[edge.token_set].scope == scope) keep(edge.item);
@@ -193,7 +193,7 @@ ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text) {
     if (s.priority != best) continue;
     for (uint32_t i = s.first_edge; i < s.last_edge; ++i) {
       const ItemSet::Edge& edge = set.edges[i];
-      if (edge.is_ignore) {
+      if (edge.is_ignore()) {
         add_skipped(set, edge.source, kernel);
       } else {
         insert(after(edge, text), kernel);
@@ -249,17 +249,12 @@ ItemSetId Parser::unite(std::span<const ItemSetId> sets) {
 // ---- closure
 
 void Parser::Closing::clear() {
-  ItemSet empty;
-  const auto keep = [](auto& room, auto& used) {
-    if (used.capacity() > kKept) return;
-    used.clear();
-    room.swap(used);
-  };
-  keep(empty.edges, set.edges);
-  keep(empty.slots, set.slots);
-  keep(empty.token_edges, set.token_edges);
-  keep(empty.accepts, set.accepts);
-  set = std::move(empty);
+  if (edges.capacity() > kKept) edges = {};
+  edges.clear();
+  token_edges.clear();
+  indent_edges.clear();
+  accepts.clear();
+  tracks = false;
   seen.clear();
   n_items = 0;
   waiting.clear();
@@ -279,7 +274,7 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
   for (uint64_t word : kernel) {
     const Item item = Item::unpack(word);
     if (item.rest == kNil) {
-      closing.set.accepts.push_back(item);
+      closing.accepts.push_back(item);
     } else if (item.gap != Gap::kFresh) {
       predict_head(item.rest, item, closing);
     } else {
@@ -299,13 +294,17 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
     closing.open = kClosed;
   }
   callers_left_over_ = false;
-  add_ignores(closing.set);
-  if (!grammar_.complete) end_at_lazy(closing.set);
+  add_ignores(closing);
+  if (!grammar_.complete) end_at_lazy(closing.edges);
   // No limit is too small for the terminal, but it may be for what lazy ones leave of it.
-  std::erase_if(closing.set.edges, [&](const auto& edge) { return !lexer_.fits(edge.regex, edge.max_tokens); });
-  make_slots(closing.set);
-  // A copy has no room to spare.
-  return closing.set;
+  std::erase_if(closing.edges, [&](const OpenEdge& edge) { return !lexer_.fits(edge.regex, edge.max_tokens); });
+  ItemSet set;
+  make_slots(closing.edges, set);
+  set.token_edges = FixedArray<ItemSet::TokenEdge>(closing.token_edges);
+  set.indent_edges = FixedArray<ItemSet::TokenEdge>(closing.indent_edges);
+  set.accepts = FixedArray<Item>(closing.accepts);
+  set.tracks = closing.tracks;
+  return set;
 }
 
 // The nonterminals of the component that is open.
@@ -345,7 +344,7 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       RegexId regex = terminal.regex;
       if (seen != SeenValues::none()) {
         if (terminal.distinct) {
-          closing.set.tracks = true;
+          closing.tracks = true;
           regex = seen_.addable(regex, seen);
         } else if (terminal.closes_set && !seen_.may_close(seen)) {
           return;
@@ -354,20 +353,18 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
         }
       }
       if (regex == RegexStore::nothing()) return;
-      closing.set.edges.push_back({regex,
-                                   terminal.priority,
-                                   here.head.index(),
-                                   false,
-                                   {at, item.continuation, item.gap},
-                                   terminal.around,
-                                   terminal.max_tokens,
-                                   terminal.role,
-                                   terminal.key_role});
+      closing.edges.push_back({regex,
+                               terminal.priority,
+                               terminal.around,
+                               terminal.max_tokens,
+                               terminal.role,
+                               terminal.key_role,
+                               {here.head.index(), {at, item.continuation, item.gap}}});
       return;
     }
     case SymbolKind::kTokenSet: {
-      ItemSet& set = closing.set;
-      auto& edges = grammar_.token_sets[here.head.index()].is_indent() ? set.indent_edges : set.token_edges;
+      const bool is_indent = grammar_.token_sets[here.head.index()].is_indent();
+      auto& edges = is_indent ? closing.indent_edges : closing.token_edges;
       edges.push_back({here.head.index(), {at, item.continuation, item.gap}});
       return;
     }
@@ -436,7 +433,7 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   const bool first_call = callers.empty();
   // Tail call: whoever awaits the caller awaits the callee. A loop's members are not all known yet while it is open.
   const bool is_tail_call = tail == kNil && awaiting.kind == ContinuationKind::kPlain && awaiting.marked == kUnmarked &&
-                            !callee.opens_set && !callee.is_marked();
+                            !callee.opens_set && callee.mark == nullptr;
   if (closing.trace != nullptr) closing.trace->calls.push_back({nonterminal, tail, caller.packed(), is_tail_call});
   if (is_tail_call) {
     callers.insert(callers.end(), awaiting.members.begin(), awaiting.members.end());
@@ -480,10 +477,10 @@ ContinuationId Parser::intern_continuation(Words key, Continuation continuation)
 ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, SeenId seen, uint32_t nonterminal) {
   const Words items = normalise(callers);
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
-  if (!callee.opens_set && !callee.is_marked() && callers.size() == 1 && Item::unpack(callers[0]).rest == kNil)
+  if (!callee.opens_set && callee.mark == nullptr && callers.size() == 1 && Item::unpack(callers[0]).rest == kNil)
     return with_seen(Item::unpack(callers[0]).continuation, seen);
   const ContinuationKind kind = callee.opens_set ? ContinuationKind::kRestores : ContinuationKind::kPlain;
-  const uint32_t marked = callee.is_marked() ? nonterminal : kUnmarked;
+  const uint32_t marked = callee.mark != nullptr ? nonterminal : kUnmarked;
   std::vector<uint32_t> key;
   key.reserve(3 + items.size());
   key.insert(key.end(), {static_cast<uint32_t>(kind), seen.value, marked});
@@ -514,7 +511,7 @@ void Parser::expand_loop(SeenId seen, Closing& closing) {
   const uint32_t identity = outside_callers_.intern(outside).first;
   auto continuation_for = [&](uint32_t nonterminal, SeenId register_) {
     const uint32_t key[] = {static_cast<uint32_t>(ContinuationKind::kLoop), register_.value, identity, nonterminal};
-    const uint32_t marked = instances_.nonterminal(nonterminal).is_marked() ? nonterminal : kUnmarked;
+    const uint32_t marked = instances_.nonterminal(nonterminal).mark != nullptr ? nonterminal : kUnmarked;
     return intern_continuation(key, {ContinuationKind::kLoop, register_, marked, {}, {}, {}});
   };
   for (size_t i = 0; i < closing.open_members.size(); ++i) {
@@ -539,68 +536,74 @@ void Parser::expand_loop(SeenId seen, Closing& closing) {
 }
 
 // A scope may skip where one of its items may go on and has not skipped its last.
-void Parser::add_ignores(ItemSet& set) const {
+void Parser::add_ignores(Closing& closing) const {
   std::vector<bool> may_skip(grammar_.scopes.size(), false);
   auto see = [&](uint32_t scope, const Item& item) {
     if (item.gap != Gap::kSkippedOnce) may_skip[scope] = true;
   };
-  for (const auto& edge : set.edges) see(scope_of(edge), edge.item);
-  set.for_each_token_edge([&](const auto& edge) { see(grammar_.token_sets[edge.token_set].scope, edge.item); });
+  for (const OpenEdge& open : closing.edges) see(scope_of(open.edge), open.edge.item);
+  for (const auto* edges : {&closing.token_edges, &closing.indent_edges}) {
+    for (const auto& edge : *edges) see(grammar_.token_sets[edge.token_set].scope, edge.item);
+  }
   if (grammar_.ignore_final) {
-    for (const Item& item : set.accepts) see(grammar_.start_scope, item);
+    for (const Item& item : closing.accepts) see(grammar_.start_scope, item);
   }
   for (uint32_t scope = 0; scope < may_skip.size(); ++scope) {
     if (!may_skip[scope]) continue;
     for (const Scope::Ignored& ignored : grammar_.scopes[scope].ignored) {
-      set.edges.push_back({ignored.regex, 0, scope, true, {}, ignored.around});
+      closing.edges.push_back({.regex = ignored.regex, .around = ignored.around, .edge = {scope, {}}});
     }
     if (grammar_.indenter && grammar_.indenter->scope == scope) {
       const RegexId newline = grammar_.indenter->newline;
-      set.edges.push_back({newline, 0, scope, true, {}, {}, kUnbounded, LineRole::kSkippedNewline});
+      closing.edges.push_back({.regex = newline, .role = LineRole::kSkippedNewline, .edge = {scope, {}}});
     }
   }
 }
 
 // Where a lazy terminal is complete the lexeme ends, so nothing else may go beyond a text of it, and only what is lazy
 // may match with it.
-void Parser::end_at_lazy(ItemSet& set) {
-  auto is_lazy = [&](const ItemSet::Edge& e) { return !e.is_ignore && grammar_.terminals[e.source].lazy; };
+void Parser::end_at_lazy(std::vector<OpenEdge>& edges) {
+  auto is_lazy = [&](const OpenEdge& e) { return !e.edge.is_ignore() && grammar_.terminals[e.edge.source].lazy; };
   std::vector<RegexId> lazy;
-  for (const auto& edge : set.edges) {
+  for (const OpenEdge& edge : edges) {
     if (is_lazy(edge)) lazy.push_back(edge.regex);
   }
   if (lazy.empty()) return;
   const RegexId ends = regexes_.alternation(std::move(lazy));
-  for (auto& edge : set.edges) {
+  for (OpenEdge& edge : edges) {
     edge.regex =
         is_lazy(edge) ? regexes_.not_longer_than(edge.regex, ends) : regexes_.not_beginning_with(edge.regex, ends);
   }
-  std::erase_if(set.edges, [&](const auto& edge) { return regexes_.is_empty(edge.regex); });
+  std::erase_if(edges, [&](const OpenEdge& edge) { return regexes_.is_empty(edge.regex); });
 }
 
 // Edges of equal regex, priority, conditions, limit and roles are one slot, in an order that depends on the regexes
 // alone, so that equal sets of live regexes are one lexer state whatever the grammar around them.
-void Parser::make_slots(ItemSet& set) {
-  auto key = [](const ItemSet::Edge& e) {
-    return std::tuple(e.priority, e.around, e.max_tokens, e.role, e.key_role, e.is_ignore, e.source, e.item.packed());
+void Parser::make_slots(std::vector<OpenEdge>& open, ItemSet& set) {
+  auto key = [](const OpenEdge& e) {
+    return std::tuple(e.priority, e.around, e.max_tokens, e.role, e.key_role, e.edge.source, e.edge.item.packed());
   };
   // Most sets have each regex once.
   auto less = [&](const auto& a, const auto& b) { return a.regex != b.regex ? a.regex < b.regex : key(a) < key(b); };
   auto same = [&](const auto& a, const auto& b) { return a.regex == b.regex && key(a) == key(b); };
-  std::sort(set.edges.begin(), set.edges.end(), less);
-  set.edges.erase(std::unique(set.edges.begin(), set.edges.end(), same), set.edges.end());
-  auto slot = [](const ItemSet::Edge& e) {
+  std::sort(open.begin(), open.end(), less);
+  open.erase(std::unique(open.begin(), open.end(), same), open.end());
+  auto slot = [](const OpenEdge& e) {
     return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.role, e.key_role);
   };
+  std::vector<ItemSet::Edge> edges;
+  std::vector<ItemSet::Slot> slots;
   std::vector<RegexId> terminals;
   std::vector<uint32_t> limits;
-  terminals.reserve(set.edges.size());
-  limits.reserve(set.edges.size());
-  for (uint32_t i = 0; i < set.edges.size(); ++i) {
-    const ItemSet::Edge& edge = set.edges[i];
-    if (i == 0 || slot(set.edges[i - 1]) != slot(edge)) {
-      if (edge.role == LineRole::kNewline) set.newline_slot = static_cast<uint32_t>(set.slots.size());
-      set.slots.push_back({i, i, edge.priority, edge.around, edge.role, edge.key_role});
+  edges.reserve(open.size());
+  slots.reserve(open.size());
+  terminals.reserve(open.size());
+  limits.reserve(open.size());
+  for (uint32_t i = 0; i < open.size(); ++i) {
+    const OpenEdge& edge = open[i];
+    if (i == 0 || slot(open[i - 1]) != slot(edge)) {
+      if (edge.role == LineRole::kNewline) set.newline_slot = static_cast<uint32_t>(slots.size());
+      slots.push_back({i, i, edge.priority, edge.around, edge.role, edge.key_role});
       set.has_key_roles = set.has_key_roles || edge.key_role != KeyRole::kNone;
       set.has_keys = set.has_keys || edge.key_role == KeyRole::kKey;
       set.asks_before = set.asks_before || edge.around.before != kNoCondition;
@@ -608,8 +611,11 @@ void Parser::make_slots(ItemSet& set) {
       terminals.push_back(edge.regex);
       limits.push_back(edge.max_tokens);
     }
-    set.slots.back().last_edge = i + 1;
+    slots.back().last_edge = i + 1;
+    edges.push_back(edge.edge);
   }
+  set.edges = FixedArray<ItemSet::Edge>(edges);
+  set.slots = FixedArray<ItemSet::Slot>(slots);
   set.start = lexer_.start(terminals, limits);
 }
 

@@ -44,6 +44,7 @@
 #include "earley/seen_values.h"
 #include "lexer/lexer.h"
 #include "util/chunked_vector.h"
+#include "util/fixed_array.h"
 #include "util/ids.h"
 #include "util/interner.h"
 #include "util/limits.h"
@@ -76,15 +77,10 @@ inline constexpr uint32_t kNoSlot = UINT32_MAX;
 struct ItemSet {
   // An item that goes on with a terminal, or a scope that may skip.
   struct Edge {
-    RegexId regex;
-    int32_t priority = 0;
-    uint32_t source = 0;  // index of a terminal; or of a scope if is_ignore
-    bool is_ignore = false;
-    Item item;
-    Conditions around;
-    uint32_t max_tokens = kUnbounded;
-    LineRole role = LineRole::kNone;
-    KeyRole key_role = KeyRole::kNone;
+    uint32_t source = 0;  // index of a terminal; or of a scope if is_ignore()
+    Item item;            // none for a scope
+
+    bool is_ignore() const { return item.rest == RestId(); }
   };
   struct TokenEdge {
     uint32_t token_set;
@@ -99,11 +95,11 @@ struct ItemSet {
     KeyRole key_role;
   };
 
-  std::vector<Edge> edges;  // grouped by slot
-  std::vector<Slot> slots;
-  std::vector<TokenEdge> token_edges;
-  std::vector<TokenEdge> indent_edges;  // for what an indenter puts behind a newline
-  std::vector<Item> accepts;            // the items that stand for the end of the start symbol, if it may be here
+  FixedArray<Edge> edges;  // grouped by slot
+  FixedArray<Slot> slots;
+  FixedArray<TokenEdge> token_edges;
+  FixedArray<TokenEdge> indent_edges;  // for what an indenter puts behind a newline
+  FixedArray<Item> accepts;            // the items that stand for the end of the start symbol, if it may be here
   LexerStateId start;        // the lexer's state before the next lexeme, if every condition on what is before it holds
   bool asks_before = false;  // there is such a condition
   bool asks_lines = false;   // some slot has a role that brackets forbid, or their absence
@@ -209,12 +205,26 @@ class Parser {
     friend auto operator<=>(const Callee&, const Callee&) = default;
   };
   static constexpr Callee kClosed{UINT32_MAX, SeenValues::none()};
+  // An edge of the set that is being closed, and what makes it of one slot with others.
+  struct OpenEdge {
+    RegexId regex;
+    int32_t priority = 0;
+    Conditions around = {};
+    uint32_t max_tokens = kUnbounded;
+    LineRole role = LineRole::kNone;
+    KeyRole key_role = KeyRole::kNone;
+    ItemSet::Edge edge = {};
+  };
   // The working memory of one closure. Kept from one to the next, since most are small.
   struct Closing {
     void clear();
     static constexpr size_t kKept = 1'000;
 
-    ItemSet set;
+    std::vector<OpenEdge> edges;
+    std::vector<ItemSet::TokenEdge> token_edges;
+    std::vector<ItemSet::TokenEdge> indent_edges;
+    std::vector<Item> accepts;
+    bool tracks = false;
     HashTable seen;
     size_t n_items = 0;
     // Nonterminals with callers that are not expanded yet, a heap: those of the component of lowest order come first.
@@ -278,9 +288,9 @@ class Parser {
   // The same continuation with another register.
   ContinuationId with_seen(ContinuationId continuation, SeenId seen);
   bool may_begin(RestId rest, SeenId seen);
-  void add_ignores(ItemSet& set) const;
-  void end_at_lazy(ItemSet& set);
-  void make_slots(ItemSet& set);
+  void add_ignores(Closing& closing) const;
+  void end_at_lazy(std::vector<OpenEdge>& edges);
+  void make_slots(std::vector<OpenEdge>& open, ItemSet& set);
   uint32_t scope_of(const ItemSet::Edge& edge) const { return grammar_.terminals[edge.source].scope; }
 
   const Grammar& grammar_;

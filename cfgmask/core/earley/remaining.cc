@@ -159,14 +159,19 @@ Remaining::Ends Remaining::compute_ends(const ItemSet& set) {
     const TokenSet& tokens = grammar_.token_sets[edge.token_set];
     see(tokens.scope, add_lengths(tokens.is_indent() ? 0 : 1, tail(edge.item)));
   });
-  for (const auto& edge : set.edges) {
-    if (!edge.is_ignore) see(parser_.scope_of(edge), add_lengths(lengths_.of(edge.regex), tail(edge.item)));
+  const Words regexes = parser_.lexer_.residuals(set.start);
+  for (size_t slot = 0; slot < set.slots.size(); ++slot) {
+    const uint32_t length = lengths_.of(RegexId(regexes[2 * slot + 1]));
+    for (uint32_t e = set.slots[slot].first_edge; e < set.slots[slot].last_edge; ++e) {
+      const ItemSet::Edge& edge = set.edges[e];
+      if (!edge.is_ignore()) see(parser_.scope_of(edge), add_lengths(length, tail(edge.item)));
+    }
   }
   for (const ItemSet::Slot& slot : set.slots) {
     uint32_t least = kNoLength;
     for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
       const ItemSet::Edge& edge = set.edges[e];
-      least = std::min(least, edge.is_ignore ? by_scope[edge.source] : tail(edge.item));
+      least = std::min(least, edge.is_ignore() ? by_scope[edge.source] : tail(edge.item));
     }
     out.after_slots.push_back(least);
   }

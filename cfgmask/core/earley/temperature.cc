@@ -16,10 +16,11 @@ std::optional<double> Parser::temperature(std::span<const Item> items) const {
     if (visited.find(at.value)) continue;
     visited.insert(at.value, 0);
     const Continuation& awaiting = continuations_[at.value];
-    if (awaiting.marked != kUnmarked && instances_.nonterminal(awaiting.marked).temperature) {
-      const double own = *instances_.nonterminal(awaiting.marked).temperature;
-      highest = std::max(highest.value_or(own), own);
-      continue;
+    if (awaiting.marked != kUnmarked) {
+      if (const auto own = instances_.nonterminal(awaiting.marked).mark->temperature) {
+        highest = std::max(highest.value_or(*own), *own);
+        continue;
+      }
     }
     for (uint64_t member : awaiting.members) todo.push_back(Item::unpack(member).continuation);
   }

@@ -67,7 +67,7 @@ LexerStateId Lexer::intern_slots(uint32_t flags) {
 }
 
 LexerStateId Lexer::intern(std::span<const uint32_t> key) {
-  const uint64_t hash = Interner::hash(key);
+  const uint32_t hash = Interner::hash(key);
   if (auto known = ids_.find(key, hash)) return LexerStateId(*known);
   // Charged before it is entered: a state over the bound is refused each time it is asked for.
   if (account_ != nullptr) account_->charge();

@@ -218,11 +218,11 @@ class ChartBuilder {
     const Words live = lexer_.residuals(at.lexer);
     for (size_t i = 0; i < live.size(); i += 2) {
       const ItemSet::Edge& edge = set.edges[set.slots[live[i]].first_edge];
-      if (!edge.is_ignore) return edge.item;
+      if (!edge.is_ignore()) return edge.item;
     }
     if (!set.accepts.empty()) return set.accepts[0];
     if (!set.token_edges.empty()) return set.token_edges[0].item;
-    return std::find_if(set.edges.begin(), set.edges.end(), [](const auto& e) { return !e.is_ignore; })->item;
+    return std::find_if(set.edges.begin(), set.edges.end(), [](const auto& e) { return !e.is_ignore(); })->item;
   }
 
   Parser& parser_;
@@ -259,7 +259,7 @@ size_t body_length(RegexStore& regexes, const Suffix& suffix, std::string_view l
 }  // namespace
 
 bool CompiledGrammar::has_captures() const {
-  auto captures = [](const Nonterminal& n) { return !n.capture.empty(); };
+  auto captures = [](const Nonterminal& n) { return n.is_captured(); };
   auto captures_end = [](const Terminal& t) { return t.suffix && !t.suffix->capture.empty(); };
   return std::any_of(grammar_.nonterminals.begin(), grammar_.nonterminals.end(), captures) ||
          std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(), captures_end);
@@ -291,10 +291,9 @@ std::vector<CompiledGrammar::Capture> CompiledGrammar::captures(std::span<const 
     return begin + body_length(store_->regexes, suffix, std::string_view(text).substr(begin, end - begin));
   };
   for (const auto& span : derivation.spans()) {
-    const auto* suffix = span.terminal ? &grammar_.terminals[*span.terminal].suffix : nullptr;
-    const bool ended = suffix != nullptr && suffix->has_value();
-    found.push_back({ended ? end_of_body(**suffix, span.begin, span.end) : span.end, span.begin,
-                     &grammar_.nonterminals[span.nonterminal].capture});
+    const Suffix* suffix = span.terminal ? grammar_.terminals[*span.terminal].suffix.get() : nullptr;
+    found.push_back({suffix != nullptr ? end_of_body(*suffix, span.begin, span.end) : span.end, span.begin,
+                     &grammar_.nonterminals[span.nonterminal].mark->capture});
   }
   for (const auto& lexeme : derivation.ended_lexemes()) {
     const Suffix& suffix = *grammar_.terminals[lexeme.terminal].suffix;

@@ -394,7 +394,7 @@ std::optional<double> CompiledGrammar::temperature(StateId state) const {
     for (size_t i = 0; i < live.size(); i += 2) {
       const ItemSet::Slot& slot = set.slots[live[i]];
       for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
-        if (!set.edges[e].is_ignore) items.push_back(set.edges[e].item);
+        if (!set.edges[e].is_ignore()) items.push_back(set.edges[e].item);
       }
     }
     if (!store_->lexer.is_boundary(at.lexer)) continue;

@@ -172,14 +172,15 @@ uint32_t GrammarBuilder::nonterminal(std::string name, std::optional<SetBounds> 
 void GrammarBuilder::mark(uint32_t nonterminal, std::string capture, std::optional<double> temperature) {
   const Symbol marked = symbol(nonterminal);
   if (marked.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("only a nonterminal can be marked");
-  grammar_.nonterminals[marked.index()].capture = std::move(capture);
-  grammar_.nonterminals[marked.index()].temperature = temperature;
+  if (capture.empty() && !temperature) return;
+  grammar_.nonterminals[marked.index()].mark = std::make_unique<const Mark>(Mark{std::move(capture), temperature});
 }
 
 void GrammarBuilder::suffix(uint32_t terminal, uint32_t body, uint32_t end, std::string capture) {
   const Symbol ended = symbol(terminal);
   if (ended.kind() != SymbolKind::kTerminal) throw std::invalid_argument("only a terminal has a suffix");
-  grammar_.terminals[ended.index()].suffix = Suffix{node(body), node(end), std::move(capture)};
+  grammar_.terminals[ended.index()].suffix =
+      std::make_unique<const Suffix>(Suffix{node(body), node(end), std::move(capture)});
 }
 
 uint32_t GrammarBuilder::repeat(uint32_t body, uint32_t minimum, uint32_t maximum) {
@@ -207,6 +208,7 @@ void GrammarBuilder::alternative(uint32_t nonterminal, std::span<const uint32_t>
   const Symbol owner = symbol(nonterminal);
   if (owner.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("only a nonterminal has alternatives");
   std::vector<Symbol> checked;
+  checked.reserve(symbols.size());
   for (uint32_t s : symbols) checked.push_back(symbol(s));
   grammar_.nonterminals[owner.index()].alternatives.push_back({std::move(checked), std::move(condition)});
 }
@@ -271,6 +273,7 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
   for (const Nonterminal& n : grammar_.nonterminals) {
     if (n.opens_set && n.left_recursive) throw std::logic_error("a left-recursive nonterminal opens a set");
   }
+  fit(grammar_);
   const std::lock_guard<std::mutex> lock(store_->mutex);
   return std::make_shared<CompiledGrammar>(std::move(grammar_), vocabulary_, store_, limits_);
 }

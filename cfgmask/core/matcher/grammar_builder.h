@@ -87,6 +87,8 @@ class RegexBuilder {
 class GrammarBuilder : public RegexBuilder {
  public:
   GrammarBuilder(VocabularyStores& stores, const Limits& limits);
+  GrammarBuilder(const GrammarBuilder&) = delete;
+  GrammarBuilder& operator=(const GrammarBuilder&) = delete;
 
   // Regexes over all of the text before a lexeme and all of the text after it; none: anything.
   struct Around {

@@ -24,7 +24,7 @@ void add_terminals(const ItemSet& set, Words residuals, LiveSymbols& live) {
     const ItemSet::Slot& slot = set.slots[residuals[i]];
     for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
       const ItemSet::Edge& edge = set.edges[e];
-      if (!edge.is_ignore) add(false, edge.source, edge.item.rest, live);
+      if (!edge.is_ignore()) add(false, edge.source, edge.item.rest, live);
     }
   }
 }

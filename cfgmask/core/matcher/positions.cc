@@ -58,7 +58,7 @@ uint64_t CompiledGrammar::number_of(const Position& at) {
   std::vector<uint32_t> words(1 + (content.size() + sizeof(uint32_t) - 1) / sizeof(uint32_t));
   words[0] = at.state.value;
   std::memcpy(&words[1], content.data(), content.size());
-  const uint64_t hash = Interner::hash(words);
+  const uint32_t hash = Interner::hash(words);
   auto id = position_ids_.find(words, hash);
   if (!id) {
     position_account_.charge(words.size());

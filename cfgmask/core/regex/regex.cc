@@ -40,7 +40,7 @@ RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
   words[0] = static_cast<uint32_t>(kind);
   std::copy(operands.begin(), operands.end(), words + 1);
   const Words key{words, operands.size() + 1};
-  const uint64_t hash = Interner::hash(key);
+  const uint32_t hash = Interner::hash(key);
   if (auto known = nodes_.find(key, hash)) return RegexId(*known);
   // Bounds are checked before the node is entered: one that crosses them is refused each time it is asked for.
   const Props p = properties(kind, operands);

@@ -29,23 +29,56 @@ inline uint64_t hash_words(const uint32_t* words, size_t n) {
   return h;
 }
 
-// Entries of (64-bit key, 32-bit value); several entries may have the same key when the key is itself a hash.
-class HashTable {
+// Slots of tables; all zeroes is an empty one. An exact one has a key of 64 bits, any but the greatest.
+class ExactSlot {
  public:
+  ExactSlot() = default;
+  ExactSlot(uint64_t key, uint32_t value)
+      : low_(static_cast<uint32_t>(~key)), high_(static_cast<uint32_t>(~key >> 32)), value_(value) {}
+  bool is_used() const { return (low_ | high_) != 0; }
+  uint64_t key() const { return ~((uint64_t{high_} << 32) | low_); }
+  uint32_t value() const { return value_; }
+
+ private:
+  uint32_t low_;  // halves, for an alignment of four bytes
+  uint32_t high_;
+  uint32_t value_;
+};
+
+// One of an index has half a hash, and a value that is not the greatest.
+class IndexSlot {
+ public:
+  IndexSlot() = default;
+  IndexSlot(uint64_t hash, uint32_t value) : hash_(static_cast<uint32_t>(hash)), value_after_(value + 1) {}
+  bool is_used() const { return value_after_ != 0; }
+  uint32_t key() const { return hash_; }
+  uint32_t value() const { return value_after_ - 1; }
+
+ private:
+  uint32_t hash_;
+  uint32_t value_after_;
+};
+
+// Entries of (key, 32-bit value); several entries may have the same key where keys are hashes.
+template <class Slot>
+class OpenTable {
+ public:
+  using Key = decltype(Slot().key());
+
   // The value of the first entry with this key for which `same(value)` holds.
   template <class Same>
-  std::optional<uint32_t> find(uint64_t key, Same same) const {
+  std::optional<uint32_t> find(Key key, Same same) const {
     if (auto found = probe(slots_, key, same)) return found;
     if (!old_.empty()) return probe(old_, key, same);
     return std::nullopt;
   }
 
-  std::optional<uint32_t> find(uint64_t key) const {
+  std::optional<uint32_t> find(Key key) const {
     return find(key, [](uint32_t) { return true; });
   }
 
   // Adds an entry; the caller knows that it is not there yet.
-  void insert(uint64_t key, uint32_t value) {
+  void insert(Key key, uint32_t value) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow();
     place(key, value);
     ++count_;
@@ -64,11 +97,6 @@ class HashTable {
   size_t bytes() const { return (slots_.size() + old_.size()) * sizeof(Slot); }
 
  private:
-  struct Slot {
-    uint64_t key;
-    uint32_t value;
-    bool used;
-  };
   class Slots {
    public:
     Slots() = default;
@@ -93,20 +121,20 @@ class HashTable {
   static constexpr size_t kKept = 256;
 
   template <class Same>
-  static std::optional<uint32_t> probe(const Slots& slots, uint64_t key, Same same) {
+  static std::optional<uint32_t> probe(const Slots& slots, Key key, Same same) {
     if (slots.empty()) return std::nullopt;
     const size_t mask = slots.size() - 1;
-    for (size_t i = mix(key) & mask; slots[i].used; i = (i + 1) & mask) {
-      if (slots[i].key == key && same(slots[i].value)) return slots[i].value;
+    for (size_t i = mix(key) & mask; slots[i].is_used(); i = (i + 1) & mask) {
+      if (slots[i].key() == key && same(slots[i].value())) return slots[i].value();
     }
     return std::nullopt;
   }
 
-  void place(uint64_t key, uint32_t value) {
+  void place(Key key, uint32_t value) {
     const size_t mask = slots_.size() - 1;
     size_t i = mix(key) & mask;
-    while (slots_[i].used) i = (i + 1) & mask;
-    slots_[i] = {key, value, true};
+    while (slots_[i].is_used()) i = (i + 1) & mask;
+    slots_[i] = Slot(key, value);
   }
 
   void grow() {
@@ -120,7 +148,7 @@ class HashTable {
   void move_some() {
     const size_t end = moved_ + kMove < old_.size() ? moved_ + kMove : old_.size();
     for (; moved_ < end; ++moved_) {
-      if (old_[moved_].used) place(old_[moved_].key, old_[moved_].value);
+      if (old_[moved_].is_used()) place(old_[moved_].key(), old_[moved_].value());
     }
     if (moved_ == old_.size()) old_ = Slots();
   }
@@ -130,5 +158,8 @@ class HashTable {
   size_t moved_ = 0;
   size_t count_ = 0;
 };
+
+using HashTable = OpenTable<ExactSlot>;
+using HashIndex = OpenTable<IndexSlot>;
 
 }  // namespace cfgmask

@@ -26,17 +26,17 @@ class Interner {
 
   // The id, and whether it is new.
   std::pair<uint32_t, bool> intern(Words words) {
-    const uint64_t h = hash(words);
+    const uint32_t h = hash(words);
     if (auto found = find(words, h)) return {*found, false};
     return {add(words, h), true};
   }
 
   // The two halves of `intern`, for those who do something between them. `add` takes what `find` did not find.
-  static uint64_t hash(Words words) { return hash_words(words.data(), words.size()); }
-  std::optional<uint32_t> find(Words words, uint64_t hash) const {
+  static uint32_t hash(Words words) { return static_cast<uint32_t>(hash_words(words.data(), words.size())); }
+  std::optional<uint32_t> find(Words words, uint32_t hash) const {
     return table_.find(hash, [&](uint32_t id) { return equal(entries_[id], words); });
   }
-  uint32_t add(Words words, uint64_t hash) {
+  uint32_t add(Words words, uint32_t hash) {
     const auto id = static_cast<uint32_t>(entries_.size());
     entries_.push_back(store(words));
     table_.insert(hash, id);
@@ -71,7 +71,7 @@ class Interner {
     return {at, words.size()};
   }
 
-  HashTable table_;
+  HashIndex table_;
   ChunkedVector<Words> entries_;
   std::vector<std::unique_ptr<uint32_t[]>> blocks_;
   size_t block_words_ = 0;
