@@ -151,18 +151,24 @@ LexerStateId Lexer::count_token(LexerStateId state) {
   return after;
 }
 
+void Lexer::Row::set(unsigned b, uint32_t state) {
+  const auto number = static_cast<size_t>(std::find(next.begin(), next.end(), state) - next.begin());
+  if (number == kUnknown) return;  // hardly possible; it is worked out again
+  if (number == next.size()) next.push_back(state);
+  numbers[b] = static_cast<uint8_t>(number);
+}
+
 void Lexer::remember(State& s, unsigned b, LexerStateId next) {
   if (s.row == nullptr && s.n_few == kFew) {
     s.row = std::make_unique<Row>();
-    s.row->fill(kUnknown);
     ++n_rows_;
-    for (size_t i = 0; i < kFew; ++i) (*s.row)[s.few_bytes[i]] = s.few_next[i];
+    for (size_t i = 0; i < kFew; ++i) s.row->set(s.few_bytes[i], s.few_next[i]);
   }
   if (s.row == nullptr) {
     s.few_bytes[s.n_few] = static_cast<uint8_t>(b);
     s.few_next[s.n_few] = next.value;
   } else {
-    (*s.row)[b] = next.value;
+    s.row->set(b, next.value);
   }
   if (s.n_few < UINT8_MAX) ++s.n_few;
 }

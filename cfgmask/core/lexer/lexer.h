@@ -67,8 +67,8 @@ class Lexer {
     const State& s = states_[state.value];
     if (!s.first.has(b)) return dead();
     if (s.row != nullptr) {
-      const uint32_t known = (*s.row)[b];
-      if (known != kUnknown) return LexerStateId(known);
+      const uint8_t known = s.row->numbers[b];
+      if (known != Row::kUnknown) return LexerStateId(s.row->next[known]);
     } else {
       for (size_t i = 0; i < s.n_few; ++i) {
         if (s.few_bytes[i] == b) return LexerStateId(s.few_next[i]);
@@ -114,8 +114,16 @@ class Lexer {
  private:
   static constexpr uint32_t kUnknown = UINT32_MAX;
   static constexpr size_t kFew = 4;
-  using Row = std::array<uint32_t, 256>;
-  // Most states are left by a few bytes only, so a row, a kilobyte, is made for the fifth.
+  // The states that bytes lead to, which are few: a row of states would be a kilobyte.
+  struct Row {
+    static constexpr uint8_t kUnknown = UINT8_MAX;
+    std::array<uint8_t, 256> numbers;
+    std::vector<uint32_t> next;
+
+    Row() { numbers.fill(kUnknown); }
+    void set(unsigned b, uint32_t state);
+  };
+  // Most states are left by a few bytes only, so a row is made for the fifth.
   struct State {
     SlotSetId matched;
     bool can_continue = false;
