@@ -113,12 +113,12 @@ def measure(
     start = clock()
     try:
         session = engine.start(case)
-        session.fill()
     except Refused as refused:
         result.refusal = str(refused)
         return result
-    result.first_mask_nanoseconds = clock() - start
     try:
+        session.fill()
+        result.first_mask_nanoseconds = clock() - start
         for tokens, valid in texts:
             end = vocabulary.vocabulary.eos_token_ids[0]
             result.walks.append(walk(session, tokens, end, valid, clock, cost, notes))
