@@ -31,8 +31,13 @@ def _checked(matcher: cfgmask.Matcher, *args: Any, **kwargs: Any) -> None:
         wrong = [token for token in _tokens(mask) if matcher.try_advance([token], consume=False) != mask[token]]
     except cfgmask.LimitExceeded:
         return
-    if wrong:
+    if wrong and not _is_narrowed(matcher, mask):
         raise AssertionError(f"the mask after {matcher.n_steps} steps is wrong about the tokens {wrong[:10]}")
+
+
+def _is_narrowed(matcher: cfgmask.Matcher, mask: np.ndarray) -> bool:
+    """Whether `canonical=True` has left the one token that is forced; `advance` goes by the grammar then, too."""
+    return matcher.forced_tokens()[:1] == np.flatnonzero(mask).tolist()
 
 
 def _tokens(mask: np.ndarray) -> list[int]:
