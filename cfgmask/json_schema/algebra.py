@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Protocol, TypeVar
 
-from cfgmask.json_schema import array_algebra, decide, numbers, object_algebra, strings
+from cfgmask.json_schema import array_algebra, decide, number_holes, numbers, object_algebra, strings
 from cfgmask.json_schema.annotations import NO_KEYS
 from cfgmask.json_schema.normal_form import (
     ALL_ARRAYS,
@@ -50,7 +50,7 @@ def intersect(a: Normal, b: Normal) -> Normal:
     return Normal(
         null=a.null and b.null,
         booleans=a.booleans & b.booleans,
-        numbers=_product(a.numbers, b.numbers, intersect_numbers),
+        numbers=number_holes.without_covered(_product(a.numbers, b.numbers, intersect_numbers)),
         strings=strings.intersect(a.strings, b.strings),
         arrays=_product(a.arrays, b.arrays, array_algebra.intersect),
         objects=_product(a.objects, b.objects, object_algebra.intersect),
@@ -223,7 +223,12 @@ def _without(
 def intersect_numbers(a: NumberShape, b: NumberShape) -> NumberShape | None:
     """The numbers of both shapes; None where there are none."""
     both = numbers.intersect(a, b)
-    return None if both is None or (both.without and _has_no_spelling(both)) else both
+    if both is None or not both.without:
+        return both
+    both = number_holes.reduced(both)
+    if both is None or number_holes.is_surely_inhabited(both):
+        return both
+    return None if _has_no_spelling(both) else both
 
 
 def _has_no_spelling(shape: NumberShape) -> bool:
@@ -293,4 +298,4 @@ def _merged_numbers(shapes: list[NumberShape]) -> tuple[NumberShape, ...]:
             others.append(shape)
     if listed:
         others.append(NumberShape(values=listed))
-    return _alternatives(others, ALL_NUMBERS)
+    return number_holes.without_covered(_alternatives(others, ALL_NUMBERS))

@@ -86,7 +86,7 @@ def intersect(a: NumberShape, b: NumberShape) -> NumberShape | None:
         low_open=low_open,
         high=high,
         high_open=high_open,
-        step=a.step if b.step is None else b.step if a.step is None else _common_multiple(a.step, b.step),
+        step=a.step if b.step is None else b.step if a.step is None else common_multiple(a.step, b.step),
         plain=a.plain or b.plain,
         values=values,
         without=tuple(dict.fromkeys(a.without + b.without)),
@@ -121,9 +121,10 @@ def complement(shape: NumberShape) -> tuple[NumberShape, ...]:
     """The numbers that are not in the shape (a superset of them, marked as refused, where it has refusals)."""
     if shape.refusals:
         return (NumberShape(refusals=shape.refusals),)
-    if replace(shape, low=None, low_open=False, high=None, high_open=False) != ALL_NUMBERS:
-        return (NumberShape(without=(shape,)),)
-    outside = []
+    whole = replace(shape, without=())
+    if replace(whole, low=None, low_open=False, high=None, high_open=False) != ALL_NUMBERS:
+        return (NumberShape(without=(whole,)), *shape.without)
+    outside = list(shape.without)
     if shape.low is not None:
         outside.append(NumberShape(high=shape.low, high_open=not shape.low_open))
     if shape.high is not None:
@@ -171,7 +172,8 @@ def _tighter(a: tuple[Number | None, bool], b: tuple[Number | None, bool], sign:
     return a if (x - y) * sign > 0 else b
 
 
-def _common_multiple(a: Number, b: Number) -> Number:
+def common_multiple(a: Number, b: Number) -> Number:
+    """The least number that is a multiple of both, which are positive."""
     scale = a.denominator * b.denominator
     return _simple(Fraction(math.lcm(int(a * scale), int(b * scale)), scale))
 

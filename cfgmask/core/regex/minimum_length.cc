@@ -6,6 +6,19 @@
 
 namespace cfgmask {
 
+namespace {
+
+// How many digits must follow those with a remainder until all of them are a multiple: k digits may add anything below
+// 10^k. Without it a search for a multiple of 1,001 tries most remainders, for each token of digits anew.
+uint32_t digits_to_multiple(uint64_t modulus, uint64_t remainder) {
+  uint32_t length = 0;
+  for (uint64_t power = 1; (modulus - remainder) % modulus >= power; power *= 10, ++length)
+    remainder = remainder * 10 % modulus;
+  return length;
+}
+
+}  // namespace
+
 uint32_t MinimumLengths::of(RegexId node) {
   switch (regexes_.kind(node)) {
     case RegexKind::kNothing:
@@ -49,6 +62,8 @@ uint32_t MinimumLengths::compute(RegexId node) {
       return regexes_.shortest_key(node);
     case RegexKind::kJsonString:
       return regexes_.shortest_json(node, of(RegexId(o[0])));
+    case RegexKind::kDivisible:
+      return digits_to_multiple(o[0], o[1]);
     default:
       return 1;
   }
