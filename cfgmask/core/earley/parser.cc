@@ -249,11 +249,14 @@ ItemSetId Parser::unite(std::span<const ItemSetId> sets) {
 // ---- closure
 
 void Parser::Closing::clear() {
-  if (edges.capacity() > kKept) edges = {};
-  edges.clear();
-  token_edges.clear();
-  indent_edges.clear();
-  accepts.clear();
+  const auto empty = [](auto& used) {
+    if (used.capacity() > kKept) used = {};
+    used.clear();
+  };
+  empty(edges);
+  empty(token_edges);
+  empty(indent_edges);
+  empty(accepts);
   tracks = false;
   seen.clear();
   n_items = 0;

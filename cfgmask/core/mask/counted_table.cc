@@ -16,8 +16,8 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
   };
   auto table = std::make_shared<CountedTable>();
   table->trie = &trie;
-  table->matched_run = lexer.matched(lexer.inside(0, unbounded));
   const LexerStateId run = lexer.inside(0, unbounded);  // between characters; inside one, the state is another
+  table->matched_run = lexer.matched(run);
   const ByteSet tail = regexes.after_run(unbounded);
   const bool has_tail = table->has_tail = !tail.empty();
   const uint32_t n = trie.n_nodes();
@@ -51,7 +51,7 @@ std::shared_ptr<const CountedTable> CountedTable::build(const Trie& trie, Lexer&
           last_parent_end == at.end) {
         more.back().exit.last = end;
       } else {
-        more.push_back({{lexer.matched(run), node, end}, at.count});
+        more.push_back({{table->matched_run, node, end}, at.count});
       }
       last_parent_end = at.end;
     }

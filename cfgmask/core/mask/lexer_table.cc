@@ -90,13 +90,18 @@ bool LexerTables::has_plenty(LexerStateId state) {
 
 std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
   segment_answers_->begin_walk();
-  const bool inside = !lexer_.is_boundary(state);
-  if (!lexer_.is_limited(state)) {
-    if (auto table = inside ? renamed(state) : nullptr) return ++made_.renamed, table;
-    if (auto table = inside ? counted(state) : nullptr) return ++made_.counted, table;
-    if (auto table = inside ? bounded(state) : nullptr) return ++made_.bounded, table;
+  const bool is_plain = !lexer_.is_limited(state);
+  const bool is_inside = is_plain && !lexer_.is_boundary(state);
+  if (is_inside) {
+    if (auto table = renamed(state)) return ++made_.renamed, table;
+    if (auto table = counted(state)) return ++made_.counted, table;
+    if (auto table = bounded(state)) return ++made_.bounded, table;
+  }
+  if (is_plain) {
     if (auto table = difference(state)) return ++made_.difference, table;
-    if (auto table = inside ? clipped(state) : nullptr) return ++made_.clipped, table;
+  }
+  if (is_inside) {
+    if (auto table = clipped(state)) return ++made_.clipped, table;
   }
   ++made_.walked;
   return walk(state);

@@ -31,8 +31,6 @@ bool share_none(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) 
 
 }  // namespace
 
-KeyConditions::~KeyConditions() = default;
-
 std::optional<PlainSchema::Keys> KeyConditions::both(const Keys& a, const Keys& b) {
   Keys keys{merged(a.met, b.met), merged(a.broken, b.broken)};
   return share_none(keys.met, keys.broken) ? std::optional(std::move(keys)) : std::nullopt;

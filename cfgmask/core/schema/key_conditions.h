@@ -33,7 +33,6 @@ class KeyConditions {
 
   KeyConditions(const PlainSchema& schema, uint64_t max_nesting, Ask ask)
       : schema_(schema), max_nesting_(max_nesting), ask_(std::move(ask)) {}
-  ~KeyConditions();
 
   // The keys of both; nullopt where there are plainly none.
   static std::optional<Keys> both(const Keys& a, const Keys& b);

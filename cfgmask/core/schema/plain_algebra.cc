@@ -13,7 +13,6 @@ namespace {
 constexpr size_t kMaxAlternatives = 1'000;
 constexpr size_t kMaxBranches = 256;
 constexpr size_t kMaxWitnesses = 8;
-constexpr size_t kMaxClasses = 128;
 // Sets inside of sets that are worked out for each other's sake.
 constexpr int kMaxDepth = 100;
 // Required members of required members that are looked at to tell that there is no such object.
@@ -122,7 +121,7 @@ void PlainAlgebra::drop_empty_classes(PlainValueId id) {
     return !*has_keys;
   };
   std::erase_if(object.classes, [&](const auto& c) { return is_empty(c.keys); });
-  if (object.others && object.others_keys && is_empty(*object.others_keys)) object.others = std::nullopt;
+  if (object.others && !object.others_keys.is_any() && is_empty(object.others_keys)) object.others = std::nullopt;
   value.object = std::make_shared<Object>(std::move(object));
   schema_.define(id, std::move(value));
 }
@@ -234,7 +233,7 @@ PlainAlgebra::Parts PlainAlgebra::meet_all(const Terms& terms, const std::string
 
 bool PlainAlgebra::overlaps(Choice& choice) {
   if (choice.overlaps) return *choice.overlaps;
-  const auto parts = choice.parts;
+  const auto& parts = choice.parts;
   for (PlainValueId part : parts) parts_of(part);
   bool found = false;
   for (size_t i = 0; i < parts.size() && !found; ++i)
@@ -730,7 +729,7 @@ void PlainAlgebra::sort_members(const Object& a, const Object& b, std::vector<Me
 // What keys without names may be, those of no class last, and what they hold.
 std::vector<PlainSchema::KeyClass> PlainAlgebra::kinds_of_keys(const Object& object) {
   auto kinds = object.classes;
-  if (object.others) kinds.push_back({object.others_keys.value_or(PlainSchema::Keys{}), *object.others});
+  if (object.others) kinds.push_back({object.others_keys, *object.others});
   return kinds;
 }
 
@@ -746,7 +745,7 @@ void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
       if (!keys) continue;
       if (i >= a.classes.size() && j >= b.classes.size()) {
         both.others = value;
-        if (!keys->is_any()) both.others_keys = keys;
+        both.others_keys = *keys;
       } else {
         both.classes.push_back({*keys, value});
       }

@@ -24,6 +24,9 @@ namespace cfgmask {
 
 class PlainAlgebra {
  public:
+  // Conditions on keys that overlap each other sort them into so many classes at most.
+  static constexpr size_t kMaxClasses = 128;
+
   // Thrown where it takes more than this to tell what a combination is.
   struct NotPlain {};
   // A set that a value must be in, or must not be in.

@@ -40,8 +40,6 @@ class PlainReading {
   using Said = std::array<Held, kNumKeywords>;
   using Value = PlainSchema::Value;
 
-  // Patterns that overlap each other sort the keys into so many classes at most.
-  static constexpr size_t kMaxClasses = 128;
   static constexpr size_t kMaxPointer = 200;
   static constexpr uint64_t kMaxCount = INT32_MAX - 1;
   static constexpr uint64_t kStepsPerRule = 10;

@@ -160,7 +160,7 @@ class Rules {
       for (const auto& c : object.classes) {
         if (is_live(c)) all.push_back(schema_.keys_regex(c.keys, r, outside_));
       }
-      if (has_others) all.push_back(schema_.keys_regex(object.others_keys.value_or(PlainSchema::Keys{}), r, outside_));
+      if (has_others) all.push_back(schema_.keys_regex(object.others_keys, r, outside_));
       const RegexId either = r.alternation(std::move(all));
       const auto [at, is_new] = endless_.try_emplace(either, false);
       if (is_new) at->second = is_endless_at_sight(either, r);
@@ -177,11 +177,11 @@ class Rules {
   }
 
   // The keys of a class but those of the members; all keys but those where there are no classes.
-  uint32_t other_key(const PlainSchema::Object& object, const std::optional<PlainSchema::Keys>& keys, Register seen) {
+  uint32_t other_key(const PlainSchema::Object& object, const PlainSchema::Keys& keys, Register seen) {
     std::vector<std::string> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
     const RegexId regex = builder_.with([&](RegexStore& r) {
-      std::vector<RegexId> conditions{schema_.keys_regex(keys.value_or(PlainSchema::Keys{}), r, outside_)};
+      std::vector<RegexId> conditions{schema_.keys_regex(keys, r, outside_)};
       if (!names.empty()) conditions.push_back(r.complement(r.key_set(std::move(names))));
       const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
       return r.json_string(body, JsonEscapes::kAny);

@@ -35,11 +35,9 @@ class Content {
   std::string out_;
 };
 
-void keys_words(const std::optional<PlainSchema::Keys>& keys, Content& content) {
-  content.word(keys ? 1 : 0);
-  if (!keys) return;
-  content.list(keys->met, [](uint32_t condition) { return condition; });
-  content.list(keys->broken, [](uint32_t condition) { return condition; });
+void keys_words(const PlainSchema::Keys& keys, Content& content) {
+  content.list(keys.met, [](uint32_t condition) { return condition; });
+  content.list(keys.broken, [](uint32_t condition) { return condition; });
 }
 
 std::string content_of(const PlainSchema::Value& value) {

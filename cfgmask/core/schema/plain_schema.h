@@ -111,7 +111,7 @@ class PlainSchema {
     std::vector<Member> members;
     std::vector<KeyClass> classes;
     std::optional<PlainValueId> others;  // what all other keys hold; none: there are no others
-    std::optional<Keys> others_keys;     // which they are, where there are or were classes; apart from those
+    Keys others_keys;                    // which they are, where there are or were classes; apart from those
     uint32_t minimum = 0;                // how many keys
     uint32_t maximum = kUnbounded;
     std::vector<KeyWitness> witnesses;
@@ -120,7 +120,7 @@ class PlainSchema {
       return members.empty() && !has_classes() && others == any() && minimum == 0 && maximum == kUnbounded &&
              witnesses.empty();
     }
-    bool has_classes() const { return others_keys || !classes.empty(); }
+    bool has_classes() const { return !others_keys.is_any() || !classes.empty(); }
     size_t n_required() const;
     // Whether what keys without names must come to depends on none of them being written twice.
     bool counts_others() const {

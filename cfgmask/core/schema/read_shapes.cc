@@ -138,14 +138,14 @@ void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, con
         split.push_back({*std::move(outside), kind.value, kind.described});
     }
     kinds = std::move(split);
-    require(kinds.size() <= kMaxClasses);
+    require(kinds.size() <= PlainAlgebra::kMaxClasses);
   }
   const auto others = object.others;
   object.others = std::nullopt;
   for (Kind& kind : kinds) {
     if (!kind.described) {
       object.others = others;
-      if (!kind.keys.is_any()) object.others_keys = std::move(kind.keys);
+      object.others_keys = std::move(kind.keys);
     } else if (kind.value != PlainSchema::never()) {
       object.classes.push_back({std::move(kind.keys), kind.value});
     }

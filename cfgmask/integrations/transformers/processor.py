@@ -53,8 +53,8 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
     Construction raises BudgetTooSmall for a `max_new_tokens` in which no text can be completed.
     Errors: IntegrationError for a list that does not go with the batch, where other processors leave nothing of what
     the grammar allows, and where it goes on after an end token and nothing else may follow, since `generate` stops
-    there; TokenRejected for a single sequence's token that the mask
-    did not allow; what a mask raises, LimitExceeded above all.
+    there; TokenRejected for a single sequence's token that the mask did not allow; what a mask raises, LimitExceeded
+    above all.
     The grammar's end tokens must be among those that `generate` stops at, or it goes on with end tokens alone.
     """
 
