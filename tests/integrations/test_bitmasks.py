@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -194,30 +195,70 @@ def test_torch_refuses_types(logits: str, bits: str) -> None:
         on_cpu(torch, *arrays, None)
 
 
+def with_triton(script: str, **environment: str) -> None:
+    """Run a script in a process of its own, which must not fail."""
+    torch_or_skip(on_cpu)
+    pytest.importorskip("triton", reason="Triton is not installed")
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
 KERNEL = """
+import random
 import torch
 from cfgmask.integrations.torch.bitmask import mask_by_torch
 from cfgmask.integrations.torch.kernel import mask_by_kernel
 
+rng = random.Random(0)
 torch.manual_seed(0)
-for n_rows, width, words, rows in ((3, 100, 4, None), (3, 100, 2, [2, 0]), (1, 9000, 281, None), (2, 50, 3, [])):
-    bits = torch.randint(-(2**31), 2**31, (n_rows, words), dtype=torch.int32)
-    rows = None if rows is None else torch.tensor(rows, dtype=torch.int64)
-    for dtype in (torch.float32, torch.float16):
-        logits = torch.randn(width, n_rows).T.to(dtype)
-        wanted = logits.clone()
-        mask_by_torch(wanted, bits, rows)
-        mask_by_kernel(logits, bits, rows)
-        assert torch.equal(logits, wanted)
+for _ in range(200):
+    n_rows, width = rng.randrange(5), rng.choice([0, 1, 31, 32, 33, 100, 4095, 4096, 4097, 9000])
+    words = max(0, -(-width // 32) + rng.choice([0, 0, -1, 1, 3]))
+    bits = torch.randint(-(2**31), 2**31, (n_rows, 2 * words), dtype=torch.int32)
+    bits = bits[:, ::2] if rng.random() < 0.5 else bits[:, :words]
+    chosen = rng.sample(range(n_rows), rng.randint(0, n_rows))
+    rows = None if rng.random() < 0.5 else torch.tensor(chosen, dtype=rng.choice([torch.int64, torch.int32]))
+    types = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+    whole = torch.randn(n_rows + 1, 2 * width + 3).to(rng.choice(types))
+    row, step = rng.randrange(2), rng.choice([1, 2])
+    wanted = whole.clone()
+    mask_by_torch(wanted[row : row + n_rows, 1 : 1 + step * width : step], bits, rows)
+    mask_by_kernel(whole[row : row + n_rows, 1 : 1 + step * width : step], bits, rows)
+    assert torch.equal(whole, wanted), (n_rows, width, words, rows, whole.dtype, step)
 """
 
 
 @pytest.mark.torch
 def test_the_kernel_under_tritons_interpreter() -> None:
+    with_triton(KERNEL, TRITON_INTERPRET="1")
+
+
+COMPILED = """
+from itertools import product
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from cfgmask.integrations.torch import kernel
+
+NUMBERS = ("width", "n_words", "logits_row", "logits_column", "bits_row", "bits_column")
+for logits, rows in product(("*fp16", "*bf16", "*fp32", "*fp64"), (None, "*i32", "*i64")):
+    types = {"logits": logits, "bits": "*i32", "rows": rows or logits} | dict.fromkeys(NUMBERS, "i32")
+    constants = {"SOME_ROWS": rows is not None, "BLOCK": kernel._BLOCK}
+    source = ASTSource(kernel._mask, types | dict.fromkeys(constants, "constexpr"), constants)
+    assert triton.compile(source, target=GPUTarget("cuda", 80, 32)).asm["cubin"]
+"""
+
+
+@pytest.mark.torch
+def test_the_kernel_compiles(tmp_path: Path) -> None:
+    """Triton brings its compiler; a GPU is needed to run what it makes, not to make it."""
     torch_or_skip(on_cpu)
     pytest.importorskip("triton", reason="Triton is not installed")
-    environment = os.environ | {"TRITON_INTERPRET": "1"}
-    done = subprocess.run([sys.executable, "-c", KERNEL], env=environment, capture_output=True, text=True, timeout=300)
+    environment = os.environ | {"TRITON_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED], env=environment, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -21,30 +19,33 @@ def mask_by_kernel(logits: torch.Tensor, bits: torch.Tensor, rows: torch.Tensor 
     n_rows = len(logits) if rows is None else len(rows)
     if n_rows == 0 or logits.shape[1] == 0:
         return
-    _mask[n_rows, triton.cdiv(logits.shape[1], _BLOCK)](
-        logits,
-        bits,
-        logits if rows is None else rows,
-        logits.shape[1],
-        bits.shape[1],
-        *logits.stride(),
-        *bits.stride(),
-        SOME_ROWS=rows is not None,
-        BLOCK=_BLOCK,
-    )
+    # Triton launches on the current device, wherever the tensors are.
+    with torch.cuda.device_of(logits):
+        _mask[n_rows, triton.cdiv(logits.shape[1], _BLOCK)](
+            logits,
+            bits,
+            logits if rows is None else rows,
+            logits.shape[1],
+            bits.shape[1],
+            *logits.stride(),
+            *bits.stride(),
+            SOME_ROWS=rows is not None,
+            BLOCK=_BLOCK,
+        )
 
 
+# Triton reads the annotations, too, and takes none but those of its own modules.
 @triton.jit  # type: ignore[untyped-decorator, unused-ignore]  # Triton may be missing when checked
 def _mask(
-    logits: Any,
-    bits: Any,
-    rows: Any,
-    width: Any,
-    n_words: Any,
-    logits_row: Any,
-    logits_column: Any,
-    bits_row: Any,
-    bits_column: Any,
+    logits: tl.tensor,
+    bits: tl.tensor,
+    rows: tl.tensor,
+    width: tl.tensor,
+    n_words: tl.tensor,
+    logits_row: tl.tensor,
+    logits_column: tl.tensor,
+    bits_row: tl.tensor,
+    bits_column: tl.tensor,
     SOME_ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
 ) -> None:
