@@ -25,23 +25,66 @@ NESTED = compile_ir(
 )
 
 
-def replay(tokens: list[int], **options: int) -> cfgmask.Matcher | None:
-    """A matcher that took these tokens from the start of the text; None if they do not fit."""
-    matcher = NESTED.matcher(**options)
-    return matcher if matcher.try_advance(tokens) == len(tokens) else None
+JSON_TOKENS = [*(c.encode() for c in '{}[]",:ab12 '), b'{"', b'":', b'",', b'"a', b"ab", b'b"', b"12,", b", ", b"", b""]
 
 
-def random_text(rng: random.Random) -> list[int]:
-    matcher, text = NESTED.matcher(), []
-    for _ in range(rng.randrange(12)):
-        text.append(rng.choice(sorted(mask_of(matcher, N))))
-        matcher.advance(text[-1])
-    return text
+def over_json(grammar: cfgmask.Grammar) -> cfgmask.CompiledGrammar:
+    ends = [len(JSON_TOKENS) - 2, len(JSON_TOKENS) - 1]
+    return cfgmask.compile(grammar, cfgmask.Vocabulary.from_bytes(JSON_TOKENS, ends, {"<end>": ends[1]}))
 
 
-def check(rng: random.Random) -> int:
+ANYTHING = '"[" (x ("," x)*)? "]"\nx: /[ab]+/ | /[12]{1,3}/ | start'
+LANGUAGES: dict[str, tuple[cfgmask.CompiledGrammar, dict[str, int]]] = {
+    "lexemes longest": (NESTED, {}),
+    "every segmentation": (
+        over_json(cfgmask.Grammar.from_lark(f'%cfgmask {{"lexer": "complete"}}\nstart: {ANYTHING}')),
+        {},
+    ),
+    "keys that come once": (
+        over_json(cfgmask.Grammar.from_json_schema({"additionalProperties": {"type": "integer"}, "type": "object"})),
+        {},
+    ),
+    "items that come once": (
+        over_json(cfgmask.Grammar.from_json_schema({"items": {"enum": [1, 2, 12, "a"]}, "uniqueItems": True})),
+        {},
+    ),
+    "a limit on a rule": (over_json(cfgmask.Grammar.from_lark('start: (x ",")* \nx[max_tokens=2]: /[ab]+/')), {}),
+    "an end token that is named": (over_json(cfgmask.Grammar.from_lark('start: ("a" <end>?)+ "b"')), {}),
+    "a budget": (over_json(cfgmask.Grammar.from_json_schema({"type": ["object", "array"]})), {"max_tokens": 14}),
+    "a guard": (over_json(cfgmask.Grammar.from_lark(f"start: {ANYTHING}")), {"stall_after": 3}),
+}
+
+
+class Language:
+    """Texts of a grammar, each walked from the start."""
+
+    def __init__(self, name: str) -> None:
+        self.compiled, self.options = LANGUAGES[name]
+        self.n_vocab = len(TOKENS if name == "lexemes longest" else JSON_TOKENS)
+
+    def replay(self, tokens: list[int]) -> cfgmask.Matcher | None:
+        """A matcher that took these tokens from the start of the text; None if they do not fit."""
+        matcher = self.compiled.matcher(**self.options)
+        for token in tokens:
+            if matcher.try_advance([token]) == 0:
+                return None
+        return matcher
+
+    def mask(self, matcher: cfgmask.Matcher) -> set[int]:
+        return mask_of(matcher, self.n_vocab)
+
+    def random_text(self, rng: random.Random) -> list[int]:
+        matcher, text = self.compiled.matcher(**self.options), []
+        for _ in range(rng.randrange(12)):
+            text.append(rng.choice(sorted(self.mask(matcher))))
+            matcher.advance(text[-1])
+        return text
+
+
+def check(language: Language, rng: random.Random) -> int:
     """One random tree of drafts after a random text. Returns how many drafts it had."""
-    text = random_text(rng)
+    replay, mask, n_vocab = language.replay, language.mask, language.n_vocab
+    text = language.random_text(rng)
     matcher = replay(text)
     assert matcher is not None
     n = rng.randrange(1, 16)
@@ -52,39 +95,63 @@ def check(rng: random.Random) -> int:
     for parent in parents:
         before = [] if parent == -1 else paths[parent]
         here = replay(text + before)
-        allowed = sorted(mask_of(here, N)) if here else []
-        drafts.append(rng.choice(allowed) if allowed and rng.random() < 0.9 else rng.randrange(-1, N + 1))
+        allowed = sorted(mask(here)) if here else []
+        drafts.append(rng.choice(allowed) if allowed and rng.random() < 0.9 else rng.randrange(-1, n_vocab + 1))
         paths.append([*before, drafts[-1]])
     bits = np.full((n + 2, 1), 0xDEADBEEF, dtype=np.uint32)
     fits = cfgmask.fill_draft_masks(matcher, drafts, bits, None if is_chain else parents)
     assert matcher.n_steps == len(text)
-    assert as_set(bits[0]) == mask_of(matcher, N)
+    assert as_set(bits[0]) == mask(matcher)
     assert bits[n + 1, 0] == 0xDEADBEEF
     for index, path in enumerate(paths):
         here = replay(text + path)
         assert fits[index] == (here is not None)
-        assert as_set(bits[index + 1]) == (mask_of(here, N) if here else set())
-    accepted = rng.choice(paths)
-    if replay(text + accepted):
-        matcher.try_advance(accepted)
-        matcher.rollback(len(accepted))
-        assert mask_of(matcher, N) == as_set(bits[0])
+        assert as_set(bits[index + 1]) == (mask(here) if here else set())
+    check_taken_back(language, text, matcher, rng.choice(paths))
     return n
 
 
-def check_many(drafts: int, seed: int) -> None:
-    rng, done = random.Random(seed), 0
+def check_taken_back(language: Language, text: list[int], matcher: cfgmask.Matcher, drafts: list[int]) -> None:
+    """Drafts that are consumed and taken back, twice and from within: nothing is left of them, of end tokens either."""
+    for _ in range(2):
+        kept = matcher.try_advance(drafts, consume=False)
+        for token in drafts[:kept]:
+            matcher.advance(token)
+        if kept < len(drafts):
+            with pytest.raises(cfgmask.TokenRejected):
+                matcher.advance(drafts[kept])
+        here = language.replay(text + drafts[:kept])
+        assert here is not None
+        assert (matcher.is_finished, matcher.is_accepting) == (here.is_finished, here.is_accepting)
+        assert language.mask(matcher) == language.mask(here)
+        matcher.rollback(kept)
+        here = language.replay(text)
+        assert here is not None
+        assert (matcher.n_steps, matcher.is_finished, matcher.is_accepting, matcher.tokens_left, matcher.n_stalled) == (
+            here.n_steps,
+            here.is_finished,
+            here.is_accepting,
+            here.tokens_left,
+            here.n_stalled,
+        )
+        assert language.mask(matcher) == language.mask(here)
+
+
+def check_many(name: str, drafts: int, seed: int) -> None:
+    rng, done, language = random.Random(seed), 0, Language(name)
     while done < drafts:
-        done += check(rng)
+        done += check(language, rng)
 
 
-def test_masks_are_those_of_a_replay() -> None:
-    check_many(1_000, seed=1)
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_masks_are_those_of_a_replay(name: str) -> None:
+    check_many(name, 300, seed=1)
 
 
 @pytest.mark.slow
-def test_masks_of_very_many_drafts() -> None:
-    check_many(100_000, seed=2)
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_masks_of_very_many_drafts(name: str) -> None:
+    check_many(name, 100_000, seed=2)
 
 
 def test_after_an_end_token_only_end_tokens_fit() -> None:
