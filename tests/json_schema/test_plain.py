@@ -279,6 +279,9 @@ PLAIN: dict[str, Any] = {
         "anyOf": [{"type": "string", "allOf": [{"pattern": "^a$"}, {"pattern": "^b"}]}, {"const": 1}]
     },
     "ranges that meet": {"type": "integer", "allOf": [{"minimum": 2}, {"maximum": 11}, {"multipleOf": 3}]},
+    "multiples that meet": {"type": "integer", "allOf": [{"multipleOf": 4}, {"multipleOf": 6}]},
+    "multiples of one number and not of another": {"type": "number", "multipleOf": 6, "not": {"multipleOf": 4}},
+    "multiples of exactly one number": {"oneOf": [{"type": "integer", "multipleOf": 3}, {"multipleOf": 2}]},
     "listed arrays and objects": {"enum": [[], [1, "a"], {"b": None, "a": [True]}, {}, "a", 1]},
     "listed arrays and objects of a shape": {
         "type": ["array", "object", "string"],
