@@ -26,9 +26,8 @@ def remember_encoder(compiled: CompiledGrammar, vocabulary: Vocabulary) -> None:
 
 
 def lend_encoder(compiled: CompiledGrammar, vocabulary: Vocabulary) -> None:
-    """Have a grammar that was compiled without an encoder use this vocabulary's, of the same tokens."""
-    if compiled not in _vocabularies:
-        remember_encoder(compiled, vocabulary)
+    """Have a grammar use this vocabulary's encoder from now on, of the same tokens: a model's own, which is loaded."""
+    remember_encoder(compiled, vocabulary)
 
 
 def own_tokens(compiled: CompiledGrammar, text: bytes, ends: Sequence[int]) -> list[int]:

@@ -93,6 +93,24 @@ def test_a_budget_that_holds_no_text_is_refused_at_once(llm: Any) -> None:
         LogitsProcessor(compiled(llm), max_tokens=20)
 
 
+@pytest.mark.parametrize("max_tokens", [21, 30, 44])
+def test_the_calls_own_max_tokens_count_where_they_are_fewer(llm: Any, max_tokens: int) -> None:
+    processor = LogitsProcessor(compiled(llm), max_tokens=60)
+    for seed in range(3):
+        written = complete(llm, processor, max_tokens=max_tokens, seed=seed, logit_bias=dict.fromkeys(END_TOKENS, -1e9))
+        assert_in_language(text_of(written), "stop")
+    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 20, and a complete text takes 21 tokens"):
+        complete(llm, processor, max_tokens=20)
+
+
+def test_a_processor_is_a_list_of_itself(llm: Any) -> None:
+    """llama-cpp-python would print that it is no list, and go on without masks."""
+    processor = LogitsProcessor(compiled(llm), max_tokens=40)
+    written = llm.create_completion("Hello", max_tokens=40, logits_processor=processor)
+    assert processor.error is None
+    assert_in_language(text_of(written), "stop")
+
+
 def test_a_matcher_brings_its_own_budget(llm: Any) -> None:
     matcher = compiled(llm).matcher(max_tokens=21)
     written = complete(llm, LogitsProcessor(matcher), logit_bias=dict.fromkeys(END_TOKENS, -1e9))

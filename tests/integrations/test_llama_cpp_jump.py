@@ -210,6 +210,15 @@ def test_the_model_brings_its_encoder(llm: Any, options: dict[str, bool]) -> Non
     assert (text, text.n_forced) == ("nothing to choose here at all", len(own_tokens(llm, text)))
 
 
+def test_a_grammar_outlives_the_model_that_it_was_compiled_for(tmp_path: Path, llm: Any) -> None:
+    closed = llama_cpp.Llama(llm.model_path, n_ctx=256, n_threads=1, verbose=False)
+    compiled = cfgmask.compile(GRAMMARS["forced"], cfgmask.Vocabulary.from_llama(closed))
+    closed.close()
+    assert compiled.matcher().forced_tokens() == []
+    text = generate(llm, "Hello", compiled, jump_forward=True)
+    assert (text, text.n_forced) == ("nothing to choose here at all", len(own_tokens(llm, text)))
+
+
 def test_the_model_that_ships() -> None:
     """Its vocabulary as of the file, which has no encoder."""
     llm = llama_cpp.Llama(str(cfgmask.demo.model_path()), n_ctx=256, n_threads=1, verbose=False)

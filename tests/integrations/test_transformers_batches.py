@@ -129,6 +129,19 @@ def test_each_row_is_complete_within_its_budget(model: Any, options: dict[str, A
         assert len(text.encode()) <= budgets[row]
 
 
+@pytest.mark.parametrize("beams", [1, 2])
+def test_the_calls_own_max_new_tokens_count_where_they_are_fewer(model: Any, beams: int) -> None:
+    pattern = "[0-9]{3,}x"
+    hook = LogitsProcessor([compiled(pattern), None, compiled(pattern)], max_new_tokens=[50, None, 60])
+    start = THREE["input_ids"].shape[1]
+    for length in (4, 7):
+        output = model.generate(**THREE, logits_processor=[hook], max_new_tokens=length, num_beams=beams)
+        written = texts(output, start)
+        assert all(regex.fullmatch(pattern, written[row][0]) for row in (0, 2)), written
+    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 3, and a complete text takes 4 tokens"):
+        model.generate(**THREE, logits_processor=[hook], max_new_tokens=3, num_beams=beams)
+
+
 def test_a_list_without_grammars() -> None:
     for empty in ((), []):
         with pytest.raises(ValueError, match="is empty"):

@@ -10,7 +10,7 @@ from typing import Any
 
 import llama_cpp
 
-from cfgmask import CompiledGrammar, Grammar
+from cfgmask import CompiledGrammar, Grammar, Matcher
 
 # llama.cpp takes 32 bits, all ones for a seed of its own choice.
 _LARGEST_SEED = 2**32 - 2
@@ -30,13 +30,22 @@ def check_model_and_grammar(llm: Any, grammar: Any) -> None:
         raise TypeError(f"llm must be a llama_cpp.Llama, not {type(llm).__name__}")
     if not isinstance(grammar, (Grammar, CompiledGrammar)):
         raise TypeError(
-            f"grammar must be a Grammar or a CompiledGrammar, not {type(grammar).__name__}; "
-            "Grammar.from_lark reads the text of one"
+            f"grammar must be a Grammar or a CompiledGrammar, not {type(grammar).__name__}; {_reader_of(grammar)}"
         )
     if llm.model is None:
         raise ValueError("the model is closed")
     if llm.model_params.vocab_only:
         raise ValueError("the model was loaded with vocab_only: it has no weights to write with")
+
+
+def _reader_of(grammar: Any) -> str:
+    if isinstance(grammar, Mapping):
+        return "Grammar.from_json_schema reads a schema"
+    if isinstance(grammar, type):
+        return "Grammar.from_type makes one of a type"
+    if isinstance(grammar, Matcher):
+        return "its `compiled` is one"
+    return "Grammar.from_lark reads the text of one, Grammar.from_json_schema that of a schema"
 
 
 def checked_max_tokens(max_tokens: Any) -> int | None:

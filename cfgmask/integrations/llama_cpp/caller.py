@@ -31,6 +31,7 @@ class Caller:
     generation_id  tells two generations apart while one of them uses the sampler of the other
     detokenizes    whether llama-cpp-python itself makes text of the tokens (`create_completion` does)
     n_ids          how many of the ids that it shows stand before the token to sample; the others are drafts. None: all
+    max_tokens     after how many tokens llama-cpp-python ends the text; None where that is up to whoever asks for them
     """
 
     llm: Any
@@ -38,6 +39,7 @@ class Caller:
     generation_id: int
     detokenizes: bool
     n_ids: int | None
+    max_tokens: int | None = None
 
 
 def find_caller() -> Caller | None:
@@ -66,7 +68,8 @@ def find_caller() -> Caller | None:
         if frame.f_code.co_name == "generate" and _self_of(frame) is llm:
             outer = frame.f_back
             detokenizes = outer is not None and outer.f_code.co_name == "_create_completion"
-            return Caller(llm, getattr(llm, "_sampler", None), id(frame), detokenizes, n_ids)
+            max_tokens = outer.f_locals.get("max_tokens") if outer is not None and detokenizes else None
+            return Caller(llm, getattr(llm, "_sampler", None), id(frame), detokenizes, n_ids, max_tokens)
         frame = frame.f_back
     return Caller(llm, None, 0, False, n_ids)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ class LogitsProcessor:
 
     compiled     a CompiledGrammar, or a Matcher to start every text from
     max_tokens   the same as the call's: every text is complete when they, or the context, are used up, end tokens not
-                 counted. None: texts may be cut off
+                 counted. Where `create_completion` is given fewer, those count. None: texts may be cut off
     stall_after  a text that has only repeated itself for so many tokens is led to its end, as in
                  `CompiledGrammar.matcher`. None: it may go on. A Matcher has its own budget and guard
 
@@ -79,6 +79,10 @@ class LogitsProcessor:
         self._checked: weakref.WeakSet[Any] = weakref.WeakSet()
         # The generation of the last call, its text, and the tokens that may stand in it.
         self._last: tuple[object, TrackedText, NDArray[np.uint32] | None] | None = None
+
+    def __iter__(self) -> Iterator[LogitsProcessor]:
+        """Itself alone: llama-cpp-python takes a list of processors, and would lose the masks of one without a list."""
+        yield self
 
     @property
     def error(self) -> BaseException | None:
@@ -190,7 +194,7 @@ class LogitsProcessor:
         """The text of a generation, which shows one id more at each step, or something else moved the model."""
         known = self._generations.get(caller.sampler)
         if known is None:
-            text = TrackedText(self._begin(caller.llm, len(input_ids)), input_ids)
+            text = TrackedText(self._begin(caller, len(input_ids)), input_ids)
             self._generations[caller.sampler] = caller.generation_id, text
             return text
         generation_id, text = known
@@ -199,12 +203,17 @@ class LogitsProcessor:
             raise IntegrationError(IN_TURNS)
         return text
 
-    def _begin(self, llm: Any, n_prompt: int) -> Matcher:
+    def _begin(self, caller: Caller, n_prompt: int) -> Matcher:
         """A matcher at the start of a text after so many ids."""
-        room = context_length(llm) - n_prompt
-        if self._max_tokens is None or self._max_tokens <= room:
+        if self._max_tokens is None:
             return self._start.fork()
-        return matcher_within(self._start.compiled, self._max_tokens, room, self._stall_after)
+        room = context_length(caller.llm) - n_prompt
+        # The call's has been cut to the context already, which a BudgetTooSmall is to name then.
+        cuts = caller.max_tokens is not None and caller.max_tokens < min(self._max_tokens, room)
+        max_tokens = caller.max_tokens if cuts and caller.max_tokens is not None else self._max_tokens
+        if max_tokens == self._max_tokens <= room:
+            return self._start.fork()
+        return matcher_within(self._start.compiled, max_tokens, room, self._stall_after)
 
     def _loose_text(self, input_ids: NDArray[np.intc]) -> TrackedText:
         for text in self._loose:

@@ -22,25 +22,34 @@ class Call:
     processors   the list that is made anew by each call, of an assistant's the list of the call that it assists
     accepted     the ids that stand, where there are drafts behind them; None where there are never drafts
     is_assistant whether the scores are those of an assistant, whose tokens are drafts
+    max_length   how many ids, those of the prompt included, it ends a row after; None where it does not say
     """
 
     processors: Any
     accepted: Any = None
     is_assistant: bool = False
+    max_length: int | None = None
 
 
 def calling_generate() -> Call | None:
     """The call that the hook, which calls this, is called for, by a processor around it or not; None in other loops."""
     frames = list(_frames(sys._getframe(2)))
-    processors = next((found for frame in frames if (found := _list_of(frame)) is not None), None)
-    if processors is None:
+    step = next((frame for frame in frames if _list_of(frame) is not None), None)
+    if step is None or step.f_back is None:
         return None
+    processors = _list_of(step)
     # The outermost: an assistant may be assisted itself.
     assisted = next((frame for frame in reversed(frames) if frame.f_code.co_name == "_assisted_decoding"), None)
     if assisted is None:
-        return Call(processors)
+        return Call(processors, max_length=_max_length(step.f_back.f_locals))
     variables = assisted.f_locals
-    return Call(variables["logits_processor"], variables["input_ids"], processors is not variables["logits_processor"])
+    is_assistant = processors is not variables["logits_processor"]
+    return Call(variables["logits_processor"], variables["input_ids"], is_assistant, _max_length(variables))
+
+
+def _max_length(variables: dict[str, Any]) -> int | None:
+    criteria = variables.get("stopping_criteria")
+    return criteria.max_length if isinstance(criteria, transformers.StoppingCriteriaList) else None
 
 
 def _frames(frame: FrameType | None) -> Iterator[FrameType]:

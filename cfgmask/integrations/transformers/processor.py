@@ -28,7 +28,8 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
     compiled        a CompiledGrammar, or a Matcher to start every text from; or a list of them, one for each prompt of
                     the batch, with None for prompts whose texts are free
     max_new_tokens  the same as the call's, or less for some rows: one number for all prompts or a list with one for
-                    each. A text is complete when they are written, end tokens not counted. None: texts may be cut off
+                    each. A text is complete when they are written, end tokens not counted. Where the call has fewer,
+                    those count. None: texts may be cut off
     stall_after     a text that has only repeated itself for so many tokens is led to its end, as in
                     `CompiledGrammar.matcher`. None: it may go on. A Matcher has its own guard
     on_error        "raise": what a row raises, a LimitExceeded say, ends the call. "end": it ends that row, with end
@@ -69,10 +70,12 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
             raise ValueError(f'on_error={on_error!r} is not supported; it may be "raise" or "end"')
         self._ends_rows = on_error == "end"
         self._is_list = isinstance(compiled, (list, tuple)) or isinstance(max_new_tokens, (list, tuple))
+        self._stall_after = stall_after
         self._starts = [
             None if self._is_list and start is None else starting_matcher(start, budget, stall_after)
             for start, budget in _for_each_prompt(compiled, max_new_tokens)
         ]
+        self._budgets = [budget for _, budget in _for_each_prompt(compiled, max_new_tokens)]
         self._n_words = max((-(-m.compiled.vocabulary.n_vocab // 32) for m in self._starts if m is not None), default=0)
         self._rows: list[Row | None] = []
         self._call: weakref.ref[Any] | None = None
@@ -149,7 +152,7 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         parents = self._parents(input_ids) if same_call or call is None else None
         if same_call and parents is None:
             raise IntegrationError("the ids are not those of the last step and one more")
-        self._rows = self._new_rows(input_ids) if parents is None else _children(self._rows, parents)
+        self._rows = self._new_rows(input_ids, call) if parents is None else _children(self._rows, parents)
         for row, ids in zip(self._rows, input_ids, strict=True):
             if row is None:
                 continue
@@ -171,7 +174,7 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         False if these are an assistant's of another tokenizer. It drafts freely then.
         """
         if not self._goes_on_in(call):
-            self._rows = self._new_rows(call.accepted.cpu().numpy())
+            self._rows = self._new_rows(call.accepted.cpu().numpy(), call)
         for row, ids in zip(self._rows, input_ids, strict=True):
             if row is None:
                 continue
@@ -186,18 +189,26 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                 row.end_with(error)
         return True
 
-    def _new_rows(self, input_ids: NDArray[np.int64]) -> list[Row | None]:
+    def _new_rows(self, input_ids: NDArray[np.int64], call: Call | None) -> list[Row | None]:
         each, rest = divmod(len(input_ids), len(self._starts))
         if rest or not each:
             raise IntegrationError(
                 f"there are {len(self._starts)} grammars in the list and {len(input_ids)} sequences; "
                 "give one grammar, or as many as there are prompts in each batch"
             )
-        starts = [self._starts[index // each] for index in range(len(input_ids))]
+        room = None if call is None or call.max_length is None else call.max_length - input_ids.shape[1]
+        starts = [self._start_within(index, room) for index in range(len(self._starts))]
         return [
-            None if start is None else Row(TrackedText(start.fork(), ids))
-            for start, ids in zip(starts, input_ids, strict=True)
+            None if (start := starts[index // each]) is None else Row(TrackedText(start.fork(), ids))
+            for index, ids in enumerate(input_ids)
         ]
+
+    def _start_within(self, index: int, room: int | None) -> Matcher | None:
+        """The start of a prompt's texts, whose budget ends where the call does. Raises BudgetTooSmall."""
+        start, budget = self._starts[index], self._budgets[index]
+        if start is None or budget is None or room is None or budget <= room:
+            return start
+        return starting_matcher(start.compiled, room, self._stall_after)
 
     def _parents(self, input_ids: NDArray[np.int64]) -> list[int] | None:
         """For each row the row of the last step that it goes on from; None if one goes on from none.
