@@ -11,7 +11,7 @@ import pytest
 
 import cfgmask
 from cfgmask.integrations.errors import IntegrationError
-from cfgmask.integrations.requests import CompiledFormats, RequestError, ResponseFormat
+from cfgmask.integrations.requests import CompiledFormats, RequestError, RequestState, ResponseFormat
 from cfgmask.integrations.sampling import SamplingParams, keep_top_p, sample_token
 
 VOCABULARY = cfgmask.Vocabulary.from_bytes(
@@ -197,6 +197,13 @@ def test_the_mask_comes_first() -> None:
         free = {sample_token(logits, params, rng) for _ in range(20)}
         assert free <= {ord("x"), ord("y")}
         assert {sample_token(logits, params, rng, state=state_of("[ab]")) for _ in range(20)} <= {ord("a"), ord("b")}
+
+
+def test_without_a_state_nothing_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RequestState, "mask", None)
+    logits = np.zeros(VOCABULARY.n_vocab, np.float32)
+    logits[ord("x")] = 50
+    assert sample_token(logits, SamplingParams(), np.random.default_rng(0)) == ord("x")
 
 
 def test_top_p_before_the_mask_leaves_nothing() -> None:

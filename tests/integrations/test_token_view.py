@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp
 
+import numpy as np
 import pytest
 
 import cfgmask
+from cfgmask.integrations.sampling import probabilities
 from cfgmask.integrations.token_view import ACCEPTED, TokenView, decode, look
 
 V = ["{", "}", ":", ",", '"tool"', '"source"', '"k"', '"retrieve"', '"lookup"', '"docs"', '"tickets"', "1", "2"]
@@ -104,6 +106,19 @@ def test_rejection_mass(view: TokenView) -> None:
     weights = [exp(logit) for logit in logits]
     assert seen.rejection_mass == pytest.approx(1 - sum(weights[i] for i in allowed) / sum(weights))
     assert seen.rejection_mass > 0.90
+
+
+def test_what_is_not_allowed_has_no_probability_and_the_rest_all_of_it(view: TokenView) -> None:
+    matcher = cfgmask.compile(cfgmask.Grammar.from_regex(PATTERN), VOCABULARY).matcher()
+    matcher.try_advance(ids(*GOOD[:3]))
+    scores = np.array(model(view, "format-confused")(after(view, 3)))
+    raw = probabilities(scores)
+    matcher.apply(scores)
+    masked = probabilities(scores)
+    allowed = ids('"retrieve"', '"lookup"')
+    assert masked[V.index('"DROP"')] == 0.0
+    assert set(np.flatnonzero(masked)) == set(allowed)
+    np.testing.assert_allclose(masked[allowed], raw[allowed] / raw[allowed].sum())
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,17 @@ def test_dfa_minimization() -> None:
     assert view.reaching() == {view.start, after_b, a, ab, abb, ACCEPTED}
 
 
+def test_a_token_that_ends_a_value_and_its_object() -> None:
+    tokens = [*(bytes([byte]) for byte in range(256)), b'"}', b'x"}', b'",', b'xy"}', b""]
+    grammar = cfgmask.Grammar.from_json_schema(obj(a=STRING | {"maxLength": 2}))
+    compiled = cfgmask.compile(grammar, cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=len(tokens) - 1))
+    matcher = compiled.matcher()
+    matcher.advance_bytes(b'{"a": "y')
+    assert [matcher.fork().try_advance([token]) for token in range(256, 260)] == [1, 1, 0, 0]
+    matcher.advance(257)
+    assert matcher.is_accepting
+
+
 def test_each_name_has_a_counterpart_that_exists() -> None:
     rows = re.findall(r"^\| `test_(\w+)` \| `([\w/.]+)::(\w+)` \|", (HERE / "README.md").read_text(), re.MULTILINE)
     assert len(rows) == 65
