@@ -73,6 +73,7 @@ class Keys:
         known = current().empty_keys
         if self not in known:
             contradicts = any(pattern in self.exclude for pattern in self.include)
+            current().spend(_COST_OF_A_SEARCH * (len(self.include) + len(self.exclude)))
             known[self] = contradicts or decide.is_empty(self.regex())
         return known[self]
 
@@ -80,5 +81,9 @@ class Keys:
 def _joined(a: tuple[KeyPattern, ...], b: tuple[KeyPattern, ...]) -> tuple[KeyPattern, ...]:
     return tuple(dict.fromkeys(a + b)) if a and b else a or b
 
+
+# In members that are combined with others, for each condition on the keys: 100 patterns beside 100 that overlap them
+# take half a minute otherwise, until there are found to be too many.
+_COST_OF_A_SEARCH = 15
 
 ALL_KEYS = Keys()

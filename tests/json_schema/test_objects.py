@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+import cfgmask
 from tests.json_schema.judge import Schema, accepts, check, compiled
 
 AB = {"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "type": "object"}
@@ -147,3 +149,35 @@ def test_many_optional_properties_take_one_rule_each() -> None:
     for count in (50, 100):
         schema = {"type": "object", "properties": {f"p{i}": {"type": "integer"} for i in range(count)}}
         assert len(lower_schema(schema).rules) <= 2 * count + 8
+
+
+def patterned(patterns: list[str], **others: Any) -> dict[str, Any]:
+    """An object whose keys match the patterns, each of which has a number of its own as value."""
+    return {"type": "object", "patternProperties": {p: {"const": i} for i, p in enumerate(patterns)}, **others}
+
+
+def test_many_patterns_that_are_apart() -> None:
+    closed = compiled(patterned([f"^p{i}_" for i in range(1000)], additionalProperties=False))
+    for text, is_valid in {
+        '{"p7_":7}': True,
+        '{"p999_x":999,"p0_":0}': True,
+        '{"p7_":8}': False,
+        '{"q":1}': False,
+    }.items():
+        assert accepts(closed, text) == is_valid, text
+    open_ = compiled(patterned([f"^p{i}$" for i in range(1000)]))
+    for text, is_valid in {'{"p7":7}': True, '{"p7x":8,"q":[]}': True, '{"p7":8}': False}.items():
+        assert accepts(open_, text) == is_valid, text
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        patterned([f"p{i}_" for i in range(40)]),
+        patterned(["^" + "a" * i for i in range(1, 400)]),
+        {"allOf": [patterned([f"^p{i}_" for i in range(100)]), patterned([f"_q{i}$" for i in range(100)])]},
+    ],
+)
+def test_too_many_patterns_that_overlap_are_refused(schema: dict[str, Any]) -> None:
+    with pytest.raises((cfgmask.GrammarError, cfgmask.LimitExceeded)):
+        compiled(schema)

@@ -17,6 +17,8 @@ constexpr std::array<std::string_view, 6> kSomeKeys = {"", " ", "-", "0", "a", "
 constexpr uint64_t kMaxSearchSteps = 5'000;
 // All searches of one schema, and all questions.
 constexpr size_t kMaxNodes = 300'000;
+// In conditions that are searched together: each derivative takes one of every condition.
+constexpr size_t kMaxSearched = 150'000;
 constexpr size_t kMaxAsked = 200;
 
 std::vector<uint32_t> merged(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
@@ -36,8 +38,28 @@ std::optional<PlainSchema::Keys> KeyConditions::both(const Keys& a, const Keys& 
   return share_none(keys.met, keys.broken) ? std::optional(std::move(keys)) : std::nullopt;
 }
 
+bool KeyConditions::plainly_apart(uint32_t a, uint32_t b) {
+  start(std::max(a, b));
+  const auto& x = start(a);
+  const auto& y = start(b);
+  return !std::equal(x.begin(), x.begin() + static_cast<ptrdiff_t>(std::min(x.size(), y.size())), y.begin());
+}
+
+const std::vector<uint32_t>& KeyConditions::start(uint32_t condition) {
+  if (condition >= starts_.size()) starts_.resize(condition + 1);
+  auto& known = starts_[condition];
+  if (!known) {
+    const auto terminal = schema_.key_condition(condition).terminal;
+    known = terminal ? schema_.start(schema_.terminal(*terminal)) : std::vector<uint32_t>();
+  }
+  return *known;
+}
+
 std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<uint32_t>& besides) {
   if (keys.is_any()) return true;
+  for (size_t i = 1; i < keys.met.size(); ++i) {
+    if (plainly_apart(keys.met[i - 1], keys.met[i])) return false;
+  }
   std::vector<std::string> names;
   for (uint32_t name : besides) names.push_back(schema_.name_at(name));
   if (plainly_has_keys(keys, names)) return true;
@@ -91,7 +113,8 @@ bool KeyConditions::plainly_has_keys(const Keys& keys, const std::vector<std::st
 std::optional<bool> KeyConditions::search(const Keys& keys, std::vector<std::string> names) {
   try {
     if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
-    if (regexes_->size() > kMaxNodes) return std::nullopt;
+    n_searched_ += keys.met.size() + keys.broken.size();
+    if (regexes_->size() > kMaxNodes || n_searched_ > kMaxSearched) return std::nullopt;
     std::vector<RegexId> conditions{schema_.keys_regex(keys, *regexes_, {})};
     if (!names.empty()) conditions.push_back(regexes_->complement(regexes_->key_set(std::move(names))));
     const RegexId all = conditions.size() == 1 ? conditions[0] : regexes_->intersection(std::move(conditions));

@@ -748,7 +748,7 @@ void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
       }
     }
   }
-  if (both.classes.size() > kMaxClasses) throw NotPlain();
+  if (are_too_many(both.classes)) throw NotPlain();
 }
 
 void PlainAlgebra::restrict_keys(const Object& allowed, Object& object) {

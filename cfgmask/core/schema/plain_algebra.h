@@ -8,6 +8,8 @@
 // Threads: as `PlainSchema`, while it is made.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,8 +26,15 @@ namespace cfgmask {
 
 class PlainAlgebra {
  public:
-  // Conditions on keys that overlap each other sort them into so many classes at most.
-  static constexpr size_t kMaxClasses = 128;
+  // Conditions on keys sort them into so many classes at most, and into so many for those that overlap each other, each
+  // of which is a terminal of several regexes.
+  static constexpr size_t kMaxClasses = 1'024;
+  static constexpr ptrdiff_t kMaxOverlaps = 128;
+  template <class Classes>
+  static bool are_too_many(const Classes& classes) {
+    const auto overlaps = [](const auto& c) { return c.keys.met.size() > 1; };
+    return classes.size() > kMaxClasses || std::count_if(classes.begin(), classes.end(), overlaps) > kMaxOverlaps;
+  }
 
   // Thrown where it takes more than this to tell what a combination is.
   struct NotPlain {};

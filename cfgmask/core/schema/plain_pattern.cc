@@ -487,6 +487,19 @@ std::optional<std::string> PlainPattern::only_text() const {
   return text;
 }
 
+std::vector<uint32_t> PlainPattern::start() const {
+  std::vector<uint32_t> found;
+  if (branches_.size() != 1 || !branches_[0].from_start) return found;
+  const std::vector<uint32_t> whole{branches_[0].body};
+  const Node& body = nodes_[branches_[0].body];
+  for (uint32_t part : body.kind == Kind::kSequence ? body.parts : whole) {
+    const auto character = nodes_[part].character();
+    if (!character) break;
+    found.push_back(*character);
+  }
+  return found;
+}
+
 bool PlainPattern::has_text(uint64_t least, uint64_t most) const {
   return std::any_of(branches_.begin(), branches_.end(), [&](const Branch& branch) {
     const uint64_t length = shortest(branch.body);

@@ -54,6 +54,8 @@ class PlainPattern {
   std::optional<bool> found_in(std::string_view text) const;
   // The only text in which it is found, if there plainly is just one.
   std::optional<std::string> only_text() const;
+  // What all texts in which it is found plainly begin with.
+  std::vector<uint32_t> start() const;
   // Whether it is plain that it is found in a text of so many characters.
   bool has_text(uint64_t least, uint64_t most) const;
 

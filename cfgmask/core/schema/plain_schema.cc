@@ -172,6 +172,11 @@ std::optional<bool> PlainSchema::admits(const Text& condition, std::string_view 
   return condition.pattern ? patterns_[*condition.pattern].found_in(text) : std::optional(true);
 }
 
+std::vector<uint32_t> PlainSchema::start(const Terminal& terminal) const {
+  if (terminal.listed.size() == 1) return code_points(terminal.listed[0]);
+  return terminal.text.pattern ? patterns_[*terminal.text.pattern].start() : std::vector<uint32_t>();
+}
+
 std::optional<PlainSchema::Divided> PlainSchema::divided(const std::vector<std::string>& texts,
                                                          const Terminal& by) const {
   Divided found;

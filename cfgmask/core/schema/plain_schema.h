@@ -198,6 +198,8 @@ class PlainSchema {
   RegexId keys_regex(const Keys& keys, RegexStore& store, std::span<const uint32_t> outside) const;
   // The texts of the strings of a terminal that is kAnyString, kListed or kText.
   RegexId text_regex(const Terminal& terminal, RegexStore& store) const;
+  // What the strings of a terminal plainly begin with.
+  std::vector<uint32_t> start(const Terminal& terminal) const;
   // Whether a text meets the conditions; nullopt where that takes long to tell.
   std::optional<bool> admits(const Text& condition, std::string_view text) const;
   // Those of the texts that a terminal stands for, and the others; nullopt where that takes long to tell.

@@ -110,12 +110,14 @@ void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, con
     bool described;
   };
   std::vector<Kind> kinds{{{}, PlainSchema::any(), false}};
+  std::vector<uint32_t> conditions;
   std::vector<bool> described;
   for (const auto& member : object.members) described.push_back(member.listed);
   for (const auto& [key, held] : members(patterns)) {
     const std::string_view pattern = document_.key_text(key);
     const PlainValueId value = inner(held, below(pointer, "patternProperties", pattern), depth);
-    const PlainSchema::Keys matching{{pattern_condition(pattern)}, {}};
+    const uint32_t condition = pattern_condition(pattern);
+    const PlainSchema::Keys matching{{condition}, {}};
     for (size_t at = 0; at < object.members.size(); ++at) {
       auto& member = object.members[at];
       if (!algebra_.admits(matching, member.name)) continue;
@@ -123,27 +125,40 @@ void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, con
       member.value = described[at] ? both(member.value, value, pointer) : value;
       described[at] = true;
     }
+    // Most patterns are apart from each other: those that are say nothing about this one.
+    std::vector<uint32_t> near;
+    for (uint32_t other : conditions) {
+      if (!keys_.plainly_apart(condition, other) && algebra_.both(matching, {{other}, {}})) near.push_back(other);
+    }
+    std::sort(near.begin(), near.end());
+    const auto is_apart = [&](uint32_t other) { return !std::binary_search(near.begin(), near.end(), other); };
+    conditions.push_back(condition);
     std::vector<Kind> split;
     for (Kind& kind : kinds) {
-      auto inside = algebra_.both(kind.keys, matching);
+      std::optional<PlainSchema::Keys> inside;
+      if (std::none_of(kind.keys.met.begin(), kind.keys.met.end(), is_apart)) {
+        inside = kind.keys;
+        std::erase_if(inside->broken, is_apart);
+        inside = algebra_.both(*inside, matching);
+      }
       if (!inside) {
         split.push_back(std::move(kind));
         continue;
       }
-      // Most patterns are apart: those of them that were before say nothing about this one.
-      if (!kind.described)
-        std::erase_if(inside->broken, [&](uint32_t other) { return !algebra_.both(matching, {{other}, {}}); });
       split.push_back({*std::move(inside), both(kind.value, value, pointer), true});
-      if (auto outside = algebra_.both(kind.keys, {{}, matching.met}))
-        split.push_back({*std::move(outside), kind.value, kind.described});
+      // Whether keys are left that match no pattern is asked once, at the end.
+      const PlainSchema::Keys broken{{}, {condition}};
+      auto outside = kind.described ? algebra_.both(kind.keys, broken) : KeyConditions::both(kind.keys, broken);
+      if (outside) split.push_back({*std::move(outside), kind.value, kind.described});
     }
     kinds = std::move(split);
-    require(kinds.size() <= PlainAlgebra::kMaxClasses);
+    require(!PlainAlgebra::are_too_many(kinds));
   }
   const auto others = object.others;
   object.others = std::nullopt;
   for (Kind& kind : kinds) {
     if (!kind.described) {
+      if (!algebra_.both(kind.keys, {})) continue;
       object.others = others;
       object.others_keys = std::move(kind.keys);
     } else if (kind.value != PlainSchema::never()) {
