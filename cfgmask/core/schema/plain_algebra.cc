@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "schema/json_document.h"
 #include "schema/witnesses.h"
@@ -19,8 +20,6 @@ constexpr int kMaxDepth = 100;
 constexpr int kMaxProbe = 2;
 constexpr uint32_t kMaxProbedItems = 16;
 constexpr size_t kMaxQuestion = 20'000;
-// Members that are combined with others, all in all.
-constexpr uint64_t kMaxWork = 1'000'000;
 
 template <class T>
 void add_new(std::vector<T>& list, const T& item) {
@@ -31,7 +30,7 @@ void add_new(std::vector<T>& list, const T& item) {
 
 void PlainAlgebra::work(uint64_t steps) {
   work_ += steps;
-  if (work_ > kMaxWork) throw NotPlain();
+  if (work_ > max_work_) throw TooMuchWork{settling_ == nullptr ? "" : *settling_};
 }
 
 // ---- combinations
@@ -185,8 +184,10 @@ void PlainAlgebra::settle(PlainValueId id) {
   found->second.active = true;
   ++depth_;
   const Pending pending = found->second;
+  const std::string* const around = std::exchange(settling_, &pending.name);
   Value value = pending.choice ? chosen(*pending.choice, pending.name) : value_of(worked_out(pending), pending.name);
   --depth_;
+  settling_ = around;
   if (!value.is_empty()) {
     Value same;
     same.name = pending.name;

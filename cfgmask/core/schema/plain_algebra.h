@@ -38,6 +38,10 @@ class PlainAlgebra {
 
   // Thrown where it takes more than this to tell what a combination is.
   struct NotPlain {};
+  // Thrown where more is combined than allowed: the general way, which is slower, would not come to an end sooner.
+  struct TooMuchWork {
+    std::string name;  // of the set that was worked out
+  };
   // A set that a value must be in, or must not be in.
   struct Term {
     PlainValueId id;
@@ -51,8 +55,9 @@ class PlainAlgebra {
   // Is told of each value that is made, and may throw.
   using Spend = std::function<void(const PlainSchema::Value&)>;
 
-  PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend)
-      : schema_(schema), keys_(keys), ask_(std::move(ask)), spend_(std::move(spend)) {}
+  // max_work: how many members may be combined with others, all in all.
+  PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend, uint64_t max_work)
+      : schema_(schema), keys_(keys), ask_(std::move(ask)), spend_(std::move(spend)), max_work_(max_work) {}
 
   // The values under all terms. Keys are written in the order in which the terms name them.
   PlainValueId all(const Terms& terms, std::string name);
@@ -178,7 +183,9 @@ class PlainAlgebra {
   std::unordered_map<uint32_t, Choice> choices_;
   std::unordered_map<std::string, PlainValueId> known_;
   std::unordered_map<uint32_t, int> looked_at_;  // sets that seem to have values, at which depth
+  uint64_t max_work_;
   uint64_t work_ = 0;
+  const std::string* settling_ = nullptr;  // the name of the set that is being worked out
   int depth_ = 0;
 };
 

@@ -9,6 +9,13 @@
 
 namespace cfgmask {
 
+namespace {
+
+// Names of sets begin with the mark of a fragment.
+std::string pointer_of(const std::string& name) { return name.substr(std::min<size_t>(1, name.size())); }
+
+}  // namespace
+
 PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& document, const PlainQuestions& questions,
                            uint64_t max_nesting, uint64_t max_rules)
     : reader_(reader),
@@ -20,7 +27,7 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
       keys_(schema_, max_nesting, questions.keys),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
-          [this](const Value& made) { check_made(made); }),
+          [this](const Value& made) { check_made(made); }, kWorkPerRule * max_rules),
       known_(document.n_values()) {
   for (size_t key = 0; key < document.n_keys(); ++key) {
     const auto code = reader.codes_.find(std::string(document.key_text(static_cast<uint32_t>(key))));
@@ -249,9 +256,7 @@ uint32_t PlainReading::counted_items(const PlainSchema::Array& array) {
 void PlainReading::count_rules(const Value& value) {
   n_steps_ += kStepsPerRule *
               (1 + (value.array ? 2 + value.array->prefix.size() : 0) + (value.object ? n_states(*value.object) : 0));
-  // Names begin with the mark of a fragment.
-  if (n_steps_ > max_rules_)
-    throw SchemaLimitExceeded("max_rules", max_rules_, value.name.substr(std::min<size_t>(1, value.name.size())));
+  if (n_steps_ > max_rules_) throw SchemaLimitExceeded("max_rules", max_rules_, pointer_of(value.name));
 }
 
 uint64_t PlainReading::n_states(PlainSchema::Object object) {
@@ -276,6 +281,8 @@ std::optional<PlainReader::Found> PlainReader::read(const JsonDocument& document
     return PlainReading(*this, document, questions, max_nesting, max_rules).read();
   } catch (const PlainReading::NotPlain&) {
     return std::nullopt;
+  } catch (const PlainAlgebra::TooMuchWork& much) {
+    throw SchemaLimitExceeded("max_rules", max_rules, pointer_of(much.name));
   }
 }
 
