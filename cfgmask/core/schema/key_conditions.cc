@@ -38,21 +38,14 @@ std::optional<PlainSchema::Keys> KeyConditions::both(const Keys& a, const Keys& 
   return share_none(keys.met, keys.broken) ? std::optional(std::move(keys)) : std::nullopt;
 }
 
-bool KeyConditions::plainly_apart(uint32_t a, uint32_t b) {
-  start(std::max(a, b));
-  const auto& x = start(a);
-  const auto& y = start(b);
-  return !std::equal(x.begin(), x.begin() + static_cast<ptrdiff_t>(std::min(x.size(), y.size())), y.begin());
-}
-
-const std::vector<uint32_t>& KeyConditions::start(uint32_t condition) {
-  if (condition >= starts_.size()) starts_.resize(condition + 1);
-  auto& known = starts_[condition];
-  if (!known) {
+bool KeyConditions::plainly_apart(uint32_t a, uint32_t b) const {
+  const auto start = [&](uint32_t condition) {
     const auto terminal = schema_.key_condition(condition).terminal;
-    known = terminal ? schema_.start(schema_.terminal(*terminal)) : std::vector<uint32_t>();
-  }
-  return *known;
+    return terminal ? schema_.start(schema_.terminal(*terminal)) : std::string_view();
+  };
+  const std::string_view x = start(a);
+  const std::string_view y = start(b);
+  return !x.starts_with(y) && !y.starts_with(x);
 }
 
 std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<uint32_t>& besides) {
@@ -89,9 +82,9 @@ std::optional<bool> KeyConditions::admits(const Keys& keys, const std::string& k
   for (const auto* conditions : {&keys.met, &keys.broken}) {
     for (uint32_t condition : *conditions) {
       const auto terminal = schema_.key_condition(condition).terminal;
-      const auto divided = terminal ? schema_.divided({key}, schema_.terminal(*terminal)) : std::nullopt;
-      unknown = unknown || !divided;
-      if (divided && divided->in.empty() == (conditions == &keys.met)) return false;
+      const auto is_in = terminal ? schema_.admits(schema_.terminal(*terminal), key) : std::nullopt;
+      unknown = unknown || !is_in;
+      if (is_in && *is_in != (conditions == &keys.met)) return false;
     }
   }
   return unknown ? std::nullopt : std::optional(true);

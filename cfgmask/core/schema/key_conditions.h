@@ -37,13 +37,12 @@ class KeyConditions {
   // The keys of both; nullopt where there are plainly none.
   static std::optional<Keys> both(const Keys& a, const Keys& b);
   // Whether it is plain that no key meets both conditions. Constant: patterns are mostly told apart by how they begin.
-  bool plainly_apart(uint32_t a, uint32_t b);
+  bool plainly_apart(uint32_t a, uint32_t b) const;
   // nullopt where these take long to tell.
   std::optional<bool> has_keys(const Keys& keys, const std::vector<uint32_t>& besides);
   std::optional<bool> admits(const Keys& keys, uint32_t name);
 
  private:
-  const std::vector<uint32_t>& start(uint32_t condition);
   std::optional<bool> admits(const Keys& keys, const std::string& key) const;
   bool is_read_here(const Keys& keys) const;
   bool plainly_has_keys(const Keys& keys, const std::vector<std::string>& names) const;
@@ -55,7 +54,6 @@ class KeyConditions {
   Ask ask_;
   std::unique_ptr<RegexStore> regexes_;  // made when a search needs it
   std::unordered_map<std::string, std::optional<bool>> known_;
-  std::vector<std::optional<std::vector<uint32_t>>> starts_;  // by condition
   size_t n_asked_ = 0;
   size_t n_searched_ = 0;
 };

@@ -364,7 +364,9 @@ class PatternReading {
 };
 
 std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64_t max_nesting, Syntax syntax) {
-  return PatternReading(pattern, max_nesting, syntax).read();
+  auto found = PatternReading(pattern, max_nesting, syntax).read();
+  if (found) found->start_ = found->found_start();
+  return found;
 }
 
 RegexId PlainPattern::regex(RegexStore& store) const {
@@ -417,6 +419,7 @@ RegexId PlainPattern::sequence(RegexStore& store, const std::vector<uint32_t>& p
 }
 
 std::optional<bool> PlainPattern::found_in(std::string_view text) const {
+  if (!text.starts_with(start_)) return false;
   const auto characters_of = code_points(text);
   uint64_t steps = kMaxSteps;
   for (const Branch& branch : branches_) {
@@ -487,15 +490,16 @@ std::optional<std::string> PlainPattern::only_text() const {
   return text;
 }
 
-std::vector<uint32_t> PlainPattern::start() const {
-  std::vector<uint32_t> found;
+std::string PlainPattern::found_start() const {
+  constexpr uint32_t kAscii = 0x80;
+  std::string found;
   if (branches_.size() != 1 || !branches_[0].from_start) return found;
   const std::vector<uint32_t> whole{branches_[0].body};
   const Node& body = nodes_[branches_[0].body];
   for (uint32_t part : body.kind == Kind::kSequence ? body.parts : whole) {
     const auto character = nodes_[part].character();
-    if (!character) break;
-    found.push_back(*character);
+    if (!character || *character >= kAscii) break;
+    found += static_cast<char>(*character);
   }
   return found;
 }

@@ -54,8 +54,8 @@ class PlainPattern {
   std::optional<bool> found_in(std::string_view text) const;
   // The only text in which it is found, if there plainly is just one.
   std::optional<std::string> only_text() const;
-  // What all texts in which it is found plainly begin with.
-  std::vector<uint32_t> start() const;
+  // Characters of ASCII that all texts in which it is found plainly begin with.
+  std::string_view start() const { return start_; }
   // Whether it is plain that it is found in a text of so many characters.
   bool has_text(uint64_t least, uint64_t most) const;
 
@@ -70,9 +70,11 @@ class PlainPattern {
   RegexId sequence(RegexStore& store, const std::vector<uint32_t>& parts) const;
   Positions ends(uint32_t node, Positions starts, const std::vector<uint32_t>& text, uint64_t& steps) const;
   uint64_t shortest(uint32_t node) const;
+  std::string found_start() const;
 
   std::vector<Node> nodes_;
   std::vector<Branch> branches_;
+  std::string start_;
 };
 
 }  // namespace cfgmask

@@ -167,25 +167,36 @@ std::optional<uint32_t> PlainSchema::text(const Text& text) {
 }
 
 std::optional<bool> PlainSchema::admits(const Text& condition, std::string_view text) const {
-  const size_t length = code_points(text).size();
-  if (length < condition.minimum || length > condition.maximum) return false;
+  if (condition.minimum > 0 || condition.maximum != kUnbounded) {
+    const size_t length = code_points(text).size();
+    if (length < condition.minimum || length > condition.maximum) return false;
+  }
   return condition.pattern ? patterns_[*condition.pattern].found_in(text) : std::optional(true);
 }
 
-std::vector<uint32_t> PlainSchema::start(const Terminal& terminal) const {
-  if (terminal.listed.size() == 1) return code_points(terminal.listed[0]);
-  return terminal.text.pattern ? patterns_[*terminal.text.pattern].start() : std::vector<uint32_t>();
+std::optional<bool> PlainSchema::admits(const Terminal& terminal, std::string_view text) const {
+  switch (terminal.spelling) {
+    case Spelling::kAnyString:
+      return true;
+    case Spelling::kListed:
+      return std::find(terminal.listed.begin(), terminal.listed.end(), text) != terminal.listed.end();
+    case Spelling::kText:
+      return admits(terminal.text, text);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string_view PlainSchema::start(const Terminal& terminal) const {
+  if (terminal.listed.size() == 1) return terminal.listed[0];
+  return terminal.text.pattern ? patterns_[*terminal.text.pattern].start() : std::string_view();
 }
 
 std::optional<PlainSchema::Divided> PlainSchema::divided(const std::vector<std::string>& texts,
                                                          const Terminal& by) const {
   Divided found;
   for (const std::string& text : texts) {
-    std::optional<bool> is_in;
-    if (by.spelling == Spelling::kAnyString) is_in = true;
-    if (by.spelling == Spelling::kListed)
-      is_in = std::find(by.listed.begin(), by.listed.end(), text) != by.listed.end();
-    if (by.spelling == Spelling::kText) is_in = admits(by.text, text);
+    const auto is_in = admits(by, text);
     if (!is_in) return std::nullopt;
     (*is_in ? found.in : found.out).push_back(text);
   }

@@ -199,9 +199,11 @@ class PlainSchema {
   // The texts of the strings of a terminal that is kAnyString, kListed or kText.
   RegexId text_regex(const Terminal& terminal, RegexStore& store) const;
   // What the strings of a terminal plainly begin with.
-  std::vector<uint32_t> start(const Terminal& terminal) const;
+  std::string_view start(const Terminal& terminal) const;
   // Whether a text meets the conditions; nullopt where that takes long to tell.
   std::optional<bool> admits(const Text& condition, std::string_view text) const;
+  // Whether a text is one of the strings of a terminal; as before.
+  std::optional<bool> admits(const Terminal& terminal, std::string_view text) const;
   // Those of the texts that a terminal stands for, and the others; nullopt where that takes long to tell.
   struct Divided {
     std::vector<std::string> in;
