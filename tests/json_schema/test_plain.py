@@ -884,7 +884,7 @@ def test_alternatives_that_overlap_are_taken_apart_in_time() -> None:
     # Of the general way it took 7 seconds; twice as many ended at its limit after 20.
     schema = {"oneOf": [{"type": "object", "properties": {f"k{i}": {"type": "string"}}} for i in range(80)]}
     assert plain_schema(schema, options=DEFAULTS, limits=Limits()) is not None
-    with pytest.raises(cfgmask.LimitExceeded, match="max_rules = 100000 was exceeded .at /items"):
+    with pytest.raises(cfgmask.LimitExceeded, match=r"max_rules = 100000 was exceeded .at /items"):
         cfgmask.Grammar.from_json_schema({"items": schema}, limits=Limits(max_rules=100_000))
 
 

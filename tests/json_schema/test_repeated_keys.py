@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cfgmask
 from tests.json_schema.judge import Schema, compiled, vocabulary
@@ -346,3 +348,45 @@ def test_what_is_forced_where_a_key_is_there() -> None:
     matcher = compiled(schema, whitespace="compact", escapes="canonical").matcher()
     matcher.advance_bytes(b'{"a":0,')
     assert matcher.forced_bytes() == b'"ab'
+
+
+LONG = b'{"' + b"k" * 300 + b'":{"a":1,"b":{"a":1}}'
+STEPS = [
+    b"{",
+    b'{"a',
+    b'{"a":1',
+    b'"',
+    b'":',
+    b"1",
+    b",",
+    b',"a":1',
+    b',"a',
+    b'a"',
+    b"a",
+    b"b",
+    b"}",
+    b"},",
+    LONG,
+    b"{}",
+]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.lists(st.sampled_from(range(len(STEPS))), max_size=12), min_size=2, max_size=6))
+def test_a_step_that_was_taken_before_is_taken_as_at_first(texts: list[list[int]]) -> None:
+    pieces = cfgmask.Vocabulary.from_bytes([*STEPS, b""], eos_token_id=len(STEPS))
+    schema: Schema = {"type": "object", "properties": {"b": {"type": "integer"}}}
+    grammar = cfgmask.Grammar.from_json_schema(schema, whitespace="compact")
+    one = cfgmask.compile(grammar, pieces)
+    for text in texts:
+        matcher, read = one.matcher(), b""
+        for token in text:
+            # Bytes are taken one by one, whatever tokens were.
+            other = cfgmask.compile(grammar, pieces).matcher()
+            assert other.advance_bytes(read) == len(read)
+            fits = other.advance_bytes(STEPS[token]) == len(STEPS[token])
+            assert matcher.try_advance([token], consume=True) == fits
+            read += STEPS[token] if fits else b""
+        again = one.matcher()
+        assert again.advance_bytes(read) == len(read)
+        assert again.state == matcher.state

@@ -12,6 +12,7 @@
 #include "lexer/lexer.h"
 #include "mask/closing_counts.h"
 #include "mask/key_endings.h"
+#include "mask/known_steps.h"
 #include "mask/lexer_table.h"
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
@@ -34,12 +35,16 @@ struct SharedStore {
   ClosingCounts closing;
   Lexer lexer;
   LexerTables tables;
+  KnownSteps known_steps;
+  uint64_t n_grammars = 0;                        // that were compiled in it
   std::unique_ptr<const KeyEndings> key_endings;  // once a grammar with keys was compiled
 
   // Residuals nest deeper than the pattern that they come from, by a small factor.
   static constexpr uint64_t kDepthPerNesting = 8;
 
-  size_t bytes() const { return regexes.bytes() + closing.bytes() + lexer.bytes() + tables.bytes(); }
+  size_t bytes() const {
+    return regexes.bytes() + closing.bytes() + lexer.bytes() + tables.bytes() + known_steps.bytes();
+  }
 };
 
 }  // namespace cfgmask

@@ -40,6 +40,7 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
     : grammar_(std::move(grammar)),
       vocabulary_(std::move(vocabulary)),
       store_(std::move(store)),
+      number_(++store_->n_grammars),
       mask_cache_bytes_(limits.mask_cache_bytes),
       max_search_steps_(limits.max_search_steps),
       max_capture_bytes_(limits.max_capture_bytes),

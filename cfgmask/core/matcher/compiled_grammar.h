@@ -19,6 +19,7 @@
 #include "earley/parser.h"
 #include "mask/conditional_walk.h"
 #include "mask/configuration.h"
+#include "mask/known_steps.h"
 #include "mask/mask.h"
 #include "mask/shared_store.h"
 #include "matcher/position.h"
@@ -31,6 +32,7 @@ namespace cfgmask {
 
 class BudgetMasks;
 class Completions;
+class KeySteps;
 
 class CompiledGrammar {
  public:
@@ -150,6 +152,8 @@ class CompiledGrammar {
   std::vector<Configuration> configurations(StateId state) const;
   // Of a grammar with keys.
   Configuration sole_configuration(StateId state) const;
+  KeySteps key_steps(const Position& at);
+  std::optional<Position> repeat(const KnownSteps::Step& step, const Position& at, std::string_view text) const;
   std::vector<Boundary> ends(StateId state);
   std::vector<Configuration> step_by_id(StateId state, TokenId token);
   std::optional<StateId> step_longest(StateId state, unsigned b);
@@ -170,6 +174,7 @@ class CompiledGrammar {
   Grammar grammar_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::shared_ptr<SharedStore> store_;
+  uint64_t number_;  // in its store
   uint64_t mask_cache_bytes_;
   uint64_t max_search_steps_;
   uint64_t max_capture_bytes_;

@@ -4,7 +4,7 @@
 
 namespace cfgmask {
 
-SlotSetId KeySteps::end_lexeme(ItemSetId items, SlotSetId matched) {
+SlotSetId KeySteps::end_lexeme(ItemSetId items, SlotSetId matched, size_t end) {
   const bool is_whole = !std::exchange(is_pending_, false);
   const bool is_known = std::exchange(is_known_, true);
   const ItemSet& set = parser_.at(items);
@@ -15,15 +15,35 @@ SlotSetId KeySteps::end_lexeme(ItemSetId items, SlotSetId matched) {
   };
   if (has(KeyRole::kOpensObject)) {
     keys_.open();
+    note(KeyEffects::kOpensObject, end);
   } else if (has(KeyRole::kClosesObject)) {
     keys_.close();
-  } else if (is_known && has(KeyRole::kKey)) {
+    note(KeyEffects::kClosesObject, end);
+  } else if (has(KeyRole::kKey)) {
+    note(KeyEffects::kEndsKey, end);
+    if (!is_known) return matched;
     if (is_whole) ++n_whole_keys_;
     std::string key = decode_json_string(lexeme_.string() + fresh_);
-    if (keys_.has(key)) return without_keys(set, matched);
+    if (keys_.has(key)) {
+      is_repeatable_ = false;
+      return without_keys(set, matched);
+    }
     keys_.add(std::move(key), endings_);
   }
   return matched;
+}
+
+void KeySteps::note(KeyEffects::Kind kind, size_t end) {
+  is_repeatable_ = is_repeatable_ && effects_.n_events < KeyEffects::kMostEvents && end < KeyEffects::kBefore;
+  if (!is_repeatable_) return;
+  effects_.events[effects_.n_events++] = {kind, static_cast<uint8_t>(begin_), static_cast<uint8_t>(end)};
+}
+
+std::optional<KeyEffects> KeySteps::effects() const {
+  if (!is_repeatable_ || n_taken_ >= KeyEffects::kBefore) return std::nullopt;
+  KeyEffects effects = effects_;
+  effects.lexeme = static_cast<uint8_t>(is_in_key() ? begin_ : n_taken_);
+  return effects;
 }
 
 SlotSetId KeySteps::without_keys(const ItemSet& set, SlotSetId matched) {

@@ -1,12 +1,14 @@
 // The steps of one configuration with the keys that are written on the way (lexer: longest, without context).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "mask/configuration.h"
 #include "mask/key_endings.h"
+#include "mask/known_steps.h"
 #include "mask/written_keys.h"
 #include "matcher/position.h"
 #include "regex/regex.h"
@@ -26,7 +28,8 @@ class KeySteps {
         keys_(begun.keys),
         lexeme_(begun.lexeme),
         is_pending_(!lexer.is_boundary(at.lexer)),
-        is_known_(!is_pending_ || !begun.lexeme.empty()) {}
+        is_known_(!is_pending_ || !begun.lexeme.empty()),
+        begin_(is_pending_ ? KeyEffects::kBefore : 0) {}
 
   // Whether one more byte fits; if not, nothing more may be asked.
   bool take(unsigned b) {
@@ -37,15 +40,18 @@ class KeySteps {
   bool take(unsigned b, Ended ended) {
     const auto next = stepper_.longest(at_, b, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {
       if (with_byte) fresh_.push_back(static_cast<char>(b));
-      const SlotSetId kept = end_lexeme(lexeme.items, matched);
+      const size_t end = n_taken_ + (with_byte ? 1 : 0);
+      const SlotSetId kept = end_lexeme(lexeme.items, matched, end);
+      begin_ = end;
       lexeme_.clear();
       fresh_.clear();
       if (kept != Lexer::no_slots()) ended(lexeme, kept, with_byte);
       return kept;
     });
     if (!next) return false;
-    if (!lexer_.is_boundary(next->lexer) && parser_.at(next->items).has_keys) fresh_.push_back(static_cast<char>(b));
     at_ = *next;
+    if (is_in_key()) fresh_.push_back(static_cast<char>(b));
+    ++n_taken_;
     return true;
   }
 
@@ -58,10 +64,15 @@ class KeySteps {
   }
   // Keys that began and ended in these steps.
   size_t n_whole_keys() const { return n_whole_keys_; }
+  // What these steps do wherever no key comes twice; nullopt if that takes more than there is room for, or one did.
+  std::optional<KeyEffects> effects() const;
 
  private:
+  // Whether the pending lexeme may be a key.
+  bool is_in_key() const { return !lexer_.is_boundary(at_.lexer) && parser_.at(at_.items).has_keys; }
+  void note(KeyEffects::Kind kind, size_t end);
   // The slots that the parser is handed.
-  SlotSetId end_lexeme(ItemSetId items, SlotSetId matched);
+  SlotSetId end_lexeme(ItemSetId items, SlotSetId matched, size_t end);
   SlotSetId without_keys(const ItemSet& set, SlotSetId matched);
 
   const Parser& parser_;
@@ -75,6 +86,10 @@ class KeySteps {
   bool is_pending_;    // the lexeme that the steps began in
   bool is_known_;      // what came of it before
   size_t n_whole_keys_ = 0;
+  size_t n_taken_ = 0;
+  size_t begin_;  // of the pending lexeme, in what was taken; KeyEffects::kBefore: before it
+  KeyEffects effects_;
+  bool is_repeatable_ = true;  // elsewhere, as `effects_` has it
 };
 
 }  // namespace cfgmask

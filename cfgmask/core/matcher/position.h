@@ -1,13 +1,11 @@
 // Where a text is: the grammar's state, and what the text alone knows.
 #pragma once
 
+#include "mask/known_steps.h"
 #include "mask/written_keys.h"
-#include "util/ids.h"
 #include "util/shared_text.h"
 
 namespace cfgmask {
-
-using StateId = Id<struct StateTag>;
 
 struct Position {
   StateId state;

@@ -15,7 +15,7 @@ std::optional<Position> CompiledGrammar::step_text(const Position& at, std::stri
     const auto next = step_text(at.state, text, n_taken);
     return next ? std::optional(Position{*next, {}, {}}) : std::nullopt;
   }
-  KeySteps steps(parser_, store_->lexer, stepper_, *store_->key_endings, sole_configuration(at.state), at);
+  KeySteps steps = key_steps(at);
   for (size_t i = 0; i < text.size(); ++i) {
     if (steps.take(static_cast<uint8_t>(text[i]))) continue;
     if (n_taken != nullptr) *n_taken = i;
@@ -37,15 +37,64 @@ size_t CompiledGrammar::longest_token(const Position& at, std::string_view text)
 }
 
 std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId token) {
+  const auto* known = store_->known_steps.find(number_, at.state, token);
   if (!grammar_.has_keys) {
+    if (known != nullptr) return Position{known->next, {}, {}};
     const auto next = step_token(at.state, token);
-    return next ? std::optional(Position{*next, {}, {}}) : std::nullopt;
+    if (!next) return std::nullopt;
+    store_->known_steps.put({number_, at.state, token, *next, {}});
+    return Position{*next, {}, {}};
   }
   const std::string_view text = vocabulary_->text(token);
+  if (text.empty()) {
+    const auto next = step_token(at.state, token);
+    return next ? std::optional(Position{*next, at.keys, {}}) : std::nullopt;
+  }
   // No token has two readings, by its bytes and by its id.
-  if (!text.empty()) return step_text(at, text);
-  const auto next = step_token(at.state, token);
-  return next ? std::optional(Position{*next, at.keys, {}}) : std::nullopt;
+  if (known != nullptr) {
+    if (auto next = repeat(*known, at, text)) return next;
+  }
+  KeySteps steps = key_steps(at);
+  for (const char c : text) {
+    if (!steps.take(static_cast<uint8_t>(c))) return std::nullopt;
+  }
+  Position next{intern(steps.at()), steps.keys(), steps.lexeme()};
+  if (const auto effects = steps.effects()) store_->known_steps.put({number_, at.state, token, next.state, *effects});
+  return next;
+}
+
+// nullopt where a key would come twice: whether the token is something else as well, the lexer tells.
+std::optional<Position> CompiledGrammar::repeat(const KnownSteps::Step& step, const Position& at,
+                                                std::string_view text) const {
+  Position next{step.next, at.keys, {}};
+  const KeyEffects& effects = step.effects;
+  for (const auto& event : std::span(effects.events).first(effects.n_events)) {
+    if (event.kind == KeyEffects::kOpensObject) {
+      next.keys.open();
+    } else if (event.kind == KeyEffects::kClosesObject) {
+      next.keys.close();
+    } else {
+      const bool is_whole = event.begin != KeyEffects::kBefore;
+      if (!is_whole && at.lexeme.empty()) continue;  // nothing is known of the key
+      std::string spelling = is_whole ? std::string() : at.lexeme.string();
+      const size_t begin = is_whole ? event.begin : 0;
+      spelling += text.substr(begin, event.end - begin);
+      std::string key = decode_json_string(spelling);
+      if (next.keys.has(key)) return std::nullopt;
+      next.keys.add(std::move(key), *store_->key_endings);
+    }
+  }
+  if (effects.lexeme == KeyEffects::kBefore) {
+    next.lexeme = at.lexeme;
+    next.lexeme.append(text);
+  } else {
+    next.lexeme.append(text.substr(effects.lexeme));
+  }
+  return next;
+}
+
+KeySteps CompiledGrammar::key_steps(const Position& at) {
+  return {parser_, store_->lexer, stepper_, *store_->key_endings, sole_configuration(at.state), at};
 }
 
 bool CompiledGrammar::may_repeat_key(const Position& at) const {
@@ -104,7 +153,7 @@ void CompiledGrammar::add_whole_keys(StateId state, Mask& mask) {
   mask.write(bits);
   for (TokenId token : store_->key_endings->with_string(is_in_string(at))) {
     if (((bits[token >> 5] >> (token & 31)) & 1) == 0) continue;
-    KeySteps steps(parser_, store_->lexer, stepper_, *store_->key_endings, at, {state, {}, {}});
+    KeySteps steps = key_steps({state, {}, {}});
     for (const char c : vocabulary_->text(token)) {
       if (!steps.take(static_cast<uint8_t>(c))) break;
     }
