@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import cfgmask
 from tests.build import DIGITS, grammar, many, rule, scope, seq
 from tests.engine.harness import compile_ir, mask_of
+from tests.engine.test_completion import discards_large
 from tests.strategies import Problem, VocabularySpec, problems
 
 LIST = compile_ir(grammar(rule("start", seq("[", many(seq(DIGITS, ",")), "]")), scopes=(scope(" "),)))
@@ -82,6 +83,7 @@ def change(model: Model, rng: random.Random) -> Model | None:
 
 
 @given(problems())
+@discards_large
 def test_any_order_of_operations_equals_replay(problem: Problem) -> None:
     compiled = compile_ir(problem.ir, problem.vocabulary)
     models = [Model(compiled, len(problem.vocabulary.tokens))]
@@ -94,6 +96,7 @@ def test_any_order_of_operations_equals_replay(problem: Problem) -> None:
 
 
 @given(problems())
+@discards_large
 def test_try_advance_says_how_many_fit(problem: Problem) -> None:
     n_vocab, rng = len(problem.vocabulary.tokens), problem.random
     matcher = compile_ir(problem.ir, problem.vocabulary).matcher()
@@ -118,6 +121,7 @@ def test_try_advance_says_how_many_fit(problem: Problem) -> None:
 
 
 @given(problems(), st.booleans())
+@discards_large
 def test_every_token_on_a_fork_is_the_mask(problem: Problem, fresh: bool) -> None:
     """Brute force of the core against itself: the mask holds the tokens that a fork takes."""
     n_vocab = len(problem.vocabulary.tokens)
