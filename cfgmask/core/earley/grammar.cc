@@ -1,10 +1,34 @@
 #include "earley/grammar.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 namespace cfgmask {
 
 namespace {
+
+// A list for each of some numbers, one after the other in one block: a large grammar has a hundred thousand of them.
+class Lists {
+ public:
+  // `each(add)` calls `add(list, item)` for all items, and is called twice.
+  template <class Each>
+  Lists(size_t n_lists, Each each) : ends_(n_lists + 1, 0) {
+    each([&](uint32_t list, uint32_t) { ++ends_[list + 1]; });
+    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+    items_.resize(ends_.back());
+    std::vector<uint32_t> next(ends_.begin(), ends_.end() - 1);
+    each([&](uint32_t list, uint32_t item) { items_[next[list]++] = item; });
+  }
+
+  std::span<const uint32_t> operator[](uint32_t list) const {
+    return std::span(items_).subspan(ends_[list], ends_[list + 1] - ends_[list]);
+  }
+
+ private:
+  std::vector<uint32_t> ends_;
+  std::vector<uint32_t> items_;
+};
 
 // Marks the symbols that reach a property upwards: a nonterminal has it when all symbols of one alternative have it.
 // Counts, per alternative, the symbols still missing (Dowling, Gallier 1984), so it is linear in the grammar.
@@ -14,48 +38,50 @@ class Closure {
   Closure(const Grammar& g, HasIt has_it) : has_(g.nonterminals.size(), false) {
     struct Missing {
       uint32_t owner;
-      size_t missing;
+      uint32_t missing;
     };
+    constexpr uint32_t kImpossible = UINT32_MAX;
     std::vector<Missing> alternatives;
-    std::vector<std::vector<size_t>> waiting(g.nonterminals.size());
     std::vector<uint32_t> ready;
     auto mark = [&](uint32_t nonterminal) {
       if (has_[nonterminal]) return;
       has_[nonterminal] = true;
       ready.push_back(nonterminal);
     };
-    for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
-      for (const Alternative& alternative : g.nonterminals[n].alternatives) {
-        const size_t index = alternatives.size();
-        alternatives.push_back({n, 0});
-        bool possible = true;
-        for (Symbol symbol : alternative.symbols) {
-          if (symbol.kind() == SymbolKind::kRepeat) {
-            const Repeat& repeat = g.repeats[symbol.index()];
-            if (repeat.minimum == 0) continue;
-            symbol = repeat.body;
+    const Lists waiting(g.nonterminals.size(), [&](const auto& add) {
+      alternatives.clear();
+      for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
+        for (const Alternative& alternative : g.nonterminals[n].alternatives) {
+          const auto index = static_cast<uint32_t>(alternatives.size());
+          uint32_t missing = 0;
+          bool possible = true;
+          for (Symbol symbol : alternative.symbols) {
+            if (symbol.kind() == SymbolKind::kRepeat) {
+              const Repeat& repeat = g.repeats[symbol.index()];
+              if (repeat.minimum == 0) continue;
+              symbol = repeat.body;
+            }
+            symbol = g.skeleton(symbol);
+            if (symbol.kind() == SymbolKind::kNonterminal) {
+              ++missing;
+              add(symbol.index(), index);
+            } else {
+              possible = possible && has_it(symbol);
+            }
           }
-          symbol = g.skeleton(symbol);
-          if (symbol.kind() == SymbolKind::kNonterminal) {
-            ++alternatives[index].missing;
-            waiting[symbol.index()].push_back(index);
-          } else {
-            possible = possible && has_it(symbol);
-          }
-        }
-        if (!possible) {
-          alternatives[index].missing = SIZE_MAX;
-        } else if (alternatives[index].missing == 0) {
-          mark(n);
+          alternatives.push_back({n, possible ? missing : kImpossible});
         }
       }
+    });
+    for (const Missing& a : alternatives) {
+      if (a.missing == 0) mark(a.owner);
     }
     while (!ready.empty()) {
       const uint32_t nonterminal = ready.back();
       ready.pop_back();
-      for (size_t index : waiting[nonterminal]) {
+      for (uint32_t index : waiting[nonterminal]) {
         Missing& a = alternatives[index];
-        if (a.missing != SIZE_MAX && --a.missing == 0) mark(a.owner);
+        if (a.missing != kImpossible && --a.missing == 0) mark(a.owner);
       }
     }
   }
@@ -107,26 +133,31 @@ Symbol called(const Grammar& g, Symbol symbol) {
 
 // Marks what has a condition or an argument, and what leads there.
 void mark_conditional(Grammar& g) {
-  std::vector<std::vector<uint32_t>> users(g.nonterminals.size());
   std::vector<uint32_t> ready;
   for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
-    bool marked = false;
-    for (const Alternative& alternative : g.nonterminals[n].alternatives) {
-      marked = marked || !alternative.condition.empty();
-      for (const Symbol symbol : alternative.symbols) {
-        const Symbol head = called(g, symbol);
-        if (head.kind() == SymbolKind::kNonterminal) users[head.index()].push_back(n);
-      }
-    }
-    if (marked) ready.push_back(n);
+    const auto& alternatives = g.nonterminals[n].alternatives;
+    if (std::any_of(alternatives.begin(), alternatives.end(), [](const auto& a) { return !a.condition.empty(); }))
+      ready.push_back(n);
   }
   for (const Call& call : g.calls) ready.push_back(call.nonterminal);
+  if (ready.empty()) return;
+  const Lists users(g.nonterminals.size(), [&](const auto& add) {
+    for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
+      for (const Alternative& alternative : g.nonterminals[n].alternatives) {
+        for (const Symbol symbol : alternative.symbols) {
+          const Symbol head = called(g, symbol);
+          if (head.kind() == SymbolKind::kNonterminal) add(head.index(), n);
+        }
+      }
+    }
+  });
   while (!ready.empty()) {
     const uint32_t n = ready.back();
     ready.pop_back();
     if (g.nonterminals[n].conditional) continue;
     g.nonterminals[n].conditional = true;
-    ready.insert(ready.end(), users[n].begin(), users[n].end());
+    const auto used_by = users[n];
+    ready.insert(ready.end(), used_by.begin(), used_by.end());
   }
   // What depends on nothing comes first: a search for a way to the end then finds it before it goes deeper.
   const auto is_plain = [&](const Alternative& alternative) {
@@ -168,12 +199,9 @@ void left_corners(const Grammar& g, const Nonterminal& n, Visit visit) {
 // first; the order is counted down, so that callers come first.
 void order_components(Grammar& g) {
   const auto n = static_cast<uint32_t>(g.nonterminals.size());
-  std::vector<std::vector<uint32_t>> edges(n);
-  for (uint32_t i = 0; i < n; ++i) {
-    left_corners(g, g.nonterminals[i], [&](uint32_t j) { edges[i].push_back(j); });
-    std::sort(edges[i].begin(), edges[i].end());
-    edges[i].erase(std::unique(edges[i].begin(), edges[i].end()), edges[i].end());
-  }
+  const Lists edges(n, [&](const auto& add) {
+    for (uint32_t i = 0; i < n; ++i) left_corners(g, g.nonterminals[i], [&](uint32_t j) { add(i, j); });
+  });
   struct Frame {
     uint32_t node;
     size_t edge;
@@ -210,7 +238,8 @@ void order_components(Grammar& g) {
       if (low[v] != index[v]) continue;
       --order;
       const bool alone = stack.back() == v;
-      const bool loops = !alone || std::binary_search(edges[v].begin(), edges[v].end(), v);
+      const auto next = edges[v];
+      const bool loops = !alone || std::find(next.begin(), next.end(), v) != next.end();
       for (uint32_t w = kNew; w != v;) {
         w = stack.back();
         stack.pop_back();
