@@ -132,6 +132,12 @@ def _multiples(shape: NumberShape, step: Number, zeros: int | None) -> RegexTree
     signed = Concatenation((optional(MINUS), spelled))
     if shape.low is None and shape.high is None:
         return signed
+    if step.denominator == 1:
+        # Without a point the bounds say how many digits may follow; that they are too few for a multiple is told then.
+        digits = multiples(step, zeros, plain=True)
+        assert digits is not None
+        whole = Intersection((_signed(shape, integers), Concatenation((optional(MINUS), digits))))
+        return Concatenation((whole, _point_zeros(shape, zeros)))
     return Intersection((_signed(replace(shape, step=None), decimals), signed))
 
 

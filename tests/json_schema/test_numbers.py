@@ -134,11 +134,17 @@ def test_a_set_of_multiples_without_those_of_a_divisor_is_empty() -> None:
         compiled({"type": "number", "allOf": [either(12, 18, 30), no(6)]})
 
 
-def test_a_first_mask_needs_no_search_through_all_remainders() -> None:
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "number", "multipleOf": 4004, "not": {"multipleOf": 8}},
+        {"type": "integer", "multipleOf": 1999, "minimum": 1, "maximum": 10**5},
+    ],
+)
+def test_a_first_mask_needs_no_search_through_all_remainders(schema: Schema) -> None:
     # With 1,110 tokens of up to three digits it took a second, most of it before the first multiple was met.
     tokens = [str(n).encode() for n in range(10)] + [f"{n:03}".encode() for n in range(1000)] + [b"", b"-"]
     some = cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=1010)
-    schema = {"type": "number", "multipleOf": 4004, "not": {"multipleOf": 8}}
     limits = cfgmask.Limits(max_search_steps=2_000)
     bits = np.zeros(32, np.int32)
     cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), some, limits=limits).matcher().fill_mask(bits)

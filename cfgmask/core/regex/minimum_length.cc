@@ -69,6 +69,50 @@ uint32_t MinimumLengths::compute(RegexId node) {
   }
 }
 
+uint32_t MinimumLengths::longest(RegexId node) {
+  switch (regexes_.kind(node)) {
+    case RegexKind::kNothing:
+    case RegexKind::kEmptyText:
+      return 0;
+    case RegexKind::kBytes:
+      return 1;
+    default:
+      break;
+  }
+  if (auto known = longest_.find(node.value)) return *known;
+  const uint32_t length = compute_longest(node);
+  if (!longest_.find(node.value)) longest_.insert(node.value, length);
+  return length;
+}
+
+uint32_t MinimumLengths::compute_longest(RegexId node) {
+  const Words o = regexes_.operands(node);
+  switch (regexes_.kind(node)) {
+    case RegexKind::kConcatenation: {
+      uint32_t sum = 0;
+      for (; regexes_.kind(node) == RegexKind::kConcatenation; node = regexes_.operand(node, 1))
+        sum = add_lengths(sum, longest(regexes_.operand(node, 0)));
+      return add_lengths(sum, longest(node));
+    }
+    case RegexKind::kAlternation: {
+      uint32_t most = 0;
+      for (uint32_t part : o) most = std::max(most, longest(RegexId(part)));
+      return most;
+    }
+    case RegexKind::kIntersection: {
+      uint32_t least = kNoLength;
+      for (uint32_t part : o) least = std::min(least, longest(RegexId(part)));
+      return least;
+    }
+    case RegexKind::kRepetition:
+      return o[2] == kUnbounded ? kNoLength : multiply_lengths(longest(RegexId(o[0])), o[2]);
+    case RegexKind::kKeySet:
+      return regexes_.longest_key(node);
+    default:
+      return kNoLength;
+  }
+}
+
 uint32_t MinimumLengths::farthest(RegexId node) {
   if (auto known = farthest_.find(node.value)) return *known;
   const uint32_t length = compute_farthest(node);

@@ -32,21 +32,26 @@ class MinimumLengths {
   // first.
   uint32_t of(RegexId node);
 
+  // No string of the node is longer; kNoLength where that is not known. Remembered as the least length is.
+  uint32_t longest(RegexId node);
+
   // An upper bound on the shortest way to an end from anywhere inside a string of the node, that is, on the lengths of
   // the shortest strings of all residuals that are not empty. Intersections and complements have all their residuals
   // looked at; kNoLength if they are many.
   uint32_t farthest(RegexId node);
 
-  size_t bytes() const { return known_.bytes() + farthest_.bytes(); }
+  size_t bytes() const { return known_.bytes() + longest_.bytes() + farthest_.bytes(); }
 
  private:
   uint32_t compute(RegexId node);
+  uint32_t compute_longest(RegexId node);
   uint32_t compute_farthest(RegexId node);
   uint32_t search_farthest(RegexId node);
   bool is_too_far(RegexId node) const;
 
   RegexStore& regexes_;
   HashTable known_;
+  HashTable longest_;
   HashTable farthest_;
 };
 

@@ -233,6 +233,7 @@ class RegexStore {
   // regex/search.cc
   bool is_infinite_at_sight(RegexId node) const;
   bool search_empty(RegexId node);
+  bool is_too_short(RegexId node);
 
   // regex/approximations.cc
   RegexId uncounted(RegexId node);

@@ -35,11 +35,15 @@ bool RegexStore::is_empty(RegexId node) {
       empty = is_empty(operand(node, 0));
       break;
     default:
-      empty = !is_infinite_at_sight(without_few_texts(node)) && search_empty(node);
+      empty = !is_infinite_at_sight(without_few_texts(node)) && (is_too_short(node) || search_empty(node));
   }
   props_[node.value].emptiness = empty ? Emptiness::kEmpty : Emptiness::kNonempty;
   return empty;
 }
+
+// Whether no text of the node is as long as each would have to be: of the multiples of 1,999 between bounds, most
+// starts lead to none, and each would have all of its ends tried.
+bool RegexStore::is_too_short(RegexId node) { return lengths_->of(node) > lengths_->longest(node); }
 
 // Whether the node is a sequence with an unbounded repetition in it, none of whose parts may be empty: then it holds
 // texts whatever few are taken away.
@@ -115,7 +119,7 @@ bool RegexStore::search_empty(RegexId node) {
         props_[on_the_way.value].emptiness = Emptiness::kNonempty;
       return false;
     }
-    if (known == Emptiness::kUnknown && seen.emplace(next.value, Seen{at, first(next)}).second)
+    if (known == Emptiness::kUnknown && !is_too_short(next) && seen.emplace(next.value, Seen{at, first(next)}).second)
       queue.emplace(lengths_->of(next), next.value);
   }
   for (const auto& [id, entry] : seen) props_[id].emptiness = Emptiness::kEmpty;
