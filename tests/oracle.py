@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
 from math import inf
@@ -64,7 +64,7 @@ ANYWHERE = Conditions()
 
 @dataclass(frozen=True)
 class Occurrence:
-    """A terminal where a rule of `scope` uses it."""
+    """A terminal where a rule of `scope` uses it. `deadline`: see `Item`."""
 
     regex: Residual
     priority: int
@@ -75,6 +75,7 @@ class Occurrence:
     around: Conditions = ANYWHERE
     max_tokens: int | None = None
     role: grammar.LineRole = ""
+    deadline: float = inf
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class TokenOccurrence:
 
     ids: frozenset[int]
     scope: int
+    deadline: float = inf
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ class Production:
     head: str
     body: tuple[Symbol, ...]
     opens_set: grammar.SetBounds | None = None
+    max_tokens: float = inf
 
 
 class Item(NamedTuple):
@@ -126,6 +129,7 @@ class Item(NamedTuple):
 
     may_skip: whether ignored text may still stand before the next symbol.
     entered, seen: the values of the open set where the production began, and now.
+    deadline: when so many tokens of the text have ended, it takes no more bytes.
     """
 
     production: Production
@@ -134,6 +138,7 @@ class Item(NamedTuple):
     may_skip: bool
     entered: Seen = None
     seen: Seen = None
+    deadline: float = inf
 
     @property
     def next(self) -> Symbol | None:
@@ -143,10 +148,18 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ItemSet:
-    """An Earley set. `Parser` keeps one object per content. `waiting`: its items by the nonterminal they wait for."""
+    """An Earley set. `Parser` keeps one object per content.
+
+    waiting  its items by the nonterminal they wait for
+    kernel   those that it was made of
+    clock    how many tokens had ended before it, where some rule has a limit; else 0
+    """
 
     items: frozenset[Item]
     waiting: Mapping[str, set[Item]]
+    kernel: frozenset[Item]
+    may_skip: bool
+    clock: int
 
 
 # The set at which a lexeme began, what it was, and its text where that counts.
@@ -189,6 +202,7 @@ class Possibility(NamedTuple):
     text: its bytes, where some terminal that may come here is distinct and a set is open.
     tokens: how many tokens that have ended hold bytes of it, where some terminal of it has a limit.
     out: the terminals of it that can no longer be completed within theirs.
+    clock: how many tokens of the text have ended, where some rule has a limit; else 0.
     """
 
     items: ItemSet
@@ -198,6 +212,7 @@ class Possibility(NamedTuple):
     tokens: int = 0
     out: frozenset[Target] = frozenset()
     lines: Lines = Lines()
+    clock: int = 0
 
     def is_open(self) -> bool:
         """Whether some terminal is left that it may become."""
@@ -251,7 +266,9 @@ class Oracle:
         self._texts = {text for i, text in enumerate(tokens) if text and i not in self.end_tokens}
         self._single_bytes = sorted(text[0] for text in self._texts if len(text) == 1)
         self._needed: dict[tuple[Target, Lexeme, bool], float] = {}
-        translation = Translation(ir, self._regexes, tokens, self.end_tokens, special or {}, self._holds)
+        self._counts = any(rule.max_tokens is not None for rule in ir.rules)
+        translation = Translation(ir, self._regexes, tokens, self.end_tokens, special or {}, self._holds, self._alone)
+        self._cost = translation.cost
         self._parser = Parser(ir, translation.productions, translation.skips, self._regex, self._regexes.is_empty)
         self._complete_mode = ir.lexer == "complete"
         self._befores = translation.befores
@@ -299,7 +316,8 @@ class Oracle:
     def _longer(self, at: Possibility, byte: int) -> Possibility | None:
         """The lexeme after one more byte, if some terminal can take it."""
         used_up = {target for target, _ in at.lexeme if _limit(target) is not None and _limit(target) == at.tokens}
-        lexeme = self._without_late(self._taken(at.lexeme, byte))
+        in_time = ((target, residual) for target, residual in at.lexeme if _deadline(target) > at.clock)
+        lexeme = self._without_late(self._taken(in_time, byte))
         out = (at.out | used_up) & {target for target, _ in lexeme}
         lines = at.lines._replace(width=self._width(at.lines.width, byte) if _newline_in(lexeme) else None)
         longer = at._replace(lexeme=lexeme, text=self._tracked(at.items, at.text, byte), out=out, lines=lines)
@@ -313,9 +331,17 @@ class Oracle:
 
     def _end_token(self, state: State) -> State:
         """After the last byte of a token."""
-        return State(frozenset(after for after in map(self._counted, state.possibilities) if after))
+        after = frozenset(after for after in map(self._counted, state.possibilities) if after)
+        return State(after) if any(map(self._fits, after)) else REFUSED
 
     def _counted(self, at: Possibility) -> Possibility | None:
+        if self._counts:
+            later = at.clock + 1
+            at = at._replace(clock=later, items=at.items if at.lexeme else self._parser.later(at.items, later))
+            over = bool(at.lexeme) and all(_deadline(target) <= later for target, _ in at.lexeme)
+            # A newline may have a width that fits nowhere.
+            if over and not self._complete_mode and not self._end_lexeme(at):
+                return None
         if all(_limit(target) is None for target, _ in at.lexeme):
             return at
         tokens = at.tokens + 1
@@ -325,6 +351,44 @@ class Oracle:
         after = at._replace(tokens=tokens, out=out)
         return after if after.is_open() else None
 
+    def _fits(self, at: Possibility) -> bool:
+        """Whether all rules around some terminal can be closed in time, each terminal by its closing text."""
+        if not self._counts:
+            return True
+        if not at.lexeme and any(map(self._parser.accepts, self._ends_lines(at))):
+            return True
+        in_time = frozenset(reading for reading in at.lexeme if _deadline(reading[0]) > at.clock)
+        if at.lexeme and not self._complete_mode and not self._lexeme_goes_on(in_time):
+            return any(map(self._fits, self._end_lexeme(at)))
+        begun = at if at.lexeme else self._begun(at)
+        lexeme, parser, items = begun.lexeme, self._parser, at.items
+        for target, _ in lexeme:
+            if target in begun.out or (isinstance(target, Skip) and not at.lexeme):
+                continue
+            tokens = self._tokens_to_close(target, lexeme, fresh=not at.lexeme)
+            if isinstance(target, Skip):
+                kept = parser.skippable(items, target.scope)
+                if any(item.next is None for item in kept):
+                    return True
+                if any(self._closes(i, items, at.clock + tokens + self._cost(i.production.body[i.dot])) for i in kept):
+                    return True
+            elif any(self._closes(i, items, at.clock + tokens) for i in parser.waiting_for(items, target)):
+                return True
+        marks = () if at.lexeme else (i for i in items.items if isinstance(i.next, Mark))
+        if any(self._closes(item, items, at.clock) for item in marks):
+            return True
+        named = () if at.lexeme else parser.token_sets(items)
+        return any(self._closes(i, items, at.clock + 1) for t in named for i in parser.waiting_for(items, t))
+
+    def _closes(self, item: Item, items: ItemSet, clock: float) -> bool:
+        """Whether all rules around an item can be closed in time, with the item behind its next symbol at a time."""
+        last = self._parser.latest(item, items, self._cost)
+        return last == inf or clock + sum(map(self._cost, item.production.body[item.dot + 1 :])) <= last
+
+    def _alone(self, occurrence: Occurrence) -> float:
+        """How many tokens the closing text of a terminal has."""
+        return self._tokens_to_close(occurrence, frozenset({(occurrence, occurrence.regex)}), fresh=True)
+
     def _holds(self, occurrence: Occurrence) -> bool:
         """Whether its limit is large enough for some text of a terminal."""
         lexeme = frozenset({(occurrence, occurrence.regex)})
@@ -332,13 +396,14 @@ class Oracle:
 
     def _runs_out(self, target: Target, lexeme: Lexeme, left: int | None, *, fresh: bool = False) -> bool:
         """Whether so many tokens do not spell the text that completes a terminal. `fresh`: before its first byte."""
-        if left is None:
-            return False
+        return left is not None and self._tokens_to_close(target, lexeme, fresh=fresh) > left
+
+    def _tokens_to_close(self, target: Target, lexeme: Lexeme, *, fresh: bool) -> float:
         key = (target, lexeme, fresh)
         if key not in self._needed:
             text = self._completing(target, lexeme, fresh=fresh)
             self._needed[key] = inf if text is None else self._fewest_tokens(text)
-        return self._needed[key] > left
+        return self._needed[key]
 
     def _completing(self, target: Target, lexeme: Lexeme, *, fresh: bool) -> bytes | None:
         """The shortest text that completes a terminal, the smallest of the shortest, out of bytes that are tokens."""
@@ -384,7 +449,9 @@ class Oracle:
                 if self._regexes.nullable(residual) and demanded:
                     ends.setdefault(demanded, set()).add((at.items, target, longer.text))
         for demanded, ended in ends.items():
-            yield Possibility(self._parser.scan(frozenset(ended)), BETWEEN_LEXEMES, b"", demanded)
+            [clock] = {at.clock for at in possibilities}
+            items = self._parser.scan(frozenset(ended), clock)
+            yield Possibility(items, BETWEEN_LEXEMES, b"", demanded, clock=clock)
 
     def _tracked(self, items: ItemSet, text: bytes, byte: int) -> bytes:
         """The text of a lexeme after a byte, where its value may count."""
@@ -439,7 +506,7 @@ class Oracle:
             if around and chosen:
                 highest = max(map(_priority, chosen))
                 ends = frozenset((at.items, target, at.text) for target in chosen if _priority(target) == highest)
-                found += self._scanned_by_role(at.lines, ends, around)
+                found += self._scanned_by_role(at, ends, around)
         return found
 
     def _ends(self, state: State) -> list[Possibility]:
@@ -458,12 +525,12 @@ class Oracle:
         columns = {ord(" "): 1, ord("\t"): self._tab_len}.get(byte)
         return None if width is None or columns is None else width + columns
 
-    def _scanned_by_role(self, lines: Lines, ends: Ends, around: Surroundings) -> Iterable[Possibility]:
+    def _scanned_by_role(self, at: Possibility, ends: Ends, around: Surroundings) -> Iterable[Possibility]:
         """After a lexeme: a reading for each role that it may have had."""
         for role in sorted({_role(target) for _, target, _ in ends}):
             same = frozenset(end for end in ends if _role(end[1]) == role)
-            for items, after in self._after_role(role, self._parser.scan(same), lines):
-                yield Possibility(items, BETWEEN_LEXEMES, b"", around, lines=after)
+            for items, after in self._after_role(role, self._parser.scan(same, at.clock), at.lines):
+                yield Possibility(items, BETWEEN_LEXEMES, b"", around, lines=after, clock=at.clock)
 
     def _after_role(self, role: str, items: ItemSet, lines: Lines) -> list[tuple[ItemSet, Lines]]:
         """What a role makes of the parser and the lines; nothing where it must not come."""
@@ -493,7 +560,7 @@ class Oracle:
 
     def _some_line_fits(self, at: Possibility) -> bool:
         [(target, residual)] = at.lexeme
-        items, stack = self._parser.scan(frozenset({(at.items, target, b"")})), at.lines.stack
+        items, stack = self._parser.scan(frozenset({(at.items, target, b"")}), at.clock), at.lines.stack
         widths = [w for w in (*stack, stack[-1] + 1) if self._after_role("newline", items, Lines(stack, 0, w))]
         beyond = stack[-1] + 1  # as good as any larger width
         waiting = [(residual, at.lines.width if at.lines.width is None else min(at.lines.width, beyond))]
@@ -600,11 +667,15 @@ class Oracle:
                 if token in tokens.ids:
                     key = at.around, at.lines, None if self._complete_mode else at.items
                     groups.setdefault(key, set()).add((at.items, tokens, b""))
+        clock = max((at.clock for at in state.possibilities), default=0) + (1 if self._counts else 0)
         readings = [
-            Possibility(self._parser.scan(frozenset(ends)), BETWEEN_LEXEMES, b"", around, lines=lines)
+            Possibility(
+                self._parser.scan(frozenset(ends), clock), BETWEEN_LEXEMES, b"", around, lines=lines, clock=clock
+            )
             for (around, lines, _), ends in groups.items()
         ]
-        return State(frozenset(filter(self._is_open, readings)))
+        after = frozenset(filter(self._is_open, readings))
+        return State(after) if any(map(self._fits, after)) else REFUSED
 
     def is_accepting(self, state: State) -> bool:
         """Whether the text so far is in the language."""
@@ -633,6 +704,13 @@ def _conditions(target: Target) -> Conditions:
 
 def _limit(target: Target) -> int | None:
     return target.max_tokens if isinstance(target, Occurrence) else None
+
+
+def _deadline(target: Target) -> float:
+    match target:
+        case Occurrence(deadline=deadline) | NewValue(Occurrence(deadline=deadline)):
+            return deadline
+    return inf
 
 
 def _role(target: Target | TokenOccurrence) -> str:
@@ -705,9 +783,12 @@ class Translation:
         end_tokens: frozenset[int],
         special: Mapping[str, int],
         holds: Callable[[Occurrence], bool],
+        alone: Callable[[Occurrence], float],
     ) -> None:
         self._regexes = regexes
         self._holds = holds
+        self._alone = alone
+        self._costs: dict[str, float] = {}
         self._tokens = tokens
         self._n_vocab = len(tokens)
         self._end_tokens = end_tokens
@@ -725,7 +806,11 @@ class Translation:
             self.skips[Skip(ir.indenter.scope, newline=True)] = regexes.lower(ir.indenter.newline.regex)
         self._add(_ACCEPT, (ir.start,))
         for rule in ir.rules:
-            self._written.append(Production(rule.name, (self._symbol(rule.body, rule.scope),), rule.opens_set))
+            limit = inf if rule.max_tokens is None else rule.max_tokens
+            self._written.append(Production(rule.name, (self._symbol(rule.body, rule.scope),), rule.opens_set, limit))
+        if any(production.max_tokens < inf for production in self._written):
+            self._find_costs()
+            self._written = [p for p in self._written if p.max_tokens == inf or p.head in self._costs]
         self.productions = self._productive()
 
     def _add(self, head: str, body: tuple[Symbol, ...]) -> None:
@@ -796,6 +881,27 @@ class Translation:
                 more = self._choice((), (body, more))
         return self._choice((body,) * minimum + (more,))
 
+    def cost(self, symbol: Symbol) -> float:
+        """How many tokens close a symbol, each terminal by its closing text."""
+        match symbol:
+            case Occurrence() as occurrence:
+                return self._alone(replace(occurrence, deadline=inf)) if self._derives(occurrence, set()) else inf
+            case TokenOccurrence(ids):
+                return 1 if ids else inf
+            case Mark():
+                return 0
+        return self._costs.get(symbol, inf)
+
+    def _find_costs(self) -> None:
+        changed = True
+        while changed:
+            changed = False
+            for production in self._written:
+                cost = sum(map(self.cost, production.body))
+                if cost < self._costs.get(production.head, inf) and cost <= production.max_tokens:
+                    self._costs[production.head] = cost
+                    changed = True
+
     def _productive(self) -> list[Production]:
         """The productions that derive some finite text."""
         known: set[str] = set()
@@ -844,45 +950,93 @@ class Parser:
         if _ACCEPT not in self._alternatives:
             raise ValueError("the grammar matches nothing")
         self._empty = _derive_nothing(self._alternatives)
-        self._sets: dict[frozenset[Item], ItemSet] = {}
-        self._scans: dict[Ends, ItemSet] = {}
+        self._sets: dict[tuple[frozenset[Item], int], ItemSet] = {}
+        self._scans: dict[tuple[Ends, int], ItemSet] = {}
+        self._latest: dict[tuple[Item, ItemSet], float] = {}
         self._expected: dict[ItemSet, set[Target]] = {}
         start = {Item(p, 0, None, may_skip=ir.ignore_initial) for p in self._alternatives[_ACCEPT]}
-        self.initial = self._closure(start, may_skip=ir.ignore_initial)
+        self.initial = self._closure(start, may_skip=ir.ignore_initial, clock=0)
 
-    def scan(self, ends: Ends) -> ItemSet:
+    def scan(self, ends: Ends, clock: int) -> ItemSet:
         """The set after lexemes that all end here: which set each began at, and what it was."""
-        if ends not in self._scans:
-            self._scans[ends] = self._scan(ends)
-        return self._scans[ends]
+        if (ends, clock) not in self._scans:
+            self._scans[ends, clock] = self._scan(ends, clock)
+        return self._scans[ends, clock]
 
-    def _scan(self, ends: Ends) -> ItemSet:
+    def later(self, items: ItemSet, clock: int) -> ItemSet:
+        """The set where a token ends: what begins there begins at this time."""
+        return self._closure(items.kernel, may_skip=items.may_skip, clock=clock)
+
+    def waiting_for(self, items: ItemSet, target: Target | TokenOccurrence) -> list[Item]:
+        return [item for item in items.items if self._target(item, items) == target]
+
+    def latest(self, item: Item, items: ItemSet, cost: Callable[[Symbol], float]) -> float:
+        """The last time at which the production of an item may end, so that the rules around it can still be closed."""
+        if (item, items) not in self._latest:
+            self._find_latest(item, items, cost)
+        return self._latest[item, items]
+
+    def _find_latest(self, item: Item, items: ItemSet, cost: Callable[[Symbol], float]) -> None:
+        """Those of all items around it, until nothing changes."""
+        places = [(item, items)]
+        for at, where in places:
+            places += [place for place in self._callers(at, where) if place not in places]
+        found = dict.fromkeys(places, -inf)
+        changed = True
+        while changed:
+            changed = False
+            for at, where in places:
+                ends = [
+                    inf if around.deadline == inf else found[around, there] - sum(map(cost, _rest(around)))
+                    for around, there in self._callers(at, where)
+                ]
+                last = min(at.deadline, max(ends, default=inf if at.production.head == _ACCEPT else -inf))
+                changed |= last != found[at, where]
+                found[at, where] = last
+        self._latest |= found
+
+    def _callers(self, item: Item, items: ItemSet) -> list[tuple[Item, ItemSet]]:
+        origin = item.origin or items
+        waiting = origin.waiting.get(item.production.head, ())
+        return [
+            (caller, origin) for caller in waiting if _called(caller, item.production, origin.clock) == item.deadline
+        ]
+
+    def _scan(self, ends: Ends, clock: int) -> ItemSet:
         moved: set[Item] = set()
         kept: set[Item] = set()
         for items, target, text in ends:
             if isinstance(target, Skip):
                 once = self._scopes[target.scope].ignore_once
-                kept |= {_begun(i, items)._replace(may_skip=not once) for i in self._skippable(items, target.scope)}
+                kept |= {_begun(i, items)._replace(may_skip=not once) for i in self.skippable(items, target.scope)}
             else:
-                matched = {_begun(i, items)._replace(dot=i.dot + 1) for i in items.items if self._target(i) == target}
+                matched = {_begun(i, items)._replace(dot=i.dot + 1) for i in self.waiting_for(items, target)}
                 if isinstance(target, NewValue):
                     seen = Register(target.seen.bounds, target.seen.values | {value_of(text)})
                     matched = {item._replace(seen=seen) for item in matched}
                 moved |= matched
         moved = {item._replace(may_skip=True) for item in moved}
-        return self._closure(moved | kept, may_skip=True)
+        return self._closure(moved | kept, may_skip=True, clock=clock)
 
     def expected(self, items: ItemSet) -> set[Target]:
         """The terminals that may come next, and the skips of their scopes."""
         if items not in self._expected:
-            terminals = {t for t in map(self._target, items.items) if isinstance(t, Occurrence | NewValue)}
-            skips = {skip for skip in self._skips if self._skippable(items, skip.scope)}
+            targets = {self._target(item, items) for item in items.items}
+            terminals = {t for t in targets if isinstance(t, Occurrence | NewValue)}
+            skips = {skip for skip in self._skips if self.skippable(items, skip.scope)}
             self._expected[items] = terminals | skips
         return self._expected[items]
 
-    def _target(self, item: Item) -> Target | TokenOccurrence | None:
-        """What the item takes next, if that is no nonterminal and something may follow it."""
-        match item.next:
+    def _target(self, item: Item, items: ItemSet) -> Target | TokenOccurrence | None:
+        """What the item takes next, if that is no nonterminal, something may follow it, and there is time left."""
+        if item.deadline <= items.clock:
+            return None
+        symbol = item.next
+        if isinstance(symbol, Occurrence) and (symbol.max_tokens or 0) > item.deadline - items.clock:
+            symbol = replace(symbol, max_tokens=None)
+        if isinstance(symbol, Occurrence | TokenOccurrence):
+            symbol = replace(symbol, deadline=item.deadline)
+        match symbol:
             case Occurrence(distinct=True) as occurrence if item.seen is not None:
                 value = NewValue(occurrence, item.seen)
                 return None if self._is_empty(self._regex_of(value)) else value
@@ -924,44 +1078,46 @@ class Parser:
         return True
 
     def token_sets(self, items: ItemSet) -> set[TokenOccurrence]:
-        return {i.next for i in items.items if isinstance(i.next, TokenOccurrence)}
+        targets = (self._target(item, items) for item in items.items)
+        return {target for target in targets if isinstance(target, TokenOccurrence)}
 
     def marked(self, items: ItemSet, kind: str) -> list[ItemSet]:
         """The set after what the indenter puts there; none where no item waits for it."""
         moved = {i for i in items.items if isinstance(i.next, Mark) and i.next.kind == kind}
         after = {_begun(item, items)._replace(dot=item.dot + 1, may_skip=True) for item in moved}
-        return [self._closure(after, may_skip=True)] if after else []
+        return [self._closure(after, may_skip=True, clock=items.clock)] if after else []
 
     def accepts(self, items: ItemSet) -> bool:
         return any(i.production.head == _ACCEPT and i.next is None for i in items.items)
 
-    def _skippable(self, items: ItemSet, scope: int) -> set[Item]:
+    def skippable(self, items: ItemSet, scope: int) -> set[Item]:
         """The items that ignored text of the scope may precede: those it keeps."""
-        return {i for i in items.items if i.may_skip and self._gap_scope(i) == scope}
+        return {i for i in items.items if i.may_skip and self._gap_scope(i, items) == scope}
 
-    def _gap_scope(self, item: Item) -> int | None:
+    def _gap_scope(self, item: Item, items: ItemSet) -> int | None:
         """The scope whose ignored text may stand before the item's next symbol (or the end of the text)."""
         if isinstance(item.next, Mark):
             return item.next.scope
         if isinstance(item.next, Occurrence | TokenOccurrence):
-            return item.next.scope if self._target(item) else None
+            return item.next.scope if self._target(item, items) else None
         if item.production.head == _ACCEPT and item.next is None and self._ignore_final:
             return self._start_scope
         return None
 
-    def _closure(self, items: Iterable[Item], *, may_skip: bool) -> ItemSet:
+    def _closure(self, items: Iterable[Item], *, may_skip: bool, clock: int) -> ItemSet:
         """Predict and complete until nothing is new."""
         known: set[Item] = set()
         waiting: dict[str, set[Item]] = {}
         empty: set[str] = set()  # what was found to derive the empty text here
-        new = list(items)
+        kernel = frozenset(items)
+        new = list(kernel)
         while new:
             item = new.pop()
             if item in known:
                 continue
             known.add(item)
             if isinstance(item.next, str):
-                new += [_predicted(item, p, may_skip) for p in self._alternatives.get(item.next, [])]
+                new += [_predicted(item, p, may_skip, clock) for p in self._alternatives.get(item.next, [])]
                 waiting.setdefault(item.next, set()).add(item)
                 if item.next in empty:
                     new.append(_over(item, None, may_skip, item.seen))
@@ -970,13 +1126,16 @@ class Parser:
                 if item.origin is None:
                     empty.add(head)
                 callers = waiting if item.origin is None else item.origin.waiting
+                began = clock if item.origin is None else item.origin.clock
                 for caller in callers.get(head, ()):
+                    if _called(caller, item.production, began) != item.deadline:
+                        continue
                     if item.production.opens_set is not None:
                         new.append(_over(caller, item.origin, may_skip, caller.seen))
                     elif caller.seen == item.entered:
                         new.append(_over(caller, item.origin, may_skip, item.seen))
         content = frozenset(known)
-        return self._sets.setdefault(content, ItemSet(content, waiting))
+        return self._sets.setdefault((content, clock), ItemSet(content, waiting, kernel, may_skip, clock))
 
 
 def _derive_nothing(alternatives: Mapping[str, Iterable[Production]]) -> set[Symbol]:
@@ -991,10 +1150,20 @@ def _derive_nothing(alternatives: Mapping[str, Iterable[Production]]) -> set[Sym
         known = found
 
 
-def _predicted(caller: Item, production: Production, may_skip: bool) -> Item:
+def _called(caller: Item, production: Production, clock: int) -> float:
+    """The deadline of a production that the caller waits for, begun at a time."""
+    return min(caller.deadline, clock + production.max_tokens)
+
+
+def _rest(item: Item) -> tuple[Symbol, ...]:
+    """What comes behind the item's next symbol."""
+    return item.production.body[item.dot + 1 :]
+
+
+def _predicted(caller: Item, production: Production, may_skip: bool, clock: int) -> Item:
     """The production that begins where the item waits for it."""
     seen = caller.seen if production.opens_set is None else Register(production.opens_set)
-    return Item(production, 0, None, may_skip, seen, seen)
+    return Item(production, 0, None, may_skip, seen, seen, _called(caller, production, clock))
 
 
 def _over(caller: Item, where: ItemSet | None, may_skip: bool, seen: Seen) -> Item:

@@ -59,7 +59,7 @@ class Flat:
         self.nullable_leaves: set[int] = set()
         self.empty_leaves: set[int] = set()
         self.has_conditions = False
-        self.has_limits = False
+        self.has_limits = any(rule.max_tokens is not None for rule in ir.rules)
         self._leaf_numbers: dict[Hashable, int] = {}
         self._options: dict[int, int] = {}
         self._seen: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive

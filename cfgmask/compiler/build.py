@@ -29,6 +29,7 @@ from cfgmask.grammar.ir import (
     Terminal,
     TokenSet,
 )
+from cfgmask.grammar.limited_rules import with_limited_rules
 from cfgmask.grammar.parameters import Argument, Masked
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation, RegexTree
 from cfgmask.limits import Limits
@@ -99,7 +100,7 @@ class _Build:
     def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits) -> None:
         from cfgmask import _core
 
-        self._ir = ir
+        self._ir = ir = with_limited_rules(ir)
         self._vocabulary = vocabulary
         self._builder = _core.GrammarBuilder(vocabulary.core, vars(limits))
         self._regexes = RegexLowering(self._builder, limits)
@@ -126,7 +127,7 @@ class _Build:
             self._rules[rule.name] = self._nonterminal(rule)
         for rule in ir.rules:
             self._alternatives(rule)
-        self._refuse_limits_with_context()
+        self._refuse_limits_with_parameters()
         if self._problems:
             raise GrammarError(self._problems)
         start = next(rule for rule in ir.rules if rule.name == ir.start)
@@ -142,12 +143,15 @@ class _Build:
         except ValueError:
             message = f"the grammar matches no text at all: its start rule {ir.start!r} can never end"
             help = "give each rule a way to end"
-            if self._too_long:
+            limited = [rule for rule in ir.rules if rule.max_tokens is not None]
+            too_long: list[Terminal | Rule] = [*self._too_long]
+            too_long += (rule for rule in limited if not builder.is_closed(self._rules[rule.name]))
+            if too_long:
                 help = "raise `max_tokens`: this vocabulary cannot spell the marked rules in so few tokens"
             related = tuple(
-                Related(terminal.span, f"its shortest text takes more than {terminal.max_tokens} tokens")
-                for terminal in self._too_long
-                if terminal.span is not None
+                Related(marked.span, f"its shortest text takes more than {marked.max_tokens} tokens")
+                for marked in too_long
+                if marked.span is not None
             )
             raise GrammarError(
                 [Diagnostic("grammar-empty", message, span=start.span, related=related, help=help)]
@@ -156,19 +160,15 @@ class _Build:
         remember_named_ends(compiled, self._named_ends)
         return compiled
 
-    def _refuse_limits_with_context(self) -> None:
-        limited = [terminal for terminal in self._used if terminal.max_tokens is not None]
-        if not limited:
-            return
-        ignored = [terminal for scope in self._ir.scopes for terminal in scope.ignore]
-        conditional = [t for t in (*ignored, *self._used) if t.before is not None or t.after is not None]
-        if conditional:
-            message = f"`max_tokens` cannot go together with {conditional[0].name}, which asks what stands around it"
-            help = "leave out the limit, or the assertion at the edge of the terminal"
-            self._problems.append(Diagnostic("max-tokens-with-edges", message, span=limited[0].span, help=help))
-        if self._ir.indenter is not None:
-            message, help = "`max_tokens` cannot go together with an indenter", "leave out the limit"
-            self._problems.append(Diagnostic("max-tokens-with-indenter", message, span=limited[0].span, help=help))
+    def _refuse_limits_with_parameters(self) -> None:
+        """What closes a rule is found without regard to parameters."""
+        limited = next((rule for rule in self._ir.rules if rule.max_tokens is not None), None)
+        parametric = next((rule for rule in self._ir.rules if rule.parametric), None)
+        if limited is not None and parametric is not None:
+            name = parametric.shown_name
+            message = f"`max_tokens` of a rule cannot go together with `{name}`, which has a parameter"
+            help = "leave out the limit, or give it to rules that need no others"
+            self._problems.append(Diagnostic("max-tokens-with-parameters", message, span=limited.span, help=help))
 
     def _nonterminal(self, rule: Rule) -> int:
         place = self._rule_places[rule.name] = RulePlace(rule.shown_name, rule.span)
@@ -177,6 +177,8 @@ class _Build:
         nonterminal = self._builder.nonterminal(rule.name, **bounds)
         if rule.capture is not None or rule.temperature is not None:
             self._builder.mark(nonterminal, rule.capture or "", rule.temperature)
+        if rule.max_tokens is not None:
+            self._builder.limit(nonterminal, rule.max_tokens)
         return nonterminal
 
     def _alternatives(self, rule: Rule) -> None:

@@ -571,6 +571,8 @@ void bind_grammar_builder(nb::module_& m) {
           "terminal"_a, "role"_a)
       .def("indenter", &GrammarBuilder::indenter, "newline"_a, "scope"_a, "tab_len"_a)
       .def("mark", &GrammarBuilder::mark, "nonterminal"_a, "capture"_a, "temperature"_a.none())
+      .def("limit", &GrammarBuilder::limit, "nonterminal"_a, "max_tokens"_a)
+      .def("is_closed", &GrammarBuilder::is_closed, "nonterminal"_a)
       .def("suffix", &GrammarBuilder::suffix, "terminal"_a, "body"_a, "end"_a, "capture"_a)
       .def(
           "repeat",

@@ -191,6 +191,7 @@ class Rule:
     parametric  every use of it has an argument, which is its parameter; the start rule is not parametric
     capture     the name under which its texts are captured; None: they are not
     temperature  the sampling temperature that callers are told of inside of it
+    max_tokens  how many tokens may have bytes of one text of it; None: any number
     """
 
     name: str
@@ -201,6 +202,7 @@ class Rule:
     parametric: bool = False
     capture: str | None = None
     temperature: float | None = None
+    max_tokens: int | None = None
 
     @property
     def shown_name(self) -> str:

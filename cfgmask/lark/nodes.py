@@ -210,12 +210,12 @@ class Attributes:
 
     @property
     def one_terminal(self) -> str | None:
-        """An attribute that makes the rule's body one terminal, if there is one."""
+        """An attribute that makes the rule's body one terminal, if there is one. `max_tokens` does so where it can."""
         if self is NO_ATTRIBUTES:
             return None
         if self.lazy:
             return "lazy"
-        names = ("suffix", "stop", "max_chars", "max_tokens")
+        names = ("suffix", "stop", "max_chars")
         return next((name for name in names if getattr(self, name) is not None), None)
 
 

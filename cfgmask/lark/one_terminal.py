@@ -34,10 +34,16 @@ class OneTerminalLowering:
         self._limits = limits
         self._problems = problems
 
-    def lower(self, rule: nodes.Definition) -> ir.Expr:
-        """The body of a rule with `attributes.one_terminal`. Values and bodies that leave no text are reported."""
+    def lower(self, rule: nodes.Definition) -> ir.Expr | None:
+        """The body of a rule with `attributes.one_terminal`, or with `max_tokens` alone and no rules in it.
+
+        None for one with `max_tokens` alone that looks at the text around it. Values and bodies that leave no text are
+        reported.
+        """
         self._refuse_rules(rule)
         body = self._body(rule)
+        if body.edges and rule.attributes.one_terminal is None:
+            return None
         if self._problems.has_errors:  # what stands for a broken part says nothing about the whole
             return ir.Sequence(())
         end = rule.attributes.suffix or rule.attributes.stop
@@ -63,7 +69,7 @@ class OneTerminalLowering:
                     )
 
     def _refuse_edges(self, rule: nodes.Definition, lowered: TerminalRegex, node: nodes.Expression) -> None:
-        if lowered.edges:
+        if lowered.edges and rule.attributes.one_terminal is not None:
             attribute = rule.attributes.one_terminal
             message = f"`{attribute}` makes `{rule.name}` one terminal, which cannot look at the text around it"
             help = "put the assertion and what it looks at into one regex"

@@ -65,11 +65,11 @@ class RuleLowering:
 
     def lower(self, rule: nodes.Definition) -> ir.Rule:
         """The rule in its place. What rules cannot hold is reported."""
-        one_terminal = rule.attributes.one_terminal is not None
-        body = self._one_terminal.lower(rule) if one_terminal else nodes.fold(rule.body, self._combine)
+        attributes = rule.attributes
+        terminal = self._as_terminal(rule)
+        body = nodes.fold(rule.body, self._combine) if terminal is None else terminal
         if self._uses_nothing:
             body = without_nothing(body)
-        attributes = rule.attributes
         return ir.Rule(
             self._prefix + rule.name,
             body,
@@ -78,6 +78,23 @@ class RuleLowering:
             parametric=rule.parametric,
             capture=attributes.capture,
             temperature=attributes.temperature,
+            max_tokens=attributes.max_tokens if terminal is None else None,
+        )
+
+    def _as_terminal(self, rule: nodes.Definition) -> ir.Expr | None:
+        """The body of a rule that is one terminal by its attributes; None for any other."""
+        limited_alone = rule.attributes.max_tokens is not None and not self._leads_further(rule)
+        if rule.attributes.one_terminal is None and not limited_alone:
+            return None
+        return self._one_terminal.lower(rule)
+
+    def _leads_further(self, rule: nodes.Definition) -> bool:
+        """Whether its body is more than one terminal."""
+        return any(
+            isinstance(node, (*_INNER, nodes.SpecialTokens, nodes.Conditional))
+            or (isinstance(node, nodes.TemplateUse) and node.name not in EXTENSION_TEMPLATES)
+            or (isinstance(node, nodes.Name) and node.text not in self._named and node.text not in EXTENSION_TEXTS)
+            for node in nodes.walk(rule.body)
         )
 
     def terminal(self, name: nodes.Name) -> ir.Expr | None:

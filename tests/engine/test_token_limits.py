@@ -249,8 +249,11 @@ def test_limits_that_cannot_run_out_cost_no_tables() -> None:
     assert tables[0] == tables[1]
 
 
-def test_assertions_at_the_edges_are_refused() -> None:
-    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b"b", b""], eos_token_id=2)
-    grammar = cfgmask.Grammar.from_lark("start: x WORD\nx[max_tokens=2]: /a+/\nWORD: /\\bb+/")
-    with pytest.raises(cfgmask.GrammarError, match="`max_tokens` cannot go together with WORD"):
-        cfgmask.compile(grammar, vocabulary)
+def test_beside_assertions_at_the_edges() -> None:
+    """There the limit is that of a rule."""
+    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b"b", b"aa", b""], eos_token_id=3)
+    grammar = cfgmask.Grammar.from_lark('start: x WORD\nx[max_tokens=2]: /a+/ "c"?\nWORD: /b+\\b/')
+    matcher = cfgmask.compile(grammar, vocabulary).matcher()
+    assert mask_of(matcher, 4) == {0, 2}
+    assert matcher.try_advance([2, 0]) == 2
+    assert mask_of(matcher, 4) == {1}

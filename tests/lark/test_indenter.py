@@ -162,10 +162,13 @@ def test_values_that_are_no_indenter(value: str) -> None:
     assert [problem.code for problem in error.value.diagnostics] == ["lark-bad-option"]
 
 
-def test_limits_on_tokens_are_refused() -> None:
+def test_limits_on_tokens() -> None:
     limited = LINES.replace("line:", "line: word _NL |") + "word[max_tokens=3]: /[0-9]+/\n_NL: /\\n */\n"
-    with pytest.raises(cfgmask.GrammarError, match="max-tokens-with-indenter"):
-        compiled('%cfgmask {"indenter": {"NL_type": "_NL"}}' + limited)
+    grammar = cfgmask.Grammar.from_lark('%cfgmask {"indenter": {"NL_type": "_NL"}}' + limited)
+    vocabulary = cfgmask.Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_token_id=256)
+    matcher = cfgmask.compile(grammar, vocabulary).matcher()
+    assert matcher.try_advance([*b"!a:\n  1234\n"]) == len(b"!a:\n  123")
+    assert matcher.try_advance([*b"!a:\n  123\n  12\n1\n"]) == len(b"!a:\n  123\n  12\n1\n")
 
 
 def test_lines_of_a_grammar_inside_are_refused() -> None:

@@ -1,7 +1,6 @@
 #include "earley/derivation.h"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -26,11 +25,8 @@ void Derivation::run(uint32_t node, Item item) {
 const Parser::Trace& Derivation::trace(ItemSetId items) {
   const auto [found, is_new] = traces_.try_emplace(items.value);
   if (is_new) {
-    const Words words = parser_.kernel_ids_.at(items.value);
-    std::vector<uint64_t> kernel;
-    kernel.resize(words.size() / 2);
-    if (!words.empty()) std::memcpy(kernel.data(), words.data(), words.size_bytes());
-    parser_.close(kernel, &found->second);
+    std::vector<uint64_t> kernel = parser_.kernel_of(items);
+    parser_.close(kernel, parser_.at(items).clock, &found->second);
     found->second.kernel = std::move(kernel);
   }
   return found->second;
@@ -79,7 +75,7 @@ void Derivation::predecessors(const Item& item, size_t depth, const Parser::Trac
     if (!is_alternative(item.rest, expansion.nonterminal)) continue;
     const bool restores = parser_.instances_.nonterminal(expansion.nonterminal).opens_set.has_value();
     for (const auto& call : closure.calls) {
-      if (call.nonterminal != expansion.nonterminal) continue;
+      if (call.nonterminal != expansion.nonterminal || call.deadline != parser_.deadline_of(item)) continue;
       const Item caller = Item::unpack(call.caller);
       if (!restores && seen_of(caller) != seen_of(item)) continue;
       const ContinuationId kept =

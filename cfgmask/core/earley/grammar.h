@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -142,6 +143,10 @@ struct Nonterminal {
   // What it derives has a set of its own for the values of distinct terminals, with these bounds of the grammar's.
   std::optional<uint32_t> opens_set;
   std::unique_ptr<const Mark> mark;  // or null
+  // Each text of it has bytes of so many tokens at most.
+  uint32_t max_tokens = kUnbounded;
+  // The tokens that close it from its beginning; see earley/deadlines.cc. Known in grammars with such limits.
+  uint32_t closing_tokens = kUnbounded;
   bool is_captured() const { return mark != nullptr && !mark->capture.empty(); }
   // Position of its component in an order in which callers at the left edge come first; see analyse().
   uint32_t order = 0;
@@ -174,13 +179,14 @@ struct Grammar {
   std::vector<RegexId> befores;  // what terminals may ask of the text before them
   bool has_conditions = false;   // some terminal asks something of the text around it
   bool has_keys = false;         // some terminal has a key role
+  bool has_deadlines = false;    // some nonterminal has a limit on its tokens
   std::optional<Indenter> indenter;
   bool complete = false;  // lexer: every segmentation instead of the longest match
   bool ignore_initial = true;
   bool ignore_final = true;
 
   // Whether which lexemes may come, or what they lead to, depends on more than the parser.
-  bool has_context() const { return has_conditions || indenter.has_value(); }
+  bool has_context() const { return has_conditions || has_deadlines || indenter.has_value(); }
   // The symbol without its argument, if it is a call.
   Symbol skeleton(Symbol symbol) const {
     return symbol.kind() == SymbolKind::kCall
@@ -190,6 +196,10 @@ struct Grammar {
   // A symbol derives the empty text if every condition holds. Valid after analyse().
   bool nullable(Symbol symbol) const;
 };
+
+// In a grammar with limits on the tokens of nonterminals, finds what closes each, where `needed` is how many tokens the
+// closing text of a regex has. Nonterminals whose limit is smaller derive nothing. Before analyse().
+void find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)>& needed);
 
 // Drops alternatives that derive nothing, then finds nullable and conditional nonterminals, the order of components and
 // left recursion (hidden left recursion too), all as if every condition held; see Instances for when they do not.

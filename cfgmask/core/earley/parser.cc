@@ -17,6 +17,9 @@ std::span<const uint32_t> normalise(std::vector<uint64_t>& items) {
   return {reinterpret_cast<const uint32_t*>(items.data()), items.size() * 2};
 }
 
+// In what identifies a set, of a word that is no item but its clock. No rest has this number.
+constexpr uint64_t kClockMark = uint64_t{UINT32_MAX} << 32;
+
 }  // namespace
 
 Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const Limits& limits)
@@ -30,11 +33,11 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
       callers_(grammar.nonterminals.size()) {
   rests_.push_back(Rest{});
   // The root: nothing awaits the start symbol.
-  continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), kUnmarked, {}, kRoot, {}});
+  continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), kUnmarked, kUnbounded, {}, kRoot, {}});
   continuation_ids_.intern({});
   Kernel& kernel = new_kernel();
   insert({rest(grammar.start, kNil), kRoot}, kernel);
-  unskipped_start_ = start_ = intern_kernel(kernel);
+  unskipped_start_ = start_ = intern_kernel(kernel, 0);
   if (!grammar.ignore_initial) {
     const ItemSet& set = at(start_);
     Kernel& suppressed = new_kernel();
@@ -48,7 +51,7 @@ Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const 
     for (const Item& item : set.accepts) {
       suppressed.items.push_back(Item{item.rest, item.continuation, Gap::kSkippedOnce}.packed());
     }
-    start_ = intern_kernel(suppressed);
+    start_ = intern_kernel(suppressed, 0);
   }
 }
 
@@ -156,33 +159,56 @@ void Parser::add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) con
   }
 }
 
-ItemSetId Parser::intern_kernel(Kernel& kernel) {
-  const Words key = normalise(kernel.items);
+ItemSetId Parser::intern_kernel(Kernel& kernel, uint32_t clock) {
+  if (grammar_.has_deadlines) clock = drop_late(kernel.items, clock);
+  Words key = normalise(kernel.items);
+  const size_t n_items = kernel.items.size();
+  if (clock != 0) {
+    kernel.items.push_back(kClockMark | clock);
+    key = {reinterpret_cast<const uint32_t*>(kernel.items.data()), kernel.items.size() * 2};
+  }
   if (auto known = kernel_ids_.find(key)) return ItemSetId(*known);
   // Closed before it is entered: a bound that is crossed leaves no half-made set behind.
   item_set_account_.charge();
-  ItemSet set = close(kernel.items);
+  ItemSet set = close(std::span(kernel.items).first(n_items), clock);
   n_items_ += set.edges.size() + set.token_edges.size() + set.indent_edges.size();
   sets_.push_back(std::move(set));
   return ItemSetId(kernel_ids_.intern(key).first);
 }
 
-ItemSetId Parser::scan(ItemSetId from, SlotSetId matched, TextId text) {
-  if (text != SeenValues::no_text()) {
-    const uint32_t words[] = {from.value, matched.value, text.value};
+// The items of a set before prediction.
+std::vector<uint64_t> Parser::kernel_of(ItemSetId set) const {
+  const Words words = kernel_ids_.at(set.value);
+  std::vector<uint64_t> kernel(words.size() / 2);
+  if (!words.empty()) std::memcpy(kernel.data(), words.data(), words.size_bytes());
+  if (at(set).clock != 0) kernel.pop_back();
+  return kernel;
+}
+
+ItemSetId Parser::end_token(ItemSetId set) {
+  if (!at(set).is_timed) return set;
+  const uint32_t clock = at(set).clock + 1;
+  Kernel& kernel = new_kernel();
+  kernel.items = kernel_of(set);
+  return intern_kernel(kernel, clock);
+}
+
+ItemSetId Parser::scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock) {
+  if (text != SeenValues::no_text() || clock != 0) {
+    const uint32_t words[] = {from.value, matched.value, text.value, clock};
     if (auto known = tracked_scan_ids_.find(words)) return tracked_scans_[*known];
-    const ItemSetId to = compute_scan(from, matched, text);
+    const ItemSetId to = compute_scan(from, matched, text, clock);
     tracked_scan_ids_.intern(words);
     return tracked_scans_.push_back(to);
   }
   const uint64_t key = (uint64_t{from.value} << 32) | matched.value;
   if (auto known = scans_.find(key)) return ItemSetId(*known);
-  const ItemSetId to = compute_scan(from, matched, text);
+  const ItemSetId to = compute_scan(from, matched, text, clock);
   scans_.insert(key, to.value);
   return to;
 }
 
-ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text) {
+ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock) {
   const ItemSet& set = at(from);
   const Words slots = lexer_.slots(matched);
   int32_t best = INT32_MIN;
@@ -200,7 +226,7 @@ ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text) {
       }
     }
   }
-  return intern_kernel(kernel);
+  return intern_kernel(kernel, clock);
 }
 
 std::optional<ItemSetId> Parser::scan_token(std::span<const ItemSetId> sets, uint32_t token) {
@@ -215,7 +241,7 @@ std::optional<ItemSetId> Parser::scan_token(std::span<const ItemSetId> sets, uin
     }
   }
   if (!taken) return std::nullopt;
-  return intern_kernel(kernel);
+  return intern_kernel(kernel, at(sets[0]).clock + 1);
 }
 
 std::optional<ItemSetId> Parser::scan_indent(ItemSetId set, uint32_t token) {
@@ -229,7 +255,7 @@ std::optional<ItemSetId> Parser::scan_indent(ItemSetId set, uint32_t token) {
     advance(edge.item, kernel);
   }
   std::optional<ItemSetId> to;
-  if (taken) to = intern_kernel(kernel);
+  if (taken) to = intern_kernel(kernel, at(set).clock);
   indented_.insert(key, to ? to->value + 1 : 0);
   return to;
 }
@@ -238,12 +264,10 @@ ItemSetId Parser::unite(std::span<const ItemSetId> sets) {
   if (sets.size() == 1) return sets[0];
   Kernel& kernel = new_kernel();
   for (ItemSetId id : sets) {
-    const Words words = kernel_ids_.at(id.value);
-    const size_t before = kernel.items.size();
-    kernel.items.resize(before + words.size() / 2);
-    if (!words.empty()) std::memcpy(&kernel.items[before], words.data(), words.size_bytes());
+    const std::vector<uint64_t> items = kernel_of(id);
+    kernel.items.insert(kernel.items.end(), items.begin(), items.end());
   }
-  return intern_kernel(kernel);
+  return intern_kernel(kernel, at(sets[0]).clock);
 }
 
 // ---- closure
@@ -264,9 +288,10 @@ void Parser::Closing::clear() {
   open = kClosed;
   open_members.clear();
   tracked_callers.clear();
+  has_deadlines = false;
 }
 
-ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
+ItemSet Parser::close(std::span<const uint64_t> kernel, uint32_t clock, Trace* trace) {
   if (callers_left_over_) {
     for (auto& callers : callers_) callers.clear();
   }
@@ -274,6 +299,7 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
   Closing& closing = closing_;
   closing.clear();
   closing.trace = trace;
+  closing.clock = clock;
   for (uint64_t word : kernel) {
     const Item item = Item::unpack(word);
     if (item.rest == kNil) {
@@ -287,11 +313,11 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
   while (!closing.waiting.empty()) {
     closing.open = closing.waiting.front().first;
     take_waiting(closing);
-    const SeenId seen = closing.open.seen;
+    const Callee callee = closing.open;
     if (instances_.nonterminal(closing.open_members[0]).left_recursive) {
-      expand_loop(seen, closing);
+      expand_loop(callee, closing);
     } else {
-      for (size_t i = 0; i < closing.open_members.size(); ++i) expand_plain(closing.open_members[i], seen, closing);
+      for (size_t i = 0; i < closing.open_members.size(); ++i) expand_plain(closing.open_members[i], callee, closing);
     }
     closing.open_members.clear();
     closing.open = kClosed;
@@ -307,6 +333,10 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, Trace* trace) {
   set.indent_edges = FixedArray<ItemSet::TokenEdge>(closing.indent_edges);
   set.accepts = FixedArray<Item>(closing.accepts);
   set.tracks = closing.tracks;
+  set.clock = clock;
+  set.has_deadlines = closing.has_deadlines;
+  set.is_timed = std::any_of(kernel.begin(), kernel.end(),
+                             [&](uint64_t word) { return deadline_of(Item::unpack(word)) != kUnbounded; });
   return set;
 }
 
@@ -340,6 +370,12 @@ void Parser::predict(const Item& item, Closing& closing) {
 // What the first symbol of `at` allows next.
 void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
   const Rest here = rests_[at.value];
+  const uint32_t deadline = deadline_of(item);
+  const bool takes = here.head.kind() == SymbolKind::kTerminal || here.head.kind() == SymbolKind::kTokenSet;
+  const bool is_indent =
+      here.head.kind() == SymbolKind::kTokenSet && grammar_.token_sets[here.head.index()].is_indent();
+  if (deadline <= closing.clock && (!grammar_.indenter || (takes && !is_indent))) return;
+  closing.has_deadlines = closing.has_deadlines || (takes && deadline != kUnbounded);
   switch (here.head.kind()) {
     case SymbolKind::kTerminal: {
       const Terminal& terminal = grammar_.terminals[here.head.index()];
@@ -359,14 +395,13 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       closing.edges.push_back({regex,
                                terminal.priority,
                                terminal.around,
-                               terminal.max_tokens,
+                               limit_at(terminal, deadline, closing.clock),
                                terminal.role,
                                terminal.key_role,
                                {here.head.index(), {at, item.continuation, item.gap}}});
       return;
     }
     case SymbolKind::kTokenSet: {
-      const bool is_indent = grammar_.token_sets[here.head.index()].is_indent();
       auto& edges = is_indent ? closing.indent_edges : closing.token_edges;
       edges.push_back({here.head.index(), {at, item.continuation, item.gap}});
       return;
@@ -421,8 +456,9 @@ bool Parser::may_begin(RestId rest, SeenId seen) {
   return false;
 }
 
-std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, SeenId seen, Closing& closing) {
-  if (seen != SeenValues::none()) return closing.tracked_callers[{nonterminal, seen}];
+std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, const Callee& callee, Closing& closing) {
+  if (callee.seen != SeenValues::none() || callee.hurry != 0)
+    return closing.tracked_callers[{nonterminal, callee.seen, callee.hurry}];
   if (callers_.size() <= nonterminal) callers_.resize(nonterminal + 1);
   return callers_[nonterminal];
 }
@@ -432,12 +468,15 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
   const Continuation& awaiting = continuations_[continuation.value];
   const SeenId seen = callee.opens_set ? seen_.open(*callee.opens_set) : awaiting.seen;
-  std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
+  const uint32_t own = callee.max_tokens == kUnbounded ? kUnbounded : closing.clock + callee.max_tokens;
+  const Callee key{callee.order, seen, kUnbounded - std::min(awaiting.deadline, own)};
+  std::vector<uint64_t>& callers = callers_of(nonterminal, key, closing);
   const bool first_call = callers.empty();
   // Tail call: whoever awaits the caller awaits the callee. A loop's members are not all known yet while it is open.
   const bool is_tail_call = tail == kNil && awaiting.kind == ContinuationKind::kPlain && awaiting.marked == kUnmarked &&
                             !callee.opens_set && callee.mark == nullptr;
-  if (closing.trace != nullptr) closing.trace->calls.push_back({nonterminal, tail, caller.packed(), is_tail_call});
+  if (closing.trace != nullptr)
+    closing.trace->calls.push_back({nonterminal, tail, caller.packed(), key.deadline(), is_tail_call});
   if (is_tail_call) {
     callers.insert(callers.end(), awaiting.members.begin(), awaiting.members.end());
   } else {
@@ -445,7 +484,6 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
     callers.push_back(Item{tail, kept}.packed());
   }
   if (!first_call) return;
-  const Callee key{callee.order, seen};
   if (key == closing.open) {
     closing.open_members.push_back(nonterminal);
   } else {
@@ -454,9 +492,9 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   }
 }
 
-void Parser::expand_plain(uint32_t nonterminal, SeenId seen, Closing& closing) {
-  std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
-  const ContinuationId continuation = continuation_of(callers, seen, nonterminal);
+void Parser::expand_plain(uint32_t nonterminal, const Callee& callee, Closing& closing) {
+  std::vector<uint64_t>& callers = callers_of(nonterminal, callee, closing);
+  const ContinuationId continuation = continuation_of(callers, callee, nonterminal);
   callers.clear();
   if (closing.trace != nullptr) closing.trace->expansions.push_back({nonterminal, continuation});
   for (RestId alternative : alternatives(nonterminal)) predict({alternative, continuation}, closing);
@@ -477,18 +515,20 @@ ContinuationId Parser::intern_continuation(Words key, Continuation continuation)
 }
 
 // A set of one caller that has nothing left to do is that caller's continuation.
-ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, SeenId seen, uint32_t nonterminal) {
+ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, const Callee& as, uint32_t nonterminal) {
   const Words items = normalise(callers);
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
-  if (!callee.opens_set && callee.mark == nullptr && callers.size() == 1 && Item::unpack(callers[0]).rest == kNil)
-    return with_seen(Item::unpack(callers[0]).continuation, seen);
+  if (!callee.opens_set && callee.mark == nullptr && callers.size() == 1) {
+    const Item only = Item::unpack(callers[0]);
+    if (only.rest == kNil && deadline_of(only) == as.deadline()) return with_seen(only.continuation, as.seen);
+  }
   const ContinuationKind kind = callee.opens_set ? ContinuationKind::kRestores : ContinuationKind::kPlain;
   const uint32_t marked = callee.mark != nullptr ? nonterminal : kUnmarked;
   std::vector<uint32_t> key;
-  key.reserve(3 + items.size());
-  key.insert(key.end(), {static_cast<uint32_t>(kind), seen.value, marked});
+  key.reserve(4 + items.size());
+  key.insert(key.end(), {static_cast<uint32_t>(kind), as.seen.value, marked, as.hurry});
   key.insert(key.end(), items.begin(), items.end());
-  return intern_continuation(key, {kind, seen, marked, callers, {}, {}});
+  return intern_continuation(key, {kind, as.seen, marked, as.deadline(), callers, {}, {}});
 }
 
 ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
@@ -497,15 +537,16 @@ ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
   const Words words = continuation_ids_.at(continuation.value);
   std::vector<uint32_t> key(words.begin(), words.end());
   key[1] = seen.value;
-  return intern_continuation(key, {known.kind, seen, known.marked, known.members, {}, {}});
+  return intern_continuation(key, {known.kind, seen, known.marked, known.deadline, known.members, {}, {}});
 }
 
 // All members of a left-recursive component that are called, from outside or from within.
-void Parser::expand_loop(SeenId seen, Closing& closing) {
+void Parser::expand_loop(const Callee& callee, Closing& closing) {
+  const SeenId seen = callee.seen;
   std::vector<uint32_t> outside;
   std::sort(closing.open_members.begin(), closing.open_members.end());
   for (uint32_t nonterminal : closing.open_members) {
-    std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
+    std::vector<uint64_t>& callers = callers_of(nonterminal, callee, closing);
     const Words items = normalise(callers);
     outside.push_back(nonterminal);
     outside.push_back(static_cast<uint32_t>(callers.size()));
@@ -513,9 +554,10 @@ void Parser::expand_loop(SeenId seen, Closing& closing) {
   }
   const uint32_t identity = outside_callers_.intern(outside).first;
   auto continuation_for = [&](uint32_t nonterminal, SeenId register_) {
-    const uint32_t key[] = {static_cast<uint32_t>(ContinuationKind::kLoop), register_.value, identity, nonterminal};
+    const uint32_t key[] = {static_cast<uint32_t>(ContinuationKind::kLoop), register_.value, identity, nonterminal,
+                            callee.hurry};
     const uint32_t marked = instances_.nonterminal(nonterminal).mark != nullptr ? nonterminal : kUnmarked;
-    return intern_continuation(key, {ContinuationKind::kLoop, register_, marked, {}, {}, {}});
+    return intern_continuation(key, {ContinuationKind::kLoop, register_, marked, callee.deadline(), {}, {}, {}});
   };
   for (size_t i = 0; i < closing.open_members.size(); ++i) {
     const uint32_t nonterminal = closing.open_members[i];
@@ -526,7 +568,7 @@ void Parser::expand_loop(SeenId seen, Closing& closing) {
   // Now the callers from within are known too. They depend on the identity alone, so each time gives the same members.
   std::vector<ContinuationId> closed;
   for (uint32_t nonterminal : closing.open_members) {
-    std::vector<uint64_t>& callers = callers_of(nonterminal, seen, closing);
+    std::vector<uint64_t>& callers = callers_of(nonterminal, callee, closing);
     normalise(callers);
     for (SeenId each : {seen, SeenValues::none()}) {
       closed.push_back(continuation_for(nonterminal, each));

@@ -25,6 +25,8 @@
 // innermost set was opened. A nonterminal hands its register on to its caller when it is complete, unless it opened the
 // set: then the caller goes on with its own. The members of a continuation that hands on are kept without a register.
 //
+// It holds the deadline of its items, too: see earley/deadlines.cc.
+//
 // After a skip (%ignore) only the terminals of the scope that skipped may follow. Their items are kept as they stood,
 // each for its first symbol alone, and marked with whether another skip may follow in the same gap.
 //
@@ -35,6 +37,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -107,6 +110,9 @@ struct ItemSet {
   bool tracks = false;         // a distinct terminal may come: the text of the next lexeme counts
   bool has_key_roles = false;  // some slot has one
   bool has_keys = false;       // a key may come
+  uint32_t clock = 0;          // at which its deadlines are counted; 0 if its kernel has none
+  bool is_timed = false;       // its kernel has deadlines
+  bool has_deadlines = false;  // something that may come has one
 
   bool accepting() const { return !accepts.empty(); }
   // Calls f(edge) for token_edges and indent_edges.
@@ -126,13 +132,19 @@ class Parser {
   const ItemSet& at(ItemSetId id) const { return sets_[id.value]; }
 
   // After a lexeme that the terminals of these slots matched; of them only those of highest priority count. Remembered.
-  // `text` is the lexeme's where the set tracks it; without it, no value is added to a register.
-  ItemSetId scan(ItemSetId set, SlotSetId matched, TextId text = SeenValues::no_text());
-  // After a token taken by id in any of these sets; nullopt if none takes it.
+  // `text` is the lexeme's where the set tracks it; without it, no value is added to a register. `clock` is the set's,
+  // and one more for each token that has ended since.
+  ItemSetId scan(ItemSetId set, SlotSetId matched, TextId text, uint32_t clock);
+  // After a token taken by id in any of these sets, which have one clock; nullopt if none takes it.
   std::optional<ItemSetId> scan_token(std::span<const ItemSetId> sets, uint32_t token);
   // After what an indenter puts behind a newline, kIndent or kDedent; nullopt if no item takes it. Remembered.
   std::optional<ItemSetId> scan_indent(ItemSetId set, uint32_t token);
-  // The union of item sets reached at one position.
+  // The set after a token that ends there.
+  ItemSetId end_token(ItemSetId set);
+  // Whether some item can be closed before its deadlines, where at the clock's time each slot's lexeme takes `needed`
+  // more tokens; earley/deadlines.cc. `residuals` are those of the lexer inside of a lexeme or at a boundary.
+  bool fits(ItemSetId set, uint32_t clock, Words residuals, bool at_boundary);
+  // The union of item sets reached at one position, which have one clock.
   ItemSetId unite(std::span<const ItemSetId> sets);
 
   // The nonterminals with an alternative of which one of the rests is left. Linear in the grammar.
@@ -167,8 +179,10 @@ class Parser {
   static constexpr uint32_t kUnmarked = UINT32_MAX;
   struct Continuation {
     ContinuationKind kind = ContinuationKind::kPlain;
-    SeenId seen;                    // the register of the items that have this continuation
-    uint32_t marked = kUnmarked;    // the nonterminal that it awaits, if that is marked
+    SeenId seen;                  // the register of the items that have this continuation
+    uint32_t marked = kUnmarked;  // the nonterminal that it awaits, if that is marked
+    uint32_t deadline =
+        kUnbounded;  // no item that has this continuation takes a byte at this time of its clock or later
     std::vector<uint64_t> members;  // packed items, sorted
     // Where completion leads to if nothing on the way has more to do: captured right recursion nests without end, and
     // each lexeme may be its last.
@@ -182,6 +196,7 @@ class Parser {
       uint32_t nonterminal;
       RestId tail;
       uint64_t caller;
+      uint32_t deadline;  // of what is called
       bool is_tail_call;
     };
     struct Expansion {
@@ -202,9 +217,11 @@ class Parser {
   struct Callee {
     uint32_t order;
     SeenId seen;
+    uint32_t hurry;  // kUnbounded - deadline: items call others of an earlier deadline only
+    uint32_t deadline() const { return kUnbounded - hurry; }
     friend auto operator<=>(const Callee&, const Callee&) = default;
   };
-  static constexpr Callee kClosed{UINT32_MAX, SeenValues::none()};
+  static constexpr Callee kClosed{UINT32_MAX, SeenValues::none(), 0};
   // An edge of the set that is being closed, and what makes it of one slot with others.
   struct OpenEdge {
     RegexId regex;
@@ -232,8 +249,10 @@ class Parser {
     // The left-recursive component being expanded, and those of its members that still are to be.
     Callee open = kClosed;
     std::vector<uint32_t> open_members;
-    // Callers of nonterminals that are called where a set is open.
-    std::map<std::pair<uint32_t, SeenId>, std::vector<uint64_t>> tracked_callers;
+    // Callers of nonterminals that are called where a set is open, or before a deadline.
+    std::map<std::tuple<uint32_t, SeenId, uint32_t>, std::vector<uint64_t>> tracked_callers;
+    uint32_t clock = 0;
+    bool has_deadlines = false;
     Trace* trace = nullptr;
   };
 
@@ -258,7 +277,7 @@ class Parser {
   void advance(const Item& item, Kernel& kernel);
   // The item after a lexeme of an edge's terminal.
   Item after(const ItemSet::Edge& edge, TextId text);
-  ItemSetId compute_scan(ItemSetId from, SlotSetId matched, TextId text);
+  ItemSetId compute_scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock);
   void insert(Item item, Kernel& kernel);
 
   // earley/complete.cc
@@ -272,22 +291,34 @@ class Parser {
   bool reach(uint64_t member, ContinuationId oldest, Reached& reached) const;
 
   void add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) const;
-  ItemSetId intern_kernel(Kernel& kernel);
+  ItemSetId intern_kernel(Kernel& kernel, uint32_t clock);
+  std::vector<uint64_t> kernel_of(ItemSetId set) const;
 
   // Closure: prediction of a kernel's items.
-  ItemSet close(std::span<const uint64_t> kernel, Trace* trace = nullptr);
+  ItemSet close(std::span<const uint64_t> kernel, uint32_t clock, Trace* trace = nullptr);
   void predict(const Item& item, Closing& closing);
   void predict_head(RestId at, const Item& item, Closing& closing);
   void call(uint32_t nonterminal, RestId tail, const Item& caller, Closing& closing);
-  void expand_loop(SeenId seen, Closing& closing);
+  void expand_loop(const Callee& callee, Closing& closing);
   static void take_waiting(Closing& closing);
-  void expand_plain(uint32_t nonterminal, SeenId seen, Closing& closing);
-  std::vector<uint64_t>& callers_of(uint32_t nonterminal, SeenId seen, Closing& closing);
-  ContinuationId continuation_of(std::vector<uint64_t>& callers, SeenId seen, uint32_t nonterminal);
+  void expand_plain(uint32_t nonterminal, const Callee& callee, Closing& closing);
+  std::vector<uint64_t>& callers_of(uint32_t nonterminal, const Callee& callee, Closing& closing);
+  ContinuationId continuation_of(std::vector<uint64_t>& callers, const Callee& callee, uint32_t nonterminal);
   ContinuationId intern_continuation(Words key, Continuation continuation);
   // The same continuation with another register.
   ContinuationId with_seen(ContinuationId continuation, SeenId seen);
   bool may_begin(RestId rest, SeenId seen);
+
+  // earley/deadlines.cc
+  uint32_t deadline_of(const Item& item) const { return continuations_[item.continuation.value].deadline; }
+  uint32_t limit_at(const Terminal& terminal, uint32_t deadline, uint32_t clock) const;
+  uint64_t closing_tokens(Symbol symbol) const;
+  uint64_t closing_tokens(RestId rest) const;
+  int64_t latest(ContinuationId continuation);
+  void find_latest(ContinuationId from);
+  bool fits(const Item& item, uint64_t tokens, uint32_t clock);
+  uint32_t drop_late(std::vector<uint64_t>& kernel, uint32_t clock) const;
+
   void add_ignores(Closing& closing) const;
   void end_at_lazy(std::vector<OpenEdge>& edges);
   void make_slots(std::vector<OpenEdge>& open, ItemSet& set);
@@ -319,6 +350,7 @@ class Parser {
   Closing closing_;
   Kernel kernel_;
   std::vector<ContinuationId> completing_;
+  ChunkedVector<int64_t> latest_;   // by continuation
   bool callers_left_over_ = false;  // a bound was crossed in the middle of a closure
   ItemSetId unskipped_start_;       // before ignored text at the start was ruled out
   ItemSetId start_;

@@ -79,7 +79,7 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
   for (size_t i = 0; i < n_slots; ++i) {
     const RegexId residual(key[2 + 2 * i]);
     if (regexes_.nullable(residual)) complete.push_back(key[1 + 2 * i]);
-    const bool used_up = state.limited && key[1 + 2 * n_slots + i] == 0;
+    const bool used_up = state.limited && is_used_up(key[1 + 2 * n_slots + i]);
     if (!used_up) state.first |= regexes_.first(residual);
   }
   state.can_continue = !state.first.empty();
@@ -97,7 +97,7 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const uint32_t limit = s.limited ? left[i / 2] : kUnbounded;
     const RegexId residual(pairs[i + 1]);
-    if (limit == 0 || !regexes_.first(residual).has(b)) continue;
+    if (is_used_up(limit) || !regexes_.first(residual).has(b)) continue;
     const RegexId rest = regexes_.derivative(residual, b);
     if (regexes_.is_empty(rest)) continue;
     slots_.push_back(pairs[i]);
@@ -140,7 +140,7 @@ LexerStateId Lexer::count_token(LexerStateId state) {
   const Words left = tokens_left(state);
   for (size_t i = 0; i < left.size(); ++i) {
     const RegexId residual(pairs[2 * i + 1]);
-    const uint32_t limit = left[i] == kUnbounded || left[i] == 0 ? left[i] : left[i] - 1;
+    const uint32_t limit = left[i] == kUnbounded || is_used_up(left[i]) ? left[i] : left[i] - 1;
     if (!fits(residual, limit)) continue;
     slots_.push_back(pairs[2 * i]);
     slots_.push_back(residual.value);

@@ -8,7 +8,8 @@
 // the residual of /a*b/ after "a" equals the one before it, but only before it may the text end or a token set match.
 //
 // A slot may be limited: its lexeme has bytes of so many tokens at most. What is left is part of the state: bytes leave
-// it alone, `end_token` counts it down, and a slot that can no longer be completed within it is dropped there. A state
+// it alone, `end_token` counts it down, and a slot that can no longer be completed within it is dropped there. Under a
+// deadline, a limit of a whole rule, that is not asked: the slot takes bytes as long as tokens are left. A state
 // without limited slots is the same state, and has the same id, as if there were no limits.
 //
 // Threads: guarded by the owner, like RegexStore.
@@ -51,6 +52,10 @@ class Lexer {
   // New states are charged to this account until the next call.
   void charge_to(Account* account) { account_ = account; }
 
+  // The limit of a slot that is live for `tokens` more.
+  static constexpr uint32_t deadline(uint32_t tokens) { return kDeadline | tokens; }
+  static constexpr uint32_t kMostTokens = (uint32_t{1} << 31) - 2;
+
   // The boundary state in which slot i has the residual terminals[i], and limits[i] tokens if there are any limits. No
   // terminal may be nullable.
   LexerStateId start(std::span<const RegexId> terminals, std::span<const uint32_t> limits = {});
@@ -88,7 +93,12 @@ class Lexer {
   // The same residuals without limits.
   LexerStateId unlimited(LexerStateId state);
   // Whether so many tokens hold some text of the residual.
-  bool fits(RegexId residual, uint32_t tokens) { return tokens == kUnbounded || counts_->needed(residual) <= tokens; }
+  bool fits(RegexId residual, uint32_t limit) {
+    if (is_deadline(limit)) return limit != kDeadline || regexes_.nullable(residual);
+    return limit == kUnbounded || counts_->needed(residual) <= limit;
+  }
+  // The tokens of the residual's closing text.
+  uint32_t needed(RegexId residual) { return counts_->needed(residual); }
 
   // The slots whose terminal is complete.
   SlotSetId matched(LexerStateId state) const { return states_[state.value].matched; }
@@ -139,6 +149,10 @@ class Lexer {
 
   static constexpr uint32_t kBoundary = 1;
   static constexpr uint32_t kLimited = 2;
+  static constexpr uint32_t kDeadline = uint32_t{1} << 31;
+
+  static bool is_deadline(uint32_t limit) { return limit >= kDeadline && limit != kUnbounded; }
+  static bool is_used_up(uint32_t limit) { return limit == 0 || limit == kDeadline; }
 
   // From slots_ and limits_.
   LexerStateId intern_slots(uint32_t flags);

@@ -32,20 +32,34 @@ uint32_t ConditionalWalk::visit(uint32_t node, const Segment& segment) {
   const Frame& top = stack_.back();
   const unsigned b = trie_.byte(node);
   if (top.is_plain) {
-    if (const auto next = stepper_.next_plain(top.at, b)) return enter(node, segment, *next, true);
+    if (const auto next = stepper_.next_plain(top.at, b)) {
+      keep_if_fitting(node, *next);
+      return enter(node, segment, *next, true);
+    }
   }
   const uint32_t end = trie_.end(node);
   next_.clear();
   stepper_.longest(top.at, b, next_);
   if (next_.empty()) return end;
   for (size_t i = 1; i < next_.size() && node + 1 < end; ++i) left_.push_back({node + 1, end, next_[i]});
+  for (const Configuration& next : next_) {
+    if (keep_if_fitting(node, next)) break;
+  }
   return enter(node, segment, next_[0], stepper_.is_plain(next_[0]));
 }
 
-// The token of the node fits, and leads to `next`.
+// Whether a token may end at the node, in this reading.
+bool ConditionalWalk::keep_if_fitting(uint32_t node, const Configuration& next) {
+  if (!trie_.tokens(node).empty() && stepper_.may_end_token(next)) {
+    keep(node, node + 1);
+    return true;
+  }
+  return false;
+}
+
+// The bytes of the node lead to `next`.
 uint32_t ConditionalWalk::enter(uint32_t node, const Segment& segment, const Configuration& next, bool is_plain) {
   const uint32_t end = trie_.end(node);
-  keep(node, node + 1);
   if (node + 1 == end) return end;
   if (end - node > kLargeSubtree && takes_all(next, segment, trie_.height(node))) {
     keep(node + 1, end);

@@ -1,6 +1,7 @@
-// Masks where terminals have conditions on the text around them, or lines are indented (lexer: longest).
+// Masks where terminals have conditions on the text around them, lines are indented, or rules have limits on their
+// tokens (lexer: longest).
 //
-// A lexer table knows neither: they decide which terminals begin, and whether a lexeme may end where it does. So
+// A lexer table knows none of these: they decide which terminals begin, and whether a lexeme may end where it does. So
 // the trie is walked with the stepper, and only what stays inside of a lexeme is answered by whole segments.
 #pragma once
 
@@ -41,11 +42,12 @@ class ConditionalWalk {
   uint32_t visit(uint32_t node, const Segment& segment);
   uint32_t enter(uint32_t node, const Segment& segment, const Configuration& next, bool is_plain);
   bool takes_all(Configuration at, const Segment& segment, uint32_t height) {
-    if (!stepper_.is_inside(at)) return false;
+    if (!stepper_.is_inside(at) || stepper_.counts_tokens(at)) return false;
     if (!stepper_.counts_lines(at)) return answers_.takes_all(at.lexer, segment, height);
     return !segment.ascii.has('\n') && answers_.keeps(at.lexer, segment);
   }
   void keep(uint32_t first, uint32_t last);
+  bool keep_if_fitting(uint32_t node, const Configuration& next);
 
   const Trie& trie_;
   SegmentAnswers& answers_;

@@ -1,6 +1,7 @@
 #include "mask/configuration.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace cfgmask {
@@ -36,6 +37,22 @@ bool Stepper::goes_on(LexerStateId state) {
   return false;
 }
 
+// Where every segmentation counts, a terminal that conditions leave no way on inside of it has ended elsewhere.
+bool Stepper::closes_in_time(Configuration at) {
+  const bool at_boundary = lexer_.is_boundary(at.lexer);
+  if (has_indenter_ && at_boundary && may_end({at.items, at.around, at.indentation})) return true;
+  const Words live = lexer_.residuals(at.lexer);
+  if (!complete_ || !has_conditions_ || at_boundary) return parser_.fits(at.items, at.clock, live, at_boundary);
+  const std::vector<uint32_t> slots(live.begin(), live.end());
+  for (size_t i = 0; i < slots.size(); i += 2) {
+    Configuration alone = at;
+    const std::array<uint32_t, 2> slot{slots[i], slots[i + 1]};
+    alone.lexer = lexer_.inside(slot[0], RegexId(slot[1]));
+    if (is_open(alone) && parser_.fits(at.items, at.clock, slot, at_boundary)) return true;
+  }
+  return false;
+}
+
 // ---- indentation
 
 bool Stepper::has_newline(ItemSetId items, LexerStateId lexer) const {
@@ -59,7 +76,7 @@ bool Stepper::may_fit(Configuration at) {
   const uint32_t newline = parser_.at(at.items).newline_slot;
   const Words live = lexer_.residuals(at.lexer);
   if (live.size() != 2 || live[0] != newline) return true;
-  const ItemSetId after = parser_.scan(at.items, lexer_.slot_set(newline));
+  const ItemSetId after = parser_.scan(at.items, lexer_.slot_set(newline), SeenValues::no_text(), at.clock);
   return indentation_.may_fit(after, RegexId(live[1]), at.indentation);
 }
 
@@ -67,7 +84,7 @@ bool Stepper::may_fit(Configuration at) {
 void Stepper::end_by_role(Configuration at, Words matched, SurroundingsId around, std::vector<Ended>& ended) {
   const ItemSet& set = parser_.at(at.items);
   auto end = [&](LineRole role, SlotSetId slots) {
-    const ItemSetId scanned = parser_.scan(at.items, slots, at.text);
+    const ItemSetId scanned = parser_.scan(at.items, slots, at.text, at.clock);
     const auto to = indentation_.end_lexeme(role, scanned, at.indentation);
     if (to) ended.push_back({slots, {to->items, around, to->indentation}, scanned, to->token, to->n_tokens});
   };
@@ -168,19 +185,19 @@ std::optional<Configuration> Stepper::complete(Configuration at, unsigned b, std
   const TextId text = longer(at.text, b);
   const SlotSetId matched = lexer_.matched(next);
   if (matched != Lexer::no_slots() && !has_conditions_) {
-    const ItemSetId to = parser_.scan(at.items, matched, text);
+    const ItemSetId to = parser_.scan(at.items, matched, text, at.clock);
     ended.push_back({matched, {to, *around, at.indentation}, to});
   } else {
     for (uint32_t slot : lexer_.slots(matched)) {
       const auto demanded = surroundings_.demand(*around, parser_.at(at.items).slots[slot].around.after);
       const SlotSetId alone = lexer_.slot_set(slot);
       if (!demanded) continue;
-      const ItemSetId to = parser_.scan(at.items, alone, text);
+      const ItemSetId to = parser_.scan(at.items, alone, text, at.clock);
       ended.push_back({alone, {to, *demanded, at.indentation}, to});
     }
   }
   if (!lexer_.can_continue(next)) return std::nullopt;
-  return Configuration{at.items, next, text, *around, at.indentation};
+  return Configuration{at.items, next, text, *around, at.indentation, at.clock};
 }
 
 std::vector<Configuration> Stepper::step_complete(std::span<const Configuration> all, unsigned b) {
@@ -189,12 +206,13 @@ std::vector<Configuration> Stepper::step_complete(std::span<const Configuration>
   for (const Configuration& at : all) {
     if (auto inside = complete(at, b, ended)) out.push_back(*inside);
   }
-  std::sort(ended.begin(), ended.end(), [](const Ended& x, const Ended& y) { return x.to.around < y.to.around; });
+  const auto key = [&](const Ended& e) { return std::pair(e.to.around, parser_.at(e.to.items).clock); };
+  std::sort(ended.begin(), ended.end(), [&](const Ended& x, const Ended& y) { return key(x) < key(y); });
   for (size_t i = 0; i < ended.size();) {
     std::vector<ItemSetId> sets;
-    const SurroundingsId around = ended[i].to.around;
-    for (; i < ended.size() && ended[i].to.around == around; ++i) sets.push_back(ended[i].to.items);
-    out.push_back(at_boundary({parser_.unite(sets), around, Indentation::start()}));
+    const auto together = key(ended[i]);
+    for (; i < ended.size() && key(ended[i]) == together; ++i) sets.push_back(ended[i].to.items);
+    out.push_back(at_boundary({parser_.unite(sets), together.first, Indentation::start()}));
   }
   return out;
 }
@@ -211,8 +229,8 @@ void Stepper::ends(Configuration at, std::vector<Boundary>& out) {
 
 bool Stepper::is_open(Configuration at, uint32_t bytes_ahead) {
   if (bytes_ahead == 0 || is_settled(at)) return true;
-  const uint32_t words[] = {at.items.value,  at.lexer.value,       at.text.value,
-                            at.around.value, at.indentation.value, bytes_ahead};
+  const uint32_t words[] = {at.items.value,       at.lexer.value, at.text.value, at.around.value,
+                            at.indentation.value, at.clock,       bytes_ahead};
   if (auto known = open_ids_.find(words)) return open_[*known];
   const bool open = goes_further(at, bytes_ahead);
   open_ids_.intern(words);

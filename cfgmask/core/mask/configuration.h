@@ -19,6 +19,7 @@ struct Configuration {
   TextId text;  // of the lexeme so far, where its value will count
   SurroundingsId around;
   IndentationId indentation;
+  uint32_t clock;  // see earley/deadlines.cc
   friend auto operator<=>(const Configuration&, const Configuration&) = default;
 };
 
@@ -49,6 +50,7 @@ class Stepper {
         has_befores_(!grammar.befores.empty()),
         has_context_(grammar.has_context()),
         has_indenter_(grammar.indenter.has_value()),
+        has_deadlines_(grammar.has_deadlines),
         complete_(grammar.complete),
         parser_(parser),
         regexes_(regexes),
@@ -60,7 +62,7 @@ class Stepper {
     const ItemSet& set = parser_.at(at.items);
     const LexerStateId start = set.asks_before || set.asks_lines ? lexer_start(at) : set.start;
     const TextId text = set.tracks ? SeenValues::empty_text() : SeenValues::no_text();
-    return {at.items, start, text, at.around, at.indentation};
+    return {at.items, start, text, at.around, at.indentation, set.clock};
   }
   // The text of a lexeme after one more byte.
   TextId longer(TextId text, unsigned b) {
@@ -81,18 +83,18 @@ class Stepper {
       SlotSetId matched = lexer_.matched(at.lexer);
       if (matched != Lexer::no_slots()) matched = end(at, matched, false);
       if (matched == Lexer::no_slots()) return std::nullopt;
-      at = at_boundary({parser_.scan(at.items, matched, at.text), at.around, at.indentation});
+      at = at_boundary({parser_.scan(at.items, matched, at.text, 0), at.around, at.indentation});
       next = lexer_.next(at.lexer, b);
       if (next == Lexer::dead()) return std::nullopt;
     }
     const TextId text = longer(at.text, b);
     if (!lexer_.can_continue(next)) {
-      const Configuration lexeme{at.items, next, text, at.around, at.indentation};
+      const Configuration lexeme{at.items, next, text, at.around, at.indentation, 0};
       const SlotSetId matched = end(lexeme, lexer_.matched(next), true);
       if (matched == Lexer::no_slots()) return std::nullopt;
-      return at_boundary({parser_.scan(at.items, matched, text), at.around, at.indentation});
+      return at_boundary({parser_.scan(at.items, matched, text, 0), at.around, at.indentation});
     }
-    return Configuration{at.items, next, text, at.around, at.indentation};
+    return Configuration{at.items, next, text, at.around, at.indentation, 0};
   }
 
   // lexer: longest, of any grammar: appends the successors that are open.
@@ -106,15 +108,36 @@ class Stepper {
   std::optional<Configuration> complete(Configuration at, unsigned b, std::vector<Ended>& ended);
   // Where a token ends, if it may end here: out(configuration, place of its lexeme if that is a new one). A lexeme that
   // has no tokens left is finished at once; with every segmentation it has ended already, in another configuration.
+  // At a boundary before deadlines, end is asked for the place of the same one at its new time.
   template <class End, class Out>
   void end_token(Configuration at, End end, Out out) {
+    if (has_deadlines_ && lexer_.is_boundary(at.lexer)) {
+      const ItemSetId items = parser_.end_token(at.items);
+      if (items == at.items) return out(at, std::nullopt);
+      const Configuration after = at_boundary({items, at.around, at.indentation});
+      return out(after, end(after, Ended{Lexer::no_slots(), {items, at.around, at.indentation}, items}));
+    }
     const LexerStateId next = lexer_.end_token(at.lexer);
     if (next == Lexer::dead()) return;
-    const Configuration after{at.items, next, at.text, at.around, at.indentation};
+    const uint32_t clock = has_deadlines_ && parser_.at(at.items).has_deadlines ? at.clock + 1 : at.clock;
+    const Configuration after{at.items, next, at.text, at.around, at.indentation, clock};
     if (next == at.lexer || lexer_.can_continue(next)) return out(after, std::nullopt);
     if (complete_) return;
     for (const Ended& ended : end_lexeme(after)) out(at_boundary(ended.to), end(after, ended));
   }
+  // Where a token has ended: whether everything that has a deadline can be closed before it.
+  bool fits(Configuration at) { return !has_deadlines_ || closes_in_time(at); }
+  // Whether a token may end here. Cost: with deadlines, linear in what may come.
+  bool may_end_token(Configuration at) {
+    if (!has_deadlines_) return true;
+    bool may_end = false;
+    end_token(
+        at, [](const Configuration&, const Ended&) { return 0U; },
+        [&](const Configuration& after, std::optional<uint32_t>) { may_end = may_end || fits(after); });
+    return may_end;
+  }
+  // Whether where a token ends says something of what may come.
+  bool counts_tokens(Configuration at) const { return has_deadlines_ && parser_.at(at.items).has_deadlines; }
 
   // lexer: complete. The configurations after b, of all those before it. Every lexeme that may end here leads to one
   // item set, their union, for each surroundings: kept apart, ambiguous texts would have as many configurations as
@@ -165,6 +188,7 @@ class Stepper {
   bool has_newline(ItemSetId items, LexerStateId lexer) const;
   IndentationId line_after(Configuration at, LexerStateId next, unsigned b);
   bool may_fit(Configuration at);
+  bool closes_in_time(Configuration at);
   void end_by_role(Configuration at, Words matched, SurroundingsId around, std::vector<Ended>& ended);
   bool goes_on(LexerStateId state);
   template <class Place, class End, class Out>
@@ -182,6 +206,7 @@ class Stepper {
   bool has_befores_;
   bool has_context_;
   bool has_indenter_;
+  bool has_deadlines_;
   bool complete_;
   Parser& parser_;
   RegexStore& regexes_;
@@ -218,7 +243,7 @@ void Stepper::take(Configuration at, Place place, LexerStateId next, unsigned b,
   const auto around = has_conditions_ ? surroundings_.next(at.around, b) : at.around;
   if (!around) return;
   const IndentationId indentation = has_indenter_ ? line_after(at, next, b) : at.indentation;
-  const Configuration inside{at.items, next, longer(at.text, b), *around, indentation};
+  const Configuration inside{at.items, next, longer(at.text, b), *around, indentation, at.clock};
   if (has_context_ ? goes_on(next) : lexer_.can_continue(next)) {
     if (!has_indenter_ || may_fit(inside)) out(inside, place);
     return;

@@ -334,7 +334,7 @@ std::optional<BudgetMasks::InStrings> BudgetMasks::enough_in_strings(const Confi
     for (size_t i = 0; i < slots.size(); ++i) {
       if ((chosen >> i) & 1) matched.push_back(slots[i]);
     }
-    const ItemSetId after = grammar_.parser_.scan(at.items, store.lexer.slot_set(matched));
+    const ItemSetId after = grammar_.parser_.scan(at.items, store.lexer.slot_set(matched), SeenValues::no_text(), 0);
     out.tokens = std::max(out.tokens, number(grammar_.stepper_.at_boundary({after, at.around, at.indentation})));
   }
   out.tokens = add_lengths(out.tokens, farthest);
@@ -360,17 +360,17 @@ uint32_t BudgetMasks::search_lexeme(const Configuration& from, const ByteSet& kn
       if (next == Lexer::dead() || seen.find(next.value)) continue;
       seen.insert(next.value, 0);
       if (!store.lexer.can_continue(next)) {
-        const auto after = grammar_.parser_.scan(from.items, store.lexer.matched(next));
+        const auto after = grammar_.parser_.scan(from.items, store.lexer.matched(next), SeenValues::no_text(), 0);
         most = std::max(most, number(grammar_.stepper_.at_boundary({after, from.around, from.indentation})));
       } else {
-        most = std::max(most, number({from.items, next, from.text, from.around, from.indentation}));
+        most = std::max(most, number({from.items, next, from.text, from.around, from.indentation, 0}));
         residuals.push_back(next);
       }
     }
   }
   if (most == kNoLength) residuals.resize(1);
   for (LexerStateId residual : residuals) {
-    const StateId state = grammar_.intern({{from.items, residual, from.text, from.around, from.indentation}});
+    const StateId state = grammar_.intern({{from.items, residual, from.text, from.around, from.indentation, 0}});
     if (!enough_inside_.find(state.value)) enough_inside_.insert(state.value, most);
   }
   return most;
@@ -396,8 +396,8 @@ uint32_t BudgetMasks::enough_at_exits(const Configuration& at) {
   };
   std::vector<Frame> stack;
   table->for_each_exit([&](const LexerTable::Exit& exit) {
-    const Configuration boundary =
-        grammar_.stepper_.at_boundary({grammar_.parser_.scan(at.items, exit.matched), at.around, at.indentation});
+    const Configuration boundary = grammar_.stepper_.at_boundary(
+        {grammar_.parser_.scan(at.items, exit.matched, SeenValues::no_text(), 0), at.around, at.indentation});
     const ByteSet& first = grammar_.store_->lexer.first(boundary.lexer);
     for (uint32_t top = exit.first; top < exit.last; top = trie.end(top)) {
       if (!first.has(trie.byte(top))) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -119,7 +120,12 @@ class ChartBuilder {
       stepper_.end_token(
           reading.at,
           [&](const Configuration& lexeme, const Ended& ended) {
-            return add_ended(reading.node, ended, position_, lexeme.text);
+            if (ended.matched != Lexer::no_slots()) return add_ended(reading.node, ended, position_, lexeme.text);
+            // The same place at another time.
+            Chart::Node later = chart_.nodes[reading.node];
+            later.items = ended.to.items;
+            chart_.nodes.push_back(std::move(later));
+            return static_cast<uint32_t>(chart_.nodes.size() - 1);
           },
           [&](const Configuration& to, std::optional<uint32_t> node) {
             next.push_back({to, node.value_or(reading.node)});
@@ -143,7 +149,7 @@ class ChartBuilder {
     uint32_t node = reading.node;
     KeySteps steps(parser_, lexer_, stepper_, *endings_, reading.at, {{}, keys_, lexeme_});
     const bool taken = steps.take(b, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {
-      const ItemSetId to = parser_.scan(lexeme.items, matched, lexeme.text);
+      const ItemSetId to = parser_.scan(lexeme.items, matched, lexeme.text, 0);
       const size_t position = position_ + (with_byte ? 1 : 0);
       node = add_node(to, position, {{node, matched, lexeme.text}});
     });
@@ -154,29 +160,30 @@ class ChartBuilder {
   }
 
   void step_complete(unsigned b, std::vector<Reading>& next) {
-    std::map<SurroundingsId, United> united;
+    std::map<std::pair<SurroundingsId, uint32_t>, United> united;  // by clock, too
     for (const Reading& reading : readings_) {
       std::vector<Ended> ended;
       if (auto inside = stepper_.complete(reading.at, b, ended)) next.push_back({*inside, reading.node});
       const TextId text = stepper_.longer(reading.at.text, b);
       for (const Ended& each : ended) {
-        united[each.to.around].sets.push_back(each.to.items);
-        united[each.to.around].incoming.push_back({reading.node, each.matched, text});
+        United& together = united[{each.to.around, parser_.at(each.to.items).clock}];
+        together.sets.push_back(each.to.items);
+        together.incoming.push_back({reading.node, each.matched, text});
       }
     }
-    for (auto& [around, lexemes] : united) {
+    for (auto& [registers, lexemes] : united) {
       const ItemSetId items = parser_.unite(lexemes.sets);
-      const Configuration at = stepper_.at_boundary({items, around, Indentation::start()});
+      const Configuration at = stepper_.at_boundary({items, registers.first, Indentation::start()});
       next.push_back({at, add_node(items, position_ + 1, std::move(lexemes.incoming))});
     }
     std::erase_if(next, [&](const Reading& reading) { return !stepper_.is_open(reading.at); });
   }
 
   std::vector<Reading> read_by_id(TokenId token, size_t length) {
-    std::map<std::pair<SurroundingsId, IndentationId>, United> united;
+    std::map<std::tuple<SurroundingsId, IndentationId, uint32_t>, United> united;
     for (const Reading& reading : readings_) {
       for (const End& end : ends(reading)) {
-        United& before = united[{end.at.around, end.at.indentation}];
+        United& before = united[{end.at.around, end.at.indentation, parser_.at(end.at.items).clock}];
         before.sets.push_back(end.at.items);
         before.incoming.push_back({end.node, Lexer::no_slots(), SeenValues::no_text(), token});
       }
@@ -185,7 +192,7 @@ class ChartBuilder {
     for (auto& [registers, before] : united) {
       const auto items = parser_.scan_token(before.sets, token);
       if (!items) continue;
-      const Configuration at = stepper_.at_boundary({*items, registers.first, registers.second});
+      const Configuration at = stepper_.at_boundary({*items, std::get<0>(registers), std::get<1>(registers)});
       if (stepper_.is_open(at)) found.push_back({at, add_node(*items, position_ + length, std::move(before.incoming))});
     }
     return found;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "mask/exit_trie.h"
@@ -16,11 +17,11 @@ namespace {
 constexpr size_t kTableBytes = 256U << 20;
 
 // A configuration is so many words of a state's.
-constexpr size_t kWords = 5;
+constexpr size_t kWords = 6;
 
 Configuration configuration(Words words, size_t i) {
-  return {ItemSetId(words[i]), LexerStateId(words[i + 1]), TextId(words[i + 2]), SurroundingsId(words[i + 3]),
-          IndentationId(words[i + 4])};
+  return {ItemSetId(words[i]),          LexerStateId(words[i + 1]),  TextId(words[i + 2]),
+          SurroundingsId(words[i + 3]), IndentationId(words[i + 4]), words[i + 5]};
 }
 
 }  // namespace
@@ -45,7 +46,8 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       max_search_steps_(limits.max_search_steps),
       max_capture_bytes_(limits.max_capture_bytes),
       has_token_limits_(std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(),
-                                    [](const Terminal& t) { return t.max_tokens != kUnbounded; })),
+                                    [](const Terminal& t) { return t.max_tokens != kUnbounded; }) ||
+                        grammar_.has_deadlines),
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},
       lexer_account_{"max_lexer_states", limits.max_lexer_states},
       parser_(grammar_, store_->regexes, store_->lexer, limits),
@@ -156,14 +158,18 @@ std::optional<StateId> CompiledGrammar::end_token(StateId state) {
   const Words words = state_ids_.at(state.value);
   bool limited = false;
   for (size_t i = 0; i < words.size(); i += kWords) limited |= store_->lexer.is_limited(configuration(words, i).lexer);
-  if (!limited) return state;
+  if (!limited && !grammar_.has_deadlines) return state;
   std::vector<Configuration> next;
+  bool fits = false;
   for (const Configuration& at : configurations(state)) {
     stepper_.end_token(
         at, [](const Configuration&, const Ended&) { return 0U; },
-        [&](const Configuration& to, std::optional<uint32_t>) { next.push_back(to); });
+        [&](const Configuration& to, std::optional<uint32_t>) {
+          next.push_back(to);
+          fits = fits || stepper_.fits(to);
+        });
   }
-  if (next.empty()) return std::nullopt;
+  if (!fits) return std::nullopt;
   return intern(std::move(next));
 }
 
@@ -199,15 +205,20 @@ std::optional<StateId> CompiledGrammar::step_token(StateId state, TokenId token)
 
 // A token that is taken by its id has no text: what stands around it stays what it was.
 std::vector<Configuration> CompiledGrammar::step_by_id(StateId state, TokenId token) {
-  std::map<std::pair<SurroundingsId, IndentationId>, std::vector<ItemSetId>> sets;
-  for (const Boundary& end : ends(state)) sets[{end.around, end.indentation}].push_back(end.items);
+  std::map<std::tuple<SurroundingsId, IndentationId, uint32_t>, std::vector<ItemSetId>> sets;
+  for (const Boundary& end : ends(state))
+    sets[{end.around, end.indentation, parser_.at(end.items).clock}].push_back(end.items);
   std::vector<Configuration> next;
+  bool fits = false;
   for (const auto& [registers, items] : sets) {
     const auto to = parser_.scan_token(items, token);
     if (!to) continue;
-    const Configuration at = stepper_.at_boundary({*to, registers.first, registers.second});
-    if (stepper_.is_open(at)) next.push_back(at);
+    const Configuration at = stepper_.at_boundary({*to, std::get<0>(registers), std::get<1>(registers)});
+    if (!stepper_.is_open(at)) continue;
+    next.push_back(at);
+    fits = fits || stepper_.fits(at);
   }
+  if (!fits) next.clear();
   return next;
 }
 
@@ -279,7 +290,9 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
   Configuration boundary = at;
   // Exits that complete the same slots come in runs.
   const auto after = [&](SlotSetId slots) {
-    if (slots != matched) boundary = stepper_.at_boundary({parser_.scan(at.items, slots), at.around, at.indentation});
+    if (slots != matched)
+      boundary =
+          stepper_.at_boundary({parser_.scan(at.items, slots, SeenValues::no_text(), 0), at.around, at.indentation});
     matched = slots;
     return boundary;
   };
@@ -313,7 +326,7 @@ void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table
   table.for_each_exit([&](const LexerTable::Exit& exit) {
     if (exit.matched != matched) {
       matched = exit.matched;
-      const ItemSetId items = parser_.scan(at.items, matched, SeenValues::any_text());
+      const ItemSetId items = parser_.scan(at.items, matched, SeenValues::any_text(), 0);
       boundary = stepper_.at_boundary({items, at.around, at.indentation});
     }
     if (!begins(boundary, exit)) return;
@@ -341,7 +354,7 @@ bool CompiledGrammar::begins(Configuration boundary, const LexerTable::Exit& exi
 Configuration CompiledGrammar::after_value(Configuration at, const LexerTable::Exit& exit) {
   TextId text = at.text;
   for (uint8_t b : vocabulary_->trie->path(exit.first)) text = stepper_.longer(text, b);
-  return stepper_.at_boundary({parser_.scan(at.items, exit.matched, text), at.around, at.indentation});
+  return stepper_.at_boundary({parser_.scan(at.items, exit.matched, text, 0), at.around, at.indentation});
 }
 
 // Several readings of the text (by id and by bytes): what stays inside any of them.
@@ -381,7 +394,8 @@ void CompiledGrammar::add_token_sets(StateId state, std::vector<TokenId>& out) {
   for (const Boundary& end : ends(state)) {
     for (const auto& edge : parser_.at(end.items).token_edges) {
       for (TokenId token : grammar_.token_sets[edge.token_set].ids) {
-        if (!grammar_.has_conditions || !step_by_id(state, token).empty()) out.push_back(token);
+        if ((!grammar_.has_conditions && !grammar_.has_deadlines) || !step_by_id(state, token).empty())
+          out.push_back(token);
       }
     }
   }

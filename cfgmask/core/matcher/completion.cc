@@ -127,8 +127,10 @@ void Completions::add_lexer_edges(const Configuration& at, StateId state, std::v
   add_classes(at.lexer);
   const SlotSetId matched = store.lexer.matched(at.lexer);
   if (matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer))
-    add_classes(
-        grammar_.stepper_.at_boundary({grammar_.parser_.scan(at.items, matched), at.around, at.indentation}).lexer);
+    add_classes(grammar_.stepper_
+                    .at_boundary(
+                        {grammar_.parser_.scan(at.items, matched, SeenValues::no_text(), 0), at.around, at.indentation})
+                    .lexer);
   for (; !representatives.empty(); representatives.remove(representatives.lowest()))
     add_edge(state, representatives.lowest(), out);
 }

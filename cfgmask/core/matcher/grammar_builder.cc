@@ -176,6 +176,18 @@ void GrammarBuilder::mark(uint32_t nonterminal, std::string capture, std::option
   grammar_.nonterminals[marked.index()].mark = std::make_unique<const Mark>(Mark{std::move(capture), temperature});
 }
 
+void GrammarBuilder::limit(uint32_t nonterminal, uint32_t max_tokens) {
+  const Symbol limited = symbol(nonterminal);
+  if (limited.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("only a nonterminal can be limited");
+  if (max_tokens > Lexer::kMostTokens) throw std::out_of_range("more tokens than a limit may have");
+  grammar_.nonterminals[limited.index()].max_tokens = max_tokens;
+  grammar_.has_deadlines = true;
+}
+
+bool GrammarBuilder::is_closed(uint32_t nonterminal) const {
+  return grammar_.nonterminals.at(symbol(nonterminal).index()).closing_tokens != kUnbounded;
+}
+
 void GrammarBuilder::suffix(uint32_t terminal, uint32_t body, uint32_t end, std::string capture) {
   const Symbol ended = symbol(terminal);
   if (ended.kind() != SymbolKind::kTerminal) throw std::invalid_argument("only a terminal has a suffix");
@@ -269,6 +281,11 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
     for (Terminal& terminal : grammar_.terminals) terminal.priority = 0;
   }
   if (has_one_reading()) keep_keys_apart();
+  if (grammar_.has_deadlines)
+    with([&](RegexStore&) {
+      find_closing_tokens(grammar_, [&](RegexId regex) { return store_->lexer.needed(regex); });
+      return 0;
+    });
   if (!analyse(grammar_) || !Instances(grammar_, limits_).productive(grammar_.start.index())) return nullptr;
   for (const Nonterminal& n : grammar_.nonterminals) {
     if (n.opens_set && n.left_recursive) throw std::logic_error("a left-recursive nonterminal opens a set");

@@ -115,6 +115,10 @@ class GrammarBuilder : public RegexBuilder {
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
   // Its texts are captured under a name, if that is not empty; inside, the grammar asks for a temperature.
   void mark(uint32_t nonterminal, std::string capture, std::optional<double> temperature);
+  // Each text of it has bytes of so many tokens at most.
+  void limit(uint32_t nonterminal, uint32_t max_tokens);
+  // Whether its limit holds some text of it. After a build() that found no text of the grammar.
+  bool is_closed(uint32_t nonterminal) const;
   // The texts of a terminal fall into a body and an end, which is captured under a name, if that is not empty.
   void suffix(uint32_t terminal, uint32_t body, uint32_t end, std::string capture);
   uint32_t repeat(uint32_t symbol, uint32_t minimum, uint32_t maximum);

@@ -1,0 +1,47 @@
+"""Limits on tokens where terminals have conditions or lines are indented.
+
+The lexer counts the tokens of a terminal with `max_tokens` by itself, which takes no more than that. Where something
+else decides as well which lexemes there are, the limit is that of a rule around the terminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal
+from cfgmask.grammar.walk import fold, walk
+
+
+def with_limited_rules(grammar: GrammarIR) -> GrammarIR:
+    """The same grammar with a limited rule for each limited terminal, if that is needed. Linear."""
+    terminals = [expr for rule in grammar.rules for expr in walk(rule.body) if isinstance(expr, Terminal)]
+    if all(terminal.max_tokens is None for terminal in terminals):
+        return grammar
+    conditional = (
+        terminal.before is not None or terminal.after is not None
+        for terminal in (*terminals, *(ignored for scope in grammar.scopes for ignored in scope.ignore))
+    )
+    if grammar.indenter is None and not any(conditional):
+        return grammar
+    limited: list[Rule] = []
+    rules = tuple(replace(rule, body=_moved(rule, limited)) for rule in grammar.rules)
+    return replace(grammar, rules=(*rules, *limited))
+
+
+def _moved(rule: Rule, limited: list[Rule]) -> Expr:
+    """The body of a rule, its limited terminals in rules of their own."""
+
+    def combine(expr: Expr, parts: list[Expr]) -> Expr:
+        match expr:
+            case Terminal(max_tokens=int() as limit):
+                name = f"{rule.name}.max_tokens.{len(limited)}"
+                body = replace(expr, max_tokens=None)
+                limited.append(Rule(name, body, rule.scope, expr.span, max_tokens=limit))
+                return RuleRef(name, expr.span)
+            case Sequence() | Choice():
+                return replace(expr, parts=tuple(parts))
+            case Repeat() | Guarded():
+                return replace(expr, body=parts[0])
+        return expr
+
+    return fold(rule.body, combine)
