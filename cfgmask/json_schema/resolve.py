@@ -115,7 +115,7 @@ class Schemas:
         resource = self._resource(uri, node, keyword)
         if isinstance(resource, Diagnostic):
             return resource
-        found = self._within(self._in_scope(resource, node.scope), fragment)
+        found = self._within(resource, fragment)
         if found is None:
             return Diagnostic(
                 "schema-reference",
@@ -123,7 +123,8 @@ class Schemas:
                 pointer=pointer,
                 help="correct it, or add the schema that it means",
             )
-        found = self._dynamic(found, keyword, fragment, node.scope)
+        # A pointer may lead through resources: only the one that it ends in is entered.
+        found = self._dynamic(self._in_scope(found, node.scope), keyword, fragment, node.scope)
         if not isinstance(found.value, (dict, bool)):
             message = f"the reference {quoted(reference)} points to something that is not a schema"
             return Diagnostic("schema-reference", message, pointer=pointer)

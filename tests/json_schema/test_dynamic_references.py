@@ -118,6 +118,21 @@ def test_documents_are_retrieved() -> None:
     assert not accepts(grammar, "{}")
 
 
+@pytest.mark.parametrize(("ref", "is_text"), [("outer#/$defs/inner", False), ("inner", False), ("outer", True)])
+def test_a_pointer_enters_only_the_resource_that_it_ends_in(ref: str, is_text: bool) -> None:
+    inner = {
+        "$id": "inner",
+        "items": {"$dynamicRef": "#leaf"},
+        "type": "array",
+        "$defs": {"leaf": {"$dynamicAnchor": "leaf", "type": "integer"}},
+    }
+    text = {"$dynamicAnchor": "leaf", "type": "string"}
+    outer = {"$id": "outer", "$ref": "inner", "$defs": {"inner": inner, "leaf": text}}
+    grammar = compiled({"$id": "https://example.com/main", "$ref": ref, "$defs": {"outer": outer}})
+    assert accepts(grammar, '["x"]') == is_text
+    assert accepts(grammar, "[1]") == (not is_text)
+
+
 @pytest.mark.parametrize(
     ("name", "valid", "invalid"),
     [("named.json", "null", "1"), ("old.json", "1", "1.0"), ("b.json#/$defs/x", "[]", "1")],
