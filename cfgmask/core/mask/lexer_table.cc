@@ -67,12 +67,10 @@ LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, Regex
 LexerTables::~LexerTables() = default;
 
 std::shared_ptr<const LexerTable> LexerTables::get(LexerStateId state) {
-  auto found = tables_.find(state.value);
-  if (found != tables_.end()) return found->second;
+  if (const auto known = tables_.find(state.value)) return *known;
   if (has_plenty(state)) return get(lexer_.unlimited(state));
   std::shared_ptr<const LexerTable> table = make(state);
-  bytes_ += table->bytes();
-  tables_.emplace(state.value, table);
+  tables_.add(state.value, table);
   return table;
 }
 
@@ -161,11 +159,9 @@ bool LexerTables::take_far_bounds(const RegexStore::Counted& parts, LexerTable& 
 }
 
 std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded) {
-  auto& table = counted_tables_[unbounded.value];
-  if (table == nullptr) {
-    table = CountedTable::build(*trie_, lexer_, regexes_, unbounded);
-    bytes_ += table->bytes();
-  }
+  if (const auto known = counted_tables_.find(unbounded.value)) return *known;
+  auto table = CountedTable::build(*trie_, lexer_, regexes_, unbounded);
+  counted_tables_.add(unbounded.value, table);
   return table;
 }
 
@@ -208,7 +204,9 @@ std::shared_ptr<const LexerTable> LexerTables::difference(LexerStateId state) {
   return table;
 }
 
-size_t LexerTables::bytes() const { return bytes_ + segment_answers_->bytes(); }
+size_t LexerTables::bytes() const {
+  return tables_.bytes() + counted_tables_.bytes() + common_tables_.bytes() + segment_answers_->bytes();
+}
 
 // A residual with far bounds in it, such as .{0,5000} & (\S+\s+){0,99}\S+: they are as good as none as long as no token
 // gets there, and then all its residuals but for counts have one table.
@@ -225,16 +223,19 @@ std::shared_ptr<const LexerTable> LexerTables::clipped(LexerStateId state) {
 // where it cannot go on is left to compare.
 std::shared_ptr<const LexerTable> LexerTables::common_table(RegexId smaller, RegexId larger) {
   const uint64_t key = (uint64_t{smaller.value} << 32) | larger.value;
-  const auto found = common_tables_.find(key);
-  if (found != common_tables_.end()) return found->second;
+  if (const auto known = common_tables_.find(key)) return *known;
   auto table = std::make_shared<LexerTable>();
   LexerTable other;
   const size_t n_larger = TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run(lexer_.inside(0, larger));
   const size_t n_smaller = TableWalk(*trie_, n_words_, lexer_, *segment_answers_, other).run(lexer_.inside(0, smaller));
   const bool common = n_larger == n_smaller && table->exits_ == other.exits_;
-  if (common) settle(*table);
-  bytes_ += sizeof(LexerTable) + (common ? table->bytes() : 0);
-  return common_tables_.emplace(key, common ? table : nullptr).first->second;
+  if (common) {
+    settle(*table);
+  } else {
+    table = nullptr;
+  }
+  common_tables_.add(key, table);
+  return table;
 }
 
 // Chooses the smaller form, or for a table that others are based on the faster one: a bit set by itself takes as long
@@ -261,21 +262,22 @@ void LexerTables::settle(LexerTable& table) const {
 const ExitTrie* LexerTables::below_exits(const LexerTable& table) {
   if (table.n_walks_ < kManyWalks && ++table.n_walks_ == kManyWalks && is_worth_joining(table.exits_)) {
     table.below_exits_ = std::make_shared<const ExitTrie>(*trie_, table.exits_);
-    bytes_ += table.below_exits_->bytes();
+    tables_.charge(table.below_exits_->bytes());
   }
   return table.below_exits_.get();
 }
 
 void LexerTables::trim(size_t max_bytes) {
-  if (bytes() > max_bytes) clear();
-}
-
-void LexerTables::clear() {
-  tables_.clear();
-  counted_tables_.clear();
-  common_tables_.clear();
-  segment_answers_->clear();
-  bytes_ = 0;
+  tables_.free_some();
+  counted_tables_.free_some();
+  common_tables_.free_some();
+  if (segment_answers_->bytes() > max_bytes / 8) segment_answers_->clear();
+  const size_t young = tables_.young_bytes() + counted_tables_.young_bytes() + common_tables_.young_bytes();
+  // There may be an older generation as large, and one that is being freed.
+  if (young <= max_bytes / 4) return;
+  tables_.age();
+  counted_tables_.age();
+  common_tables_.age();
 }
 
 }  // namespace cfgmask

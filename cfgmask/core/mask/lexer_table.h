@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "lexer/lexer.h"
 #include "mask/closing_counts.h"
+#include "util/recent_values.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
@@ -154,9 +154,8 @@ class LexerTables {
   // By a plain walk whatever the state, and not remembered; what the other ways are tested against.
   std::shared_ptr<const LexerTable> walk(LexerStateId state);
   SegmentAnswers& segment_answers() { return *segment_answers_; }
-  // Forgets all tables if they have grown over the bound.
+  // Forgets tables that were not asked for in a while if all have grown to the bound. Constant but for freeing a few.
   void trim(size_t max_bytes);
-  void clear();
 
   size_t size() const { return tables_.size(); }
   size_t bytes() const;
@@ -189,10 +188,9 @@ class LexerTables {
   ClosingCounts& counts_;
   Lexer& lexer_;
   std::unique_ptr<SegmentAnswers> segment_answers_;
-  std::unordered_map<uint32_t, std::shared_ptr<const LexerTable>> tables_;            // by lexer state
-  std::unordered_map<uint32_t, std::shared_ptr<const CountedTable>> counted_tables_;  // by residual
-  std::unordered_map<uint64_t, std::shared_ptr<const LexerTable>> common_tables_;     // by a pair of residuals, or null
-  size_t bytes_ = 0;
+  RecentValues<LexerTable> tables_;            // by lexer state
+  RecentValues<CountedTable> counted_tables_;  // by residual
+  RecentValues<LexerTable> common_tables_;     // by a pair of residuals, or null
   Made made_{};
 };
 
