@@ -1,8 +1,10 @@
 // Hash tables that grow a little with each insertion instead of all at once.
 //
 // Open addressing with linear probing. When a table is three quarters full, a table of twice the size is started and
-// every later insertion moves kMove entries over; a lookup asks both until the move is done. The longest pause is one
-// allocation, whose zeroes come from the system page by page. Nothing is ever erased, which is what interning needs.
+// every later insertion moves kMove entries over, in their order. What was not reached yet stays in the old table, and
+// is added there as well, so that pages of the new one are met one after the other: the system makes each when it is
+// first looked at, and tables of a hundred megabytes whose pages were met in any order made pauses of 10 ms. The
+// longest pause is one allocation. Nothing is ever erased, which is what interning needs.
 #pragma once
 
 #include <algorithm>
@@ -68,9 +70,16 @@ class OpenTable {
   // The value of the first entry with this key for which `same(value)` holds.
   template <class Same>
   std::optional<uint32_t> find(Key key, Same same) const {
+    if (old_.empty()) return probe(slots_, key, same);
+    size_t i = mix(key) & (old_.size() - 1);
+    if (i >= moved_) {
+      for (; i < old_.size() && old_[i].is_used(); ++i) {
+        if (old_[i].key() == key && same(old_[i].value())) return old_[i].value();
+      }
+      if (i < old_.size()) return std::nullopt;
+    }
     if (auto found = probe(slots_, key, same)) return found;
-    if (!old_.empty()) return probe(old_, key, same);
-    return std::nullopt;
+    return probe(old_, key, same);
   }
 
   std::optional<uint32_t> find(Key key) const {
@@ -80,7 +89,7 @@ class OpenTable {
   // Adds an entry; the caller knows that it is not there yet.
   void insert(Key key, uint32_t value) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow();
-    place(key, value);
+    if (!place_in_old(key, value)) place(key, value);
     ++count_;
     if (!old_.empty()) move_some();
   }
@@ -137,6 +146,17 @@ class OpenTable {
     slots_[i] = Slot(key, value);
   }
 
+  // Where the move will come by; not beyond the end, for it has been at the beginning.
+  bool place_in_old(Key key, uint32_t value) {
+    if (old_.empty()) return false;
+    size_t i = mix(key) & (old_.size() - 1);
+    if (i < moved_) return false;
+    while (i < old_.size() && old_[i].is_used()) ++i;
+    if (i == old_.size()) return false;
+    old_[i] = Slot(key, value);
+    return true;
+  }
+
   void grow() {
     while (!old_.empty()) move_some();
     Slots larger(slots_.empty() ? kFirst : slots_.size() * 2);
@@ -144,7 +164,8 @@ class OpenTable {
     moved_ = 0;
   }
 
-  // Entries stay in `old_` after they were copied, so that its probe chains hold; the whole is freed at the end.
+  // Entries stay in `old_` after they were copied, so that its probe chains hold; the whole is freed at the end. Until
+  // then it grows by a sixteenth at most.
   void move_some() {
     const size_t end = moved_ + kMove < old_.size() ? moved_ + kMove : old_.size();
     for (; moved_ < end; ++moved_) {
