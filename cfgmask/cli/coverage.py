@@ -10,7 +10,7 @@ from cfgmask.cli.output import print_rows
 from cfgmask.diagnostics import visible
 
 if TYPE_CHECKING:
-    from cfgmask.json_schema.coverage import Covered, Status
+    from cfgmask.json_schema.covered import Covered, Status
 
 # In the order in which they are counted.
 _STYLES: dict[Status, str] = {

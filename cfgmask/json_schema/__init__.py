@@ -1,11 +1,18 @@
-"""JSON Schema to grammar. What is named here is the whole interface; how it works is told in `lower`."""
+"""JSON Schema to grammar. What is named here is the whole interface; how it works is told in `lower`.
+
+What is not asked for is not imported: Lark grammars with a `%regex` of numbers need two modules of seventy.
+"""
 
 from __future__ import annotations
 
-from cfgmask.json_schema.coverage import Covered, coverage, coverage_of
-from cfgmask.json_schema.lower import attempt, lower_schema
-from cfgmask.json_schema.options import JsonSchemaOptions
-from cfgmask.json_schema.plain import Plain, plain_schema
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cfgmask.json_schema.covered import Covered, coverage, coverage_of
+    from cfgmask.json_schema.lower import attempt, lower_schema
+    from cfgmask.json_schema.options import JsonSchemaOptions
+    from cfgmask.json_schema.plain import Plain, plain_schema
 
 __all__ = [
     "Covered",
@@ -17,3 +24,20 @@ __all__ = [
     "lower_schema",
     "plain_schema",
 ]
+
+_MODULES = {
+    "Covered": "covered",
+    "JsonSchemaOptions": "options",
+    "Plain": "plain",
+    "attempt": "lower",
+    "coverage": "covered",
+    "coverage_of": "covered",
+    "lower_schema": "lower",
+    "plain_schema": "plain",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
