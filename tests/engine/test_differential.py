@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import cfgmask
 from cfgmask.grammar.ir import GrammarIR
-from tests.engine.harness import compile_ir, mask_of
+from tests.engine.harness import compile_ir, mask_of, oracles_mask
 from tests.oracle import Oracle, State
 from tests.oracle_parameters import expanded
 from tests.strategies import (
@@ -44,9 +44,7 @@ def walk(problem: Problem, *, fresh: bool) -> None:
     for _ in range(STEPS):
         if fresh:
             compiled.clear_masks()
-        mask = oracle.mask(state)
-        assert mask_of(matcher, len(oracle.tokens)) == mask
-        assert (matcher.is_accepting, matcher.is_finished) == (oracle.is_accepting(state), state.finished)
+        mask = oracles_mask(matcher, oracle, state)
         check_refusals(problem, state, matcher)
         token = random_token(oracle, mask, problem.random)
         if token is None:

@@ -6,14 +6,13 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, reject
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
-from cfgmask.grammar.ir import GrammarIR, Rule
-from tests.engine.harness import compile_ir, mask_of
-from tests.oracle import Oracle
-from tests.strategies import Problem, VocabularySpec, discards_undecided, problems, random_token
+from cfgmask.grammar.ir import Rule
+from tests.engine.harness import mask_of, oracle_of, walk_there_and_back
+from tests.strategies import Problem, VocabularySpec, discards_undecided, problems
 
 STEPS = 10
 LIMITS = [0, 1, 2, 2, 3, 3, 4, 5, 6]
@@ -24,22 +23,12 @@ def with_limits(draw: st.DrawFn, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     return tuple(replace(rule, max_tokens=limits.get(rule.name)) for rule in rules)
 
 
-def problem_of(ir: GrammarIR, spec: VocabularySpec, rng: random.Random) -> Problem:
-    try:
-        oracle = Oracle(ir, spec.tokens, spec.end_tokens, spec.special)
-    except ValueError:
-        with pytest.raises(cfgmask.GrammarError):
-            compile_ir(ir, spec)
-        reject()
-    return Problem(ir, spec, oracle, rng)
-
-
 @st.composite
 def generated(draw: st.DrawFn) -> Problem:
     """Generated grammars, some of whose rules have limits."""
     problem = draw(problems())
     ir = replace(problem.ir, rules=with_limits(draw, problem.ir.rules))
-    return problem_of(ir, problem.vocabulary, problem.random)
+    return replace(problem, ir=ir, oracle=oracle_of(ir, problem.vocabulary))
 
 
 GRAMMARS = {
@@ -88,39 +77,14 @@ def written(draw: st.DrawFn) -> Problem:
     spec = VocabularySpec([*tokens, b""], [len(tokens)], {})
     ir = cfgmask.Grammar.from_lark(options + text + ignored).ir
     ir = replace(ir, rules=with_limits(draw, ir.rules))
-    return problem_of(ir, spec, random.Random(draw(st.integers(0, 2**16))))
+    return Problem(ir, spec, oracle_of(ir, spec), random.Random(draw(st.integers(0, 2**16))))
 
 
 @given(st.one_of(generated(), written(), written()), st.booleans())
 @discards_undecided
 def test_masks_are_the_oracles(problem: Problem, fresh: bool) -> None:
     """Along random walks, with what was remembered and without, on forks, and after a way back."""
-    oracle, state = problem.oracle, problem.oracle.initial
-    compiled = compile_ir(problem.ir, problem.vocabulary)
-    matcher = compiled.matcher()
-    taken: list[int] = []
-    masks: list[set[int]] = []
-    for _ in range(STEPS):
-        if fresh:
-            compiled.clear_masks()
-        mask = oracle.mask(state)
-        assert mask_of(matcher, len(oracle.tokens)) == mask
-        assert (matcher.is_accepting, matcher.is_finished) == (oracle.is_accepting(state), state.finished)
-        masks.append(mask)
-        token = random_token(oracle, mask, problem.random)
-        if token is None:
-            break
-        fork = matcher.fork()
-        matcher.advance(token)
-        matcher.captures()
-        assert mask_of(fork, len(oracle.tokens)) == mask
-        state = oracle.step_token(state, token)
-        taken.append(token)
-    for mask in reversed(masks[: len(taken)]):
-        matcher.rollback(1)
-        assert mask_of(matcher, len(oracle.tokens)) == mask
-    replayed = compile_ir(problem.ir, problem.vocabulary).matcher()
-    assert replayed.try_advance(taken) == len(taken)
+    walk_there_and_back(problem, STEPS, fresh=fresh)
 
 
 VOCABULARY = [b"a", b"(", b")", b"a)", b"))", b"!", b"", b"\\n"]

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import cfgmask
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, Terminal
-from tests.engine.harness import compile_ir, mask_of
-from tests.oracle import Oracle
-from tests.strategies import Problem, VocabularySpec, discards_undecided, problems, random_token
+from tests.engine.harness import mask_of, oracle_of, walk_there_and_back
+from tests.strategies import Problem, VocabularySpec, discards_undecided, problems
 
 STEPS = 10
 
@@ -37,14 +36,8 @@ def limited_problems(draw: st.DrawFn) -> Problem:
     names = st.sampled_from([f"T{i}" for i in range(5)])
     limits = draw(st.dictionaries(names, st.sampled_from([1, 1, 2, 3]), min_size=3))
     rules = tuple(replace(rule, body=limited(rule.body, limits)) for rule in problem.ir.rules)
-    ir, spec = replace(problem.ir, rules=rules), problem.vocabulary
-    try:
-        oracle = Oracle(ir, spec.tokens, spec.end_tokens, spec.special)
-    except ValueError:
-        with pytest.raises(cfgmask.GrammarError):
-            compile_ir(ir, spec)
-        reject()
-    return replace(problem, ir=ir, oracle=oracle)
+    ir = replace(problem.ir, rules=rules)
+    return replace(problem, ir=ir, oracle=oracle_of(ir, problem.vocabulary))
 
 
 BODIES = [
@@ -79,44 +72,14 @@ def written_problems(draw: st.DrawFn) -> Problem:
         ir = cfgmask.Grammar.from_lark("\n".join([lexer, start, *rules, ignored])).ir
     except cfgmask.GrammarError:
         reject()
-    try:
-        oracle = Oracle(ir, spec.tokens, spec.end_tokens)
-    except ValueError:
-        with pytest.raises(cfgmask.GrammarError):
-            compile_ir(ir, spec)
-        reject()
-    return Problem(ir, spec, oracle, random.Random(draw(st.integers(0, 2**16))))
+    return Problem(ir, spec, oracle_of(ir, spec), random.Random(draw(st.integers(0, 2**16))))
 
 
 @given(st.one_of(limited_problems(), written_problems(), written_problems()), st.booleans())
 @discards_undecided
 def test_masks_are_the_oracles(problem: Problem, fresh: bool) -> None:
     """Along random walks, with what was remembered and without, on forks, and after a way back."""
-    oracle, state = problem.oracle, problem.oracle.initial
-    compiled = compile_ir(problem.ir, problem.vocabulary)
-    matcher = compiled.matcher()
-    taken: list[int] = []
-    masks: list[set[int]] = []
-    for _ in range(STEPS):
-        if fresh:
-            compiled.clear_masks()
-        mask = oracle.mask(state)
-        assert mask_of(matcher, len(oracle.tokens)) == mask
-        assert (matcher.is_accepting, matcher.is_finished) == (oracle.is_accepting(state), state.finished)
-        masks.append(mask)
-        token = random_token(oracle, mask, problem.random)
-        if token is None:
-            break
-        fork = matcher.fork()
-        matcher.advance(token)
-        assert mask_of(fork, len(oracle.tokens)) == mask
-        state = oracle.step_token(state, token)
-        taken.append(token)
-    for mask in reversed(masks[: len(taken)]):
-        matcher.rollback(1)
-        assert mask_of(matcher, len(oracle.tokens)) == mask
-    replayed = compile_ir(problem.ir, problem.vocabulary).matcher()
-    assert replayed.try_advance(taken) == len(taken)
+    walk_there_and_back(problem, STEPS, fresh=fresh)
 
 
 DIGITS = VocabularySpec([b"1", b"p", b"x", b"!", b"11", b"px", b"1p", b"1px", b"x!", b""], [9], {})
