@@ -172,11 +172,13 @@ class GrammarBuilder(RegexBuilder):
         start_scope  the scope whose skips may stand at the ends of a text
         """
 
-def plain_pattern(pattern: str, python: bool, max_nesting: int) -> RegexTree | None:
+def plain_pattern(
+    pattern: str, syntax: Literal["ecma", "python", "python-dot-all"], max_nesting: int
+) -> RegexTree | None:
     """The tree of a pattern of the plainest kind; None for any other, right or wrong.
 
-    python  the texts that match as a whole in Python's syntax with the flag `s`; else those in which the pattern of
-            ECMA-262 is found
+    syntax  "ecma": the texts in which the pattern of ECMA-262 is found. "python": those that match as a whole, lazy
+            repetitions as greedy ones; "python-dot-all": with the flag `s`
     Linear.
     """
 

@@ -658,13 +658,16 @@ std::optional<PlainReader::Found> read_plain_schema(const PlainReader& reader, c
 void bind_plain_schema(nb::module_& m) {
   m.def(
       "plain_pattern",
-      [](const std::string& pattern, bool python, uint64_t max_nesting) -> nb::object {
+      [](const std::string& pattern, const std::string& syntax, uint64_t max_nesting) -> nb::object {
         using Syntax = PlainPattern::Syntax;
-        const auto found = PlainPattern::parse(pattern, max_nesting, python ? Syntax::kPython : Syntax::kEcma);
+        const Syntax chosen = syntax == "ecma"     ? Syntax::kEcma
+                              : syntax == "python" ? Syntax::kPython
+                                                   : Syntax::kPythonDotAll;
+        const auto found = PlainPattern::parse(pattern, max_nesting, chosen);
         if (!found) return nb::none();
-        return python ? PatternTrees(*found).whole() : PatternTrees(*found).search();
+        return chosen == Syntax::kEcma ? PatternTrees(*found).search() : PatternTrees(*found).whole();
       },
-      "pattern"_a, "python"_a, "max_nesting"_a, docs::plain_pattern);
+      "pattern"_a, "syntax"_a, "max_nesting"_a, docs::plain_pattern);
   nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
   m.def("json_document", json_document, "value"_a, "max_nesting"_a, docs::json_document);

@@ -22,6 +22,7 @@ from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, Lexeme, LexemeCase, has_lazy, parse_extended, parse_lexeme, parse_regex
 from cfgmask.regex.derivatives import TooEntangled
 from cfgmask.regex.lexemes import LexemeCombiner, is_empty_by_assertion
+from cfgmask.regex.plain import plain_lexeme
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +203,8 @@ class TerminalLowering:
                 return _terminal_regex(self._lexeme(node, text, "rust"))
             except GrammarError:
                 pass  # a class of ampersands, say
+        if (plain := plain_lexeme(text, node.flags, self._limits)) is not None:
+            return replace(_terminal_regex((LexemeCase(plain),)), pattern=one_regex.of_pattern(node, text))
         try:
             lexeme = self._lexeme(node, text, "python")
         except GrammarError as error:

@@ -9,7 +9,6 @@ what they ask of the text around a lexeme in `lexemes`, and what lazy quantifier
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from cfgmask.diagnostics import Source, Span
@@ -22,6 +21,7 @@ from cfgmask.regex.lazy import is_lazy, without_lazy
 from cfgmask.regex.lexemes import Lexeme, LexemeCase
 from cfgmask.regex.named_groups import NAMED_GROUPS
 from cfgmask.regex.parser import parse
+from cfgmask.regex.plain import LAZY
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.syntax import Node
 from cfgmask.regex.tokens import TokenContext, with_tokens
@@ -37,9 +37,6 @@ __all__ = [
     "parse_lexeme",
     "parse_regex",
 ]
-
-# What may be a lazy quantifier; inside a class it is none.
-_LAZY = re.compile(r"[*+?}]\?")
 
 
 def parse_regex(
@@ -148,7 +145,7 @@ def _parsed(
 
 def has_lazy(pattern: str, flags: str = "") -> bool:
     """Whether a pattern of Python's has lazy quantifiers that matter, see `lazy.py`. False where it has errors."""
-    if not _LAZY.search(pattern):
+    if not LAZY.search(pattern):
         return False
     problems = Problems(Span(Source("<pattern>", pattern), 0, len(pattern)))
     try:

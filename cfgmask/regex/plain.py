@@ -5,21 +5,38 @@ What `parse_regex` makes of them is what the tests hold this against; here it ta
 
 from __future__ import annotations
 
+import re
+from typing import Literal, TypeAlias
+
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
+
+Syntax: TypeAlias = Literal["ecma", "python", "python-dot-all"]
+
+LAZY = re.compile(r"[*+?}]\?")
+"""What may be a lazy quantifier; inside a class it is none."""
 
 
 def plain_search(pattern: str, limits: Limits) -> RegexTree | None:
     """The texts in which a pattern of ECMA-262 is found; None where `parse_regex` has to read it."""
-    return _read(pattern, False, limits)
+    return _read(pattern, "ecma", limits)
 
 
 def plain_text(pattern: str, limits: Limits) -> RegexTree | None:
     """The texts that match a pattern of Python's with the flag `s`; None where `parse_regex` has to read it."""
-    return _read(pattern, True, limits)
+    return _read(pattern, "python-dot-all", limits)
 
 
-def _read(pattern: str, python: bool, limits: Limits) -> RegexTree | None:
+def plain_lexeme(pattern: str, flags: str, limits: Limits) -> RegexTree | None:
+    """What a pattern of Python's matches somewhere in a larger text; None where `parse_lexeme` has to read it."""
+    # Unicode is what a pattern is about in any case.
+    dot_all = "s" in flags
+    if LAZY.search(pattern) or not set(flags) <= {"s", "u"}:
+        return None
+    return _read(pattern, "python-dot-all" if dot_all else "python", limits)
+
+
+def _read(pattern: str, syntax: Syntax, limits: Limits) -> RegexTree | None:
     from cfgmask import _core
 
     # In UTF-8 each character may take four bytes.
@@ -29,4 +46,4 @@ def _read(pattern: str, python: bool, limits: Limits) -> RegexTree | None:
         pattern.encode()
     except UnicodeEncodeError:
         return None
-    return _core.plain_pattern(pattern, python, limits.max_nesting)
+    return _core.plain_pattern(pattern, syntax, limits.max_nesting)

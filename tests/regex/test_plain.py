@@ -12,12 +12,12 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.regex_tree import Alternation, Complement, Intersection, RegexTree
+from cfgmask.grammar.regex_tree import EMPTY_TEXT, Alternation, Complement, Intersection, RegexTree
 from cfgmask.json_schema.formats import FORMATS
 from cfgmask.limits import Limits
-from cfgmask.regex import parse_regex
+from cfgmask.regex import parse_lexeme, parse_regex
 from cfgmask.regex.algebra import RegexAlgebra
-from cfgmask.regex.plain import plain_search, plain_text
+from cfgmask.regex.plain import plain_lexeme, plain_search, plain_text
 from tests.json_schema.walks import MASKBENCH
 
 LIMITS = Limits()
@@ -81,6 +81,27 @@ def test_patterns_match_the_same_texts(pattern: str) -> None:
     event(f"plain: {plain is not None}")
     if plain is not None:
         assert difference(plain, parse_regex(pattern, dialect="python", flags="s")) is None
+
+
+@given(PATTERNS, st.sampled_from(["", "s", "u", "su"]))
+def test_patterns_are_the_same_lexemes(pattern: str, flags: str) -> None:
+    plain = plain_lexeme(pattern, flags, LIMITS)
+    event(f"plain: {plain is not None}")
+    if plain is not None:
+        (case,) = parse_lexeme(pattern, flags=flags)
+        assert case.is_plain
+        assert difference(plain, case.tree) is None
+        assert (plain == EMPTY_TEXT) == (case.tree == EMPTY_TEXT)
+
+
+@pytest.mark.parametrize("pattern", ["a*?b", "a$", "^a", r"\bif", "(?i:a)", r"\d", "a{0"])
+def test_lexemes_that_are_not_plain(pattern: str) -> None:
+    assert plain_lexeme(pattern, "", LIMITS) is None
+
+
+@pytest.mark.parametrize("flags", ["i", "m", "x", "l"])
+def test_flags_of_lexemes_that_are_not_plain(flags: str) -> None:
+    assert plain_lexeme("a", flags, LIMITS) is None
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,8 +39,11 @@ class PatternTrees {
 
   // The texts that match as a whole.
   nb::object whole() const {
+    const auto& branches = pattern_.branches();
+    const auto only_empty = [&](const auto& branch) { return pattern_.only_empty(branch.body); };
+    if (std::all_of(branches.begin(), branches.end(), only_empty)) return literal("");
     std::vector<nb::object> ways;
-    for (const auto& branch : pattern_.branches()) ways.push_back(tree(branch.body));
+    for (const auto& branch : branches) ways.push_back(tree(branch.body));
     return alternation(std::move(ways));
   }
 

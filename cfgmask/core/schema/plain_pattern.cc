@@ -121,9 +121,7 @@ std::vector<uint32_t> code_points(std::string_view text) {
 class PatternReading {
  public:
   PatternReading(std::string_view pattern, uint64_t max_nesting, PlainPattern::Syntax syntax)
-      : text_(code_points(pattern)),
-        max_depth_(std::min(kMaxDepth, max_nesting / 4)),
-        is_python_(syntax == PlainPattern::Syntax::kPython) {}
+      : text_(code_points(pattern)), max_depth_(std::min(kMaxDepth, max_nesting / 4)), syntax_(syntax) {}
 
   std::optional<PlainPattern> read() {
     try {
@@ -138,11 +136,14 @@ class PatternReading {
  private:
   using Branch = PlainPattern::Branch;
   using Kind = PlainPattern::Kind;
+  using Syntax = PlainPattern::Syntax;
   struct NotPlain {};
 
   static void require(bool holds) {
     if (!holds) throw NotPlain();
   }
+
+  bool is_python() const { return syntax_ != Syntax::kEcma; }
 
   bool next_is(uint32_t c) const { return at_ < text_.size() && text_[at_] == c; }
   bool take(uint32_t c) {
@@ -183,13 +184,13 @@ class PatternReading {
   // One alternative; those of a group that has anchors inside, where the group is all there is.
   std::vector<Branch> alternative(uint64_t depth) {
     // Python's `$` also holds before a line break that ends the text.
-    require(!is_python_ || !next_is('^'));
+    require(!is_python() || !next_is('^'));
     const bool from_start = take('^');
     require(!from_start || !quantifier_follows());
     std::vector<uint32_t> parts;
     while (at_ < text_.size() && !next_is('|') && !next_is(')')) {
       if (take('$')) {
-        require(!is_python_);
+        require(!is_python());
         require(at_ == text_.size() || next_is('|') || next_is(')'));
         return {{add({Kind::kSequence, {}, std::move(parts)}), from_start, true}};
       }
@@ -268,10 +269,16 @@ class PatternReading {
   Ranges atom() {
     const uint32_t c = take_any();
     if (c == '[') return char_class();
-    if (c == '.') return is_python_ ? Ranges{{0, kMaxCodePoint}} : complement(line_ends());
+    if (c == '.') return any_but_line_ends();
     if (c == '\\') return escape();
     require(c != '*' && c != '+' && c != '?' && c != '{' && c != '}' && c != ']' && c != '^');
     return {{c, c}};
+  }
+
+  // What a dot is.
+  Ranges any_but_line_ends() const {
+    if (syntax_ == Syntax::kPythonDotAll) return {{0, kMaxCodePoint}};
+    return complement(is_python() ? Ranges{{'\n', '\n'}} : line_ends());
   }
 
   Ranges char_class() {
@@ -306,7 +313,7 @@ class PatternReading {
 
   Ranges escape() {
     const uint32_t c = take_any();
-    if (is_python_) {
+    if (is_python()) {
       // The named classes are those of Unicode.
       require(std::string_view("dDsSwW").find(static_cast<char>(c)) == std::string_view::npos);
       if (c == 'U') return hex(8);
@@ -358,7 +365,7 @@ class PatternReading {
 
   std::vector<uint32_t> text_;
   uint64_t max_depth_;
-  bool is_python_;
+  Syntax syntax_;
   size_t at_ = 0;
   PlainPattern out_;
 };
@@ -509,6 +516,13 @@ bool PlainPattern::has_text(uint64_t least, uint64_t most) const {
     const uint64_t length = shortest(branch.body);
     return length <= most && least <= most && (length >= least || !branch.from_start || !branch.to_end);
   });
+}
+
+bool PlainPattern::only_empty(uint32_t id) const {
+  const Node& node = nodes_[id];
+  if (node.kind == Kind::kClass) return false;
+  if (node.maximum == 0) return true;
+  return std::all_of(node.parts.begin(), node.parts.end(), [&](uint32_t part) { return only_empty(part); });
 }
 
 // The characters of a shortest text.

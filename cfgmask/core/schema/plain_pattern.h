@@ -42,8 +42,9 @@ class PlainPattern {
     bool to_end;
   };
 
-  // kEcma: ECMA-262 without flags. kPython: `re` with the flag `s`, as far as the two differ in what this reads.
-  enum class Syntax : uint8_t { kEcma, kPython };
+  // kEcma: ECMA-262 without flags. kPython: `re`, kPythonDotAll: with the flag `s`, as far as they differ from ECMA in
+  // what this reads.
+  enum class Syntax : uint8_t { kEcma, kPython, kPythonDotAll };
   // nullopt for a pattern that is not of this kind, right or wrong. Linear.
   static std::optional<PlainPattern> parse(std::string_view pattern, uint64_t max_nesting,
                                            Syntax syntax = Syntax::kEcma);
@@ -58,6 +59,9 @@ class PlainPattern {
   std::string_view start() const { return start_; }
   // Whether it is plain that it is found in a text of so many characters.
   bool has_text(uint64_t least, uint64_t most) const;
+
+  // Whether a node matches the empty text and nothing else.
+  bool only_empty(uint32_t node) const;
 
   const std::vector<Branch>& branches() const { return branches_; }
   const Node& node(uint32_t id) const { return nodes_[id]; }
