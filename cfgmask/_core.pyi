@@ -257,7 +257,8 @@ class CompiledGrammar:
         stall_after  its guard against a text that goes on without end, at least 1: where the last so many tokens have
                      written one piece of at most 128 bytes over and over, and the completion has not become shorter by
                      them, only tokens are allowed after which it is shorter, until something else is written. Of each
-                     token the last 16 bytes are looked at. None: no guard.
+                     token the last 16 bytes are looked at. Off in free text, where the text may end, or go on with any
+                     token of whole characters. None: no guard.
         canonical    whether its masks allow nothing but the next of `forced_tokens()` where there are any. All else is
                      as without it: `advance` still takes what the grammar allows.
         Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for numbers that are too small.

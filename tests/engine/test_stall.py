@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import random
 
 import numpy as np
@@ -48,13 +49,40 @@ def replay(grammar: cfgmask.CompiledGrammar, taken: list[int]) -> cfgmask.Matche
     return matcher
 
 
+def is_free(grammar: cfgmask.CompiledGrammar, texts: list[bytes], taken: list[int]) -> bool:
+    """Whether the text might end, or go on with any characters, where the character that is begun was not yet."""
+    unfinished = 0
+    for n in range(1, min(3, len(taken)) + 1):
+        if is_beginning(b"".join(texts[token] for token in taken[-n:])) and all(texts[token] for token in taken[-n:]):
+            unfinished = n
+    matcher = replay(grammar, taken[: len(taken) - unfinished])
+    mask = mask_of(matcher, len(texts))
+    return matcher.is_accepting and all(token in mask or not is_text(text) for token, text in enumerate(texts))
+
+
+def is_beginning(text: bytes) -> bool:
+    """Whether it is a part of one character, from its first byte on."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        return not decoder.decode(text) and bool(decoder.getstate()[0])
+    except UnicodeDecodeError:
+        return False
+
+
+def is_text(text: bytes) -> bool:
+    try:
+        return bool(text.decode())
+    except UnicodeDecodeError:
+        return False
+
+
 def expected_mask(
     grammar: cfgmask.CompiledGrammar, texts: list[bytes], taken: list[int], k: int, left: int | None
 ) -> tuple[set[int], bool]:
     """The mask after these tokens, and whether the text has stalled."""
     plain = replay(grammar, taken)
     stalled = False
-    if repeats(texts, taken, k):
+    if repeats(texts, taken, k) and not is_free(grammar, texts, taken):
         before, now = number(replay(grammar, taken[:-k])), number(plain)
         if before is not None and now is not None and now >= before:
             stalled, left = True, now if left is None else min(now, left)
@@ -148,6 +176,29 @@ def test_it_is_over_when_something_else_is_written() -> None:
     matcher.advance(ord(","))
     assert mask_of(matcher, N_VOCAB) == {ord("["), ord("]")}
     assert matcher.n_stalled == 1
+
+
+@pytest.mark.parametrize("more", ["", r' | "\xff"'])
+@pytest.mark.parametrize("again", ["a", "é", "aé\n", "😀"])
+def test_free_text_is_left_alone(more: str, again: str) -> None:
+    matcher = compiled(rf"start: /(.|\n)*/{more}").matcher(stall_after=4)
+    for byte in (again * 50).encode():
+        assert not matcher.is_stalled
+        matcher.advance(byte)
+    assert matcher.n_stalled == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"start: /.*/",  # one line
+        r"start: /(.|\n)*<call>/",
+        r'start: (/"[^"]*"/ | /[^"]/)*',
+    ],
+)
+def test_text_that_is_not_free(text: str) -> None:
+    begin = b'"' if '"[' in text else b""
+    assert spun(text, begin, b"a", k=8).is_stalled
 
 
 def test_text_that_comes_nearer_to_its_end_goes_on() -> None:

@@ -20,7 +20,6 @@ namespace {
 // of words by themselves.
 constexpr size_t kEnoughText = 256;
 
-bool is_continuation(char c) { return (static_cast<uint8_t>(c) & 0xC0) == 0x80; }
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 bool begins_word(std::string_view text) { return text.size() > 1 && text[0] == ' ' && !is_blank(text[1]); }

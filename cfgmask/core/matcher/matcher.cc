@@ -52,12 +52,42 @@ Matcher::Bound Matcher::bound() {
 
 // The number of the state where it has stalled; nullopt elsewhere.
 std::optional<uint32_t> Matcher::stalled_number() {
-  if (stall_after_ == 0 || n_steps() < stall_after_ || !only_repeats()) return std::nullopt;
+  if (stall_after_ == 0 || n_steps() < stall_after_ || !only_repeats() || is_free()) return std::nullopt;
   const Position& before = n_steps() == stall_after_ ? start_ : history_.position_before(stall_after_);
   Completions& completions = grammar_->completions();
   const auto number = completions.number(position(), Completions::Effort::kFull);
   const auto number_before = completions.number(before, Completions::Effort::kFull);
   return number && number_before && *number >= *number_before ? number : std::nullopt;
+}
+
+// Whether the grammar asks nothing here: the text may end, or go on with any characters that a token has. What a model
+// writes there is its own affair. Inside of a character it is as before that.
+bool Matcher::is_free() {
+  const size_t n = steps_in_character();
+  const StateId state = (n == 0 ? position() : n == n_steps() ? start_ : history_.position_before(n)).state;
+  if (!grammar_->accepting(state)) return false;
+  const Vocabulary& vocabulary = grammar_->vocabulary();
+  std::vector<uint32_t> bits(vocabulary.n_words());
+  grammar_->mask(state)->write(bits);
+  for (TokenId token = 0; token < vocabulary.n_vocab; ++token) {
+    const bool allowed = ((bits[token / 32] >> (token % 32)) & 1U) != 0;
+    if (!allowed && vocabulary.is_text(token)) return false;
+  }
+  return true;
+}
+
+// How many of the last steps have written the beginning of a character and nothing else.
+size_t Matcher::steps_in_character() const {
+  std::string tail;
+  size_t steps = 0;
+  history_.for_each_back([&](TokenId token, std::string_view text) {
+    if (token != CompiledGrammar::Consumed::kBytes) text = grammar_->vocabulary().text(token);
+    tail.insert(0, text);
+    if (text.empty() || tail.size() > 3) return false;
+    ++steps;
+    return is_continuation(tail[0]);
+  });
+  return begins_character(tail) ? steps : 0;
 }
 
 // Whether the text of the last `stall_after_` steps is one piece over and over.

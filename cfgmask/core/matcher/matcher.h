@@ -102,7 +102,7 @@ class Matcher {
       : grammar_(std::move(grammar)), start_{grammar_->start(), {}, {}} {}
   // With a budget: after `max_tokens` steps that are no end tokens, whichever were allowed, the text is complete.
   // With a guard: where the last `stall_after` steps have only repeated a text and the way to the end has not become
-  // shorter, only tokens are allowed that make it shorter. 0: none. Throws BudgetTooSmall.
+  // shorter, only tokens are allowed that make it shorter, but in free text. 0: none. Throws BudgetTooSmall.
   Matcher(std::shared_ptr<CompiledGrammar> grammar, std::optional<uint32_t> max_tokens, uint32_t stall_after);
 
   CompiledGrammar& grammar() const { return *grammar_; }
@@ -174,6 +174,8 @@ class Matcher {
   };
   Bound bound();
   std::optional<uint32_t> stalled_number();
+  bool is_free();
+  size_t steps_in_character() const;
   bool only_repeats() const;
   std::vector<uint32_t> last_symbols(size_t most) const;
   size_t fitting_bytes(std::string_view text, uint32_t left);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vocab/characters.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
@@ -25,6 +26,8 @@ struct Vocabulary {
 
   std::string_view text(TokenId token) const { return texts_[token]; }
   bool is_end(TokenId token) const { return std::binary_search(end_tokens.begin(), end_tokens.end(), token); }
+  // Whether it has a text, which consists of whole characters.
+  bool is_text(TokenId token) const { return !text(token).empty() && characters_of(text(token)).valid; }
   size_t n_words() const { return (size_t{n_vocab} + 31) / 32; }
 
   uint32_t n_vocab;
