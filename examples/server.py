@@ -35,7 +35,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from starlette.requests import ClientDisconnect
 
 import cfgmask
@@ -96,10 +96,16 @@ class Message(BaseModel):
     name: str | None = None
 
 
+class StreamOptions(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    include_usage: bool = False
+
+
 class Sampling(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
     model: str = ""
     stream: bool = False
+    stream_options: StreamOptions | None = None
     max_tokens: int | None = Field(None, ge=1)
     max_completion_tokens: int | None = Field(None, ge=1)
     temperature: float = Field(0.8, ge=0, le=100)
@@ -108,6 +114,17 @@ class Sampling(BaseModel):
     presence_penalty: float = Field(0.0, ge=-2, le=2)
     seed: int | None = Field(None, ge=0, le=2**32 - 2)
     response_format: Any = None
+
+    @property
+    def include_usage(self) -> bool:
+        return self.stream_options is not None and self.stream_options.include_usage
+
+    @field_validator("stream_options")
+    @classmethod
+    def _options_have_a_stream(cls, given: StreamOptions | None, others: ValidationInfo) -> StreamOptions | None:
+        if given is not None and others.data.get("stream") is False:
+            raise ValueError("these are for answers that are streamed")
+        return given
 
 
 class ChatRequest(Sampling):
@@ -182,6 +199,7 @@ class Answer:
 
     pieces: Iterator[str]
     finish_reason: Callable[[], str | None]
+    n_tokens: Callable[[], int]  # of the whole text, without the end token
     close: Callable[[], None]
 
 
@@ -191,12 +209,16 @@ def constrained(llm: Any, prompt: list[int], compiled: cfgmask.CompiledGrammar, 
     stream = generate(
         llm, prompt, compiled, stream=True, **chosen | {"max_tokens": chosen["max_tokens"] or llm.n_ctx()}
     )
-    return Answer(stream, lambda: stream.finish_reason, stream.close)
+    return Answer(stream, lambda: stream.finish_reason, lambda: len(stream.token_ids), stream.close)
 
 
 def free(llm: Any, prompt: list[int], asked: Sampling) -> Answer:
     """No grammar, no masks: llama-cpp-python alone."""
     reason: list[str | None] = [None]
+
+    def n_tokens() -> int:
+        # The last one that was sampled is not read any more; if it ended the text, it is none of it.
+        return int(llm.n_tokens) - len(prompt) + (reason[0] == "length")
 
     def pieces() -> Iterator[str]:
         chosen = options(asked)
@@ -207,7 +229,7 @@ def free(llm: Any, prompt: list[int], asked: Sampling) -> Answer:
             yield choice["text"]
 
     running = pieces()
-    return Answer(running, lambda: reason[0], running.close)
+    return Answer(running, lambda: reason[0], n_tokens, running.close)
 
 
 def options(asked: Sampling) -> dict[str, Any]:
@@ -235,6 +257,10 @@ class Writing:
     @property
     def finish_reason(self) -> str | None:
         return self._answer.finish_reason()
+
+    @property
+    def n_tokens(self) -> int:
+        return self._answer.n_tokens()
 
     async def next_piece(self) -> str | None:
         """The next piece; None after the last. Raises Refusal for what goes wrong."""
@@ -301,7 +327,7 @@ class Server:
             prompt = await self._in(self._compilers, self._ids, prompt_of(asked))
             llm = await self.slots.take(request)
         writing = await self._begin(llm, prompt, compiled, asked)
-        form = Form(isinstance(asked, ChatRequest), asked.model)
+        form = Form(isinstance(asked, ChatRequest), asked.model, len(prompt), asked.include_usage)
         if asked.stream:
             return EventStream(form.events(writing), writing.end)
         try:
@@ -310,7 +336,7 @@ class Server:
                 text += piece
                 if await request.is_disconnected():
                     raise Refusal(499, "the client went away", code="disconnected")
-            return PlainJson(form.whole(text, writing.finish_reason))
+            return PlainJson(form.whole(text, writing))
         finally:
             writing.end()
 
@@ -399,28 +425,44 @@ class Form:
 
     chat: bool
     model: str
+    n_prompt: int
+    include_usage: bool
     id: str = field(default_factory=lambda: f"cfgmask-{uuid.uuid4().hex}")
 
-    def whole(self, text: str, reason: str | None) -> dict[str, Any]:
+    def whole(self, text: str, writing: Writing) -> dict[str, Any]:
         said = {"message": {"role": "assistant", "content": text}} if self.chat else {"text": text}
-        return self._frame("chat.completion" if self.chat else "text_completion", said, reason)
+        kind = "chat.completion" if self.chat else "text_completion"
+        return self._frame(kind, [self._choice(said, writing.finish_reason)]) | self._usage(writing)
 
     async def events(self, writing: Writing) -> AsyncIterator[str]:
         try:
             while (piece := await writing.next_piece()) is not None:
                 yield self._event(self._piece(piece, None))
             yield self._event(self._piece("", writing.finish_reason))
+            if self.include_usage:
+                yield self._event(self._chunk([]) | self._usage(writing))
         except Refusal as refusal:  # the status has been sent long ago
             yield self._event(refusal.body)
         yield "data: [DONE]\n\n"
 
     def _piece(self, text: str, reason: str | None) -> dict[str, Any]:
         said = {"delta": {"role": "assistant", "content": text}} if self.chat else {"text": text}
-        return self._frame("chat.completion.chunk" if self.chat else "text_completion", said, reason)
+        return self._chunk([self._choice(said, reason)])
 
-    def _frame(self, kind: str, said: dict[str, Any], reason: str | None) -> dict[str, Any]:
-        choice = {"index": 0, **said, "finish_reason": reason, "logprobs": None}
-        return {"id": self.id, "object": kind, "created": int(time.time()), "model": self.model, "choices": [choice]}
+    def _chunk(self, choices: list[dict[str, Any]]) -> dict[str, Any]:
+        frame = self._frame("chat.completion.chunk" if self.chat else "text_completion", choices)
+        return frame | {"usage": None} if self.include_usage else frame
+
+    def _choice(self, said: dict[str, Any], reason: str | None) -> dict[str, Any]:
+        return {"index": 0, **said, "finish_reason": reason, "logprobs": None}
+
+    def _frame(self, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"id": self.id, "object": kind, "created": int(time.time()), "model": self.model, "choices": choices}
+
+    def _usage(self, writing: Writing) -> dict[str, Any]:
+        n_prompt, n_written = self.n_prompt, writing.n_tokens
+        counts = {"prompt_tokens": n_prompt, "completion_tokens": n_written, "total_tokens": n_prompt + n_written}
+        return {"usage": counts}
 
     def _event(self, value: Any) -> str:
         return f"data: {json.dumps(value)}\n\n"

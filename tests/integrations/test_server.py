@@ -29,6 +29,7 @@ for library in ("llama_cpp", "fastapi", "uvicorn", "jsonschema"):
 openai = pytest.importorskip("openai", reason="the client is not installed")
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 import jsonschema  # noqa: E402
+import llama_cpp  # noqa: E402
 import uvicorn  # noqa: E402
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "server.py"
@@ -155,6 +156,32 @@ def test_answers_are_complete_within_max_tokens(client: Any, max_tokens: int | N
         assert answer.choices[0].finish_reason == "stop"
 
 
+@pytest.mark.parametrize("wanted", [None, {"type": "regex", "pattern": "[a-z ]{3,40}"}])
+@pytest.mark.parametrize("max_tokens", [6, 60])
+def test_usage(example: Any, client: Any, wanted: Any, max_tokens: int) -> None:
+    """Of the text that is free and ends by itself, too."""
+    ask = {"model": "demo", "prompt": "Anna is", "max_tokens": max_tokens, "temperature": 0}
+    body = {"extra_body": {"response_format": wanted}}
+    llm = llama_cpp.Llama(str(example.model_path()), n_ctx=256, verbose=False)
+    whole = client.completions.create(**ask, **body)
+    usage = whole.usage
+    assert usage.prompt_tokens == len(llm.tokenize(b"Anna is"))
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
+    if wanted is None:
+        told = llm.create_completion(**ask | {"model": None})
+        assert (told["choices"][0]["text"], told["usage"]) == (
+            whole.choices[0].text,
+            usage.model_dump(exclude_none=True),
+        )
+    elif whole.choices[0].finish_reason == "length":
+        assert usage.completion_tokens == max_tokens
+    llm.close()
+    for include in (True, False):
+        *chunks, last = client.completions.create(**ask, **body, stream=True, stream_options={"include_usage": include})
+        assert all(chunk.usage is None for chunk in chunks)
+        assert (last.choices, last.usage) == ([], usage) if include else last.usage is None
+
+
 def test_text_that_is_free_may_be_cut_off(client: Any) -> None:
     answer = client.completions.create(model="demo", prompt="Anna is", max_tokens=2)
     assert answer.choices[0].finish_reason == "length"
@@ -171,6 +198,8 @@ def test_text_that_is_free_may_be_cut_off(client: Any) -> None:
         ({"response_format": {"type": "regex", "pattern": "a" * 300_000}}, "response_format", "format_too_large"),
         ({"max_tokens": 2}, "max_tokens", "max_tokens_too_small"),
         ({"n": 3}, "n", "invalid_request"),
+        ({"stream": False, "stream_options": {}}, "stream_options", "invalid_request"),
+        ({"stream_options": {"usage": True}}, "stream_options.usage", "invalid_request"),
         ({"temperature": "hot"}, "temperature", "invalid_request"),
         ({"max_tokens": True}, "max_tokens", "invalid_request"),
         ({"seed": "1"}, "seed", "invalid_request"),
