@@ -186,7 +186,7 @@ CPP_ALLOWED: dict[str, set[str]] = {
     "earley": {"lexer", "regex", "util"},
     "mask": {"earley", "lexer", "vocab", "regex", "util"},
     "matcher": {"mask", "earley", "lexer", "vocab", "regex", "util"},
-    "schema": {"matcher", "regex", "util"},
+    "schema": {"earley", "matcher", "regex", "util"},
     "bindings": {"schema", "matcher", "mask", "earley", "lexer", "vocab", "regex", "util"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)

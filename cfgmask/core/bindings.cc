@@ -602,13 +602,13 @@ void bind_grammar_builder(nb::module_& m) {
           "nonterminal"_a, "low"_a, "high"_a, "up"_a)
       .def(
           "plain_schema",
-          [](GrammarBuilder& self, const PlainReader::Found& schema, uint32_t scope,
-             const std::vector<uint32_t>& regexes, const std::vector<std::string>& names,
-             std::optional<uint32_t> max_digits) {
-            if (regexes.size() != schema.n_regexes || names.size() != regexes.size())
+          [](GrammarBuilder& self, const std::shared_ptr<const PlainReader::Found>& schema, uint32_t scope,
+             const std::vector<uint32_t>& regexes, std::vector<std::string> names, std::optional<uint32_t> max_digits) {
+            if (regexes.size() != schema->n_regexes || names.size() != regexes.size())
               throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
             self.nodes(regexes);
-            return add_rules(schema.schema, self, scope, regexes, names, max_digits.value_or(kUnbounded));
+            const std::shared_ptr<const PlainSchema> whole(schema, &schema->schema);
+            return defer_rules(whole, self, scope, regexes, std::move(names), max_digits.value_or(kUnbounded));
           },
           "schema"_a, "scope"_a, "regexes"_a, "names"_a, "max_digits"_a.none())
       .def(
@@ -636,10 +636,10 @@ std::optional<std::string> schema_uri(const JsonDocument& document) {
   return uri ? std::optional(std::string(document.text(*uri))) : std::nullopt;
 }
 
-std::optional<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
-                                                    const nb::callable& scalars, const nb::callable& strings,
-                                                    const nb::callable& keys, uint64_t max_nesting,
-                                                    uint64_t max_rules) {
+std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
+                                                      const nb::callable& scalars, const nb::callable& strings,
+                                                      const nb::callable& keys, uint64_t max_nesting,
+                                                      uint64_t max_rules) {
   using Texts = std::vector<std::string>;
   PlainQuestions questions;
   questions.scalars = [&](const std::string& schema) { return nb::cast<std::optional<int64_t>>(scalars(schema)); };
@@ -652,7 +652,8 @@ std::optional<PlainReader::Found> read_plain_schema(const PlainReader& reader, c
     auto [has_more, among] = nb::cast<std::pair<bool, std::vector<size_t>>>(answer);
     return KeyConditions::Found{has_more, std::move(among)};
   };
-  return reader.read(document, questions, max_nesting, max_rules);
+  auto found = reader.read(document, questions, max_nesting, max_rules);
+  return found ? std::make_shared<PlainReader::Found>(*std::move(found)) : nullptr;
 }
 
 void bind_plain_schema(nb::module_& m) {
@@ -865,7 +866,7 @@ void bind_matcher(nb::module_& m) {
           "explain",
           [](PyMatcher& self, int64_t token) {
             const TokenId id = token_id(token);
-            const nb::object fate = to_python(self.matcher, self.matcher.fate(id));
+            const nb::object fate = to_python(self.matcher.fate(id));
             return nb::module_::import_("cfgmask.compiler.explanation")
                 .attr("explanation")(self.compiled, token, to_python(self.matcher, id), fate);
           },

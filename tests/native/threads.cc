@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "check.h"
@@ -19,6 +20,8 @@
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
 #include "matcher_checks.h"
+#include "schema/plain_reader.h"
+#include "schema/plain_rules.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask::testing {
@@ -30,6 +33,7 @@ constexpr int kSteps = 60;
 constexpr int kCompilations = 60;
 constexpr size_t kRows = 12;
 constexpr int kBatches = 40;
+constexpr int kSchemas = 100;
 
 using Random = std::mt19937_64;
 
@@ -87,6 +91,44 @@ std::shared_ptr<CompiledGrammar> make_json(VocabularyStores& stores, uint32_t ma
   list("[", value, "]");
   list("{", pair, "}");
   return builder.build(value, scope, false, false, false);
+}
+
+// A schema whose values become rules when a text first comes to them.
+std::shared_ptr<CompiledGrammar> make_schema(VocabularyStores& stores) {
+  constexpr std::string_view kSchema = R"({
+    "anyOf": [
+      {"type": "array", "items": {"$ref": "#"}, "minItems": 1},
+      {"type": "array", "items": {"enum": ["a", "b", 1, true, null]}, "uniqueItems": true, "minItems": 2},
+      {
+        "properties": {"a": {"$ref": "#"}, "b": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "c": {"maximum": 20}},
+        "patternProperties": {"^d": {"type": "boolean"}},
+        "additionalProperties": {"$ref": "#"},
+        "required": ["b"]
+      }
+    ]
+  })";
+  const std::vector<std::string> keywords{"$ref",
+                                          "anyOf",
+                                          "type",
+                                          "items",
+                                          "minItems",
+                                          "enum",
+                                          "required",
+                                          "maximum",
+                                          "properties",
+                                          "patternProperties",
+                                          "additionalProperties",
+                                          "uniqueItems"};
+  const PlainReader reader(keywords, {}, "$id", false, PlainReader::Exclusive::kEither);
+  const auto none = [](const auto&...) { return std::nullopt; };
+  const Limits limits;
+  auto found = reader.read(*JsonDocument::parse(kSchema, limits.max_nesting), {none, none, none}, limits.max_nesting,
+                           limits.max_rules);
+  CHECK(found.has_value() && found->n_regexes == 0);
+  GrammarBuilder builder(stores, limits);
+  const uint32_t scope = builder.scope(std::nullopt, true);
+  const auto schema = std::make_shared<const PlainSchema>(std::move(found->schema));
+  return builder.build(defer_rules(schema, builder, scope, {}, {}, kUnbounded), scope, false, false, false);
 }
 
 void walk(const std::shared_ptr<CompiledGrammar>& grammar, uint64_t seed) {
@@ -160,6 +202,16 @@ void run() {
         CHECK(fork.rollback(1));
       }
     });
+  // What one thread comes to first becomes rules for the others.
+  std::vector<std::shared_ptr<CompiledGrammar>> schemas;
+  for (int i = 0; i < kSchemas; ++i) schemas.push_back(make_schema(stores));
+  for (int i = 0; i < kWalkers; ++i)
+    threads.emplace_back([&schemas, i] {
+      for (size_t n = 0; n < schemas.size(); ++n) walk(schemas[n], n * kWalkers + static_cast<uint64_t>(i));
+    });
+  threads.emplace_back([&schemas] {
+    for (const auto& schema : schemas) CHECK(Matcher(schema).completion().has_value());
+  });
   for (std::thread& thread : threads) thread.join();
   std::printf("%d threads\n", static_cast<int>(threads.size()));
 }

@@ -34,11 +34,10 @@ inline nanobind::object to_python(const Matcher& matcher, TokenId token) {
                               matcher.is_finished());
 }
 
-inline nanobind::object to_python(const Matcher& matcher, const Matcher::TokenFate& fate) {
+inline nanobind::object to_python(const Matcher::TokenFate& fate) {
   nanobind::list expected;
-  for (const auto& [symbol, nonterminals] : fate.expected) {
-    expected.append(
-        nanobind::make_tuple(matcher.grammar().name(symbol), symbol.is_token_set, symbol.index, nonterminals));
+  for (const auto& [symbol, name, nonterminals] : fate.expected) {
+    expected.append(nanobind::make_tuple(name, symbol.is_token_set, symbol.index, nonterminals));
   }
   return nanobind::make_tuple(fate.allowed, fate.too_far, fate.n_bytes, fate.may_end, expected);
 }

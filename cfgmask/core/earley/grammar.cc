@@ -1,33 +1,34 @@
 #include "earley/grammar.h"
 
 #include <algorithm>
-#include <numeric>
-#include <span>
+#include <optional>
+
+#include "util/components.h"
+#include "util/lists.h"
 
 namespace cfgmask {
 
 namespace {
 
-// A list for each of some numbers, one after the other in one block: a large grammar has a hundred thousand of them.
-class Lists {
+// The nonterminals that a pass looks at: all; or those from `first` on and one besides, and the others are known to
+// derive something.
+class Part {
  public:
-  // `each(add)` calls `add(list, item)` for all items, and is called twice.
-  template <class Each>
-  Lists(size_t n_lists, Each each) : ends_(n_lists + 1, 0) {
-    each([&](uint32_t list, uint32_t) { ++ends_[list + 1]; });
-    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
-    items_.resize(ends_.back());
-    std::vector<uint32_t> next(ends_.begin(), ends_.end() - 1);
-    each([&](uint32_t list, uint32_t item) { items_[next[list]++] = item; });
-  }
+  explicit Part(const Grammar& g) : size_(static_cast<uint32_t>(g.nonterminals.size())) {}
+  Part(const Grammar& g, uint32_t first, uint32_t besides)
+      : first_(first), size_(static_cast<uint32_t>(g.nonterminals.size()) - first + 1), besides_(besides) {}
 
-  std::span<const uint32_t> operator[](uint32_t list) const {
-    return std::span(items_).subspan(ends_[list], ends_[list + 1] - ends_[list]);
+  uint32_t size() const { return size_; }
+  uint32_t operator[](uint32_t i) const { return besides_ && i + 1 == size_ ? *besides_ : first_ + i; }
+  std::optional<uint32_t> index(uint32_t nonterminal) const {
+    if (nonterminal >= first_) return nonterminal - first_;
+    return nonterminal == besides_ ? std::optional(size_ - 1) : std::nullopt;
   }
 
  private:
-  std::vector<uint32_t> ends_;
-  std::vector<uint32_t> items_;
+  uint32_t first_ = 0;
+  uint32_t size_;
+  std::optional<uint32_t> besides_;
 };
 
 // Marks the symbols that reach a property upwards: a nonterminal has it when all symbols of one alternative have it.
@@ -35,7 +36,7 @@ class Lists {
 class Closure {
  public:
   template <class HasIt>
-  Closure(const Grammar& g, HasIt has_it) : has_(g.nonterminals.size(), false) {
+  Closure(const Grammar& g, const Part& part, HasIt has_it) : has_(part.size(), false) {
     struct Missing {
       uint32_t owner;
       uint32_t missing;
@@ -43,15 +44,15 @@ class Closure {
     constexpr uint32_t kImpossible = UINT32_MAX;
     std::vector<Missing> alternatives;
     std::vector<uint32_t> ready;
-    auto mark = [&](uint32_t nonterminal) {
-      if (has_[nonterminal]) return;
-      has_[nonterminal] = true;
-      ready.push_back(nonterminal);
+    auto mark = [&](uint32_t index) {
+      if (has_[index]) return;
+      has_[index] = true;
+      ready.push_back(index);
     };
-    const Lists waiting(g.nonterminals.size(), [&](const auto& add) {
+    const Lists waiting(part.size(), [&](const auto& add) {
       alternatives.clear();
-      for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
-        for (const Alternative& alternative : g.nonterminals[n].alternatives) {
+      for (uint32_t n = 0; n < part.size(); ++n) {
+        for (const Alternative& alternative : g.nonterminals[part[n]].alternatives) {
           const auto index = static_cast<uint32_t>(alternatives.size());
           uint32_t missing = 0;
           bool possible = true;
@@ -63,8 +64,10 @@ class Closure {
             }
             symbol = g.skeleton(symbol);
             if (symbol.kind() == SymbolKind::kNonterminal) {
+              const auto needed = part.index(symbol.index());
+              if (!needed || g.nonterminals[symbol.index()].is_deferred) continue;
               ++missing;
-              add(symbol.index(), index);
+              add(*needed, index);
             } else {
               possible = possible && has_it(symbol);
             }
@@ -77,16 +80,16 @@ class Closure {
       if (a.missing == 0) mark(a.owner);
     }
     while (!ready.empty()) {
-      const uint32_t nonterminal = ready.back();
+      const uint32_t known = ready.back();
       ready.pop_back();
-      for (uint32_t index : waiting[nonterminal]) {
+      for (uint32_t index : waiting[known]) {
         Missing& a = alternatives[index];
         if (a.missing != kImpossible && --a.missing == 0) mark(a.owner);
       }
     }
   }
 
-  bool operator[](uint32_t nonterminal) const { return has_[nonterminal]; }
+  bool operator[](uint32_t index) const { return has_[index]; }
 
  private:
   std::vector<bool> has_;
@@ -94,8 +97,10 @@ class Closure {
 
 bool productive(const Grammar& g, Symbol symbol) {
   switch (symbol.kind()) {
-    case SymbolKind::kTerminal:
-      return g.terminals[symbol.index()].nullable || g.terminals[symbol.index()].regex != RegexStore::nothing();
+    case SymbolKind::kTerminal: {
+      const Terminal& terminal = g.terminals[symbol.index()];
+      return terminal.is_deferred || terminal.nullable || terminal.regex != RegexStore::nothing();
+    }
     case SymbolKind::kTokenSet:
       return !g.token_sets[symbol.index()].ids.empty();
     default:
@@ -103,13 +108,16 @@ bool productive(const Grammar& g, Symbol symbol) {
   }
 }
 
-void prune(Grammar& g) {
-  const Closure derives(g, [&](Symbol s) { return productive(g, s); });
+void prune(Grammar& g, const Part& part) {
+  const Closure derives(g, part, [&](Symbol s) { return productive(g, s); });
   auto is_productive = [&](Symbol s) {
     s = g.skeleton(s);
-    return s.kind() == SymbolKind::kNonterminal ? derives[s.index()] : productive(g, s);
+    if (s.kind() != SymbolKind::kNonterminal) return productive(g, s);
+    const auto index = part.index(s.index());
+    return !index || derives[*index] || g.nonterminals[s.index()].is_deferred;
   };
-  for (Nonterminal& n : g.nonterminals) {
+  for (uint32_t i = 0; i < part.size(); ++i) {
+    Nonterminal& n = g.nonterminals[part[i]];
     for (Alternative& alternative : n.alternatives) {
       // An unproductive body that need not occur is taken no times.
       std::erase_if(alternative.symbols, [&](Symbol s) {
@@ -195,60 +203,16 @@ void left_corners(const Grammar& g, const Nonterminal& n, Visit visit) {
   }
 }
 
-// Tarjan's strongly connected components of the left-corner graph, without recursion. Components are found callees
-// first; the order is counted down, so that callers come first.
+// Components of the left-corner graph: callers come first.
 void order_components(Grammar& g) {
   const auto n = static_cast<uint32_t>(g.nonterminals.size());
   const Lists edges(n, [&](const auto& add) {
     for (uint32_t i = 0; i < n; ++i) left_corners(g, g.nonterminals[i], [&](uint32_t j) { add(i, j); });
   });
-  struct Frame {
-    uint32_t node;
-    size_t edge;
-  };
-  constexpr uint32_t kNew = UINT32_MAX;
-  std::vector<uint32_t> index(n, kNew);
-  std::vector<uint32_t> low(n, 0);
-  std::vector<bool> on_stack(n, false);
-  std::vector<uint32_t> stack;
-  uint32_t counter = 0;
-  uint32_t order = n;
-  for (uint32_t root = 0; root < n; ++root) {
-    if (index[root] != kNew) continue;
-    std::vector<Frame> frames{{root, 0}};
-    while (!frames.empty()) {
-      Frame& f = frames.back();
-      const uint32_t v = f.node;
-      if (f.edge == 0 && index[v] == kNew) {
-        index[v] = low[v] = counter++;
-        stack.push_back(v);
-        on_stack[v] = true;
-      }
-      if (f.edge < edges[v].size()) {
-        const uint32_t w = edges[v][f.edge++];
-        if (index[w] == kNew) {
-          frames.push_back({w, 0});
-        } else if (on_stack[w]) {
-          low[v] = std::min(low[v], index[w]);
-        }
-        continue;
-      }
-      frames.pop_back();
-      if (!frames.empty()) low[frames.back().node] = std::min(low[frames.back().node], low[v]);
-      if (low[v] != index[v]) continue;
-      --order;
-      const bool alone = stack.back() == v;
-      const auto next = edges[v];
-      const bool loops = !alone || std::find(next.begin(), next.end(), v) != next.end();
-      for (uint32_t w = kNew; w != v;) {
-        w = stack.back();
-        stack.pop_back();
-        on_stack[w] = false;
-        g.nonterminals[w].order = order;
-        g.nonterminals[w].left_recursive = loops;
-      }
-    }
-  }
+  for_each_in_components(edges, [&](uint32_t nonterminal, uint32_t order, bool loops) {
+    g.nonterminals[nonterminal].order = order;
+    g.nonterminals[nonterminal].left_recursive = loops;
+  });
 }
 
 }  // namespace
@@ -272,9 +236,10 @@ bool Grammar::nullable(Symbol symbol) const {
 }
 
 bool analyse(Grammar& grammar) {
-  prune(grammar);
-  const Closure nullable(
-      grammar, [&](Symbol s) { return s.kind() == SymbolKind::kTerminal && grammar.terminals[s.index()].nullable; });
+  prune(grammar, Part(grammar));
+  const Closure nullable(grammar, Part(grammar), [&](Symbol s) {
+    return s.kind() == SymbolKind::kTerminal && grammar.terminals[s.index()].nullable;
+  });
   for (uint32_t i = 0; i < grammar.nonterminals.size(); ++i) grammar.nonterminals[i].nullable = nullable[i];
   mark_conditional(grammar);
   mark_choices_of_terminals(grammar);
@@ -282,6 +247,8 @@ bool analyse(Grammar& grammar) {
   return grammar.start.kind() == SymbolKind::kNonterminal &&
          !grammar.nonterminals[grammar.start.index()].alternatives.empty();
 }
+
+void prune_since(Grammar& grammar, uint32_t first, uint32_t besides) { prune(grammar, Part(grammar, first, besides)); }
 
 void fit(Grammar& grammar) {
   grammar.terminals.shrink_to_fit();

@@ -1,4 +1,5 @@
-// A context-free grammar over terminals and token sets, as the parser reads it. Immutable once analysed.
+// A context-free grammar over terminals and token sets, as the parser reads it. Immutable once analysed, but for what
+// deferred rules add at its end.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,9 @@ enum class LineRole : uint8_t {
 enum class KeyRole : uint8_t { kNone, kOpensObject, kClosesObject, kKey };
 
 struct Terminal {
-  RegexId regex;          // without the empty text
+  RegexId regex;  // without the empty text
+  // Its regex, which matches something, comes when it is first met; see earley/deferred_rules.h.
+  bool is_deferred = false;
   bool nullable = false;  // whether the grammar's regex matched the empty text too
   uint32_t scope = 0;
   int32_t priority = 0;
@@ -134,6 +137,8 @@ struct Mark {
 struct Nonterminal {
   std::string name;
   std::vector<Alternative> alternatives;
+  // Its alternatives come when it is first called; see earley/deferred_rules.h.
+  bool is_deferred = false;
   // It derives the empty text if every condition holds.
   bool nullable = false;
   // What it derives depends on a parameter, its own or that of something it leads to.
@@ -166,6 +171,8 @@ struct Call {
   friend auto operator<=>(const Call&, const Call&) = default;
 };
 
+class DeferredRules;
+
 struct Grammar {
   std::vector<Terminal> terminals;
   std::vector<TokenSet> token_sets;
@@ -174,6 +181,7 @@ struct Grammar {
   std::vector<Repeat> repeats;
   std::vector<Call> calls;
   std::vector<SetBounds> set_bounds;
+  std::shared_ptr<DeferredRules> deferred;  // or null
   Symbol start;
   uint32_t start_scope = 0;
   std::vector<RegexId> befores;  // what terminals may ask of the text before them
@@ -205,6 +213,9 @@ void find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)
 // left recursion (hidden left recursion too), all as if every condition held; see Instances for when they do not.
 // Linear. Returns whether the start symbol then derives anything.
 bool analyse(Grammar& grammar);
+
+// Drops alternatives that derive nothing, of the nonterminals from `first` on and one more. Linear in these.
+void prune_since(Grammar& grammar, uint32_t first, uint32_t besides);
 
 // Gives back the room that was left for more.
 void fit(Grammar& grammar);

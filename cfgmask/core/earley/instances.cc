@@ -72,6 +72,7 @@ bool Instances::nullable(uint32_t instance) {
 
 bool Instances::productive(uint32_t instance) {
   const Nonterminal& n = nonterminal(instance);
+  if (n.is_deferred) return true;
   return !n.alternatives.empty() && (!n.conditional || solve(Property::kProductive, instance));
 }
 

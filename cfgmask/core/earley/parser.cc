@@ -6,6 +6,8 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "earley/deferred_rules.h"
+
 namespace cfgmask {
 
 namespace {
@@ -22,7 +24,7 @@ constexpr uint64_t kClockMark = uint64_t{UINT32_MAX} << 32;
 
 }  // namespace
 
-Parser::Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const Limits& limits)
+Parser::Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, const Limits& limits)
     : grammar_(grammar),
       regexes_(regexes),
       lexer_(lexer),
@@ -59,7 +61,8 @@ size_t Parser::bytes() const {
   return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 +
          continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
          n_items_ * sizeof(ItemSet::Edge) + scans_.bytes() + indented_.bytes() + tracked_scan_ids_.bytes() +
-         tracked_scans_.bytes() + seen_.bytes() + instances_.bytes() + alternatives_.bytes();
+         tracked_scans_.bytes() + seen_.bytes() + instances_.bytes() + alternatives_.bytes() +
+         (grammar_.deferred == nullptr ? 0 : grammar_.deferred->bytes());
 }
 
 RestId Parser::rest(Symbol head, RestId tail) {
@@ -89,9 +92,27 @@ RestId Parser::rest_of(const Alternative& alternative, uint32_t nonterminal) {
   return tail;
 }
 
+// Only grammars without parameters have deferred rules, so an instance is its nonterminal.
+void Parser::define(uint32_t nonterminal) {
+  if (!instances_.nonterminal(nonterminal).is_deferred) return;
+  grammar_.deferred->define(nonterminal, grammar_, regexes_);
+}
+
+void Parser::define_all() {
+  if (grammar_.deferred == nullptr) return;
+  for (uint32_t n = 0; n < grammar_.nonterminals.size(); ++n) define(n);
+  for (uint32_t t = 0; t < grammar_.terminals.size(); ++t) terminal(t);
+}
+
+const Terminal& Parser::terminal(uint32_t index) {
+  if (grammar_.terminals[index].is_deferred) grammar_.deferred->define_terminal(index, grammar_, regexes_);
+  return grammar_.terminals[index];
+}
+
 const std::vector<RestId>& Parser::alternatives(uint32_t nonterminal) {
   while (alternatives_.size() <= nonterminal) alternatives_.push_back(std::nullopt);
   if (!alternatives_[nonterminal]) {
+    define(nonterminal);
     std::vector<RestId> rests;
     for (const Alternative& alternative : instances_.nonterminal(nonterminal).alternatives) {
       if (!instances_.is_live(alternative, nonterminal)) continue;
@@ -378,20 +399,20 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
   closing.has_deadlines = closing.has_deadlines || (takes && deadline != kUnbounded);
   switch (here.head.kind()) {
     case SymbolKind::kTerminal: {
-      const Terminal& terminal = grammar_.terminals[here.head.index()];
       const SeenId seen = continuations_[item.continuation.value].seen;
-      RegexId regex = terminal.regex;
+      RegexId regex = terminal(here.head.index()).regex;
       if (seen != SeenValues::none()) {
-        if (terminal.distinct) {
+        if (grammar_.terminals[here.head.index()].distinct) {
           closing.tracks = true;
           regex = seen_.addable(regex, seen);
-        } else if (terminal.closes_set && !seen_.may_close(seen)) {
+        } else if (grammar_.terminals[here.head.index()].closes_set && !seen_.may_close(seen)) {
           return;
         } else if (!may_begin(here.tail, seen)) {
           return;  // a comma after which every value has been seen
         }
       }
       if (regex == RegexStore::nothing()) return;
+      const Terminal& terminal = grammar_.terminals[here.head.index()];
       closing.edges.push_back({regex,
                                terminal.priority,
                                terminal.around,
@@ -442,9 +463,9 @@ bool Parser::may_begin(RestId rest, SeenId seen) {
     if (nullable(head)) todo.push_back(here.tail);
     if (head.kind() == SymbolKind::kRepeat) head = Symbol{repeat_ids_.at(head.index())[0]};
     if (head.kind() == SymbolKind::kTerminal) {
-      const Terminal& terminal = grammar_.terminals[head.index()];
-      if (terminal.distinct ? seen_.addable(terminal.regex, seen) != RegexStore::nothing()
-                            : !terminal.closes_set || seen_.may_close(seen))
+      const Terminal& first = terminal(head.index());
+      if (first.distinct ? seen_.addable(first.regex, seen) != RegexStore::nothing()
+                         : !first.closes_set || seen_.may_close(seen))
         return true;
     } else if (head.kind() == SymbolKind::kTokenSet || instances_.nonterminal(head.index()).opens_set) {
       return true;

@@ -125,8 +125,8 @@ struct ItemSet {
 
 class Parser {
  public:
-  // `grammar` was analysed; it and the lexer outlive the parser.
-  Parser(const Grammar& grammar, RegexStore& regexes, Lexer& lexer, const Limits& limits);
+  // `grammar` was analysed, and its deferred rules are made here; it and the lexer outlive the parser.
+  Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, const Limits& limits);
 
   ItemSetId start() const { return start_; }
   const ItemSet& at(ItemSetId id) const { return sets_[id.value]; }
@@ -146,6 +146,9 @@ class Parser {
   bool fits(ItemSetId set, uint32_t clock, Words residuals, bool at_boundary);
   // The union of item sets reached at one position, which have one clock.
   ItemSetId unite(std::span<const ItemSetId> sets);
+
+  // Makes all rules that were deferred.
+  void define_all();
 
   // The nonterminals with an alternative of which one of the rests is left. Linear in the grammar.
   std::vector<uint32_t> nonterminals_at(std::span<const RestId> rests) const;
@@ -260,7 +263,10 @@ class Parser {
   RestId rest_of(const Alternative& alternative, uint32_t nonterminal);
   Symbol repeat(Symbol body, uint32_t minimum, uint32_t maximum);
   bool nullable(Symbol symbol);
-  // What the alternatives of a nonterminal begin with, those aside that are empty or cannot end.
+  void define(uint32_t nonterminal);
+  const Terminal& terminal(uint32_t index);
+  // What the alternatives of a nonterminal begin with, those aside that are empty or cannot end. May add to the
+  // grammar, so that references into that are lost.
   const std::vector<RestId>& alternatives(uint32_t nonterminal);
 
   // earley/nonterminals_at.cc
@@ -324,7 +330,7 @@ class Parser {
   void make_slots(std::vector<OpenEdge>& open, ItemSet& set);
   uint32_t scope_of(const ItemSet::Edge& edge) const { return grammar_.terminals[edge.source].scope; }
 
-  const Grammar& grammar_;
+  Grammar& grammar_;
   RegexStore& regexes_;
   Lexer& lexer_;
   uint64_t max_items_;

@@ -63,7 +63,11 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
 CompiledGrammar::~CompiledGrammar() = default;
 
 Completions& CompiledGrammar::completions() {
-  if (completions_ == nullptr) completions_ = std::make_unique<Completions>(*this);
+  if (completions_ == nullptr) {
+    // How much is left to write depends on all of the rules.
+    parser_.define_all();
+    completions_ = std::make_unique<Completions>(*this);
+  }
   return *completions_;
 }
 

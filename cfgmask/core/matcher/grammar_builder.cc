@@ -261,6 +261,28 @@ void GrammarBuilder::keep_keys_apart() {
   }
 }
 
+uint32_t GrammarBuilder::defer(std::shared_ptr<DeferredRules> rules) {
+  if (!grammar_.nonterminals.empty()) throw std::invalid_argument("deferred rules go together with no others");
+  grammar_.deferred = std::move(rules);
+  return with([&](RegexStore& r) { return grammar_.deferred->start(grammar_, r).value; });
+}
+
+bool GrammarBuilder::analyse_rules() {
+  if (grammar_.deferred != nullptr) return true;
+  if (has_one_reading()) keep_keys_apart();
+  if (grammar_.has_deadlines)
+    with([&](RegexStore&) {
+      find_closing_tokens(grammar_, [&](RegexId regex) { return store_->lexer.needed(regex); });
+      return 0;
+    });
+  if (!analyse(grammar_) || !Instances(grammar_, limits_).productive(grammar_.start.index())) return false;
+  for (const Nonterminal& n : grammar_.nonterminals) {
+    if (n.opens_set && n.left_recursive) throw std::logic_error("a left-recursive nonterminal opens a set");
+  }
+  fit(grammar_);
+  return true;
+}
+
 std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t start_scope, bool complete,
                                                        bool ignore_initial, bool ignore_final) {
   check_scope(start_scope);
@@ -280,19 +302,10 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
     // Every segmentation counts, so no terminal is chosen over another.
     for (Terminal& terminal : grammar_.terminals) terminal.priority = 0;
   }
-  if (has_one_reading()) keep_keys_apart();
-  if (grammar_.has_deadlines)
-    with([&](RegexStore&) {
-      find_closing_tokens(grammar_, [&](RegexId regex) { return store_->lexer.needed(regex); });
-      return 0;
-    });
-  if (!analyse(grammar_) || !Instances(grammar_, limits_).productive(grammar_.start.index())) return nullptr;
-  for (const Nonterminal& n : grammar_.nonterminals) {
-    if (n.opens_set && n.left_recursive) throw std::logic_error("a left-recursive nonterminal opens a set");
-  }
-  fit(grammar_);
-  const std::lock_guard<std::mutex> lock(store_->mutex);
-  return std::make_shared<CompiledGrammar>(std::move(grammar_), vocabulary_, store_, limits_);
+  if (!analyse_rules()) return nullptr;
+  return with([&](RegexStore&) {
+    return std::make_shared<CompiledGrammar>(std::move(grammar_), vocabulary_, store_, limits_);
+  });
 }
 
 }  // namespace cfgmask

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "earley/deferred_rules.h"
 #include "earley/grammar.h"
 #include "lexer/automaton.h"
 #include "mask/shared_store.h"
@@ -96,6 +97,8 @@ class GrammarBuilder : public RegexBuilder {
     std::optional<uint32_t> after;
   };
 
+  const Limits& limits() const { return limits_; }
+
   uint32_t scope(std::optional<uint32_t> ignore, bool ignore_once);
   // What the scope ignores besides, under conditions.
   void ignore(uint32_t scope, uint32_t regex, const Around& around);
@@ -125,6 +128,8 @@ class GrammarBuilder : public RegexBuilder {
   // A nonterminal with what it is given for its parameter.
   uint32_t call(uint32_t nonterminal, const Argument& argument);
   void alternative(uint32_t nonterminal, std::span<const uint32_t> symbols, Condition condition = {});
+  // Rules of which the start symbol is one; with them there are no others.
+  uint32_t defer(std::shared_ptr<DeferredRules> rules);
   // Null if the start symbol derives nothing. The builder is spent.
   std::shared_ptr<CompiledGrammar> build(uint32_t start, uint32_t start_scope, bool complete, bool ignore_initial,
                                          bool ignore_final);
@@ -134,6 +139,8 @@ class GrammarBuilder : public RegexBuilder {
   void check_scope(uint32_t scope) const;
   void keep_keys_apart();
   bool has_one_reading() const;
+  // Whether the start symbol derives anything.
+  bool analyse_rules();
   void count_rule();
   // The regex without the empty text; nothing() if it matches nothing else, or not under these conditions.
   RegexId visible(RegexId regex, const Conditions& around);

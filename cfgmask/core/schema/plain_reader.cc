@@ -41,6 +41,7 @@ PlainReader::Found PlainReading::read() {
   schema_.set_root(value(root, "#", 0));
   algebra_.finish();
   require(schema_.find_live() && schema_.is_live(schema_.root()));
+  schema_.finish_adding();
   return {std::move(schema_), n_regexes_};
 }
 

@@ -3,13 +3,22 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "earley/deferred_rules.h"
+#include "earley/grammar.h"
 #include "regex/endless.h"
 #include "schema/witnesses.h"
+#include "util/components.h"
+#include "util/limits.h"
+#include "util/lists.h"
 
 namespace cfgmask {
 
@@ -76,68 +85,178 @@ bool has_escapes(std::string_view text) {
                      [](char c) { return c < ' ' || c > '~' || c == '"' || c == '/' || c == '\\'; });
 }
 
-class Rules {
+// Orders of nonterminals (Nonterminal::order): the states of an object begin with later ones, those of arrays and
+// objects with values, values with their alternatives, and what begins with a terminal comes last.
+constexpr uint32_t kFirstState = 0;
+constexpr uint32_t kValues = 1U << 30;
+constexpr uint32_t kBeginsWithTerminal = 1U << 31;
+
+class Rules : public DeferredRules {
  public:
-  Rules(const PlainSchema& schema, GrammarBuilder& builder, uint32_t scope, std::span<const uint32_t> outside,
-        std::span<const std::string> outside_names, uint32_t max_digits)
-      : schema_(schema),
-        builder_(builder),
+  Rules(std::shared_ptr<const PlainSchema> schema, uint32_t scope, std::span<const uint32_t> outside,
+        std::vector<std::string> outside_names, uint32_t max_digits, uint64_t max_rules)
+      : kept_(std::move(schema)),
+        schema_(*kept_),
+        rules_{"max_rules", max_rules},
         scope_(scope),
-        outside_(outside),
-        outside_names_(outside_names),
+        outside_(outside.begin(), outside.end()),
+        outside_names_(std::move(outside_names)),
         max_digits_(max_digits),
-        terminals_(schema.n_terminals()),
-        values_(schema.n_values()) {
-    open_object_ = mark("{");
-    close_object_ = mark("}");
+        terminals_(schema_.n_terminals()),
+        values_(schema_.n_values()),
+        orders_(schema_.n_values()) {}
+
+  Symbol start(Grammar& grammar, RegexStore& regexes) override {
+    grammar_ = &grammar;
+    regexes_ = &regexes;
+    find_orders();
+    grammar.has_keys = has_endless_keys();
+    open_object_ = mark("{", KeyRole::kOpensObject);
+    close_object_ = mark("}", KeyRole::kClosesObject);
     open_array_ = mark("[");
     close_array_ = mark("]");
     comma_ = mark(",");
     colon_ = mark(":");
-  }
-
-  uint32_t all() {
-    const uint32_t start = rule_of(schema_.root());
-    while (!todo_.empty()) {
-      const PlainValueId id = todo_.back();
-      todo_.pop_back();
-      add_value(id);
+    const Symbol start{rule_of(schema_.root())};
+    for (size_t i = 0; i < schema_.n_values(); ++i) {
+      const PlainValueId id(i);
+      if (schema_.is_live(id) && may_have_many_states(schema_.at(id))) define(Symbol{rule_of(id)}.index());
     }
     return start;
   }
 
+  void define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes) override {
+    grammar_ = &grammar;
+    regexes_ = &regexes;
+    define(nonterminal);
+  }
+
+  void define_terminal(uint32_t index, Grammar& grammar, RegexStore& regexes) override {
+    grammar_ = &grammar;
+    regexes_ = &regexes;
+    Terminal& terminal = grammar.terminals[index];
+    terminal.regex = regex_of(schema_.terminal(terminal_of_.at(index)), terminal.distinct);
+    terminal.is_deferred = false;
+  }
+
+  size_t bytes() const override { return schema_.bytes(); }
+
  private:
   using Symbols = std::vector<uint32_t>;
 
-  uint32_t mark(std::string text) {
-    const RegexId regex = builder_.with([&](RegexStore& r) { return r.literal(text); });
-    return builder_.terminal(regex.value, scope_, 0, shown(text));
+  // ---- the grammar
+
+  uint32_t add_terminal(RegexId regex, std::string name, bool distinct = false, KeyRole role = KeyRole::kNone) {
+    Terminal& made = grammar_->terminals.emplace_back();
+    made.regex = regex;
+    made.scope = scope_;
+    made.name = std::move(name);
+    made.distinct = distinct;
+    made.key_role = role;
+    return Symbol::make(SymbolKind::kTerminal, grammar_->terminals.size() - 1).value;
+  }
+
+  uint32_t add_nonterminal(uint32_t order) {
+    rules_.charge();
+    grammar_->nonterminals.emplace_back().order = order;
+    return Symbol::make(SymbolKind::kNonterminal, grammar_->nonterminals.size() - 1).value;
+  }
+
+  // One whose distinct terminals must not repeat each other.
+  uint32_t add_set() {
+    const uint32_t made = add_nonterminal(kBeginsWithTerminal);
+    if (grammar_->set_bounds.empty()) grammar_->set_bounds.emplace_back();
+    grammar_->nonterminals.back().opens_set = 0;
+    return made;
+  }
+
+  uint32_t add_repeat(uint32_t body, uint32_t minimum, uint32_t maximum) {
+    grammar_->repeats.push_back({Symbol{body}, minimum, maximum});
+    return Symbol::make(SymbolKind::kRepeat, grammar_->repeats.size() - 1).value;
+  }
+
+  void add_alternative(uint32_t rule, std::span<const uint32_t> symbols) {
+    rules_.charge();
+    Alternative& made = grammar_->nonterminals[Symbol{rule}.index()].alternatives.emplace_back();
+    made.symbols.reserve(symbols.size());
+    for (uint32_t symbol : symbols) made.symbols.push_back(Symbol{symbol});
+  }
+
+  // ---- when rules are made
+
+  void define(uint32_t nonterminal) {
+    const auto n_before = static_cast<uint32_t>(grammar_->nonterminals.size());
+    try {
+      add_value(value_of_[nonterminal]);
+    } catch (const LimitExceeded&) {
+      grammar_->nonterminals[nonterminal].alternatives.clear();
+      throw;
+    }
+    grammar_->nonterminals[nonterminal].is_deferred = false;
+    if (may_have_dead_ends(schema_.at(value_of_[nonterminal]))) prune_since(*grammar_, n_before, nonterminal);
+  }
+
+  void find_orders() {
+    const auto n = static_cast<uint32_t>(schema_.n_values());
+    const Lists edges(n, [&](const auto& add) {
+      for (uint32_t i = 0; i < n; ++i) {
+        for (PlainValueId alternative : schema_.at(PlainValueId(i)).alternatives)
+          add(i, schema_.resolved(alternative).value);
+      }
+    });
+    for_each_in_components(
+        edges, [&](uint32_t value, uint32_t order, bool loops) { orders_[value] = {kValues + order, loops}; });
+  }
+
+  // Whether some object may have keys that never run out. Where it turns out that they do, no harm is done.
+  bool has_endless_keys() const {
+    for (size_t i = 0; i < schema_.n_values(); ++i) {
+      const auto& object = schema_.at(PlainValueId(i)).object;
+      if (object && schema_.is_live(PlainValueId(i)) && object->may_repeat_others() && !object->counts_others())
+        return true;
+    }
+    return false;
+  }
+
+  static bool may_have_many_states(const PlainSchema::Value& value) {
+    return (value.array && !value.array->witnesses.empty()) || (value.object && value.object->has_valued_witnesses());
+  }
+
+  // Where counts or witnesses may leave no way on after some of the members or items.
+  static bool may_have_dead_ends(const PlainSchema::Value& value) {
+    return may_have_many_states(value) ||
+           (value.object &&
+            (value.object->minimum > 0 || !value.object->witnesses.empty() || value.object->maximum != kUnbounded));
+  }
+
+  // ---- terminals
+
+  uint32_t mark(std::string_view text, KeyRole role = KeyRole::kNone) {
+    return add_terminal(regexes_->literal(text), shown(text), false, grammar_->has_keys ? role : KeyRole::kNone);
   }
 
   // A string that is written as one of these, or as a key: printable characters only as themselves. Most have one
   // spelling, whose bytes a lexer steps through in a third of the time that it takes to decode them.
   RegexId fixed(std::vector<std::string> texts) {
-    return builder_.with([&](RegexStore& r) {
-      const auto spelled = std::partition(texts.begin(), texts.end(), has_escapes);
-      std::for_each(spelled, texts.end(), [](std::string& text) { text.insert(0, 1, '"').push_back('"'); });
-      std::vector<std::string> quoted;
-      std::move(spelled, texts.end(), std::back_inserter(quoted));
-      texts.erase(spelled, texts.end());
-      const RegexId others = texts.empty() ? RegexStore::nothing() : r.key_set(std::move(texts));
-      return r.alternation({r.key_set(std::move(quoted)), r.json_string(others, JsonEscapes::kLiteral)});
-    });
+    RegexStore& r = *regexes_;
+    const auto spelled = std::partition(texts.begin(), texts.end(), has_escapes);
+    std::for_each(spelled, texts.end(), [](std::string& text) { text.insert(0, 1, '"').push_back('"'); });
+    std::vector<std::string> quoted;
+    std::move(spelled, texts.end(), std::back_inserter(quoted));
+    texts.erase(spelled, texts.end());
+    const RegexId others = texts.empty() ? RegexStore::nothing() : r.key_set(std::move(texts));
+    return r.alternation({r.key_set(std::move(quoted)), r.json_string(others, JsonEscapes::kLiteral)});
   }
 
   // The same as one string, of which values can be taken away.
   RegexId listed(std::vector<std::string> texts) {
-    return builder_.with(
-        [&](RegexStore& r) { return r.json_string(r.key_set(std::move(texts)), JsonEscapes::kLiteral); });
+    return regexes_->json_string(regexes_->key_set(std::move(texts)), JsonEscapes::kLiteral);
   }
 
   uint32_t key(uint32_t name) {
     if (name >= keys_.size()) keys_.resize(name + 1);
     const std::string& text = schema_.name_at(name);
-    if (!keys_[name]) keys_[name] = builder_.terminal(fixed({text}).value, scope_, 0, shortened(shown(text)));
+    if (!keys_[name]) keys_[name] = add_terminal(fixed({text}), shortened(shown(text)));
     return *keys_[name];
   }
 
@@ -155,17 +274,15 @@ class Rules {
     const bool has_others = object.others && schema_.is_live(*object.others);
     const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
     if (has_others && std::all_of(object.classes.begin(), object.classes.end(), is_live)) return true;
-    return builder_.with([&](RegexStore& r) {
-      std::vector<RegexId> all;
-      for (const auto& c : object.classes) {
-        if (is_live(c)) all.push_back(schema_.keys_regex(c.keys, r, outside_));
-      }
-      if (has_others) all.push_back(schema_.keys_regex(object.others_keys, r, outside_));
-      const RegexId either = r.alternation(std::move(all));
-      const auto [at, is_new] = endless_.try_emplace(either, false);
-      if (is_new) at->second = is_endless_at_sight(either, r);
-      return at->second;
-    });
+    std::vector<RegexId> all;
+    for (const auto& c : object.classes) {
+      if (is_live(c)) all.push_back(schema_.keys_regex(c.keys, *regexes_, outside_));
+    }
+    if (has_others) all.push_back(schema_.keys_regex(object.others_keys, *regexes_, outside_));
+    const RegexId either = regexes_->alternation(std::move(all));
+    const auto [at, is_new] = endless_.try_emplace(either, false);
+    if (is_new) at->second = is_endless_at_sight(either, *regexes_);
+    return at->second;
   }
 
   static bool is_endless_at_sight(RegexId keys, RegexStore& r) {
@@ -180,19 +297,16 @@ class Rules {
   uint32_t other_key(const PlainSchema::Object& object, const PlainSchema::Keys& keys, Register seen) {
     std::vector<std::string> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
-    const RegexId regex = builder_.with([&](RegexStore& r) {
-      std::vector<RegexId> conditions{schema_.keys_regex(keys, r, outside_)};
-      if (!names.empty()) conditions.push_back(r.complement(r.key_set(std::move(names))));
-      const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
-      return r.json_string(body, JsonEscapes::kAny);
-    });
-    const uint32_t made = builder_.terminal(regex.value, scope_, 0, "KEY", seen != Register::kNone);
-    if (seen == Register::kEndless) builder_.endless(made);
-    return made;
+    RegexStore& r = *regexes_;
+    std::vector<RegexId> conditions{schema_.keys_regex(keys, r, outside_)};
+    if (!names.empty()) conditions.push_back(r.complement(r.key_set(std::move(names))));
+    const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
+    return add_terminal(r.json_string(body, JsonEscapes::kAny), "KEY", seen == Register::kCounting,
+                        seen == Register::kEndless ? KeyRole::kKey : KeyRole::kNone);
   }
 
   // A key that is no member, and its value; one rule where there are several kinds.
-  std::optional<Symbols> other_member(const PlainSchema::Object& object, const std::string& name, Register seen) {
+  std::optional<Symbols> other_member(const PlainSchema::Object& object, Register seen) {
     std::vector<Symbols> ways;
     for (const auto& c : object.classes) {
       if (schema_.is_live(c.value)) ways.push_back({other_key(object, c.keys, seen), colon_, symbol_of(c.value)});
@@ -201,61 +315,58 @@ class Rules {
       ways.push_back({other_key(object, object.others_keys, seen), colon_, symbol_of(*object.others)});
     if (ways.empty()) return std::nullopt;
     if (ways.size() == 1) return ways[0];
-    const uint32_t either = builder_.nonterminal(name + ".other");
-    for (const Symbols& way : ways) builder_.alternative(either, way);
+    const uint32_t either = add_nonterminal(kBeginsWithTerminal);
+    for (const Symbols& way : ways) add_alternative(either, way);
     return Symbols{either};
   }
 
   uint32_t terminal(uint32_t index) {
     auto& made = terminals_[index];
-    if (!made) made = new_terminal(schema_.terminal(index), false);
+    if (!made) made = new_terminal(index, false);
     return *made;
   }
 
   // A terminal of an item that must not be equal to another.
   uint32_t distinct_terminal(uint32_t index) {
     const auto [at, is_new] = distinct_terminals_.try_emplace(index, 0);
-    if (is_new) at->second = new_terminal(schema_.terminal(index), true);
+    if (is_new) at->second = new_terminal(index, true);
     return at->second;
   }
 
-  uint32_t new_terminal(const PlainSchema::Terminal& terminal, bool distinct) {
-    const auto made = [&](RegexId regex, std::string name) {
-      return builder_.terminal(regex.value, scope_, 0, std::move(name), distinct);
-    };
+  // One that gets its regex when a text comes to it.
+  uint32_t new_terminal(uint32_t index, bool distinct) {
+    const uint32_t made = add_terminal(RegexId(), terminal_name(schema_.terminal(index)), distinct);
+    grammar_->terminals.back().is_deferred = true;
+    terminal_of_.emplace(Symbol{made}.index(), index);
+    return made;
+  }
+
+  std::string terminal_name(const PlainSchema::Terminal& terminal) const {
+    if (terminal.spelling == PlainSchema::Spelling::kOutside) return outside_names_[terminal.outside];
+    if (terminal.spelling != PlainSchema::Spelling::kListed) return terminal.name;
+    std::string name;
+    for (size_t i = 0; i < std::min(terminal.listed.size(), kShownValues); ++i)
+      name += (i == 0 ? "" : " | ") + shown(terminal.listed[i]);
+    return shortened(std::move(name));
+  }
+
+  RegexId regex_of(const PlainSchema::Terminal& terminal, bool distinct) {
     switch (terminal.spelling) {
-      case PlainSchema::Spelling::kWord: {
-        const RegexId regex = builder_.with([&](RegexStore& r) { return r.literal(terminal.name); });
-        return made(regex, terminal.name);
-      }
-      case PlainSchema::Spelling::kAnyString: {
-        return made(string(terminal), terminal.name);
-      }
-      case PlainSchema::Spelling::kListed: {
-        std::string name;
-        for (size_t i = 0; i < std::min(terminal.listed.size(), kShownValues); ++i)
-          name += (i == 0 ? "" : " | ") + shown(terminal.listed[i]);
-        return made(distinct ? listed(terminal.listed) : fixed(terminal.listed), shortened(std::move(name)));
-      }
-      case PlainSchema::Spelling::kText: {
-        return made(string(terminal), terminal.name);
-      }
+      case PlainSchema::Spelling::kWord:
+        return regexes_->literal(terminal.name);
+      case PlainSchema::Spelling::kAnyString:
+      case PlainSchema::Spelling::kText:
+        return regexes_->json_string(schema_.text_regex(terminal, *regexes_), JsonEscapes::kAny);
+      case PlainSchema::Spelling::kListed:
+        return distinct ? listed(terminal.listed) : fixed(terminal.listed);
       case PlainSchema::Spelling::kNumbers: {
         using Exponents = NumberSet::Exponents;
-        const RegexId regex = builder_.with([&](RegexStore& r) {
-          return terminal.numbers.regex(r, max_digits_, distinct ? Exponents::kNo : Exponents::kYes);
-        });
-        return made(regex, terminal.name);
+        return terminal.numbers.regex(*regexes_, max_digits_, distinct ? Exponents::kNo : Exponents::kYes);
       }
       case PlainSchema::Spelling::kOutside:
         break;
     }
-    return made(RegexId(outside_[terminal.outside]), outside_names_[terminal.outside]);
-  }
-
-  RegexId string(const PlainSchema::Terminal& terminal) {
-    return builder_.with(
-        [&](RegexStore& r) { return r.json_string(schema_.text_regex(terminal, r), JsonEscapes::kAny); });
+    return RegexId(outside_[terminal.outside]);
   }
 
   // A value as one symbol: a scalar that is one terminal is that terminal.
@@ -266,12 +377,16 @@ class Rules {
     return one ? terminal(value.terminals[0]) : rule_of(id);
   }
 
+  // A rule that is made when it is first called.
   uint32_t rule_of(PlainValueId id) {
     id = schema_.resolved(id);
     auto& rule = values_[id.value];
     if (!rule) {
-      rule = builder_.nonterminal(schema_.at(id).name);
-      todo_.push_back(id);
+      rule = add_nonterminal(orders_[id.value].order);
+      Nonterminal& made = grammar_->nonterminals.back();
+      made.left_recursive = orders_[id.value].loops;
+      made.is_deferred = true;
+      value_of_.emplace(Symbol{*rule}.index(), id);
     }
     return *rule;
   }
@@ -279,45 +394,45 @@ class Rules {
   void add_value(PlainValueId id) {
     const PlainSchema::Value& value = schema_.at(id);
     const uint32_t rule = *values_[id.value];
-    for (uint32_t t : value.terminals) builder_.alternative(rule, Symbols{terminal(t)});
+    for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
     for (PlainValueId alternative : value.alternatives) {
-      if (schema_.is_live(alternative)) builder_.alternative(rule, Symbols{symbol_of(alternative)});
+      if (schema_.is_live(alternative)) add_alternative(rule, Symbols{symbol_of(alternative)});
     }
-    if (value.array) add_array(rule, *value.array, value.name);
-    if (value.object) add_object(rule, *value.object, value.name);
+    if (value.array) add_array(rule, *value.array);
+    if (value.object) add_object(rule, *value.object);
   }
 
   // Each state, so many of the items written, is a rule whose calls stand in tail position.
-  void add_array(uint32_t rule, const PlainSchema::Array& array, const std::string& name) {
-    if (!array.witnesses.empty()) return add_array_with_witnesses(rule, array, name);
+  void add_array(uint32_t rule, const PlainSchema::Array& array) {
+    if (!array.witnesses.empty()) return add_array_with_witnesses(rule, array);
     if (array.forbids_equal_items()) {
-      const uint32_t whole = builder_.nonterminal(name, SetBounds{});
-      builder_.alternative(rule, Symbols{whole});
+      const uint32_t whole = add_set();
+      add_alternative(rule, Symbols{whole});
       rule = whole;
     }
-    uint32_t state = builder_.nonterminal(name + ".0");
-    builder_.alternative(rule, Symbols{open_array_, state});
+    uint32_t state = add_nonterminal(kFirstState);
+    add_alternative(rule, Symbols{open_array_, state});
     for (uint32_t i = 0; i < array.prefix.size(); ++i) {
-      if (i >= array.minimum) builder_.alternative(state, Symbols{close_array_});
+      if (i >= array.minimum) add_alternative(state, Symbols{close_array_});
       if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
-      const uint32_t next = builder_.nonterminal(name + "." + std::to_string(i + 1));
+      const uint32_t next = add_nonterminal(kFirstState);
       Symbols item = separated(i > 0);
       item.insert(item.end(), {item_of(array, array.prefix[i]), next});
-      builder_.alternative(state, item);
+      add_alternative(state, item);
       state = next;
     }
-    add_further_items(state, array, static_cast<uint32_t>(array.prefix.size()), name);
+    add_further_items(state, array, static_cast<uint32_t>(array.prefix.size()));
   }
 
   // What follows items that have a position of their own.
-  void add_further_items(uint32_t state, const PlainSchema::Array& array, uint32_t written, const std::string& name) {
+  void add_further_items(uint32_t state, const PlainSchema::Array& array, uint32_t written) {
     const uint32_t least = array.minimum > written ? array.minimum - written : 0;
     const uint32_t most = array.maximum == kUnbounded ? kUnbounded : array.maximum - std::min(array.maximum, written);
     if (!array.rest || most == 0 || !schema_.is_live(*array.rest)) {
-      if (least == 0) builder_.alternative(state, Symbols{close_array_});
+      if (least == 0) add_alternative(state, Symbols{close_array_});
       return;
     }
-    add_repeated(state, written > 0, Symbols{item_of(array, *array.rest)}, least, most, close_array_, name);
+    add_repeated(state, written > 0, Symbols{item_of(array, *array.rest)}, least, most, close_array_);
   }
 
   uint32_t item_of(const PlainSchema::Array& array, PlainValueId item) {
@@ -330,33 +445,32 @@ class Rules {
     if (value.terminals.size() == 1) return distinct_terminal(value.terminals[0]);
     const auto [at, is_new] = distinct_scalars_.try_emplace(id, 0);
     if (!is_new) return at->second;
-    const uint32_t rule = at->second = builder_.nonterminal(value.name);
-    for (uint32_t t : value.terminals) builder_.alternative(rule, Symbols{distinct_terminal(t)});
+    const uint32_t rule = at->second = add_nonterminal(orders_[id.value].order);
+    grammar_->nonterminals.back().left_recursive = orders_[id.value].loops;
+    for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t)});
     for (PlainValueId alternative : value.alternatives) {
-      if (schema_.is_live(alternative))
-        builder_.alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative))});
+      if (schema_.is_live(alternative)) add_alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative))});
     }
     return rule;
   }
 
-  void add_array_with_witnesses(uint32_t rule, const PlainSchema::Array& array, const std::string& name) {
+  void add_array_with_witnesses(uint32_t rule, const PlainSchema::Array& array) {
     const auto states = item_states(array, common_).value();
     std::vector<uint32_t> rules;
-    for (const ItemState& state : states)
-      rules.push_back(builder_.nonterminal(name + "." + std::to_string(state.position)));
-    builder_.alternative(rule, Symbols{open_array_, rules[0]});
+    for (size_t i = 0; i < states.size(); ++i) rules.push_back(add_nonterminal(kFirstState));
+    add_alternative(rule, Symbols{open_array_, rules[0]});
     for (size_t i = 0; i < states.size(); ++i) {
       const ItemState& state = states[i];
       if (state.is_met) {
-        add_further_items(rules[i], array, state.position, name);
+        add_further_items(rules[i], array, state.position);
         continue;
       }
-      if (state.may_end) builder_.alternative(rules[i], Symbols{close_array_});
+      if (state.may_end) add_alternative(rules[i], Symbols{close_array_});
       for (const auto& item : state.items) {
         if (!schema_.is_live(item.value)) continue;
         Symbols written = separated(state.position > 0);
         written.insert(written.end(), {symbol_of(item.value), rules[item.after]});
-        builder_.alternative(rules[i], written);
+        add_alternative(rules[i], written);
       }
     }
   }
@@ -366,7 +480,7 @@ class Rules {
 
   // Each state, so many of the members passed and what was written of them, is a rule whose calls stand in tail
   // position.
-  void add_object(uint32_t rule, PlainSchema::Object object, const std::string& name) {
+  void add_object(uint32_t rule, PlainSchema::Object object) {
     for (const auto& member : object.members) {
       if (member.required && !schema_.is_live(member.value)) return;
     }
@@ -375,22 +489,20 @@ class Rules {
     const auto counted_to = static_cast<uint32_t>(std::max({1U, object.minimum, most}));
     // The states before a member.
     const Progress start{0, (1U << object.witnesses.size()) - 1};
-    std::map<Progress, uint32_t> now{{start, builder_.nonterminal(name + ".0")}};
+    std::map<Progress, uint32_t> now{{start, add_nonterminal(kFirstState)}};
     const Register seen = register_of(object);
     uint32_t whole = rule;
-    if (seen != Register::kNone) {
-      SetBounds bounds;
-      bounds.endless = seen == Register::kEndless;
-      whole = builder_.nonterminal(name, std::move(bounds));
-      builder_.alternative(rule, Symbols{whole});
+    if (seen == Register::kCounting) {
+      whole = add_set();
+      add_alternative(rule, Symbols{whole});
     }
-    builder_.alternative(whole, Symbols{open_object_, now[start]});
+    add_alternative(whole, Symbols{open_object_, now[start]});
     for (size_t i = 0; i < object.members.size(); ++i) {
       const PlainSchema::Member& member = object.members[i];
       std::map<Progress, uint32_t> next;
       const auto state = [&](Progress progress) {
         const auto [at, is_new] = next.try_emplace(progress, 0);
-        if (is_new) at->second = builder_.nonterminal(name + "." + std::to_string(i + 1));
+        if (is_new) at->second = add_nonterminal(kFirstState + static_cast<uint32_t>(i) + 1);
         return at->second;
       };
       for (const auto& [progress, rule_before] : now) {
@@ -400,14 +512,14 @@ class Rules {
           Symbols taken = separated(written > 0);
           const uint32_t after = state({std::min(written + 1, counted_to), way.missing});
           taken.insert(taken.end(), {key(member.name), colon_, symbol_of(way.value), after});
-          builder_.alternative(rule_before, taken);
+          add_alternative(rule_before, taken);
         }
-        if (!member.required) builder_.alternative(rule_before, Symbols{state(progress)});
+        if (!member.required) add_alternative(rule_before, Symbols{state(progress)});
       }
       now = std::move(next);
     }
-    if (object.has_valued_witnesses() && object.others) add_ways_of_others(object, now, counted_to, seen, name);
-    const auto other = other_member(object, name, seen);
+    if (object.has_valued_witnesses() && object.others) add_ways_of_others(object, now, counted_to, seen);
+    const auto other = other_member(object, seen);
     for (const auto& [progress, state] : now) {
       const auto [written, missing] = progress;
       if (missing != 0 && object.has_valued_witnesses()) continue;
@@ -416,16 +528,16 @@ class Rules {
       const uint32_t least = std::max(needed, object.minimum > written ? object.minimum - written : 0);
       const uint32_t further = object.maximum == kUnbounded ? kUnbounded : object.maximum - written;
       if (other && further >= std::max(1U, least)) {
-        add_repeated(state, written > 0, *other, least, further, close_object_, name);
+        add_repeated(state, written > 0, *other, least, further, close_object_);
       } else if (least == 0) {
-        builder_.alternative(state, Symbols{close_object_});
+        add_alternative(state, Symbols{close_object_});
       }
     }
   }
 
   // Adds the states that other keys lead to where some of them must have a certain value, and the keys.
   void add_ways_of_others(const PlainSchema::Object& object, std::map<Progress, uint32_t>& states, uint32_t counted_to,
-                          Register seen, const std::string& name) {
+                          Register seen) {
     const uint32_t key = other_key(object, object.others_keys, seen);
     std::vector<Progress> todo;
     for (const auto& [progress, state] : states) todo.push_back(progress);
@@ -439,58 +551,76 @@ class Rules {
         const Progress after{std::min(written + 1, counted_to), way.missing};
         const auto [at, is_new] = states.try_emplace(after, 0);
         if (is_new) {
-          at->second = builder_.nonterminal(name + "." + std::to_string(object.members.size()));
+          at->second = add_nonterminal(kFirstState + static_cast<uint32_t>(object.members.size()));
           todo.push_back(after);
         }
         Symbols taken = separated(written > 0);
         taken.insert(taken.end(), {key, colon_, symbol_of(way.value), at->second});
-        builder_.alternative(states.at(before), taken);
+        add_alternative(states.at(before), taken);
       }
     }
   }
 
   // `body`, separated by commas, so many times, then the closing mark; `some`: a comma comes before the first too.
-  void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, uint32_t close,
-                    const std::string& name) {
-    const uint32_t more = builder_.nonterminal(name + ".more");
-    Symbols after_comma{comma_};
-    after_comma.insert(after_comma.end(), body.begin(), body.end());
-    builder_.alternative(more, after_comma);
+  void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, uint32_t close) {
+    const auto further = [&](uint32_t minimum, uint32_t maximum) {
+      const uint32_t more = add_nonterminal(kBeginsWithTerminal);
+      Symbols after_comma{comma_};
+      after_comma.insert(after_comma.end(), body.begin(), body.end());
+      add_alternative(more, after_comma);
+      return add_repeat(more, minimum, maximum);
+    };
     if (some) {
-      builder_.alternative(state, Symbols{builder_.repeat(more, least, most), close});
+      add_alternative(state, Symbols{further(least, most), close});
       return;
     }
-    if (least == 0) builder_.alternative(state, Symbols{close});
+    if (least == 0) add_alternative(state, Symbols{close});
     Symbols whole = body;
-    const uint32_t further = most == kUnbounded ? kUnbounded : most - 1;
-    whole.insert(whole.end(), {builder_.repeat(more, least == 0 ? 0 : least - 1, further), close});
-    builder_.alternative(state, whole);
+    if (most > 1) whole.push_back(further(least == 0 ? 0 : least - 1, most == kUnbounded ? kUnbounded : most - 1));
+    whole.push_back(close);
+    add_alternative(state, whole);
   }
 
   Symbols separated(bool some) const { return some ? Symbols{comma_} : Symbols{}; }
 
+  struct Order {
+    uint32_t order;
+    bool loops;
+  };
+
+  std::shared_ptr<const PlainSchema> kept_;
   const PlainSchema& schema_;
   const CommonValue common_ = [this](PlainValueId a, PlainValueId b) { return schema_.common(a, b); };
-  GrammarBuilder& builder_;
+  Grammar* grammar_ = nullptr;  // during a call from outside
+  RegexStore* regexes_ = nullptr;
+  Account rules_;
   uint32_t scope_;
-  std::span<const uint32_t> outside_;
-  std::span<const std::string> outside_names_;
+  std::vector<uint32_t> outside_;
+  std::vector<std::string> outside_names_;
   uint32_t max_digits_;
   std::map<RegexId, bool> endless_;
-  uint32_t open_object_, close_object_, open_array_, close_array_, comma_, colon_;
+  uint32_t open_object_ = 0;
+  uint32_t close_object_ = 0;
+  uint32_t open_array_ = 0;
+  uint32_t close_array_ = 0;
+  uint32_t comma_ = 0;
+  uint32_t colon_ = 0;
   std::vector<std::optional<uint32_t>> terminals_;
   std::map<uint32_t, uint32_t> distinct_terminals_;
   std::vector<std::optional<uint32_t>> values_;
+  std::vector<Order> orders_;                            // by value
+  std::unordered_map<uint32_t, uint32_t> terminal_of_;   // by its index in the grammar
+  std::unordered_map<uint32_t, PlainValueId> value_of_;  // by the index of its rule
   std::map<PlainValueId, uint32_t> distinct_scalars_;
   std::vector<std::optional<uint32_t>> keys_;
-  std::vector<PlainValueId> todo_;
 };
 
 }  // namespace
 
-uint32_t add_rules(const PlainSchema& schema, GrammarBuilder& builder, uint32_t scope,
-                   std::span<const uint32_t> outside, std::span<const std::string> outside_names, uint32_t max_digits) {
-  return Rules(schema, builder, scope, outside, outside_names, max_digits).all();
+uint32_t defer_rules(std::shared_ptr<const PlainSchema> schema, GrammarBuilder& builder, uint32_t scope,
+                     std::span<const uint32_t> outside, std::vector<std::string> outside_names, uint32_t max_digits) {
+  return builder.defer(std::make_shared<Rules>(std::move(schema), scope, outside, std::move(outside_names), max_digits,
+                                               builder.limits().max_rules));
 }
 
 }  // namespace cfgmask

@@ -17,6 +17,8 @@ constexpr int kMaxRounds = 40;
 // Values inside of values that are looked at to tell two sets apart.
 constexpr int kMaxDepth = 3;
 constexpr uint64_t kMaxLooks = 100'000;
+// What a name or a listed string takes, about.
+constexpr size_t kNameBytes = 64;
 // There are more texts of so many characters than anyone counts.
 constexpr uint32_t kLong = 2;
 
@@ -468,6 +470,22 @@ bool PlainSchema::find_live() {
     if (!changed && round > 0) return true;
   }
   return false;
+}
+
+void PlainSchema::finish_adding() {
+  by_content_ = {};
+  lists_ = {};
+  number_sets_ = {};
+  texts_ = {};
+  key_condition_ids_ = {};
+  bytes_ = values_.capacity() * sizeof(Value) + terminals_.capacity() * sizeof(Terminal) + names_.size() * kNameBytes;
+  for (Value& value : values_) {
+    value.name = {};
+    bytes_ += (value.terminals.capacity() + value.alternatives.capacity()) * sizeof(uint32_t);
+    if (value.array) bytes_ += sizeof(Array) + value.array->prefix.capacity() * sizeof(PlainValueId);
+    if (value.object) bytes_ += sizeof(Object) + value.object->members.capacity() * sizeof(Member);
+  }
+  for (const Terminal& terminal : terminals_) bytes_ += terminal.listed.capacity() * kNameBytes;
 }
 
 size_t PlainSchema::Object::n_required() const {

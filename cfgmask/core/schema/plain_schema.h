@@ -146,6 +146,9 @@ class PlainSchema {
   };
 
   PlainSchema();
+  // What it has refers to its own parts.
+  PlainSchema(const PlainSchema&) = delete;
+  PlainSchema(PlainSchema&&) = default;
 
   // Null for none.
   template <class Shape>
@@ -218,6 +221,10 @@ class PlainSchema {
   // A number or a string as a schema, in JSON.
   std::string definition(uint32_t terminal) const;
   size_t n_terminals() const { return terminals_.size(); }
+  // Roughly; known after `finish_adding`.
+  size_t bytes() const { return bytes_; }
+  // Forgets what is needed to add to it, and names of rules.
+  void finish_adding();
 
   // What a value of a set that is in another one, too, is in, where rules need to know.
   void set_common(PlainValueId a, PlainValueId b, PlainValueId both) { common_[{a.value, b.value}] = both; }
@@ -289,6 +296,7 @@ class PlainSchema {
   std::unordered_map<std::string, uint32_t> key_condition_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> texts_;
   PlainValueId root_{0U};
+  size_t bytes_ = 0;
 };
 
 }  // namespace cfgmask
