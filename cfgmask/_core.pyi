@@ -36,6 +36,9 @@ class RegexBuilder:
     """Interns regex nodes and answers questions about them. Nodes are small integers that belong to this builder."""
 
     def __init__(self, limits: dict[str, int] | None = None) -> None: ...
+    @property
+    def search_steps(self) -> int:
+        """How many derivatives all searches took so far."""
     def is_empty(self, node: int) -> bool:
         """Whether no text matches. Raises LimitExceeded(max_search_steps)."""
     def is_endless(self, node: int) -> bool: ...

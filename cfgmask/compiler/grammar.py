@@ -116,12 +116,15 @@ class Grammar:
         Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer.
         """
         from cfgmask.json_schema import lower_schema, plain_schema
+        from cfgmask.json_schema.session import session
 
         chosen = _json_schema_options(options)
-        plain = plain_schema(schema, options=chosen, limits=limits, metaschemas=retrieve is not None)
-        if plain is None:
-            span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
-            return cls(lower_schema(schema, options=chosen, span=span, limits=limits, retrieve=retrieve), name)
+        # What the short way has spent is spent.
+        with session(limits):
+            plain = plain_schema(schema, options=chosen, limits=limits, metaschemas=retrieve is not None)
+            if plain is None:
+                span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
+                return cls(lower_schema(schema, options=chosen, span=span, limits=limits, retrieve=retrieve), name)
         # The caller may change the schema before somebody asks for the intermediate form.
         kept = marshal.dumps(schema)
 

@@ -381,6 +381,10 @@ void bind_regex_builder(nb::module_& m) {
             new (self) RegexBuilder(parse_limits(limits));
           },
           "limits"_a = nb::none())
+      .def_prop_ro(
+          "search_steps",
+          [](RegexBuilder& self) { return self.with([](RegexStore& r) { return r.n_search_steps(); }); },
+          docs::RegexBuilder_search_steps)
       .def(
           "is_empty",
           [](RegexBuilder& self, uint32_t id) {

@@ -11,6 +11,11 @@ from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.algebra import RegexAlgebra
 
+# What combining two members counts of the rules: it takes some microseconds, and a second is enough for any schema.
+RULES_PER_STEP = 2
+# So many searches of the longest kind may be made for one schema. A step takes some microseconds.
+SEARCHES = 2
+
 
 class Session:
     """Answers that were given before, and what may still be spent. For one thread.
@@ -23,7 +28,7 @@ class Session:
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+        self.limits = limits
         self._algebra: RegexAlgebra | None = None
         self._spent = 0
         self.empty: dict[RegexTree, bool] = {}
@@ -34,9 +39,15 @@ class Session:
 
     @property
     def algebra(self) -> RegexAlgebra:
-        """The regex algebra, made when it is first needed."""
+        """The regex algebra, made when it is first needed.
+
+        Raises LimitExceeded(max_search_steps) where the questions before took all that they may take together.
+        """
         if self._algebra is None:
-            self._algebra = RegexAlgebra(self._limits)
+            self._algebra = RegexAlgebra(self.limits)
+        most = SEARCHES * self.limits.max_search_steps
+        if self._algebra.search_steps > most:
+            raise LimitExceeded("max_search_steps", self.limits.max_search_steps)
         return self._algebra
 
     def spend(self, steps: int) -> None:
@@ -44,9 +55,9 @@ class Session:
 
         Each may become a rule, and it is the number of combinations that a hostile schema makes large.
         """
-        self._spent += steps
-        if self._spent > self._limits.max_rules:
-            raise LimitExceeded("max_rules", self._limits.max_rules, "combinations of the parts of a JSON Schema")
+        self._spent += RULES_PER_STEP * steps
+        if self._spent > self.limits.max_rules:
+            raise LimitExceeded("max_rules", self.limits.max_rules, "combinations of the parts of a JSON Schema")
 
 
 _current: ContextVar[Session | None] = ContextVar("cfgmask.json_schema.session", default=None)
@@ -59,7 +70,15 @@ def current() -> Session:
 
 @contextmanager
 def session(limits: Limits) -> Iterator[None]:
-    """Share one session between all that is asked inside of the `with` block."""
+    """Share one session between all that is asked inside of the `with` block.
+
+    Inside of another block with the same limits that is its session, so that what one way to read a schema has spent
+    is not there for the next.
+    """
+    around = _current.get()
+    if around is not None and around.limits == limits:
+        yield
+        return
     token = _current.set(Session(limits))
     try:
         yield

@@ -83,6 +83,11 @@ class RegexAlgebra:
         self._builder: RegexBuilder = RegexBuilder(vars(limits))
         self._lowering = RegexLowering(self._builder, limits)
 
+    @property
+    def search_steps(self) -> int:
+        """How many derivatives all questions so far took."""
+        return self._builder.search_steps
+
     def is_empty(self, tree: RegexTree) -> bool:
         """Whether no text matches."""
         return self._builder.is_empty(self._lowering.node(tree))

@@ -113,6 +113,8 @@ class RegexStore {
   // those first that seem nearest to an end, at most max_search_steps derivatives (else LimitExceeded). Answers are
   // remembered.
   bool is_empty(RegexId node);
+  // The derivatives of all searches so far.
+  uint64_t n_search_steps() const { return n_search_steps_; }
   // Whether no string of the node begins with another one; false where that takes more than a look at its parts. Linear
   // in the keys of a set.
   bool is_prefix_free(RegexId node);
@@ -258,9 +260,11 @@ class RegexStore {
   bool can_take_hex(const JsonState& state);
   bool can_take(RegexId node, uint32_t low, uint32_t high);
   bool can_take_tail(RegexId node, int n_bytes, uint32_t low, uint32_t high);
+  void count_step(uint64_t& steps);
 
   uint64_t max_depth_;
   uint64_t max_search_steps_;
+  uint64_t n_search_steps_ = 0;
   Account* account_ = nullptr;
   std::unique_ptr<MinimumLengths> lengths_;
   Interner nodes_;

@@ -109,7 +109,7 @@ bool RegexStore::search_empty(RegexId node) {
       queue.pop();
       continue;
     }
-    if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+    count_step(steps);
     const RegexId next = derivative(at, b);
     const Emptiness known = props_[next.value].emptiness;
     if (known == Emptiness::kNonempty || !props_[next.value].may_be_empty) {
@@ -124,6 +124,11 @@ bool RegexStore::search_empty(RegexId node) {
   }
   for (const auto& [id, entry] : seen) props_[id].emptiness = Emptiness::kEmpty;
   return true;
+}
+
+void RegexStore::count_step(uint64_t& steps) {
+  ++n_search_steps_;
+  if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
 }
 
 // A residual that leads back to itself and from there to an end.
@@ -146,7 +151,7 @@ bool RegexStore::is_infinite(RegexId node) {
     }
     const unsigned b = left.lowest();
     left -= alike(at, b);
-    if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+    count_step(steps);
     const RegexId next = derivative(at, b);
     if (is_empty(next)) continue;
     const auto [known, is_new] = open.emplace(next.value, true);
@@ -172,7 +177,7 @@ std::optional<std::string> RegexStore::shortest(RegexId node) {
   for (size_t i = 0; i < steps.size(); ++i) {
     ByteSet bytes = first(steps[i].node);
     for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= alike(steps[i].node, b), b = bytes.lowest()) {
-      if (++derivatives > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+      count_step(derivatives);
       const RegexId next = derivative(steps[i].node, b);
       if (next == nothing() || !seen.insert(next.value).second) continue;
       steps.push_back({next, i, static_cast<uint8_t>(b)});

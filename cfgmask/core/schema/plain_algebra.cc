@@ -12,8 +12,10 @@ namespace cfgmask {
 namespace {
 
 constexpr size_t kMaxAlternatives = 1'000;
-constexpr size_t kMaxBranches = 256;
+constexpr size_t kMaxBranches = 1'024;
 constexpr size_t kMaxWitnesses = 8;
+// So many looks at a value cost as much as to combine a member with another.
+constexpr uint64_t kLooksPerStep = 8;
 // Sets inside of sets that are worked out for each other's sake.
 constexpr int kMaxDepth = 100;
 // Required members of required members that are looked at to tell that there is no such object.
@@ -239,8 +241,15 @@ bool PlainAlgebra::overlaps(Choice& choice) {
   bool found = false;
   for (size_t i = 0; i < parts.size() && !found; ++i)
     found = std::any_of(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(i),
-                        [&](PlainValueId other) { return !schema_.disjoint(parts[i], other); });
+                        [&](PlainValueId other) { return !disjoint(parts[i], other); });
   choice.overlaps = found;
+  return found;
+}
+
+bool PlainAlgebra::disjoint(PlainValueId a, PlainValueId b) {
+  uint64_t looks = 0;
+  const bool found = schema_.disjoint(a, b, looks);
+  work(looks / kLooksPerStep);
   return found;
 }
 
@@ -267,9 +276,9 @@ PlainAlgebra::Value PlainAlgebra::chosen(const Choice& choice, const std::string
   };
   for (size_t i = 0; i < parts.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (schema_.disjoint(parts[i], parts[j])) continue;
+      if (disjoint(parts[i], parts[j])) continue;
       work(1);
-      if (schema_.disjoint(part_within(i), part_within(j))) continue;
+      if (disjoint(part_within(i), part_within(j))) continue;
       terms[i].push_back({parts[j], true});
       terms[j].push_back({parts[i], true});
     }

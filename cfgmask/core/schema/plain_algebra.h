@@ -126,6 +126,7 @@ class PlainAlgebra {
   PlainValueId choose(Choice choice, const std::string& name);
   Value chosen(const Choice& choice, const std::string& name);
   bool overlaps(Choice& choice);
+  bool disjoint(PlainValueId a, PlainValueId b);
   static Terms with_part(const Choice& choice, PlainValueId part);
   Parts parts_of(PlainValueId id);
   Value value_of(Parts parts, const std::string& name);

@@ -285,9 +285,11 @@ void PlainSchema::flatten(PlainValueId id, std::vector<PlainValueId>& out) const
   }
 }
 
-bool PlainSchema::disjoint(PlainValueId a, PlainValueId b) const {
+bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, uint64_t& looks) const {
   uint64_t left = kMaxLooks;
-  return disjoint(a, b, {0, left});
+  const bool found = disjoint(a, b, {0, left});
+  looks += kMaxLooks - left;
+  return found;
 }
 
 bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, Look look) const {

@@ -245,8 +245,8 @@ class PlainSchema {
     }
   }
 
-  // Whether it is plain that two sets have no value in common.
-  bool disjoint(PlainValueId a, PlainValueId b) const;
+  // Whether it is plain that two sets have no value in common; adds how many values inside of them were looked at.
+  bool disjoint(PlainValueId a, PlainValueId b, uint64_t& looks) const;
   // Finds out which of the sets that the root reaches have a value; false where that takes more than some looks at
   // each.
   bool find_live();

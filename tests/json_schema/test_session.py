@@ -1,0 +1,51 @@
+"""What is spent on one schema is counted together, whichever way it is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from cfgmask.errors import LimitExceeded
+from cfgmask.grammar.regex_tree import Complement, Intersection
+from cfgmask.json_schema import decide
+from cfgmask.json_schema.session import session
+from cfgmask.limits import Limits
+from cfgmask.regex import parse_regex
+from tests.json_schema.judge import accepts, compiled
+
+LIMITS = Limits(max_search_steps=2_000)
+
+
+def ask(i: int) -> None:
+    """A question that takes some hundred steps, another one for each number."""
+    narrow, wide = (parse_regex(f"(a|b)*{c}(a|b){{4}}{i}") for c in ("a", "[a-c]"))
+    assert decide.is_empty(Intersection((narrow, Complement(wide))))
+
+
+def ask_many() -> None:
+    for i in range(100):
+        with session(LIMITS):
+            ask(i)
+
+
+def test_one_question_is_within_the_limit() -> None:
+    ask_many()
+
+
+def test_searches_for_one_schema_are_counted_together() -> None:
+    with session(LIMITS), pytest.raises(LimitExceeded, match=f"max_search_steps = {LIMITS.max_search_steps}"):
+        ask_many()
+
+
+def test_other_limits_are_another_session() -> None:
+    with session(LIMITS):
+        for i in range(100):
+            with session(Limits(max_search_steps=LIMITS.max_search_steps + i)):
+                ask(i)
+
+
+def test_a_thousand_alternatives_told_apart_by_a_constant() -> None:
+    branches = [{"properties": {"kind": {"const": i}, "x": {"maximum": i}}, "required": ["kind"]} for i in range(1_000)]
+    grammar = compiled({"type": "object", "oneOf": branches})
+    assert accepts(grammar, '{"kind":999,"x":999}')
+    assert not accepts(grammar, '{"kind":998,"x":999}')
+    assert not accepts(grammar, '{"kind":1000}')
