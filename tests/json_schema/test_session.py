@@ -43,9 +43,9 @@ def test_other_limits_are_another_session() -> None:
                 ask(i)
 
 
-def test_a_thousand_alternatives_told_apart_by_a_constant() -> None:
-    branches = [{"properties": {"kind": {"const": i}, "x": {"maximum": i}}, "required": ["kind"]} for i in range(1_000)]
+def test_hundreds_of_alternatives_told_apart_by_a_constant() -> None:
+    branches = [{"properties": {"kind": {"const": i}, "x": {"maximum": i}}, "required": ["kind"]} for i in range(900)]
     grammar = compiled({"type": "object", "oneOf": branches})
-    assert accepts(grammar, '{"kind":999,"x":999}')
-    assert not accepts(grammar, '{"kind":998,"x":999}')
-    assert not accepts(grammar, '{"kind":1000}')
+    assert accepts(grammar, '{"kind":899,"x":899}')
+    assert not accepts(grammar, '{"kind":898,"x":899}')
+    assert not accepts(grammar, '{"kind":900}')

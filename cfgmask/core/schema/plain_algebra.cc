@@ -12,7 +12,7 @@ namespace cfgmask {
 namespace {
 
 constexpr size_t kMaxAlternatives = 1'000;
-constexpr size_t kMaxBranches = 1'024;
+constexpr size_t kMaxBranches = 1'000;
 constexpr size_t kMaxWitnesses = 8;
 // So many looks at a value cost as much as to combine a member with another.
 constexpr uint64_t kLooksPerStep = 8;
