@@ -12,6 +12,8 @@ namespace cfgmask {
 namespace {
 
 constexpr size_t kMaxAlternatives = 1'000;
+// Names for sets on the way to these are looked through as well.
+constexpr size_t kMaxNames = 4 * kMaxAlternatives;
 constexpr size_t kMaxBranches = 1'000;
 constexpr size_t kMaxWitnesses = 8;
 // So many looks at a value cost as much as to combine a member with another.
@@ -306,7 +308,7 @@ PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {
     for (uint32_t terminal : value.terminals) add_new(found.terminals, terminal);
     if (value.array) found.arrays.push_back(value.array);
     if (value.object) found.objects.push_back(value.object);
-    if (seen.size() > kMaxAlternatives) throw NotPlain();
+    if (seen.size() > kMaxNames) throw NotPlain();
   }
   return found;
 }
@@ -374,7 +376,7 @@ bool PlainAlgebra::is_known(PlainValueId id) const {
     const PlainValueId next = todo.back();
     todo.pop_back();
     if (!seen.insert(next.value).second) continue;
-    if (seen.size() > kMaxAlternatives) return false;
+    if (seen.size() > kMaxNames) return false;
     const auto found = pending_.find(next.value);
     if (found == pending_.end()) {
       if (!schema_.is_defined(next)) return false;
