@@ -17,6 +17,7 @@ enum class Phase : uint32_t {
   kText,       // between characters, or inside the bytes of one
   kEscape,     // after a backslash
   kHex,        // after \u and fewer than four digits
+  kAnyHex,     // likewise, of a character that has left the body as it is here whatever digits follow
   kLowEscape,  // after a high surrogate: a backslash must follow
   kLowU,       // then the u
   kLowHex,     // then the digits of the low surrogate
@@ -25,6 +26,8 @@ enum class Phase : uint32_t {
 constexpr uint32_t kHighSurrogate = 0xD800;
 constexpr uint32_t kLowSurrogate = 0xDC00;
 constexpr uint32_t kSurrogateSpan = 0x400;
+// In place of the low ten bits of a high surrogate: its characters have left the body as it is, whichever follows.
+constexpr uint32_t kAnyHigh = kSurrogateSpan;
 
 constexpr CodePointRange kAnyEscape[] = {{0, 0xD7FF}, {0xE000, 0xFFFF}};
 constexpr CodePointRange kLiteralEscape[] = {{0, 0x1F},    {0x22, 0x22},   {0x2F, 0x2F},
@@ -91,6 +94,14 @@ std::optional<uint32_t> hex_value(unsigned b, JsonEscapes escapes) {
   return std::nullopt;
 }
 
+ByteSet hex_digits(JsonEscapes escapes) {
+  ByteSet set;
+  for (unsigned b = '0'; b <= 'f'; ++b) {
+    if (hex_value(b, escapes)) set.add(b);
+  }
+  return set;
+}
+
 int encode_utf8(uint32_t c, std::array<uint8_t, 4>& out) {
   auto tail = [](uint32_t bits) { return static_cast<uint8_t>(0x80 | (bits & 0x3F)); };
   if (c < 0x80) {
@@ -117,7 +128,12 @@ struct RegexStore::JsonState {
   Phase phase;
   uint32_t n_digits = 0;
   uint32_t digits = 0;
-  uint32_t high = 0;  // low ten bits of the high surrogate
+  uint32_t high = 0;  // low ten bits of the high surrogate, or kAnyHigh
+
+  // Whether digits may follow, of which all are alike.
+  bool takes_any_digit() const {
+    return phase == Phase::kAnyHex || (phase == Phase::kLowHex && high == kAnyHigh && n_digits >= 2);
+  }
 };
 
 RegexStore::JsonState RegexStore::json_state(RegexId node) const {
@@ -146,7 +162,10 @@ RegexId RegexStore::json_string_without(RegexId node, RegexId unwanted) {
 uint32_t RegexStore::shortest_json(RegexId node, uint32_t text) const {
   const JsonState s = json_state(node);
   // An escape under way writes one character, of which the rest of it may be all that is left to write.
-  auto after_character = [&](uint32_t most_bytes) { return (text > most_bytes ? text - most_bytes : 0) + 1; };
+  auto after_character = [&](uint32_t most_bytes) {
+    if (s.high == kAnyHigh) most_bytes = 0;
+    return (text > most_bytes ? text - most_bytes : 0) + 1;
+  };
   switch (s.phase) {
     case Phase::kStart:
       return text + 2;
@@ -156,6 +175,8 @@ uint32_t RegexStore::shortest_json(RegexId node, uint32_t text) const {
       return 1 + after_character(1);
     case Phase::kHex:
       return 4 - s.n_digits + after_character(3);
+    case Phase::kAnyHex:
+      return 4 - s.n_digits + after_character(0);
     case Phase::kLowEscape:
       return 6 + after_character(4);
     case Phase::kLowU:
@@ -211,22 +232,48 @@ RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
       s.phase = Phase::kLowHex;
       return json_node(s);
     case Phase::kHex:
+    case Phase::kAnyHex:
     case Phase::kLowHex:
       break;
   }
   const std::optional<uint32_t> digit = hex_value(b, s.escapes);
   if (!digit) return nothing();
+  if (s.takes_any_digit()) {
+    ++s.n_digits;
+    return json_node(s.n_digits < 4 ? without_digits(s) : JsonState{s.body, s.escapes, Phase::kText});
+  }
   s.digits = s.digits * 16 + *digit;
   ++s.n_digits;
   if (!can_take_hex(s)) return nothing();
-  if (s.n_digits < 4) return json_node(s);
+  if (s.n_digits < 4) return json_node(without_digits(s));
   if (s.phase == Phase::kLowHex) {
     return after_character(s, 0x10000 + s.high * kSurrogateSpan + (s.digits - kLowSurrogate));
   }
   if (s.digits >= kHighSurrogate && s.digits < kLowSurrogate) {
-    return json_node({s.body, s.escapes, Phase::kLowEscape, 0, 0, s.digits - kHighSurrogate});
+    const uint32_t high = s.digits - kHighSurrogate;
+    const uint32_t first = 0x10000 + high * kSurrogateSpan;
+    const auto left = after_any_of(s.body, first, first + kSurrogateSpan - 1);
+    return json_node({left.value_or(s.body), s.escapes, Phase::kLowEscape, 0, 0, left ? kAnyHigh : high});
   }
   return after_character(s, s.digits);
+}
+
+// The same without those of its digits that make no difference any more. Where most characters are alike, the residuals
+// of half-read escapes are a handful then, not one for each of thousands of beginnings.
+RegexStore::JsonState RegexStore::without_digits(JsonState s) {
+  const uint32_t shift = 4 * (4 - s.n_digits);
+  if (s.takes_any_digit()) {
+    s.digits = s.phase == Phase::kLowHex ? kLowSurrogate >> shift : 0;
+  } else if (s.phase == Phase::kHex) {
+    const uint32_t low = s.digits << shift;
+    const uint32_t high = low + (1U << shift) - 1;
+    const auto ranges = hex_escapes(s.escapes);
+    const bool has_all =
+        std::any_of(ranges.begin(), ranges.end(), [&](const auto& r) { return r.low <= low && high <= r.high; });
+    const auto left = has_all ? after_any_of(s.body, low, high) : std::nullopt;
+    if (left) return {*left, s.escapes, Phase::kAnyHex, s.n_digits};
+  }
+  return s;
 }
 
 // By the phase alone, or between characters by the body's own bytes: whether an escape finds a character that the body
@@ -259,17 +306,16 @@ ByteSet RegexStore::first_of_json_string(RegexId node) {
       set.add('u');
       return set;
     case Phase::kHex:
+    case Phase::kAnyHex:
     case Phase::kLowHex:
-      for (unsigned b = '0'; b <= 'f'; ++b) {
-        if (hex_value(b, s.escapes)) set.add(b);
-      }
-      return set;
+      return hex_digits(s.escapes);
   }
   return set;
 }
 
 ByteSet RegexStore::alike_in_json_string(RegexId node, unsigned b) {
   const JsonState s = json_state(node);
+  if (s.takes_any_digit() && hex_value(b, s.escapes)) return hex_digits(s.escapes);
   if (s.phase != Phase::kText || b == '"' || b == '\\') return ByteSet::only(b);
   if (b < 0x20) return ByteSet::range(0, 0x1F);
   ByteSet set = alike(s.body, b);
@@ -326,6 +372,7 @@ bool RegexStore::can_take_hex(const JsonState& state) {
   auto overlap = [&](uint32_t from, uint32_t to) { return std::pair(std::max(low, from), std::min(high, to)); };
   if (state.phase == Phase::kLowHex) {
     const auto [from, to] = overlap(kLowSurrogate, kLowSurrogate + kSurrogateSpan - 1);
+    if (state.high == kAnyHigh) return from <= to;
     const uint32_t base = 0x10000 + state.high * kSurrogateSpan;
     return from <= to && can_take(state.body, base + (from - kLowSurrogate), base + (to - kLowSurrogate));
   }
@@ -339,8 +386,10 @@ bool RegexStore::can_take_hex(const JsonState& state) {
                                 0x10000 + (to - kHighSurrogate) * kSurrogateSpan + kSurrogateSpan - 1);
 }
 
-// Whether the node goes on after some character of [low, high], none of them a surrogate. Stops at the first.
-bool RegexStore::can_take(RegexId node, uint32_t low, uint32_t high) {
+// Calls f(residual) after each character of [low, high], none of them a surrogate; once for many that are alike. Stops
+// where it says true, and then does so.
+template <class F>
+bool RegexStore::after_some(RegexId node, uint32_t low, uint32_t high, F f) {
   struct Form {
     uint32_t low, high, lead;
     int tail_bytes;
@@ -350,35 +399,41 @@ bool RegexStore::can_take(RegexId node, uint32_t low, uint32_t high) {
   for (const Form& form : kForms) {
     const uint32_t from = std::max(low, form.low);
     const uint32_t to = std::min(high, form.high);
-    if (from > to) continue;
-    const uint32_t span = 1U << (6 * form.tail_bytes);
-    ByteSet futile;
-    for (uint32_t lead = from / span; lead <= to / span; ++lead) {
-      const unsigned b = form.lead | lead;
-      if (!first(node).has(b) || futile.has(b)) continue;
-      const uint32_t inner_low = lead == from / span ? from % span : 0;
-      const uint32_t inner_high = lead == to / span ? to % span : span - 1;
-      if (can_take_tail(derivative(node, b), form.tail_bytes, inner_low, inner_high)) return true;
-      if (inner_low == 0 && inner_high == span - 1) futile |= alike(node, b);
-    }
+    if (from <= to && after_some_bytes(node, form.lead, form.tail_bytes, from, to, f)) return true;
   }
   return false;
 }
 
-bool RegexStore::can_take_tail(RegexId node, int n_bytes, uint32_t low, uint32_t high) {
-  if (node == nothing()) return false;
-  if (n_bytes == 0) return !is_empty(node);
-  const uint32_t span = 1U << (6 * (n_bytes - 1));
-  ByteSet futile;  // bytes after which no character at all fits
+// After a byte that is `lead` and the first bits of a value of [low, high], and so many that continue it.
+template <class F>
+bool RegexStore::after_some_bytes(RegexId node, unsigned lead, int n_more, uint32_t low, uint32_t high, F& f) {
+  const uint32_t span = 1U << (6 * n_more);
+  ByteSet known;  // bytes after which all values have been asked about
   for (uint32_t value = low / span; value <= high / span; ++value) {
-    const unsigned b = 0x80 | value;
-    if (futile.has(b)) continue;
+    const unsigned b = lead | value;
+    if (known.has(b)) continue;
+    const RegexId next = first(node).has(b) ? derivative(node, b) : nothing();
     const uint32_t inner_low = value == low / span ? low % span : 0;
     const uint32_t inner_high = value == high / span ? high % span : span - 1;
-    if (can_take_tail(derivative(node, b), n_bytes - 1, inner_low, inner_high)) return true;
-    if (inner_low == 0 && inner_high == span - 1) futile |= alike(node, b);
+    const bool leaf = n_more == 0 || next == nothing();
+    if (leaf ? f(next) : after_some_bytes(next, 0x80, n_more - 1, inner_low, inner_high, f)) return true;
+    if (inner_low == 0 && inner_high == span - 1) known |= alike(node, b);
   }
   return false;
+}
+
+// Whether the node goes on after some character of [low, high], none of them a surrogate.
+bool RegexStore::can_take(RegexId node, uint32_t low, uint32_t high) {
+  return after_some(node, low, high, [&](RegexId left) { return !is_empty(left); });
+}
+
+// What is left of the node after a character of [low, high], none of them a surrogate, if it goes on and is the same
+// after all of them.
+std::optional<RegexId> RegexStore::after_any_of(RegexId node, uint32_t low, uint32_t high) {
+  std::optional<RegexId> same;
+  const auto differs = [&](RegexId left) { return left == nothing() || *(same = same.value_or(left)) != left; };
+  if (after_some(node, low, high, differs) || is_empty(*same)) return std::nullopt;
+  return same;
 }
 
 std::string decode_json_string(std::string_view literal) {

@@ -247,6 +247,7 @@ class RegexStore {
   struct JsonState;
   JsonState json_state(RegexId node) const;
   RegexId json_node(const JsonState& state);
+  JsonState without_digits(JsonState state);
   bool json_between_characters(RegexId node) const;
   RegexId json_with_body(RegexId node, RegexId body);
   RegexId derive_json_string(RegexId node, unsigned b);
@@ -259,8 +260,12 @@ class RegexStore {
   bool can_escape(const JsonState& state);
   bool can_take_hex(const JsonState& state);
   bool can_take(RegexId node, uint32_t low, uint32_t high);
-  bool can_take_tail(RegexId node, int n_bytes, uint32_t low, uint32_t high);
   void count_step(uint64_t& steps);
+  std::optional<RegexId> after_any_of(RegexId node, uint32_t low, uint32_t high);
+  template <class F>
+  bool after_some(RegexId node, uint32_t low, uint32_t high, F f);
+  template <class F>
+  bool after_some_bytes(RegexId node, unsigned lead, int n_more, uint32_t low, uint32_t high, F& f);
 
   uint64_t max_depth_;
   uint64_t max_search_steps_;
