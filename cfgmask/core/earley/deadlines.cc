@@ -1,4 +1,4 @@
-// Limits on the tokens of a nonterminal's text.
+// Limits on the tokens of a nonterminal's text and of a terminal's lexeme.
 //
 // Time is counted in tokens that have ended. A set has a clock, which goes on while something has a deadline and stands
 // at 0 where nothing has, so that equal contexts have equal ids whenever they come. What is called gets as its deadline
@@ -9,6 +9,11 @@
 // have deadlines before those, one terminal after the other, each by its closing text (mask/closing_counts.h). Items
 // that cannot are kept: a longer token may close more at once. So what is allowed does not depend on which items have
 // been merged, and nothing is remembered but the deadlines.
+//
+// A terminal's own limit begins with its lexeme, and drops it as soon as its closing text does not fit. Of either kind
+// a slot of an item set has the one that ends first. Where its tokens are used up inside of a lexeme, it is complete or
+// dropped, and in the lexer's state its residual becomes the empty text: so lexer states, and tables of them, are the
+// same whatever is left.
 #include <algorithm>
 #include <unordered_map>
 
@@ -100,10 +105,11 @@ void find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)
   }
 }
 
-uint32_t Parser::limit_at(const Terminal& terminal, uint32_t deadline, uint32_t clock) const {
-  if (deadline == kUnbounded) return terminal.max_tokens;
-  const uint32_t left = deadline - clock;
-  return terminal.max_tokens <= left ? terminal.max_tokens : Lexer::deadline(left);
+// The earlier of a terminal's own limit and the deadline of the rules around it.
+TokenLimit Parser::limit_at(const Terminal& terminal, uint32_t deadline, uint32_t clock) {
+  const uint32_t left = deadline == kUnbounded ? kUnbounded : deadline - clock;
+  if (terminal.max_tokens == kUnbounded || terminal.max_tokens > left) return {left, false};
+  return {terminal.max_tokens, true};
 }
 
 // Drops the items whose time is over, and gives the clock of a set without them. What an indenter puts behind a newline
@@ -123,7 +129,7 @@ uint64_t Parser::closing_tokens(Symbol symbol) const {
   switch (symbol.kind()) {
     case SymbolKind::kTerminal: {
       const Terminal& terminal = grammar_.terminals[symbol.index()];
-      return terminal.nullable ? 0 : lexer_.needed(terminal.regex);
+      return terminal.nullable ? 0 : counts_.needed(terminal.regex);
     }
     case SymbolKind::kTokenSet:
       return grammar_.token_sets[symbol.index()].is_indent() ? 0 : 1;
@@ -196,49 +202,80 @@ bool Parser::fits(const Item& item, uint64_t tokens, uint32_t clock) {
   return tokens != kUnbounded && static_cast<int64_t>(clock + tokens) <= last;
 }
 
+// Whether what a scope may take behind its ignored text can be closed, so many tokens later.
+bool Parser::fits_behind_ignored(const ItemSet& set, uint32_t scope, uint64_t skipping, uint32_t clock) {
+  const auto may_skip = [](const Item& item) { return item.gap != Gap::kSkippedOnce; };
+  if (scope == grammar_.start_scope && grammar_.ignore_final &&
+      std::any_of(set.accepts.begin(), set.accepts.end(), may_skip))
+    return true;
+  const auto terminal_fits = [&](const ItemSet::Edge& edge) {
+    if (edge.is_ignore() || scope_of(edge) != scope || !may_skip(edge.item)) return false;
+    if (deadline_of(edge.item) == kUnbounded) return true;
+    return fits(edge.item, skipping + counts_.needed(grammar_.terminals[edge.source].regex), clock);
+  };
+  const auto token_fits = [&](const ItemSet::TokenEdge& edge, uint64_t tokens) {
+    return grammar_.token_sets[edge.token_set].scope == scope && may_skip(edge.item) && fits(edge.item, tokens, clock);
+  };
+  return std::any_of(set.edges.begin(), set.edges.end(), terminal_fits) ||
+         std::any_of(set.token_edges.begin(), set.token_edges.end(),
+                     [&](const ItemSet::TokenEdge& edge) { return token_fits(edge, skipping + 1); }) ||
+         std::any_of(set.indent_edges.begin(), set.indent_edges.end(),
+                     [&](const ItemSet::TokenEdge& edge) { return token_fits(edge, skipping); });
+}
+
+// Whether some item of a slot can be closed in time, where the lexeme takes `needed()` more tokens: a search that is
+// left out where nothing has a deadline. Before a lexeme, ignored text is not looked at: what may follow it may come.
+template <class Needed>
+bool Parser::slot_fits(const ItemSet& set, const ItemSet::Slot& slot, bool at_boundary, uint32_t clock, Needed needed) {
+  const std::span<const ItemSet::Edge> edges(set.edges.begin() + slot.first_edge, slot.last_edge - slot.first_edge);
+  return std::any_of(edges.begin(), edges.end(), [&](const ItemSet::Edge& edge) {
+    if (edge.is_ignore()) return !at_boundary && fits_behind_ignored(set, edge.source, needed(), clock);
+    return deadline_of(edge.item) == kUnbounded || fits(edge.item, needed(), clock);
+  });
+}
+
 bool Parser::fits(ItemSetId id, uint32_t clock, Words residuals, bool at_boundary) {
   const ItemSet& set = at(id);
   if (!set.has_deadlines)
     return set.accepting() || !set.slots.empty() || !set.token_edges.empty() || !set.indent_edges.empty();
   if (at_boundary && set.accepting()) return true;
-  // Closing texts are searched for where there is a deadline.
-  const auto edge_fits = [&](const ItemSet::Edge& edge, RegexId residual, uint64_t tokens) {
-    return deadline_of(edge.item) == kUnbounded || fits(edge.item, tokens + lexer_.needed(residual), clock);
-  };
-  // Behind ignored text: what its scope may take.
-  const auto scope_fits = [&](uint32_t scope, uint64_t skipping) {
-    const auto may_skip = [](const Item& item) { return item.gap != Gap::kSkippedOnce; };
-    const auto edge_of_scope_fits = [&](const ItemSet::TokenEdge& edge, uint64_t tokens) {
-      return grammar_.token_sets[edge.token_set].scope == scope && may_skip(edge.item) &&
-             fits(edge.item, tokens, clock);
-    };
-    if (scope == grammar_.start_scope && grammar_.ignore_final &&
-        std::any_of(set.accepts.begin(), set.accepts.end(), may_skip))
-      return true;
-    return std::any_of(set.edges.begin(), set.edges.end(),
-                       [&](const ItemSet::Edge& edge) {
-                         return !edge.is_ignore() && scope_of(edge) == scope && may_skip(edge.item) &&
-                                edge_fits(edge, grammar_.terminals[edge.source].regex, skipping);
-                       }) ||
-           std::any_of(set.token_edges.begin(), set.token_edges.end(),
-                       [&](const ItemSet::TokenEdge& edge) { return edge_of_scope_fits(edge, skipping + 1); }) ||
-           std::any_of(set.indent_edges.begin(), set.indent_edges.end(),
-                       [&](const ItemSet::TokenEdge& edge) { return edge_of_scope_fits(edge, skipping); });
-  };
   for (size_t i = 0; i < residuals.size(); i += 2) {
-    const ItemSet::Slot& slot = set.slots[residuals[i]];
-    const RegexId residual(residuals[i + 1]);
-    for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
-      const ItemSet::Edge& edge = set.edges[e];
-      if (edge.is_ignore() ? !at_boundary && scope_fits(edge.source, lexer_.needed(residual))
-                           : edge_fits(edge, residual, 0))
-        return true;
-    }
+    const auto needed = [&] { return counts_.needed(RegexId(residuals[i + 1])); };
+    if (slot_fits(set, set.slots[residuals[i]], at_boundary, clock, needed)) return true;
   }
   const auto token_fits = [&](const ItemSet::TokenEdge& edge) { return fits(edge.item, 1, clock); };
   const auto indent_fits = [&](const ItemSet::TokenEdge& edge) { return fits(edge.item, 0, clock); };
   return at_boundary && (std::any_of(set.token_edges.begin(), set.token_edges.end(), token_fits) ||
                          std::any_of(set.indent_edges.begin(), set.indent_edges.end(), indent_fits));
+}
+
+std::vector<uint32_t> Parser::after_token(ItemSetId id, uint32_t clock, Words residuals) {
+  const ItemSet& set = at(id);
+  std::vector<uint32_t> kept;
+  for (size_t i = 0; i < residuals.size(); i += 2) {
+    const TokenLimit limit = set.slots[residuals[i]].limit;
+    RegexId residual(residuals[i + 1]);
+    const uint32_t used = clock - set.clock;
+    const bool is_late = limit.tokens <= used;
+    if (is_late ? !regexes_.nullable(residual) : limit.is_own && counts_.needed(residual) > limit.tokens - used)
+      continue;
+    if (is_late) residual = RegexStore::empty_text();
+    kept.insert(kept.end(), {residuals[i], residual.value});
+  }
+  return kept;
+}
+
+bool Parser::has_room(ItemSetId id, uint32_t clock, Words residuals) {
+  const ItemSet& set = at(id);
+  for (size_t i = 0; i < residuals.size(); i += 2) {
+    const ItemSet::Slot& slot = set.slots[residuals[i]];
+    const uint32_t used = clock - set.clock;
+    if (slot.limit.tokens <= used) return false;
+    const auto most = [&] { return counts_.most_needed(RegexId(residuals[i + 1])); };
+    if (slot.limit.is_own && most() > slot.limit.tokens - used) return false;
+    if (set.has_deadlines && !slot_fits(set, slot, false, clock, most)) return false;
+  }
+  return true;
 }
 
 }  // namespace cfgmask

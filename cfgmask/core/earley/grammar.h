@@ -188,13 +188,16 @@ struct Grammar {
   bool has_conditions = false;   // some terminal asks something of the text around it
   bool has_keys = false;         // some terminal has a key role
   bool has_deadlines = false;    // some nonterminal has a limit on its tokens
+  bool has_limits = false;       // some terminal has one
   std::optional<Indenter> indenter;
   bool complete = false;  // lexer: every segmentation instead of the longest match
   bool ignore_initial = true;
   bool ignore_final = true;
 
   // Whether which lexemes may come, or what they lead to, depends on more than the parser.
-  bool has_context() const { return has_conditions || has_deadlines || indenter.has_value(); }
+  bool has_context() const { return has_conditions || counts_tokens() || indenter.has_value(); }
+  // Whether it matters where tokens end.
+  bool counts_tokens() const { return has_deadlines || has_limits; }
   // The symbol without its argument, if it is a call.
   Symbol skeleton(Symbol symbol) const {
     return symbol.kind() == SymbolKind::kCall

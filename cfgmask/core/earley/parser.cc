@@ -24,10 +24,11 @@ constexpr uint64_t kClockMark = uint64_t{UINT32_MAX} << 32;
 
 }  // namespace
 
-Parser::Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, const Limits& limits)
+Parser::Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, TokenCounts& counts, const Limits& limits)
     : grammar_(grammar),
       regexes_(regexes),
       lexer_(lexer),
+      counts_(counts),
       max_items_(limits.max_items),
       item_set_account_{"max_item_sets", limits.max_item_sets},
       seen_(regexes, grammar.set_bounds, limits.max_item_sets),
@@ -181,7 +182,7 @@ void Parser::add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) con
 }
 
 ItemSetId Parser::intern_kernel(Kernel& kernel, uint32_t clock) {
-  if (grammar_.has_deadlines) clock = drop_late(kernel.items, clock);
+  if (grammar_.counts_tokens()) clock = drop_late(kernel.items, clock);
   Words key = normalise(kernel.items);
   const size_t n_items = kernel.items.size();
   if (clock != 0) {
@@ -347,7 +348,9 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, uint32_t clock, Trace* t
   add_ignores(closing);
   if (!grammar_.complete) end_at_lazy(closing.edges);
   // No limit is too small for the terminal, but it may be for what lazy ones leave of it.
-  std::erase_if(closing.edges, [&](const OpenEdge& edge) { return !lexer_.fits(edge.regex, edge.max_tokens); });
+  std::erase_if(closing.edges, [&](const OpenEdge& edge) {
+    return edge.limit.is_own && counts_.needed(edge.regex) > edge.limit.tokens;
+  });
   ItemSet set;
   make_slots(closing.edges, set);
   set.token_edges = FixedArray<ItemSet::TokenEdge>(closing.token_edges);
@@ -647,42 +650,38 @@ void Parser::end_at_lazy(std::vector<OpenEdge>& edges) {
 // alone, so that equal sets of live regexes are one lexer state whatever the grammar around them.
 void Parser::make_slots(std::vector<OpenEdge>& open, ItemSet& set) {
   auto key = [](const OpenEdge& e) {
-    return std::tuple(e.priority, e.around, e.max_tokens, e.role, e.key_role, e.edge.source, e.edge.item.packed());
+    return std::tuple(e.priority, e.around, e.limit, e.role, e.key_role, e.edge.source, e.edge.item.packed());
   };
   // Most sets have each regex once.
   auto less = [&](const auto& a, const auto& b) { return a.regex != b.regex ? a.regex < b.regex : key(a) < key(b); };
   auto same = [&](const auto& a, const auto& b) { return a.regex == b.regex && key(a) == key(b); };
   std::sort(open.begin(), open.end(), less);
   open.erase(std::unique(open.begin(), open.end(), same), open.end());
-  auto slot = [](const OpenEdge& e) {
-    return std::tuple(e.regex, e.priority, e.around, e.max_tokens, e.role, e.key_role);
-  };
+  auto slot = [](const OpenEdge& e) { return std::tuple(e.regex, e.priority, e.around, e.limit, e.role, e.key_role); };
   std::vector<ItemSet::Edge> edges;
   std::vector<ItemSet::Slot> slots;
   std::vector<RegexId> terminals;
-  std::vector<uint32_t> limits;
   edges.reserve(open.size());
   slots.reserve(open.size());
   terminals.reserve(open.size());
-  limits.reserve(open.size());
   for (uint32_t i = 0; i < open.size(); ++i) {
     const OpenEdge& edge = open[i];
     if (i == 0 || slot(open[i - 1]) != slot(edge)) {
       if (edge.role == LineRole::kNewline) set.newline_slot = static_cast<uint32_t>(slots.size());
-      slots.push_back({i, i, edge.priority, edge.around, edge.role, edge.key_role});
+      slots.push_back({i, i, edge.priority, edge.around, edge.role, edge.key_role, edge.limit});
       set.has_key_roles = set.has_key_roles || edge.key_role != KeyRole::kNone;
       set.has_keys = set.has_keys || edge.key_role == KeyRole::kKey;
       set.asks_before = set.asks_before || edge.around.before != kNoCondition;
       set.asks_lines = set.asks_lines || (edge.role != LineRole::kNone && edge.role != LineRole::kOpen);
+      set.has_limits = set.has_limits || edge.limit.tokens != kUnbounded;
       terminals.push_back(edge.regex);
-      limits.push_back(edge.max_tokens);
     }
     slots.back().last_edge = i + 1;
     edges.push_back(edge.edge);
   }
   set.edges = FixedArray<ItemSet::Edge>(edges);
   set.slots = FixedArray<ItemSet::Slot>(slots);
-  set.start = lexer_.start(terminals, limits);
+  set.start = lexer_.start(terminals);
 }
 
 }  // namespace cfgmask

@@ -46,6 +46,7 @@
 #include "earley/instances.h"
 #include "earley/seen_values.h"
 #include "lexer/lexer.h"
+#include "lexer/token_counts.h"
 #include "util/chunked_vector.h"
 #include "util/fixed_array.h"
 #include "util/ids.h"
@@ -76,6 +77,13 @@ struct Item {
 
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
 
+// How many tokens may have bytes of a lexeme, from the clock of its set on.
+struct TokenLimit {
+  uint32_t tokens = kUnbounded;
+  bool is_own = false;  // of the terminal: what closes the lexeme must fit in; else a deadline of some rule around it
+  friend auto operator<=>(const TokenLimit&, const TokenLimit&) = default;
+};
+
 // The set of items after some input, closed under prediction. Immutable.
 struct ItemSet {
   // An item that goes on with a terminal, or a scope that may skip.
@@ -96,6 +104,7 @@ struct ItemSet {
     Conditions around;
     LineRole role;
     KeyRole key_role;
+    TokenLimit limit;
   };
 
   FixedArray<Edge> edges;  // grouped by slot
@@ -113,6 +122,7 @@ struct ItemSet {
   uint32_t clock = 0;          // at which its deadlines are counted; 0 if its kernel has none
   bool is_timed = false;       // its kernel has deadlines
   bool has_deadlines = false;  // something that may come has one
+  bool has_limits = false;     // some slot has a limit
 
   bool accepting() const { return !accepts.empty(); }
   // Calls f(edge) for token_edges and indent_edges.
@@ -126,7 +136,7 @@ struct ItemSet {
 class Parser {
  public:
   // `grammar` was analysed, and its deferred rules are made here; it and the lexer outlive the parser.
-  Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, const Limits& limits);
+  Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, TokenCounts& counts, const Limits& limits);
 
   ItemSetId start() const { return start_; }
   const ItemSet& at(ItemSetId id) const { return sets_[id.value]; }
@@ -141,9 +151,15 @@ class Parser {
   std::optional<ItemSetId> scan_indent(ItemSetId set, uint32_t token);
   // The set after a token that ends there.
   ItemSetId end_token(ItemSetId set);
-  // Whether some item can be closed before its deadlines, where at the clock's time each slot's lexeme takes `needed`
-  // more tokens; earley/deadlines.cc. `residuals` are those of the lexer inside of a lexeme or at a boundary.
+  // Where a token ends inside of a lexeme, the clock being what it is then: what is left of `residuals`, pairs as the
+  // lexer has them, of which those that have no tokens left take no more bytes.
+  std::vector<uint32_t> after_token(ItemSetId set, uint32_t clock, Words residuals);
+  // Whether some item can be closed before its deadlines, where a token has ended; earley/deadlines.cc. `residuals` are
+  // those of the lexer inside of a lexeme or at a boundary.
   bool fits(ItemSetId set, uint32_t clock, Words residuals, bool at_boundary);
+  // Whether a token may end wherever the lexeme goes on to from these residuals, if the clock is what it is then. False
+  // where that takes long to tell.
+  bool has_room(ItemSetId set, uint32_t clock, Words residuals);
   // The union of item sets reached at one position, which have one clock.
   ItemSetId unite(std::span<const ItemSetId> sets);
 
@@ -230,7 +246,7 @@ class Parser {
     RegexId regex;
     int32_t priority = 0;
     Conditions around = {};
-    uint32_t max_tokens = kUnbounded;
+    TokenLimit limit = {};
     LineRole role = LineRole::kNone;
     KeyRole key_role = KeyRole::kNone;
     ItemSet::Edge edge = {};
@@ -317,12 +333,15 @@ class Parser {
 
   // earley/deadlines.cc
   uint32_t deadline_of(const Item& item) const { return continuations_[item.continuation.value].deadline; }
-  uint32_t limit_at(const Terminal& terminal, uint32_t deadline, uint32_t clock) const;
+  static TokenLimit limit_at(const Terminal& terminal, uint32_t deadline, uint32_t clock);
   uint64_t closing_tokens(Symbol symbol) const;
   uint64_t closing_tokens(RestId rest) const;
   int64_t latest(ContinuationId continuation);
   void find_latest(ContinuationId from);
   bool fits(const Item& item, uint64_t tokens, uint32_t clock);
+  bool fits_behind_ignored(const ItemSet& set, uint32_t scope, uint64_t skipping, uint32_t clock);
+  template <class Needed>
+  bool slot_fits(const ItemSet& set, const ItemSet::Slot& slot, bool at_boundary, uint32_t clock, Needed needed);
   uint32_t drop_late(std::vector<uint64_t>& kernel, uint32_t clock) const;
 
   void add_ignores(Closing& closing) const;
@@ -333,6 +352,7 @@ class Parser {
   Grammar& grammar_;
   RegexStore& regexes_;
   Lexer& lexer_;
+  TokenCounts& counts_;
   uint64_t max_items_;
   Account item_set_account_;
   SeenValues seen_;

@@ -13,16 +13,14 @@ constexpr uint8_t kManyBeyondAscii = 1;
 
 }  // namespace
 
-Lexer::Lexer(RegexStore& regexes, TokenCounts* counts) : regexes_(regexes), counts_(counts) {
+Lexer::Lexer(RegexStore& regexes) : regexes_(regexes) {
   slot_sets_.intern({});
   const uint32_t inside[] = {0};
   intern(inside);
 }
 
-LexerStateId Lexer::start(std::span<const RegexId> terminals, std::span<const uint32_t> limits) {
+LexerStateId Lexer::start(std::span<const RegexId> terminals) {
   slots_.clear();
-  limits_.assign(limits.begin(), limits.end());
-  limits_.resize(terminals.size(), kUnbounded);
   for (size_t slot = 0; slot < terminals.size(); ++slot) {
     slots_.push_back(static_cast<uint32_t>(slot));
     slots_.push_back(terminals[slot].value);
@@ -32,37 +30,38 @@ LexerStateId Lexer::start(std::span<const RegexId> terminals, std::span<const ui
 
 LexerStateId Lexer::start(LexerStateId all, std::span<const uint32_t> slots) {
   slots_.clear();
-  limits_.clear();
   size_t next = 0;
   const Words pairs = residuals(all);
-  const Words left = is_limited(all) ? tokens_left(all) : Words();
   for (size_t i = 0; i < pairs.size() && next < slots.size(); i += 2) {
     if (pairs[i] != slots[next]) continue;
     slots_.push_back(pairs[i]);
     slots_.push_back(pairs[i + 1]);
-    limits_.push_back(left.empty() ? kUnbounded : left[i / 2]);
     ++next;
   }
   return intern_slots(kBoundary);
 }
 
 LexerStateId Lexer::inside(uint32_t slot, RegexId residual) {
-  const uint32_t key[] = {0, slot, residual.value};
-  return intern(key);
+  const uint32_t pair[] = {slot, residual.value};
+  return inside(pair);
 }
 
-LexerStateId Lexer::unlimited(LexerStateId state) {
-  std::vector<uint32_t> key{is_boundary(state) ? kBoundary : 0};
-  const Words pairs = residuals(state);
-  key.insert(key.end(), pairs.begin(), pairs.end());
-  return intern(key);
+LexerStateId Lexer::inside(Words pairs) {
+  slots_.assign(pairs.begin(), pairs.end());
+  return intern_slots(0);
+}
+
+bool Lexer::goes_on(LexerStateId state) {
+  ByteSet left = first(state);
+  for (unsigned b = left.lowest(); b < 256; left.remove(b), b = left.lowest()) {
+    if (next(state, b) != dead()) return true;
+  }
+  return false;
 }
 
 LexerStateId Lexer::intern_slots(uint32_t flags) {
-  const bool limited = std::any_of(limits_.begin(), limits_.end(), [](uint32_t left) { return left != kUnbounded; });
-  key_.assign(1, flags | (limited ? kLimited : 0));
+  key_.assign(1, flags);
   key_.insert(key_.end(), slots_.begin(), slots_.end());
-  if (limited) key_.insert(key_.end(), limits_.begin(), limits_.end());
   return intern(key_);
 }
 
@@ -73,14 +72,12 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
   if (account_ != nullptr) account_->charge();
   State state;
   state.boundary = (key[0] & kBoundary) != 0;
-  state.limited = (key[0] & kLimited) != 0;
-  const size_t n_slots = (key.size() - 1) / (state.limited ? 3 : 2);
+  const size_t n_slots = (key.size() - 1) / 2;
   std::vector<uint32_t> complete;
   for (size_t i = 0; i < n_slots; ++i) {
     const RegexId residual(key[2 + 2 * i]);
     if (regexes_.nullable(residual)) complete.push_back(key[1 + 2 * i]);
-    const bool used_up = state.limited && is_used_up(key[1 + 2 * n_slots + i]);
-    if (!used_up) state.first |= regexes_.first(residual);
+    state.first |= regexes_.first(residual);
   }
   state.can_continue = !state.first.empty();
   state.matched = complete.empty() ? no_slots() : SlotSetId(slot_sets_.intern(complete).first);
@@ -91,18 +88,14 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
 LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
   State& s = states_[state.value];
   slots_.clear();
-  limits_.clear();
   const Words pairs = residuals(state);
-  const Words left = s.limited ? tokens_left(state) : Words();
   for (size_t i = 0; i < pairs.size(); i += 2) {
-    const uint32_t limit = s.limited ? left[i / 2] : kUnbounded;
     const RegexId residual(pairs[i + 1]);
-    if (is_used_up(limit) || !regexes_.first(residual).has(b)) continue;
+    if (!regexes_.first(residual).has(b)) continue;
     const RegexId rest = regexes_.derivative(residual, b);
     if (regexes_.is_empty(rest)) continue;
     slots_.push_back(pairs[i]);
     slots_.push_back(rest.value);
-    limits_.push_back(limit);
   }
   const LexerStateId next = intern_slots(0);
   remember(s, b, next);
@@ -129,26 +122,6 @@ ByteSet Lexer::alike(LexerStateId state, unsigned b) {
     }
   }
   return set;
-}
-
-LexerStateId Lexer::count_token(LexerStateId state) {
-  State& s = states_[state.value];
-  if (s.after_token != kUnknown) return LexerStateId(s.after_token);
-  slots_.clear();
-  limits_.clear();
-  const Words pairs = residuals(state);
-  const Words left = tokens_left(state);
-  for (size_t i = 0; i < left.size(); ++i) {
-    const RegexId residual(pairs[2 * i + 1]);
-    const uint32_t limit = left[i] == kUnbounded || is_used_up(left[i]) ? left[i] : left[i] - 1;
-    if (!fits(residual, limit)) continue;
-    slots_.push_back(pairs[2 * i]);
-    slots_.push_back(residual.value);
-    limits_.push_back(limit);
-  }
-  const LexerStateId after = intern_slots(0);
-  s.after_token = after.value;
-  return after;
 }
 
 void Lexer::Row::set(unsigned b, uint32_t state) {

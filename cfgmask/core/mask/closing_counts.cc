@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
+
+#include "regex/minimum_length.h"
 
 namespace cfgmask {
 
@@ -20,9 +21,14 @@ uint32_t ClosingCounts::needed(RegexId residual) {
   return count;
 }
 
+// Its texts out of bytes that are tokens by themselves, which mostly all are.
+RegexId ClosingCounts::spelled(RegexId residual) {
+  if (single_bytes_ == ByteSet::all()) return residual;
+  return regexes_.intersection({residual, regexes_.repetition(regexes_.bytes(single_bytes_), 0, kUnbounded)});
+}
+
 uint32_t ClosingCounts::count(RegexId residual) {
-  const RegexId spelled = regexes_.repetition(regexes_.bytes(single_bytes_), 0, kUnbounded);
-  const auto text = regexes_.shortest(regexes_.intersection({residual, spelled}));
+  const auto text = regexes_.shortest(spelled(residual));
   if (!text) return kUnbounded;
   std::vector<uint32_t> best(text->size() + 1, kUnbounded);
   best.back() = 0;
@@ -35,29 +41,9 @@ uint32_t ClosingCounts::count(RegexId residual) {
 }
 
 uint32_t ClosingCounts::most_needed(RegexId residual) {
-  const auto known = most_.find(residual.value);
-  if (known != most_.end()) return known->second;
-  const uint32_t most = search_most(residual);
-  most_.emplace(residual.value, most);
-  return most;
-}
-
-uint32_t ClosingCounts::search_most(RegexId residual) {
-  uint32_t most = 0;
-  std::vector<RegexId> found{residual};
-  std::unordered_set<uint32_t> seen{residual.value};
-  for (size_t i = 0; i < found.size(); ++i) {
-    most = std::max(most, needed(found[i]));
-    if (most == kUnbounded || found.size() > kMostResiduals) return kUnbounded;
-    ByteSet left = regexes_.first(found[i]);
-    while (!left.empty()) {
-      const unsigned b = left.lowest();
-      left -= regexes_.alike(found[i], b);
-      const RegexId after = regexes_.derivative(found[i], b);
-      if (!regexes_.is_empty(after) && seen.insert(after.value).second) found.push_back(after);
-    }
-  }
-  return most;
+  if (single_bytes_ != ByteSet::all()) return kUnbounded;
+  const uint32_t farthest = regexes_.lengths().farthest(residual);
+  return farthest < kNoLength ? farthest : kUnbounded;
 }
 
 }  // namespace cfgmask

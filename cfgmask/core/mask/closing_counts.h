@@ -12,7 +12,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "lexer/lexer.h"
+#include "lexer/token_counts.h"
 #include "regex/regex.h"
 #include "vocab/trie.h"
 
@@ -24,22 +24,19 @@ class ClosingCounts : public TokenCounts {
 
   // The fewest tokens that spell the closing text. Cost of a first call: a search for it.
   uint32_t needed(RegexId residual) override;
-  // No fewer than `needed` of any residual that some text leads to; kUnbounded where there are too many.
-  uint32_t most_needed(RegexId residual);
+  // By bytes, where each is a token.
+  uint32_t most_needed(RegexId residual) override;
 
-  size_t bytes() const { return (needed_.size() + most_.size()) * 4 * sizeof(uint32_t); }
+  size_t bytes() const { return needed_.size() * 4 * sizeof(uint32_t); }
 
  private:
-  static constexpr size_t kMostResiduals = 300;
-
+  RegexId spelled(RegexId residual);
   uint32_t count(RegexId residual);
-  uint32_t search_most(RegexId residual);
 
   std::shared_ptr<const Trie> trie_;
   RegexStore& regexes_;
   ByteSet single_bytes_;
   std::unordered_map<uint32_t, uint32_t> needed_;  // by residual
-  std::unordered_map<uint32_t, uint32_t> most_;
 };
 
 }  // namespace cfgmask

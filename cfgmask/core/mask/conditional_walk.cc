@@ -10,12 +10,32 @@ void ConditionalWalk::run(Configuration at) {
       keep(segment.first, segment.last);
       continue;
     }
-    left_.assign(1, {segment.first, segment.last, at});
-    while (!left_.empty()) {
-      const Part part = left_.back();
-      left_.pop_back();
-      walk(part, segment);
+    walk_all({segment.first, segment.last, at}, segment);
+  }
+}
+
+void ConditionalWalk::leave(Configuration at, const LexerTable& table) {
+  answers_.begin_walk();
+  auto segment = trie_.segments().begin();
+  table.for_each_exit_apart([&](const LexerTable::Exit& exit, LexerStateId before) {
+    while (segment->last <= exit.first) ++segment;
+    const Configuration inside = stepper_.inside(at, before, [&] { return trie_.path(exit.first); });
+    if (exit.matched == Lexer::no_slots()) return walk_all({exit.first, exit.last, inside}, *segment);
+    for (const Ended& ended : stepper_.end_lexeme(inside)) {
+      const Configuration begun = stepper_.at_boundary(ended.to);
+      trie_.for_each_sibling(exit.first, exit.last, stepper_.first(begun),
+                             [&](uint32_t node) { walk_all({node, trie_.end(node), begun}, *segment); });
     }
+  });
+}
+
+// With every reading.
+void ConditionalWalk::walk_all(const Part& part, const Segment& segment) {
+  left_.assign(1, part);
+  while (!left_.empty()) {
+    const Part next = left_.back();
+    left_.pop_back();
+    walk(next, segment);
   }
 }
 
@@ -50,11 +70,19 @@ uint32_t ConditionalWalk::visit(uint32_t node, const Segment& segment) {
 
 // Whether a token may end at the node, in this reading.
 bool ConditionalWalk::keep_if_fitting(uint32_t node, const Configuration& next) {
-  if (!trie_.tokens(node).empty() && stepper_.may_end_token(next)) {
+  if (!trie_.tokens(node).empty() && may_end_token(next)) {
     keep(node, node + 1);
     return true;
   }
   return false;
+}
+
+// Most tokens that leave a lexeme lead to few places.
+bool ConditionalWalk::may_end_token(const Configuration& at) {
+  if (!stepper_.counts_tokens()) return true;
+  const auto [known, is_new] = may_end_.try_emplace(at, false);
+  if (is_new) known->second = stepper_.may_end_token(at);
+  return known->second;
 }
 
 // The bytes of the node lead to `next`.

@@ -1,14 +1,17 @@
-// Masks where terminals have conditions on the text around them, lines are indented, or rules have limits on their
-// tokens (lexer: longest).
+// Masks where terminals have conditions on the text around them, lines are indented, or tokens are counted (lexer:
+// longest).
 //
 // A lexer table knows none of these: they decide which terminals begin, and whether a lexeme may end where it does. So
-// the trie is walked with the stepper, and only what stays inside of a lexeme is answered by whole segments.
+// where a lexeme ends, the trie is walked with the stepper. What stays inside is a table's, as long as nothing is
+// pending that looks at each byte; else it is walked as well, and answered by whole segments.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "mask/configuration.h"
+#include "mask/lexer_table.h"
 #include "mask/segment_walk.h"
 #include "vocab/trie.h"
 
@@ -21,6 +24,9 @@ class ConditionalWalk {
 
   // Appends the tokens that fit from `at`, some of them more than once.
   void run(Configuration at);
+  // Those of them that leave the lexeme, or are the last of it, where the lexer decides what stays inside: the exits of
+  // `table`, which is one apart.
+  void leave(Configuration at, const LexerTable& table);
 
  private:
   struct Frame {
@@ -38,6 +44,7 @@ class ConditionalWalk {
   // Nodes below which a walk is cheaper than the question whether it is needed.
   static constexpr uint32_t kLargeSubtree = 48;
 
+  void walk_all(const Part& part, const Segment& segment);
   void walk(const Part& part, const Segment& segment);
   uint32_t visit(uint32_t node, const Segment& segment);
   uint32_t enter(uint32_t node, const Segment& segment, const Configuration& next, bool is_plain);
@@ -48,6 +55,7 @@ class ConditionalWalk {
   }
   void keep(uint32_t first, uint32_t last);
   bool keep_if_fitting(uint32_t node, const Configuration& next);
+  bool may_end_token(const Configuration& at);
 
   const Trie& trie_;
   SegmentAnswers& answers_;
@@ -56,6 +64,7 @@ class ConditionalWalk {
   std::vector<Part> left_;  // where a lexeme ended in several ways, all but one
   std::vector<Frame> stack_;
   std::vector<Configuration> next_;
+  std::map<Configuration, bool> may_end_;  // where tokens are counted, of those that are not inside of a lexeme
 };
 
 }  // namespace cfgmask

@@ -28,15 +28,6 @@ bool Stepper::may_begin(const ItemSet::Slot& slot, Boundary at) const {
   return slot.around.before == kNoCondition || surroundings_.holds(at.around, slot.around.before);
 }
 
-// Whether some byte can be taken; unlike Lexer::can_continue, exactly.
-bool Stepper::goes_on(LexerStateId state) {
-  const ByteSet first = lexer_.first(state);
-  for (unsigned b = first.lowest(); b < 256; ++b) {
-    if (first.has(b) && lexer_.next(state, b) != Lexer::dead()) return true;
-  }
-  return false;
-}
-
 // Where every segmentation counts, a terminal that conditions leave no way on inside of it has ended elsewhere.
 bool Stepper::closes_in_time(Configuration at) {
   const bool at_boundary = lexer_.is_boundary(at.lexer);
@@ -240,7 +231,7 @@ bool Stepper::is_open(Configuration at, uint32_t bytes_ahead) {
 
 bool Stepper::is_settled(Configuration at) {
   if (surroundings_.is_pending(at.around)) return false;
-  if (!lexer_.is_boundary(at.lexer)) return goes_on(at.lexer);
+  if (!lexer_.is_boundary(at.lexer)) return lexer_.goes_on(at.lexer);
   const ItemSet& set = parser_.at(at.items);
   const Boundary boundary{at.items, at.around, at.indentation};
   return !set.asks_before || std::all_of(set.slots.begin(), set.slots.end(),

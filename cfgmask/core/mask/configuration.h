@@ -51,6 +51,7 @@ class Stepper {
         has_context_(grammar.has_context()),
         has_indenter_(grammar.indenter.has_value()),
         has_deadlines_(grammar.has_deadlines),
+        counts_tokens_(grammar.counts_tokens()),
         complete_(grammar.complete),
         parser_(parser),
         regexes_(regexes),
@@ -111,17 +112,18 @@ class Stepper {
   // At a boundary before deadlines, end is asked for the place of the same one at its new time.
   template <class End, class Out>
   void end_token(Configuration at, End end, Out out) {
-    if (has_deadlines_ && lexer_.is_boundary(at.lexer)) {
+    if (lexer_.is_boundary(at.lexer)) {
       const ItemSetId items = parser_.end_token(at.items);
       if (items == at.items) return out(at, std::nullopt);
       const Configuration after = at_boundary({items, at.around, at.indentation});
       return out(after, end(after, Ended{Lexer::no_slots(), {items, at.around, at.indentation}, items}));
     }
-    const LexerStateId next = lexer_.end_token(at.lexer);
-    if (next == Lexer::dead()) return;
-    const uint32_t clock = has_deadlines_ && parser_.at(at.items).has_deadlines ? at.clock + 1 : at.clock;
-    const Configuration after{at.items, next, at.text, at.around, at.indentation, clock};
-    if (next == at.lexer || lexer_.can_continue(next)) return out(after, std::nullopt);
+    if (!counts_tokens(at)) return out(at, std::nullopt);
+    const uint32_t clock = at.clock + 1;
+    const std::vector<uint32_t> left = parser_.after_token(at.items, clock, lexer_.residuals(at.lexer));
+    if (left.empty()) return;
+    const Configuration after{at.items, lexer_.inside(left), at.text, at.around, at.indentation, clock};
+    if (lexer_.can_continue(after.lexer)) return out(after, std::nullopt);
     if (complete_) return;
     for (const Ended& ended : end_lexeme(after)) out(at_boundary(ended.to), end(after, ended));
   }
@@ -129,15 +131,21 @@ class Stepper {
   bool fits(Configuration at) { return !has_deadlines_ || closes_in_time(at); }
   // Whether a token may end here. Cost: with deadlines, linear in what may come.
   bool may_end_token(Configuration at) {
-    if (!has_deadlines_) return true;
+    if (!counts_tokens_) return true;
     bool may_end = false;
     end_token(
         at, [](const Configuration&, const Ended&) { return 0U; },
         [&](const Configuration& after, std::optional<uint32_t>) { may_end = may_end || fits(after); });
     return may_end;
   }
+  // Whether it matters where tokens end.
+  bool counts_tokens() const { return counts_tokens_; }
   // Whether where a token ends says something of what may come.
-  bool counts_tokens(Configuration at) const { return has_deadlines_ && parser_.at(at.items).has_deadlines; }
+  bool counts_tokens(Configuration at) const {
+    if (!counts_tokens_) return false;
+    const ItemSet& set = parser_.at(at.items);
+    return set.has_deadlines || set.has_limits;
+  }
 
   // lexer: complete. The configurations after b, of all those before it. Every lexeme that may end here leads to one
   // item set, their union, for each surroundings: kept apart, ambiguous texts would have as many configurations as
@@ -161,14 +169,37 @@ class Stepper {
   bool counts_lines(Configuration at) const {
     return has_indenter_ && !indentation_.in_brackets(at.indentation) && has_newline(at.items, at.lexer);
   }
-  // Whether the lexer alone decides what may come, as long as the lexeme goes on.
+  // Whether the lexer alone decides what may come, as long as the lexeme goes on that is pending or comes next, but for
+  // where tokens end.
+  bool is_up_to_lexer(Configuration at) const {
+    return !surroundings_.is_pending(at.around) && !indentation_.has_width(at.indentation) && !counts_lines(at) &&
+           at.text == SeenValues::no_text();
+  }
+  // Whether a token may end wherever that lexeme goes on to. False where that takes long to tell.
+  bool has_room(Configuration at) {
+    return !counts_tokens(at) || parser_.has_room(at.items, at.clock + 1, lexer_.residuals(at.lexer));
+  }
+  // In the same lexeme further on, where the lexer is in this state; `path` gives the bytes on the way.
+  template <class Path>
+  Configuration inside(Configuration at, LexerStateId state, Path path) {
+    at.lexer = state;
+    if (has_befores_) {
+      for (const uint8_t b : path()) at.around = *surroundings_.next(at.around, b);
+    }
+    return at;
+  }
+  // A superset of the bytes that may begin or continue the lexeme.
+  const ByteSet& first(Configuration at) const { return lexer_.first(at.lexer); }
+  // Whether what may come depends on the text before it.
+  bool asks_before() const { return has_befores_; }
+  // As long as it goes on:
   bool is_plain(Configuration at) const {
     return is_inside(at) && !counts_lines(at) && !has_befores_ && at.text == SeenValues::no_text();
   }
   // After one more byte of such a lexeme, if that may go on beyond it.
   std::optional<Configuration> next_plain(Configuration at, unsigned b) {
     at.lexer = lexer_.next(at.lexer, b);
-    if (at.lexer == Lexer::dead() || !goes_on(at.lexer)) return std::nullopt;
+    if (at.lexer == Lexer::dead() || !lexer_.goes_on(at.lexer)) return std::nullopt;
     return at;
   }
   size_t bytes() const { return starts_.bytes() + open_ids_.bytes() + open_.bytes(); }
@@ -190,7 +221,6 @@ class Stepper {
   bool may_fit(Configuration at);
   bool closes_in_time(Configuration at);
   void end_by_role(Configuration at, Words matched, SurroundingsId around, std::vector<Ended>& ended);
-  bool goes_on(LexerStateId state);
   template <class Place, class End, class Out>
   void step_longest(Configuration at, Place place, unsigned b, End end, Out out);
   template <class Place, class End, class Out>
@@ -207,6 +237,7 @@ class Stepper {
   bool has_context_;
   bool has_indenter_;
   bool has_deadlines_;
+  bool counts_tokens_;
   bool complete_;
   Parser& parser_;
   RegexStore& regexes_;
@@ -244,7 +275,7 @@ void Stepper::take(Configuration at, Place place, LexerStateId next, unsigned b,
   if (!around) return;
   const IndentationId indentation = has_indenter_ ? line_after(at, next, b) : at.indentation;
   const Configuration inside{at.items, next, longer(at.text, b), *around, indentation, at.clock};
-  if (has_context_ ? goes_on(next) : lexer_.can_continue(next)) {
+  if (has_context_ ? lexer_.goes_on(next) : lexer_.can_continue(next)) {
     if (!has_indenter_ || may_fit(inside)) out(inside, place);
     return;
   }

@@ -55,12 +55,10 @@ bool is_worth_joining(std::span<const LexerTable::Exit> exits) {
 
 }  // namespace
 
-LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, ClosingCounts& counts,
-                         Lexer& lexer)
+LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, Lexer& lexer)
     : trie_(std::move(trie)),
       n_words_(n_words),
       regexes_(regexes),
-      counts_(counts),
       lexer_(lexer),
       segment_answers_(std::make_unique<SegmentAnswers>(*trie_, regexes, lexer)) {}
 
@@ -68,41 +66,40 @@ LexerTables::~LexerTables() = default;
 
 std::shared_ptr<const LexerTable> LexerTables::get(LexerStateId state) {
   if (const auto known = tables_.find(state.value)) return *known;
-  if (has_plenty(state)) return get(lexer_.unlimited(state));
   std::shared_ptr<const LexerTable> table = make(state);
   tables_.add(state.value, table);
   return table;
 }
 
-// Whether no token can use up the limits of a state, so that they have no part in its table.
-bool LexerTables::has_plenty(LexerStateId state) {
-  if (!lexer_.is_limited(state)) return false;
-  const Words live = lexer_.residuals(state);
-  const Words left = lexer_.tokens_left(state);
-  for (size_t i = 0; i < left.size(); ++i) {
-    if (left[i] != kUnbounded && (left[i] == 0 || counts_.most_needed(RegexId(live[2 * i + 1])) > left[i] - 1))
-      return false;
-  }
-  return true;
-}
-
 std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
   segment_answers_->begin_walk();
-  const bool is_plain = !lexer_.is_limited(state);
-  const bool is_inside = is_plain && !lexer_.is_boundary(state);
+  const bool is_inside = !lexer_.is_boundary(state);
   if (is_inside) {
     if (auto table = renamed(state)) return ++made_.renamed, table;
     if (auto table = counted(state)) return ++made_.counted, table;
     if (auto table = bounded(state)) return ++made_.bounded, table;
   }
-  if (is_plain) {
-    if (auto table = difference(state)) return ++made_.difference, table;
-  }
+  if (auto table = difference(state)) return ++made_.difference, table;
   if (is_inside) {
     if (auto table = clipped(state)) return ++made_.clipped, table;
   }
   ++made_.walked;
   return walk(state);
+}
+
+std::shared_ptr<const LexerTable> LexerTables::apart(LexerStateId state) {
+  if (const auto known = tables_apart_.find(state.value)) return *known;
+  const auto table = std::make_shared<const LexerTable>(apart(state, nullptr));
+  tables_apart_.add(state.value, table);
+  return table;
+}
+
+LexerTable LexerTables::apart(LexerStateId state, const std::function<bool(LexerStateId)>& may_end) {
+  segment_answers_->begin_walk();
+  LexerTable table;
+  TableWalk(*trie_, n_words_, lexer_, *segment_answers_, table).run_apart(state, may_end);
+  settle(table);
+  return table;
 }
 
 std::shared_ptr<const LexerTable> LexerTables::walk(LexerStateId state) {
@@ -205,7 +202,8 @@ std::shared_ptr<const LexerTable> LexerTables::difference(LexerStateId state) {
 }
 
 size_t LexerTables::bytes() const {
-  return tables_.bytes() + counted_tables_.bytes() + common_tables_.bytes() + segment_answers_->bytes();
+  return tables_.bytes() + tables_apart_.bytes() + counted_tables_.bytes() + common_tables_.bytes() +
+         segment_answers_->bytes();
 }
 
 // A residual with far bounds in it, such as .{0,5000} & (\S+\s+){0,99}\S+: they are as good as none as long as no token
@@ -256,6 +254,7 @@ void LexerTables::settle(LexerTable& table) const {
   table.more_.shrink_to_fit();
   table.less_.shrink_to_fit();
   table.exits_.shrink_to_fit();
+  table.exit_states_.shrink_to_fit();
   table.replaced_.shrink_to_fit();
 }
 
@@ -269,13 +268,16 @@ const ExitTrie* LexerTables::below_exits(const LexerTable& table) {
 
 void LexerTables::trim(size_t max_bytes) {
   tables_.free_some();
+  tables_apart_.free_some();
   counted_tables_.free_some();
   common_tables_.free_some();
   if (segment_answers_->bytes() > max_bytes / 8) segment_answers_->clear();
-  const size_t young = tables_.young_bytes() + counted_tables_.young_bytes() + common_tables_.young_bytes();
+  const size_t young = tables_.young_bytes() + tables_apart_.young_bytes() + counted_tables_.young_bytes() +
+                       common_tables_.young_bytes();
   // There may be an older generation as large, and one that is being freed.
   if (young <= max_bytes / 4) return;
   tables_.age();
+  tables_apart_.age();
   counted_tables_.age();
   common_tables_.age();
 }

@@ -11,12 +11,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "lexer/lexer.h"
-#include "mask/closing_counts.h"
 #include "util/recent_values.h"
 #include "vocab/trie.h"
 
@@ -63,12 +63,19 @@ class LexerTable {
     for_each_layer([&](const Layer& layer) { layer.for_each_exit(f); });
   }
 
+  // Of a table by LexerTables::apart: calls f(exit, state of the lexer before it), in the order of the trie.
+  template <class F>
+  void for_each_exit_apart(F f) const {
+    for (size_t i = 0; i < exits_.size(); ++i) f(exits_[i], exit_states_[i]);
+  }
+
   // Overwrites `out` with the tokens that stay inside.
   void write_inside(std::span<uint32_t> out) const;
   // Not counting other tables, which have other users.
   size_t bytes() const {
     return sizeof(*this) + (more_.capacity() + less_.capacity() + bits_.capacity()) * 4 +
-           exits_.capacity() * sizeof(Exit) + replaced_.capacity() * sizeof(Range);
+           exits_.capacity() * sizeof(Exit) + exit_states_.capacity() * sizeof(LexerStateId) +
+           replaced_.capacity() * sizeof(Range);
   }
 
  private:
@@ -82,6 +89,7 @@ class LexerTable {
   std::vector<TokenId> less_;
   std::vector<uint32_t> bits_;
   std::vector<Exit> exits_;
+  std::vector<LexerStateId> exit_states_;
   // Those of this table are exits as well, but for what lies in `replaced_`, and with these slots if there are any.
   std::shared_ptr<const LexerTable> exits_base_;
   std::vector<Range> replaced_;
@@ -142,8 +150,7 @@ struct CountedTable;
 class LexerTables {
  public:
   // n_words: 32-bit words of a mask.
-  LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, ClosingCounts& counts,
-              Lexer& lexer);
+  LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, RegexStore& regexes, Lexer& lexer);
   ~LexerTables();
 
   // The table of a state, remembered. The result outlives its being forgotten. Cost of a first call: see the ways
@@ -151,13 +158,18 @@ class LexerTables {
   std::shared_ptr<const LexerTable> get(LexerStateId state);
   // What is below a table's own exits, if it is little and was asked for often enough to be put together; else null.
   const ExitTrie* below_exits(const LexerTable& table);
+  // For lexemes that something else than the lexer ends or begins, or whose tokens are counted: what stays inside goes
+  // on, and an exit of no slots is a byte that ends the lexeme. Remembered.
+  std::shared_ptr<const LexerTable> apart(LexerStateId state);
+  // The same with only those tokens inside after which one may end, which is asked once for each state.
+  LexerTable apart(LexerStateId state, const std::function<bool(LexerStateId)>& may_end);
   // By a plain walk whatever the state, and not remembered; what the other ways are tested against.
   std::shared_ptr<const LexerTable> walk(LexerStateId state);
   SegmentAnswers& segment_answers() { return *segment_answers_; }
   // Forgets tables that were not asked for in a while if all have grown to the bound. Constant but for freeing a few.
   void trim(size_t max_bytes);
 
-  size_t size() const { return tables_.size(); }
+  size_t size() const { return tables_.size() + tables_apart_.size(); }
   size_t bytes() const;
   // How many tables were made so far by each way, those that were since forgotten included. One by another's way, such
   // as a renamed one of a walk, counts as both.
@@ -167,7 +179,6 @@ class LexerTables {
   const Made& made() const { return made_; }
 
  private:
-  bool has_plenty(LexerStateId state);
   std::shared_ptr<const LexerTable> make(LexerStateId state);
   std::shared_ptr<const LexerTable> renamed(LexerStateId state);
   std::shared_ptr<const LexerTable> counted(LexerStateId state);
@@ -185,10 +196,10 @@ class LexerTables {
   std::shared_ptr<const Trie> trie_;
   size_t n_words_;
   RegexStore& regexes_;
-  ClosingCounts& counts_;
   Lexer& lexer_;
   std::unique_ptr<SegmentAnswers> segment_answers_;
   RecentValues<LexerTable> tables_;            // by lexer state
+  RecentValues<LexerTable> tables_apart_;      // likewise
   RecentValues<CountedTable> counted_tables_;  // by residual
   RecentValues<LexerTable> common_tables_;     // by a pair of residuals, or null
   Made made_{};

@@ -66,7 +66,7 @@ void ParserWalk::run(Configuration at, const Nodes& trie, uint32_t first, uint32
       node = end;
       continue;
     }
-    if (lexer_.end_token(next->lexer) != Lexer::dead()) take(trie.tokens(node));
+    take(trie.tokens(node));
     if (node + 1 != end) push(end, *next);
     ++node;
   }

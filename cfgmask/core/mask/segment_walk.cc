@@ -95,7 +95,6 @@ void SegmentAnswers::clear() {
 }
 
 bool SegmentAnswers::takes_all(LexerStateId state, const Segment& segment, uint32_t height) {
-  if (lexer_.is_limited(state)) return false;  // each token counts
   if (segment.is_rest || lexer_.is_boundary(state)) return false;
   if (height == 0) return true;
   if (height >= Trie::kTallest) height = kAnyHeight;

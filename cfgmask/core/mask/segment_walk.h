@@ -31,9 +31,7 @@ class SegmentAnswers {
   // All texts of at most `height` bytes, of any length if that is Trie::kTallest or more.
   bool takes_all(LexerStateId state, const Segment& segment, uint32_t height);
   // All texts, and to the same state. Not remembered.
-  bool keeps(LexerStateId state, const Segment& segment) {
-    return !lexer_.is_limited(state) && stays(lexer_, state, segment);
-  }
+  bool keeps(LexerStateId state, const Segment& segment) { return stays(lexer_, state, segment); }
   // The tokens of a segment as bits, up to the last of them; remembered. So many tokens are not allowed one by one.
   std::span<const uint32_t> bits(const Segment& segment);
   void clear();

@@ -26,8 +26,8 @@ struct SharedStore {
       : regexes(limits.max_nesting * kDepthPerNesting, limits.max_search_steps),
         lengths(regexes.lengths()),
         closing(trie, regexes),
-        lexer(regexes, &closing),
-        tables(std::move(trie), n_words, regexes, closing, lexer) {}
+        lexer(regexes),
+        tables(std::move(trie), n_words, regexes, lexer) {}
 
   std::mutex mutex;
   RegexStore regexes;

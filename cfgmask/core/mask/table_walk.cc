@@ -4,10 +4,20 @@
 
 namespace cfgmask {
 
-size_t TableWalk::run(LexerStateId state) {
+size_t TableWalk::run(LexerStateId state) { return run_all(state); }
+
+void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
+  apart_ = true;
+  may_end_ = may_end;
+  run_all(state);
+}
+
+size_t TableWalk::run_all(LexerStateId state) {
   stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
   for (const Segment& segment : trie_.segments()) {
     if (segment.first == segment.last) continue;
+    depth_ = 0;
+    if (apart_) last_parent_end_ = kNoParent;  // the exits of one segment are not joined with those of another
     if (!answered_at_once(state, segment)) walk(segment);
   }
   return n_inside_;
@@ -22,9 +32,16 @@ bool TableWalk::answered_at_once(LexerStateId state, const Segment& segment) {
     if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, kRootEnd);
     return true;
   }
-  if (!answers_.takes_all(state, segment, segment.height)) return false;
+  if (!takes_all(stack_[0].place, segment, segment.height)) return false;
   keep(segment);
   return true;
+}
+
+// Whether all texts of the segment's class that are no higher stay inside, and a token may end after each.
+bool TableWalk::takes_all(uint32_t place, const Segment& segment, uint32_t height) {
+  const LexerStateId state = places_[place].state;
+  if (may_end_ == nullptr) return answers_.takes_all(state, segment, height);
+  return places_[place].may_end && answers_.keeps(state, segment);
 }
 
 void TableWalk::walk(const Segment& segment) {
@@ -47,8 +64,11 @@ void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
     const uint32_t end = trie_.end(node);
     if (next >= kFirstPlace) {
       const uint32_t place = next - kFirstPlace;
-      if (end - node > kLargeSubtree && !segment.is_rest &&
-          answers_.takes_all(places_[place].state, segment, trie_.height(node))) {
+      if (!places_[place].may_end) {
+        keep(inside, node);
+        inside = node + 1;
+      }
+      if (end - node > kLargeSubtree && !segment.is_rest && takes_all(place, segment, trie_.height(node))) {
         node = end;
         skip_to(node);
         continue;
@@ -83,14 +103,14 @@ uint16_t TableWalk::step(uint32_t at, unsigned byte) {
   if (next == Lexer::dead()) {
     // Siblings stand in the order of their bytes.
     if (place.matched == Lexer::no_slots()) found = byte > place.last_byte ? kDeadFurther : kDead;
-  } else if (lexer_.can_continue(next) && !lexer_.is_limited(next)) {
+  } else if (apart_ ? lexer_.goes_on(next) : lexer_.can_continue(next)) {
     const uint32_t to = place_of(next);
     if (to < kMostPlaces) found = static_cast<uint16_t>(kFirstPlace + to);
   }
   return steps_[at][byte] = found;
 }
 
-// The node ends the lexeme, or takes tokens of a limit. Returns the node to go on with.
+// The node ends the lexeme. Returns the node to go on with.
 uint32_t TableWalk::other(uint32_t node) {
   const Frame at = stack_[depth_];
   const uint32_t end = trie_.end(node);
@@ -100,7 +120,11 @@ uint32_t TableWalk::other(uint32_t node) {
     leave(matched, node, end, at.end);
     return end;
   }
-  if (lexer_.end_token(next) != Lexer::dead()) keep(node, node + 1);
+  if (apart_ && !lexer_.goes_on(next)) {
+    leave(Lexer::no_slots(), node, end, at.end);
+    return end;
+  }
+  if (!apart_ || places_[place_of(next)].may_end) keep(node, node + 1);
   if (!lexer_.can_continue(next)) {
     // Whatever comes: what is below begins a new lexeme.
     if (node + 1 != end) leave(lexer_.matched(next), node + 1, end, kNoParent);
@@ -114,7 +138,8 @@ uint32_t TableWalk::place_of(LexerStateId state) {
   if (const auto known = known_places_.find(state.value)) return *known;
   const auto place = static_cast<uint32_t>(places_.size());
   known_places_.insert(state.value, place);
-  places_.push_back({state, lexer_.matched(state), lexer_.first(state).highest()});
+  const bool may_end = may_end_ == nullptr || lexer_.is_boundary(state) || may_end_(state);
+  places_.push_back({state, lexer_.matched(state), lexer_.first(state).highest(), may_end});
   steps_.emplace_back();
   return place;
 }
@@ -150,6 +175,7 @@ void TableWalk::leave(SlotSetId matched, uint32_t first, uint32_t last, uint32_t
     exits.back().last = last;
   } else {
     exits.push_back({matched, first, last});
+    if (apart_) table_.exit_states_.push_back(places_[stack_[depth_].place].state);
   }
   last_parent_end_ = parent_end;
 }

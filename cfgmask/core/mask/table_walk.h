@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "lexer/lexer.h"
@@ -22,6 +23,11 @@ class TableWalk {
 
   // Returns how many nodes stay inside.
   size_t run(LexerStateId state);
+  // Only the tokens that leave the lexeme unfinished stay inside, of these only those after which a token may end,
+  // where `may_end` is asked once for each state; null: all of them. What ends the lexeme with its byte is an exit of
+  // no slots, with the state before that.
+  using MayEnd = std::function<bool(LexerStateId)>;
+  void run_apart(LexerStateId state, const MayEnd& may_end);
 
  private:
   // What a byte does in a place: to go on takes a look at this alone, since most nodes of a walk do.
@@ -39,6 +45,7 @@ class TableWalk {
     LexerStateId state;
     SlotSetId matched;
     unsigned last_byte;
+    bool may_end;
   };
   // A node on the way down; the first frame is the root.
   struct Frame {
@@ -50,7 +57,9 @@ class TableWalk {
   // Nodes below which a walk is cheaper than the question whether it is needed.
   static constexpr uint32_t kLargeSubtree = 48;
 
+  size_t run_all(LexerStateId state);
   bool answered_at_once(LexerStateId state, const Segment& segment);
+  bool takes_all(uint32_t place, const Segment& segment, uint32_t height);
   void walk(const Segment& segment);
   void walk(uint32_t first, uint32_t last, const Segment& segment);
   uint16_t step(uint32_t place, unsigned byte);
@@ -76,6 +85,8 @@ class TableWalk {
   size_t depth_ = 0;          // of the node's parent, in the stack
   uint32_t last_parent_end_ = kNoParent;
   size_t n_inside_ = 0;
+  bool apart_ = false;
+  MayEnd may_end_;
 };
 
 }  // namespace cfgmask

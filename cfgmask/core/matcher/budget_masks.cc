@@ -31,7 +31,7 @@ class BudgetMasks::Walk {
   void run(F f) {
     const auto all = grammar_.configurations(state_);
     const bool is_alone = all.size() == 1 && !grammar_.grammar_.complete && !grammar_.grammar_.has_context();
-    if (is_alone && !grammar_.has_token_limits()) {
+    if (is_alone) {
       walk(all[0], [&](const Configuration& at, unsigned b) { return grammar_.stepper_.longest(at, b); }, f);
     } else {
       walk(state_, [&](StateId at, unsigned b) { return grammar_.step(at, b); }, f);
@@ -224,7 +224,7 @@ std::optional<uint32_t> BudgetMasks::number_after(StateId state, TokenId token, 
 
 // Whether what is enough is not proved: `allows` looks again.
 bool BudgetMasks::is_guess(StateId state) const {
-  if (grammar_.has_token_limits()) return true;
+  if (grammar_.counts_tokens()) return true;
   const auto all = grammar_.configurations(state);
   return std::any_of(all.begin(), all.end(), [](const auto& at) { return at.text != SeenValues::no_text(); });
 }

@@ -45,12 +45,9 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       mask_cache_bytes_(limits.mask_cache_bytes),
       max_search_steps_(limits.max_search_steps),
       max_capture_bytes_(limits.max_capture_bytes),
-      has_token_limits_(std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(),
-                                    [](const Terminal& t) { return t.max_tokens != kUnbounded; }) ||
-                        grammar_.has_deadlines),
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},
       lexer_account_{"max_lexer_states", limits.max_lexer_states},
-      parser_(grammar_, store_->regexes, store_->lexer, limits),
+      parser_(grammar_, store_->regexes, store_->lexer, store_->closing, limits),
       surroundings_(store_->regexes, grammar_.befores, limits.max_item_sets),
       indentation_(grammar_, parser_, store_->regexes, limits.max_item_sets),
       stepper_(grammar_, parser_, store_->regexes, store_->lexer, surroundings_, indentation_),
@@ -159,10 +156,7 @@ std::optional<StateId> CompiledGrammar::step_text(StateId state, std::string_vie
 }
 
 std::optional<StateId> CompiledGrammar::end_token(StateId state) {
-  const Words words = state_ids_.at(state.value);
-  bool limited = false;
-  for (size_t i = 0; i < words.size(); i += kWords) limited |= store_->lexer.is_limited(configuration(words, i).lexer);
-  if (!limited && !grammar_.has_deadlines) return state;
+  if (!grammar_.counts_tokens()) return state;
   std::vector<Configuration> next;
   bool fits = false;
   for (const Configuration& at : configurations(state)) {
@@ -265,15 +259,17 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   if (grammar_.complete) {
     add_complete(state, mask->more);
   } else if (grammar_.has_context()) {
-    for (const Configuration& at : all) add_conditional(at, mask->more);
+    for (const Configuration& at : all) {
+      if (auto table = add_conditional(at, mask->more)) tables.push_back(std::move(table));
+    }
   } else {
     for (const Configuration& at : all) {
       auto table = store_->tables.get(at.lexer);
       add_longest(at, *table, mask->more);
       tables.push_back(std::move(table));
     }
-    if (tables.size() == 1) mask->base = std::move(tables[0]);
   }
+  if (tables.size() == 1) mask->base = std::move(tables[0]);
   add_token_sets(state, mask->more);
   if (tables.size() > 1 || mask->more.size() > vocabulary_->n_words()) {
     std::vector<uint32_t> bits(vocabulary_->n_words());
@@ -339,9 +335,26 @@ void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table
   });
 }
 
-// The same where lexemes have a context, which the table knows nothing of.
-void CompiledGrammar::add_conditional(Configuration at, std::vector<TokenId>& out) {
-  ConditionalWalk(*vocabulary_->trie, store_->tables.segment_answers(), stepper_, out).run(at);
+// The same where lexemes have a context. Returns the table of what stays inside, or null where all were added.
+std::shared_ptr<const LexerTable> CompiledGrammar::add_conditional(Configuration at, std::vector<TokenId>& out) {
+  LexerTables& tables = store_->tables;
+  ConditionalWalk walk(*vocabulary_->trie, tables.segment_answers(), stepper_, out);
+  const bool has_room = stepper_.has_room(at);
+  if (!stepper_.is_up_to_lexer(at) || (!has_room && stepper_.asks_before())) {
+    walk.run(at);
+    return nullptr;
+  }
+  std::shared_ptr<const LexerTable> table;
+  if (has_room) {
+    table = tables.apart(at.lexer);
+  } else {
+    const auto may_end = [&](LexerStateId state) {
+      return stepper_.may_end_token(stepper_.inside(at, state, [] { return std::span<const uint8_t>(); }));
+    };
+    table = std::make_shared<const LexerTable>(tables.apart(at.lexer, may_end));
+  }
+  walk.leave(at, *table);
+  return table;
 }
 
 // Whether some token of an exit fits, as far as its first byte can tell.

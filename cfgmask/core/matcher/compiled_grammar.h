@@ -105,8 +105,8 @@ class CompiledGrammar {
   // In whose alternatives it stands here. Linear in the grammar.
   std::vector<uint32_t> nonterminals(const LiveSymbol& symbol) const { return parser_.nonterminals_at(symbol.rests); }
 
-  // Whether some terminal has a limit on its tokens.
-  bool has_token_limits() const { return has_token_limits_; }
+  // Whether it matters where tokens end: some terminal or nonterminal has a limit on them.
+  bool counts_tokens() const { return grammar_.counts_tokens(); }
 
   // Made when first asked for.
   Completions& completions();
@@ -164,7 +164,7 @@ class CompiledGrammar {
   bool is_in_string(const Configuration& at) const;
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
   void add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
-  void add_conditional(Configuration at, std::vector<TokenId>& out);
+  std::shared_ptr<const LexerTable> add_conditional(Configuration at, std::vector<TokenId>& out);
   bool begins(Configuration boundary, const LexerTable::Exit& exit) const;
   Configuration after_value(Configuration at, const LexerTable::Exit& exit);
   static void add_inside(std::span<const std::shared_ptr<const LexerTable>> tables, std::span<uint32_t> bits);
@@ -178,7 +178,6 @@ class CompiledGrammar {
   uint64_t mask_cache_bytes_;
   uint64_t max_search_steps_;
   uint64_t max_capture_bytes_;
-  bool has_token_limits_;
   Account regex_account_;
   Account lexer_account_;
   Parser parser_;

@@ -38,7 +38,7 @@ Completions::Completions(CompiledGrammar& grammar)
       remaining_(grammar.grammar_, grammar.parser_, grammar.store_->lengths),
       max_steps_(grammar.max_search_steps_),
       single_bytes_(grammar.vocabulary_->trie->single_bytes()),
-      spells_all_(spells_utf8(single_bytes_) && !grammar.has_token_limits()) {}
+      spells_all_(spells_utf8(single_bytes_) && !grammar.counts_tokens()) {}
 
 size_t Completions::bytes() const {
   return remaining_.bytes() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() + numbers_.bytes();
@@ -252,7 +252,7 @@ std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
     return 0;
   }
   if (!settle({state}, effort)) return std::nullopt;
-  if (grammar_.has_token_limits()) {
+  if (grammar_.counts_tokens()) {
     spell_as_found(state);
   } else {
     spell(state);

@@ -113,8 +113,11 @@ uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priori
   terminal.regex =
       visible(lazy ? with([&](RegexStore& r) { return r.not_longer_than(whole, whole); }) : whole, terminal.around);
   terminal.max_tokens = max_tokens.value_or(kUnbounded);
-  const bool fits = with([&](RegexStore&) { return store_->lexer.fits(terminal.regex, terminal.max_tokens); });
-  if (!fits) terminal.regex = RegexStore::nothing();
+  if (max_tokens) {
+    grammar_.has_limits = true;
+    const bool fits = with([&](RegexStore&) { return store_->closing.needed(terminal.regex) <= *max_tokens; });
+    if (!fits) terminal.regex = RegexStore::nothing();
+  }
   grammar_.terminals.push_back(std::move(terminal));
   return Symbol::make(SymbolKind::kTerminal, grammar_.terminals.size() - 1).value;
 }
@@ -179,7 +182,7 @@ void GrammarBuilder::mark(uint32_t nonterminal, std::string capture, std::option
 void GrammarBuilder::limit(uint32_t nonterminal, uint32_t max_tokens) {
   const Symbol limited = symbol(nonterminal);
   if (limited.kind() != SymbolKind::kNonterminal) throw std::invalid_argument("only a nonterminal can be limited");
-  if (max_tokens > Lexer::kMostTokens) throw std::out_of_range("more tokens than a limit may have");
+  if (max_tokens == kUnbounded) throw std::out_of_range("more tokens than a limit may have");
   grammar_.nonterminals[limited.index()].max_tokens = max_tokens;
   grammar_.has_deadlines = true;
 }
@@ -227,14 +230,11 @@ void GrammarBuilder::alternative(uint32_t nonterminal, std::span<const uint32_t>
 
 // Whether a matcher of the grammar has one configuration at any time, whose lexemes no limit ends.
 bool GrammarBuilder::has_one_reading() const {
-  const auto& terminals = grammar_.terminals;
   const auto& sets = grammar_.token_sets;
   const auto has_text = [&](TokenId token) { return !vocabulary_->text(token).empty(); };
-  return !grammar_.complete && !grammar_.has_context() &&
-         std::none_of(terminals.begin(), terminals.end(), [](const auto& t) { return t.max_tokens != kUnbounded; }) &&
-         std::none_of(sets.begin(), sets.end(), [&](const auto& set) {
-           return !set.is_indent() && std::any_of(set.ids.begin(), set.ids.end(), has_text);
-         });
+  return !grammar_.complete && !grammar_.has_context() && std::none_of(sets.begin(), sets.end(), [&](const auto& set) {
+    return !set.is_indent() && std::any_of(set.ids.begin(), set.ids.end(), has_text);
+  });
 }
 
 // Endless sets become roles of lexemes; see mask/written_keys.h. All readings of a text in which a key may come next
@@ -272,7 +272,7 @@ bool GrammarBuilder::analyse_rules() {
   if (has_one_reading()) keep_keys_apart();
   if (grammar_.has_deadlines)
     with([&](RegexStore&) {
-      find_closing_tokens(grammar_, [&](RegexId regex) { return store_->lexer.needed(regex); });
+      find_closing_tokens(grammar_, [&](RegexId regex) { return store_->closing.needed(regex); });
       return 0;
     });
   if (!analyse(grammar_) || !Instances(grammar_, limits_).productive(grammar_.start.index())) return false;
@@ -294,9 +294,7 @@ std::shared_ptr<CompiledGrammar> GrammarBuilder::build(uint32_t start, uint32_t 
   grammar_.complete = complete;
   grammar_.ignore_initial = ignore_initial;
   grammar_.ignore_final = ignore_final;
-  const bool limited = std::any_of(grammar_.terminals.begin(), grammar_.terminals.end(),
-                                   [](const Terminal& t) { return t.max_tokens != kUnbounded; });
-  if (limited && grammar_.has_conditions)
+  if (grammar_.has_limits && grammar_.has_conditions)
     throw std::invalid_argument("terminals that are limited and conditions do not go together");
   if (complete) {
     // Every segmentation counts, so no terminal is chosen over another.
