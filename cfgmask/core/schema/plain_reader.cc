@@ -75,17 +75,11 @@ std::optional<Keyword> PlainReading::keyword(uint32_t key) const {
 }
 
 PlainReading::Said PlainReading::keywords(JsonId schema) const {
-  Said said{};
+  Said said;
   for (const auto& member : document_.members(schema)) {
-    if (const auto found = keyword(member.key)) said[*found] = member.value;
+    if (const auto found = keyword(member.key)) said.set(*found, member.value);
   }
   return said;
-}
-
-bool PlainReading::says_more(Said said, std::initializer_list<Keyword> known) {
-  for (Keyword keyword : known) said[keyword] = std::nullopt;
-  said[kIdentifier] = std::nullopt;
-  return std::any_of(said.begin(), said.end(), [](Held held) { return held.has_value(); });
 }
 
 PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint64_t depth) {
@@ -93,7 +87,7 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
   if (is_false(schema)) return PlainSchema::never();
   require(is_object(schema) && depth <= max_depth_);
   // A schema that leads to itself without going into a value.
-  require(std::find(level_.begin(), level_.end(), schema) == level_.end());
+  require(std::find(level_.begin() + level_begin_, level_.end(), schema) == level_.end());
   Known& known = known_[schema.value];
   if (known.progress == Progress::kReading && !known.id) known.id = schema_.reserve();
   if (known.progress != Progress::kNew) return *known.id;
@@ -121,10 +115,9 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
 }
 
 PlainValueId PlainReading::inner(JsonId schema, const std::string& pointer, uint64_t depth) {
-  std::vector<JsonId> outer;
-  outer.swap(level_);
+  const ptrdiff_t outer = std::exchange(level_begin_, std::ssize(level_));
   const PlainValueId found = value(schema, pointer, depth + 1);
-  level_.swap(outer);
+  level_begin_ = outer;
   return found;
 }
 
@@ -147,7 +140,7 @@ std::string PlainReading::below(const std::string& pointer, std::string_view key
 }
 
 bool PlainReading::is_reference(const Said& said) const {
-  return said[kReference] && (reader_.hides_siblings_ || !says_more(said, {kReference}));
+  return said[kReference] && (reader_.hides_siblings_ || !said.has_beside(kOfReferences));
 }
 
 bool PlainReading::has_own_uri(const Said& said) const {
@@ -155,6 +148,12 @@ bool PlainReading::has_own_uri(const Said& said) const {
   if (!identifier || !is_text(*identifier)) return false;
   if (reader_.hides_siblings_ && said[kReference]) return false;
   return !text(*identifier).starts_with('#');
+}
+
+bool PlainReading::is_identified(JsonId object) {
+  const auto [at, is_new] = identified_.try_emplace(object.value, false);
+  if (is_new) at->second = has_own_uri(keywords(object));
+  return at->second;
 }
 
 PlainValueId PlainReading::referred(const Said& said, uint64_t depth) {
@@ -174,7 +173,7 @@ JsonId PlainReading::target(std::string_view pointer) {
   while (!pointer.empty()) {
     const size_t end = std::min(pointer.find('/', 1), pointer.size());
     require(is_object(at));
-    if (at != root && has_own_uri(keywords(at))) inside_identified_ = true;
+    if (at != root && is_identified(at)) inside_identified_ = true;
     const auto key = document_.find_key(unescaped(pointer.substr(1, end - 1)));
     require(key.has_value());
     at = step(at, *key);
@@ -215,24 +214,30 @@ JsonId PlainReading::step(JsonId object, uint32_t key) {
 PlainValueId PlainReading::described(JsonId schema, const Said& said, const std::string& pointer, uint64_t depth) {
   require(!said[kOther]);
   const PlainValueId own = described_here(said, pointer, depth);
-  const bool stands_alone = std::none_of(kApplicators.begin(), kApplicators.end(),
-                                         [&](Keyword keyword) { return said[keyword].has_value(); });
-  return stands_alone ? own : combined(schema, said, own, pointer, depth);
+  return said.has_any(kApplicators) ? combined(schema, said, own, pointer, depth) : own;
 }
 
 PlainValueId PlainReading::described_here(const Said& said, const std::string& pointer, uint64_t depth) {
   const Types types = allowed_types(said[kType]);
   Value value;
   value.name = pointer;
-  auto array = array_shape(said, pointer, depth);
-  auto object = object_shape(said, pointer, depth);
+  // Most values are of a type that most of the keywords say nothing about.
+  auto array = schema_.at(PlainSchema::any()).array;
+  auto object = schema_.at(PlainSchema::any()).object;
+  if (said.has_any(kOfArrays)) array = PlainSchema::shared(array_shape(said, pointer, depth));
+  if (said.has_any(kOfObjects)) object = PlainSchema::shared(object_shape(said, pointer, depth));
   check_scalar_keywords(said);
-  if ((types.kinds & PlainSchema::kArray) != 0) value.array = PlainSchema::shared(std::move(array));
-  if ((types.kinds & PlainSchema::kObject) != 0) value.object = PlainSchema::shared(std::move(object));
-  const PlainValueId contained = containing(said, pointer, depth);
-  if (said[kEnum] || said[kConst]) return both(listed(said, types, value), contained, pointer);
-  add_scalars(said, types, value);
-  return both(added(std::move(value)), contained, pointer);
+  if ((types.kinds & PlainSchema::kArray) != 0) value.array = std::move(array);
+  if ((types.kinds & PlainSchema::kObject) != 0) value.object = std::move(object);
+  const PlainValueId contained = said.has_any(kOfContained) ? containing(said, pointer, depth) : PlainSchema::any();
+  PlainValueId found;
+  if (said[kEnum] || said[kConst]) {
+    found = listed(said, types, value);
+  } else {
+    add_scalars(said, types, value);
+    found = added(std::move(value));
+  }
+  return contained == PlainSchema::any() ? found : both(found, contained, pointer);
 }
 
 PlainValueId PlainReading::added(Value value) {

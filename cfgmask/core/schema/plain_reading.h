@@ -5,8 +5,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,7 +37,32 @@ class PlainReading {
  private:
   using Json = JsonDocument::Kind;
   using Held = std::optional<JsonId>;
-  using Said = std::array<Held, kNumKeywords>;
+  // What a schema's keywords hold.
+  class Said {
+   public:
+    Held operator[](Keyword keyword) const { return has(keyword) ? Held(held_[keyword]) : std::nullopt; }
+    bool has(Keyword keyword) const { return (present_ & bit(keyword)) != 0; }
+    bool has_any(std::span<const Keyword> keywords) const { return (present_ & bits(keywords)) != 0; }
+    // Whether it has others than these.
+    bool has_beside(std::span<const Keyword> keywords) const { return (present_ & ~bits(keywords)) != 0; }
+    void set(Keyword keyword, JsonId value) {
+      present_ |= bit(keyword);
+      held_[keyword] = value;
+    }
+    void remove(Keyword keyword) { present_ &= ~bit(keyword); }
+
+   private:
+    static_assert(kNumKeywords <= 64);
+    static uint64_t bit(Keyword keyword) { return uint64_t{1} << keyword; }
+    static uint64_t bits(std::span<const Keyword> keywords) {
+      uint64_t all = 0;
+      for (Keyword keyword : keywords) all |= bit(keyword);
+      return all;
+    }
+
+    uint64_t present_ = 0;
+    std::array<JsonId, kNumKeywords> held_;
+  };
   using Value = PlainSchema::Value;
 
   static constexpr size_t kMaxPointer = 200;
@@ -60,6 +85,13 @@ class PlainReading {
     bool integers = false;  // of the numbers, only these
   };
 
+  static constexpr std::array<Keyword, 2> kOfReferences = {kReference, kIdentifier};
+  static constexpr std::array<Keyword, 6> kOfArrays = {kItems,    kPrefixItems, kAdditionalItems,
+                                                       kMinItems, kMaxItems,    kUniqueItems};
+  static constexpr std::array<Keyword, 3> kOfContained = {kContains, kMinContains, kMaxContains};
+  static constexpr std::array<Keyword, 7> kOfObjects = {kProperties,           kPatternProperties, kRequired,
+                                                        kAdditionalProperties, kMinProperties,     kMaxProperties,
+                                                        kPropertyNames};
   static constexpr std::array<Keyword, 5> kOfNumbers = {kMinimum, kMaximum, kExclusiveMinimum, kExclusiveMaximum,
                                                         kMultipleOf};
   static constexpr std::array<Keyword, 4> kOfStrings = {kMinLength, kMaxLength, kPattern, kFormat};
@@ -86,8 +118,6 @@ class PlainReading {
 
   std::optional<Keyword> keyword(uint32_t key) const;
   Said keywords(JsonId schema) const;
-  // Whether a schema says something beside these keywords.
-  static bool says_more(Said said, std::initializer_list<Keyword> known);
   // The values that a schema allows. Those of equal schemas are one.
   PlainValueId value(JsonId schema, const std::string& pointer, uint64_t depth);
   // The values of a member or an item.
@@ -97,8 +127,10 @@ class PlainReading {
   bool is_reference(const Said& said) const;
   // Whether references inside a schema are relative to a URI of its own.
   bool has_own_uri(const Said& said) const;
+  // The same of an object on the way of references. Linear in its members once.
+  bool is_identified(JsonId object);
   PlainValueId referred(const Said& said, uint64_t depth);
-  bool is_root() const { return level_.size() == 1 && level_[0] == document_.root(); }
+  bool is_root() const { return level_.size() == 1 && level_begin_ == 0 && level_[0] == document_.root(); }
   // What a JSON Pointer leads to, and whether that stands inside of a schema with a URI of its own.
   JsonId target(std::string_view pointer);
   static std::string unescaped(std::string_view token);
@@ -168,7 +200,6 @@ class PlainReading {
   PlainValueId listed(const Said& said, Types types, const Value& shape);
   // Exactly this value.
   PlainValueId constant(JsonId json, const std::string& pointer);
-  static bool says(const Said& said, std::span<const Keyword> keywords);
   // The terminal of the scalars of a type under conditions, of those that are listed if some are. None: there is no
   // such scalar.
   std::optional<uint32_t> scalar(std::string_view type, const Said& said, std::span<const Keyword> keywords,
@@ -193,9 +224,11 @@ class PlainReading {
   bool inside_identified_ = false;             // not in the root's own document any more
   std::vector<std::optional<uint8_t>> codes_;  // by key: which keyword it is, if it is one
   std::vector<Known> known_;                   // by value
-  std::vector<JsonId> level_;                  // the schemas being read that say something about the same value
+  std::vector<JsonId> level_;                  // the schemas being read
+  ptrdiff_t level_begin_ = 0;                  // from there on they say something about the same value
   std::unordered_map<std::string, std::optional<uint32_t>> answers_;
   std::unordered_map<std::string, uint32_t> asked_conditions_;
+  std::unordered_map<uint32_t, bool> identified_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, JsonId>> member_tables_;  // of objects with many members
 };
 

@@ -25,16 +25,16 @@ constexpr uint32_t kLong = 2;
 // Content as words that two values share exactly if they are alike.
 class Content {
  public:
-  void word(uint32_t w) { out_.append(reinterpret_cast<const char*>(&w), sizeof w); }
+  explicit Content(std::vector<uint32_t>& out) : out_(out) { out_.clear(); }
+  void word(uint32_t w) { out_.push_back(w); }
   void list(const auto& ids, auto word_of) {
     word(static_cast<uint32_t>(ids.size()));
     for (const auto& id : ids) word(word_of(id));
   }
   void optional(const std::optional<PlainValueId>& id) { word(id ? id->value + 1 : 0); }
-  std::string take() { return std::move(out_); }
 
  private:
-  std::string out_;
+  std::vector<uint32_t>& out_;
 };
 
 void keys_words(const PlainSchema::Keys& keys, Content& content) {
@@ -42,9 +42,9 @@ void keys_words(const PlainSchema::Keys& keys, Content& content) {
   content.list(keys.broken, [](uint32_t condition) { return condition; });
 }
 
-std::string content_of(const PlainSchema::Value& value) {
+void write_content(const PlainSchema::Value& value, std::vector<uint32_t>& words) {
   const auto id_of = [](PlainValueId id) { return id.value; };
-  Content content;
+  Content content(words);
   content.list(value.terminals, [](uint32_t t) { return t; });
   content.list(value.alternatives, id_of);
   content.word(value.array ? 1 : 0);
@@ -78,7 +78,6 @@ std::string content_of(const PlainSchema::Value& value) {
       content.word((member.required ? 1U : 0U) | (member.listed ? 2U : 0U));
     }
   }
-  return content.take();
 }
 
 bool share_none(std::vector<std::string> a, std::vector<std::string> b) {
@@ -110,12 +109,14 @@ PlainSchema::PlainSchema() {
 }
 
 PlainValueId PlainSchema::add(Value value) {
-  const auto [at, is_new] = by_content_.try_emplace(content_of(value), PlainValueId(values_.size()));
+  write_content(value, content_);
+  const auto [number, is_new] = contents_.intern(content_);
   if (is_new) {
+    by_content_.push_back(PlainValueId(values_.size()));
     values_.push_back(std::move(value));
     defined_.push_back(true);
   }
-  return at->second;
+  return by_content_[number];
 }
 
 PlainValueId PlainSchema::reserve() {
@@ -475,7 +476,9 @@ bool PlainSchema::find_live() {
 }
 
 void PlainSchema::finish_adding() {
+  contents_ = {};
   by_content_ = {};
+  content_ = {};
   lists_ = {};
   number_sets_ = {};
   texts_ = {};

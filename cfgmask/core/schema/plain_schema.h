@@ -283,7 +283,9 @@ class PlainSchema {
   std::vector<bool> defined_;
   std::vector<bool> live_;
   bool liveness_is_known_ = true;
-  std::unordered_map<std::string, PlainValueId> by_content_;
+  Interner contents_;
+  std::vector<PlainValueId> by_content_;  // by the number of its content
+  std::vector<uint32_t> content_;         // working memory
   std::unordered_map<std::string, uint32_t> name_ids_;
   std::vector<const std::string*> names_;
   std::vector<Terminal> terminals_;

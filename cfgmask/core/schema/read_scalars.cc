@@ -69,7 +69,7 @@ void PlainReading::add_scalars(const Said& said, Types types, Value& value) {
 }
 
 std::optional<uint32_t> PlainReading::string(const Said& said) {
-  if (!says(said, kOfStrings)) return PlainSchema::any_string();
+  if (!said.has_any(kOfStrings)) return PlainSchema::any_string();
   PlainSchema::Text text_of;
   text_of.minimum = count_or(said[kMinLength], 0);
   text_of.maximum = count_or(said[kMaxLength], kUnbounded);
@@ -109,10 +109,6 @@ Decimal PlainReading::decimal(JsonId number) const {
   return *std::move(found);
 }
 
-bool PlainReading::says(const Said& said, std::span<const Keyword> keywords) {
-  return std::any_of(keywords.begin(), keywords.end(), [&](Keyword k) { return said[k].has_value(); });
-}
-
 std::optional<uint32_t> PlainReading::scalar(std::string_view type, const Said& said, std::span<const Keyword> keywords,
                                              const std::vector<JsonId>& listed) {
   return ask_scalars(question(type, said, keywords, listed),
@@ -140,7 +136,7 @@ std::string PlainReading::question(std::string_view type, const Said& said, std:
 PlainValueId PlainReading::listed(const Said& said, Types types, const Value& shape) {
   if (said[kEnum] && said[kConst]) {
     Said without_constant = said;
-    without_constant[kConst] = std::nullopt;
+    without_constant.remove(kConst);
     return both(listed(without_constant, types, shape), constant(*said[kConst], shape.name), shape.name);
   }
   Value value;
@@ -178,7 +174,7 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
     if (words[word]) value.terminals.push_back(word);
   }
   if (!listed_numbers.empty()) add_terminal(numbers(types, said, listed_numbers), value);
-  if (says(said, kOfStrings) && !texts.empty()) {
+  if (said.has_any(kOfStrings) && !texts.empty()) {
     add_terminal(scalar("string", said, kOfStrings, strings), value);
   } else if (!texts.empty()) {
     value.terminals.push_back(schema_.listed(std::move(texts)));
