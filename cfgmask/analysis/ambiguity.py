@@ -41,7 +41,8 @@ def ambiguities(flat: Flat, sets: Sets, shortest: Shortest, max_steps: int) -> I
     if found is None:
         return
     rule = flat.nonterminals[found.rule].rule
-    text = b" ".join(piece if isinstance(piece, bytes) else piece.text.encode() for piece in found.pieces)
+    between = b" " if _ignores_blanks(flat, rule.scope) else b""
+    text = between.join(piece if isinstance(piece, bytes) else piece.text.encode() for piece in found.pieces)
     first, second = (_tree(flat, shortest, found, choices) for choices in found.derivations)
     trees = f": {first} and {second}" if len(first) + len(second) <= _MAX_SHOWN else ""
     yield Diagnostic(
@@ -51,6 +52,10 @@ def ambiguities(flat: Flat, sets: Sets, shortest: Shortest, max_steps: int) -> I
         severity="note",
         help="masks are right all the same; to be faster, or for one parse tree, give the reading that is meant a rule",
     )
+
+
+def _ignores_blanks(flat: Flat, scope: int) -> bool:
+    return any(flat.algebra.is_prefix(terminal.regex, b" ") for terminal in flat.ir.scopes[scope].ignore)
 
 
 def find_ambiguity(flat: Flat, sets: Sets, shortest: Shortest, max_steps: int) -> Ambiguity | None:

@@ -50,7 +50,8 @@ def dead_ends(
     why = why or ("lines are indented" if flat.ir.indenter is not None else "")
     if why:
         message = f"whether every text can be completed was not decided: {why}"
-        yield Diagnostic("grammar-dead-end-undecided", message, start.span, severity="note", help=_ADVICE)
+        help = "`cfgmask check --sample 20` shows whether random texts come to an end"
+        yield Diagnostic("grammar-dead-end-undecided", message, start.span, severity="note", help=help)
         return
     try:
         lexing = Lexing(flat, sets, max_states)

@@ -139,13 +139,21 @@ def _as_terminal(repeat: Repeat) -> Fix | None:
     return Fix(repeat.span, f"/{pattern[1]}+/" + ("?" if operator == "*" else ""))
 
 
+_MAY_BE_EMPTY = r"/(\[[^]]*\]|\\?.)([*?])/"
+"""A regex that is one repeated character."""
+
+
 def _at_least_once(leaf: Leaf) -> Fix | None:
-    """`WS: /[ ]*/` as `WS: /[ ]+/`, where the definition is that simple."""
+    """`WS: /[ ]*/` as `WS: /[ ]+/`, and in a rule `/[ ]*/` as `/[ ]+/?`, where it is that simple."""
     symbol = leaf.symbol
     if symbol.span is None or not isinstance(symbol, Terminal) or not isinstance(symbol.regex, Repetition):
         return None
     source = symbol.span.source
     line_end = source.text.find("\n", symbol.span.start)
     rest = Span(source, symbol.span.start, line_end if line_end >= 0 else len(source.text))
-    simple = re.fullmatch(re.escape(symbol.name) + r"\s*:\s*/(?:\[[^]]*\]|\\?.)\*/\s*", rest.text)
-    return Fix(rest, rest.text.rstrip()[:-2] + "+/") if simple else None
+    if named := re.fullmatch(rf"({re.escape(symbol.name)}\s*:\s*){_MAY_BE_EMPTY}\s*", rest.text):
+        return Fix(rest, f"{named[1]}/{named[2]}{'+' * (named[3] == '*')}/")
+    if inline := re.match(rf"{_MAY_BE_EMPTY}(?![a-z*+?{{~])", rest.text):
+        place = rest.within(0, inline.end())
+        return Fix(place, f"/{inline[1]}{'+' * (inline[2] == '*')}/?")
+    return None

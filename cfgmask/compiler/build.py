@@ -109,12 +109,12 @@ class _Build:
         self._rules: dict[str, int] = {}
         self._terminals: dict[tuple[int, int, int, str, tuple[bool | int | str | None, ...]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
-        self._used: list[Terminal] = []
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._places = Places([], [], [])
         self._rule_places: dict[str, RulePlace] = {}
         self._named_ends: set[int] = set()
         self._too_long: list[Terminal] = []  # the limit holds no text of them
+        self._empty: list[Terminal] = []  # nor does anything else match them
         self._n_groups = 0
 
     def run(self) -> _core.CompiledGrammar:
@@ -141,24 +141,23 @@ class _Build:
                 ir.ignore_final,
             )
         except ValueError:
-            message = f"the grammar matches no text at all: its start rule {ir.start!r} can never end"
-            help = "give each rule a way to end"
-            limited = [rule for rule in ir.rules if rule.max_tokens is not None]
-            too_long: list[Terminal | Rule] = [*self._too_long]
-            too_long += (rule for rule in limited if not builder.is_closed(self._rules[rule.name]))
-            if too_long:
-                help = "raise `max_tokens`: this vocabulary cannot spell the marked rules in so few tokens"
-            related = tuple(
-                Related(marked.span, f"its shortest text takes more than {marked.max_tokens} tokens")
-                for marked in too_long
-                if marked.span is not None
-            )
-            raise GrammarError(
-                [Diagnostic("grammar-empty", message, span=start.span, related=related, help=help)]
-            ) from None
+            raise self._matches_nothing(start) from None
         remember_places(compiled, self._places)
         remember_named_ends(compiled, self._named_ends)
         return compiled
+
+    def _matches_nothing(self, start: Rule) -> GrammarError:
+        message = f"the grammar matches no text at all: its start rule {self._ir.start!r} can never end"
+        help = "give each rule a way to end"
+        related = [(terminal.span, "this terminal matches no text") for terminal in self._empty]
+        limited = [rule for rule in self._ir.rules if rule.max_tokens is not None]
+        too_long: list[Terminal | Rule] = [*self._too_long]
+        too_long += (rule for rule in limited if not self._builder.is_closed(self._rules[rule.name]))
+        if too_long:
+            help = "raise `max_tokens`: this vocabulary cannot spell the marked rules in so few tokens"
+        related += ((m.span, f"its shortest text takes more than {m.max_tokens} tokens") for m in too_long)
+        places = tuple(Related(span, text) for span, text in related if span is not None)
+        return GrammarError([Diagnostic("grammar-empty", message, span=start.span, related=places, help=help)])
 
     def _refuse_limits_with_parameters(self) -> None:
         """What closes a rule is found without regard to parameters."""
@@ -232,7 +231,6 @@ class _Build:
     def _terminal(self, terminal: Terminal, scope: int) -> int:
         seen = self._seen_terminals.get((id(terminal), scope))
         if seen is None:
-            self._used.append(terminal)
             seen = self._seen_terminals[id(terminal), scope] = self._new_terminal(terminal, scope)
         return seen
 
@@ -256,8 +254,8 @@ class _Build:
             if terminal.suffix is not None:
                 parts = (self._regexes.node(terminal.suffix.body), self._regexes.node(terminal.suffix.end))
                 self._builder.suffix(made, *parts, terminal.suffix.capture or "")
-            if terminal.max_tokens and not self._builder.matches_text(made):
-                self._too_long.append(terminal)
+            if not self._builder.matches_text(made):
+                (self._too_long if terminal.max_tokens else self._empty).append(terminal)
             self._terminals[key] = made
         return self._terminals[key]
 

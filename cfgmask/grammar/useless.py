@@ -10,6 +10,9 @@ from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import reachable_rules, without_unreachable
 from cfgmask.problems import Problems
 
+UNUSED = "use it, or take it out: no text has anything of it"
+"""What to do about a definition that nothing leads to."""
+
 
 def without_useless(
     grammar: GrammarIR, problems: Problems, *, endless: str, unused: str, places: Mapping[str, Span] | None = None
@@ -34,6 +37,6 @@ def without_useless(
         is_own = rule.scope == 0 if places is None else rule.name in places
         if rule.name not in reachable and is_own:
             place = rule.span if places is None else places[rule.name]
-            problems.warning(unused, f"the rule `{rule.shown_name}` is not used", place)
+            problems.warning(unused, f"the rule `{rule.shown_name}` is not used", place, help=UNUSED)
     pruned = without_nonproductive(grammar, productive)
     return without_unreachable(pruned, reachable if pruned is grammar else None)

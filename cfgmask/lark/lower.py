@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgmask.grammar import ir
-from cfgmask.grammar.useless import without_useless
+from cfgmask.grammar.useless import UNUSED, without_useless
 from cfgmask.grammar.walk import walk
 from cfgmask.lark import nodes
 from cfgmask.lark.declared import bind
@@ -136,7 +136,9 @@ def _check_unused_templates(
     for template in templates:
         lowering.lower(template)
         if tell and template.name in symbols.places:
-            problems.warning("lark-unused-rule", f"the template `{template.name}` is not used", template.span)
+            problems.warning(
+                "lark-unused-rule", f"the template `{template.name}` is not used", template.span, help=UNUSED
+            )
 
 
 def _warn_of_empty_terminals(symbols: Symbols, named: dict[str, TerminalRegex], problems: Problems) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cfgmask.diagnostics import Related, Span
+from cfgmask.grammar.useless import UNUSED
 from cfgmask.lark import nodes
 from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TERMINALS
 from cfgmask.lark.link import Table
@@ -184,4 +185,4 @@ def _report_unused(symbols: Symbols, used: set[str], problems: Problems) -> None
     """Warn of terminals that nothing uses. Rules are looked at when they can be followed from `start`."""
     for name, place in symbols.places.items():
         if name in symbols.terminals and name not in used:
-            problems.warning("lark-unused-terminal", f"the terminal `{name}` is not used", place)
+            problems.warning("lark-unused-terminal", f"the terminal `{name}` is not used", place, help=UNUSED)

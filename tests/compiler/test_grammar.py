@@ -123,6 +123,14 @@ def test_compile_refuses_a_grammar_without_texts() -> None:
     assert code_of(error) == "grammar-empty"
 
 
+def test_terminals_that_leave_a_grammar_without_texts_are_named() -> None:
+    grammar = cfgmask.Grammar.from_lark('start: "a" B\nB: "x" & "y"')
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.compile(grammar, BYTES)
+    [related] = error.value.diagnostics[0].related
+    assert (related.span.text, related.message) == ("B", "this terminal matches no text")
+
+
 @pytest.mark.parametrize(
     ("value", "error"), [("x", TypeError), (1.5, TypeError), (-1, ValueError), (2**63, ValueError)]
 )
