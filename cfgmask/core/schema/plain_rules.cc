@@ -1,6 +1,8 @@
 #include "schema/plain_rules.h"
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -186,14 +188,20 @@ class Rules : public DeferredRules {
 
   void define(uint32_t nonterminal) {
     const auto n_before = static_cast<uint32_t>(grammar_->nonterminals.size());
+    const auto value = value_of_.find(nonterminal);
     try {
-      add_value(value_of_[nonterminal]);
+      if (value != value_of_.end()) {
+        add_value(value->second);
+      } else {
+        add_member(Symbol::make(SymbolKind::kNonterminal, nonterminal).value, state_of_.at(nonterminal));
+      }
     } catch (const LimitExceeded&) {
       grammar_->nonterminals[nonterminal].alternatives.clear();
       throw;
     }
     grammar_->nonterminals[nonterminal].is_deferred = false;
-    if (may_have_dead_ends(schema_.at(value_of_[nonterminal]))) prune_since(*grammar_, n_before, nonterminal);
+    if (value != value_of_.end() && may_have_dead_ends(schema_.at(value->second)))
+      prune_since(*grammar_, n_before, nonterminal);
   }
 
   void find_orders() {
@@ -399,7 +407,7 @@ class Rules : public DeferredRules {
       if (schema_.is_live(alternative)) add_alternative(rule, Symbols{symbol_of(alternative)});
     }
     if (value.array) add_array(rule, *value.array);
-    if (value.object) add_object(rule, *value.object);
+    if (value.object) add_object(rule, value.object);
   }
 
   // Each state, so many of the items written, is a rule whose calls stand in tail position.
@@ -475,27 +483,77 @@ class Rules : public DeferredRules {
     }
   }
 
+  void add_object(uint32_t rule, const std::shared_ptr<const PlainSchema::Object>& found) {
+    const auto can_be = [&](const auto& member) { return !member.required || schema_.is_live(member.value); };
+    if (!std::all_of(found->members.begin(), found->members.end(), can_be)) return;
+    const Register seen = register_of(*found);
+    if (seen == Register::kCounting) {
+      const uint32_t whole = add_set();
+      add_alternative(rule, Symbols{whole});
+      rule = whole;
+    }
+    PlainSchema::Object object = *found;
+    object.drop_idle_bounds();
+    if (object.minimum > 0 || object.maximum != kUnbounded || !object.witnesses.empty())
+      return add_counted_object(rule, object, seen);
+    open_objects_.push_back({found, seen, {}, std::vector<uint32_t>(2 * found->members.size() + 2)});
+    const auto number = static_cast<uint32_t>(open_objects_.size() - 1);
+    add_alternative(rule, Symbols{open_object_, rule_of(ObjectState{number, 0, false})});
+  }
+
+  // An object of which nothing is counted, and the rules of its states, if there are such.
+  struct OpenObject {
+    std::shared_ptr<const PlainSchema::Object> object;
+    Register seen;
+    std::optional<Symbols> other;
+    std::vector<uint32_t> states;
+  };
+  // So many members of such an object are passed, and whether one of them is written.
+  struct ObjectState {
+    uint32_t object;
+    uint32_t n_passed;
+    bool some;
+  };
+
+  // As for values: of an object with many members a text meets few states at first. Calls stand in tail position.
+  uint32_t rule_of(const ObjectState& state) {
+    uint32_t& rule = open_objects_[state.object].states[2 * state.n_passed + (state.some ? 1 : 0)];
+    if (rule == 0) {
+      rule = add_nonterminal(kFirstState + state.n_passed);
+      grammar_->nonterminals.back().is_deferred = true;
+      state_of_.emplace(Symbol{rule}.index(), state);
+    }
+    return rule;
+  }
+
+  void add_member(uint32_t rule, const ObjectState state) {
+    OpenObject& open = open_objects_[state.object];
+    if (state.n_passed == open.object->members.size()) {
+      if (!open.other) open.other = other_member(*open.object, open.seen).value_or(Symbols{});
+      if (!open.other->empty()) return add_repeated(rule, state.some, *open.other, 0, kUnbounded, close_object_);
+      return add_alternative(rule, Symbols{close_object_});
+    }
+    const PlainSchema::Member& member = open.object->members[state.n_passed];
+    if (schema_.is_live(member.value)) {
+      const uint32_t after = rule_of(ObjectState{state.object, state.n_passed + 1, true});
+      const std::array taken{comma_, key(member.name), colon_, symbol_of(member.value), after};
+      add_alternative(rule, std::span(taken).subspan(state.some ? 0 : 1));
+    }
+    if (!member.required)
+      add_alternative(rule, Symbols{rule_of(ObjectState{state.object, state.n_passed + 1, state.some})});
+  }
+
   // So many keys written, and which witnesses are still missing, as bits.
   using Progress = std::pair<uint32_t, uint32_t>;
 
   // Each state, so many of the members passed and what was written of them, is a rule whose calls stand in tail
   // position.
-  void add_object(uint32_t rule, PlainSchema::Object object) {
-    for (const auto& member : object.members) {
-      if (member.required && !schema_.is_live(member.value)) return;
-    }
-    object.drop_idle_bounds();
+  void add_counted_object(uint32_t whole, const PlainSchema::Object& object, Register seen) {
     const auto most = object.maximum == kUnbounded ? 0 : object.maximum;
     const auto counted_to = static_cast<uint32_t>(std::max({1U, object.minimum, most}));
     // The states before a member.
     const Progress start{0, (1U << object.witnesses.size()) - 1};
     std::map<Progress, uint32_t> now{{start, add_nonterminal(kFirstState)}};
-    const Register seen = register_of(object);
-    uint32_t whole = rule;
-    if (seen == Register::kCounting) {
-      whole = add_set();
-      add_alternative(rule, Symbols{whole});
-    }
     add_alternative(whole, Symbols{open_object_, now[start]});
     for (size_t i = 0; i < object.members.size(); ++i) {
       const PlainSchema::Member& member = object.members[i];
@@ -608,8 +666,10 @@ class Rules : public DeferredRules {
   std::vector<std::optional<uint32_t>> terminals_;
   std::map<uint32_t, uint32_t> distinct_terminals_;
   std::vector<std::optional<uint32_t>> values_;
-  std::vector<Order> orders_;                            // by value
-  std::unordered_map<uint32_t, uint32_t> terminal_of_;   // by its index in the grammar
+  std::vector<Order> orders_;                           // by value
+  std::unordered_map<uint32_t, uint32_t> terminal_of_;  // by its index in the grammar
+  std::deque<OpenObject> open_objects_;
+  std::unordered_map<uint32_t, ObjectState> state_of_;   // by the index of its rule
   std::unordered_map<uint32_t, PlainValueId> value_of_;  // by the index of its rule
   std::map<PlainValueId, uint32_t> distinct_scalars_;
   std::vector<std::optional<uint32_t>> keys_;
