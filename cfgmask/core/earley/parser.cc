@@ -303,6 +303,9 @@ void Parser::Closing::clear() {
   empty(token_edges);
   empty(indent_edges);
   empty(accepts);
+  empty(made_edges);
+  empty(made_slots);
+  empty(terminals);
   tracks = false;
   seen.clear();
   n_items = 0;
@@ -352,7 +355,7 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, uint32_t clock, Trace* t
     return edge.limit.is_own && counts_.needed(edge.regex) > edge.limit.tokens;
   });
   ItemSet set;
-  make_slots(closing.edges, set);
+  make_slots(closing, set);
   set.token_edges = FixedArray<ItemSet::TokenEdge>(closing.token_edges);
   set.indent_edges = FixedArray<ItemSet::TokenEdge>(closing.indent_edges);
   set.accepts = FixedArray<Item>(closing.accepts);
@@ -524,9 +527,12 @@ void Parser::expand_plain(uint32_t nonterminal, const Callee& callee, Closing& c
   for (RestId alternative : alternatives(nonterminal)) predict({alternative, continuation}, closing);
 }
 
-ContinuationId Parser::intern_continuation(Words key, Continuation continuation) {
-  const auto [id, is_new] = continuation_ids_.intern(key);
-  if (!is_new) return ContinuationId(id);
+template <class Make>
+ContinuationId Parser::intern_continuation(Words key, Make make) {
+  const uint32_t hash = Interner::hash(key);
+  if (auto known = continuation_ids_.find(key, hash)) return ContinuationId(*known);
+  Continuation continuation = make();
+  const uint32_t id = continuation_ids_.add(key, hash);
   continuation.ends_with = ContinuationId(id);
   if (continuation.kind == ContinuationKind::kPlain && continuation.seen == SeenValues::none() &&
       continuation.members.size() == 1) {
@@ -548,11 +554,10 @@ ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, const Cal
   }
   const ContinuationKind kind = callee.opens_set ? ContinuationKind::kRestores : ContinuationKind::kPlain;
   const uint32_t marked = callee.mark != nullptr ? nonterminal : kUnmarked;
-  std::vector<uint32_t> key;
-  key.reserve(4 + items.size());
-  key.insert(key.end(), {static_cast<uint32_t>(kind), as.seen.value, marked, as.hurry});
+  std::vector<uint32_t>& key = continuation_key_;
+  key = {static_cast<uint32_t>(kind), as.seen.value, marked, as.hurry};
   key.insert(key.end(), items.begin(), items.end());
-  return intern_continuation(key, {kind, as.seen, marked, as.deadline(), callers, {}, {}});
+  return intern_continuation(key, [&] { return Continuation{kind, as.seen, marked, as.deadline(), callers, {}, {}}; });
 }
 
 ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
@@ -561,7 +566,8 @@ ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
   const Words words = continuation_ids_.at(continuation.value);
   std::vector<uint32_t> key(words.begin(), words.end());
   key[1] = seen.value;
-  return intern_continuation(key, {known.kind, seen, known.marked, known.deadline, known.members, {}, {}});
+  return intern_continuation(
+      key, [&] { return Continuation{known.kind, seen, known.marked, known.deadline, known.members, {}, {}}; });
 }
 
 // All members of a left-recursive component that are called, from outside or from within.
@@ -581,7 +587,8 @@ void Parser::expand_loop(const Callee& callee, Closing& closing) {
     const uint32_t key[] = {static_cast<uint32_t>(ContinuationKind::kLoop), register_.value, identity, nonterminal,
                             callee.hurry};
     const uint32_t marked = instances_.nonterminal(nonterminal).mark != nullptr ? nonterminal : kUnmarked;
-    return intern_continuation(key, {ContinuationKind::kLoop, register_, marked, callee.deadline(), {}, {}, {}});
+    return intern_continuation(
+        key, [&] { return Continuation{ContinuationKind::kLoop, register_, marked, callee.deadline(), {}, {}, {}}; });
   };
   for (size_t i = 0; i < closing.open_members.size(); ++i) {
     const uint32_t nonterminal = closing.open_members[i];
@@ -606,7 +613,8 @@ void Parser::expand_loop(const Callee& callee, Closing& closing) {
 
 // A scope may skip where one of its items may go on and has not skipped its last.
 void Parser::add_ignores(Closing& closing) const {
-  std::vector<bool> may_skip(grammar_.scopes.size(), false);
+  std::vector<bool>& may_skip = closing.may_skip;
+  may_skip.assign(grammar_.scopes.size(), false);
   auto see = [&](uint32_t scope, const Item& item) {
     if (item.gap != Gap::kSkippedOnce) may_skip[scope] = true;
   };
@@ -648,7 +656,9 @@ void Parser::end_at_lazy(std::vector<OpenEdge>& edges) {
 
 // Edges of equal regex, priority, conditions, limit and roles are one slot, in an order that depends on the regexes
 // alone, so that equal sets of live regexes are one lexer state whatever the grammar around them.
-void Parser::make_slots(std::vector<OpenEdge>& open, ItemSet& set) {
+void Parser::make_slots(Closing& closing, ItemSet& set) {
+  std::vector<OpenEdge>& open = closing.edges;
+  std::vector<ItemSet::Slot>& slots = closing.made_slots;
   auto key = [](const OpenEdge& e) {
     return std::tuple(e.priority, e.around, e.limit, e.role, e.key_role, e.edge.source, e.edge.item.packed());
   };
@@ -658,12 +668,6 @@ void Parser::make_slots(std::vector<OpenEdge>& open, ItemSet& set) {
   std::sort(open.begin(), open.end(), less);
   open.erase(std::unique(open.begin(), open.end(), same), open.end());
   auto slot = [](const OpenEdge& e) { return std::tuple(e.regex, e.priority, e.around, e.limit, e.role, e.key_role); };
-  std::vector<ItemSet::Edge> edges;
-  std::vector<ItemSet::Slot> slots;
-  std::vector<RegexId> terminals;
-  edges.reserve(open.size());
-  slots.reserve(open.size());
-  terminals.reserve(open.size());
   for (uint32_t i = 0; i < open.size(); ++i) {
     const OpenEdge& edge = open[i];
     if (i == 0 || slot(open[i - 1]) != slot(edge)) {
@@ -674,14 +678,14 @@ void Parser::make_slots(std::vector<OpenEdge>& open, ItemSet& set) {
       set.asks_before = set.asks_before || edge.around.before != kNoCondition;
       set.asks_lines = set.asks_lines || (edge.role != LineRole::kNone && edge.role != LineRole::kOpen);
       set.has_limits = set.has_limits || edge.limit.tokens != kUnbounded;
-      terminals.push_back(edge.regex);
+      closing.terminals.push_back(edge.regex);
     }
     slots.back().last_edge = i + 1;
-    edges.push_back(edge.edge);
+    closing.made_edges.push_back(edge.edge);
   }
-  set.edges = FixedArray<ItemSet::Edge>(edges);
+  set.edges = FixedArray<ItemSet::Edge>(closing.made_edges);
   set.slots = FixedArray<ItemSet::Slot>(slots);
-  set.start = lexer_.start(terminals);
+  set.start = lexer_.start(closing.terminals);
 }
 
 }  // namespace cfgmask

@@ -273,6 +273,11 @@ class Parser {
     uint32_t clock = 0;
     bool has_deadlines = false;
     Trace* trace = nullptr;
+    std::vector<bool> may_skip;  // by scope
+    // What is made of `edges`; of each slot its terminal.
+    std::vector<ItemSet::Edge> made_edges;
+    std::vector<ItemSet::Slot> made_slots;
+    std::vector<RegexId> terminals;
   };
 
   RestId rest(Symbol head, RestId tail);
@@ -326,7 +331,8 @@ class Parser {
   void expand_plain(uint32_t nonterminal, const Callee& callee, Closing& closing);
   std::vector<uint64_t>& callers_of(uint32_t nonterminal, const Callee& callee, Closing& closing);
   ContinuationId continuation_of(std::vector<uint64_t>& callers, const Callee& callee, uint32_t nonterminal);
-  ContinuationId intern_continuation(Words key, Continuation continuation);
+  template <class Make>
+  ContinuationId intern_continuation(Words key, Make make);
   // The same continuation with another register.
   ContinuationId with_seen(ContinuationId continuation, SeenId seen);
   bool may_begin(RestId rest, SeenId seen);
@@ -346,7 +352,7 @@ class Parser {
 
   void add_ignores(Closing& closing) const;
   void end_at_lazy(std::vector<OpenEdge>& edges);
-  void make_slots(std::vector<OpenEdge>& open, ItemSet& set);
+  void make_slots(Closing& closing, ItemSet& set);
   uint32_t scope_of(const ItemSet::Edge& edge) const { return grammar_.terminals[edge.source].scope; }
 
   Grammar& grammar_;
@@ -374,6 +380,7 @@ class Parser {
   size_t n_items_ = 0;
   std::vector<std::vector<uint64_t>> callers_;  // per nonterminal, while closing
   Closing closing_;
+  std::vector<uint32_t> continuation_key_;
   Kernel kernel_;
   std::vector<ContinuationId> completing_;
   ChunkedVector<int64_t> latest_;   // by continuation

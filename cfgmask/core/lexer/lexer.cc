@@ -103,8 +103,9 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
   if (s.n_few > (b < 0x80 ? kMany : kManyBeyondAscii)) {
     ByteSet same = alike(state, b);
     same.remove(b);
-    for (unsigned other = same.lowest(); other < 256; same.remove(other), other = same.lowest())
-      remember(s, other, next);
+    if (same.empty()) return next;
+    if (s.row == nullptr) make_row(s);
+    s.row->set(same, next.value);
   }
   return next;
 }
@@ -124,24 +125,27 @@ ByteSet Lexer::alike(LexerStateId state, unsigned b) {
   return set;
 }
 
-void Lexer::Row::set(unsigned b, uint32_t state) {
+void Lexer::Row::set(ByteSet bytes, uint32_t state) {
   const auto number = static_cast<size_t>(std::find(next.begin(), next.end(), state) - next.begin());
   if (number == kUnknown) return;  // hardly possible; it is worked out again
   if (number == next.size()) next.push_back(state);
-  numbers[b] = static_cast<uint8_t>(number);
+  for (unsigned b = bytes.lowest(); b < 256; bytes.remove(b), b = bytes.lowest())
+    numbers[b] = static_cast<uint8_t>(number);
+}
+
+void Lexer::make_row(State& s) {
+  s.row = std::make_unique<Row>();
+  ++n_rows_;
+  for (size_t i = 0; i < s.n_few; ++i) s.row->set(ByteSet::only(s.few_bytes[i]), s.few_next[i]);
 }
 
 void Lexer::remember(State& s, unsigned b, LexerStateId next) {
-  if (s.row == nullptr && s.n_few == kFew) {
-    s.row = std::make_unique<Row>();
-    ++n_rows_;
-    for (size_t i = 0; i < kFew; ++i) s.row->set(s.few_bytes[i], s.few_next[i]);
-  }
+  if (s.row == nullptr && s.n_few == kFew) make_row(s);
   if (s.row == nullptr) {
     s.few_bytes[s.n_few] = static_cast<uint8_t>(b);
     s.few_next[s.n_few] = next.value;
   } else {
-    s.row->set(b, next.value);
+    s.row->set(ByteSet::only(b), next.value);
   }
   if (s.n_few < UINT8_MAX) ++s.n_few;
 }

@@ -97,7 +97,7 @@ class Lexer {
     std::vector<uint32_t> next;
 
     Row() { numbers.fill(kUnknown); }
-    void set(unsigned b, uint32_t state);
+    void set(ByteSet bytes, uint32_t state);
   };
   // Most states are left by a few bytes only, so a row is made for the fifth.
   struct State {
@@ -118,6 +118,7 @@ class Lexer {
   LexerStateId intern(std::span<const uint32_t> key);
   LexerStateId compute_next(LexerStateId state, unsigned b);
   void remember(State& s, unsigned b, LexerStateId next);
+  void make_row(State& s);
 
   RegexStore& regexes_;
   Account* account_ = nullptr;

@@ -31,7 +31,7 @@ class KeyEndings {
   size_t longest() const { return longest_; }
   // Tokens with a quote, which may end a string whatever precedes.
   const std::vector<TokenId>& with_quote() const { return with_quote_; }
-  // Tokens that may hold a whole string, those that end another before it if one is `pending`.
+  // Tokens that may hold a whole string, sorted: those that end another before it if one is `pending`.
   const std::vector<TokenId>& with_string(bool pending) const { return pending ? three_quotes_ : two_quotes_; }
 
  private:

@@ -25,6 +25,16 @@ void LexerTable::write_inside(std::span<uint32_t> out) const {
   for (TokenId token : more_) set_bit(out, token);
 }
 
+void LexerTable::add_inside(std::span<const TokenId> tokens, std::vector<TokenId>& out) const {
+  if (!bits_.empty()) return add_set(bits_, tokens, out);
+  const auto first = static_cast<ptrdiff_t>(out.size());
+  if (base_ != nullptr) base_->add_inside(tokens, out);
+  if (out.begin() + first != out.end()) {
+    for (TokenId token : less_) out.erase(std::remove(out.begin() + first, out.end(), token), out.end());
+  }
+  add_common(more_, tokens, out);
+}
+
 std::vector<LexerTable::Range> united(std::span<const LexerTable::Range> a, std::span<const LexerTable::Range> b) {
   std::vector<LexerTable::Range> all(a.size() + b.size());
   const auto by_first = [](const LexerTable::Range& x, const LexerTable::Range& y) { return x.first < y.first; };

@@ -26,6 +26,19 @@ namespace cfgmask {
 inline void set_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] |= 1U << (token & 31); }
 inline void clear_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] &= ~(1U << (token & 31)); }
 
+// Appends those of some tokens whose bits are set.
+inline void add_set(std::span<const uint32_t> bits, std::span<const TokenId> tokens, std::vector<TokenId>& out) {
+  for (TokenId token : tokens) {
+    if ((bits[token >> 5] >> (token & 31)) & 1) out.push_back(token);
+  }
+}
+// Appends those of some tokens that are among others, which are sorted.
+inline void add_common(std::span<const TokenId> tokens, std::span<const TokenId> sorted, std::vector<TokenId>& out) {
+  for (TokenId token : tokens) {
+    if (std::binary_search(sorted.begin(), sorted.end(), token)) out.push_back(token);
+  }
+}
+
 class ExitTrie;
 
 class LexerTable {
@@ -71,6 +84,9 @@ class LexerTable {
 
   // Overwrites `out` with the tokens that stay inside.
   void write_inside(std::span<uint32_t> out) const;
+  // Appends those of a few tokens, which are sorted, that stay inside. Linear in them and in what differs from the
+  // base.
+  void add_inside(std::span<const TokenId> tokens, std::vector<TokenId>& out) const;
   // Not counting other tables, which have other users.
   size_t bytes() const {
     return sizeof(*this) + (more_.capacity() + less_.capacity() + bits_.capacity()) * 4 +

@@ -17,6 +17,17 @@ void Mask::write(std::span<uint32_t> out) const {
   for (TokenId token : more) set_bit(out, token);
 }
 
+std::vector<TokenId> Mask::allowed(std::span<const TokenId> tokens) const {
+  std::vector<TokenId> out;
+  if (!bits.empty()) {
+    add_set(bits, tokens, out);
+    return out;
+  }
+  if (base != nullptr) base->add_inside(tokens, out);
+  add_common(more, tokens, out);
+  return out;
+}
+
 void ParserWalk::push(uint32_t end, Configuration at) {
   // Most siblings are dead, at a boundary nearly all.
   const bool may_end = lexer_.matched(at.lexer) != Lexer::no_slots();

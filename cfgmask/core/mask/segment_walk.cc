@@ -120,18 +120,6 @@ SegmentAnswers::Answer& SegmentAnswers::answer(LexerStateId state, const Segment
   return answers_.push_back({});
 }
 
-std::span<const uint32_t> SegmentAnswers::bits(const Segment& segment) {
-  bits_.resize(trie_.segments().size());
-  std::vector<uint32_t>& bits = bits_[static_cast<size_t>(&segment - trie_.segments().data())];
-  const auto tokens = trie_.tokens_between(segment.first, segment.last);
-  if (bits.empty() && !tokens.empty()) {
-    bits.resize(*std::max_element(tokens.begin(), tokens.end()) / 32 + 1);
-    for (TokenId token : tokens) bits[token >> 5] |= 1U << (token & 31);
-    bits_bytes_ += bits.size() * sizeof(uint32_t);
-  }
-  return bits;
-}
-
 // Whether the state holds a residual that leads back to itself, or does so as a whole.
 bool SegmentAnswers::loops(LexerStateId state, const Segment& segment) {
   if (state != looping_.state) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "lexer/lexer.h"
@@ -32,10 +31,8 @@ class SegmentAnswers {
   bool takes_all(LexerStateId state, const Segment& segment, uint32_t height);
   // All texts, and to the same state. Not remembered.
   bool keeps(LexerStateId state, const Segment& segment) { return stays(lexer_, state, segment); }
-  // The tokens of a segment as bits, up to the last of them; remembered. So many tokens are not allowed one by one.
-  std::span<const uint32_t> bits(const Segment& segment);
   void clear();
-  size_t bytes() const { return known_.bytes() + answers_.bytes() + bits_bytes_; }
+  size_t bytes() const { return known_.bytes() + answers_.bytes(); }
 
  private:
   // Trie::kTallest or more.
@@ -68,8 +65,6 @@ class SegmentAnswers {
   HashTable known_;  // (state, segment) -> index into answers_
   ChunkedVector<Answer> answers_;
   Looping looping_;
-  std::vector<std::vector<uint32_t>> bits_;  // by segment; empty where they were not asked for
-  size_t bits_bytes_ = 0;
   uint32_t steps_left_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "lexer/lexer.h"
 #include "mask/closing_counts.h"
@@ -36,6 +37,7 @@ struct SharedStore {
   Lexer lexer;
   LexerTables tables;
   KnownSteps known_steps;
+  std::vector<TokenId> more;                      // of a mask that is being made
   uint64_t n_grammars = 0;                        // that were compiled in it
   std::unique_ptr<const KeyEndings> key_endings;  // once a grammar with keys was compiled
 

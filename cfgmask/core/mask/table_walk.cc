@@ -161,8 +161,7 @@ void TableWalk::keep(const Segment& segment) {
   if (trie_.tokens_between(segment.first, segment.last).size() <= n_words_ / 8)
     return keep(segment.first, segment.last);
   table_.bits_.resize(n_words_);
-  const auto bits = answers_.bits(segment);
-  for (size_t i = 0; i < bits.size(); ++i) table_.bits_[i] |= bits[i];
+  for (size_t i = 0; i < segment.bits.size(); ++i) table_.bits_[i] |= segment.bits[i];
   n_inside_ += segment.last - segment.first;
 }
 

@@ -51,6 +51,7 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       surroundings_(store_->regexes, grammar_.befores, limits.max_item_sets),
       indentation_(grammar_, parser_, store_->regexes, limits.max_item_sets),
       stepper_(grammar_, parser_, store_->regexes, store_->lexer, surroundings_, indentation_),
+      walk_(store_->lexer, stepper_),
       position_account_{"max_item_sets", limits.max_item_sets},
       start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start(), Indentation::start()})})) {
   if (grammar_.has_keys && store_->key_endings == nullptr)
@@ -256,28 +257,30 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   auto mask = std::make_shared<Mask>();
   const auto all = configurations(state);
   std::vector<std::shared_ptr<const LexerTable>> tables;
+  std::vector<TokenId>& more = store_->more;
+  more.clear();
   if (grammar_.complete) {
-    add_complete(state, mask->more);
+    add_complete(state, more);
   } else if (grammar_.has_context()) {
     for (const Configuration& at : all) {
-      if (auto table = add_conditional(at, mask->more)) tables.push_back(std::move(table));
+      if (auto table = add_conditional(at, more)) tables.push_back(std::move(table));
     }
   } else {
     for (const Configuration& at : all) {
       auto table = store_->tables.get(at.lexer);
-      add_longest(at, *table, mask->more);
+      add_longest(at, *table, more);
       tables.push_back(std::move(table));
     }
   }
   if (tables.size() == 1) mask->base = std::move(tables[0]);
-  add_token_sets(state, mask->more);
+  add_token_sets(state, more);
+  mask->more.assign(more.begin(), more.end());
   if (tables.size() > 1 || mask->more.size() > vocabulary_->n_words()) {
     std::vector<uint32_t> bits(vocabulary_->n_words());
     mask->write(bits);
     if (tables.size() > 1) add_inside(tables, bits);
     *mask = Mask{nullptr, {}, std::move(bits), {}};
   }
-  mask->more.shrink_to_fit();
   if (grammar_.has_keys) add_whole_keys(state, *mask);
   return mask;
 }
@@ -285,7 +288,6 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
 // The tokens that leave the lexeme of `at`.
 void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
   if (at.text != SeenValues::no_text()) return add_after_values(at, table, out);
-  ParserWalk walk(store_->lexer, stepper_);
   SlotSetId matched = Lexer::no_slots();
   Configuration boundary = at;
   // Exits that complete the same slots come in runs.
@@ -299,7 +301,7 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
   table.for_each_layer([&](const LexerTable::Layer& layer) {
     if (const ExitTrie* below = store_->tables.below_exits(*layer.table)) {
       for (const ExitTrie::Group& group : below->groups()) {
-        walk.run(after(layer.matched(group.matched)), *below, group.first, group.last, [&](auto tokens) {
+        walk_.run(after(layer.matched(group.matched)), *below, group.first, group.last, [&](auto tokens) {
           for (const ExitTrie::Token& token : tokens) {
             if (layer.holds(token.node)) out.push_back(token.id);
           }
@@ -311,8 +313,8 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
     layer.for_each_exit([&](const LexerTable::Exit& exit) {
       const Configuration begun = after(exit.matched);
       trie.for_each_sibling(exit.first, exit.last, store_->lexer.first(begun.lexer), [&](uint32_t node) {
-        walk.run(begun, trie, node, trie.end(node),
-                 [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
+        walk_.run(begun, trie, node, trie.end(node),
+                  [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
       });
     });
   });
@@ -320,7 +322,6 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
 
 // The same where the text of the lexeme counts: what follows is another for each.
 void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
-  ParserWalk walk(store_->lexer, stepper_);
   SlotSetId matched = Lexer::no_slots();
   Configuration boundary = at;
   table.for_each_exit([&](const LexerTable::Exit& exit) {
@@ -330,8 +331,8 @@ void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table
       boundary = stepper_.at_boundary({items, at.around, at.indentation});
     }
     if (!begins(boundary, exit)) return;
-    walk.run(after_value(at, exit), *vocabulary_->trie, exit.first, exit.last,
-             [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
+    walk_.run(after_value(at, exit), *vocabulary_->trie, exit.first, exit.last,
+              [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
   });
 }
 

@@ -184,6 +184,7 @@ class CompiledGrammar {
   Surroundings surroundings_;
   Indentation indentation_;
   Stepper stepper_;
+  ParserWalk walk_;
 
   Interner state_ids_;  // words (item set, lexer state, text, surroundings, indentation) of each configuration
   ChunkedVector<StateInfo> states_;

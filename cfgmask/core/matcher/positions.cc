@@ -149,10 +149,7 @@ std::vector<TokenId> CompiledGrammar::repeated_keys(const Position& at, const Ma
 // Whatever comes before: only that the token fits the state is known.
 void CompiledGrammar::add_whole_keys(StateId state, Mask& mask) {
   const Configuration at = sole_configuration(state);
-  std::vector<uint32_t> bits(vocabulary_->n_words());
-  mask.write(bits);
-  for (TokenId token : store_->key_endings->with_string(is_in_string(at))) {
-    if (((bits[token >> 5] >> (token & 31)) & 1) == 0) continue;
+  for (TokenId token : mask.allowed(store_->key_endings->with_string(is_in_string(at)))) {
     KeySteps steps = key_steps({state, {}, {}});
     for (const char c : vocabulary_->text(token)) {
       if (!steps.take(static_cast<uint8_t>(c))) break;

@@ -1,5 +1,6 @@
 // What a byte does to a regex: its derivative, the bytes that have one, and those that have the same one.
 #include <algorithm>
+#include <utility>
 
 #include "regex/regex.h"
 
@@ -49,6 +50,7 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
       return derive_concatenation(node, b);
     case RegexKind::kAlternation:
     case RegexKind::kIntersection: {
+      if (const auto excepting = derive_excepting(operands(node), b)) return *excepting;
       std::vector<RegexId> parts;
       parts.reserve(operands(node).size());
       for (uint32_t part : operands(node)) parts.push_back(derivative(RegexId(part), b));
@@ -78,6 +80,27 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
   return nothing();
 }
 
+// Of x & ~(a set of keys), which a name that is told apart from others has for each of its letters: nothing of what
+// `intersection` looks for can be there, so its node is made at once. nullopt for other parts.
+std::optional<RegexId> RegexStore::derive_excepting(Words parts, unsigned b) {
+  if (parts.size() != 2) return std::nullopt;
+  const auto excepts_keys = [&](RegexId part) {
+    return kind(part) == RegexKind::kComplement && kind(operand(part, 0)) == RegexKind::kKeySet;
+  };
+  const bool swapped = excepts_keys(RegexId(parts[0]));
+  const RegexId from(parts[swapped ? 1 : 0]);
+  const RegexId excepted(parts[swapped ? 0 : 1]);
+  if (!excepts_keys(excepted)) return std::nullopt;
+  const RegexId rest = derivative(from, b);
+  if (rest == nothing()) return rest;
+  if (kind(rest) != RegexKind::kRepetition && kind(rest) != RegexKind::kConcatenation) return std::nullopt;
+  const RegexId keys = derive_key_set(operand(excepted, 0), b);
+  if (keys == nothing()) return rest;
+  uint32_t both[] = {rest.value, complement(keys).value};
+  if (both[0] > both[1]) std::swap(both[0], both[1]);
+  return intern(RegexKind::kIntersection, both);
+}
+
 // One derivative for each head that may be skipped, along the tail in a loop.
 RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
   std::vector<RegexId> parts;
@@ -92,13 +115,10 @@ RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
   return alternation(std::move(parts));
 }
 
-const ByteSet& RegexStore::first(RegexId node) {
-  if (props_[node.value].first == 0) {
-    const ByteSet set = compute_first(node);
-    props_[node.value].first = static_cast<uint32_t>(first_sets_.size());
-    first_sets_.push_back(set);
-  }
-  return first_sets_[props_[node.value].first];
+const ByteSet& RegexStore::find_first(RegexId node) {
+  const ByteSet set = compute_first(node);
+  props_[node.value].first = static_cast<uint32_t>(first_sets_.size());
+  return first_sets_.push_back(set);
 }
 
 ByteSet RegexStore::compute_first(RegexId node) {

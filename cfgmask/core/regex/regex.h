@@ -105,7 +105,10 @@ class RegexStore {
   // The residual after byte b. One recursion over the node the first time, then one probe.
   RegexId derivative(RegexId node, unsigned b);
   // A superset of the bytes that strings of the node start with; exact but for intersections and complements.
-  const ByteSet& first(RegexId node);
+  const ByteSet& first(RegexId node) {
+    const uint32_t known = props_[node.value].first;
+    return known != 0 ? first_sets_[known] : find_first(node);
+  }
   // Bytes, b among them, that all lead to the residual that b leads to; not always all of them. Cost: one visit of the
   // nodes that `derivative` would visit.
   ByteSet alike(RegexId node, unsigned b);
@@ -230,6 +233,8 @@ class RegexStore {
   // regex/derivative.cc
   RegexId derive(RegexId node, unsigned b);
   RegexId derive_concatenation(RegexId node, unsigned b);
+  std::optional<RegexId> derive_excepting(Words parts, unsigned b);
+  const ByteSet& find_first(RegexId node);
   ByteSet compute_first(RegexId node);
 
   // regex/search.cc

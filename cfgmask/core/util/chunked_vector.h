@@ -41,8 +41,11 @@ class ChunkedVector {
   // Chunks of 8, 8, 16, 32, ... 512 hold the first 1024 elements.
   static constexpr size_t kGrowing = kChunkBits - kFirstBits + 1;
 
+  // The common case is short, to be inlined.
   T* at(size_t i) const {
-    if (i >= kChunk) return &chunks_[kGrowing - 1 + (i >> kChunkBits)][i & (kChunk - 1)];
+    return i >= kChunk ? &chunks_[kGrowing - 1 + (i >> kChunkBits)][i & (kChunk - 1)] : at_start(i);
+  }
+  T* at_start(size_t i) const {
     if (i < kFirst) return &chunks_[0][i];
     const auto bits = static_cast<size_t>(std::bit_width(i)) - 1;
     return &chunks_[bits - kFirstBits + 1][i - (size_t{1} << bits)];

@@ -147,7 +147,15 @@ Trie::Trie(const Texts& texts) : segments_(classes()) {
   longest_first_.resize(tokens_.size());
   for (Segment& segment : segments_) {
     if (!segment.is_rest) sort_by_length(n_characters, segment);
+    set_bits(segment);
   }
+}
+
+void Trie::set_bits(Segment& segment) const {
+  const auto ids = tokens_between(segment.first, segment.last);
+  if (ids.empty()) return;
+  segment.bits.resize(*std::max_element(ids.begin(), ids.end()) / 32 + 1);
+  for (TokenId id : ids) segment.bits[id >> 5] |= 1U << (id & 31);
 }
 
 // By the characters that they have, counted.
@@ -209,9 +217,9 @@ std::vector<uint8_t> Trie::path(uint32_t node) const {
 }
 
 size_t Trie::bytes() const {
-  return byte_.capacity() + height_.capacity() + closed_before_.capacity() +
-         (end_.capacity() + first_token_.capacity() + tokens_.capacity() + longest_first_.capacity()) *
-             sizeof(uint32_t);
+  size_t n_words = end_.capacity() + first_token_.capacity() + tokens_.capacity() + longest_first_.capacity();
+  for (const Segment& segment : segments_) n_words += segment.n_longer.capacity() + segment.bits.capacity();
+  return byte_.capacity() + height_.capacity() + closed_before_.capacity() + n_words * sizeof(uint32_t);
 }
 
 ByteSet Trie::single_bytes() const {

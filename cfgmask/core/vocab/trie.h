@@ -35,6 +35,7 @@ struct Segment {
   std::array<uint32_t, 256> tops{};  // the one of those siblings that has a byte; 0: none
   uint32_t height = 0;               // bytes of the longest token
   std::vector<uint32_t> n_longer;    // but for the rest: how many tokens have more characters than the index
+  std::vector<uint32_t> bits;        // its tokens as a mask, up to the last of them
 };
 
 class Trie {
@@ -119,6 +120,7 @@ class Trie {
 
  private:
   void add(const Texts& texts, std::span<const TokenId> ids);
+  void set_bits(Segment& segment) const;
   void sort_by_length(std::span<const uint32_t> n_characters, Segment& segment);
 
   std::vector<uint8_t> byte_;
