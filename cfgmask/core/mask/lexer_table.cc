@@ -155,14 +155,31 @@ std::shared_ptr<const LexerTable> LexerTables::counted(LexerStateId state) {
 
 // Bounds that no token reaches take no counts: all is as without them, but that the empty text may not do.
 bool LexerTables::take_far_bounds(const RegexStore::Counted& parts, LexerTable& table) const {
-  const bool has_tail = !regexes_.after_run(parts.unbounded).empty();
-  if (parts.maximum <= trie_->max_depth() || parts.minimum > (has_tail ? 0 : 1)) return false;
+  if (parts.maximum <= trie_->max_depth() || parts.minimum > 1) return false;
   table.exits_base_ = table.base_;
   if (parts.minimum == 0) return true;
+  const ByteSet tail = regexes_.after_run(parts.unbounded);
+  if (!tail.empty()) {
+    drop_tops(tail, table);
+    return true;
+  }
   table.base_->for_each_exit([&](const LexerTable::Exit& exit) {
     if (trie_->is_top(exit.first)) table.replaced_.push_back({exit.first, exit.last});
   });
   return true;
+}
+
+// Nothing begins with these bytes.
+void LexerTables::drop_tops(const ByteSet& bytes, LexerTable& table) const {
+  trie_->for_each_sibling(1, trie_->n_nodes(), bytes, [&](uint32_t node) {
+    const auto below = trie_->tokens_between(node, trie_->end(node));
+    std::vector<TokenId> tokens(below.begin(), below.end());
+    std::sort(tokens.begin(), tokens.end());
+    table.base_->add_inside(tokens, table.less_);
+    table.replaced_.push_back({node, trie_->end(node)});
+  });
+  std::sort(table.replaced_.begin(), table.replaced_.end(),
+            [](const LexerTable::Range& a, const LexerTable::Range& b) { return a.first < b.first; });
 }
 
 std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded) {
@@ -172,8 +189,9 @@ std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded
   return table;
 }
 
-// A pattern beside bounds on the length, such as [a-z]+@[a-z]+ within 254 characters: the pattern's table, but for
-// tokens that come near the bounds. Each position has other bounds and few have another pattern.
+// A pattern beside bounds on the length, such as [a-z]+@[a-z]+ within 254 characters, or one that begins with such: the
+// pattern's table, but for tokens that come near the bounds. Each position has other bounds and few have another
+// pattern.
 std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
   // Bounds nearer than that are met by too many tokens, and below that many characters a text is everywhere too short.
   constexpr uint32_t kNear = 16;
@@ -184,8 +202,7 @@ std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
   const auto bounds = regexes_.bounded(residual);
   if (!bounds) return nullptr;
   const bool in_json = regexes_.kind(bounds->without) == RegexKind::kJsonString;
-  const uint32_t farthest =
-      regexes_.lengths().farthest(in_json ? regexes_.json_body(bounds->without) : bounds->without);
+  const uint32_t farthest = regexes_.lengths().farthest(bounds->head);
   const Room room{bounds->minimum, bounds->maximum, farthest, regexes_.ends_in_loop(bounds->without), in_json};
   if (farthest >= kNoLength || bounds->maximum < farthest + kNear) return nullptr;
   if (bounds->minimum > kFewCharacters && !(room.ends_in_loop && in_json)) return nullptr;

@@ -202,6 +202,7 @@ class LexerTables {
   std::shared_ptr<const LexerTable> difference(LexerStateId state);
   std::shared_ptr<const LexerTable> clipped(LexerStateId state);
   bool take_far_bounds(const RegexStore::Counted& parts, LexerTable& table) const;
+  void drop_tops(const ByteSet& bytes, LexerTable& table) const;
   std::shared_ptr<const CountedTable> counted_table(RegexId unbounded);
   std::shared_ptr<const LexerTable> common_table(RegexId smaller, RegexId larger);
   void settle(LexerTable& table) const;

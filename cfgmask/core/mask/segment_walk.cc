@@ -91,6 +91,9 @@ bool stays(Lexer& lexer, LexerStateId state, const Segment& segment) {
 void SegmentAnswers::clear() {
   known_ = HashTable();
   answers_ = ChunkedVector<Answer>();
+  moves_ids_ = HashTable();
+  moves_ = ChunkedVector<Moves>();
+  n_moves_ = 0;
   looping_ = {};
 }
 
@@ -215,19 +218,44 @@ void SegmentAnswers::explore(LexerStateId state, const Segment& segment, uint32_
 // The states after one character of the class's ASCII; nullopt if one is dead, or if they are many.
 std::optional<std::vector<LexerStateId>> SegmentAnswers::successors(LexerStateId state, const Segment& segment) {
   if (!lexer_.first(state).holds(segment.ascii)) return std::nullopt;
-  std::vector<LexerStateId> found;
-  LexerStateId last = Lexer::dead();
+  Moves& known = moves(state);
+  ByteSet fresh = segment.ascii;
+  fresh -= known.known;
   // Byte by byte: the lexer knows most of them, and to ask which lead alike takes longer than to look all up.
-  for (unsigned b = 0; b < 0x80; ++b) {
-    if (!segment.ascii.has(b)) continue;
+  for (unsigned b = fresh.lowest(); b < 256; fresh.remove(b), b = fresh.lowest()) {
+    const size_t n = known.moves.size();
+    if (n > kMostSuccessors) return std::nullopt;
     const LexerStateId next = lexer_.next(state, b);
-    if (next == Lexer::dead()) return std::nullopt;
-    if (next == last) continue;
-    add(found, next);
-    if (found.size() > kMostSuccessors) return std::nullopt;
-    last = next;
+    known.known.add(b);
+    if (next == Lexer::dead()) {
+      known.dead.add(b);
+      return std::nullopt;
+    }
+    known.add(b, next);
+    n_moves_ += known.moves.size() - n;
   }
+  const auto meets = [&](const ByteSet& bytes) { return bytes.meets(segment.ascii); };
+  if (meets(known.dead)) return std::nullopt;
+  std::vector<LexerStateId> found;
+  for (const Moves::Move& move : known.moves) {
+    if (meets(move.bytes)) found.push_back(move.to);
+  }
+  if (found.size() > kMostSuccessors) return std::nullopt;
   return found;
+}
+
+SegmentAnswers::Moves& SegmentAnswers::moves(LexerStateId state) {
+  if (const auto known = moves_ids_.find(state.value)) return moves_[*known];
+  moves_ids_.insert(state.value, static_cast<uint32_t>(moves_.size()));
+  return moves_.push_back({});
+}
+
+void SegmentAnswers::Moves::add(unsigned b, LexerStateId to) {
+  // Neighbours mostly lead to the same state.
+  for (size_t i = moves.size(); i-- > 0;) {
+    if (moves[i].to == to) return moves[i].bytes.add(b);
+  }
+  moves.push_back({ByteSet::only(b), to});
 }
 
 }  // namespace cfgmask

@@ -32,7 +32,9 @@ class SegmentAnswers {
   // All texts, and to the same state. Not remembered.
   bool keeps(LexerStateId state, const Segment& segment) { return stays(lexer_, state, segment); }
   void clear();
-  size_t bytes() const { return known_.bytes() + answers_.bytes(); }
+  size_t bytes() const {
+    return known_.bytes() + answers_.bytes() + moves_ids_.bytes() + moves_.bytes() + n_moves_ * sizeof(Moves::Move);
+  }
 
  private:
   // Trie::kTallest or more.
@@ -47,6 +49,18 @@ class SegmentAnswers {
   // States that are stepped from by characters beyond ASCII as well.
   static constexpr size_t kFewStates = 32;
 
+  // Where the bytes of ASCII lead from a state, as far as they were asked for: segments ask for nearly the same ones.
+  struct Moves {
+    struct Move {
+      ByteSet bytes;
+      LexerStateId to;
+    };
+    ByteSet known;
+    ByteSet dead;
+    std::vector<Move> moves;  // to different states
+    void add(unsigned b, LexerStateId to);
+  };
+
   // A state, and those of the loops that its residuals begin with: asked for one segment after the other.
   struct Looping {
     LexerStateId state = Lexer::dead();
@@ -58,12 +72,16 @@ class SegmentAnswers {
   bool loops(LexerStateId state, const Segment& segment);
   void explore(LexerStateId state, const Segment& segment, uint32_t height);
   std::optional<std::vector<LexerStateId>> successors(LexerStateId state, const Segment& segment);
+  Moves& moves(LexerStateId state);
 
   const Trie& trie_;
   RegexStore& regexes_;
   Lexer& lexer_;
   HashTable known_;  // (state, segment) -> index into answers_
   ChunkedVector<Answer> answers_;
+  HashTable moves_ids_;  // state -> index into moves_
+  ChunkedVector<Moves> moves_;
+  size_t n_moves_ = 0;
   Looping looping_;
   uint32_t steps_left_ = 0;
 };

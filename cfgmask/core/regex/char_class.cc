@@ -145,7 +145,7 @@ bool RegexStore::is_within(RegexId node, RegexId one) {
 }
 
 bool RegexStore::compute_within(RegexId node, RegexId one) {
-  if (is_class(node)) return is_class_within(node, one);
+  if (is_class(node) && is_class_within(node, one)) return true;
   switch (kind(node)) {
     case RegexKind::kNothing:
     case RegexKind::kEmptyText:

@@ -142,8 +142,12 @@ class RegexStore {
   ByteSet after_run(RegexId unbounded);
   // node = without & D{minimum,maximum}, the same inside a JSON string between characters, where D is a class that has
   // all characters of `without`: bounds on how many they are, and nothing else. C{m,n} is C* with bounds.
+  //
+  // Or such bounds without a minimum are on what some of its texts begin with, as in (C{0,60} d|) t. `without` is the
+  // node without all of these bounds, and `maximum` the least of them.
   struct Bounded {
     RegexId without;
+    RegexId head;  // what the bounds are on, of decoded text in a JSON string; the union of all heads
     uint32_t minimum;
     uint32_t maximum;
   };
@@ -243,6 +247,9 @@ class RegexStore {
   bool is_too_short(RegexId node);
 
   // regex/approximations.cc
+  std::optional<Bounded> bounded_whole(RegexId body);
+  std::optional<Bounded> bounded_beginning(RegexId body);
+  std::optional<Bounded> bounded_alternatives(RegexId body);
   RegexId uncounted(RegexId node);
   RegexId compute_uncounted(RegexId node);
   RegexId clip(RegexId node, uint32_t longest, bool smaller);

@@ -53,6 +53,11 @@ struct ByteSet {
       if ((other.words[i] & ~words[i]) != 0) return false;
     return true;
   }
+  bool meets(const ByteSet& other) const {
+    for (size_t i = 0; i < 8; ++i)
+      if ((words[i] & other.words[i]) != 0) return true;
+    return false;
+  }
   int count() const {
     int n = 0;
     for (uint32_t w : words) n += std::popcount(w);
