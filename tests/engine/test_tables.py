@@ -16,7 +16,7 @@ import cfgmask
 from cfgmask.grammar import regex_tree as tree
 from cfgmask.grammar.ir import Expr, GrammarIR
 from cfgmask.grammar.regex_tree import RegexTree
-from tests.build import cat, choice, cls, grammar, lit, many, rule, scope, seq, t
+from tests.build import alt, cat, choice, cls, grammar, lit, many, rule, scope, seq, t
 from tests.engine.harness import as_set, compile_ir, empty_bits, mask_of, oracle_of, oracles_mask
 from tests.strategies import VocabularySpec, discards_undecided, random_token
 
@@ -125,8 +125,18 @@ any_lengths = st.builds(
 )
 bounded_patterns = st.tuples(patterns, st.one_of(any_lengths, any_lengths, lengths)).map(tree.Intersection)
 
+# Bounds on what a text begins with, in one way or another, before something else.
+heads = st.one_of(counted, bounded_patterns, st.builds(alt, st.builds(cat, counted, counted), st.just("-"), counted))
+headed = st.builds(
+    cat,
+    st.one_of(heads, heads.map(lambda head: tree.Repetition(head, 0, 1))),
+    st.sampled_from(["", "@", "-", "e"]),
+    st.one_of(counted, heads),
+)
+
 bodies = st.one_of(
     counted,
+    headed,
     counted,
     bounded_texts,
     patterns,

@@ -202,7 +202,10 @@ std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
   const auto bounds = regexes_.bounded(residual);
   if (!bounds) return nullptr;
   const bool in_json = regexes_.kind(bounds->without) == RegexKind::kJsonString;
-  const uint32_t farthest = regexes_.lengths().farthest(bounds->head);
+  // No end is farther than the longest text, which takes no search.
+  const uint32_t longest = regexes_.lengths().longest(bounds->head);
+  const bool is_short = longest < kNoLength && bounds->maximum >= longest + kNear;
+  const uint32_t farthest = is_short ? longest : regexes_.lengths().farthest(bounds->head);
   const Room room{bounds->minimum, bounds->maximum, farthest, regexes_.ends_in_loop(bounds->without), in_json};
   if (farthest >= kNoLength || bounds->maximum < farthest + kNear) return nullptr;
   if (bounds->minimum > kFewCharacters && !(room.ends_in_loop && in_json)) return nullptr;

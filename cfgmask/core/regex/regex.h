@@ -252,6 +252,9 @@ class RegexStore {
   std::optional<Bounded> bounded_alternatives(RegexId body);
   RegexId uncounted(RegexId node);
   RegexId compute_uncounted(RegexId node);
+  bool has_far_bounds(RegexId node, uint32_t longest);
+  bool is_far_bound(RegexId node, uint32_t longest);
+  uint32_t near_bound(RegexId repetition, uint32_t longest);
   RegexId clip(RegexId node, uint32_t longest, bool smaller);
   RegexId without_few_texts(RegexId node) const;
 
@@ -289,6 +292,7 @@ class RegexStore {
   ChunkedVector<ByteSet> first_sets_;
   HashTable derivatives_;
   HashTable uncounted_;
+  HashTable far_;        // (node, longest) -> whether has_far_bounds
   HashTable within_;     // (node, class) -> whether is_within
   Interner class_keys_;  // ranges of char_class; grammars ask for the same few again and again
   ChunkedVector<RegexId> class_nodes_;
