@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "mask/configuration.h"
@@ -19,14 +20,16 @@ namespace cfgmask {
 
 class ConditionalWalk {
  public:
-  ConditionalWalk(const Trie& trie, SegmentAnswers& answers, Stepper& stepper, std::vector<TokenId>& out)
-      : trie_(trie), answers_(answers), stepper_(stepper), out_(out) {}
+  ConditionalWalk(const Trie& trie, LexerTables& tables, Stepper& stepper, std::vector<TokenId>& out)
+      : trie_(trie), tables_(tables), answers_(tables.segment_answers()), stepper_(stepper), out_(out) {}
 
-  // Appends the tokens that fit from `at`, some of them more than once.
-  void run(Configuration at);
-  // Those of them that leave the lexeme, or are the last of it, where the lexer decides what stays inside: the exits of
-  // `table`, which is one apart.
-  void leave(Configuration at, const LexerTable& table);
+  using Tables = std::vector<std::shared_ptr<const LexerTable>>;
+  // Appends the tokens that fit from `at`, some of them more than once, but for those inside of the tables that it
+  // returns.
+  Tables run(Configuration at);
+  // The same for those that leave the lexeme, or are the last of it, where the lexer decides what stays inside: the
+  // exits of `table`, which is one apart.
+  Tables leave(Configuration at, const LexerTable& table);
 
  private:
   struct Frame {
@@ -43,7 +46,15 @@ class ConditionalWalk {
 
   // Nodes below which a walk is cheaper than the question whether it is needed.
   static constexpr uint32_t kLargeSubtree = 48;
+  // Nodes below which a walk is cheaper than to add a table.
+  static constexpr uint32_t kLargeRange = 256;
 
+  // All that is put off.
+  void add_later();
+  void add_exits(Configuration at, const LexerTable& table);
+  void add(const Part& part, const Segment& segment);
+  void add_by_table(const Part& part, const Segment& segment);
+  void end_and_add(const Part& part, const Segment& segment);
   void walk_all(const Part& part, const Segment& segment);
   void walk(const Part& part, const Segment& segment);
   uint32_t visit(uint32_t node, const Segment& segment);
@@ -58,10 +69,13 @@ class ConditionalWalk {
   bool may_end_token(const Configuration& at);
 
   const Trie& trie_;
+  LexerTables& tables_;
   SegmentAnswers& answers_;
   Stepper& stepper_;
   std::vector<TokenId>& out_;
-  std::vector<Part> left_;  // where a lexeme ended in several ways, all but one
+  Tables found_;
+  std::vector<std::pair<Part, const Segment*>> later_;  // large parts before a lexeme
+  std::vector<Part> left_;                              // where a lexeme ended in several ways, all but one
   std::vector<Frame> stack_;
   std::vector<Configuration> next_;
   std::map<Configuration, bool> may_end_;  // where tokens are counted, of those that are not inside of a lexeme

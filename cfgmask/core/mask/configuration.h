@@ -170,10 +170,28 @@ class Stepper {
     return has_indenter_ && !indentation_.in_brackets(at.indentation) && has_newline(at.items, at.lexer);
   }
   // Whether the lexer alone decides what may come, as long as the lexeme goes on that is pending or comes next, but for
-  // where tokens end.
-  bool is_up_to_lexer(Configuration at) const {
-    return !surroundings_.is_pending(at.around) && !indentation_.has_width(at.indentation) && !counts_lines(at) &&
+  // where tokens end; and the same but for newlines.
+  bool is_up_to_lexer(Configuration at) const { return is_up_to_lexer_but_for_lines(at) && !counts_lines(at); }
+  bool is_up_to_lexer_but_for_lines(Configuration at) const {
+    return !surroundings_.is_pending(at.around) && !indentation_.has_width(at.indentation) &&
            at.text == SeenValues::no_text();
+  }
+  // The bytes that a newline may go on with or begin with, if its width counts.
+  ByteSet line_bytes(Configuration at) const {
+    if (!counts_lines(at)) return {};
+    const uint32_t newline = parser_.at(at.items).newline_slot;
+    const Words live = lexer_.residuals(at.lexer);
+    for (size_t i = 0; i < live.size(); i += 2) {
+      if (live[i] == newline) return regexes_.first(RegexId(live[i + 1]));
+    }
+    return {};
+  }
+  bool is_at_boundary(Configuration at) const { return lexer_.is_boundary(at.lexer); }
+  // A superset of the bytes that the lexeme may go on with.
+  const ByteSet& first(Configuration at) const { return lexer_.first(at.lexer); }
+  // A superset of the bytes that may come: where the lexeme may end, any.
+  ByteSet may_take(Configuration at) const {
+    return lexer_.matched(at.lexer) == Lexer::no_slots() ? lexer_.first(at.lexer) : ByteSet::all();
   }
   // Whether a token may end wherever that lexeme goes on to. False where that takes long to tell.
   bool has_room(Configuration at) {
@@ -188,8 +206,6 @@ class Stepper {
     }
     return at;
   }
-  // A superset of the bytes that may begin or continue the lexeme.
-  const ByteSet& first(Configuration at) const { return lexer_.first(at.lexer); }
   // Whether what may come depends on the text before it.
   bool asks_before() const { return has_befores_; }
   // As long as it goes on:

@@ -104,6 +104,20 @@ std::shared_ptr<const LexerTable> LexerTables::apart(LexerStateId state) {
   return table;
 }
 
+std::shared_ptr<const LexerTable> LexerTables::apart(LexerStateId state, uint32_t first, uint32_t last,
+                                                     const Segment& segment) {
+  const uint64_t key = (uint64_t{first} << 32) | state.value;
+  const auto known = tables_apart_.find(key);
+  if (known && (*known)->last_ == last) return *known;
+  segment_answers_->begin_walk();
+  auto table = std::make_shared<LexerTable>();
+  TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run_apart(state, first, last, segment);
+  table->last_ = last;
+  settle(*table);
+  if (!known) tables_apart_.add(key, table);
+  return table;
+}
+
 LexerTable LexerTables::apart(LexerStateId state, const std::function<bool(LexerStateId)>& may_end) {
   segment_answers_->begin_walk();
   LexerTable table;

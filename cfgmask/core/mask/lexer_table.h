@@ -82,6 +82,12 @@ class LexerTable {
     for (size_t i = 0; i < exits_.size(); ++i) f(exits_[i], exit_states_[i]);
   }
 
+  // Appends the tokens that stay inside, if they are listed.
+  bool add_few_inside(std::vector<TokenId>& out) const {
+    if (base_ != nullptr || !bits_.empty()) return false;
+    out.insert(out.end(), more_.begin(), more_.end());
+    return true;
+  }
   // Overwrites `out` with the tokens that stay inside.
   void write_inside(std::span<uint32_t> out) const;
   // Appends those of a few tokens, which are sorted, that stay inside. Linear in them and in what differs from the
@@ -106,6 +112,7 @@ class LexerTable {
   std::vector<uint32_t> bits_;
   std::vector<Exit> exits_;
   std::vector<LexerStateId> exit_states_;
+  uint32_t last_ = 0;  // of a table of some siblings, one past the last node
   // Those of this table are exits as well, but for what lies in `replaced_`, and with these slots if there are any.
   std::shared_ptr<const LexerTable> exits_base_;
   std::vector<Range> replaced_;
@@ -179,6 +186,8 @@ class LexerTables {
   std::shared_ptr<const LexerTable> apart(LexerStateId state);
   // The same with only those tokens inside after which one may end, which is asked once for each state.
   LexerTable apart(LexerStateId state, const std::function<bool(LexerStateId)>& may_end);
+  // The same for the siblings [first, last) alone, which stand in one segment, and what is below them. Remembered.
+  std::shared_ptr<const LexerTable> apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment);
   // By a plain walk whatever the state, and not remembered; what the other ways are tested against.
   std::shared_ptr<const LexerTable> walk(LexerStateId state);
   SegmentAnswers& segment_answers() { return *segment_answers_; }
@@ -216,7 +225,7 @@ class LexerTables {
   Lexer& lexer_;
   std::unique_ptr<SegmentAnswers> segment_answers_;
   RecentValues<LexerTable> tables_;            // by lexer state
-  RecentValues<LexerTable> tables_apart_;      // likewise
+  RecentValues<LexerTable> tables_apart_;      // by lexer state, and the first node if it is not of all nodes
   RecentValues<CountedTable> counted_tables_;  // by residual
   RecentValues<LexerTable> common_tables_;     // by a pair of residuals, or null
   Made made_{};

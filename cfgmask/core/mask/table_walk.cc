@@ -12,6 +12,12 @@ void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
   run_all(state);
 }
 
+void TableWalk::run_apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment) {
+  apart_ = true;
+  stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
+  walk(first, last, segment);
+}
+
 size_t TableWalk::run_all(LexerStateId state) {
   stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
   for (const Segment& segment : trie_.segments()) {

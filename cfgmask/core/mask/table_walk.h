@@ -28,6 +28,8 @@ class TableWalk {
   // no slots, with the state before that.
   using MayEnd = std::function<bool(LexerStateId)>;
   void run_apart(LexerStateId state, const MayEnd& may_end);
+  // Of the siblings [first, last) alone, which stand in one segment, and what is below them.
+  void run_apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment);
 
  private:
   // What a byte does in a place: to go on takes a look at this alone, since most nodes of a walk do.

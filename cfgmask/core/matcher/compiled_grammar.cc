@@ -262,9 +262,7 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   if (grammar_.complete) {
     add_complete(state, more);
   } else if (grammar_.has_context()) {
-    for (const Configuration& at : all) {
-      if (auto table = add_conditional(at, more)) tables.push_back(std::move(table));
-    }
+    for (const Configuration& at : all) add_conditional(at, more, tables);
   } else {
     for (const Configuration& at : all) {
       auto table = store_->tables.get(at.lexer);
@@ -336,26 +334,23 @@ void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table
   });
 }
 
-// The same where lexemes have a context. Returns the table of what stays inside, or null where all were added.
-std::shared_ptr<const LexerTable> CompiledGrammar::add_conditional(Configuration at, std::vector<TokenId>& out) {
-  LexerTables& tables = store_->tables;
-  ConditionalWalk walk(*vocabulary_->trie, tables.segment_answers(), stepper_, out);
+// The same where lexemes have a context. Appends the tables of what stays inside.
+void CompiledGrammar::add_conditional(Configuration at, std::vector<TokenId>& out, ConditionalWalk::Tables& tables) {
+  LexerTables& all = store_->tables;
+  ConditionalWalk walk(*vocabulary_->trie, all, stepper_, out);
+  const auto add = [&](const ConditionalWalk::Tables& more) { tables.insert(tables.end(), more.begin(), more.end()); };
   const bool has_room = stepper_.has_room(at);
-  if (!stepper_.is_up_to_lexer(at) || (!has_room && stepper_.asks_before())) {
-    walk.run(at);
-    return nullptr;
-  }
-  std::shared_ptr<const LexerTable> table;
+  if (!stepper_.is_up_to_lexer(at) || (!has_room && stepper_.asks_before())) return add(walk.run(at));
   if (has_room) {
-    table = tables.apart(at.lexer);
+    tables.push_back(all.apart(at.lexer));
   } else {
     const auto may_end = [&](LexerStateId state) {
       return stepper_.may_end_token(stepper_.inside(at, state, [] { return std::span<const uint8_t>(); }));
     };
-    table = std::make_shared<const LexerTable>(tables.apart(at.lexer, may_end));
+    tables.push_back(std::make_shared<const LexerTable>(all.apart(at.lexer, may_end)));
   }
-  walk.leave(at, *table);
-  return table;
+  const std::shared_ptr<const LexerTable> table = tables.back();
+  add(walk.leave(at, *table));
 }
 
 // Whether some token of an exit fits, as far as its first byte can tell.

@@ -164,7 +164,7 @@ class CompiledGrammar {
   bool is_in_string(const Configuration& at) const;
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
   void add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
-  std::shared_ptr<const LexerTable> add_conditional(Configuration at, std::vector<TokenId>& out);
+  void add_conditional(Configuration at, std::vector<TokenId>& out, ConditionalWalk::Tables& tables);
   bool begins(Configuration boundary, const LexerTable::Exit& exit) const;
   Configuration after_value(Configuration at, const LexerTable::Exit& exit);
   static void add_inside(std::span<const std::shared_ptr<const LexerTable>> tables, std::span<uint32_t> bits);
