@@ -50,7 +50,9 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
       return derive_concatenation(node, b);
     case RegexKind::kAlternation:
     case RegexKind::kIntersection: {
-      if (const auto excepting = derive_excepting(operands(node), b)) return *excepting;
+      if (kind(node) == RegexKind::kIntersection) {
+        if (const auto excepting = derive_excepting(operands(node), b)) return *excepting;
+      }
       std::vector<RegexId> parts;
       parts.reserve(operands(node).size());
       for (uint32_t part : operands(node)) parts.push_back(derivative(RegexId(part), b));
