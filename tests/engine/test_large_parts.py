@@ -14,6 +14,7 @@ WORDS = ["".join(letters) for n in (1, 2, 3, 4) for letters in product("abcd", r
 FRONTS = ["", " ", "(", " (", "\n", "\n  ", '"', ".", "1", "# "]
 TOKENS = [bytes([b]) for b in range(128)] + sorted({(f + w).encode() for f in FRONTS for w in WORDS} - {b"a", b"b"})
 END = len(TOKENS)
+LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 VOCABULARY = cfgmask.Vocabulary.from_bytes([*TOKENS, b""], eos_token_id=END)
 
 GRAMMARS = {
@@ -54,3 +55,23 @@ def _fits(matcher: cfgmask.Matcher, token: int) -> bool:
         return False
     matcher.rollback(1)
     return True
+
+
+@pytest.mark.parametrize(
+    ("terminals", "allowed"),
+    [
+        (r"X: /[a-z]{1,3}/" + "\n" + r"Y: /(?<=a)!/", b"a"),
+        (r"X: /[a-z]{1,3}\b/" + "\n" + r'Y: "c"', b""),
+        (r"X: /[a-z]{1,4}\b/" + "\n" + r'Y: "c"', LETTERS),
+        (r"X: /[a-z]{1,3}\b/" + "\n" + r'Y: "!"', LETTERS + b"!"),
+    ],
+)
+def test_where_a_class_comes_to_its_bound_what_follows_must_fit(terminals: str, allowed: bytes) -> None:
+    """Of a segment whose tokens are no longer than what is left, all stay inside, but not all may be the last."""
+    vocabulary = cfgmask.Vocabulary.from_bytes([bytes([byte]) for byte in range(256)] + [b""], eos_token_id=256)
+    grammar = cfgmask.Grammar.from_lark(f'start: "<" X Y\n{terminals}')
+    matcher = cfgmask.compile(grammar, vocabulary).matcher()
+    matcher.advance_bytes(b"<bc")
+    mask = mask_of(matcher, 257)
+    assert mask == {token for token in range(257) if matcher.try_advance([token], consume=False)}
+    assert mask == set(allowed)

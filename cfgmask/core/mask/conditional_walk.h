@@ -61,7 +61,7 @@ class ConditionalWalk {
   uint32_t enter(uint32_t node, const Segment& segment, const Configuration& next, bool is_plain);
   bool takes_all(Configuration at, const Segment& segment, uint32_t height) {
     if (!stepper_.is_inside(at) || stepper_.counts_tokens(at)) return false;
-    if (!stepper_.counts_lines(at)) return answers_.takes_all(at.lexer, segment, height);
+    if (!stepper_.counts_lines(at)) return answers_.takes_more(at.lexer, segment, height);
     return !segment.ascii.has('\n') && answers_.keeps(at.lexer, segment);
   }
   void keep(uint32_t first, uint32_t last);

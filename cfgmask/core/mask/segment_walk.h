@@ -29,6 +29,10 @@ class SegmentAnswers {
   void begin_walk() { steps_left_ = kMostSteps; }
   // All texts of at most `height` bytes, of any length if that is Trie::kTallest or more.
   bool takes_all(LexerStateId state, const Segment& segment, uint32_t height);
+  // The same where the lexeme may also go on after each of them.
+  bool takes_more(LexerStateId state, const Segment& segment, uint32_t height) {
+    return takes_all(state, segment, height + 1);
+  }
   // All texts, and to the same state. Not remembered.
   bool keeps(LexerStateId state, const Segment& segment) { return stays(lexer_, state, segment); }
   void clear();

@@ -46,8 +46,8 @@ bool TableWalk::answered_at_once(LexerStateId state, const Segment& segment) {
 // Whether all texts of the segment's class that are no higher stay inside, and a token may end after each.
 bool TableWalk::takes_all(uint32_t place, const Segment& segment, uint32_t height) {
   const LexerStateId state = places_[place].state;
-  if (may_end_ == nullptr) return answers_.takes_all(state, segment, height);
-  return places_[place].may_end && answers_.keeps(state, segment);
+  if (may_end_ != nullptr) return places_[place].may_end && answers_.keeps(state, segment);
+  return apart_ ? answers_.takes_more(state, segment, height) : answers_.takes_all(state, segment, height);
 }
 
 void TableWalk::walk(const Segment& segment) {
