@@ -1,7 +1,7 @@
 """Limits on tokens where terminals have conditions or lines are indented.
 
-The lexer counts the tokens of a terminal with `max_tokens` by itself, which takes no more than that. Where something
-else decides as well which lexemes there are, the limit is that of a rule around the terminal.
+A lexeme has the limit of its terminal, which takes no more than a count of its tokens. Where something else decides as
+well which lexemes there are, the limit is that of a rule around the terminal.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 import cfgmask
-from tests.engine.harness import mask_of
+from tests.engine.harness import compile_ir, mask_of
 
 WORDS = ["".join(letters) for n in (1, 2, 3, 4) for letters in product("abcd", repeat=n)]
 FRONTS = ["", " ", "(", " (", "\n", "\n  ", '"', ".", "1", "# "]
@@ -68,9 +68,7 @@ def _fits(matcher: cfgmask.Matcher, token: int) -> bool:
 )
 def test_where_a_class_comes_to_its_bound_what_follows_must_fit(terminals: str, allowed: bytes) -> None:
     """Of a segment whose tokens are no longer than what is left, all stay inside, but not all may be the last."""
-    vocabulary = cfgmask.Vocabulary.from_bytes([bytes([byte]) for byte in range(256)] + [b""], eos_token_id=256)
-    grammar = cfgmask.Grammar.from_lark(f'start: "<" X Y\n{terminals}')
-    matcher = cfgmask.compile(grammar, vocabulary).matcher()
+    matcher = compile_ir(cfgmask.Grammar.from_lark(f'start: "<" X Y\n{terminals}').ir).matcher()
     matcher.advance_bytes(b"<bc")
     mask = mask_of(matcher, 257)
     assert mask == {token for token in range(257) if matcher.try_advance([token], consume=False)}

@@ -143,7 +143,7 @@ void DifferenceWalk::drop_base(uint32_t first, uint32_t last) {
     table_.base_->write_inside(base_inside_);
   }
   for (TokenId token : trie_.tokens_between(first, last)) {
-    if ((base_inside_[token >> 5] >> (token & 31)) & 1) table_.less_.push_back(token);
+    if (has_bit(base_inside_, token)) table_.less_.push_back(token);
   }
 }
 

@@ -23,13 +23,14 @@
 namespace cfgmask {
 
 // Bits of a mask: token i is bit i % 32 of word i / 32, 1 = allowed.
+inline bool has_bit(std::span<const uint32_t> bits, TokenId token) { return (bits[token >> 5] >> (token & 31)) & 1; }
 inline void set_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] |= 1U << (token & 31); }
 inline void clear_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] &= ~(1U << (token & 31)); }
 
 // Appends those of some tokens whose bits are set.
 inline void add_set(std::span<const uint32_t> bits, std::span<const TokenId> tokens, std::vector<TokenId>& out) {
   for (TokenId token : tokens) {
-    if ((bits[token >> 5] >> (token & 31)) & 1) out.push_back(token);
+    if (has_bit(bits, token)) out.push_back(token);
   }
 }
 // Appends those of some tokens that are among others, which are sorted.

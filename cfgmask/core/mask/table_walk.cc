@@ -4,21 +4,7 @@
 
 namespace cfgmask {
 
-size_t TableWalk::run(LexerStateId state) { return run_all(state); }
-
-void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
-  apart_ = true;
-  may_end_ = may_end;
-  run_all(state);
-}
-
-void TableWalk::run_apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment) {
-  apart_ = true;
-  stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
-  walk(first, last, segment);
-}
-
-size_t TableWalk::run_all(LexerStateId state) {
+size_t TableWalk::run(LexerStateId state) {
   stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
   for (const Segment& segment : trie_.segments()) {
     if (segment.first == segment.last) continue;
@@ -27,6 +13,18 @@ size_t TableWalk::run_all(LexerStateId state) {
     if (!answered_at_once(state, segment)) walk(segment);
   }
   return n_inside_;
+}
+
+void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
+  apart_ = true;
+  may_end_ = may_end;
+  run(state);
+}
+
+void TableWalk::run_apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment) {
+  apart_ = true;
+  stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
+  walk(first, last, segment);
 }
 
 // Most segments either stay in the state to the last byte, or leave it with the first.

@@ -59,7 +59,6 @@ class TableWalk {
   // Nodes below which a walk is cheaper than the question whether it is needed.
   static constexpr uint32_t kLargeSubtree = 48;
 
-  size_t run_all(LexerStateId state);
   bool answered_at_once(LexerStateId state, const Segment& segment);
   bool takes_all(uint32_t place, const Segment& segment, uint32_t height);
   void walk(const Segment& segment);

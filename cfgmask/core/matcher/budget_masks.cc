@@ -122,7 +122,7 @@ BudgetMasks::Allowed BudgetMasks::mask(const Position& at, uint32_t left) {
 // lexeme, or stays inside of a key. (Every token was looked at once: 200 milliseconds for 128k in a JSON string.)
 void BudgetMasks::leave_out_far(const Position& at, const Mask& plain, uint32_t left, std::span<uint32_t> bits) {
   const auto check = [&](TokenId token) {
-    if (((bits[token >> 5] >> (token & 31)) & 1) == 0) return;
+    if (!has_bit(bits, token)) return;
     const auto after = grammar_.step_token(at, token);
     if (!after || !grammar_.may_repeat_key(*after)) return;
     const auto number = completions_.number(*after, Effort::kFull);
@@ -200,7 +200,7 @@ std::shared_ptr<const Mask> BudgetMasks::mask(StateId state, uint32_t left) {
 std::shared_ptr<const Mask> BudgetMasks::with_token(const std::shared_ptr<const Mask>& mask, TokenId token) const {
   std::vector<uint32_t> bits(grammar_.vocabulary_->n_words());
   mask->write(bits);
-  if ((bits[token >> 5] >> (token & 31)) & 1) return mask;
+  if (has_bit(bits, token)) return mask;
   set_bit(bits, token);
   return std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), {}});
 }

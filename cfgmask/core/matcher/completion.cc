@@ -422,7 +422,7 @@ std::optional<std::vector<TokenId>> Completions::detour(const Position& from, Ef
     std::optional<std::vector<TokenId>> best;
     size_t n_found = 0;
     for (TokenId token = 0; token < grammar_.vocabulary_->n_vocab && n_found < kDetours; ++token) {
-      if (((bits[token >> 5] >> (token & 31)) & 1) == 0) continue;
+      if (!has_bit(bits, token)) continue;
       if (steps_left-- == 0) return std::nullopt;
       auto after = grammar_.step_token(tried[i].at, token);
       if (!after || !number(after->state, Effort::kLittle)) continue;

@@ -70,8 +70,7 @@ bool Matcher::is_free() {
   std::vector<uint32_t> bits(vocabulary.n_words());
   grammar_->mask(state)->write(bits);
   for (TokenId token = 0; token < vocabulary.n_vocab; ++token) {
-    const bool allowed = ((bits[token / 32] >> (token % 32)) & 1U) != 0;
-    if (!allowed && vocabulary.is_text(token)) return false;
+    if (!has_bit(bits, token) && vocabulary.is_text(token)) return false;
   }
   return true;
 }

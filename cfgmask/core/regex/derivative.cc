@@ -48,11 +48,10 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
       break;
     case RegexKind::kConcatenation:
       return derive_concatenation(node, b);
-    case RegexKind::kAlternation:
-    case RegexKind::kIntersection: {
-      if (kind(node) == RegexKind::kIntersection) {
-        if (const auto excepting = derive_excepting(operands(node), b)) return *excepting;
-      }
+    case RegexKind::kIntersection:
+      if (const auto excepting = derive_excepting(operands(node), b)) return *excepting;
+      [[fallthrough]];
+    case RegexKind::kAlternation: {
       std::vector<RegexId> parts;
       parts.reserve(operands(node).size());
       for (uint32_t part : operands(node)) parts.push_back(derivative(RegexId(part), b));

@@ -24,9 +24,8 @@ Characters characters_of(std::string_view text) {
     if (!leads || i + length > text.size()) return {false};
     uint32_t c = length == 1 ? lead : lead & (0x7FU >> length);
     for (size_t j = 1; j < length; ++j) {
-      const auto b = static_cast<uint8_t>(text[i + j]);
-      if ((b & 0xC0) != 0x80) return {false};
-      c = (c << 6) | (b & 0x3F);
+      if (!is_continuation(text[i + j])) return {false};
+      c = (c << 6) | (static_cast<uint8_t>(text[i + j]) & 0x3F);
     }
     static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
     if (c < kSmallest[length] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return {false};
