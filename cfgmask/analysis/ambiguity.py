@@ -13,14 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cfgmask.analysis.flat import Flat
+from cfgmask.analysis.lexing import overlapping
 from cfgmask.analysis.sets import END, Sets
 from cfgmask.analysis.shortest import Piece, Shortest
 from cfgmask.diagnostics import Diagnostic, quoted
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
-from cfgmask.grammar.regex_tree import Intersection, Literal
+from cfgmask.grammar.regex_tree import Intersection, Literal, RegexTree
 
-_MAX_STATES = 2_000
+_MAX_STATES = 500
 _MAX_SHOWN = 100
 
 Symbols = tuple[int, ...]
@@ -145,22 +146,41 @@ class _Alike:
                 parents[_representative(parents, other)] = first
         self._group = [_representative(parents, leaf) for leaf in parents]
 
-    def _may_match_together(self) -> list[list[int]]:
-        """Sets of leaves that match one text, or perhaps do: those that begin with one byte, if there are many."""
-        leaves = [n for n, leaf in enumerate(self._flat.leaves) if isinstance(leaf.symbol, Terminal)]
+    def _may_match_together(self) -> Iterator[list[int]]:
+        """Sets of leaves that match one text, or perhaps do."""
+        literals: dict[bytes, list[int]] = {}
+        others: list[tuple[int, RegexTree]] = []
+        for n, leaf in enumerate(self._flat.leaves):
+            if isinstance(leaf.symbol, Terminal) and isinstance(leaf.symbol.regex, Literal):
+                literals.setdefault(leaf.symbol.regex.data, []).append(n)
+            elif isinstance(leaf.symbol, Terminal):
+                others.append((n, leaf.symbol.regex))
+        firsts = [self._flat.algebra.first(tree) for _, tree in others]
+        for data, same in literals.items():
+            matching = [
+                n
+                for (n, tree), first in zip(others, firsts, strict=True)
+                if first >> (data[0] if data else 0) & 1 and self._flat.algebra.matches(tree, data)
+            ]
+            yield from self._of_one_rank(same + matching)
+        for same in self._of_one_rank([n for n, _ in others]):
+            yield from self._regexes_together(same)
+
+    def _regexes_together(self, leaves: list[int]) -> Iterator[list[int]]:
+        """Of the leaves that share first bytes those that match one text, or all if there are many states to look at."""
         trees = [symbol.regex for n in leaves if isinstance(symbol := self._flat.leaves[n].symbol, Terminal)]
-        ranks = [self._rank(n) for n in leaves]
-        lexemes = self._flat.algebra.lexeme_ends(trees, _MAX_STATES)
-        if lexemes is not None:
-            found = lexemes.matched_sets
-        else:
-            first = [self._flat.algebra.first(tree) for tree in trees]
-            found = [[e for e, bits in enumerate(first) if bits >> byte & 1] for byte in range(256)]
-        return [
-            [leaves[e] for e in together if ranks[e] == rank]
-            for together in found
-            for rank in {ranks[e] for e in together}
-        ]
+        for members in overlapping([self._flat.algebra.first(tree) for tree in trees]):
+            if len(members) > 1:
+                lexemes = self._flat.algebra.lexeme_ends([trees[m] for m in members], _MAX_STATES)
+                together = [list(range(len(members)))] if lexemes is None else lexemes.matched_sets
+                yield from ([leaves[members[e]] for e in elements] for elements in together)
+
+    def _of_one_rank(self, leaves: list[int]) -> Iterator[list[int]]:
+        """The leaves in groups that come to the parser where they are complete together."""
+        ranks: dict[tuple[int, bool], list[int]] = {}
+        for leaf in leaves:
+            ranks.setdefault(self._rank(leaf), []).append(leaf)
+        yield from ranks.values()
 
     def _rank(self, leaf: int) -> tuple[int, bool]:
         """Of the leaves that are complete together, those of one rank come to the parser."""

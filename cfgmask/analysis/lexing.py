@@ -6,6 +6,7 @@ So no text of the grammar is missing here, but some that are here are not in the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cfgmask.analysis.flat import Flat
@@ -17,6 +18,21 @@ from cfgmask.regex.algebra import LexemeEnds
 ALL_BYTES = (1 << 256) - 1
 _CONTEXT_COST = 20
 """What a context counts, in states of automata."""
+
+
+def overlapping(sets: Sequence[int]) -> list[list[int]]:
+    """The numbers of sets (of bits) in groups: of two groups, no set of one has a member of a set of the other."""
+    groups: list[tuple[int, list[int]]] = []
+    for number, bits in enumerate(sets):
+        members = [number]
+        apart = []
+        for group in groups:
+            if group[0] & bits:
+                bits, members = bits | group[0], group[1] + members
+            else:
+                apart.append(group)
+        groups = [*apart, (bits, members)]
+    return [members for _, members in groups]
 
 
 class TooLarge(Exception):
@@ -141,17 +157,9 @@ class Lexing:
         """Those that share no first byte need not be looked at together."""
         key = leaves, scopes
         if key not in self._grouped:
-            parts: list[tuple[int, list[int]]] = []
-            for element in (*leaves, *(~scope for scope in scopes)):
-                first, members = self._first_of(element), [element]
-                apart = []
-                for bits, others in parts:
-                    if bits & first:
-                        first, members = first | bits, others + members
-                    else:
-                        apart.append((bits, others))
-                parts = [*apart, (first, members)]
-            self._grouped[key] = [self._group(members) for _, members in parts]
+            elements = [*leaves, *(~scope for scope in scopes)]
+            parts = overlapping(list(map(self._first_of, elements)))
+            self._grouped[key] = [self._group([elements[member] for member in members]) for members in parts]
         return self._grouped[key]
 
     def _group(self, members: list[int]) -> Group:

@@ -33,7 +33,11 @@ def reached(own: Sequence[int], edges: Sequence[Sequence[int]]) -> list[int]:
                 component = [open_nodes.pop()]
                 while component[-1] != ~node:
                     component.append(open_nodes.pop())
-                whole = union(found[m] | union(found[to] for to in edges[m]) for m in component)
+                whole = 0
+                for member in component:
+                    whole |= found[member]
+                    for to in edges[member]:
+                        whole |= found[to]
                 for member in component:
                     found[member], met[member] = whole, is_done
         elif met[node]:
