@@ -167,7 +167,7 @@ class _Alike:
             yield from self._regexes_together(same)
 
     def _regexes_together(self, leaves: list[int]) -> Iterator[list[int]]:
-        """Of the leaves that share first bytes those that match one text, or all if there are many states to look at."""
+        """Of the leaves that share first bytes those that match one text, or all if that takes long."""
         trees = [symbol.regex for n in leaves if isinstance(symbol := self._flat.leaves[n].symbol, Terminal)]
         for members in overlapping([self._flat.algebra.first(tree) for tree in trees]):
             if len(members) > 1:

@@ -7,7 +7,7 @@ with its module's, `module__name`, unless it is imported as well; so two modules
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TypeAlias
@@ -110,7 +110,7 @@ class _Linker:
             self._define_all(instance)
             self._defined_elsewhere.update(map(instance.rename, instance.module.document.defined_elsewhere))
         # An override may have left some that only what it replaced had used.
-        entries = _reachable(root.entries, root.places)
+        entries = _reachable(root.entries, root.places) if root.children else root.entries
         return Table(entries, root.places, frozenset(self._defined_elsewhere))
 
     def _imported(self, importer: _Instance) -> list[_Instance]:
@@ -183,9 +183,7 @@ class _Linker:
                     copy = replace(child.entries[original], name=instance.rename(imported.alias))
                     self._add(instance, copy, imported.span)
         n_imported = len(instance.entries)
-        document = instance.module.document
-        statements: list[Entry | nodes.Change] = [*document.definitions, *document.changes, *document.declarations]
-        for statement in sorted(statements, key=attrgetter("span.start")):
+        for statement in sorted(self._statements(instance), key=attrgetter("span.start")):
             if isinstance(statement, nodes.Change):
                 self._change(instance, statement, list(instance.entries)[:n_imported])
                 continue
@@ -199,6 +197,15 @@ class _Linker:
             instance.places.setdefault(statement.name, statement.span)
         if instance.renamings:
             instance.entries = _reachable(instance.entries, map(instance.rename, instance.renamings[0].aliases))
+
+    def _statements(self, instance: _Instance) -> Sequence[Entry | nodes.Change]:
+        """Those that define something; of most modules a few names are imported, and renaming takes long."""
+        if instance.renamings:
+            needed = instance.module.needed(instance.renamings[0].aliases)
+            if needed is not None:
+                return needed
+        document = instance.module.document
+        return [*document.definitions, *document.changes, *document.declarations]
 
     def _add(self, instance: _Instance, entry: Entry, place: Span | None) -> None:
         if instance.entries.setdefault(entry.name, entry) is entry:

@@ -6,6 +6,7 @@ folder; and of these only `.lark` files in that folder or below it, wherever lin
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -43,6 +44,28 @@ class Module:
         document = self.document
         names = [*(s.alias for s in document.imports), *(s.name for s in document.definitions)]
         return frozenset([*names, *(s.name for s in document.declarations)])
+
+    @cached_property
+    def _own(self) -> Mapping[str, nodes.Definition | nodes.Declaration] | None:
+        """What it defines and declares, if each name has one meaning."""
+        own: list[nodes.Definition | nodes.Declaration] = [*self.document.definitions, *self.document.declarations]
+        n_names = len(own) + len(self.document.imports)
+        is_plain = not self.document.changes and len(self.defined_names) == n_names
+        return {entry.name: entry for entry in own} if is_plain else None
+
+    def needed(self, names: Iterable[str]) -> list[nodes.Definition | nodes.Declaration] | None:
+        """Of what it defines and declares what these of its names lead to; None if some name has several meanings."""
+        if self._own is None:
+            return None
+        needed: dict[str, nodes.Definition | nodes.Declaration] = {}
+        pending = list(names)
+        while pending:
+            name = pending.pop()
+            entry = self._own.get(name)
+            if entry is not None and name not in needed:
+                needed[name] = entry
+                pending += entry.used_names if isinstance(entry, nodes.Definition) else ()
+        return list(needed.values())
 
 
 class Modules:

@@ -70,7 +70,7 @@ def _check_definition(definition: nodes.Definition, table: Table, problems: Prob
     """Report names that are unknown or out of place; the names that it uses besides its own and its parameters."""
     parameters = {parameter.text for parameter in definition.parameters}
     is_one_terminal = definition.is_terminal or definition.attributes.one_terminal is not None
-    uses = [(use, name) for use, name in _uses(definition.parts) if name.text not in parameters]
+    uses = [(use, name) for use, name in _uses(definition.uses) if name.text not in parameters]
     _check_uses(uses, definition.is_terminal, is_one_terminal, table, problems)
     return {name.text for _, name in uses} - {definition.name}
 

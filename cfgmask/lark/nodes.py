@@ -241,17 +241,23 @@ class Definition:
     parametric: bool = False
 
     @cached_property
-    def parts(self) -> tuple[Expression, ...]:
-        """Every node of the body and of the attributes' values."""
-        return tuple(node for expression in (self.body, *self.attributes.ends) for node in walk(expression))
+    def uses(self) -> tuple[Name | TemplateUse | Conditional, ...]:
+        """Every node of the body and of the attributes' values that asks for something outside of it, in order."""
+        ends = () if self.attributes is NO_ATTRIBUTES else self.attributes.ends
+        return tuple(
+            node
+            for expression in (self.body, *ends)
+            for node in walk(expression)
+            if isinstance(node, (Name, TemplateUse, Conditional))
+        )
 
     @cached_property
     def used_names(self) -> frozenset[str]:
         """The names of rules and terminals in it."""
         return frozenset(
             node.text if isinstance(node, Name) else node.name
-            for node in self.parts
-            if isinstance(node, (Name, TemplateUse))
+            for node in self.uses
+            if not isinstance(node, Conditional)
         )
 
 

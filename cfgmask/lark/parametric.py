@@ -177,7 +177,7 @@ def check_parameter(
     """
     _check_definition(definition, problems)
     own = {parameter.text for parameter in definition.parameters}
-    for node in definition.parts:
+    for node in definition.uses:
         if isinstance(node, nodes.Name) and (
             node.text in rules or (node.argument is not None and (node.text in known or node.text in own))
         ):

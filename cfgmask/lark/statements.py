@@ -34,6 +34,8 @@ _CONTINUES = frozenset({"VBAR", "AMPERSAND", "ARROW", "IF"})
 _OPTIONS = frozenset({"CFGMASK", "LLGUIDANCE", "GRAMMAR_OPTIONS"})
 _DIRECTIVES = _OPTIONS | {"IGNORE", "IMPORT", "DECLARE", "OVERRIDE", "EXTEND", "UNKNOWN_DIRECTIVE"}
 _BLOCK_KEYWORDS = _OPTIONS | {"JSON", "REGEX", "LARK"}
+_MARKS = frozenset({"NEWLINE", _ERROR, *CLOSER, *CLOSERS, *_BLOCK_KEYWORDS})
+"""What a statement is not only made of."""
 _MODIFIERS = frozenset({"QUESTION", "BANG"})
 _CHANGES = frozenset({"OVERRIDE", "EXTEND"})
 
@@ -64,19 +66,14 @@ def statements(text: Span, limits: Limits, problems: Problems) -> Iterator[Token
 
 
 def _tokens(span: Span, problems: Problems) -> Iterator[Token]:
-    """The tokens of a text with their offsets in its source, line breaks one at a time whatever comments stand there.
+    """The tokens of a text with their offsets in its source.
 
     A lexical error gives an ERROR token and skips to the line's end.
     """
     source, base = span.source, span.start
-    after_line_break = False
     while True:
         try:
-            for token in statement_parser().lex(source.text, base, span.end):
-                if after_line_break and token.type == "NEWLINE":
-                    continue
-                after_line_break = token.type == "NEWLINE"
-                yield token
+            yield from statement_parser().lex(source.text, base, span.end)
             return
         except UnreadableText as error:
             place = error.place
@@ -152,6 +149,9 @@ class _Splitter:
         statement = TokenStatement()
         brackets: list[Token] = []
         while (token := self._input.next()) is not None:
+            if token.type not in _MARKS:
+                self._add(statement, token)
+                continue
             if token.type == "NEWLINE":
                 if brackets:
                     if self._input.starts_statement():

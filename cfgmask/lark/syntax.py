@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
@@ -68,16 +68,6 @@ class Reduction:
     is_inline: bool
     may_vanish: bool
 
-    @cached_property
-    def size(self) -> int:
-        """The number of symbols."""
-        return len(self.taken)
-
-    @cached_property
-    def takes_all(self) -> bool:
-        """Whether the symbols are the parts."""
-        return True not in self.taken and None not in self.taken
-
     @property
     def changes_nothing(self) -> bool:
         """Whether its one symbol stands for it as it is."""
@@ -102,20 +92,27 @@ class StatementParser:
         # A number from 0 is the next state, `~n` the reduction n; its size and whether it is a step are looked up once.
         self._shifts: list[dict[str, int]] = tables["states"]
         self.names = frozenset(r.name for r in reductions if not (r.is_inline or r.changes_nothing))
-        self._reductions = [(r, r.size, r.origin, not r.changes_nothing) for r in reductions]
+        self._reductions = [(r, len(r.taken), r.origin, not r.changes_nothing) for r in reductions]
 
     def lex(self, text: str, start: int, end: int) -> Iterator[Token]:
-        """The tokens of a part of a text, with their offsets in all of it. Raises UnreadableText. Linear."""
+        """The tokens of a part of a text, with their offsets in all of it. Raises UnreadableText. Linear.
+
+        Of line breaks with nothing but comments between them the first is a token.
+        """
         match, ignored, words, place = self._tokens.match, self._ignored, self._words, start
+        before = ""
         while place < end:
             found = match(text, place, end)
             kind = None if found is None else found.lastgroup
             if found is None or kind is None:
                 raise UnreadableText(place)
             place = found.end()
-            if kind not in ignored:
-                value = found[kind]
-                yield Token.of(words.get((kind, value), kind), value, place - len(value), place)
+            if kind in ignored or (kind == before == "NEWLINE"):
+                continue
+            before, value = kind, found[kind]
+            token = Token(value)
+            token.type, token.start, token.end = words.get((kind, value), kind), place - len(value), place
+            yield token
 
     def parse(self, tokens: list[Token]) -> list[Step]:
         """How the tokens become a statement, for `build`. Raises UnexpectedToken. Linear."""
@@ -156,20 +153,32 @@ def build(
             stack.append(step)
             end = step.end
             continue
-        if not step.size:
+        taken = step.taken
+        # Most have one symbol, or are lists that grow by one.
+        if taken == _ONE:
+            stack[-1] = [stack[-1]] if step.is_inline else builders[step.name]([stack[-1]])
+            continue
+        if taken == _ONE_MORE and step.is_inline:
+            part = stack.pop()
+            stack[-1].append(part)
+            continue
+        if not taken:
             stack.append(nothing(end))
             continue
-        first = len(stack) - step.size
-        symbols = stack[first:]
-        parts = symbols if step.takes_all else _parts(symbols, step.taken)
+        first = len(stack) - len(taken)
+        parts = _parts(stack[first:], taken)
+        del stack[first:]
         if step.is_inline:
-            made: Built = parts
+            stack.append(parts)
         elif step.may_vanish and len(parts) == 1:
-            made = parts[0]
+            stack.append(parts[0])
         else:
-            made = builders[step.name](parts)
-        stack[first:] = (made,)
+            stack.append(builders[step.name](parts))
     return stack[0]
+
+
+_ONE = (False,)
+_ONE_MORE = (True, False)
 
 
 def _parts(symbols: list[Built], taken: tuple[bool | None, ...]) -> list[Built]:

@@ -78,7 +78,7 @@ class _Expansion:
     def _may_use_templates(self, rule: nodes.Definition) -> bool:
         if not rule.used_names.isdisjoint(self._templates):
             return True
-        return any(isinstance(node, nodes.TemplateUse) for node in rule.parts)
+        return any(isinstance(node, nodes.TemplateUse) for node in rule.uses)
 
     def _count(self) -> None:
         self._n_parts += 1

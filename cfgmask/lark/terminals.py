@@ -127,7 +127,7 @@ class TerminalLowering:
 
     def check_used(self, lowered: TerminalRegex, node: nodes.Expression) -> None:
         """Report what cannot be a lexeme where `node` uses it as one."""
-        if not is_empty_by_assertion(lowered.edges):
+        if not lowered.edges or not is_empty_by_assertion(lowered.edges):
             return
         message = "this may match the empty text, depending on what stands around it, which is not supported"
         help = "let it match one character at least: write `+` for `*`, say"
@@ -138,7 +138,7 @@ class TerminalLowering:
         if isinstance(node, nodes.String):
             key = node.value, node.ignore_case
             if key not in self._strings:
-                self._strings[key] = replace(_string(*key), pattern=one_regex.of_string(node))
+                self._strings[key] = _string(node)
             return self._strings[key]
         if isinstance(node, nodes.Pattern):
             return self._pattern(node)
@@ -363,11 +363,13 @@ def _used_terminals(definition: nodes.Definition, definitions: Mapping[str, node
     return [name for name in dict.fromkeys(names) if name in definitions]
 
 
-def _string(value: str, ignore_case: bool) -> TerminalRegex:
-    if not ignore_case:
-        return TerminalRegex(regex.text(value), only_empty=not value)
-    parts = tuple(_any_case(character) for character in value)
-    return TerminalRegex(parts[0] if len(parts) == 1 else regex.Concatenation(parts), only_empty=not value)
+def _string(node: nodes.String) -> TerminalRegex:
+    pattern, only_empty = one_regex.of_string(node), not node.value
+    if not node.ignore_case:
+        return TerminalRegex(regex.text(node.value), only_empty=only_empty, pattern=pattern)
+    parts = tuple(_any_case(character) for character in node.value)
+    tree = parts[0] if len(parts) == 1 else regex.Concatenation(parts)
+    return TerminalRegex(tree, only_empty=only_empty, pattern=pattern)
 
 
 @lru_cache(maxsize=4096)
