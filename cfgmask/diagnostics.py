@@ -7,7 +7,7 @@ Front ends collect diagnostics and raise them together; nothing here raises or p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -154,8 +154,16 @@ class Diagnostic:
         if self.help is not None:
             lines.append(paint(_BLUE, "  help: ") + visible(self.help))
         if self.fix is not None and len(self.fix.line) <= _MAX_EXCERPT:
-            lines.append(paint(_BLUE, "  write: ") + visible(self.fix.line))
+            lines.append(self._correction(self.fix, paint))
         return "\n".join(lines)
+
+    def _correction(self, fix: Fix, paint: Callable[[str, str], str]) -> str:
+        """The corrected line, with its number where that is not the line of the diagnostic."""
+        number = fix.span.source.position(fix.span.start)[0]
+        if not fix.line.strip():
+            return paint(_BLUE, "  write: ") + f"nothing in place of line {number}"
+        is_here = self.span is not None and self.span.source.position(self.span.start)[0] == number
+        return paint(_BLUE, "  write: " if is_here else f"  write in line {number}: ") + visible(fix.line)
 
     def to_json(self) -> dict[str, Any]:
         """The diagnostic for machines: plain JSON values; line and column count from 1."""

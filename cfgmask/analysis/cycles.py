@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
+from cfgmask.analysis.corrections import starred, without_alternative
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.sets import Sets
-from cfgmask.diagnostics import Diagnostic, Fix
-from cfgmask.grammar.ir import Repeat, Rule
+from cfgmask.diagnostics import Diagnostic, Fix, Span
+from cfgmask.grammar.ir import Choice, Expr, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal
+from cfgmask.grammar.walk import fold, walk
 
 _SHOWN_RULES = 5
 
@@ -21,7 +24,8 @@ def cycles(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
             path = _way_back(callees, n)
             if path is not None:
                 reported |= set(path)
-                yield _cycle(list(dict.fromkeys(flat.nonterminals[m].rule.name for m in path)), nonterminal.rule)
+                rules = list(dict.fromkeys(flat.nonterminals[m].rule for m in path))
+                yield _cycle(rules, _without_way_back(flat, rules))
 
 
 def endless_repetitions(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
@@ -37,7 +41,7 @@ def endless_repetitions(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
                     repeat.span,
                     severity="warning",
                     help="repeat what is not empty",
-                    fix=_without_option(repeat),
+                    fix=starred(repeat, lambda expr: _is_nullable(flat, sets, expr)),
                 )
 
 
@@ -68,7 +72,8 @@ def _way_back(callees: list[list[int]], start: int) -> list[int] | None:
     return None
 
 
-def _cycle(names: list[str], rule: Rule) -> Diagnostic:
+def _cycle(rules: list[Rule], fix: Fix | None) -> Diagnostic:
+    names, rule = [rule.name for rule in rules], rules[0]
     shown = [*names[:_SHOWN_RULES], "..."] if len(names) > _SHOWN_RULES else [*names, names[0]]
     return Diagnostic(
         "grammar-cycle",
@@ -76,7 +81,46 @@ def _cycle(names: list[str], rule: Rule) -> Diagnostic:
         rule.span,
         severity="warning",
         help="it adds no text and makes each one ambiguous: take that alternative out",
+        fix=fix,
     )
+
+
+def _without_way_back(flat: Flat, rules: list[Rule]) -> Fix | None:
+    """The last rule of a cycle without the first one as an alternative, where the first has the same texts without it.
+
+    That is so where only the rule before it in the cycle uses each other rule, and as an alternative.
+    """
+    if any(rule.capture is not None or rule.temperature is not None for rule in rules):
+        return None
+    uses = [expr.name for rule in flat.ir.rules for expr in walk(rule.body) if isinstance(expr, RuleRef)]
+    for user, rule in pairwise(rules):
+        if rule.name == flat.ir.start or uses.count(rule.name) > 1 or rule.name not in _lone_rules(user):
+            return None
+    span = _lone_rules(rules[-1]).get(rules[0].name)
+    return None if span is None else without_alternative(span)
+
+
+def _lone_rules(rule: Rule) -> dict[str, Span | None]:
+    """The rules that are alternatives of a rule by themselves, and where."""
+    alternatives = rule.body.parts if isinstance(rule.body, Choice) else (rule.body,)
+    return {expr.name: expr.span for expr in alternatives if isinstance(expr, RuleRef)}
+
+
+def _is_nullable(flat: Flat, sets: Sets, expr: Expr) -> bool:
+    """Whether an expression may be empty."""
+
+    def combine(part: Expr, below: list[bool]) -> bool:
+        if isinstance(part, RuleRef):
+            return ~flat.symbol_of(part.name) in sets.nullable
+        if isinstance(part, Terminal):
+            return flat.algebra.matches(part.regex, b"")
+        if isinstance(part, Repeat):
+            return not part.minimum or below[0]
+        if isinstance(part, Guarded):
+            return below[0]
+        return any(below) if isinstance(part, Choice) else isinstance(part, Sequence) and all(below)
+
+    return fold(expr, combine)
 
 
 def _repeated(flat: Flat, symbol: int) -> int | None:
@@ -85,15 +129,3 @@ def _repeated(flat: Flat, symbol: int) -> int | None:
         if alternative and alternative[0] < 0:
             return alternative[0] if alternative[0] != symbol else None
     return None
-
-
-def _without_option(repeat: Repeat) -> Fix | None:
-    """`("a"?)*` as `("a")*`."""
-    inner = repeat.body
-    if repeat.span is None or not isinstance(inner, Repeat) or inner.span is None or inner.minimum:
-        return None
-    outer_text, inner_text = repeat.span.text, inner.span.text
-    if outer_text[-1] not in "*+":
-        return None
-    bare = inner_text[:-1] if inner_text[-1] in "?*" else f"({inner_text[1:-1]})" if inner_text[0] == "[" else None
-    return None if bare is None else Fix(repeat.span, outer_text[:-1].replace(inner_text, bare, 1) + "*")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from cfgmask.analysis.canonical import Canonical
+from cfgmask.analysis.corrections import ending_with, with_line_break
 from cfgmask.analysis.dead_text import dead_text
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.lexing import ALL_BYTES, Context, Group, Lexing, TooLarge
@@ -69,6 +70,7 @@ def dead_ends(
     taker, span = "ignored text", None
     if blamed.leaf is not None:
         taker, span = flat.leaves[blamed.leaf].shown, flat.leaves[blamed.leaf].symbol.span
+    fix = None
     code, severity = "grammar-dead-end-undecided", _NOTE
     message = (
         f"it is not proved that each text can be completed: {taker} may not end where {following.shown} must begin"
@@ -77,6 +79,7 @@ def dead_ends(
         code, severity = "grammar-dead-end", _WARNING
         after = f" after {quoted(dead.text)}" if dead.text else ""
         message = f"no text can be completed{after}: {taker} takes what {following.shown} begins with"
+        fix = with_line_break(flat) if blamed.leaf is None else ending_with(flat, blamed.leaf, blamed.following)
     yield Diagnostic(
         code,
         message,
@@ -86,6 +89,7 @@ def dead_ends(
         if following.symbol.span is None
         else (Related(following.symbol.span, f"{following.shown} comes next"),),
         help=_ADVICE,
+        fix=fix,
     )
 
 

@@ -76,6 +76,10 @@ class Flat:
         """The nonterminal with this symbol."""
         return self.nonterminals[~symbol]
 
+    def symbol_of(self, rule: str) -> int:
+        """The symbol of the rule with this name."""
+        return self._rules[rule]
+
     def repeats(self) -> list[tuple[Repeat, Nonterminal]]:
         """Each repetition, once, and of its nonterminals the last, which is the one that comes round if one does."""
         last = {id(n.expr): n for n in self.nonterminals if isinstance(n.expr, Repeat)}

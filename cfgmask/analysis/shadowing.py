@@ -7,11 +7,12 @@ are live for certain, and what could come next is counted rather twice than not 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.sets import END, Sets
-from cfgmask.diagnostics import Diagnostic, Related
+from cfgmask.diagnostics import Diagnostic, Fix, Related, Span
 from cfgmask.grammar.ir import Terminal
 from cfgmask.regex.algebra import Automaton
 
@@ -38,6 +39,7 @@ def shadowed_terminals(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
                 severity="warning",
                 related=() if span is None else (Related(span, f"{flat.leaves[by].shown} is defined here"),),
                 help=_HELP[reason],
+                fix=_with_priority_of(flat, number, by) if reason == "priority" else None,
             )
 
 
@@ -47,8 +49,24 @@ _REASONS = {
 }
 _HELP = {
     "priority": "give it the same priority, or take its texts out of the other (`OTHER & ~THIS`)",
-    "longest": "take its texts out of the other (`OTHER & ~THIS`), or choose lexer: complete",
+    "longest": "let something stand between it and what follows, or choose lexer: complete",
 }
+
+
+def _with_priority_of(flat: Flat, leaf: int, other: int) -> Fix | None:
+    """`NAME: ...` as `NAME.2: ...`, where the other terminal is `OTHER.2`; or else the other as `OTHER: ...`."""
+    symbol, by = flat.leaves[leaf].symbol, flat.leaves[other].symbol
+    assert isinstance(symbol, Terminal)
+    assert isinstance(by, Terminal)
+    for changed, priority in ((symbol, by.priority), (by, symbol.priority)):
+        span = changed.span
+        # What stands in a rule has no priority of its own.
+        if span is not None and span.text == changed.name and (head := _HEAD.match(span.source.text, span.end)):
+            return Fix(Span(span.source, span.end, head.end()), f".{priority}:" if priority else ":")
+    return None
+
+
+_HEAD = re.compile(r"(?:\.-?[0-9]+)?[ \t]*:")
 
 
 class _Shadows:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cfgmask.analysis.corrections import with_body
 from cfgmask.analysis.flat import Flat, Leaf, Nonterminal
+from cfgmask.analysis.reach import union
+from cfgmask.analysis.sets import END, Sets
 from cfgmask.diagnostics import Diagnostic, Fix, Span
 from cfgmask.grammar.ir import Expr, Repeat, Terminal
-from cfgmask.grammar.regex_tree import CharClass, Literal, RegexTree, Repetition
+from cfgmask.grammar.regex_tree import CharClass, Literal, RegexTree, Repetition, char_class
+from cfgmask.limits import Limits
+from cfgmask.regex.algebra import RegexAlgebra
 
 _MANY = 16
 """Repetitions up to fewer than this cost little, whatever they repeat."""
@@ -37,22 +42,28 @@ def nullable_terminals(flat: Flat) -> Iterator[Diagnostic]:
             leaf.symbol.span,
             severity="note",
             help="let it match one character at least, and say where it may be left out",
-            fix=_at_least_once(leaf),
+            fix=_at_least_once(leaf, flat.algebra),
         )
 
 
-def slow_repetitions(flat: Flat) -> Iterator[Diagnostic]:
+def slow_repetitions(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
     """A warning for each repetition, and each recursion, that reads single characters as terminals. Linear."""
     single = _Single(flat)
+    merging = _Merging(flat, sets)
     for repeat, body in flat.repeats():
         if _is_long(repeat):
             symbols = {s for part in body.alternatives for s in part} - {body.symbol}
             if symbols and all(single.holds(s) or _is_loop_of(flat, s, single) for s in symbols):
-                yield _slow("this repetition reads", repeat.span or body.rule.span, _as_terminal(repeat))
+                tree = merging.tree(body, symbols, repeat.minimum, repeat.maximum)
+                span, fix = repeat.span, None
+                if span is not None and tree is not None:
+                    fix = Fix(span, merging.written(tree, repeat.body))
+                yield _slow("this repetition reads", span or body.rule.span, fix)
     for nonterminal in flat.nonterminals:
         is_repeat = isinstance(nonterminal.expr, Repeat)
         if nonterminal.is_rule and not is_repeat and _is_recursion(nonterminal, single):
-            yield _slow(f"the rule `{nonterminal.rule.name}` reads", nonterminal.rule.span, None)
+            fix = _as_repetition(nonterminal, merging)
+            yield _slow(f"the rule `{nonterminal.rule.name}` reads", nonterminal.rule.span, fix)
 
 
 class _Single:
@@ -127,32 +138,101 @@ def _slow(what: str, span: Span | None, fix: Fix | None) -> Diagnostic:
     )
 
 
-def _as_terminal(repeat: Repeat) -> Fix | None:
-    """`/[a-z]/+` as `/[a-z]+/`."""
-    body = repeat.body
-    if repeat.span is None or not isinstance(body, Terminal) or not isinstance(body.regex, CharClass):
+_CLASS = re.compile(r"/(\[.*\]|\.|\\\w)/")
+"""A regex of one character, as it is written."""
+
+
+class _Merging:
+    """Repetitions of single characters as terminals."""
+
+    def __init__(self, flat: Flat, sets: Sets) -> None:
+        self._flat = flat
+        self._sets = sets
+
+    def tree(self, owner: Nonterminal, symbols: set[int], minimum: int, maximum: int | None) -> Repetition | None:
+        """What one terminal of many of these characters is; None where that has other texts for certain.
+
+        That is so where blanks, say, are ignored between characters, or where the longest match takes what comes next.
+        """
+        members = self._characters(symbols)
+        if members is None or self._flat.ir.scopes[owner.rule.scope].ignore:
+            return None
+        tree = Repetition(char_class(members), minimum, maximum)
+        first = self._flat.algebra.first(tree)
+        n, places = ~owner.symbol, self._sets.numbers
+        own = union(
+            2 << places[n, a, i] for a, part in enumerate(owner.alternatives) for i, s in enumerate(part) if s >= 0
+        )
+        for leaf in self._sets.leaves(self._sets.follow[n] & ~END & ~own):
+            symbol = self._flat.leaves[leaf].symbol
+            if not isinstance(symbol, Terminal) or self._flat.algebra.first(symbol.regex) & first:
+                return None if self._flat.ir.lexer == "longest" else tree
+        return tree
+
+    def written(self, tree: Repetition, body: Expr | None = None) -> str:
+        """`/[a-z]+/?` for any number of letters, since a terminal is not empty; `body` is the one thing repeated."""
+        # Hardly any grammar has such a repetition.
+        from cfgmask.regex.write import write_count, write_regex
+
+        known = _CLASS.fullmatch(body.name) if isinstance(body, Terminal) else None
+        character = write_regex(tree.body, Limits()) if known is None else known[1]
+        return f"/{character}{write_count(max(tree.minimum, 1), tree.maximum)}/" + ("" if tree.minimum else "?")
+
+    def _characters(self, symbols: set[int]) -> list[tuple[int, int]] | None:
+        """The ranges of the characters that symbols are; None if some is no plain terminal of one."""
+        found: list[tuple[int, int]] = []
+        pending, seen = list(symbols), set[int]()
+        while pending:
+            at = pending.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            if at < 0:
+                pending += (s for alternative in self._flat[at].alternatives for s in alternative)
+                continue
+            symbol = self._flat.leaves[at].symbol
+            if not isinstance(symbol, Terminal) or symbol != Terminal(symbol.name, symbol.regex):
+                return None
+            if isinstance(symbol.regex, CharClass):
+                found += symbol.regex.ranges
+            elif isinstance(symbol.regex, Literal):
+                character = ord(symbol.regex.data.decode())
+                found.append((character, character))
+        return found
+
+
+def _as_repetition(rule: Nonterminal, merging: _Merging) -> Fix | None:
+    """`text: LETTER text | LETTER` as `text: /[a-z]+/`, and with an empty alternative as `text: /[a-z]+/?`."""
+    others = [alternative for alternative in rule.alternatives if rule.symbol not in alternative]
+    turns = {s for alternative in rule.alternatives if rule.symbol in alternative for s in alternative} - {rule.symbol}
+    if any(alternative.count(rule.symbol) > 1 for alternative in rule.alternatives):
         return None
-    pattern = re.fullmatch(r"/(\[.*\]|\.|\\\w)/", body.name)
-    operator = repeat.span.text.removeprefix(body.name)
-    if pattern is None or operator not in ("*", "+"):
+    ends = {s for alternative in others for s in alternative}
+    if ends and ends != turns:
         return None
-    return Fix(repeat.span, f"/{pattern[1]}+/" + ("?" if operator == "*" else ""))
+    tree = merging.tree(rule, turns, 0 if () in others else 1, None)
+    return None if tree is None else with_body(rule.rule, merging.written(tree))
 
 
 _MAY_BE_EMPTY = r"/(\[[^]]*\]|\\?.)([*?])/"
 """A regex that is one repeated character."""
 
 
-def _at_least_once(leaf: Leaf) -> Fix | None:
+def _at_least_once(leaf: Leaf, algebra: RegexAlgebra) -> Fix | None:
     """`WS: /[ ]*/` as `WS: /[ ]+/`, and in a rule `/[ ]*/` as `/[ ]+/?`, where it is that simple."""
     symbol = leaf.symbol
     if symbol.span is None or not isinstance(symbol, Terminal) or not isinstance(symbol.regex, Repetition):
         return None
+    can_be_empty = algebra.matches(symbol.regex.body, b"")
     source = symbol.span.source
     line_end = source.text.find("\n", symbol.span.start)
     rest = Span(source, symbol.span.start, line_end if line_end >= 0 else len(source.text))
-    if named := re.fullmatch(rf"({re.escape(symbol.name)}\s*:\s*){_MAY_BE_EMPTY}\s*", rest.text):
+    head = rf"({re.escape(symbol.name)}(?:\.-?[0-9]+)?\s*:\s*)"
+    if named := re.fullmatch(rf"{head}{_MAY_BE_EMPTY}\s*", rest.text):
         return Fix(rest, f"{named[1]}/{named[2]}{'+' * (named[3] == '*')}/")
+    # The last operator is that of the whole terminal, as that is one repetition.
+    if not can_be_empty and (named := re.fullmatch(rf"{head}([^/#\n]*)([*?])\s*", rest.text)):
+        return Fix(rest, f"{named[1]}{named[2]}{'+' * (named[3] == '*')}")
     if inline := re.match(rf"{_MAY_BE_EMPTY}(?![a-z*+?{{~])", rest.text):
         place = rest.within(0, inline.end())
         return Fix(place, f"/{inline[1]}{'+' * (inline[2] == '*')}/?")

@@ -6,6 +6,7 @@ After each grammar that triggers a code comes one near it that does not.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import cfgmask
 from cfgmask.analysis import find
 from cfgmask.cli.stand_in import stand_in_vocabulary
+from cfgmask.diagnostics import Diagnostic, Fix
 
 TABLE = Path(__file__).with_name("findings.md")
 _SECTION = re.compile(r"^## ([^\n]*)\n\n```lark\n(.*?)\n```\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
@@ -24,15 +26,68 @@ def sections() -> list[tuple[str, str, str]]:
     return _SECTION.findall(TABLE.read_text("utf-8"))
 
 
-def reported(grammar: str) -> str:
+def found_in(grammar: str) -> tuple[Diagnostic, ...]:
     read = cfgmask.Grammar.from_lark(grammar, name="g.lark")
-    found = find(read.ir, cfgmask.compile(read, stand_in_vocabulary(read)))
-    return "\n".join(diagnostic.render() for diagnostic in found) or "(nothing)"
+    return find(read.ir, cfgmask.compile(read, stand_in_vocabulary(read)))
+
+
+def reported(grammar: str) -> str:
+    return "\n".join(diagnostic.render() for diagnostic in found_in(grammar)) or "(nothing)"
+
+
+def corrections() -> list[tuple[str, str, Diagnostic]]:
+    """Title, grammar and finding of each correction in the table."""
+    return [(title, g, found) for title, g, _ in sections() for found in found_in(g) if found.fix is not None]
+
+
+def corrected(grammar: str, fix: Fix) -> str:
+    return grammar[: fix.span.start] + fix.replacement + grammar[fix.span.end :]
+
+
+def language(grammar: str, alphabet: str) -> list[str]:
+    """The texts of up to four of these characters."""
+    read = cfgmask.Grammar.from_lark(grammar)
+    compiled = cfgmask.compile(read, stand_in_vocabulary(read))
+    texts, pending = [], [("", compiled.matcher())]
+    for text, matcher in pending:
+        texts += [text] * matcher.is_accepting
+        for character in alphabet if len(text) < _MAX_LENGTH else "":
+            next_one = matcher.fork()
+            if next_one.advance_bytes(character.encode()) == 1:
+                pending.append((text + character, next_one))
+    return texts
+
+
+_MAX_LENGTH = 4
+# What endless derivations hide, and options inside of a repetition.
+_BEHIND_OTHERS = {"grammar-ambiguous", "grammar-slow-repetition"}
+_SAME_LANGUAGE = {"grammar-cycle", "grammar-endless-repetition", "grammar-slow-repetition"}
 
 
 @pytest.mark.parametrize(("grammar", "report"), [pytest.param(g, r, id=title) for title, g, r in sections()])
 def test_report(grammar: str, report: str) -> None:
     assert reported(grammar) == report
+
+
+@pytest.mark.parametrize(("grammar", "found"), [pytest.param(g, f, id=title) for title, g, f in corrections()])
+def test_a_corrected_grammar_passes(grammar: str, found: Diagnostic) -> None:
+    assert found.fix is not None
+    after = Counter(other.code for other in found_in(corrected(grammar, found.fix)))
+    before = Counter(other.code for other in found_in(grammar))
+    assert after[found.code] < before[found.code]
+    assert not {code for code in after if after[code] > before[code]} - _BEHIND_OTHERS
+
+
+@pytest.mark.parametrize(
+    ("grammar", "found"),
+    [pytest.param(g, f, id=title) for title, g, f in corrections() if f.code in _SAME_LANGUAGE],
+)
+def test_a_corrected_grammar_has_the_same_texts(grammar: str, found: Diagnostic) -> None:
+    assert found.fix is not None
+    alphabet = "".join(sorted(set(grammar.replace("\\n", "\n")) & set("abcdefgnx+1-<>\n ")))
+    texts = language(grammar, alphabet)
+    assert texts
+    assert language(corrected(grammar, found.fix), alphabet) == texts
 
 
 def test_every_section_is_read() -> None:
