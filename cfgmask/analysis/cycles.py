@@ -24,8 +24,8 @@ def cycles(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
             path = _way_back(callees, n)
             if path is not None:
                 reported |= set(path)
-                rules = list(dict.fromkeys(flat.nonterminals[m].rule for m in path))
-                yield _cycle(rules, _without_way_back(flat, rules))
+                rules = list({flat.nonterminals[m].rule.name: flat.nonterminals[m].rule for m in path}.values())
+                yield _cycle(rules, None if _has_other_way(callees, path) else _without_way_back(flat, rules))
 
 
 def endless_repetitions(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
@@ -70,6 +70,14 @@ def _way_back(callees: list[list[int]], start: int) -> list[int] | None:
                 came_from[callee] = n
                 pending.append(callee)
     return None
+
+
+def _has_other_way(callees: list[list[int]], path: list[int]) -> bool:
+    """Whether the cycle's first nonterminal derives itself even without the last step of the cycle."""
+    others = [*callees]
+    others[path[-1]] = [*callees[path[-1]]]
+    others[path[-1]].remove(path[0])
+    return _way_back(others, path[0]) is not None
 
 
 def _cycle(rules: list[Rule], fix: Fix | None) -> Diagnostic:

@@ -77,7 +77,7 @@ def find(
     analyses: list[Callable[[], Iterable[Diagnostic]]] = [
         lambda: empty_terminals(flat),
         lambda: nullable_terminals(flat),
-        lambda: slow_repetitions(flat, sets),
+        lambda: slow_repetitions(flat, sets, effort.n_states),
         lambda: dead_ends(flat, sets, Canonical(flat, sets, shortest), is_prefix, effort.n_states),
         lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
     ]

@@ -39,7 +39,7 @@ def shadowed_terminals(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
                 severity="warning",
                 related=() if span is None else (Related(span, f"{flat.leaves[by].shown} is defined here"),),
                 help=_HELP[reason],
-                fix=_with_priority_of(flat, number, by) if reason == "priority" else None,
+                fix=_with_priority_of(flat, number, by) if shadows.is_free_with_priority_of(number, by) else None,
             )
 
 
@@ -75,6 +75,7 @@ class _Shadows:
         self._sets = sets
         self._certain = _certainly_live(flat, sets)
         self._automata: dict[tuple[int, ...], Automaton | None] = {}
+        self._assumed: dict[int, int] = {}
         self._first: dict[int, int] = {}
 
     def everywhere(self, leaf: int) -> tuple[str, int] | None:
@@ -86,6 +87,13 @@ class _Shadows:
                 return None
             first = first or found
         return first
+
+    def is_free_with_priority_of(self, leaf: int, other: int) -> bool:
+        """Whether a leaf is not shadowed at all of its places if it has the priority of another one."""
+        self._assumed = {leaf: self._priority(other)}
+        found = self.everywhere(leaf)
+        self._assumed = {}
+        return found is None
 
     def _of(self, place: int) -> tuple[str, int] | None:
         """Why and by which terminal a place is shadowed; None if it is not, or if that is too hard to tell."""
@@ -190,6 +198,8 @@ class _Shadows:
         return isinstance(symbol, Terminal) and not symbol.lazy
 
     def _priority(self, leaf: int) -> int:
+        if leaf in self._assumed:
+            return self._assumed[leaf]
         symbol = self._symbol(leaf)
         return symbol.priority if isinstance(symbol, Terminal) else 0
 

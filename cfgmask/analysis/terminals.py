@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from cfgmask.analysis.corrections import with_body
 from cfgmask.analysis.flat import Flat, Leaf, Nonterminal
+from cfgmask.analysis.lexing import Lexing, TooLarge
 from cfgmask.analysis.reach import union
 from cfgmask.analysis.sets import END, Sets
 from cfgmask.diagnostics import Diagnostic, Fix, Span
@@ -46,10 +47,13 @@ def nullable_terminals(flat: Flat) -> Iterator[Diagnostic]:
         )
 
 
-def slow_repetitions(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
-    """A warning for each repetition, and each recursion, that reads single characters as terminals. Linear."""
+def slow_repetitions(flat: Flat, sets: Sets, max_states: int) -> Iterator[Diagnostic]:
+    """A warning for each repetition, and each recursion, that reads single characters as terminals. Linear.
+
+    max_states  how much of the lexer is looked at for a correction
+    """
     single = _Single(flat)
-    merging = _Merging(flat, sets)
+    merging = _Merging(flat, sets, max_states)
     for repeat, body in flat.repeats():
         if _is_long(repeat):
             symbols = {s for part in body.alternatives for s in part} - {body.symbol}
@@ -57,7 +61,8 @@ def slow_repetitions(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
                 tree = merging.tree(body, symbols, repeat.minimum, repeat.maximum)
                 span, fix = repeat.span, None
                 if span is not None and tree is not None:
-                    fix = Fix(span, merging.written(tree, repeat.body))
+                    is_apart = not span.source.text[span.end : span.end + 1].isalpha()
+                    fix = Fix(span, merging.written(tree, repeat.body) + ("" if is_apart else " "))
                 yield _slow("this repetition reads", span or body.rule.span, fix)
     for nonterminal in flat.nonterminals:
         is_repeat = isinstance(nonterminal.expr, Repeat)
@@ -145,29 +150,57 @@ _CLASS = re.compile(r"/(\[.*\]|\.|\\\w)/")
 class _Merging:
     """Repetitions of single characters as terminals."""
 
-    def __init__(self, flat: Flat, sets: Sets) -> None:
+    def __init__(self, flat: Flat, sets: Sets, max_states: int) -> None:
         self._flat = flat
         self._sets = sets
+        self._max_states = max_states
 
     def tree(self, owner: Nonterminal, symbols: set[int], minimum: int, maximum: int | None) -> Repetition | None:
-        """What one terminal of many of these characters is; None where that has other texts for certain.
+        """What one terminal of many of these characters is; None where that may have other texts.
 
-        That is so where blanks, say, are ignored between characters, or where the longest match takes what comes next.
+        That is so where blanks, say, are ignored between characters, or where the longest match would keep from the
+        parser what is live beside the characters or behind them.
         """
-        members = self._characters(symbols)
-        if members is None or self._flat.ir.scopes[owner.rule.scope].ignore:
+        inner = self._inner(owner, symbols)
+        members = self._characters(inner)
+        if not members or self._flat.ir.scopes[owner.rule.scope].ignore:
             return None
+        if any(s < 0 and ~s in self._sets.nullable for s in symbols):
+            # Any number of them in each turn.
+            minimum, maximum = 0, None
         tree = Repetition(char_class(members), minimum, maximum)
-        first = self._flat.algebra.first(tree)
-        n, places = ~owner.symbol, self._sets.numbers
-        own = union(
-            2 << places[n, a, i] for a, part in enumerate(owner.alternatives) for i, s in enumerate(part) if s >= 0
-        )
-        for leaf in self._sets.leaves(self._sets.follow[n] & ~END & ~own):
-            symbol = self._flat.leaves[leaf].symbol
-            if not isinstance(symbol, Terminal) or self._flat.algebra.first(symbol.regex) & first:
-                return None if self._flat.ir.lexer == "longest" else tree
-        return tree
+        return None if self._flat.ir.lexer == "longest" and self._competes(inner, tree) else tree
+
+    def _inner(self, owner: Nonterminal, symbols: set[int]) -> set[int]:
+        """The nonterminals that make up a repetition."""
+        inner = {n for n, other in enumerate(self._flat.nonterminals) if other.expr is owner.expr}
+        pending = [~s for s in symbols if s < 0]
+        while pending:
+            n = pending.pop()
+            if n not in inner:
+                inner.add(n)
+                pending += (~s for part in self._flat.nonterminals[n].alternatives for s in part if s < 0)
+        return inner
+
+    def _competes(self, inner: set[int], tree: Repetition) -> bool:
+        """Whether something else is live where the characters are, or may be, and begins as they do."""
+        sets, algebra = self._sets, self._flat.algebra
+        own = union(2 << place for place, (n, _, _) in enumerate(sets.numbers) if n in inner)
+        # The same characters behind those: of two names, one after the other, the first would be all.
+        for m, caller in enumerate(self._flat.nonterminals):
+            for a, part in enumerate(caller.alternatives if m not in inner else ()):
+                for i, symbol in enumerate(part):
+                    behind, may_end = sets.first_of(m, a, i + 1)
+                    if symbol < 0 and ~symbol in inner and (behind | (sets.follow[m] if may_end else 0)) & own:
+                        return True
+        try:
+            lexing = Lexing(self._flat, sets, self._max_states)
+        except TooLarge:
+            return True
+        first = algebra.first(tree)
+        others = {leaf for c in lexing.contexts if c.live & own for leaf in sets.leaves(c.live & ~own & ~END)}
+        symbols = [self._flat.leaves[leaf].symbol for leaf in others]
+        return any(not isinstance(symbol, Terminal) or algebra.first(symbol.regex) & first for symbol in symbols)
 
     def written(self, tree: Repetition, body: Expr | None = None) -> str:
         """`/[a-z]+/?` for any number of letters, since a terminal is not empty; `body` is the one thing repeated."""
@@ -178,19 +211,12 @@ class _Merging:
         character = write_regex(tree.body, Limits()) if known is None else known[1]
         return f"/{character}{write_count(max(tree.minimum, 1), tree.maximum)}/" + ("" if tree.minimum else "?")
 
-    def _characters(self, symbols: set[int]) -> list[tuple[int, int]] | None:
-        """The ranges of the characters that symbols are; None if some is no plain terminal of one."""
+    def _characters(self, inner: set[int]) -> list[tuple[int, int]] | None:
+        """The ranges of the characters in nonterminals; None if a leaf there is no plain terminal of one."""
         found: list[tuple[int, int]] = []
-        pending, seen = list(symbols), set[int]()
-        while pending:
-            at = pending.pop()
-            if at in seen:
-                continue
-            seen.add(at)
-            if at < 0:
-                pending += (s for alternative in self._flat[at].alternatives for s in alternative)
-                continue
-            symbol = self._flat.leaves[at].symbol
+        leaves = {s for n in inner for part in self._flat.nonterminals[n].alternatives for s in part if s >= 0}
+        for leaf in sorted(leaves):
+            symbol = self._flat.leaves[leaf].symbol
             if not isinstance(symbol, Terminal) or symbol != Terminal(symbol.name, symbol.regex):
                 return None
             if isinstance(symbol.regex, CharClass):
@@ -233,7 +259,7 @@ def _at_least_once(leaf: Leaf, algebra: RegexAlgebra) -> Fix | None:
     # The last operator is that of the whole terminal, as that is one repetition.
     if not can_be_empty and (named := re.fullmatch(rf"{head}([^/#\n]*)([*?])\s*", rest.text)):
         return Fix(rest, f"{named[1]}{named[2]}{'+' * (named[3] == '*')}")
-    if inline := re.match(rf"{_MAY_BE_EMPTY}(?![a-z*+?{{~])", rest.text):
+    if inline := re.match(rf"{_MAY_BE_EMPTY}(?![a-z]|[ \t]*[*+?{{~])", rest.text):
         place = rest.within(0, inline.end())
         return Fix(place, f"/{inline[1]}{'+' * (inline[2] == '*')}/?")
     return None
