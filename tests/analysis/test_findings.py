@@ -84,7 +84,7 @@ def test_a_corrected_grammar_passes(grammar: str, found: Diagnostic) -> None:
 )
 def test_a_corrected_grammar_has_the_same_texts(grammar: str, found: Diagnostic) -> None:
     assert found.fix is not None
-    alphabet = "".join(sorted(set(grammar.replace("\\n", "\n")) & set("abcdefgnx+1-<>\n ")))
+    alphabet = "".join(sorted(set(grammar.replace("\\n", "\n")) & set("abcdefgnx+1-<>,\n ")))
     texts = language(grammar, alphabet)
     assert texts
     assert language(corrected(grammar, found.fix), alphabet) == texts
