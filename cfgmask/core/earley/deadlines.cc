@@ -241,7 +241,7 @@ bool Parser::fits(ItemSetId id, uint32_t clock, Words residuals, bool at_boundar
   if (at_boundary && set.accepting()) return true;
   for (size_t i = 0; i < residuals.size(); i += 2) {
     const auto needed = [&] { return counts_.needed(RegexId(residuals[i + 1])); };
-    if (slot_fits(set, set.slots[residuals[i]], at_boundary, clock, needed)) return true;
+    if (slot_fits(set, set.slot(residuals[i]), at_boundary, clock, needed)) return true;
   }
   const auto token_fits = [&](const ItemSet::TokenEdge& edge) { return fits(edge.item, 1, clock); };
   const auto indent_fits = [&](const ItemSet::TokenEdge& edge) { return fits(edge.item, 0, clock); };
@@ -253,7 +253,7 @@ std::vector<uint32_t> Parser::after_token(ItemSetId id, uint32_t clock, Words re
   const ItemSet& set = at(id);
   std::vector<uint32_t> kept;
   for (size_t i = 0; i < residuals.size(); i += 2) {
-    const TokenLimit limit = set.slots[residuals[i]].limit;
+    const TokenLimit limit = set.slot(residuals[i]).limit;
     RegexId residual(residuals[i + 1]);
     const uint32_t used = clock - set.clock;
     const bool is_late = limit.tokens <= used;
@@ -268,7 +268,7 @@ std::vector<uint32_t> Parser::after_token(ItemSetId id, uint32_t clock, Words re
 bool Parser::has_room(ItemSetId id, uint32_t clock, Words residuals) {
   const ItemSet& set = at(id);
   for (size_t i = 0; i < residuals.size(); i += 2) {
-    const ItemSet::Slot& slot = set.slots[residuals[i]];
+    const ItemSet::Slot& slot = set.slot(residuals[i]);
     const uint32_t used = clock - set.clock;
     if (slot.limit.tokens <= used) return false;
     const auto most = [&] { return counts_.most_needed(RegexId(residuals[i + 1])); };

@@ -140,13 +140,15 @@ bool Derivation::descend(const Chart::Lexeme& lexeme) {
   }
   const Words slots = parser_.lexer_.slots(lexeme.matched);
   int32_t best = INT32_MIN;
-  for (uint32_t slot : slots) best = std::max(best, set.slots[slot].priority);
-  for (uint32_t slot : slots) {
-    if (set.slots[slot].priority != best) continue;
-    for (uint32_t i = set.slots[slot].first_edge; i < set.slots[slot].last_edge; ++i) {
+  for (uint32_t slot : slots) best = std::max(best, set.slot(slot).priority);
+  for (uint32_t number : slots) {
+    const ItemSet::Slot& slot = set.slot(number);
+    if (slot.priority != best) continue;
+    for (uint32_t i = slot.first_edge; i < slot.last_edge; ++i) {
       const ItemSet::Edge& edge = set.edges[i];
       if (edge.is_ignore()) continue;
-      if (descend(lexeme, edge.item, parser_.after(edge, lexeme.text), edge.source)) return true;
+      const Item after = parser_.after(edge, number - slot.first_number, lexeme.text);
+      if (descend(lexeme, edge.item, after, edge.source)) return true;
     }
   }
   return false;

@@ -59,6 +59,8 @@ enum class LineRole : uint8_t {
 // What a lexeme does to the keys of a text; see mask/written_keys.h.
 enum class KeyRole : uint8_t { kNone, kOpensObject, kClosesObject, kKey };
 
+inline constexpr uint32_t kNoChoice = UINT32_MAX;
+
 struct Terminal {
   RegexId regex;  // without the empty text
   // Its regex, which matches something, comes when it is first met; see earley/deferred_rules.h.
@@ -81,6 +83,19 @@ struct Terminal {
   Conditions around;
   LineRole role = LineRole::kNone;
   KeyRole key_role = KeyRole::kNone;
+  // Its lexemes are numbered keys, and which it was decides what follows: index into Grammar::choices. Last of its
+  // alternative.
+  uint32_t choice = kNoChoice;
+};
+
+// The members of an object whose keys have numbers in [from, to) in a list; what follows each is made by deferred
+// rules.
+struct Choice {
+  uint32_t object;
+  uint32_t first;  // the member of number 0
+  uint32_t list;
+  uint32_t from;
+  uint32_t to;
 };
 
 // What an indenter puts behind a newline: tokens that no vocabulary has.
@@ -181,6 +196,7 @@ struct Grammar {
   std::vector<Repeat> repeats;
   std::vector<Call> calls;
   std::vector<SetBounds> set_bounds;
+  std::vector<Choice> choices;
   std::shared_ptr<DeferredRules> deferred;  // or null
   Symbol start;
   uint32_t start_scope = 0;

@@ -61,9 +61,9 @@ Parser::Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, TokenCounts&
 size_t Parser::bytes() const {
   return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 +
          continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
-         n_items_ * sizeof(ItemSet::Edge) + scans_.bytes() + indented_.bytes() + tracked_scan_ids_.bytes() +
-         tracked_scans_.bytes() + seen_.bytes() + instances_.bytes() + alternatives_.bytes() +
-         (grammar_.deferred == nullptr ? 0 : grammar_.deferred->bytes());
+         n_items_ * sizeof(ItemSet::Edge) + chosen_.bytes() + scans_.bytes() + indented_.bytes() +
+         tracked_scan_ids_.bytes() + tracked_scans_.bytes() + seen_.bytes() + instances_.bytes() +
+         alternatives_.bytes() + (grammar_.deferred == nullptr ? 0 : grammar_.deferred->bytes());
 }
 
 RestId Parser::rest(Symbol head, RestId tail) {
@@ -101,8 +101,30 @@ void Parser::define(uint32_t nonterminal) {
 
 void Parser::define_all() {
   if (grammar_.deferred == nullptr) return;
-  for (uint32_t n = 0; n < grammar_.nonterminals.size(); ++n) define(n);
-  for (uint32_t t = 0; t < grammar_.terminals.size(); ++t) terminal(t);
+  uint32_t n = 0;
+  for (uint32_t t = 0; t < grammar_.terminals.size() || n < grammar_.nonterminals.size();) {
+    if (n < grammar_.nonterminals.size()) {
+      define(n++);
+      continue;
+    }
+    const uint32_t index = terminal(t++).choice;
+    if (index == kNoChoice) continue;
+    // The first key leads to the choice among the others, or they are two.
+    const Choice choice = grammar_.choices[index];
+    rest_after(choice, choice.from);
+    rest_after(choice, choice.to - 1);
+  }
+}
+
+RestId Parser::rest_after(Choice choice, uint32_t number) {
+  const uint64_t key = (uint64_t{choice.object} << 32) | (choice.first + number);
+  if (const auto known = chosen_.find(key)) return RestId(*known);
+  const std::vector<Symbol> follows =
+      grammar_.deferred->after_key(choice.object, choice.first + number, grammar_, regexes_);
+  RestId tail = kNil;
+  for (size_t i = follows.size(); i-- > 0;) tail = rest(follows[i], tail);
+  chosen_.insert(key, tail.value);
+  return tail;
 }
 
 const Terminal& Parser::terminal(uint32_t index) {
@@ -156,8 +178,11 @@ void Parser::insert(Item item, Kernel& kernel) {
   if (rests_[item.rest.value].nullable) complete(item.continuation, kernel);
 }
 
-Item Parser::after(const ItemSet::Edge& edge, TextId text) {
-  Item after{rests_[edge.item.rest.value].tail, edge.item.continuation};
+Item Parser::after(const ItemSet::Edge& edge, uint32_t number, TextId text) {
+  const uint32_t choice = grammar_.terminals[edge.source].choice;
+  const RestId tail =
+      choice == kNoChoice ? rests_[edge.item.rest.value].tail : rest_after(grammar_.choices[choice], number);
+  Item after{tail, edge.item.continuation};
   if (text == SeenValues::no_text() || !grammar_.terminals[edge.source].distinct) return after;
   const SeenId seen = continuations_[after.continuation.value].seen;
   if (seen != SeenValues::none()) after.continuation = with_seen(after.continuation, seen_.add(seen, text));
@@ -234,17 +259,17 @@ ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text, u
   const ItemSet& set = at(from);
   const Words slots = lexer_.slots(matched);
   int32_t best = INT32_MIN;
-  for (uint32_t slot : slots) best = std::max(best, set.slots[slot].priority);
+  for (uint32_t slot : slots) best = std::max(best, set.slot(slot).priority);
   Kernel& kernel = new_kernel();
   for (uint32_t slot : slots) {
-    const ItemSet::Slot& s = set.slots[slot];
+    const ItemSet::Slot& s = set.slot(slot);
     if (s.priority != best) continue;
     for (uint32_t i = s.first_edge; i < s.last_edge; ++i) {
       const ItemSet::Edge& edge = set.edges[i];
       if (edge.is_ignore()) {
         add_skipped(set, edge.source, kernel);
       } else {
-        insert(after(edge, text), kernel);
+        insert(after(edge, slot - s.first_number, text), kernel);
       }
     }
   }
@@ -662,23 +687,35 @@ void Parser::make_slots(Closing& closing, ItemSet& set) {
   auto key = [](const OpenEdge& e) {
     return std::tuple(e.priority, e.around, e.limit, e.role, e.key_role, e.edge.source, e.edge.item.packed());
   };
-  // Most sets have each regex once.
-  auto less = [&](const auto& a, const auto& b) { return a.regex != b.regex ? a.regex < b.regex : key(a) < key(b); };
+  // Choices come first: what is left of one key is then in the same slot in all states of an object. Most sets have
+  // each regex once.
+  auto is_single = [&](const OpenEdge& e) {
+    return e.edge.is_ignore() || grammar_.terminals[e.edge.source].choice == kNoChoice;
+  };
+  auto less = [&](const auto& a, const auto& b) {
+    if (a.regex == b.regex) return key(a) < key(b);
+    if (!grammar_.choices.empty() && is_single(a) != is_single(b)) return is_single(b);
+    return a.regex < b.regex;
+  };
   auto same = [&](const auto& a, const auto& b) { return a.regex == b.regex && key(a) == key(b); };
   std::sort(open.begin(), open.end(), less);
   open.erase(std::unique(open.begin(), open.end(), same), open.end());
   auto slot = [](const OpenEdge& e) { return std::tuple(e.regex, e.priority, e.around, e.limit, e.role, e.key_role); };
+  uint32_t n_numbers = 0;
   for (uint32_t i = 0; i < open.size(); ++i) {
     const OpenEdge& edge = open[i];
     if (i == 0 || slot(open[i - 1]) != slot(edge)) {
-      if (edge.role == LineRole::kNewline) set.newline_slot = static_cast<uint32_t>(slots.size());
-      slots.push_back({i, i, edge.priority, edge.around, edge.role, edge.key_role, edge.limit});
+      if (edge.role == LineRole::kNewline) set.newline_slot = n_numbers;
+      slots.push_back({n_numbers, i, i, edge.priority, edge.around, edge.role, edge.key_role, edge.limit});
       set.has_key_roles = set.has_key_roles || edge.key_role != KeyRole::kNone;
       set.has_keys = set.has_keys || edge.key_role == KeyRole::kKey;
       set.asks_before = set.asks_before || edge.around.before != kNoCondition;
       set.asks_lines = set.asks_lines || (edge.role != LineRole::kNone && edge.role != LineRole::kOpen);
       set.has_limits = set.has_limits || edge.limit.tokens != kUnbounded;
       closing.terminals.push_back(edge.regex);
+      const uint32_t numbers = regexes_.n_numbers(edge.regex);
+      set.has_choices = set.has_choices || numbers > 1;
+      n_numbers += numbers;
     }
     slots.back().last_edge = i + 1;
     closing.made_edges.push_back(edge.edge);

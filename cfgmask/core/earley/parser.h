@@ -33,6 +33,7 @@
 // Threads: guarded by the owner.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -97,7 +98,9 @@ struct ItemSet {
     uint32_t token_set;
     Item item;
   };
+  // Terminals that are told apart by the lexer; one of numbered keys is as many as its list has numbers.
   struct Slot {
+    uint32_t first_number;  // that the lexer has for it
     uint32_t first_edge;
     uint32_t last_edge;
     int32_t priority;
@@ -124,7 +127,16 @@ struct ItemSet {
   bool has_deadlines = false;  // something that may come has one
   bool has_limits = false;     // some slot has a limit
 
+  bool has_choices = false;  // some slot has several numbers
+
   bool accepting() const { return !accepts.empty(); }
+  // The slot that the lexer has a number for.
+  const Slot& slot(uint32_t number) const {
+    if (!has_choices) return slots[number];
+    const auto after = std::upper_bound(slots.begin(), slots.end(), number,
+                                        [](uint32_t n, const Slot& slot) { return n < slot.first_number; });
+    return *(after - 1);
+  }
   // Calls f(edge) for token_edges and indent_edges.
   template <class F>
   void for_each_token_edge(F f) const {
@@ -163,7 +175,7 @@ class Parser {
   // The union of item sets reached at one position, which have one clock.
   ItemSetId unite(std::span<const ItemSetId> sets);
 
-  // Makes all rules that were deferred.
+  // Makes all rules that were deferred, and what follows each key of a choice.
   void define_all();
 
   // The nonterminals with an alternative of which one of the rests is left. Linear in the grammar.
@@ -286,6 +298,8 @@ class Parser {
   bool nullable(Symbol symbol);
   void define(uint32_t nonterminal);
   const Terminal& terminal(uint32_t index);
+  // What follows a key of a choice.
+  RestId rest_after(Choice choice, uint32_t number);
   // What the alternatives of a nonterminal begin with, those aside that are empty or cannot end. May add to the
   // grammar, so that references into that are lost.
   const std::vector<RestId>& alternatives(uint32_t nonterminal);
@@ -302,8 +316,8 @@ class Parser {
   // An empty one, until the next call.
   Kernel& new_kernel();
   void advance(const Item& item, Kernel& kernel);
-  // The item after a lexeme of an edge's terminal.
-  Item after(const ItemSet::Edge& edge, TextId text);
+  // The item after a lexeme of an edge's terminal, which has this number among those of its slot.
+  Item after(const ItemSet::Edge& edge, uint32_t number, TextId text);
   ItemSetId compute_scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock);
   void insert(Item item, Kernel& kernel);
 
@@ -373,6 +387,7 @@ class Parser {
   Interner outside_callers_;
   Interner kernel_ids_;
   ChunkedVector<ItemSet> sets_;
+  HashTable chosen_;  // (object, member) -> what follows its key
   HashTable scans_;
   HashTable indented_;         // (set, token) -> set + 1, 0 for none
   Interner tracked_scan_ids_;  // words (set, slots, text)

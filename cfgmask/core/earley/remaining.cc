@@ -1,7 +1,9 @@
 #include "earley/remaining.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 namespace cfgmask {
@@ -25,12 +27,34 @@ void Remaining::find_nonterminals() {
     size_t alternative;
     uint32_t times;
   };
-  nonterminals_.assign(grammar_.nonterminals.size(), kNoLength);
+  // Choices come behind the nonterminals.
+  const auto n_nonterminals = static_cast<uint32_t>(grammar_.nonterminals.size());
+  nonterminals_.assign(n_nonterminals + grammar_.choices.size(), kNoLength);
   std::vector<Open> alternatives;
   std::vector<std::vector<Use>> uses(nonterminals_.size());
   using Found = std::pair<uint32_t, uint32_t>;  // length, nonterminal
   std::priority_queue<Found, std::vector<Found>, std::greater<>> found;
-  for (uint32_t n = 0; n < nonterminals_.size(); ++n) {
+  const auto wait = [&](uint32_t node, uint32_t times, Open& alternative) {
+    ++alternative.missing;
+    uses[node].push_back({alternatives.size(), times});
+  };
+  const auto add_symbol = [&](Symbol symbol, uint32_t times, Open& alternative) {
+    if (times == 0) return;
+    symbol = grammar_.skeleton(symbol);
+    const bool is_terminal = symbol.kind() == SymbolKind::kTerminal;
+    if (symbol.kind() == SymbolKind::kNonterminal) {
+      wait(symbol.index(), times, alternative);
+    } else if (is_terminal && grammar_.terminals[symbol.index()].choice != kNoChoice) {
+      wait(n_nonterminals + grammar_.terminals[symbol.index()].choice, times, alternative);
+    } else {
+      alternative.length = add_lengths(alternative.length, multiply_lengths(of(symbol), times));
+    }
+  };
+  const auto add_alternative = [&](const Open& alternative) {
+    if (alternative.missing == 0) found.emplace(alternative.length, alternative.owner);
+    alternatives.push_back(alternative);
+  };
+  for (uint32_t n = 0; n < n_nonterminals; ++n) {
     for (const Alternative& written : grammar_.nonterminals[n].alternatives) {
       Open alternative{n, 0, 0};
       for (Symbol symbol : written.symbols) {
@@ -40,17 +64,27 @@ void Remaining::find_nonterminals() {
           times = repeat.minimum;
           symbol = repeat.body;
         }
-        if (times == 0) continue;
-        symbol = grammar_.skeleton(symbol);
-        if (symbol.kind() == SymbolKind::kNonterminal) {
-          ++alternative.missing;
-          uses[symbol.index()].push_back({alternatives.size(), times});
-        } else {
-          alternative.length = add_lengths(alternative.length, multiply_lengths(of(symbol), times));
-        }
+        add_symbol(symbol, times, alternative);
       }
-      if (alternative.missing == 0) found.emplace(alternative.length, n);
-      alternatives.push_back(alternative);
+      add_alternative(alternative);
+    }
+  }
+  const std::vector<uint32_t> shorter = shorter_choices();
+  for (uint32_t c = 0; c < grammar_.choices.size(); ++c) {
+    const Choice& choice = grammar_.choices[c];
+    const auto add_key = [&](uint32_t number) {
+      Open alternative{n_nonterminals + c, parser_.regexes_.numbered_key_length(choice.list, number), 0};
+      for (RestId at = rest_after(choice, number); at != Parser::kNil; at = parser_.rests_[at.value].tail)
+        add_symbol(parser_.rests_[at.value].head, 1, alternative);
+      add_alternative(alternative);
+    };
+    add_key(choice.from);
+    if (shorter[c] == kNone) {
+      add_key(choice.to - 1);
+    } else {
+      Open alternative{n_nonterminals + c, 0, 0};
+      wait(n_nonterminals + shorter[c], 1, alternative);
+      add_alternative(alternative);
     }
   }
   while (!found.empty()) {
@@ -66,10 +100,32 @@ void Remaining::find_nonterminals() {
   }
 }
 
+RestId Remaining::rest_after(const Choice& choice, uint32_t number) const {
+  return RestId(parser_.chosen_.find((uint64_t{choice.object} << 32) | (choice.first + number)).value());
+}
+
+// For each choice, the one among all of its keys but the first; none where that leaves a single key.
+std::vector<uint32_t> Remaining::shorter_choices() const {
+  const std::vector<Choice>& choices = grammar_.choices;
+  std::vector<uint32_t> order(choices.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto key = [&](uint32_t c) { return std::tuple(choices[c].object, choices[c].first, choices[c].from); };
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  std::vector<uint32_t> shorter(choices.size(), kNone);
+  for (size_t i = 0; i + 1 < order.size(); ++i) {
+    const Choice& a = choices[order[i]];
+    const Choice& b = choices[order[i + 1]];
+    if (a.object == b.object && a.first == b.first) shorter[order[i]] = order[i + 1];
+  }
+  return shorter;
+}
+
 uint32_t Remaining::of(Symbol symbol) const {
   switch (symbol.kind()) {
-    case SymbolKind::kTerminal:
-      return terminals_[symbol.index()];
+    case SymbolKind::kTerminal: {
+      const uint32_t choice = grammar_.terminals[symbol.index()].choice;
+      return choice == kNoChoice ? terminals_[symbol.index()] : nonterminals_[grammar_.nonterminals.size() + choice];
+    }
     case SymbolKind::kNonterminal:
       return nonterminals_[parser_.instances_.origin(symbol.index())];
     case SymbolKind::kTokenSet:
@@ -145,9 +201,7 @@ const Remaining::Ends& Remaining::ends(ItemSetId id) {
 
 Remaining::Ends Remaining::compute_ends(const ItemSet& set) {
   Ends out;
-  auto tail = [&](const Item& item) {
-    return add_lengths(of(parser_.rests_[item.rest.value].tail), of(item.continuation));
-  };
+  auto tail = [&](const Item& item) { return parser_.rests_[item.rest.value].tail; };
   // After a skip, what is left of the scope that skipped.
   std::vector<uint32_t> by_scope(grammar_.scopes.size(), kNoLength);
   auto see = [&](uint32_t scope, uint32_t length) {
@@ -157,23 +211,42 @@ Remaining::Ends Remaining::compute_ends(const ItemSet& set) {
   if (set.accepting()) see(grammar_.start_scope, 0);
   set.for_each_token_edge([&](const auto& edge) {
     const TokenSet& tokens = grammar_.token_sets[edge.token_set];
-    see(tokens.scope, add_lengths(tokens.is_indent() ? 0 : 1, tail(edge.item)));
+    const uint32_t after = add_lengths(of(tail(edge.item)), of(edge.item.continuation));
+    see(tokens.scope, add_lengths(tokens.is_indent() ? 0 : 1, after));
   });
   const Words regexes = parser_.lexer_.residuals(set.start);
   for (size_t slot = 0; slot < set.slots.size(); ++slot) {
-    const uint32_t length = lengths_.of(RegexId(regexes[2 * slot + 1]));
+    const RegexId regex(regexes[2 * slot + 1]);
     for (uint32_t e = set.slots[slot].first_edge; e < set.slots[slot].last_edge; ++e) {
       const ItemSet::Edge& edge = set.edges[e];
-      if (!edge.is_ignore()) see(parser_.scope_of(edge), add_lengths(length, tail(edge.item)));
+      if (edge.is_ignore()) continue;
+      const bool chooses = parser_.regexes_.kind(regex) == RegexKind::kNumberedKeys;
+      const uint32_t whole = chooses ? of(edge.item.rest) : add_lengths(lengths_.of(regex), of(tail(edge.item)));
+      see(parser_.scope_of(edge), add_lengths(whole, of(edge.item.continuation)));
     }
   }
-  for (const ItemSet::Slot& slot : set.slots) {
-    uint32_t least = kNoLength;
+  for (size_t i = 0; i < set.slots.size(); ++i) {
+    const ItemSet::Slot& slot = set.slots[i];
+    const RegexId regex(regexes[2 * i + 1]);
+    out.after_slots.resize(slot.first_number + parser_.regexes_.n_numbers(regex), kNoLength);
     for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
       const ItemSet::Edge& edge = set.edges[e];
-      least = std::min(least, edge.is_ignore() ? by_scope[edge.source] : tail(edge.item));
+      const auto see_slot = [&](uint32_t number, uint32_t length) {
+        uint32_t& least = out.after_slots[slot.first_number + number];
+        least = std::min(least, length);
+      };
+      if (edge.is_ignore()) {
+        see_slot(0, by_scope[edge.source]);
+      } else if (parser_.regexes_.kind(regex) == RegexKind::kNumberedKeys) {
+        const Choice& choice = grammar_.choices[grammar_.terminals[edge.source].choice];
+        const uint32_t above = of(edge.item.continuation);
+        parser_.regexes_.for_each_number(regex, [&](uint32_t number, uint32_t) {
+          see_slot(number, add_lengths(of(rest_after(choice, number)), above));
+        });
+      } else {
+        see_slot(0, add_lengths(of(tail(edge.item)), of(edge.item.continuation)));
+      }
     }
-    out.after_slots.push_back(least);
   }
   return out;
 }

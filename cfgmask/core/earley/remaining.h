@@ -27,7 +27,7 @@ class Remaining {
 
   // What is left at the beginning of a lexeme.
   uint32_t at_boundary(ItemSetId set) { return ends(set).at_boundary; }
-  // What is left after a lexeme that completes a slot. Valid until the next call.
+  // What is left after a lexeme that completes a slot, by the lexer's numbers of slots. Valid until the next call.
   std::span<const uint32_t> after_slots(ItemSetId set) { return ends(set).after_slots; }
 
   size_t bytes() const;
@@ -40,6 +40,9 @@ class Remaining {
   };
 
   void find_nonterminals();
+  RestId rest_after(const Choice& choice, uint32_t number) const;
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> shorter_choices() const;
   uint32_t of(Symbol symbol) const;
   uint32_t of(RestId rest);
   uint32_t of(ContinuationId continuation);

@@ -21,9 +21,11 @@ Lexer::Lexer(RegexStore& regexes) : regexes_(regexes) {
 
 LexerStateId Lexer::start(std::span<const RegexId> terminals) {
   slots_.clear();
-  for (size_t slot = 0; slot < terminals.size(); ++slot) {
-    slots_.push_back(static_cast<uint32_t>(slot));
-    slots_.push_back(terminals[slot].value);
+  uint32_t slot = 0;
+  for (RegexId terminal : terminals) {
+    slots_.push_back(slot);
+    slots_.push_back(terminal.value);
+    slot += regexes_.n_numbers(terminal);
   }
   return intern_slots(kBoundary);
 }
@@ -94,6 +96,13 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
     if (!regexes_.first(residual).has(b)) continue;
     const RegexId rest = regexes_.derivative(residual, b);
     if (regexes_.is_empty(rest)) continue;
+    if (regexes_.kind(rest) == RegexKind::kNumberedKeys) {
+      if (const auto only = regexes_.only_key(rest)) {
+        slots_.push_back(pairs[i] + only->number);
+        slots_.push_back(only->rest.value);
+        continue;
+      }
+    }
     slots_.push_back(pairs[i]);
     slots_.push_back(rest.value);
   }

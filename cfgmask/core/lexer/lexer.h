@@ -7,6 +7,9 @@
 // A state made by `start` is at the boundary between two lexemes; any other is inside one. The two never share an id:
 // the residual of /a*b/ after "a" equals the one before it, but only before it may the text end or a token set match.
 //
+// A terminal of numbered keys has as many slots as its list has numbers, the first of which it is in until one key is
+// left: then that key's rest is in the key's slot.
+//
 // Nothing here counts tokens: a slot that has no tokens left is one whose residual is the empty text
 // (earley/deadlines.cc). So states are shared whatever is left of a limit.
 //
@@ -41,7 +44,8 @@ class Lexer {
   // New states are charged to this account until the next call.
   void charge_to(Account* account) { account_ = account; }
 
-  // The boundary state in which slot i has the residual terminals[i]. No terminal may be nullable.
+  // The boundary state in which slot i has the residual terminals[i], or where terminals have several slots, the first
+  // one after those of terminals[i - 1]. No terminal may be nullable.
   LexerStateId start(std::span<const RegexId> terminals);
   // The same with some slots alone. `slots` are those of another boundary state, in their order.
   LexerStateId start(LexerStateId all, std::span<const uint32_t> slots);

@@ -14,9 +14,8 @@ LexerStateId Stepper::lexer_start(Boundary at) {
   if (auto known = starts_.find(key)) return LexerStateId(*known);
   const ItemSet& set = parser_.at(at.items);
   std::vector<uint32_t> holding;
-  for (uint32_t slot = 0; slot < set.slots.size(); ++slot) {
-    if (may_begin(set.slots[slot], at) && indentation_.may_stand(set.slots[slot].role, at.indentation))
-      holding.push_back(slot);
+  for (const ItemSet::Slot& slot : set.slots) {
+    if (may_begin(slot, at) && indentation_.may_stand(slot.role, at.indentation)) holding.push_back(slot.first_number);
   }
   const LexerStateId start = lexer_.start(set.start, holding);
   starts_.insert(key, start.value);
@@ -79,14 +78,14 @@ void Stepper::end_by_role(Configuration at, Words matched, SurroundingsId around
     const auto to = indentation_.end_lexeme(role, scanned, at.indentation);
     if (to) ended.push_back({slots, {to->items, around, to->indentation}, scanned, to->token, to->n_tokens});
   };
-  const LineRole first = set.slots[matched[0]].role;
-  if (std::all_of(matched.begin(), matched.end(), [&](uint32_t slot) { return set.slots[slot].role == first; }))
+  const LineRole first = set.slot(matched[0]).role;
+  if (std::all_of(matched.begin(), matched.end(), [&](uint32_t slot) { return set.slot(slot).role == first; }))
     return end(first, lexer_.slot_set(matched));
   int32_t best = INT32_MIN;
-  for (uint32_t slot : matched) best = std::max(best, set.slots[slot].priority);
+  for (uint32_t slot : matched) best = std::max(best, set.slot(slot).priority);
   std::map<LineRole, std::vector<uint32_t>> by_role;
   for (uint32_t slot : matched) {
-    if (set.slots[slot].priority == best) by_role[set.slots[slot].role].push_back(slot);
+    if (set.slot(slot).priority == best) by_role[set.slot(slot).role].push_back(slot);
   }
   for (const auto& [role, slots] : by_role) end(role, lexer_.slot_set(Words(slots)));
 }
@@ -117,7 +116,7 @@ std::vector<Ended> Stepper::end_lexeme(Configuration at) {
   if (matched == Lexer::no_slots()) return {};
   const ItemSet& set = parser_.at(at.items);
   const Words slots = lexer_.slots(matched);
-  const auto asks_nothing = [&](uint32_t slot) { return set.slots[slot].around.after == RegexStore::all(); };
+  const auto asks_nothing = [&](uint32_t slot) { return set.slot(slot).around.after == RegexStore::all(); };
   if (!std::all_of(slots.begin(), slots.end(), asks_nothing)) return end_by_conditions(at, slots);
   std::vector<Ended> ended;
   end_by_role(at, slots, at.around, ended);
@@ -133,7 +132,7 @@ std::vector<Ended> Stepper::end_by_conditions(Configuration at, Words matched) {
   };
   const ItemSet& set = parser_.at(at.items);
   std::vector<RegexId> conditions;
-  for (uint32_t slot : matched) conditions.push_back(set.slots[slot].around.after);
+  for (uint32_t slot : matched) conditions.push_back(set.slot(slot).around.after);
   std::sort(conditions.begin(), conditions.end());
   conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
   std::vector<Outcome> outcomes{{at.around, {}}};
@@ -145,7 +144,7 @@ std::vector<Ended> Stepper::end_by_conditions(Configuration at, Words matched) {
       if (auto holds = surroundings_.demand(outcome.around, condition)) {
         Outcome& more = refined.emplace_back(*holds, outcome.slots);
         for (uint32_t slot : matched) {
-          if (set.slots[slot].around.after == condition) more.slots.push_back(slot);
+          if (set.slot(slot).around.after == condition) more.slots.push_back(slot);
         }
       }
     }
@@ -180,7 +179,7 @@ std::optional<Configuration> Stepper::complete(Configuration at, unsigned b, std
     ended.push_back({matched, {to, *around, at.indentation}, to});
   } else {
     for (uint32_t slot : lexer_.slots(matched)) {
-      const auto demanded = surroundings_.demand(*around, parser_.at(at.items).slots[slot].around.after);
+      const auto demanded = surroundings_.demand(*around, parser_.at(at.items).slot(slot).around.after);
       const SlotSetId alone = lexer_.slot_set(slot);
       if (!demanded) continue;
       const ItemSetId to = parser_.scan(at.items, alone, text, at.clock);

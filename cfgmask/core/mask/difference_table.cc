@@ -29,7 +29,7 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
   ByteSet differs;
   for (size_t i = 0; i < live.size(); i += 2) {
     const ByteSet& first = regexes.first(RegexId(live[i + 1]));
-    if (first.count() < kDenseFirstBytes) {
+    if (first.count() < kDenseFirstBytes || regexes.kind(RegexId(live[i + 1])) == RegexKind::kNumberedKeys) {
       differs |= first;
     } else if (dense == live.size()) {
       dense = i;

@@ -304,7 +304,8 @@ uint32_t BudgetMasks::enough_in_lexeme(const Configuration& at) {
 bool BudgetMasks::is_of_string(RegexId residual) const {
   RegexStore& regexes = grammar_.store_->regexes;
   const RegexKind kind = regexes.kind(residual);
-  return kind == RegexKind::kJsonString || (kind == RegexKind::kKeySet && regexes.is_prefix_free(residual));
+  return kind == RegexKind::kJsonString || kind == RegexKind::kNumberedKeys ||
+         (kind == RegexKind::kKeySet && regexes.is_prefix_free(residual));
 }
 
 // JSON strings have too many residuals, one for each half-read escape, but end at their quote whatever stands in them.
@@ -323,8 +324,12 @@ std::optional<BudgetMasks::InStrings> BudgetMasks::enough_in_strings(const Confi
     const bool is_string = is_of_string(residual);
     (is_string ? out.first : others) |= store.regexes.first(residual);
     if (!is_string) continue;
-    if (!slots.empty() && set.slots[slots[0]].priority != set.slots[live[i]].priority) return std::nullopt;
-    slots.push_back(live[i]);
+    if (!slots.empty() && set.slot(slots[0]).priority != set.slot(live[i]).priority) return std::nullopt;
+    if (store.regexes.kind(residual) == RegexKind::kNumberedKeys) {
+      store.regexes.for_each_number(residual, [&](uint32_t key, uint32_t) { slots.push_back(live[i] + key); });
+    } else {
+      slots.push_back(live[i]);
+    }
     farthest = std::max(farthest, store.lengths.farthest(residual));
   }
   others &= out.first;

@@ -224,7 +224,7 @@ class ChartBuilder {
     const ItemSet& set = parser_.at(at.items);
     const Words live = lexer_.residuals(at.lexer);
     for (size_t i = 0; i < live.size(); i += 2) {
-      const ItemSet::Edge& edge = set.edges[set.slots[live[i]].first_edge];
+      const ItemSet::Edge& edge = set.edges[set.slot(live[i]).first_edge];
       if (!edge.is_ignore()) return edge.item;
     }
     if (!set.accepts.empty()) return set.accepts[0];

@@ -420,7 +420,7 @@ std::optional<double> CompiledGrammar::temperature(StateId state) const {
     const ItemSet& set = parser_.at(at.items);
     const Words live = store_->lexer.residuals(at.lexer);
     for (size_t i = 0; i < live.size(); i += 2) {
-      const ItemSet::Slot& slot = set.slots[live[i]];
+      const ItemSet::Slot& slot = set.slot(live[i]);
       for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
         if (!set.edges[e].is_ignore()) items.push_back(set.edges[e].item);
       }

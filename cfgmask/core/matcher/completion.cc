@@ -57,8 +57,16 @@ uint32_t Completions::estimate(StateId state) {
     }
     const auto after = remaining_.after_slots(at.items);
     const Words live = lexer.residuals(at.lexer);
-    for (size_t i = 0; i < live.size(); i += 2)
-      least = std::min(least, add_lengths(grammar_.store_->lengths.of(RegexId(live[i + 1])), after[live[i]]));
+    for (size_t i = 0; i < live.size(); i += 2) {
+      const RegexId residual(live[i + 1]);
+      if (grammar_.store_->regexes.kind(residual) == RegexKind::kNumberedKeys) {
+        grammar_.store_->regexes.for_each_number(residual, [&](uint32_t number, uint32_t length) {
+          least = std::min(least, add_lengths(length, after[live[i] + number]));
+        });
+      } else {
+        least = std::min(least, add_lengths(grammar_.store_->lengths.of(residual), after[live[i]]));
+      }
+    }
   }
   return least;
 }

@@ -11,7 +11,7 @@ SlotSetId KeySteps::end_lexeme(ItemSetId items, SlotSetId matched, size_t end) {
   if (!set.has_key_roles) return matched;
   const Words slots = lexer_.slots(matched);
   const auto has = [&](KeyRole role) {
-    return std::any_of(slots.begin(), slots.end(), [&](uint32_t slot) { return set.slots[slot].key_role == role; });
+    return std::any_of(slots.begin(), slots.end(), [&](uint32_t slot) { return set.slot(slot).key_role == role; });
   };
   if (has(KeyRole::kOpensObject)) {
     keys_.open();
@@ -49,7 +49,7 @@ std::optional<KeyEffects> KeySteps::effects() const {
 SlotSetId KeySteps::without_keys(const ItemSet& set, SlotSetId matched) {
   std::vector<uint32_t> others;
   for (uint32_t slot : lexer_.slots(matched)) {
-    if (set.slots[slot].key_role != KeyRole::kKey) others.push_back(slot);
+    if (set.slot(slot).key_role != KeyRole::kKey) others.push_back(slot);
   }
   return others.empty() ? Lexer::no_slots() : lexer_.slot_set(others);
 }

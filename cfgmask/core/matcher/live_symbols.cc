@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "earley/deferred_rules.h"
 #include "matcher/compiled_grammar.h"
 
 namespace cfgmask {
@@ -19,26 +20,36 @@ void add(bool is_token_set, uint32_t index, RestId rest, LiveSymbols& live) {
   }
 }
 
-void add_terminals(const ItemSet& set, Words residuals, LiveSymbols& live) {
-  for (size_t i = 0; i < residuals.size(); i += 2) {
-    const ItemSet::Slot& slot = set.slots[residuals[i]];
-    for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
-      const ItemSet::Edge& edge = set.edges[e];
-      if (!edge.is_ignore()) add(false, edge.source, edge.item.rest, live);
-    }
-  }
-}
-
 }  // namespace
 
 LiveSymbols CompiledGrammar::live_symbols(StateId state) {
   LiveSymbols live;
+  RegexStore& regexes = store_->regexes;
+  const auto add_edge = [&](const ItemSet::Edge& edge, RegexId residual, uint32_t number) {
+    if (edge.is_ignore()) return;
+    const uint32_t index = grammar_.terminals[edge.source].choice;
+    if (index == kNoChoice) return add(false, edge.source, edge.item.rest, live);
+    const Choice choice = grammar_.choices[index];
+    const auto add_key = [&](uint32_t key) {
+      add(false, grammar_.deferred->terminal_of_key(choice.object, choice.first + key, grammar_, regexes),
+          edge.item.rest, live);
+    };
+    if (regexes.kind(residual) != RegexKind::kNumberedKeys) return add_key(number);
+    regexes.for_each_number(residual, [&](uint32_t key, uint32_t) { add_key(key); });
+  };
+  const auto add_terminals = [&](const ItemSet& set, Words residuals) {
+    for (size_t i = 0; i < residuals.size(); i += 2) {
+      const ItemSet::Slot& slot = set.slot(residuals[i]);
+      for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e)
+        add_edge(set.edges[e], RegexId(residuals[i + 1]), residuals[i] - slot.first_number);
+    }
+  };
   for (const Configuration& at : configurations(state)) {
-    add_terminals(parser_.at(at.items), store_->lexer.residuals(at.lexer), live);
+    add_terminals(parser_.at(at.items), store_->lexer.residuals(at.lexer));
   }
   for (const Boundary& end : ends(state)) {
     const ItemSet& set = parser_.at(end.items);
-    add_terminals(set, store_->lexer.residuals(stepper_.at_boundary(end).lexer), live);
+    add_terminals(set, store_->lexer.residuals(stepper_.at_boundary(end).lexer));
     for (const auto& edge : set.token_edges) add(true, edge.token_set, edge.item.rest, live);
   }
   return live;

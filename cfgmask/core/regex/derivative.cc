@@ -20,6 +20,7 @@ RegexId RegexStore::derivative(RegexId node, unsigned b) {
     case RegexKind::kBytes:
       return (operands(node)[b >> 5] >> (b & 31)) & 1 ? empty_text() : nothing();
     case RegexKind::kKeySet:
+    case RegexKind::kNumberedKeys:
     case RegexKind::kComplement:
       // To make these anew takes no more probes than to look them up, and a name has one for each letter.
       return derive(node, b);
@@ -66,6 +67,8 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
     }
     case RegexKind::kKeySet:
       return derive_key_set(node, b);
+    case RegexKind::kNumberedKeys:
+      return derive_numbered_keys(node, b);
     case RegexKind::kSubstring:
       return derive_substring(node, b);
     case RegexKind::kJsonString:
@@ -158,6 +161,12 @@ ByteSet RegexStore::compute_first(RegexId node) {
       for (size_t i = o[1]; i < o[2]; ++i) {
         if (table[i].size() > o[3]) set.add(static_cast<uint8_t>(table[i][o[3]]));
       }
+      break;
+    }
+    case RegexKind::kNumberedKeys: {
+      const NumberedTable& table = *numbered_tables_[o[0]];
+      for_each_place(table, o[1], o[2], o[4], o[5],
+                     [&](uint32_t place) { set.add(static_cast<uint8_t>(table.keys[place][o[3]])); });
       break;
     }
     case RegexKind::kSubstring:

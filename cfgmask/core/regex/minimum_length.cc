@@ -59,6 +59,7 @@ uint32_t MinimumLengths::compute(RegexId node) {
     case RegexKind::kRepetition:
       return multiply_lengths(of(RegexId(o[0])), o[1]);
     case RegexKind::kKeySet:
+    case RegexKind::kNumberedKeys:
       return regexes_.shortest_key(node);
     case RegexKind::kJsonString:
       return regexes_.shortest_json(node, of(RegexId(o[0])));
@@ -107,6 +108,7 @@ uint32_t MinimumLengths::compute_longest(RegexId node) {
     case RegexKind::kRepetition:
       return o[2] == kUnbounded ? kNoLength : multiply_lengths(longest(RegexId(o[0])), o[2]);
     case RegexKind::kKeySet:
+    case RegexKind::kNumberedKeys:
       return regexes_.longest_key(node);
     default:
       return kNoLength;
@@ -154,6 +156,7 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
       return add_lengths(kEscape + 1, optional ? 0 : multiply_lengths(farthest(body), 6));
     }
     case RegexKind::kKeySet:
+    case RegexKind::kNumberedKeys:
       return regexes_.longest_key(node);
     case RegexKind::kIntersection:
     case RegexKind::kComplement:

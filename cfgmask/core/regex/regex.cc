@@ -19,8 +19,8 @@ RegexStore::~RegexStore() = default;
 
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
-         far_.bytes() + within_.bytes() + key_table_ids_.bytes() + key_table_bytes_ + automaton_ids_.bytes() +
-         automaton_bytes_ + lengths_->bytes();
+         far_.bytes() + within_.bytes() + key_table_ids_.bytes() + key_table_bytes_ + numbered_table_ids_.bytes() +
+         automaton_ids_.bytes() + automaton_bytes_ + lengths_->bytes();
 }
 
 // A node of many parts is charged as several, so that the bound on nodes bounds memory and time as well.
@@ -78,6 +78,7 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       p.nullable = true;
       break;
     case RegexKind::kBytes:
+    case RegexKind::kNumberedKeys:
       break;
     case RegexKind::kKeySet: {
       const KeyTable& table = *key_tables_[operands[0]];

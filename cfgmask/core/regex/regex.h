@@ -44,6 +44,7 @@ enum class RegexKind : uint32_t {
   kComplement,     // every byte string but those of the body
   kRepetition,     // body, minimum, maximum
   kKeySet,         // keys [low, high) of a table, of which `depth` bytes were read
+  kNumberedKeys,   // the same of those whose numbers are in [from, to); at least two
   kJsonString,     // body over the decoded text, and where in the literal we are
   kDivisible,      // modulus, remainder of the digits read so far
   kSubstring,      // edges [low, high) of a state of an automaton, of whose chunks `depth` bytes were read
@@ -82,6 +83,33 @@ class RegexStore {
   RegexId complement(RegexId body);
   RegexId repetition(RegexId body, uint32_t minimum, uint32_t maximum);
   RegexId key_set(std::vector<std::string> keys);
+  // Keys that have numbers, none of which begins with another. Which it is is known where it is the only one left, so
+  // that one residual serves thousands of keys with a different future each. Never a part of another node.
+  struct NumberedKey {
+    std::string key;
+    uint32_t number;
+  };
+  // A list of different keys and numbers, for `numbered_keys`.
+  uint32_t number_keys(std::vector<NumberedKey> keys);
+  // Those of a list with numbers in [from, to). Linear in these or in the list, whichever is less.
+  RegexId numbered_keys(uint32_t list, uint32_t from, uint32_t to) {
+    return numbered(list, 0, UINT32_MAX, 0, from, to);
+  }
+  // One more than the largest number in the list of numbered keys; 1 for other nodes.
+  uint32_t n_numbers(RegexId node) const;
+  // Of numbered keys: the only one that is left and the rest of it, as of a set of one.
+  struct OnlyKey {
+    uint32_t number;
+    RegexId rest;
+  };
+  std::optional<OnlyKey> only_key(RegexId node);
+  uint32_t numbered_key_length(uint32_t list, uint32_t number) const {
+    const NumberedTable& table = *numbered_tables_[list];
+    return static_cast<uint32_t>(table.keys[table.places[number]].size());
+  }
+  // Of numbered keys: calls f(number, how many bytes of it are left) for each.
+  template <class F>
+  void for_each_number(RegexId node, F f) const;
   RegexId json_string(RegexId body, JsonEscapes escapes);
   // The JSON strings of `node` but those that decode to a text of `unwanted`. `node` is json_string(...).
   RegexId json_string_without(RegexId node, RegexId unwanted);
@@ -192,6 +220,12 @@ class RegexStore {
     uint32_t first = 0;  // index into first_sets_, 0: not asked yet
   };
   using KeyTable = std::vector<std::string>;
+  struct NumberedTable {
+    static constexpr uint32_t kNoPlace = UINT32_MAX;
+    KeyTable keys;
+    std::vector<uint32_t> numbers;  // by place in `keys`
+    std::vector<uint32_t> places;   // by number
+  };
 
   // regex/regex.cc
   void charge(size_t n_words);
@@ -231,6 +265,10 @@ class RegexStore {
   std::span<const SubstringAutomaton::Edge> substring_edges(RegexId node) const;
   RegexId derive_key_set(RegexId node, unsigned b);
   RegexId derive_substring(RegexId node, unsigned b);
+  RegexId numbered(uint32_t table, uint32_t low, uint32_t high, uint32_t depth, uint32_t from, uint32_t to);
+  RegexId derive_numbered_keys(RegexId node, unsigned b);
+  template <class F>
+  void for_each_place(const NumberedTable& table, uint32_t low, uint32_t high, uint32_t from, uint32_t to, F f) const;
   uint32_t shortest_key(RegexId node) const;
   uint32_t longest_key(RegexId node) const;
 
@@ -299,10 +337,36 @@ class RegexStore {
   Interner key_table_ids_;
   ChunkedVector<std::unique_ptr<KeyTable>> key_tables_;
   size_t key_table_bytes_ = 0;
+  Interner numbered_table_ids_;
+  ChunkedVector<std::unique_ptr<const NumberedTable>> numbered_tables_;
   Interner automaton_ids_;
   ChunkedVector<std::unique_ptr<const SubstringAutomaton>> automata_;
   size_t automaton_bytes_ = 0;
 };
+
+template <class F>
+void RegexStore::for_each_place(const NumberedTable& table, uint32_t low, uint32_t high, uint32_t from, uint32_t to,
+                                F f) const {
+  if (to - from < high - low) {
+    for (uint32_t number = from; number < to; ++number) {
+      const uint32_t place = table.places[number];
+      if (place >= low && place < high) f(place);
+    }
+  } else {
+    for (uint32_t place = low; place < high; ++place) {
+      if (table.numbers[place] >= from && table.numbers[place] < to) f(place);
+    }
+  }
+}
+
+template <class F>
+void RegexStore::for_each_number(RegexId node, F f) const {
+  const Words o = operands(node);
+  const NumberedTable& table = *numbered_tables_[o[0]];
+  for_each_place(table, o[1], o[2], o[4], o[5], [&](uint32_t place) {
+    f(table.numbers[place], static_cast<uint32_t>(table.keys[place].size()) - o[3]);
+  });
+}
 
 // What a JSON string literal decodes to, as UTF-8. `literal` is one; lone surrogates are none.
 std::string decode_json_string(std::string_view literal);

@@ -74,7 +74,77 @@ RegexId RegexStore::derive_key_set(RegexId node, unsigned b) {
   return intern(RegexKind::kKeySet, rest);
 }
 
+uint32_t RegexStore::number_keys(std::vector<NumberedKey> keys) {
+  std::sort(keys.begin(), keys.end(), [](const NumberedKey& a, const NumberedKey& b) { return a.key < b.key; });
+  NumberedTable made;
+  for (NumberedKey& key : keys) {
+    if (key.number >= made.places.size()) made.places.resize(key.number + 1, NumberedTable::kNoPlace);
+    made.places[key.number] = static_cast<uint32_t>(made.keys.size());
+    made.numbers.push_back(key.number);
+    made.keys.push_back(std::move(key.key));
+  }
+  std::vector<uint32_t> words = words_of(made.keys);
+  words.insert(words.end(), made.numbers.begin(), made.numbers.end());
+  const auto [list, is_new] = numbered_table_ids_.intern(words);
+  if (is_new) {
+    charge(words.size());
+    for (const std::string& key : made.keys) key_table_bytes_ += sizeof(key) + key.capacity() + 2 * sizeof(uint32_t);
+    numbered_tables_.push_back(std::make_unique<const NumberedTable>(std::move(made)));
+  }
+  return list;
+}
+
+uint32_t RegexStore::n_numbers(RegexId node) const {
+  if (kind(node) != RegexKind::kNumberedKeys) return 1;
+  return static_cast<uint32_t>(numbered_tables_[operands(node)[0]]->places.size());
+}
+
+// Bounds are drawn as near as they can be, so that equal keys are one node wherever they were narrowed from.
+RegexId RegexStore::numbered(uint32_t list, uint32_t low, uint32_t high, uint32_t depth, uint32_t from, uint32_t to) {
+  const NumberedTable& table = *numbered_tables_[list];
+  high = std::min(high, static_cast<uint32_t>(table.keys.size()));
+  to = std::min(to, static_cast<uint32_t>(table.places.size()));
+  uint32_t node[] = {list, UINT32_MAX, 0, depth, UINT32_MAX, 0};
+  for_each_place(table, low, high, from, to, [&](uint32_t place) {
+    node[1] = std::min(node[1], place);
+    node[2] = std::max(node[2], place + 1);
+    node[4] = std::min(node[4], table.numbers[place]);
+    node[5] = std::max(node[5], table.numbers[place] + 1);
+  });
+  return node[2] == 0 ? nothing() : intern(RegexKind::kNumberedKeys, node);
+}
+
+std::optional<RegexStore::OnlyKey> RegexStore::only_key(RegexId node) {
+  const Words o = operands(node);
+  const uint32_t place = o[1];
+  const uint32_t depth = o[3];
+  if (place + 1 != o[2]) return std::nullopt;
+  const NumberedTable& table = *numbered_tables_[o[0]];
+  if (table.keys[place].size() == depth) return OnlyKey{table.numbers[place], empty_text()};
+  const uint32_t rest[] = {operands(key_set({table.keys[place]}))[0], 0, 1, depth};
+  return OnlyKey{table.numbers[place], intern(RegexKind::kKeySet, rest)};
+}
+
+RegexId RegexStore::derive_numbered_keys(RegexId node, unsigned b) {
+  const Words o = operands(node);
+  const KeyTable& keys = numbered_tables_[o[0]]->keys;
+  const size_t depth = o[3];
+  const auto byte_at = [depth](const std::string& key) { return static_cast<uint8_t>(key[depth]); };
+  const auto low = keys.begin() + o[1];
+  const auto high = keys.begin() + o[2];
+  const auto from =
+      std::lower_bound(low, high, b, [&](const std::string& key, unsigned c) { return byte_at(key) < c; });
+  const auto to = std::upper_bound(from, high, b, [&](unsigned c, const std::string& key) { return c < byte_at(key); });
+  return numbered(o[0], static_cast<uint32_t>(from - keys.begin()), static_cast<uint32_t>(to - keys.begin()),
+                  static_cast<uint32_t>(depth + 1), o[4], o[5]);
+}
+
 uint32_t RegexStore::shortest_key(RegexId node) const {
+  if (kind(node) == RegexKind::kNumberedKeys) {
+    uint32_t least = UINT32_MAX;
+    for_each_number(node, [&](uint32_t, uint32_t length) { least = std::min(least, length); });
+    return least;
+  }
   const Words o = operands(node);
   const KeyTable& table = *key_tables_[o[0]];
   size_t least = SIZE_MAX;
@@ -83,6 +153,11 @@ uint32_t RegexStore::shortest_key(RegexId node) const {
 }
 
 uint32_t RegexStore::longest_key(RegexId node) const {
+  if (kind(node) == RegexKind::kNumberedKeys) {
+    uint32_t most = 0;
+    for_each_number(node, [&](uint32_t, uint32_t length) { most = std::max(most, length); });
+    return most;
+  }
   const Words o = operands(node);
   const KeyTable& table = *key_tables_[o[0]];
   size_t most = 0;

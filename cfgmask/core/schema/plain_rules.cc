@@ -19,6 +19,7 @@
 #include "regex/endless.h"
 #include "schema/witnesses.h"
 #include "util/components.h"
+#include "util/hash_table.h"
 #include "util/limits.h"
 #include "util/lists.h"
 
@@ -141,6 +142,19 @@ class Rules : public DeferredRules {
     terminal.is_deferred = false;
   }
 
+  std::vector<Symbol> after_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override {
+    grammar_ = &grammar;
+    regexes_ = &regexes;
+    const auto value = open_objects_[object].object->members[member].value;
+    return {Symbol{colon_}, Symbol{symbol_of(value)}, Symbol{rule_of(ObjectState{object, member + 1, true})}};
+  }
+
+  uint32_t terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override {
+    grammar_ = &grammar;
+    regexes_ = &regexes;
+    return Symbol{key(open_objects_[object].object->members[member].name)}.index();
+  }
+
   size_t bytes() const override { return schema_.bytes(); }
 
  private:
@@ -193,7 +207,7 @@ class Rules : public DeferredRules {
       if (value != value_of_.end()) {
         add_value(value->second);
       } else {
-        add_member(Symbol::make(SymbolKind::kNonterminal, nonterminal).value, state_of_.at(nonterminal));
+        add_state(Symbol::make(SymbolKind::kNonterminal, nonterminal).value, state_of_.at(nonterminal));
       }
     } catch (const LimitExceeded&) {
       grammar_->nonterminals[nonterminal].alternatives.clear();
@@ -496,51 +510,130 @@ class Rules : public DeferredRules {
     object.drop_idle_bounds();
     if (object.minimum > 0 || object.maximum != kUnbounded || !object.witnesses.empty())
       return add_counted_object(rule, object, seen);
-    open_objects_.push_back({found, seen, {}, std::vector<uint32_t>(2 * found->members.size() + 2)});
+    open_objects_.push_back({found, seen, {}, {}, {}});
     const auto number = static_cast<uint32_t>(open_objects_.size() - 1);
     add_alternative(rule, Symbols{open_object_, rule_of(ObjectState{number, 0, false})});
   }
 
-  // An object of which nothing is counted, and the rules of its states, if there are such.
+  // Members up to the first that is required, of which any may come next; those that can be written, by their numbers.
+  struct Stretch {
+    uint32_t first;
+    uint32_t last;
+    bool is_optional;               // as a whole
+    uint32_t list;                  // of the keys that have one spelling
+    std::vector<uint32_t> printed;  // those in the list
+    std::vector<uint32_t> spelled;  // the others, whose keys may be written with escapes
+  };
+  // An object of which nothing is counted.
   struct OpenObject {
     std::shared_ptr<const PlainSchema::Object> object;
     Register seen;
     std::optional<Symbols> other;
-    std::vector<uint32_t> states;
+    std::vector<uint32_t> required;         // the last of each stretch; found when a state is first defined
+    std::map<uint32_t, Stretch> stretches;  // by their last members
   };
-  // So many members of such an object are passed, and whether one of them is written.
+  // So many members of such an object are passed, and whether one of them is written; `spelled`: only a key with
+  // several spellings may come next.
   struct ObjectState {
     uint32_t object;
     uint32_t n_passed;
     bool some;
+    bool spelled = false;
   };
 
   // As for values: of an object with many members a text meets few states at first. Calls stand in tail position.
   uint32_t rule_of(const ObjectState& state) {
-    uint32_t& rule = open_objects_[state.object].states[2 * state.n_passed + (state.some ? 1 : 0)];
-    if (rule == 0) {
-      rule = add_nonterminal(kFirstState + state.n_passed);
-      grammar_->nonterminals.back().is_deferred = true;
-      state_of_.emplace(Symbol{rule}.index(), state);
-    }
+    const uint64_t key = (uint64_t{state.object} << 32) | (uint64_t{state.n_passed} << 2) | (state.some ? 2 : 0) |
+                         (state.spelled ? 1 : 0);
+    if (const auto known = states_.find(key)) return *known;
+    const uint32_t rule = add_nonterminal(kFirstState + 2 * state.n_passed + (state.spelled ? 1 : 0));
+    grammar_->nonterminals.back().is_deferred = true;
+    state_of_.emplace(Symbol{rule}.index(), state);
+    states_.insert(key, rule);
     return rule;
   }
 
-  void add_member(uint32_t rule, const ObjectState state) {
+  // The stretch that a member is in.
+  const Stretch& stretch_of(OpenObject& open, uint32_t member) {
+    const auto& members = open.object->members;
+    if (open.required.empty()) {
+      for (uint32_t i = 0; i < members.size(); ++i) {
+        if (members[i].required || i + 1 == members.size()) open.required.push_back(i);
+      }
+    }
+    const auto last = std::lower_bound(open.required.begin(), open.required.end(), member);
+    const auto [at, is_new] = open.stretches.try_emplace(*last);
+    if (is_new) at->second = make_stretch(members, last == open.required.begin() ? 0 : last[-1] + 1, *last);
+    return at->second;
+  }
+
+  Stretch make_stretch(const std::vector<PlainSchema::Member>& members, uint32_t first, uint32_t last) {
+    Stretch made{first, last, !members[last].required, 0, {}, {}};
+    std::vector<RegexStore::NumberedKey> keys;
+    for (uint32_t i = first; i <= last; ++i) {
+      if (!schema_.is_live(members[i].value)) continue;
+      const std::string& name = schema_.name_at(members[i].name);
+      if (has_escapes(name)) {
+        made.spelled.push_back(i - first);
+      } else {
+        made.printed.push_back(i - first);
+        keys.push_back({'"' + name + '"', i - first});
+      }
+    }
+    if (keys.size() > 1) made.list = regexes_->number_keys(std::move(keys));
+    return made;
+  }
+
+  // What may come next is one choice. A chain of rules, one for each member, made 41 ms of a first mask out of 11,000
+  // optional members, and each state had an item for each.
+  void add_state(uint32_t rule, const ObjectState state) {
     OpenObject& open = open_objects_[state.object];
-    if (state.n_passed == open.object->members.size()) {
+    const auto n_members = static_cast<uint32_t>(open.object->members.size());
+    if (state.n_passed == n_members) {
       if (!open.other) open.other = other_member(*open.object, open.seen).value_or(Symbols{});
       if (!open.other->empty()) return add_repeated(rule, state.some, *open.other, 0, kUnbounded, close_object_);
       return add_alternative(rule, Symbols{close_object_});
     }
-    const PlainSchema::Member& member = open.object->members[state.n_passed];
-    if (schema_.is_live(member.value)) {
-      const uint32_t after = rule_of(ObjectState{state.object, state.n_passed + 1, true});
-      const std::array taken{comma_, key(member.name), colon_, symbol_of(member.value), after};
-      add_alternative(rule, std::span(taken).subspan(state.some ? 0 : 1));
+    const Stretch& stretch = stretch_of(open, state.n_passed);
+    const auto from = [&](const std::vector<uint32_t>& numbers) {
+      return std::lower_bound(numbers.begin(), numbers.end(), state.n_passed - stretch.first);
+    };
+    const auto spelled = from(stretch.spelled);
+    if (spelled != stretch.spelled.end()) {
+      add_member(rule, state, stretch.first + *spelled);
+      if (spelled + 1 != stretch.spelled.end())
+        add_alternative(rule,
+                        Symbols{rule_of(ObjectState{state.object, stretch.first + spelled[1], state.some, true})});
     }
-    if (!member.required)
-      add_alternative(rule, Symbols{rule_of(ObjectState{state.object, state.n_passed + 1, state.some})});
+    if (state.spelled) return;
+    const auto printed = from(stretch.printed);
+    const auto n_printed = stretch.printed.end() - printed;
+    if (n_printed == 1) {
+      add_member(rule, state, stretch.first + *printed);
+    } else if (n_printed > 1) {
+      Symbols taken = separated(state.some);
+      taken.push_back(choice({state.object, stretch.first, stretch.list, *printed, stretch.printed.back() + 1}));
+      add_alternative(rule, taken);
+    }
+    if (stretch.is_optional) add_alternative(rule, Symbols{rule_of(ObjectState{state.object, n_members, state.some})});
+  }
+
+  void add_member(uint32_t rule, const ObjectState& before, uint32_t i) {
+    const PlainSchema::Member& member = open_objects_[before.object].object->members[i];
+    const uint32_t after = rule_of(ObjectState{before.object, i + 1, true});
+    const std::array taken{comma_, key(member.name), colon_, symbol_of(member.value), after};
+    add_alternative(rule, std::span(taken).subspan(before.some ? 0 : 1));
+  }
+
+  // A terminal of the keys of several members, of which the first tells the others.
+  uint32_t choice(const Choice& keys) {
+    const uint64_t first = (uint64_t{keys.object} << 32) | (keys.first + keys.from);
+    if (const auto known = choices_.find(first)) return *known;
+    const uint32_t made = add_terminal(regexes_->numbered_keys(keys.list, keys.from, keys.to), "KEY");
+    grammar_->terminals.back().choice = static_cast<uint32_t>(grammar_->choices.size());
+    grammar_->choices.push_back(keys);
+    choices_.insert(first, made);
+    return made;
   }
 
   // So many keys written, and which witnesses are still missing, as bits.
@@ -669,6 +762,8 @@ class Rules : public DeferredRules {
   std::vector<Order> orders_;                           // by value
   std::unordered_map<uint32_t, uint32_t> terminal_of_;  // by its index in the grammar
   std::deque<OpenObject> open_objects_;
+  HashTable states_;                                     // of objects: (object, members passed, flags) -> rule
+  HashTable choices_;                                    // (object, first member) -> terminal
   std::unordered_map<uint32_t, ObjectState> state_of_;   // by the index of its rule
   std::unordered_map<uint32_t, PlainValueId> value_of_;  // by the index of its rule
   std::map<PlainValueId, uint32_t> distinct_scalars_;

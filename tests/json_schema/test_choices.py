@@ -1,0 +1,65 @@
+"""Keys of which any may come next are one choice in the core: against the general way, where each has a rule."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cfgmask
+from tests.json_schema.test_plain import TOKENS, VOCABULARY, WORDS
+
+# Some begin others, some may be written with escapes, and some begin with what escapes do.
+NAMES = ["a", "ab", "abc", "b", "bc", "é", "a/b", 'q"', "q", "\\", "u0061"]
+VALUES: list[Any] = [{"const": 1}, {"type": "null"}, {"const": "a"}, False, {"type": "array", "items": {"const": 2}}]
+
+OBJECTS = st.fixed_dictionaries(
+    {
+        "type": st.just("object"),
+        "properties": st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(VALUES)), max_size=7).map(dict),
+        "additionalProperties": st.sampled_from([False, False, {"type": "null"}]),
+    },
+    optional={"required": st.lists(st.sampled_from(NAMES[:6]), max_size=2, unique=True)},
+)
+SCHEMAS = OBJECTS | st.lists(OBJECTS, min_size=2, max_size=3).map(lambda objects: {"anyOf": objects})
+
+
+@given(SCHEMAS, st.integers(0, 2**32), st.booleans())
+def test_the_same_as_a_rule_for_each(schema: dict[str, Any], seed: int, has_budget: bool) -> None:
+    try:
+        grammar = cfgmask.Grammar.from_json_schema(schema)
+    except cfgmask.GrammarError:
+        return
+    assert grammar.plain is not None
+    both = [cfgmask.compile(g, VOCABULARY) for g in (grammar, grammar.ir)]
+    least = len(both[1].matcher().completion()) + 1
+    rng = random.Random(seed)
+    budget = least + rng.randrange(12) if has_budget else None
+    one, other = (compiled.matcher(max_tokens=budget) for compiled in both)
+    mask, expected = np.zeros(WORDS, np.uint32), np.zeros(WORDS, np.uint32)
+    text = b""
+    for _ in range(40):
+        one.fill_mask(mask)
+        other.fill_mask(expected)
+        assert (mask == expected).all(), text
+        assert len(one.completion()) == len(other.completion()), text
+        assert sorted(one.expected()) == sorted(other.expected()), text
+        assert one.forced_bytes() == other.forced_bytes(), text
+        token = int(rng.choice(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))))
+        one.advance(token)
+        other.advance(token)
+        if one.is_finished:
+            return
+        text += TOKENS[token]
+
+
+def test_what_is_expected_of_many_keys() -> None:
+    schema = {"properties": {name: {"type": "null"} for name in NAMES}, "additionalProperties": False, "type": "object"}
+    matcher = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), VOCABULARY).matcher()
+    for token in [ord("{"), ord('"'), ord("a"), ord("b")]:
+        matcher.advance(token)
+    assert matcher.expected() == ['"ab"', '"abc"']
+    assert matcher.explain(ord("x")).expected[0].name == '"ab"'
