@@ -18,6 +18,25 @@ def properties(n: int) -> Case:
     return Case(f"{n:,} properties", "json_schema", _json(schema), (_valid(_json(dict.fromkeys(names, 1))),))
 
 
+def optional(n: int) -> Case:
+    """A schema of `n` properties that need not be there, every tenth of them in its text."""
+    names = [f"property_{i}" for i in range(n)]
+    properties = {name: {"type": "integer", "description": "how many there are"} for name in names}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return Case(f"{n:,} optional", "json_schema", _json(schema), (_valid(_json(dict.fromkeys(names[::10], 1))),))
+
+
+def objects(n: int) -> Case:
+    """A schema of `n` alternatives, each an object with properties of its own, with a text of the last one."""
+    names = [[f"property_{i}_{letter}" for letter in "abc"] for i in range(n)]
+    alternatives = [
+        {"type": "object", "properties": {name: {"type": "null"} for name in own}, "additionalProperties": False}
+        for own in names
+    ]
+    text = _json(dict.fromkeys(names[-1]))
+    return Case(f"{n:,} objects", "json_schema", _json({"anyOf": alternatives}), (_valid(text),))
+
+
 def rules(n: int) -> Case:
     """A Lark grammar of `n` kinds of statement, with a text of one each."""
     kinds = "\n".join(f'rule_{i}: "command{i}" NAME ";"' for i in range(n))

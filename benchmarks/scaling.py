@@ -72,6 +72,8 @@ def vocabulary(
 @main.command()
 @click.option("--rules", "kind", flag_value="rules", help="Grow the rules of a Lark grammar.")
 @click.option("--properties", "kind", flag_value="properties", default=True, help="Grow the properties of a schema.")
+@click.option("--optional", "kind", flag_value="optional", help="Properties that need not be there.")
+@click.option("--objects", "kind", flag_value="objects", help="Alternatives of a schema.")
 @_sizes("--size", 10, 100, 1_000)
 @runner.vocab_option
 @runner.engine_option

@@ -41,7 +41,9 @@ def test_a_table_comes_out(arguments: list[str], rows: int, monkeypatch: pytest.
     assert "refused" not in result.stdout
 
 
-@pytest.mark.parametrize("make", [CASES.properties, CASES.rules, CASES.records, CASES.sums])
+@pytest.mark.parametrize(
+    "make", [CASES.properties, CASES.optional, CASES.objects, CASES.rules, CASES.records, CASES.sums]
+)
 def test_growing_cases_are_in_their_languages(make: Any) -> None:
     for size in (1, 7, 300):
         case = make(size)
