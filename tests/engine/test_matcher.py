@@ -221,3 +221,18 @@ def test_expected_names_what_may_begin_or_go_on() -> None:
     names = matcher.expected()
     assert len(names) == len(set(names))
     assert "T" in names
+
+
+PIECES = [b"a", b"ab", b"aa", b"b", b"0", b"00", b"a0", "é".encode(), b"\xc3", b"\xa9", "éa".encode(), b"!", b"a!", b""]
+
+
+@pytest.mark.parametrize("pattern", ["[ab]*[0-9]*!", "(é|a)*!", "[^!]*!", ".{0,5}[^0]*!", "(?:a|b)*é.*"])
+@given(tokens=st.lists(st.sampled_from(range(len(PIECES) - 1)), max_size=12))
+def test_a_token_leads_where_its_bytes_lead(pattern: str, tokens: list[int]) -> None:
+    vocabulary = cfgmask.Vocabulary.from_bytes(PIECES, eos_token_id=len(PIECES) - 1)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_regex(pattern), vocabulary)
+    by_tokens, by_bytes = compiled.matcher(), compiled.matcher()
+    for token in tokens:
+        fits = by_bytes.advance_bytes(PIECES[token]) == len(PIECES[token])
+        assert by_tokens.try_advance([token], consume=True) == fits
+        assert by_tokens.state == by_bytes.state

@@ -355,6 +355,7 @@ STEPS = [
     b"{",
     b'{"a',
     b'{"a":1',
+    b'{"b":"',
     b'"',
     b'":',
     b"1",
@@ -368,14 +369,21 @@ STEPS = [
     b"},",
     LONG,
     b"{}",
+    b"\\",
+    b"n",
+    "é".encode(),
+    b"\xc3",
+    b"\xa9",
+    b"\xa9a",
 ]
 
 
+@pytest.mark.parametrize("values", ["integer", "string"])
 @settings(max_examples=60)
-@given(st.lists(st.lists(st.sampled_from(range(len(STEPS))), max_size=12), min_size=2, max_size=6))
-def test_a_step_that_was_taken_before_is_taken_as_at_first(texts: list[list[int]]) -> None:
+@given(texts=st.lists(st.lists(st.sampled_from(range(len(STEPS))), max_size=12), min_size=2, max_size=6))
+def test_a_step_is_that_of_its_bytes_whether_or_not_it_was_taken_before(texts: list[list[int]], values: str) -> None:
     pieces = cfgmask.Vocabulary.from_bytes([*STEPS, b""], eos_token_id=len(STEPS))
-    schema: Schema = {"type": "object", "properties": {"b": {"type": "integer"}}}
+    schema: Schema = {"type": "object", "properties": {"b": {"type": values}}}
     grammar = cfgmask.Grammar.from_json_schema(schema, whitespace="compact")
     one = cfgmask.compile(grammar, pieces)
     for text in texts:

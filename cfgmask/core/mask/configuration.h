@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -96,6 +97,19 @@ class Stepper {
       return at_boundary({parser_.scan(at.items, matched, text, 0), at.around, at.indentation});
     }
     return Configuration{at.items, next, text, at.around, at.indentation, 0};
+  }
+
+  // lexer: longest, of a grammar without context. Moves on by the bytes with which the lexeme goes on, or begins, and
+  // does not end; how many. None where its text counts.
+  size_t go_on(Configuration& at, std::string_view text) {
+    if (at.text != SeenValues::no_text()) return 0;
+    size_t n = 0;
+    for (; n < text.size(); ++n) {
+      const LexerStateId next = lexer_.next(at.lexer, static_cast<uint8_t>(text[n]));
+      if (next != at.lexer && (next == Lexer::dead() || !lexer_.can_continue(next))) break;
+      at.lexer = next;
+    }
+    return n;
   }
 
   // lexer: longest, of any grammar: appends the successors that are open.

@@ -128,7 +128,7 @@ std::optional<StateId> CompiledGrammar::step_complete(StateId state, unsigned b)
 
 // In nearly all grammars a text has one configuration: then the states between the bytes need no ids.
 std::optional<StateId> CompiledGrammar::step_text_alone(Configuration at, std::string_view text, size_t* n_taken) {
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = stepper_.go_on(at, text); i < text.size(); ++i) {
     const auto next = stepper_.longest(at, static_cast<uint8_t>(text[i]));
     if (!next) {
       if (n_taken != nullptr) *n_taken = i;

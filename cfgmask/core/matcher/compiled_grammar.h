@@ -153,6 +153,7 @@ class CompiledGrammar {
   // Of a grammar with keys.
   Configuration sole_configuration(StateId state) const;
   KeySteps key_steps(const Position& at);
+  std::optional<Position> step_inside(const Position& at, TokenId token);
   std::optional<Position> repeat(const KnownSteps::Step& step, const Position& at, std::string_view text) const;
   std::vector<Boundary> ends(StateId state);
   std::vector<Configuration> step_by_id(StateId state, TokenId token);

@@ -31,11 +31,20 @@ class KeySteps {
         is_known_(!is_pending_ || !begun.lexeme.empty()),
         begin_(is_pending_ ? KeyEffects::kBefore : 0) {}
 
-  // Whether one more byte fits; if not, nothing more may be asked.
-  bool take(unsigned b) {
-    return take(b, [](const Configuration&, SlotSetId, bool) {});
+  // How many bytes of a text fit; if not all, nothing more may be asked but for the keys.
+  size_t take(std::string_view text) {
+    size_t n = 0;
+    while (n < text.size()) {
+      const size_t inside = stepper_.go_on(at_, text.substr(n));
+      if (inside > 0 && is_in_key()) fresh_.append(text, n, inside);
+      n_taken_ += inside;
+      n += inside;
+      if (n == text.size() || !take(static_cast<uint8_t>(text[n]), [](const Configuration&, SlotSetId, bool) {})) break;
+      ++n;
+    }
+    return n;
   }
-  // The same, telling of lexemes that end: ended(lexeme, matched, with_byte), as in Stepper.
+  // Whether one more byte fits, telling of lexemes that end: ended(lexeme, matched, with_byte), as in Stepper.
   template <class Ended>
   bool take(unsigned b, Ended ended) {
     const auto next = stepper_.longest(at_, b, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {

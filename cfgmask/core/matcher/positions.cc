@@ -16,12 +16,9 @@ std::optional<Position> CompiledGrammar::step_text(const Position& at, std::stri
     return next ? std::optional(Position{*next, {}, {}}) : std::nullopt;
   }
   KeySteps steps = key_steps(at);
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (steps.take(static_cast<uint8_t>(text[i]))) continue;
-    if (n_taken != nullptr) *n_taken = i;
-    return std::nullopt;
-  }
-  if (n_taken != nullptr) *n_taken = text.size();
+  const size_t n = steps.take(text);
+  if (n_taken != nullptr) *n_taken = n;
+  if (n < text.size()) return std::nullopt;
   return Position{intern(steps.at()), steps.keys(), steps.lexeme()};
 }
 
@@ -40,6 +37,7 @@ std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId 
   const auto* known = store_->known_steps.find(number_, at.state, token);
   if (!grammar_.has_keys) {
     if (known != nullptr) return Position{known->next, {}, {}};
+    if (auto inside = step_inside(at, token)) return inside;
     const auto next = step_token(at.state, token);
     if (!next) return std::nullopt;
     store_->known_steps.put({number_, at.state, token, *next, {}});
@@ -53,13 +51,36 @@ std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId 
   // No token has two readings, by its bytes and by its id.
   if (known != nullptr) {
     if (auto next = repeat(*known, at, text)) return next;
+  } else if (auto next = step_inside(at, token)) {
+    return next;
   }
   KeySteps steps = key_steps(at);
-  for (const char c : text) {
-    if (!steps.take(static_cast<uint8_t>(c))) return std::nullopt;
-  }
+  if (steps.take(text) < text.size()) return std::nullopt;
   Position next{intern(steps.at()), steps.keys(), steps.lexeme()};
   if (const auto effects = steps.effects()) store_->known_steps.put({number_, at.state, token, next.state, *effects});
+  return next;
+}
+
+// Where a token goes on with the pending lexeme, or begins one, to its last byte, neither parser nor keys are asked,
+// and in free text the token leads back to the state. That takes half of what other steps take that are not known.
+std::optional<Position> CompiledGrammar::step_inside(const Position& at, TokenId token) {
+  if (grammar_.complete || grammar_.has_context() || !grammar_.token_sets.empty()) return std::nullopt;
+  const std::string_view text = vocabulary_->text(token);
+  const Configuration from = sole_configuration(at.state);
+  Configuration to = from;
+  if (text.empty() || stepper_.go_on(to, text) < text.size()) return std::nullopt;
+  const bool in_key = parser_.at(from.items).has_keys;
+  Position next{at.state, at.keys, {}};
+  if (in_key) {
+    next.lexeme = at.lexeme;
+    next.lexeme.append(text);
+  }
+  if (to != from) next.state = intern(to);
+  if (text.size() >= KeyEffects::kBefore) return next;
+  KeyEffects effects;
+  effects.lexeme = static_cast<uint8_t>(text.size());
+  if (in_key) effects.lexeme = stepper_.is_at_boundary(from) ? 0 : KeyEffects::kBefore;
+  store_->known_steps.put({number_, at.state, token, next.state, effects});
   return next;
 }
 
@@ -151,9 +172,7 @@ void CompiledGrammar::add_whole_keys(StateId state, Mask& mask) {
   const Configuration at = sole_configuration(state);
   for (TokenId token : mask.allowed(store_->key_endings->with_string(is_in_string(at)))) {
     KeySteps steps = key_steps({state, {}, {}});
-    for (const char c : vocabulary_->text(token)) {
-      if (!steps.take(static_cast<uint8_t>(c))) break;
-    }
+    steps.take(vocabulary_->text(token));
     if (steps.n_whole_keys() > 0) mask.whole_keys.push_back(token);
   }
   mask.whole_keys.shrink_to_fit();
