@@ -171,8 +171,6 @@ class Schemas:
     def _add(self, document: JsonValue, pointer: str, uri: str, dialect: Dialect) -> Node:
         """Add a document: its root, with every `$id` and every anchor inside of it registered. Linear."""
         self._contents.add(document)
-        if isinstance(document, dict):
-            dialect = self._declared(document, dialect, pointer)
         base, dialect = self._enter(document, uri, dialect, pointer)
         root = self._resources[uri] = self._node(document, pointer, base, dialect, NO_SCOPE)
         todo = [root]
@@ -214,12 +212,10 @@ class Schemas:
         return node
 
     def _enter(self, value: JsonValue, base: str, dialect: Dialect, pointer: str) -> tuple[str, Dialect]:
-        """Base URI and dialect inside a value that may be a schema with an identifier of its own."""
+        """Base URI and dialect inside a value that may be a schema with an identifier or a `$schema` of its own."""
         if not isinstance(value, dict):
             return base, dialect
-        identifier = value.get(dialect.draft.id_keyword)
-        if isinstance(identifier, str):
-            dialect = self._declared(value, dialect, pointer)
+        dialect = self._declared(value, dialect, pointer)
         identifier = value.get(dialect.draft.id_keyword)
         if not isinstance(identifier, str) or (dialect.draft.reference_hides_siblings and is_reference(value)):
             return base, dialect

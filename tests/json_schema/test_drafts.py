@@ -52,6 +52,16 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
     (in_draft("7", **{"if": {"type": "string"}, "then": False}), ["1"], ['"a"']),
     (in_draft("7", dependentRequired={"a": ["b"]}), ['{"a":1}'], []),
     (in_draft("2019-09", definitions={"a": {"type": "null"}}, **{"$ref": "#/definitions/a"}), ["null"], ["1"]),
+    (in_draft("2020-12", items=in_draft("4", const=1)), ["[2]"], []),
+    (
+        {
+            "items": {"$ref": "#/$defs/a"},
+            "$defs": {"a": in_draft("4", definitions={"b": {"const": 1}}, items={"$ref": "#/$defs/a/definitions/b"})},
+        },
+        ["[[2]]"],
+        [],
+    ),
+    (in_draft("4", properties={"a": in_draft("7", const=1), "b": {"const": 1}}), ['{"a":1,"b":2}'], ['{"a":2}']),
 ]
 
 

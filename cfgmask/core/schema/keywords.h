@@ -50,6 +50,7 @@ enum Keyword : uint8_t {
   kPattern,
   kFormat,
   kIdentifier,
+  kDialect,
   kNumKeywords,
 };
 inline constexpr std::array<std::string_view, kIdentifier> kKeywordNames = {

@@ -95,11 +95,8 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
   level_.push_back(schema);
   const Said said = keywords(schema);
   const bool inside = inside_identified_;
-  if (has_own_uri(said)) {
-    // What `$schema` says there would count from there on.
-    require(is_root() || !document_.member(schema, "$schema"));
-    inside_identified_ = !is_root();
-  }
+  require(is_root() || !has_own_dialect(said));
+  if (has_own_uri(said)) inside_identified_ = !is_root();
   PlainValueId id = is_reference(said) ? referred(said, depth) : described(schema, said, pointer, depth);
   inside_identified_ = inside;
   level_.pop_back();
@@ -150,9 +147,20 @@ bool PlainReading::has_own_uri(const Said& said) const {
   return !text(*identifier).starts_with('#');
 }
 
+bool PlainReading::has_own_dialect(const Said& said) const {
+  const Held dialect = said[kDialect];
+  if (!dialect || !is_text(*dialect)) return false;
+  const auto outer = document_.member(document_.root(), "$schema");
+  return !outer || !is_text(*outer) || text(*outer) != text(*dialect);
+}
+
 bool PlainReading::is_identified(JsonId object) {
   const auto [at, is_new] = identified_.try_emplace(object.value, false);
-  if (is_new) at->second = has_own_uri(keywords(object));
+  if (is_new) {
+    const Said said = keywords(object);
+    require(!has_own_dialect(said));
+    at->second = has_own_uri(said);
+  }
   return at->second;
 }
 
@@ -279,6 +287,7 @@ PlainReader::PlainReader(const std::vector<std::string>& asserted, const std::ve
     : formats_(formats.begin(), formats.end()), hides_siblings_(reference_hides_siblings), exclusive_(exclusive) {
   for (const std::string& keyword : asserted) codes_[keyword] = code_of(keyword);
   codes_[identifier] = kIdentifier;
+  codes_["$schema"] = kDialect;
 }
 
 std::optional<PlainReader::Found> PlainReader::read(const JsonDocument& document, const PlainQuestions& questions,

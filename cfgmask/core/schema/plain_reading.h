@@ -85,7 +85,7 @@ class PlainReading {
     bool integers = false;  // of the numbers, only these
   };
 
-  static constexpr std::array<Keyword, 2> kOfReferences = {kReference, kIdentifier};
+  static constexpr std::array<Keyword, 3> kOfReferences = {kReference, kIdentifier, kDialect};
   static constexpr std::array<Keyword, 6> kOfArrays = {kItems,    kPrefixItems, kAdditionalItems,
                                                        kMinItems, kMaxItems,    kUniqueItems};
   static constexpr std::array<Keyword, 3> kOfContained = {kContains, kMinContains, kMaxContains};
@@ -127,6 +127,8 @@ class PlainReading {
   bool is_reference(const Said& said) const;
   // Whether references inside a schema are relative to a URI of its own.
   bool has_own_uri(const Said& said) const;
+  // Whether a schema inside of the root says that it is read in another way.
+  bool has_own_dialect(const Said& said) const;
   // The same of an object on the way of references. Linear in its members once.
   bool is_identified(JsonId object);
   PlainValueId referred(const Said& said, uint64_t depth);
