@@ -58,7 +58,7 @@ def _substituted(body: grammar.Expr, value: int, rules: dict[str, grammar.Rule])
 
 def _only_terminal(rule: grammar.Rule, value: int) -> grammar.Terminal | None:
     """The terminal that a rule is, where its parameter chooses one of several: it then stands in place of the rule."""
-    if not rule.parametric or rule.opens_set or rule.capture or rule.temperature:
+    if not rule.parametric or rule.opens_set or rule.capture or rule.temperature or rule.max_tokens is not None:
         return None
     live: list[grammar.Terminal] = []
     for part in rule.body.parts if isinstance(rule.body, grammar.Choice) else (rule.body,):

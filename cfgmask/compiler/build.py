@@ -127,7 +127,6 @@ class _Build:
             self._rules[rule.name] = self._nonterminal(rule)
         for rule in ir.rules:
             self._alternatives(rule)
-        self._refuse_limits_with_parameters()
         if self._problems:
             raise GrammarError(self._problems)
         start = next(rule for rule in ir.rules if rule.name == ir.start)
@@ -158,16 +157,6 @@ class _Build:
         related += ((m.span, f"its shortest text takes more than {m.max_tokens} tokens") for m in too_long)
         places = tuple(Related(span, text) for span, text in related if span is not None)
         return GrammarError([Diagnostic("grammar-empty", message, span=start.span, related=places, help=help)])
-
-    def _refuse_limits_with_parameters(self) -> None:
-        """What closes a rule is found without regard to parameters."""
-        limited = next((rule for rule in self._ir.rules if rule.max_tokens is not None), None)
-        parametric = next((rule for rule in self._ir.rules if rule.parametric), None)
-        if limited is not None and parametric is not None:
-            name = parametric.shown_name
-            message = f"`max_tokens` of a rule cannot go together with `{name}`, which has a parameter"
-            help = "leave out the limit, or give it to rules that need no others"
-            self._problems.append(Diagnostic("max-tokens-with-parameters", message, span=limited.span, help=help))
 
     def _nonterminal(self, rule: Rule) -> int:
         place = self._rule_places[rule.name] = RulePlace(rule.shown_name, rule.span)

@@ -31,6 +31,17 @@ def test_a_permutation_of_twenty_meets_few_of_a_million_values() -> None:
         assert mask_of(matcher, 257) == {256}
 
 
+def test_what_closes_too_many_values_is_a_named_limit() -> None:
+    limited = permutation(12).replace("all::_", "all[max_tokens=12]::_", 1)
+    grammar = compiled(limited)
+    assert mask_of(grammar.matcher(), 257) == set(b"abcdefghijkl")
+    with pytest.raises(cfgmask.GrammarError):
+        compiled(limited.replace("=12", "=11"))
+    with pytest.raises(cfgmask.LimitExceeded) as caught:
+        compiled(limited, max_search_steps=1_000)
+    assert caught.value.limit == "max_search_steps"
+
+
 ENDLESS_RECURSION = 'start: r::0\nr::_: r::incr(_) "a" | "b"'
 ENDLESS_SEARCH = 'start: r::0\nr::_: "a" r::incr(_) | "b" %if eq(_, 1000000000)'
 EMPTY_FOR_LONG = 'start: r::0 "x"\nr::_: r::incr(_) r::incr(_) | "" %if eq(_, 1000000000) | "b"'

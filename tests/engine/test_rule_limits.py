@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import cfgmask
 from cfgmask.grammar.ir import Rule
 from tests.engine.harness import mask_of, oracle_of, walk_there_and_back
+from tests.oracle_parameters import expanded
 from tests.strategies import Problem, VocabularySpec, discards_undecided, problems
 
 STEPS = 10
@@ -59,6 +60,19 @@ OPEN: "("
 CLOSE: ")"
 _NL: /\\n[ \\n]*/
 %declare _INDENT _DEDENT""",
+    "parametric": """\
+start: x::0 "!"? | y::1
+x::_: "a" x::incr([0:2]) %if lt([0:2], 2) | "b" y::_ %if ge([0:2], 1) | "(" x::_ ")" y::incr([0:2])
+y::_: "]" %if eq([0:2], 2) | ")" y::incr([0:2]) | x::_ "b" %if is_zeros([0:2])""",
+    "different elements": """\
+start: x::0 ("," x::0)*
+x::_: y::_ x::_? | "" %if is_ones([0:3])
+y::_: "a" x::set_bit(0) %if bit_clear(0) | "b" x::set_bit(1) %if bit_clear(1) | "12" x::set_bit(2) %if bit_clear(2)""",
+    "chosen terminals": """\
+start: x::0+ "!"?
+x::_: y::_ x::incr([0:2]) %if lt([0:2], 3) | ";" | z::_
+y::_: "a" %if eq([0:2], 0) | "(ab" %if eq([0:2], 1) | /1+px/ %if eq([0:2], 2)
+z::_: z::_ y::_ %if lt([0:2], 2) | "b" y::incr([0:2])~1..2""",
     "captured": 'start: x "!"?\nx[capture]: "(" y ")" x?\ny[capture]: x | "a" y?',
 }
 IGNORED = ["", "", '\n%ignore " "', "\n%ignore /#[^#]*#/", '\n%cfgmask {"ignore_once": true}\n%ignore " "']
@@ -77,7 +91,8 @@ def written(draw: st.DrawFn) -> Problem:
     spec = VocabularySpec([*tokens, b""], [len(tokens)], {})
     ir = cfgmask.Grammar.from_lark(options + text + ignored).ir
     ir = replace(ir, rules=with_limits(draw, ir.rules))
-    return Problem(ir, spec, oracle_of(ir, spec), random.Random(draw(st.integers(0, 2**16))))
+    plain = expanded(ir) if any(rule.parametric for rule in ir.rules) else ir
+    return Problem(ir, spec, oracle_of(plain, spec), random.Random(draw(st.integers(0, 2**16))))
 
 
 @given(st.one_of(generated(), written(), written()), st.booleans())

@@ -24,7 +24,7 @@ _SPECIAL = {"(nothing)": "", "{NUL}": "\0"}
 _NOT_IN_TABLE = {"lark-too-many-errors", "lark-import-outside", "lark-subgrammar-lexer", "lark-subgrammar-indenter"}
 
 # What a vocabulary decides, or what grammars that are put together do.
-_WHEN_COMPILED = {"max-tokens-with-parameters", "token-unknown", "token-beyond-vocabulary"}
+_WHEN_COMPILED = {"token-unknown", "token-beyond-vocabulary"}
 
 
 def sections() -> list[tuple[str, str, str]]:

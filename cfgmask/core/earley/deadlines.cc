@@ -125,7 +125,7 @@ uint32_t Parser::drop_late(std::vector<uint64_t>& kernel, uint32_t clock) const 
   return is_timed ? clock : 0;
 }
 
-uint64_t Parser::closing_tokens(Symbol symbol) const {
+uint64_t Parser::closing_tokens(Symbol symbol) {
   switch (symbol.kind()) {
     case SymbolKind::kTerminal: {
       const Terminal& terminal = grammar_.terminals[symbol.index()];
@@ -135,7 +135,7 @@ uint64_t Parser::closing_tokens(Symbol symbol) const {
       return grammar_.token_sets[symbol.index()].is_indent() ? 0 : 1;
     case SymbolKind::kNonterminal:
     case SymbolKind::kCall:
-      return grammar_.nonterminals[instances_.origin(symbol.index())].closing_tokens;
+      return instances_.closing_tokens(symbol.index());
     case SymbolKind::kRepeat: {
       const Words r = repeat_ids_.at(symbol.index());
       return r[1] == 0 ? 0 : saturated(closing_tokens(Symbol{r[0]}) * r[1]);
@@ -144,7 +144,7 @@ uint64_t Parser::closing_tokens(Symbol symbol) const {
   return kUnbounded;
 }
 
-uint64_t Parser::closing_tokens(RestId rest) const {
+uint64_t Parser::closing_tokens(RestId rest) {
   uint64_t tokens = 0;
   for (; rest != kNil; rest = rests_[rest.value].tail)
     tokens = saturated(tokens + closing_tokens(rests_[rest.value].head));

@@ -186,7 +186,7 @@ void mark_choices_of_terminals(Grammar& g) {
            !g.terminals[symbols[0].index()].nullable;
   };
   for (Nonterminal& n : g.nonterminals) {
-    n.chooses_terminal = n.conditional && !n.opens_set && n.mark == nullptr &&
+    n.chooses_terminal = n.conditional && !n.opens_set && n.mark == nullptr && n.max_tokens == kUnbounded &&
                          std::all_of(n.alternatives.begin(), n.alternatives.end(), is_terminal);
   }
 }

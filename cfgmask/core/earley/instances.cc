@@ -1,12 +1,22 @@
 #include "earley/instances.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace cfgmask {
 
-Instances::Instances(const Grammar& grammar, const Limits& limits)
-    : grammar_(grammar), rules_{"max_rules", limits.max_rules}, max_search_steps_(limits.max_search_steps) {}
+namespace {
+
+uint32_t saturated(uint64_t tokens) { return static_cast<uint32_t>(std::min<uint64_t>(tokens, kUnbounded)); }
+
+}  // namespace
+
+Instances::Instances(const Grammar& grammar, TokenCounts& counts, const Limits& limits)
+    : grammar_(grammar),
+      counts_(counts),
+      rules_{"max_rules", limits.max_rules},
+      max_search_steps_(limits.max_search_steps) {}
 
 uint32_t Instances::origin(uint32_t instance) const {
   const size_t n = grammar_.nonterminals.size();
@@ -73,7 +83,7 @@ bool Instances::nullable(uint32_t instance) {
 bool Instances::productive(uint32_t instance) {
   const Nonterminal& n = nonterminal(instance);
   if (n.is_deferred) return true;
-  return !n.alternatives.empty() && (!n.conditional || solve(Property::kProductive, instance));
+  return !n.alternatives.empty() && (!n.conditional || (is_closed(instance) && solve(Property::kProductive, instance)));
 }
 
 // Depth first, one alternative after the other: where most values lead to an end, the first ways do.
@@ -147,6 +157,7 @@ bool Instances::may_have(Property property, Symbol symbol, uint32_t instance, st
   symbol = resolved(symbol, instance);
   if (symbol.kind() == SymbolKind::kTerminal) return !nullable;
   const uint32_t needed = symbol.index();
+  if (!nullable && !is_closed(needed)) return false;
   if (truth(property, needed) == Truth::kOpen) needs.push_back(needed);
   return truth(property, needed) != Truth::kFalse;
 }
@@ -175,8 +186,76 @@ void Instances::mark(Property property, uint32_t instance) {
   }
 }
 
+bool Instances::is_closed(uint32_t instance) {
+  return nonterminal(instance).max_tokens == kUnbounded || closing_tokens(instance) != kUnbounded;
+}
+
+uint32_t Instances::closing_tokens(uint32_t instance) {
+  const Nonterminal& n = nonterminal(instance);
+  // What cannot be closed whatever the conditions say, or is the same for all values.
+  if (!n.conditional || n.closing_tokens == kUnbounded) return n.closing_tokens;
+  if (!closings_.find(instance)) find_closings(instance);
+  return *closings_.find(instance);
+}
+
+// As `find_closing_tokens` does for a grammar, over the instances that this one leads to and that are not known yet.
+void Instances::find_closings(uint32_t from) {
+  std::unordered_map<uint32_t, uint32_t> least{{from, kUnbounded}};
+  std::vector<uint32_t> order{from};
+  const auto is_open = [&](Symbol symbol) {
+    if (symbol.kind() != SymbolKind::kNonterminal) return false;
+    const Nonterminal& n = nonterminal(symbol.index());
+    return n.conditional && n.closing_tokens != kUnbounded && !closings_.find(symbol.index());
+  };
+  const auto tokens = [&](Symbol symbol, uint32_t caller) -> uint64_t {
+    uint64_t times = 1;
+    if (symbol.kind() == SymbolKind::kRepeat) {
+      const Repeat& repeat = grammar_.repeats[symbol.index()];
+      times = repeat.minimum;
+      symbol = repeat.body;
+    }
+    if (times == 0) return 0;
+    symbol = resolved(symbol, caller);
+    if (is_open(symbol)) {
+      const auto [place, is_new] = least.try_emplace(symbol.index(), kUnbounded);
+      if (is_new) order.push_back(symbol.index());
+      return saturated(times * place->second);
+    }
+    if (symbol.kind() == SymbolKind::kNonterminal) return saturated(times * closing_tokens(symbol.index()));
+    if (symbol.kind() == SymbolKind::kTokenSet) {
+      const TokenSet& set = grammar_.token_sets[symbol.index()];
+      return set.is_indent() ? 0 : set.ids.empty() ? kUnbounded : times;
+    }
+    const Terminal& t = grammar_.terminals[symbol.index()];
+    if (t.nullable) return 0;
+    return t.regex == RegexStore::nothing() ? kUnbounded : saturated(times * counts_.needed(t.regex));
+  };
+  const auto look_at = [&](uint32_t instance) {
+    const Nonterminal& n = nonterminal(instance);
+    uint64_t best = kUnbounded;
+    for (const Alternative& alternative : n.alternatives) {
+      if (!applies(alternative, instance)) continue;
+      uint64_t sum = 0;
+      for (const Symbol symbol : alternative.symbols) sum = saturated(sum + tokens(symbol, instance));
+      best = std::min(best, sum);
+    }
+    if (best > n.max_tokens) best = kUnbounded;
+    return std::exchange(least[instance], static_cast<uint32_t>(best)) != best;
+  };
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+    look_at(order[i]);
+  }
+  // Callees come behind the callers that led to them.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = order.size(); i-- > 0;) changed = look_at(order[i]) || changed;
+  }
+  for (const auto& [instance, needed] : least) closings_.insert(instance, needed);
+}
+
 size_t Instances::bytes() const {
-  size_t bytes = ids_.bytes();
+  size_t bytes = ids_.bytes() + closings_.bytes();
   for (const Solution* s : {&nullable_, &productive_}) bytes += s->nodes.bytes() + s->waits.bytes();
   return bytes;
 }

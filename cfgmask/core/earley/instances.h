@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "earley/grammar.h"
+#include "lexer/token_counts.h"
 #include "util/chunked_vector.h"
 #include "util/hash_table.h"
 #include "util/interner.h"
@@ -25,7 +26,8 @@ namespace cfgmask {
 class Instances {
  public:
   // `grammar` was analysed and outlives this. New instances are charged as rules.
-  Instances(const Grammar& grammar, const Limits& limits);
+  // `counts` says what a terminal's closing text takes.
+  Instances(const Grammar& grammar, TokenCounts& counts, const Limits& limits);
 
   // What the instance is one of.
   uint32_t origin(uint32_t instance) const;
@@ -39,6 +41,10 @@ class Instances {
   // searched, depth first and as far as needed; throws LimitExceeded (max_search_steps, max_rules).
   bool nullable(uint32_t instance);
   bool productive(uint32_t instance);
+
+  // The closing tokens of the instance, where its nonterminal has a limit or is called within one; kUnbounded if they
+  // are more than its limit, or there are none. All instances that it leads to are looked at; throws as `nullable`.
+  uint32_t closing_tokens(uint32_t instance);
 
   size_t bytes() const;
 
@@ -70,6 +76,9 @@ class Instances {
   bool applies(const Alternative& alternative, uint32_t instance) const;
 
   bool solve(Property property, uint32_t instance);
+  // Whether its limit, if it has one, leaves room for a text.
+  bool is_closed(uint32_t instance);
+  void find_closings(uint32_t instance);
   // Looks at one more alternative of an instance that is open; false if there is none.
   bool enter_next(Property property, uint32_t instance);
   // Whether the symbol has the property; an instance of which that is not known yet is put into `needs`.
@@ -80,11 +89,13 @@ class Instances {
   Solution::Node& node(Property property, uint32_t instance);
 
   const Grammar& grammar_;
+  TokenCounts& counts_;
   Account rules_;
   uint64_t max_search_steps_;
   Interner ids_;  // words (nonterminal, value, value); an id here is one less the grammar's nonterminals
   Solution nullable_;
   Solution productive_;
+  HashTable closings_;  // by instance
 };
 
 }  // namespace cfgmask

@@ -32,7 +32,7 @@ Parser::Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, TokenCounts&
       max_items_(limits.max_items),
       item_set_account_{"max_item_sets", limits.max_item_sets},
       seen_(regexes, grammar.set_bounds, limits.max_item_sets),
-      instances_(grammar, limits),
+      instances_(grammar, counts, limits),
       callers_(grammar.nonterminals.size()) {
   rests_.push_back(Rest{});
   // The root: nothing awaits the start symbol.

@@ -354,8 +354,8 @@ class Parser {
   // earley/deadlines.cc
   uint32_t deadline_of(const Item& item) const { return continuations_[item.continuation.value].deadline; }
   static TokenLimit limit_at(const Terminal& terminal, uint32_t deadline, uint32_t clock);
-  uint64_t closing_tokens(Symbol symbol) const;
-  uint64_t closing_tokens(RestId rest) const;
+  uint64_t closing_tokens(Symbol symbol);
+  uint64_t closing_tokens(RestId rest);
   int64_t latest(ContinuationId continuation);
   void find_latest(ContinuationId from);
   bool fits(const Item& item, uint64_t tokens, uint32_t clock);

@@ -275,7 +275,11 @@ bool GrammarBuilder::analyse_rules() {
       find_closing_tokens(grammar_, [&](RegexId regex) { return store_->closing.needed(regex); });
       return 0;
     });
-  if (!analyse(grammar_) || !Instances(grammar_, limits_).productive(grammar_.start.index())) return false;
+  if (!analyse(grammar_)) return false;
+  if (!with([&](RegexStore&) {
+        return Instances(grammar_, store_->closing, limits_).productive(grammar_.start.index());
+      }))
+    return false;
   for (const Nonterminal& n : grammar_.nonterminals) {
     if (n.opens_set && n.left_recursive) throw std::logic_error("a left-recursive nonterminal opens a set");
   }
