@@ -14,6 +14,14 @@ namespace {
 // Names of sets begin with the mark of a fragment.
 std::string pointer_of(const std::string& name) { return name.substr(std::min<size_t>(1, name.size())); }
 
+// What of a `$schema` says which metaschema it names: not the scheme, nor an empty fragment.
+std::string_view metaschema(std::string_view uri) {
+  const size_t scheme = uri.find("://");
+  if (scheme != std::string_view::npos) uri.remove_prefix(scheme + 3);
+  if (uri.ends_with('#')) uri.remove_suffix(1);
+  return uri;
+}
+
 }  // namespace
 
 PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& document, const PlainQuestions& questions,
@@ -151,7 +159,7 @@ bool PlainReading::has_own_dialect(const Said& said) const {
   const Held dialect = said[kDialect];
   if (!dialect || !is_text(*dialect)) return false;
   const auto outer = document_.member(document_.root(), "$schema");
-  return !outer || !is_text(*outer) || text(*outer) != text(*dialect);
+  return !outer || !is_text(*outer) || metaschema(text(*outer)) != metaschema(text(*dialect));
 }
 
 bool PlainReading::is_identified(JsonId object) {
