@@ -18,6 +18,7 @@ from cfgmask import _core
 from cfgmask.json_schema.options import DEFAULTS
 from cfgmask.json_schema.plain import plain_schema
 from cfgmask.limits import Limits
+from tests.json_schema.judge import accepts
 from tests.json_schema.random_schemas import NAMES, PATTERNS, SCHEMAS, TEXTS
 from tests.json_schema.walks import MASKBENCH
 from tests.regex.test_plain import PATTERNS as PLAIN_PATTERNS
@@ -886,6 +887,19 @@ def test_alternatives_that_overlap_are_taken_apart_in_time() -> None:
     assert plain_schema(schema, options=DEFAULTS, limits=Limits()) is not None
     with pytest.raises(cfgmask.LimitExceeded, match=r"max_rules = 100000 was exceeded .at /items"):
         cfgmask.Grammar.from_json_schema({"items": schema}, limits=Limits(max_rules=100_000))
+
+
+def test_hundreds_of_conditions_on_one_member_are_told_apart() -> None:
+    conditions = [
+        {"if": {"properties": {"kind": {"const": i}}, "required": ["kind"]}, "then": {"required": [f"v{i}"]}}
+        for i in range(240)
+    ]
+    grammar = cfgmask.Grammar.from_json_schema({"type": "object", "allOf": conditions})
+    assert grammar.plain is not None
+    compiled = cfgmask.compile(grammar, VOCABULARY)
+    assert accepts(compiled, '{"kind":239,"v239":0}')
+    assert not accepts(compiled, '{"kind":239,"v238":0}')
+    assert accepts(compiled, '{"kind":240}')
 
 
 def test_a_pattern_that_costs_much_is_left_to_python() -> None:

@@ -39,6 +39,7 @@ class NumberSet {
 
   bool is_everything() const { return integers_ == Integers::kNo && !low_ && !high_ && !values_; }
   bool is_empty() const;
+  bool is_listed() const { return values_.has_value(); }
   // How many numbers there are, exactly where that is less than kVeryMany and easily told, otherwise at least so many.
   static constexpr uint64_t kVeryMany = uint64_t{1} << 32;
   uint64_t count() const;

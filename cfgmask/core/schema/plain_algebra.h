@@ -111,9 +111,10 @@ class PlainAlgebra {
     bool active = false;
   };
 
-  PlainValueId both(PlainValueId a, PlainValueId b) { return all({{a}, {b}}, schema_.at(a).name); }
+  PlainValueId both(PlainValueId a, PlainValueId b);
   PlainValueId neither(PlainValueId a) { return all({{a, true}}, schema_.at(a).name); }
   void add_term(Term term, Terms& terms) const;
+  PlainValueId without_history(PlainValueId id) const;
   // A class whose keys are all names of members goes.
   void drop_empty_classes(PlainValueId id);
   void find_common(const Value& value, std::vector<PlainValueId>& found);
@@ -164,6 +165,7 @@ class PlainAlgebra {
   std::optional<Object> meet(const Object& a, const Object& b);
   std::vector<ObjectRef> without(const ObjectRef& a, const Object& hole);
   PlainValueId held(const Object& object, uint32_t name);
+  PlainValueId held(const std::vector<PlainSchema::KeyClass>& kinds, uint32_t name);
   static Object with_member(uint32_t name, PlainValueId value, bool required);
   KeyWitness other_key(const Object& object);
   Object with_witness(const KeyWitness& witness);
