@@ -25,6 +25,8 @@ bool lives_with(RegexStore& regexes, Lexer& lexer, LexerStateId state, LexerStat
 
 std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, LexerStateId state) {
   const Words live = lexer.residuals(state);
+  const bool is_one_inside = live.size() == 2 && !lexer.is_boundary(state);
+  if (is_one_inside && regexes.without_exceptions(RegexId(live[1])).node == RegexId(live[1])) return std::nullopt;
   size_t dense = live.size();
   ByteSet differs;
   for (size_t i = 0; i < live.size(); i += 2) {

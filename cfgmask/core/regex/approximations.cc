@@ -171,44 +171,11 @@ std::optional<RegexStore::Clipped> RegexStore::clipped(RegexId node, uint32_t lo
   return Clipped{json_with_body(node, smaller), json_with_body(node, larger)};
 }
 
-// Whether there is something to clip. Remembered for each tail: to make all parts of a date anew, only to see that they
-// stay as they are, took longer than a walk with it.
-bool RegexStore::has_far_bounds(RegexId node, uint32_t longest) {
-  const auto key = [&](RegexId part) { return (uint64_t{part.value} << 32) | longest; };
-  std::vector<RegexId> open;
-  bool far = false;
-  for (;; node = operand(node, 1)) {
-    const bool has_parts = kind(node) == RegexKind::kAlternation || kind(node) == RegexKind::kIntersection;
-    const bool has_tail = kind(node) == RegexKind::kConcatenation;
-    if (!has_parts && !has_tail) {
-      far = is_far_bound(node, longest);
-      break;
-    }
-    if (const auto known = far_.find(key(node))) {
-      far = *known != 0;
-      break;
-    }
-    open.push_back(node);
-    const std::vector<RegexId> heads = has_tail ? std::vector{operand(node, 0)} : parts(node);
-    far = std::any_of(heads.begin(), heads.end(), [&](RegexId head) { return has_far_bounds(head, longest); });
-    if (far || has_parts) break;
-  }
-  for (RegexId part : open) {
-    if (!far_.find(key(part))) far_.insert(key(part), far ? 1 : 0);
-  }
-  return far;
-}
-
-bool RegexStore::is_far_bound(RegexId node, uint32_t longest) {
-  if (kind(node) != RegexKind::kRepetition) return false;
-  const Words o = operands(node);
-  // A minimum would change with every character, and the bounds with it.
-  return o[1] <= 1 && o[2] > near_bound(node, longest) && o[2] != kUnbounded;
-}
-
-// One round of a longer body takes several characters, and few texts of a vocabulary go many rounds.
-uint32_t RegexStore::near_bound(RegexId repetition, uint32_t longest) {
-  return is_class(operand(repetition, 0)) ? longest : std::min(longest, kFewRounds);
+// Whether there is something to clip. One round of a body that is no class takes several characters, and few texts of a
+// vocabulary go many rounds.
+bool RegexStore::has_far_bounds(RegexId node, uint32_t longest) const {
+  const Props& known = props_[node.value];
+  return known.most_characters > longest || known.most_rounds > std::min(longest, kFewRounds);
 }
 
 // Every operation here is monotone, so smaller operands make smaller languages. What is under a complement stays.
@@ -231,9 +198,10 @@ RegexId RegexStore::clip(RegexId node, uint32_t longest, bool smaller) {
       return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
     }
     case RegexKind::kRepetition: {
-      if (!is_far_bound(node, longest)) return node;
+      if (!has_far_bounds(node, longest)) return node;
       const Words o = operands(node);
-      return repetition(RegexId(o[0]), o[1], smaller ? near_bound(node, longest) : kUnbounded);
+      const uint32_t near = is_class(RegexId(o[0])) ? longest : std::min(longest, kFewRounds);
+      return repetition(RegexId(o[0]), o[1], smaller ? near : kUnbounded);
     }
     default:
       return node;

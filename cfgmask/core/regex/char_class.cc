@@ -99,26 +99,31 @@ std::optional<RegexId> RegexStore::common_class(RegexId a, RegexId b) {
   return alternation(std::move(parts));
 }
 
-// One character: sequences of byte sets, no one a prefix of another.
+// A long literal is walked in a loop, and what is found holds for all that was passed.
 bool RegexStore::is_class(RegexId node) {
-  switch (kind(node)) {
-    case RegexKind::kBytes:
-      return true;
-    case RegexKind::kConcatenation:
-      return kind(operand(node, 0)) == RegexKind::kBytes && is_class(operand(node, 1));
-    case RegexKind::kAlternation: {
-      ByteSet seen;
-      for (uint32_t part : operands(node)) {
-        ByteSet here = first(RegexId(part));
-        here &= seen;
-        if (!here.empty() || kind(RegexId(part)) == RegexKind::kAlternation || !is_class(RegexId(part))) return false;
-        seen |= first(RegexId(part));
-      }
-      return true;
-    }
-    default:
-      return false;
+  RegexId end = node;
+  while (kind(end) == RegexKind::kConcatenation && props_[end.value].is_class == Known::kNotYet &&
+         kind(operand(end, 0)) == RegexKind::kBytes) {
+    end = operand(end, 1);
   }
+  Props& last = props_[end.value];
+  if (last.is_class == Known::kNotYet) {
+    const bool found =
+        last.kind == RegexKind::kBytes || (last.kind == RegexKind::kAlternation && compute_is_class(end));
+    last.is_class = found ? Known::kYes : Known::kNo;
+  }
+  for (; node != end; node = operand(node, 1)) props_[node.value].is_class = last.is_class;
+  return last.is_class == Known::kYes;
+}
+
+bool RegexStore::compute_is_class(RegexId alternation) {
+  ByteSet seen;
+  for (uint32_t part : operands(alternation)) {
+    if (kind(RegexId(part)) == RegexKind::kAlternation || !is_class(RegexId(part))) return false;
+    if (first(RegexId(part)).meets(seen)) return false;
+    seen |= first(RegexId(part));
+  }
+  return true;
 }
 
 // x{m,n}, where x is a class of characters.
@@ -132,11 +137,13 @@ bool RegexStore::begins_apart(RegexId run, RegexId tail) {
   return !nullable(tail) && both.empty();
 }
 
-bool RegexStore::is_loop(RegexId node) const {
-  return kind(node) == RegexKind::kRepetition && operands(node)[1] == 0 && operands(node)[2] == kUnbounded;
+bool RegexStore::is_loop(RegexId node) {
+  return is_run(node) && operands(node)[1] == 0 && operands(node)[2] == kUnbounded;
 }
 
 bool RegexStore::is_within(RegexId node, RegexId one) {
+  // Most that is asked for begins otherwise, which takes no look-up.
+  if (!first(one).holds(first(node))) return false;
   const uint64_t key = (uint64_t{node.value} << 32) | one.value;
   if (auto known = within_.find(key)) return *known != 0;
   const bool within = is_class(one) && compute_within(node, one);

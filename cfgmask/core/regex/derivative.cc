@@ -49,14 +49,14 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
       break;
     case RegexKind::kConcatenation:
       return derive_concatenation(node, b);
-    case RegexKind::kIntersection:
+    case RegexKind::kAlternation:
+      return derive_alternation(operands(node), b);
+    case RegexKind::kIntersection: {
       if (const auto excepting = derive_excepting(operands(node), b)) return *excepting;
-      [[fallthrough]];
-    case RegexKind::kAlternation: {
       std::vector<RegexId> parts;
       parts.reserve(operands(node).size());
       for (uint32_t part : operands(node)) parts.push_back(derivative(RegexId(part), b));
-      return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
+      return intersection(std::move(parts));
     }
     case RegexKind::kComplement:
       return complement(derivative(operand(node, 0), b));
@@ -82,6 +82,15 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
     }
   }
   return nothing();
+}
+
+// Of a class of characters, or of words that begin differently, one part is left.
+RegexId RegexStore::derive_alternation(Words parts, unsigned b) {
+  std::vector<RegexId> rests;
+  for (uint32_t part : parts) {
+    if (first(RegexId(part)).has(b)) rests.push_back(derivative(RegexId(part), b));
+  }
+  return rests.size() == 1 ? rests[0] : alternation(std::move(rests));
 }
 
 // Of x & ~(a set of keys), which a name that is told apart from others has for each of its letters: nothing of what
@@ -111,8 +120,12 @@ RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
   while (kind(node) == RegexKind::kConcatenation) {
     const RegexId head = operand(node, 0);
     const RegexId tail = operand(node, 1);
-    parts.push_back(concatenation(derivative(head, b), tail));
-    if (!nullable(head)) return parts.size() == 1 ? parts[0] : alternation(std::move(parts));
+    if (first(head).has(b)) {
+      const RegexId rest = concatenation(derivative(head, b), tail);
+      if (parts.empty() && (!nullable(head) || !first(tail).has(b))) return rest;
+      parts.push_back(rest);
+    }
+    if (!nullable(head)) return alternation(std::move(parts));
     node = tail;
   }
   parts.push_back(derivative(node, b));
@@ -200,9 +213,19 @@ ByteSet RegexStore::alike(RegexId node, unsigned b) {
       return set;
     }
     case RegexKind::kAlternation:
+      if (is_class(node)) {
+        // Its parts begin with different bytes.
+        const auto taking =
+            std::find_if(o.begin(), o.end(), [&](uint32_t part) { return first(RegexId(part)).has(b); });
+        return alike(RegexId(*taking), b);
+      }
+      [[fallthrough]];
     case RegexKind::kIntersection: {
       ByteSet set = ByteSet::all();
-      for (uint32_t part : o) set &= alike(RegexId(part), b);
+      for (uint32_t part : o) {
+        set &= alike(RegexId(part), b);
+        if (set == ByteSet::only(b)) break;
+      }
       return set;
     }
     case RegexKind::kRepetition:

@@ -20,6 +20,10 @@ RegexId RegexStore::concatenation(RegexId head, RegexId tail) {
   // [a-z]* .* is .*, as .* (x|) is.
   if (is_loop(tail) && nullable(head) && is_within(head, operand(tail, 0))) return tail;
   if (is_loop(head) && nullable(tail) && is_within(tail, operand(head, 0))) return head;
+  if (kind(head) != RegexKind::kConcatenation) {
+    const uint32_t pair[] = {head.value, tail.value};
+    return intern(RegexKind::kConcatenation, pair);
+  }
   // (a b) c becomes a (b c), so that equal residuals meet.
   std::vector<RegexId> heads;
   while (kind(head) == RegexKind::kConcatenation) {
@@ -88,6 +92,8 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
   struct Counted {
     RegexId body, tail;
     uint32_t minimum, maximum;
+    RegexId part;
+    bool as_before = true;
   };
   std::vector<Counted> counted;
   std::vector<RegexId> others;
@@ -100,7 +106,7 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
     }
     if (kind(head) == RegexKind::kRepetition) {
       const Words o = operands(head);
-      counted.push_back({RegexId(o[0]), tail, o[1], o[2]});
+      counted.push_back({RegexId(o[0]), tail, o[1], o[2], part});
     } else {
       others.push_back(part);
     }
@@ -113,6 +119,7 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
     if (!merged.empty() && merged.back().body == c.body && merged.back().tail == c.tail &&
         c.minimum <= saturating_add(merged.back().maximum, 1)) {
       merged.back().maximum = std::max(merged.back().maximum, c.maximum);
+      merged.back().as_before = false;
     } else {
       merged.push_back(c);
     }
@@ -122,10 +129,11 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
       const auto bare = std::find(others.begin(), others.end(), c.tail);
       if (bare != others.end()) {
         c.minimum = 0;
+        c.as_before = false;
         others.erase(bare);
       }
     }
-    others.push_back(concatenation(repetition(c.body, c.minimum, c.maximum), c.tail));
+    others.push_back(c.as_before ? c.part : concatenation(repetition(c.body, c.minimum, c.maximum), c.tail));
   }
   parts = std::move(others);
 }

@@ -19,7 +19,7 @@ RegexStore::~RegexStore() = default;
 
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
-         far_.bytes() + within_.bytes() + key_table_ids_.bytes() + key_table_bytes_ + numbered_table_ids_.bytes() +
+         within_.bytes() + key_table_ids_.bytes() + key_table_bytes_ + numbered_table_ids_.bytes() +
          automaton_ids_.bytes() + automaton_bytes_ + lengths_->bytes();
 }
 
@@ -50,7 +50,7 @@ RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
   return RegexId(nodes_.add(key, hash));
 }
 
-RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_t> operands) const {
+RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_t> operands) {
   Props p;
   p.kind = kind;
   auto all_of = [&](auto member) {
@@ -63,6 +63,12 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
     uint32_t depth = 0;
     for (uint32_t i : operands) depth = std::max(depth, props_[i].depth);
     return depth;
+  };
+  auto bounds_of_parts = [&] {
+    for (uint32_t i : operands) {
+      p.most_characters = std::max(p.most_characters, props_[i].most_characters);
+      p.most_rounds = std::max(p.most_rounds, props_[i].most_rounds);
+    }
   };
   switch (kind) {
     case RegexKind::kNothing:
@@ -90,16 +96,19 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       p.nullable = all_of(&Props::nullable);
       p.may_be_empty = any_of(&Props::may_be_empty);
       p.depth = std::max(props_[operands[0]].depth + 1, props_[operands[1]].depth);
+      bounds_of_parts();
       break;
     case RegexKind::kAlternation:
       p.nullable = any_of(&Props::nullable);
       p.may_be_empty = any_of(&Props::may_be_empty);
       p.depth = deepest() + 1;
+      bounds_of_parts();
       break;
     case RegexKind::kIntersection:
       p.nullable = all_of(&Props::nullable);
       p.may_be_empty = true;
       p.depth = deepest() + 1;
+      bounds_of_parts();
       break;
     case RegexKind::kComplement:
       p.nullable = !props_[operands[0]].nullable;
@@ -110,6 +119,10 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       p.nullable = operands[1] == 0 || props_[operands[0]].nullable;
       p.may_be_empty = operands[1] > 0 && props_[operands[0]].may_be_empty;
       p.depth = props_[operands[0]].depth + 1;
+      // A greater minimum would change with every character, and the bounds with it.
+      if (operands[1] <= 1 && operands[2] != kUnbounded) {
+        (is_class(RegexId(operands[0])) ? p.most_characters : p.most_rounds) = operands[2];
+      }
       break;
     case RegexKind::kJsonString:
       p.may_be_empty = props_[operands[0]].may_be_empty;

@@ -211,13 +211,19 @@ class RegexStore {
   friend class MinimumLengths;
 
   enum class Emptiness : uint8_t { kUnknown, kEmpty, kNonempty };
+  enum class Known : uint8_t { kNotYet, kNo, kYes };
   struct Props {
     RegexKind kind = RegexKind::kNothing;
     bool nullable = false;
     bool may_be_empty = false;  // holds an intersection or a complement
     Emptiness emptiness = Emptiness::kUnknown;
+    Known is_class = Known::kNotYet;
     uint32_t depth = 0;
     uint32_t first = 0;  // index into first_sets_, 0: not asked yet
+    // The greatest maximum of C{0,n} or C{1,n} for a class C, and of x{0,n} or x{1,n} for anything else, among the
+    // parts that has_far_bounds looks at.
+    uint32_t most_characters = 0;
+    uint32_t most_rounds = 0;
   };
   using KeyTable = std::vector<std::string>;
   struct NumberedTable {
@@ -232,12 +238,14 @@ class RegexStore {
   Words operands(RegexId node) const { return nodes_.at(node.value).subspan(1); }
   RegexId operand(RegexId node, size_t i) const { return RegexId(operands(node)[i]); }
   RegexId intern(RegexKind kind, std::span<const uint32_t> operands);
-  Props properties(RegexKind kind, std::span<const uint32_t> operands) const;
+  Props properties(RegexKind kind, std::span<const uint32_t> operands);
 
   // regex/char_class.cc
   RegexId build_char_class(std::span<const CodePointRange> ranges);
   RegexId utf8_tail(std::span<const CodePointRange> ranges, int n_bytes);
+  // Whether the node is one character: sequences of byte sets, no one a prefix of another. Remembered.
   bool is_class(RegexId node);
+  bool compute_is_class(RegexId alternation);
   std::optional<RegexId> common_class(RegexId a, RegexId b);
   bool is_run(RegexId node);
   bool begins_apart(RegexId run, RegexId tail);
@@ -247,8 +255,8 @@ class RegexStore {
   bool compute_within(RegexId node, RegexId one);
   bool is_class_within(RegexId node, RegexId one);
   bool are_keys_within(RegexId node, RegexId one);
-  // Whether the node is C* for what may be a class C.
-  bool is_loop(RegexId node) const;
+  // Whether the node is C* for a class C.
+  bool is_loop(RegexId node);
 
   // regex/operators.cc
   void merge_repetitions(std::vector<RegexId>& parts);
@@ -275,6 +283,7 @@ class RegexStore {
   // regex/derivative.cc
   RegexId derive(RegexId node, unsigned b);
   RegexId derive_concatenation(RegexId node, unsigned b);
+  RegexId derive_alternation(Words parts, unsigned b);
   std::optional<RegexId> derive_excepting(Words parts, unsigned b);
   const ByteSet& find_first(RegexId node);
   ByteSet compute_first(RegexId node);
@@ -290,9 +299,7 @@ class RegexStore {
   std::optional<Bounded> bounded_alternatives(RegexId body);
   RegexId uncounted(RegexId node);
   RegexId compute_uncounted(RegexId node);
-  bool has_far_bounds(RegexId node, uint32_t longest);
-  bool is_far_bound(RegexId node, uint32_t longest);
-  uint32_t near_bound(RegexId repetition, uint32_t longest);
+  bool has_far_bounds(RegexId node, uint32_t longest) const;
   RegexId clip(RegexId node, uint32_t longest, bool smaller);
   RegexId without_few_texts(RegexId node) const;
 
@@ -330,7 +337,6 @@ class RegexStore {
   ChunkedVector<ByteSet> first_sets_;
   HashTable derivatives_;
   HashTable uncounted_;
-  HashTable far_;        // (node, longest) -> whether has_far_bounds
   HashTable within_;     // (node, class) -> whether is_within
   Interner class_keys_;  // ranges of char_class; grammars ask for the same few again and again
   ChunkedVector<RegexId> class_nodes_;
