@@ -1,0 +1,56 @@
+"""What the modules of formats write their patterns with."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cfgmask.grammar.regex_tree import Alternation, Complement, Concatenation, Intersection, RegexTree, text
+from cfgmask.json_schema.formats import dates
+from cfgmask.json_schema.formats.pattern import prefix_tree, read
+from cfgmask.regex.algebra import RegexAlgebra
+
+ALGEBRA = RegexAlgebra()
+
+# The days of months by their lengths, and the leap days: what DATE says, each alternative with its own years.
+PLAIN_DATE = (
+    r"[0-9]{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|[0-9]{4}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+    r"|[0-9]{4}-02-(?:0[1-9]|1[0-9]|2[0-8])"
+    r"|(?:[0-9][0-9](?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29"
+)
+
+
+def equal(first: RegexTree, second: RegexTree) -> bool:
+    return all(ALGEBRA.is_empty(Intersection((a, Complement(b)))) for a, b in ((first, second), (second, first)))
+
+
+@given(st.dictionaries(st.text("ab", max_size=4), st.sampled_from(["", "x", "y*", "z+"]), min_size=1))
+@settings(max_examples=200)
+def test_prefix_trees(rests: dict[str, str]) -> None:
+    words = [word for word in rests if not any(other != word and word.startswith(other) for other in rests)]
+    plain = Alternation(tuple(Concatenation((text(word), read(rests[word]))) for word in words))
+    assert equal(prefix_tree({word: read(rests[word]) for word in words}), plain)
+
+
+def test_dates_say_what_each_alternative_says() -> None:
+    assert equal(read(dates.DATE), read(PLAIN_DATE))
+
+
+def test_a_leap_second_is_the_last_of_a_day_in_utc() -> None:
+    time, fraction = dates.time(), ".25"
+    found = set()
+    for minute in range(24 * 60):
+        for offset in range(0, 24 * 60, 15):
+            for sign, utc in (("+", minute - offset), ("-", minute + offset)):
+                last = utc % (24 * 60) == 24 * 60 - 1
+                if not last and minute % 30 != 29:
+                    continue  # few of those that are not will do
+                shown = f"{minute // 60:02}:{minute % 60:02}:60{fraction}{sign}{offset // 60:02}:{offset % 60:02}"
+                accepted = ALGEBRA.matches(time, shown.encode())
+                assert accepted == (last and offset % 60 != 15), shown
+                if accepted:
+                    found.add(shown)
+    assert len(found) == 2 * 3 * 24
+    assert all(re.fullmatch(r"[0-2][0-9]:(?:59|29|44|14):60\.25[+-][0-9]{2}:(?:00|30|45)", shown) for shown in found)
