@@ -171,7 +171,7 @@ class Schemas:
     def _add(self, document: JsonValue, pointer: str, uri: str, dialect: Dialect) -> Node:
         """Add a document: its root, with every `$id` and every anchor inside of it registered. Linear."""
         self._contents.add(document)
-        base, dialect = self._enter(document, uri, dialect, pointer)
+        base, dialect = self._enter(document, uri, dialect, pointer, is_root=True)
         root = self._resources[uri] = self._node(document, pointer, base, dialect, NO_SCOPE)
         todo = [root]
         while todo:
@@ -211,12 +211,17 @@ class Schemas:
                 raise LimitExceeded("max_rules", self._limits.max_rules, f"schemas, at {pointer}")
         return node
 
-    def _enter(self, value: JsonValue, base: str, dialect: Dialect, pointer: str) -> tuple[str, Dialect]:
+    def _enter(
+        self, value: JsonValue, base: str, dialect: Dialect, pointer: str, *, is_root: bool = False
+    ) -> tuple[str, Dialect]:
         """Base URI and dialect inside a value that may be a schema with an identifier or a `$schema` of its own."""
         if not isinstance(value, dict):
             return base, dialect
-        dialect = self._declared(value, dialect, pointer)
+        outer, dialect = dialect, self._declared(value, dialect, pointer)
         identifier = value.get(dialect.draft.id_keyword)
+        if not is_root and not isinstance(value.get(outer.draft.id_keyword), str):
+            # Whoever put it there did not mean its references to be relative to what is no identifier around it.
+            return base, dialect
         if not isinstance(identifier, str) or (dialect.draft.reference_hides_siblings and is_reference(value)):
             return base, dialect
         try:

@@ -132,6 +132,13 @@ def test_the_vocabularies_of_a_retrieved_metaschema_count(
     assert not any(accepts(grammar, text) for text in invalid)
 
 
+def test_an_identifier_of_another_draft_leaves_references_alone() -> None:
+    inner = in_draft("4", id="http://example.com/inner", properties={"a": {"$ref": "#/definitions/none"}})
+    grammar = compiled({"items": inner, "definitions": {"none": {"type": "null"}}})
+    assert accepts(grammar, '[{"a":null}]')
+    assert not accepts(grammar, '[{"a":1}]')
+
+
 def test_an_unknown_draft_is_reported() -> None:
     notes = lower_schema({"$schema": "http://example.com/mine"}).notes
     assert [(note.code, note.pointer) for note in notes] == [("schema-unknown-draft", "/$schema")]
