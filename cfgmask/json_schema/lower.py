@@ -29,10 +29,10 @@ from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
 from cfgmask.json_schema.lower_unique import UniqueLowering
 from cfgmask.json_schema.nodes import Node
-from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant, pointer_of
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
-from cfgmask.json_schema.problems import first_errors, ordered
+from cfgmask.json_schema.problems import first_errors, ordered, placed
 from cfgmask.json_schema.resolve import Retriever, Schemas
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
@@ -206,7 +206,10 @@ class _Lowering:
         while self._todo:
             conjunction = self._todo.pop()
             name = self._names[conjunction]
-            self._rules.bodies[name] = self._body(name, conjunction)
+            try:
+                self._rules.bodies[name] = self._body(name, conjunction)
+            except LimitExceeded as error:
+                raise placed(error, pointer_of(conjunction)) from None
         return self._rules.bodies, start
 
     @property
@@ -280,7 +283,7 @@ class _Lowering:
 
     def _body(self, name: str, conjunction: Conjunction) -> Expr:
         normal = self._normaliser.normal(conjunction)
-        pointer = next((term.pointer for term in conjunction if isinstance(term, Node)), "")
+        pointer = pointer_of(conjunction)
         choices: list[Expr] = [*self._scalars(normal)]
         self._rules.refuse(name, refusals_of_scalars(normal))
         own_name = _wish(conjunction)

@@ -55,6 +55,11 @@ ANYTHING: Conjunction = ()
 NEVER: Conjunction = (Negation(ANYTHING),)
 
 
+def pointer_of(conjunction: Conjunction) -> str:
+    """The place of the first schema in it; "" without one."""
+    return next((term.pointer for term in conjunction if isinstance(term, Node)), "")
+
+
 def conjoin(a: Conjunction, b: Conjunction) -> Conjunction:
     """The values that both allow; NEVER where one of them asks for what the other one plainly forbids."""
     if not b or a == b:

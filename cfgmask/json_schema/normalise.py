@@ -27,11 +27,12 @@ from cfgmask.json_schema.normal_form import (
     Negation,
     Normal,
     Term,
+    pointer_of,
 )
 from cfgmask.json_schema.object_keywords import dependent_required, dependent_schemas, having, lacking, object_shape
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.probe import InProgress, Prober
-from cfgmask.json_schema.problems import MAX_PROBLEMS
+from cfgmask.json_schema.problems import MAX_PROBLEMS, placed
 from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.json_schema.values import around
@@ -224,20 +225,22 @@ class Normaliser:
             found = reduce(self._both, positive, EVERYTHING)
             if holes:
                 found = algebra.difference(found, holes, self._prober)
+            self._normals[conjunction] = found
+            if len(self._normals) > self.limits.max_rules:
+                raise LimitExceeded("max_rules", self.limits.max_rules)
         except TooManyAlternatives:
-            found = self._too_many(next((term for term in conjunction if isinstance(term, Node)), None))
-        self._normals[conjunction] = found
-        if len(self._normals) > self.limits.max_rules:
-            raise LimitExceeded("max_rules", self.limits.max_rules, "combinations of schemas")
+            found = self._normals[conjunction] = self._too_many(pointer_of(conjunction))
+        except LimitExceeded as error:
+            raise placed(error, pointer_of(conjunction)) from None
         return found
 
-    def _too_many(self, node: Node | None) -> Normal:
+    def _too_many(self, pointer: str) -> Normal:
         """Report a set with too many alternatives; it counts as everything from here on."""
         self.problems.append(
             Diagnostic(
                 "schema-too-many-alternatives",
                 f"the combinations of this schema's parts are more than {algebra.MAX_ALTERNATIVES} alternatives",
-                pointer="" if node is None else node.pointer,
+                pointer=pointer,
                 help="make the alternatives differ in the value of a required property",
             )
         )
@@ -256,10 +259,9 @@ class Normaliser:
         try:
             return self._schema(term)
         except TooManyAlternatives:
-            return self._too_many(term)
+            return self._too_many(term.pointer)
         except LimitExceeded as error:
-            detail = error.detail or f"at {term.pointer or 'the root of the schema'}"
-            raise LimitExceeded(error.limit, error.value, detail) from None
+            raise placed(error, term.pointer) from None
 
     def _schema(self, node: Node) -> Normal:
         own = self._own(node)

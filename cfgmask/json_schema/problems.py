@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cfgmask.diagnostics import Diagnostic
+from cfgmask.errors import LimitExceeded
 
 MAX_PROBLEMS = 100
 """How many errors are reported: enough for people, and a bound on what a file full of them costs."""
@@ -22,6 +23,13 @@ def first_errors(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
         message = f"there are more than {MAX_PROBLEMS} errors; the rest is not shown"
         found = [*found[:MAX_PROBLEMS], Diagnostic("schema-too-many-errors", message)]
     return found
+
+
+def placed(error: LimitExceeded, pointer: str) -> LimitExceeded:
+    """The same with the place where it was met, unless it says one."""
+    if error.detail:
+        return error
+    return LimitExceeded(error.limit, error.value, f"at {pointer or 'the root of the schema'}")
 
 
 def _place(diagnostic: Diagnostic) -> tuple[str, str, str, int, str]:

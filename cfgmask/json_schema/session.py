@@ -57,7 +57,7 @@ class Session:
         """
         self._spent += RULES_PER_STEP * steps
         if self._spent > self.limits.max_rules:
-            raise LimitExceeded("max_rules", self.limits.max_rules, "combinations of the parts of a JSON Schema")
+            raise LimitExceeded("max_rules", self.limits.max_rules)
 
 
 _current: ContextVar[Session | None] = ContextVar("cfgmask.json_schema.session", default=None)

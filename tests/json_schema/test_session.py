@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cfgmask import Grammar
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.regex_tree import Complement, Intersection
 from cfgmask.json_schema import decide
@@ -49,3 +50,10 @@ def test_hundreds_of_alternatives_told_apart_by_a_constant() -> None:
     assert accepts(grammar, '{"kind":899,"x":899}')
     assert not accepts(grammar, '{"kind":898,"x":899}')
     assert not accepts(grammar, '{"kind":900}')
+
+
+def test_a_limit_that_is_met_where_rules_are_made_names_the_place() -> None:
+    arrays = [{"type": "array", "maxItems": 25, "items": {"enum": [n]}} for n in range(6)]
+    schema = {"properties": {"a": {"oneOf": arrays}, "b": True}}
+    with pytest.raises(LimitExceeded, match="at /properties/a"):
+        Grammar.from_json_schema(schema, property_order="any", limits=Limits(max_rules=20_000))
