@@ -217,11 +217,14 @@ class Schemas:
         """Base URI and dialect inside a value that may be a schema with an identifier or a `$schema` of its own."""
         if not isinstance(value, dict):
             return base, dialect
-        outer, dialect = dialect, self._declared(value, dialect, pointer)
-        identifier = value.get(dialect.draft.id_keyword)
-        if not is_root and not isinstance(value.get(outer.draft.id_keyword), str):
-            # Whoever put it there did not mean its references to be relative to what is no identifier around it.
+        is_resource = is_root or isinstance(value.get(dialect.draft.id_keyword), str)
+        # Without a draft around it, keywords of all drafts are read, so nothing is lost.
+        if is_resource or dialect.declared:
+            dialect = self._declared(value, dialect, pointer)
+        if not is_resource:
+            # What is no identifier in the draft around it was not meant to change what references are relative to.
             return base, dialect
+        identifier = value.get(dialect.draft.id_keyword)
         if not isinstance(identifier, str) or (dialect.draft.reference_hides_siblings and is_reference(value)):
             return base, dialect
         try:

@@ -55,6 +55,7 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
     (in_draft("2020-12", items=in_draft("4", const=1)), ["[2]"], []),
     (
         {
+            "$schema": URI["2020-12"],
             "items": {"$ref": "#/$defs/a"},
             "$defs": {"a": in_draft("4", definitions={"b": {"const": 1}}, items={"$ref": "#/$defs/a/definitions/b"})},
         },
@@ -134,7 +135,7 @@ def test_the_vocabularies_of_a_retrieved_metaschema_count(
 
 def test_an_identifier_of_another_draft_leaves_references_alone() -> None:
     inner = in_draft("4", id="http://example.com/inner", properties={"a": {"$ref": "#/definitions/none"}})
-    grammar = compiled({"items": inner, "definitions": {"none": {"type": "null"}}})
+    grammar = compiled(in_draft("2020-12", items=inner, definitions={"none": {"type": "null"}}))
     assert accepts(grammar, '[{"a":null}]')
     assert not accepts(grammar, '[{"a":1}]')
 

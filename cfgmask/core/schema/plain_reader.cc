@@ -159,7 +159,8 @@ bool PlainReading::has_own_dialect(const Said& said) const {
   const Held dialect = said[kDialect];
   if (!dialect || !is_text(*dialect)) return false;
   const auto outer = document_.member(document_.root(), "$schema");
-  return !outer || !is_text(*outer) || metaschema(text(*outer)) != metaschema(text(*dialect));
+  if (!outer || !is_text(*outer)) return has_own_uri(said);
+  return metaschema(text(*outer)) != metaschema(text(*dialect));
 }
 
 bool PlainReading::is_identified(JsonId object) {
