@@ -27,8 +27,6 @@ constexpr int64_t kAlways = INT64_MAX;
 constexpr int64_t kNever = INT64_MIN;
 constexpr int64_t kNotKnown = INT64_MIN + 1;
 
-uint64_t saturated(uint64_t tokens) { return std::min<uint64_t>(tokens, kUnbounded); }
-
 // The nonterminals with a limit and those that they lead to, callees towards the front.
 std::vector<uint32_t> within_limits(const Grammar& grammar) {
   std::vector<uint32_t> reached;

@@ -96,6 +96,9 @@ struct Choice {
   uint32_t list;
   uint32_t from;
   uint32_t to;
+
+  // The object and the member of a number, in one.
+  uint64_t key(uint32_t number) const { return (uint64_t{object} << 32) | (first + number); }
 };
 
 // What an indenter puts behind a newline: tokens that no vocabulary has.

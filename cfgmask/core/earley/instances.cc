@@ -6,12 +6,6 @@
 
 namespace cfgmask {
 
-namespace {
-
-uint32_t saturated(uint64_t tokens) { return static_cast<uint32_t>(std::min<uint64_t>(tokens, kUnbounded)); }
-
-}  // namespace
-
 Instances::Instances(const Grammar& grammar, TokenCounts& counts, const Limits& limits)
     : grammar_(grammar),
       counts_(counts),

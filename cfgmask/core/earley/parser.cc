@@ -117,7 +117,7 @@ void Parser::define_all() {
 }
 
 RestId Parser::rest_after(Choice choice, uint32_t number) {
-  const uint64_t key = (uint64_t{choice.object} << 32) | (choice.first + number);
+  const uint64_t key = choice.key(number);
   if (const auto known = chosen_.find(key)) return RestId(*known);
   const std::vector<Symbol> follows =
       grammar_.deferred->after_key(choice.object, choice.first + number, grammar_, regexes_);

@@ -101,7 +101,7 @@ void Remaining::find_nonterminals() {
 }
 
 RestId Remaining::rest_after(const Choice& choice, uint32_t number) const {
-  return RestId(parser_.chosen_.find((uint64_t{choice.object} << 32) | (choice.first + number)).value());
+  return RestId(parser_.chosen_.find(choice.key(number)).value());
 }
 
 // For each choice, the one among all of its keys but the first; none where that leaves a single key.

@@ -1,6 +1,7 @@
 // How many tokens a vocabulary needs for what is left of a terminal.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "regex/regex.h"
@@ -15,5 +16,8 @@ class TokenCounts {
   // No fewer than `needed` of the residual and of any that some text leads to; kUnbounded where that is not known.
   virtual uint32_t most_needed(RegexId residual) = 0;
 };
+
+// So many tokens, or kUnbounded where they are more than can be counted.
+inline uint64_t saturated(uint64_t tokens) { return std::min<uint64_t>(tokens, kUnbounded); }
 
 }  // namespace cfgmask

@@ -627,7 +627,7 @@ class Rules : public DeferredRules {
 
   // A terminal of the keys of several members, of which the first tells the others.
   uint32_t choice(const Choice& keys) {
-    const uint64_t first = (uint64_t{keys.object} << 32) | (keys.first + keys.from);
+    const uint64_t first = keys.key(keys.from);
     if (const auto known = choices_.find(first)) return *known;
     const uint32_t made = add_terminal(regexes_->numbered_keys(keys.list, keys.from, keys.to), "KEY");
     grammar_->terminals.back().choice = static_cast<uint32_t>(grammar_->choices.size());
