@@ -60,8 +60,8 @@ def character_class(token: Token, problems: Problems) -> regex.CharClass:
         return regex.ANY_CHAR
     members = regex.char_class(ranges)
     chosen = regex.negated(members) if negated else members
-    # llama.cpp reads `[]` and `[^]` as the empty text, and lets surrogates match nothing.
-    if not ranges or not chosen.ranges:
+    # llama.cpp reads `[]` and `[^]` as the empty text, and lets surrogates match nothing; to xgrammar `[^]` is `.`.
+    if not chosen.ranges or not (ranges or negated):
         help = "any character is `.`" if negated else 'the empty text is `""`'
         problems.error("gbnf-empty-class", "the class has no characters", token.span, help=help)
     return chosen

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cfgmask.diagnostics import Span, shortened
+from cfgmask.diagnostics import Related, Span, shortened
+from cfgmask.errors import GrammarError
 from cfgmask.gbnf import literals
+from cfgmask.gbnf.free_text import HiddenTextError, Tag, free_text
 from cfgmask.gbnf.tokens import Kind, Token
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
+from cfgmask.limits import Limits
 from cfgmask.problems import Problems
+from cfgmask.regex import parse_lexeme, parse_regex
 
-_LOOPS = {"true": True, "false": False}
-_SOMETHING = regex.Repetition(regex.ANY_CHAR, 1, None)
+_BOOLEANS = {"true": True, "false": False}
 _NOTHING = ir.Sequence(())
 
 
@@ -36,15 +38,20 @@ class _Argument:
     span: Span
 
 
-def expand(name: Token, inside: Sequence[Token], closing: Token, problems: Problems) -> ir.Expr:
+def expand(name: Token, inside: Sequence[Token], closing: Token, limits: Limits, problems: Problems) -> ir.Expr:
     """What a call stands for; `inside` is what is between its parentheses. What is wrong is reported. Linear."""
     span = Span(name.span.source, name.span.start, closing.span.end)
     try:
         arguments = _Reader(inside, closing).arguments()
         if name.text in ("Token", "ExcludeToken"):
             return _token_set(name.text, arguments, span, problems)
-        made = _text_dispatch if name.text == "TagDispatch" else _token_dispatch
-        return made(_dispatch(arguments), span, problems)
+        if name.text == "Regex":
+            return _regex(arguments, span, limits, problems)
+        if name.text == "Substring":
+            return _substring(arguments, span, problems)
+        if name.text == "TagDispatch":
+            return _text_dispatch(_dispatch(arguments), span, limits, problems)
+        return _token_dispatch(_dispatch(arguments), span, problems)
     except _Unreadable as error:
         problems.error("gbnf-bad-macro", error.message, error.span, help=error.help)
         return _NOTHING
@@ -125,6 +132,61 @@ def _ids(ids: Sequence[int], span: Span, *, negated: bool = False) -> ir.TokenSe
     return ir.TokenSet(shortened(span.text), ranges=tuple((i, i) for i in ids), negated=negated, span=span)
 
 
+_IN_JSON_STRING = regex.Repetition(
+    regex.negated(regex.char_class([(0, 0x1F), (ord('"'), ord('"')), (ord("\\"), ord("\\"))])), 0, None
+)
+"""What stands in a string of JSON as it is."""
+
+
+def _regex(arguments: Sequence[_Argument], span: Span, limits: Limits, problems: Problems) -> ir.Expr:
+    """`Regex("[0-9]+", flags="i", json_string=true)`: a pattern of ECMA-262, in which lazy quantifiers are greedy."""
+    plain = [argument for argument in arguments if argument.name is None]
+    if len(plain) != 1 or plain[0].is_tuple or plain[0].values[0].kind != "string":
+        raise _Unreadable("`Regex` takes one pattern", span, 'write `Regex("[0-9]+")`')
+    flags, in_json = "s", False
+    named = {argument.name.text: argument for argument in arguments if argument.name is not None}
+    for name, argument in named.items():
+        value = argument.values[0] if not argument.is_tuple else None
+        if name == "flags" and value is not None and value.kind == "string":
+            flags = literals.string(value, problems)
+        elif name == "json_string" and value is not None and value.text in _BOOLEANS:
+            in_json = _BOOLEANS[value.text]
+        else:
+            help = 'known are `flags="is"` and `json_string=true`'
+            raise _Unreadable(f"`Regex` takes no such `{shortened(name)}`", argument.span, help)
+    if len(named) + 1 < len(arguments) or not set(flags) <= set("isu"):
+        raise _Unreadable("the flags are `i`, `s` and `u`, and each argument is given once", span)
+    written = plain[0].values[0]
+    # What is no part of a larger text may begin and end as such.
+    pattern = literals.string(written, problems).removeprefix("^")
+    if pattern.endswith("$") and not pattern.endswith("\\$"):
+        pattern = pattern[:-1]
+    try:
+        flags = flags.replace("u", "")
+        lexeme = parse_lexeme(pattern, dialect="ecma", flags=flags, limits=limits, source_name="the pattern")
+        tree = parse_regex(pattern, dialect="ecma", flags=flags, limits=limits)
+    except GrammarError as error:
+        problems.extend(
+            replace(problem, related=(Related(written.span, "it stands here"),)) for problem in error.diagnostics
+        )
+        return _NOTHING
+    if not all(case.is_plain for case in lexeme):
+        raise _Unreadable("the pattern looks at the text around it", written.span, "write what may stand there")
+    if in_json:
+        tree = regex.Intersection((tree, _IN_JSON_STRING))
+    return ir.Terminal(shortened(span.text), tree, span=span)
+
+
+def _substring(arguments: Sequence[_Argument], span: Span, problems: Problems) -> ir.Expr:
+    """`Substring("ab", "c")`: consecutive texts of these, none included."""
+    chunks = []
+    for argument in arguments:
+        if argument.name is not None or argument.is_tuple or argument.values[0].kind != "string":
+            raise _Unreadable("`Substring` takes strings", argument.span, 'write `Substring("ab", "c")`')
+        chunks.append(literals.string(argument.values[0], problems).encode())
+    return ir.Terminal(shortened(span.text), regex.Substring(tuple(chunks)), span=span)
+
+
 @dataclass(frozen=True)
 class _Dispatch:
     """Free text, and in it tags, each followed by a text of its rule.
@@ -157,9 +219,9 @@ def _dispatch(arguments: Sequence[_Argument]) -> _Dispatch:
             tags.append((tag, ir.RuleRef(rule.text, rule.span)))
         elif argument.name.text == "loop_after_dispatch":
             value = argument.values[0].text if not argument.is_tuple else ""
-            if value not in _LOOPS:
+            if value not in _BOOLEANS:
                 raise _Unreadable("`loop_after_dispatch` is `true` or `false`", argument.span)
-            loops = _LOOPS[value]
+            loops = _BOOLEANS[value]
         elif argument.name.text == "excludes":
             if not argument.is_tuple:
                 raise _Unreadable("`excludes` is a tuple", argument.span, 'write `excludes=("a", "b")`')
@@ -183,23 +245,16 @@ def _token_dispatch(dispatch: _Dispatch, span: Span, problems: Problems) -> ir.E
     return _around(tagged, free, loops=dispatch.loops)
 
 
-def _text_dispatch(dispatch: _Dispatch, span: Span, problems: Problems) -> ir.Expr:
-    tags = [_string(tag, problems) for tag, _ in dispatch.tags]
-    sought = [*tags, *(_string(token, problems) for token in dispatch.excludes)]
-    _refuse_overlaps(sought, span)
-    name = shortened(span.text)
-    if not sought:
-        return ir.Repeat(ir.Terminal(name, _SOMETHING, span=span), 0, 1)
-    found = regex.Alternation(tuple(map(regex.text, sought)))
-    without = regex.Complement(regex.Concatenation((regex.ANY_TEXT, found, regex.ANY_TEXT)))
-    free = ir.Repeat(ir.Terminal(name, regex.Intersection((_SOMETHING, without)), span=span), 0, 1)
-    # A tag and the free text before it are one terminal: up to the first of all that is sought.
-    is_first = regex.Complement(regex.Concatenation((regex.ANY_TEXT, found, _SOMETHING)))
-    ends = [regex.Concatenation((regex.ANY_TEXT, regex.text(tag))) for tag in tags]
-    upto = [ir.Terminal(name, regex.Intersection((end, is_first)), span=span) for end in ends]
-    tagged = ir.Choice(
-        tuple(ir.Sequence((terminal, rule)) for terminal, (_, rule) in zip(upto, dispatch.tags, strict=True))
-    )
+def _text_dispatch(dispatch: _Dispatch, span: Span, limits: Limits, problems: Problems) -> ir.Expr:
+    tags = [Tag(_string(text, problems), text.span, rule) for text, rule in dispatch.tags]
+    excludes = [_string(token, problems) for token in dispatch.excludes]
+    try:
+        tagged, free = free_text(tags, excludes, span, limits)
+    except HiddenTextError as error:
+        message = f"`{shortened(error.hidden)}` is never found first: `{shortened(error.inside)}` is inside of it"
+        if error.hidden == error.inside:
+            message = f"`{shortened(error.hidden)}` is a tag and is excluded, too"
+        raise _Unreadable(message, span, "take one of them out") from None
     return _around(tagged, free, loops=dispatch.loops)
 
 
@@ -215,16 +270,3 @@ def _string(token: Token, problems: Problems) -> str:
     if not text:
         raise _Unreadable("this is no text that can be looked for", token.span, 'write a string, `"<tag>"`')
     return text
-
-
-def _refuse_overlaps(sought: Sequence[str], span: Span) -> None:
-    """Each text is cut at all places into pieces as long as others: there are few different lengths."""
-    known = set(sought)
-    lengths = sorted({len(one) for one in sought})
-    for other in sought:
-        for length in lengths[: bisect_left(lengths, len(other))]:
-            for start in range(len(other) - length + 1):
-                one = other[start : start + length]
-                if one in known:
-                    message = f"`{shortened(other)}` is never found first: `{shortened(one)}` is inside of it"
-                    raise _Unreadable(message, span, "take out the longer one")

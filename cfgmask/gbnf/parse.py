@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from cfgmask.diagnostics import Source
 from cfgmask.gbnf.names import ROOT, defined_rules
+from cfgmask.gbnf.options import with_options
 from cfgmask.gbnf.reader import read
 from cfgmask.grammar.ir import GrammarIR
 from cfgmask.grammar.lexemes import with_lexemes
@@ -31,9 +32,12 @@ def parse_gbnf(text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_
     """
     source, problems = Source(name, text), Problems("gbnf-too-many-errors")
     check_text(source, limits, problems, "gbnf-not-text")
-    rules = defined_rules(read(source, limits, problems), start, problems)
+    document = read(source, limits, problems)
+    rules = defined_rules(document, start, problems)
     problems.raise_errors()
     grammar = GrammarIR(rules=tuple(rules.values()), start=start, lexer="complete")
     grammar = without_useless(grammar, problems, endless="gbnf-endless-rule", unused="gbnf-unused-rule")
+    grammar = with_options(grammar, document.options, limits, problems)
+    problems.raise_errors()
     grammar = replace(with_lexemes(grammar), notes=problems.warnings)
     return replace(grammar, lexer="longest") if has_clear_boundaries(grammar) else grammar

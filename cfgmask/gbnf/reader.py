@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cfgmask.diagnostics import Related, Source, Span, shortened
 from cfgmask.errors import LimitExceeded
 from cfgmask.gbnf import literals, macros
+from cfgmask.gbnf.options import RuleOptions, read_options
 from cfgmask.gbnf.tokens import Token, tokens
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
@@ -23,13 +24,15 @@ _REPEATS = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 class Document:
     """The rules of a text in order, and the names of rules that could not be read.
 
-    hints  what xgrammar is told that follows a rule, which restricts nothing
+    hints    what xgrammar is told that follows a rule, which restricts nothing
+    options  what stands in brackets behind the names of rules
     """
 
     source: Source
     rules: tuple[ir.Rule, ...]
     broken: frozenset[str]
     hints: tuple[ir.Expr, ...]
+    options: Mapping[str, RuleOptions]
 
 
 def read(source: Source, limits: Limits, problems: Problems) -> Document:
@@ -68,6 +71,7 @@ class _Reader:
         self._problems = problems
         self._at = 0
         self._hints: list[ir.Expr] = []
+        self._options: dict[str, RuleOptions] = {}
 
     def read(self) -> Document:
         rules: list[ir.Rule] = []
@@ -77,21 +81,25 @@ class _Reader:
             try:
                 if not self._starts_rule():
                     self._refuse_start(name)
-                self._at += 2
+                self._at += 1
+                if self._kind() == "options":
+                    self._options[name.text] = read_options(name, self._tokens[self._at], self._problems)
+                    self._at += 1
+                self._at += 1
                 self._skip_line_breaks()
                 rules.append(ir.Rule(name.text, self._body(), span=name.span))
             except _Broken:
                 if name.kind == "name":
                     broken.add(name.text)
                 self._skip_to_rule()
-        return Document(self._source, tuple(rules), frozenset(broken), tuple(self._hints))
+        return Document(self._source, tuple(rules), frozenset(broken), tuple(self._hints), self._options)
 
     def _kind(self, ahead: int = 0) -> str | None:
         index = self._at + ahead
         return self._tokens[index].kind if index < len(self._tokens) else None
 
     def _starts_rule(self) -> bool:
-        return self._kind() == "name" and self._kind(1) == "define"
+        return self._kind() == "name" and self._kind(1) in ("define", "options")
 
     def _skip_line_breaks(self) -> bool:
         """Move to the next token that is no line break; whether there is one."""
@@ -156,7 +164,7 @@ class _Reader:
         if self._kind(ahead) is None or self._kind(ahead) == "or":
             return self._kind(ahead) == "or"
         next_one = self._tokens[self._at + ahead]
-        is_rule = next_one.kind == "name" and self._kind(ahead + 1) == "define"
+        is_rule = next_one.kind == "name" and self._kind(ahead + 1) in ("define", "options")
         is_farther_in = self._source.text[next_one.span.start - 1] in " \t"
         return (is_farther_in or next_one.kind in _NO_RULE) and not is_rule
 
@@ -202,7 +210,7 @@ class _Reader:
             self._at += 1
             depth += {"open": 1, "close": -1}.get(token.kind, 0)
             if depth == 0:
-                return macros.expand(name, inside[1:], token, self._problems)
+                return macros.expand(name, inside[1:], token, self._limits, self._problems)
             if token.kind == "error":
                 raise _Broken
             if token.kind != "newline":

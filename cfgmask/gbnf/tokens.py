@@ -16,14 +16,15 @@ BYTES_PER_TOKEN = 128
 
 Kind: TypeAlias = Literal[
     "name", "define", "string", "class", "any", "token", "count", "repeat", "or", "open", "close", "newline", "error",
-    "macro", "mark", "hint",
+    "macro", "mark", "hint", "options",
 ]  # fmt: skip
 
 
 class Token(NamedTuple):
     """A piece of the text, quotes and brackets included. An `error` was reported already.
 
-    Of xgrammar are `macro`, a name before the parentheses of a call, `mark`, a comma or `=` in them, and `hint`, `(=`.
+    Of xgrammar are `macro`, a name before the parentheses of a call, `mark`, a comma or `=` in them, `hint`, `(=`, and
+    `options`, the brackets behind the name of a rule.
     """
 
     kind: Kind
@@ -38,8 +39,13 @@ class Token(NamedTuple):
 _BLANK = re.compile(r"(?:[ \t]|#[^\r\n]*)+")
 _NEWLINE = re.compile(r"\r\n?|\n")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
-_MACRO = re.compile(r"(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch)(?=[ \t]*\()")
-_DEFINED_MACRO = re.compile(r"\b(?:Token|ExcludeToken|TagDispatch|TokenTagDispatch)[ \t]*::=")
+_MACROS = "Token|ExcludeToken|TagDispatch|TokenTagDispatch|Regex|Substring"
+_MACRO = re.compile(rf"(?:{_MACROS})(?=[ \t]*\()")
+_DEFINED_MACRO = re.compile(rf"\b(?:{_MACROS})[ \t]*::=")
+_DOTTED = r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+"
+_DOTTED_NAME = re.compile(_DOTTED)
+_DEFINED_DOTTED = re.compile(rf"^[ \t]*({_DOTTED})(?:[ \t]*::=|\[)", re.MULTILINE)
+_OPTIONS = re.compile(r'\[(?:[^\]"\r\n]|"(?:[^"\\\r\n]|\\.)*")*\](?=[ \t]*::=)')
 _TOKEN = re.compile(r"!?<[^>\r\n]*>")
 _COUNT = re.compile(r"\{[^{}]*\}")
 _LINE_END = re.compile(r"[\r\n]|\Z")
@@ -93,6 +99,8 @@ class _Scanner:
         # Where a rule has one of these names, they are rules, as in llama.cpp.
         self._has_macros = not _DEFINED_MACRO.search(source.text)
         self._n_open_in_macro: int | None = None
+        # To llama.cpp a dot between two names is any character.
+        self._dotted = set(_DEFINED_DOTTED.findall(source.text))
 
     def tokens(self) -> Iterator[Token]:
         while True:
@@ -124,7 +132,7 @@ class _Scanner:
         if self._has_macros and self._n_open_in_macro is None and self._match(_MACRO):
             self._n_open_in_macro = 0
             return "macro"
-        if self._match(_NAME):
+        if self._match_dotted() or self._match(_NAME):
             return "name"
         if self._text.startswith("::=", self._at):
             self._at += 3
@@ -132,6 +140,9 @@ class _Scanner:
         if character == '"':
             return self._quoted("string", _IN_STRING)
         if character == "[":
+            is_behind_name = self._at > 0 and _NAME.match(self._text, self._at - 1) is not None
+            if is_behind_name and self._match(_OPTIONS):
+                return "options"
             return self._quoted("class", _IN_CLASS)
         if self._match(_TOKEN):
             return "token"
@@ -142,6 +153,14 @@ class _Scanner:
     def _match(self, pattern: re.Pattern[str]) -> bool:
         found = pattern.match(self._text, self._at)
         if found is None:
+            return False
+        self._at = found.end()
+        return True
+
+    def _match_dotted(self) -> bool:
+        """Move over a name with dots, if a rule has it."""
+        found = _DOTTED_NAME.match(self._text, self._at) if self._dotted else None
+        if found is None or found[0] not in self._dotted:
             return False
         self._at = found.end()
         return True

@@ -49,7 +49,8 @@ def with_lexemes(grammar: GrammarIR) -> GrammarIR:
     terminals: dict[str, _Lexeme] = {}
     known = {rule.name: rule for rule in grammar.rules}
     for name in _callees_first(grammar.rules):
-        whole = _Merge(terminals, across_names=True).merged(known[name].body) if name != grammar.start else None
+        mergeable = name != grammar.start and known[name] == Rule(name, known[name].body)
+        whole = _Merge(terminals, across_names=True).merged(known[name].body) if mergeable else None
         if isinstance(whole, _Lexeme):
             terminals[name] = replace(whole, name=name, is_atom=True, has_names=True, span=known[name].span)
     rules = [_structured(rule, terminals) for rule in grammar.rules if rule.name not in terminals]

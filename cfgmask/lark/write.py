@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
@@ -15,6 +18,7 @@ from cfgmask.grammar.regex_tree import (
     Literal,
     RegexTree,
     Repetition,
+    Substring,
 )
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.lark import nodes
@@ -25,6 +29,7 @@ from cfgmask.regex.write import Binding, NotWritable, Written, shown, write_coun
 
 _MAX_NAME = 100
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_NO_WORD = re.compile(r"[^A-Za-z0-9_]")
 _TOKEN_NAME = re.compile(r"<[^<>\s\[][^<>\s]*>")
 _TOKEN_IN_SET = re.compile(r"<[^<>\s,\]]+>")
 _DEFAULT_LIMITS = Limits()
@@ -50,7 +55,7 @@ class _Writer:
         self._taken: set[str] = {nodes.START}
         self._rules = {grammar.start: nodes.START}
         for rule in grammar.rules:
-            if rule != Rule(rule.name, rule.body):
+            if replace(rule, capture=None, temperature=None, max_tokens=None) != Rule(rule.name, rule.body):
                 self._problems += _unwritable(f"what the rule {rule.name} does", rule.span).diagnostics
             if rule.name not in self._rules:
                 self._rules[rule.name] = self._name(rule.name.lower(), "r")
@@ -59,7 +64,7 @@ class _Writer:
         for rule in grammar.rules:
             for expr in walk(rule.body):
                 if isinstance(expr, Terminal):
-                    self._define(expr)
+                    self._define(expr if expr is not rule.body else replace(expr, lazy=False))
                 elif isinstance(expr, Guarded) or (isinstance(expr, RuleRef) and expr != RuleRef(expr.name)):
                     self._problems += _unwritable(f"a parameter in the rule {rule.name}", rule.span).diagnostics
 
@@ -76,7 +81,7 @@ class _Writer:
 
     def _name(self, wanted: str, prefix: str) -> str:
         """A name that Lark can read and nothing else has."""
-        name = wanted.replace("-", "_")[:_MAX_NAME]
+        name = _NO_WORD.sub("_", wanted)[:_MAX_NAME]
         if not name[:1].isalpha():
             name = f"{prefix}_{name}"
         candidate, number = name, 1
@@ -97,7 +102,8 @@ class _Writer:
     def _rule(self, rule: Rule) -> str:
         name = self._rules[rule.name]
         body = fold(rule.body, self._combine).text
-        return f"{name}: {body}".rstrip()
+        attributes = ", ".join(_attributes(rule))
+        return f"{name}[{attributes}]: {body}" if attributes else f"{name}: {body}".rstrip()
 
     def _combine(self, expr: Expr, parts: list[Written]) -> Written:
         if isinstance(expr, Terminal):
@@ -142,11 +148,22 @@ class _Writer:
         return f"<[{members}]>"
 
 
+def _attributes(rule: Rule) -> Iterator[str]:
+    if isinstance(rule.body, Terminal) and rule.body.lazy:
+        yield "lazy"
+    if rule.capture is not None:
+        yield f"capture={_string(rule.capture)}"
+    if rule.max_tokens is not None:
+        yield f"max_tokens={rule.max_tokens}"
+    if rule.temperature is not None:
+        yield f"temperature={rule.temperature!r}"
+
+
 def _has_operators(tree: RegexTree) -> bool:
-    """Whether a tree has what Lark writes with `&` and `~`, which stand in the definitions of terminals alone."""
+    """Whether a tree has what Lark writes with `&`, `~` and `%regex`, which no pattern holds."""
 
     def combine(part: RegexTree, below: list[bool]) -> bool:
-        return isinstance(part, (Intersection, Complement)) or any(below)
+        return isinstance(part, (Intersection, Complement, Substring)) or any(below)
 
     return fold_tree(tree, {}, combine)
 
@@ -178,6 +195,8 @@ def _with_operators(tree: RegexTree, below: list[Written], limits: Limits) -> Wr
         return Written(below[0].within(Binding.ATOM) + write_count(tree.minimum, tree.maximum), Binding.SEQUENCE)
     if isinstance(tree, Literal):
         return Written(_string(tree.data.decode()))
+    if isinstance(tree, Substring):
+        return Written(f"%regex {json.dumps({'substring_chunks': [chunk.decode() for chunk in tree.chunks]})}")
     return Written(f"/{write_regex(tree, limits)}/")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import cfgmask
+from tests.engine.harness import mask_of
 from tests.lark.engine import VOCABULARY, accepts
 
 JSON = r"""
@@ -22,6 +23,8 @@ string ::=
 number ::= "-"? ([0-9] | [1-9] [0-9]{0,15}) ("." [0-9]+)? ([eE] [-+]? [1-9] [0-9]{0,15})? ws
 ws ::= | " " | "\n" [ \t]{0,20}
 """
+
+TWO_THOUSAND = ", ".join(f'("<f{i}>", x{i % 2})' for i in range(2_000))
 
 # Grammar, texts in its language, texts that are not.
 CASES: dict[str, tuple[str, list[str], list[str]]] = {
@@ -82,6 +85,65 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
         ["[text", "[no]", "[]]", "[<a>]", "[<a>1no]"],
     ),
     "free text alone": ('root ::= TagDispatch() | TagDispatch(excludes=("x",))', ["", "any\nx"], []),
+    "two thousand tags": (
+        "root ::= TagDispatch("
+        + ", ".join(f'("<f{i}>", x{i % 2})' for i in range(2_000))
+        + ')\nx0 ::= "0"\nx1 ::= "1"',
+        ["<f0>0", "<f<f1999>1<f2000>", "a<f10>0<f11>1b", "<f199"],
+        ["<f1999>", "<f1999>0", "<f199>0", "a<f10><f11>1"],
+    ),
+    "the longest of tags that end together": (
+        'root ::= TagDispatch(("abc", x), ("bc", y))\nx ::= "1"\ny ::= "2"',
+        ["abc1", "bc2", "ab", "aabc1abbc2c"],
+        ["abc2", "bc1", "babc2"],
+    ),
+    "the first of tags that overlap": (
+        'root ::= TagDispatch(("abc", x), ("bcd", y), excludes=("cdd",))\nx ::= "1"\ny ::= "2"',
+        ["abc1bcd2", "bbcd2", "abab"],
+        ["abcd2", "acdd", "abccdd"],
+    ),
+    "any character": ("root ::= [^] [^]", ["\né"], ["a"]),
+    "names with dots": (
+        'root ::= a.b a.c a.b-2.x\na ::= "1"\nb ::= "2"\nc ::= "3"\na.b-2.x ::= "4"\na.c ::= "5"',
+        ["1x254"],
+        ["1x21x34", "1254"],
+    ),
+    "captures and temperatures": (
+        'root ::= x y\nx[capture] ::= [a-z]+\ny[ capture="n" , temperature=0.5] ::= [0-9]',
+        ["ab1"],
+        ["1", "ab"],
+    ),
+    "a lazy rule": (
+        'root ::= "<" x ">" y\nx[lazy] ::= [a-z]+\ny ::= [a-z]+',
+        ["<a>abc"],
+        ["<ab>c", "<>c"],
+    ),
+    "a lazy rule of rules": (
+        'root ::= x y?\nx[lazy] ::= z* "b"\ny ::= "b"\nz ::= . | y',
+        ["ab", "b", "acb", "abb"],
+        ["aba", "abbb"],
+    ),
+    "at most so many characters": (
+        'root ::= "<" x ">"\nx[max_chars=2] ::= "é" y*\ny ::= [a-z]',
+        ["<é>", "<éa>"],
+        ["<éab>", "<a>"],
+    ),
+    "a pattern": (
+        r'root ::= Regex("^\\d{2}[a-c&&]+?$") Regex("a.b", flags="i")',
+        ["12aa&aXB", "12&A.b"],
+        ["1aaxb", "12aa\nb"],
+    ),
+    "a pattern over lines": ('root ::= Regex("a.b") Regex("(x|y)*", flags="su")', ["a\nb", "abbyx"], ["ab", "axbz"]),
+    "a pattern in a string of JSON": (
+        r'root ::= Regex("\\S+", json_string=true) Regex("[^a]", json_string=false)',
+        ['x"', "xé\\"],
+        ['""', "\\x", "xa"],
+    ),
+    "a substring": (
+        'root ::= "<" Substring("ab", "", "c", "ab") ">" Substring()',
+        ["<>", "<abc>", "<cab>"],
+        ["<a>", "<abab>"],
+    ),
     "two rules for a tag": ('root ::= TagDispatch(("t", x), ("t", y))\nx ::= "1"\ny ::= "2"', ["at1t2"], ["t3", "t"]),
     "escapes of C": (r"""root ::= [\^a] "\a\b\f\v\0\e\'\?\/" """, ["^\a\b\f\v\0\x1b'?/"], ["^"]),
     "several lines in groups": ('root ::= (\n "a"\n | "b"\n)\n', ["a", "b"], ["ab"]),
@@ -164,3 +226,21 @@ def test_from_file(tmp_path: Path) -> None:
     path = tmp_path / "g.gbnf"
     path.write_text('root ::= "a"', encoding="utf-8")
     assert accepts(cfgmask.compile(cfgmask.Grammar.from_file(path), VOCABULARY), "a")
+
+
+def test_captures_and_temperatures_of_rules() -> None:
+    grammar = 'root ::= x y\nx[capture] ::= z ","\ny[capture="n", temperature=0.5] ::= [0-9]+\nz ::= [a-z]'
+    matcher = cfgmask.compile(cfgmask.Grammar.from_gbnf(grammar), VOCABULARY).matcher()
+    assert matcher.advance_bytes(b"a,") == 2
+    assert matcher.temperature == 0.5
+    assert matcher.advance_bytes(b"12") == 2
+    assert matcher.captures() == [("x", b"a,"), ("n", b"12")]
+
+
+def test_a_rule_has_no_more_tokens_than_its_limit() -> None:
+    grammar = 'root ::= "b" x "b"\nx[max_tokens=2] ::= y*\ny ::= "a"'
+    matcher = cfgmask.compile(cfgmask.Grammar.from_gbnf(grammar), TOKENS).matcher()
+    assert matcher.try_advance([1, 0]) == 2
+    assert mask_of(matcher, TOKENS.n_vocab) == {0, 1, 2}
+    matcher.advance(0)
+    assert mask_of(matcher, TOKENS.n_vocab) == {1}

@@ -47,11 +47,15 @@ WRITTEN = {
     ),
     "texts up to tags": (
         'root ::= TagDispatch(("<a>", x), excludes=("<b>"))\nx ::= "a" root',
-        (
-            'start: (T x)* T_2\nx: "a" start\n\n'
-            'T: /(?s:.)/* "<a>" & ~(/(?s:.)/* ("<a>" | "<b>") /(?s:.)/+)\n'
-            'T_2: (/(?s:.)/+ & ~(/(?s:.)/* ("<a>" | "<b>") /(?s:.)/*))?\n'
-        ),
+        ('start: (T "<a>" x)* T\nx: "a" start\n\nT: (/(?s:.)/+ & ~(/(?s:.)/* /<a>|<b>/ /(?s:.)/*))?\n'),
+    ),
+    "options of rules": (
+        'root ::= a.b c\na.b[capture="it", lazy] ::= "a"+\nc[max_tokens=3, temperature=0.5, capture] ::= "c" root?',
+        ('start: a_b c\na_b[lazy, capture="it"]: /a+/\nc[capture="c", max_tokens=3, temperature=0.5]: "c" start?\n'),
+    ),
+    "substrings": (
+        'root ::= x\nx ::= Substring("ab", "\\"") "c" root?',
+        'start: x\nx: T start?\n\nT: %regex {"substring_chunks": ["ab", "\\""]} "c"\n',
     ),
 }
 
