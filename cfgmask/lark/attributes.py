@@ -63,12 +63,12 @@ def read_attributes(rule: str, written: Iterable[WrittenAttribute], problems: Pr
 
 
 def _check_ends(places: dict[str, Span], problems: Problems) -> None:
-    ends = [name for name in places if name in ("lazy", "suffix", "stop")]
+    # A rule that ends with the first match of its suffix is lazy anyway.
+    ends = [name for name in places if name in ("suffix", "stop")]
     if len(ends) > 1:
         message = f"`{ends[0]}` and `{ends[1]}` cannot go together"
-        help = "`suffix` and `stop` end the rule at their first match by themselves" if "lazy" in ends else None
-        problems.error("lark-attribute-clash", message, places[ends[1]], help=help)
-    if "stop_capture" in places and not {"stop", "suffix"} & set(ends):
+        problems.error("lark-attribute-clash", message, places[ends[1]])
+    if "stop_capture" in places and not ends:
         message, help = "`stop_capture` needs a `stop` or a `suffix`", "say what ends the rule, or use `capture`"
         problems.error("lark-attribute-clash", message, places["stop_capture"], help=help)
 

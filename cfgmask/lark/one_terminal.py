@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from dataclasses import replace
 
 from cfgmask.grammar import ir
 from cfgmask.lark import nodes
@@ -41,7 +42,10 @@ class OneTerminalLowering:
         reported.
         """
         self._refuse_rules(rule)
-        body = self._body(rule)
+        token = _token_at_end(rule)
+        if token is not None:
+            return self._until_token(rule, token)
+        body = self._body(rule, rule.body)
         if body.edges and rule.attributes.one_terminal is None:
             return None
         if self._problems.has_errors:  # what stands for a broken part says nothing about the whole
@@ -53,7 +57,8 @@ class OneTerminalLowering:
             if rule.attributes.stop_capture is not None:
                 message = 'with `stop=""` there is no text for `stop_capture`'
                 self._problems.error("lark-attribute-clash", message, end.span, help="leave `stop_capture` out")
-            return ir.Sequence((self._terminal(rule, body, lazy=False), _END_TOKEN))
+            text = self._lazy(rule, body) if rule.attributes.lazy else self._terminal(rule, body, lazy=False)
+            return ir.Sequence((text, _END_TOKEN))
         return self._ended(rule, body, end)
 
     def _refuse_rules(self, rule: nodes.Definition) -> None:
@@ -75,9 +80,16 @@ class OneTerminalLowering:
             help = "put the assertion and what it looks at into one regex"
             self._problems.error("lark-edges-in-one-terminal", message, node.span, help=help)
 
-    def _body(self, rule: nodes.Definition) -> TerminalRegex:
-        body = self._terminals.lower(rule.body, self._named)
-        self._refuse_edges(rule, body, rule.body)
+    def _until_token(self, rule: nodes.Definition, token: nodes.SpecialTokens) -> ir.Expr:
+        """A lazy rule that ends in a token: that is no text, so what stands before it cannot go on."""
+        assert isinstance(rule.body, nodes.Sequence)
+        body = self._body(rule, replace(rule.body, parts=rule.body.parts[:-1]))
+        tokens = ir.TokenSet(nodes.spelling(token), token.names, token.ranges, token.negated, span=token.span)
+        return ir.Sequence((self._terminal(rule, body, lazy=False), tokens))
+
+    def _body(self, rule: nodes.Definition, expression: nodes.Expression) -> TerminalRegex:
+        body = self._terminals.lower(expression, self._named)
+        self._refuse_edges(rule, body, expression)
         maximum = rule.attributes.max_chars
         if maximum is None:
             return body
@@ -125,3 +137,10 @@ class OneTerminalLowering:
 
     def _algebra(self) -> RegexAlgebra:
         return RegexAlgebra(self._limits)
+
+
+def _token_at_end(rule: nodes.Definition) -> nodes.SpecialTokens | None:
+    if not rule.attributes.lazy or rule.attributes.ends or not isinstance(rule.body, nodes.Sequence):
+        return None
+    last = rule.body.parts[-1] if rule.body.parts else None
+    return last if isinstance(last, nodes.SpecialTokens) else None

@@ -54,10 +54,12 @@ class TerminalRegex:
 
 _TOKEN_GROUP = re.compile(r"\(\?P?<(?:TEXT_TOKEN|PARAGRAPH_TOKEN|IMAGE)>")
 
-_CLASS_OPERATION = "&&"
-"""In Python a class that holds it means what it says, with a warning; in Rust it is what both sides have."""
-_ONLY_IN_RUST = {"regex-bad-escape", "regex-posix-class"}
-"""What Python does not know and Rust may: `\\x{41}`, `[[:alpha:]]`."""
+_CLASS_OPERATION = re.compile(r"&&|~~|--\[")
+"""In Python a class that holds it means what it says, with a warning; in Rust it is an operation on sets."""
+_ONLY_IN_RUST = {
+    *("regex-bad-class-range", "regex-bad-escape", "regex-bad-flag", "regex-misplaced-flags", "regex-posix-class"),
+}
+"""What Python does not know and Rust may: `\\x{41}`, `[\\w--\\d]`, `a(?i)b`, `[[:alpha:]]`."""
 
 INVALID = TerminalRegex(regex.ANY_CHAR, pattern="")
 """In place of a regex about which an error was reported."""
@@ -198,7 +200,7 @@ class TerminalLowering:
 
     def _pattern(self, node: nodes.Pattern) -> TerminalRegex:
         text = node.span.source.text[node.body.start : node.body.end]
-        if _CLASS_OPERATION in text:
+        if _CLASS_OPERATION.search(text):
             try:
                 return _terminal_regex(self._lexeme(node, text, "rust"))
             except GrammarError:

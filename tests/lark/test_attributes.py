@@ -92,6 +92,11 @@ call_g: head_g "=g>" /[0-9]+/ "</fun>"
         ["aab", "aaab", "abaab"],
         ["aa", "aabaab"],
     ),
+    "a suffix makes a rule lazy in any case": (
+        'start: x "c"\nx[lazy, suffix="b"]: /[a-d]*/',
+        ["dbc", "abc", "bc"],
+        ["db", "bbc"],
+    ),
     "the first of two ends": ('start: x "c"?\nx[stop=/b|bc/]: /[a-c]*/', ["ab", "b", "abc"], ["abb", "abcc"]),
     "an end by name": (
         'start: x+\nx[suffix=END]: /[a-z ]/*\nEND: "." | LINE\nLINE: "\\n"',
@@ -147,6 +152,20 @@ def test_an_end_token_stops() -> None:
         assert matcher.try_advance([0, end]) == 2
         assert matcher.is_finished
     assert compiled_grammar.matcher().try_advance([2, 2]) == 1
+
+
+def test_a_lazy_rule_may_end_in_a_token() -> None:
+    vocabulary = cfgmask.Vocabulary.from_bytes(
+        [b"a", b"b", b"", b"", b""], eos_token_id=4, special_tokens={"<t>": 2, "<u>": 3}
+    )
+    grammar = cfgmask.Grammar.from_lark("start: x* /b*/\nx[lazy, max_chars=3]: TEXT <[2-3]>\nTEXT: /[ab]*/")
+    compiled_grammar = cfgmask.compile(grammar, vocabulary)
+    for tokens in ([0, 1, 2, 3, 1], [2], [1, 1, 3, 0, 2], [1, 1, 1, 1]):
+        matcher = compiled_grammar.matcher()
+        assert matcher.try_advance(tokens) == len(tokens)
+        assert matcher.is_accepting
+    assert compiled_grammar.matcher().try_advance([0, 1, 0, 0]) == 3
+    assert compiled_grammar.matcher().try_advance([0, 4]) == 1
 
 
 def test_ends_of_imported_rules(tmp_path: Path) -> None:

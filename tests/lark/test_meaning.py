@@ -96,6 +96,13 @@ CASES = {
         ["y", "a"],
     ),
     "escapes of Rust": ("start: /\\x{41}[[:digit:]]\\u{e9}+/", ["A1é", "A9éé"], ["x{41}", "A1"]),
+    "differences of classes": (
+        "start: /[a-z--[aeiou]]+/ /[\\w--\\d]/ /[+--]/",
+        ["xyz_,"],
+        ["ay_,", "xy1,", "--_,", "xy_."],
+    ),
+    "symmetric differences of classes": ("start: /[a-g~~b-h]+/", ["ah"], ["b", "~"]),
+    "flags from the middle on": ("start: /a(?i)b(?-i)c/ /(?-u:\\w)/", ["aBc1", "abc_"], ["Abcd", "abCd", "abcé"]),
     "intersections of classes": ("start: /[a-z&&[^aeiou]]+/", ["xyz"], ["a", "&", "x]"]),
     "ampersands of Python": ('start: /(?<=!)[&&]/ | "!"', ["!"], ["&"]),
     "ignored once, as llguidance says it now": (
