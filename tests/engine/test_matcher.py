@@ -223,10 +223,26 @@ def test_expected_names_what_may_begin_or_go_on() -> None:
     assert "T" in names
 
 
-PIECES = [b"a", b"ab", b"aa", b"b", b"0", b"00", b"a0", "é".encode(), b"\xc3", b"\xa9", "éa".encode(), b"!", b"a!", b""]
+# Several of each class of characters that a trie tells apart, then the end token.
+PIECES = [
+    *(b"a", b"ab", b"aa", b"b", b"z", b"0", b"00", b"a0", b" a", b" z", b"_a", b"_z", b"!", b"a!", b"\n"),
+    *("é".encode(), "éa".encode(), "ü".encode(), "é!".encode(), b"\xc3", b"\xa9"),
+    b"",
+]
+PATTERNS = [
+    "[ab]*[0-9]*!",
+    "(é|a)*!",
+    "[^!]*!",
+    ".{0,5}[^0]*!",
+    "(?:a|b)*é.*",
+    "[a-y ]*!?",
+    "[^z]*",
+    "[ -~]*",
+    "(.|\n)*",
+]
 
 
-@pytest.mark.parametrize("pattern", ["[ab]*[0-9]*!", "(é|a)*!", "[^!]*!", ".{0,5}[^0]*!", "(?:a|b)*é.*"])
+@pytest.mark.parametrize("pattern", PATTERNS)
 @given(tokens=st.lists(st.sampled_from(range(len(PIECES) - 1)), max_size=12))
 def test_a_token_leads_where_its_bytes_lead(pattern: str, tokens: list[int]) -> None:
     vocabulary = cfgmask.Vocabulary.from_bytes(PIECES, eos_token_id=len(PIECES) - 1)

@@ -28,6 +28,7 @@ struct SharedStore {
         lengths(regexes.lengths()),
         closing(trie, regexes),
         lexer(regexes),
+        known_loops(*trie),
         tables(std::move(trie), n_words, regexes, lexer) {}
 
   std::mutex mutex;
@@ -35,6 +36,7 @@ struct SharedStore {
   MinimumLengths& lengths;
   ClosingCounts closing;
   Lexer lexer;
+  KnownLoops known_loops;  // the tables hold its trie
   LexerTables tables;
   KnownSteps known_steps;
   std::vector<TokenId> more;                      // of a mask that is being made

@@ -153,7 +153,10 @@ class CompiledGrammar {
   // Of a grammar with keys.
   Configuration sole_configuration(StateId state) const;
   KeySteps key_steps(const Position& at);
+  bool steps_alone() const { return !grammar_.complete && !grammar_.has_context() && grammar_.token_sets.empty(); }
+  std::optional<Position> step_back(const Position& at, TokenId token) const;
   std::optional<Position> step_inside(const Position& at, TokenId token);
+  Position inside(const Position& at, StateId next, const Configuration& from, TokenId token) const;
   std::optional<Position> repeat(const KnownSteps::Step& step, const Position& at, std::string_view text) const;
   std::vector<Boundary> ends(StateId state);
   std::vector<Configuration> step_by_id(StateId state, TokenId token);

@@ -25,9 +25,10 @@ class History {
  public:
   // `text`: of a step without a token. `narrowed`: whether its mask was.
   void push(Position at, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
-    const size_t n = size() + 1;
-    const size_t n_then_narrowed = n_narrowed() + (narrowed ? 1 : 0);
-    steps_.push(uint8_t{0}, std::move(at), finished, token, n, n_then_narrowed, std::string(text));
+    const auto n = static_cast<uint32_t>(size() + 1);
+    const auto n_then_narrowed = static_cast<uint32_t>(n_narrowed() + (narrowed ? 1 : 0));
+    auto own_text = text.empty() ? nullptr : std::make_unique<const std::string>(text);
+    steps_.push(uint8_t{0}, finished, token, n, n_then_narrowed, std::move(at), std::move(own_text));
   }
   void pop(size_t n) { steps_.pop(n); }
   size_t size() const { return is_empty() ? 0 : top().size; }
@@ -39,7 +40,7 @@ class History {
   template <class F>
   void for_each_back(F f) const {
     for (const auto* node = steps_.top(); node != nullptr; node = node->below) {
-      if (!node->value.finished && !f(node->value.token, std::string_view(node->value.text))) return;
+      if (!node->value.finished && !f(node->value.token, node->value.written())) return;
     }
   }
   // What `answer` says of the steps so far, asked once for all that share them. There is a step.
@@ -60,14 +61,17 @@ class History {
   }
 
  private:
+  // One is made for each token, of memory that is seldom in a cache.
   struct Step {
     mutable std::atomic<uint8_t> remembered;  // 0: not asked, 1: no, 2: yes
-    Position position;
     bool finished;
     TokenId token;
-    size_t size;
-    size_t n_narrowed;
-    std::string text;
+    uint32_t size;
+    uint32_t n_narrowed;
+    Position position;
+    std::unique_ptr<const std::string> text;  // of a step without a token; null if it has none
+
+    std::string_view written() const { return text == nullptr ? std::string_view() : *text; }
   };
 
   bool is_empty() const { return steps_.top() == nullptr; }

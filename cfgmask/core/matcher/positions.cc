@@ -34,6 +34,7 @@ size_t CompiledGrammar::longest_token(const Position& at, std::string_view text)
 }
 
 std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId token) {
+  if (auto back = step_back(at, token)) return back;
   const auto* known = store_->known_steps.find(number_, at.state, token);
   if (!grammar_.has_keys) {
     if (known != nullptr) return Position{known->next, {}, {}};
@@ -61,27 +62,43 @@ std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId 
   return next;
 }
 
-// Where a token goes on with the pending lexeme, or begins one, to its last byte, neither parser nor keys are asked,
-// and in free text the token leads back to the state. That takes half of what other steps take that are not known.
+// Where the pending lexeme is free text.
+std::optional<Position> CompiledGrammar::step_back(const Position& at, TokenId token) const {
+  if (!steps_alone()) return std::nullopt;
+  const Configuration from = sole_configuration(at.state);
+  if (from.text != SeenValues::no_text() || !store_->known_loops.has(from.lexer, token)) return std::nullopt;
+  return inside(at, at.state, from, token);
+}
+
+// Where a token goes on with the pending lexeme, or begins one, to its last byte, neither parser nor keys are asked.
+// That takes half of what other steps take that are not known.
 std::optional<Position> CompiledGrammar::step_inside(const Position& at, TokenId token) {
-  if (grammar_.complete || grammar_.has_context() || !grammar_.token_sets.empty()) return std::nullopt;
+  if (!steps_alone()) return std::nullopt;
   const std::string_view text = vocabulary_->text(token);
   const Configuration from = sole_configuration(at.state);
   Configuration to = from;
   if (text.empty() || stepper_.go_on(to, text) < text.size()) return std::nullopt;
-  const bool in_key = parser_.at(from.items).has_keys;
-  Position next{at.state, at.keys, {}};
-  if (in_key) {
-    next.lexeme = at.lexeme;
-    next.lexeme.append(text);
+  if (to == from) {
+    store_->known_loops.learn(store_->lexer, from.lexer, token);
+    return inside(at, at.state, from, token);
   }
-  if (to != from) next.state = intern(to);
+  Position next = inside(at, intern(to), from, token);
   if (text.size() >= KeyEffects::kBefore) return next;
   KeyEffects effects;
   effects.lexeme = static_cast<uint8_t>(text.size());
-  if (in_key) effects.lexeme = stepper_.is_at_boundary(from) ? 0 : KeyEffects::kBefore;
+  if (parser_.at(from.items).has_keys) effects.lexeme = stepper_.is_at_boundary(from) ? 0 : KeyEffects::kBefore;
   store_->known_steps.put({number_, at.state, token, next.state, effects});
   return next;
+}
+
+// After a token of the lexeme that is pending, or begins with it.
+Position CompiledGrammar::inside(const Position& at, StateId next, const Configuration& from, TokenId token) const {
+  Position to{next, at.keys, {}};
+  if (parser_.at(from.items).has_keys) {
+    to.lexeme = at.lexeme;
+    to.lexeme.append(vocabulary_->text(token));
+  }
+  return to;
 }
 
 // nullopt where a key would come twice: whether the token is something else as well, the lexer tells.

@@ -115,7 +115,7 @@ void sort_by_bytes(const Texts& texts, std::vector<TokenId>& ids) {
 
 }  // namespace
 
-Trie::Trie(const Texts& texts) : segments_(classes()) {
+Trie::Trie(const Texts& texts) : segments_(classes()), segment_of_(texts.size(), kNoSegment) {
   const Sorter sorter(segments_);
   std::vector<uint32_t> n_characters(texts.size());
   std::vector<std::vector<TokenId>> members(segments_.size());
@@ -125,6 +125,7 @@ Trie::Trie(const Texts& texts) : segments_(classes()) {
     const Sorter::Place place = sorter.place(text);
     n_characters[id] = place.n_characters;
     members[place.segment].push_back(id);
+    segment_of_[id] = static_cast<uint8_t>(place.segment);
     Segment& segment = segments_[place.segment];
     segment.first_bytes.add(static_cast<uint8_t>(text[0]));
     segment.height = std::max(segment.height, static_cast<uint32_t>(text.size()));
@@ -219,7 +220,8 @@ std::vector<uint8_t> Trie::path(uint32_t node) const {
 size_t Trie::bytes() const {
   size_t n_words = end_.capacity() + first_token_.capacity() + tokens_.capacity() + longest_first_.capacity();
   for (const Segment& segment : segments_) n_words += segment.n_longer.capacity() + segment.bits.capacity();
-  return byte_.capacity() + height_.capacity() + closed_before_.capacity() + n_words * sizeof(uint32_t);
+  return byte_.capacity() + height_.capacity() + closed_before_.capacity() + segment_of_.capacity() +
+         n_words * sizeof(uint32_t);
 }
 
 ByteSet Trie::single_bytes() const {

@@ -91,6 +91,9 @@ class Trie {
     }
   }
   std::span<const Segment> segments() const { return segments_; }
+  // The index of the one that a token belongs to; kNoSegment if it has no text.
+  uint8_t segment_of(TokenId token) const { return segment_of_[token]; }
+  static constexpr uint8_t kNoSegment = UINT8_MAX;
   // Whether a node stands under the root.
   bool is_top(uint32_t node) const {
     return std::any_of(segments_.begin(), segments_.end(),
@@ -131,6 +134,7 @@ class Trie {
   std::vector<TokenId> tokens_;
   std::vector<TokenId> longest_first_;  // those of each segment but the rest, at the places that they have in tokens_
   std::vector<Segment> segments_;
+  std::vector<uint8_t> segment_of_;  // by token
   size_t max_depth_ = 0;
 };
 
