@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Severity = Literal["error", "warning", "note"]
 
@@ -70,9 +70,8 @@ class Source:
         return self.text[start : end if end >= 0 else None].rstrip("\r")
 
 
-@dataclass(frozen=True)
-class Span:
-    """Characters `start` to `end` (exclusive) of a source."""
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of a source. A tuple: each token of a grammar takes some."""
 
     source: Source
     start: int

@@ -22,6 +22,8 @@ from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import Intersection, Literal, RegexTree
 
 _MAX_STATES = 500
+_MAX_TOGETHER = 64
+"""Of more regexes that begin alike the automaton has nearly always more states than that."""
 _MAX_SHOWN = 100
 
 Symbols = tuple[int, ...]
@@ -171,7 +173,8 @@ class _Alike:
         trees = [symbol.regex for n in leaves if isinstance(symbol := self._flat.leaves[n].symbol, Terminal)]
         for members in overlapping([self._flat.algebra.first(tree) for tree in trees]):
             if len(members) > 1:
-                lexemes = self._flat.algebra.lexeme_ends([trees[m] for m in members], _MAX_STATES)
+                few = [trees[m] for m in members] if len(members) <= _MAX_TOGETHER else []
+                lexemes = self._flat.algebra.lexeme_ends(few, _MAX_STATES) if few else None
                 together = [list(range(len(members)))] if lexemes is None else lexemes.matched_sets
                 yield from ([leaves[members[e]] for e in elements] for elements in together)
 
@@ -257,7 +260,10 @@ def _suspects(flat: Flat, sets: Sets, alike: _Alike) -> list[int]:
 
 def _has_conflict(flat: Flat, sets: Sets, places_alike: list[int], n: int) -> bool:
     """Whether two alternatives may begin alike; `places_alike` are for each leaf those of all leaves like it."""
-    alternatives = [sets.first_of(n, a, 0) for a in range(len(flat.nonterminals[n].alternatives))]
+    n_alternatives = len(flat.nonterminals[n].alternatives)
+    if n_alternatives < 2:
+        return False
+    alternatives = [sets.first_of(n, a, 0) for a in range(n_alternatives)]
     if sum(empty for _, empty in alternatives) > 1:
         return True
     firsts = [first | sets.follow[n] & ~END if empty else first for first, empty in alternatives]

@@ -21,21 +21,8 @@ class Canonical:
             for n, nonterminal in enumerate(flat.nonterminals)
         ]
         self._first: dict[int, int] = {}
-        follow = self._follow()
-        self.following = [0] * len(sets.leaf)
-        for (n, a, i), place in sets.numbers.items():
-            self.following[place] = (self._next(n, a, i + 1) or follow[n]) & ~END
-
-    def _next(self, n: int, a: int, start: int) -> int:
-        """The first place of what is left of an alternative; 0 where all of it may be empty."""
-        alternative = self._flat.nonterminals[n].alternatives[a]
-        for i in range(start, len(alternative)):
-            symbol = alternative[i]
-            if symbol >= 0:
-                return 2 << self._sets.numbers[n, a, i]
-            if ~symbol not in self._sets.nullable:
-                return self._first_of(~symbol)
-        return 0
+        next_ones, follow = self._next_and_follow()
+        self.following = [(found or follow[n]) & ~END for (n, _, _), found in zip(sets.numbers, next_ones, strict=True)]
 
     def _first_of(self, n: int) -> int:
         """The first place of the shortest text of a nonterminal that is not nullable."""
@@ -45,9 +32,10 @@ class Canonical:
             a = self._choices[n]
             if a < 0:
                 return 0
-            for i, symbol in enumerate(self._flat.nonterminals[n].alternatives[a]):
-                if symbol >= 0:
-                    self._first[n] = 2 << self._sets.numbers[n, a, i]
+            alternative = self._flat.nonterminals[n].alternatives[a]
+            for symbol, bit in zip(alternative, self._sets.bits[n][a], strict=True):
+                if bit:
+                    self._first[n] = bit
                     break
                 if ~symbol not in self._sets.nullable:
                     n = ~symbol
@@ -56,16 +44,27 @@ class Canonical:
             self._first[caller] = self._first[n]
         return self._first[n]
 
-    def _follow(self) -> list[int]:
+    def _next_and_follow(self) -> tuple[list[int], list[int]]:
+        """For each place the first one of what is left of its alternative, 0 where all of that may be empty; and for
+        each nonterminal what comes behind it.
+        """
         own = [0] * len(self._flat.nonterminals)
         own[~self._flat.start] = END
         ended: list[list[int]] = [[] for _ in own]
+        next_ones: list[int] = []
         for n, nonterminal in enumerate(self._flat.nonterminals):
-            for a, alternative in enumerate(nonterminal.alternatives):
-                for i, symbol in enumerate(alternative):
-                    if symbol < 0:
-                        found = self._next(n, a, i + 1)
-                        own[~symbol] |= found
-                        if not found:
-                            ended[~symbol].append(n)
-        return reached(own, ended)
+            for alternative, bits in zip(nonterminal.alternatives, self._sets.bits[n], strict=True):
+                found = 0
+                n_before = len(next_ones)
+                for symbol, bit in zip(reversed(alternative), reversed(bits), strict=True):
+                    if bit:
+                        next_ones.append(found)
+                        found = bit
+                        continue
+                    own[~symbol] |= found
+                    if not found:
+                        ended[~symbol].append(n)
+                    if ~symbol not in self._sets.nullable:
+                        found = self._first_of(~symbol)
+                next_ones[n_before:] = reversed(next_ones[n_before:])
+        return next_ones, reached(own, ended)

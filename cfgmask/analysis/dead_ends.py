@@ -17,6 +17,7 @@ from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.lexing import ALL_BYTES, Context, Group, Lexing, TooLarge
 from cfgmask.analysis.reach import union
 from cfgmask.analysis.sets import Sets
+from cfgmask.analysis.shortest import Shortest
 from cfgmask.diagnostics import Diagnostic, Related, Severity, quoted
 from cfgmask.grammar.ir import Terminal
 
@@ -36,7 +37,7 @@ class _Stuck:
 
 
 def dead_ends(
-    flat: Flat, sets: Sets, canonical: Canonical, is_prefix: Callable[[bytes], bool], max_states: int
+    flat: Flat, sets: Sets, shortest: Shortest, is_prefix: Callable[[bytes], bool], max_states: int
 ) -> Iterator[Diagnostic]:
     """A warning of a dead end, or a note of what was not proved; nothing where there are none.
 
@@ -56,7 +57,7 @@ def dead_ends(
         return
     try:
         lexing = Lexing(flat, sets, max_states)
-        stuck = list(_stuck(lexing, canonical))
+        stuck = list(_stuck(lexing, Canonical(flat, sets, shortest)))
         dead = dead_text(lexing) if stuck else None
     except TooLarge:
         message = "whether every text can be completed was not decided: there are too many contexts"

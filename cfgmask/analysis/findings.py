@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cfgmask.analysis.ambiguity import ambiguities
-from cfgmask.analysis.canonical import Canonical
 from cfgmask.analysis.closing_quote import COMMON_TOKENS, closing_quotes
 from cfgmask.analysis.cycles import cycles, endless_repetitions
 from cfgmask.analysis.dead_ends import dead_ends
@@ -78,7 +77,7 @@ def find(
         lambda: empty_terminals(flat),
         lambda: nullable_terminals(flat),
         lambda: slow_repetitions(flat, sets, effort.n_states),
-        lambda: dead_ends(flat, sets, Canonical(flat, sets, shortest), is_prefix, effort.n_states),
+        lambda: dead_ends(flat, sets, shortest, is_prefix, effort.n_states),
         lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
     ]
     # What these find may be what a condition, a limit or the indentation rules out.

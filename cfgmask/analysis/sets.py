@@ -22,7 +22,8 @@ class Sets:
     follow[n]   places that may come after a text of the nonterminal n, and `END`
     following   for each place, those that may come next, and `END`: more than can, where rules are shared by callers
     leaf        for each place, its leaf
-    numbers     of the places, by nonterminal, alternative and symbol
+    numbers     for each place, its nonterminal, alternative and symbol; in this order they are numbered
+    bits        for each symbol of each alternative of each nonterminal, the set of its place; 0 for a nonterminal
     """
 
     def __init__(self, flat: Flat) -> None:
@@ -31,22 +32,33 @@ class Sets:
         self._of_leaf: dict[int, int] = {}
         self._after: dict[int, int] = {}
         self._leaves: dict[int, tuple[int, ...]] = {}
-        self.numbers: dict[tuple[int, int, int], int] = {}
-        for n, nonterminal in enumerate(flat.nonterminals):
-            for a, alternative in enumerate(nonterminal.alternatives):
-                for i, symbol in enumerate(alternative):
-                    if symbol >= 0:
-                        self.numbers[n, a, i] = len(self.leaf)
-                        self._of_leaf[symbol] = self._of_leaf.get(symbol, 0) | 2 << len(self.leaf)
-                        self.leaf.append(symbol)
-        self.nullable = _nullable(flat)
-        self.first = self._first()
-        self._rests = [
-            [self._rests_of(n, a) for a in range(len(nonterminal.alternatives))]
+        self.numbers: list[tuple[int, int, int]] = []
+        self.bits = [
+            [self._enter(n, a, alternative) for a, alternative in enumerate(nonterminal.alternatives)]
             for n, nonterminal in enumerate(flat.nonterminals)
         ]
+        self.nullable = _nullable(flat)
+        self.first = self._first()
+        self._rests: list[list[list[tuple[int, bool]]]] = []
         self.follow = self._follow()
-        self.following = self._following()
+        self.following = [
+            found | self.follow[n] if empty else found
+            for (n, a, i) in self.numbers
+            for found, empty in (self._rests[n][a][i + 1],)
+        ]
+
+    def _enter(self, n: int, a: int, alternative: tuple[int, ...]) -> list[int]:
+        bits = []
+        for i, symbol in enumerate(alternative):
+            if symbol < 0:
+                bits.append(0)
+                continue
+            bit = 2 << len(self.leaf)
+            bits.append(bit)
+            self.leaf.append(symbol)
+            self.numbers.append((n, a, i))
+            self._of_leaf[symbol] = self._of_leaf.get(symbol, 0) | bit
+        return bits
 
     def places(self, members: int) -> Iterator[int]:
         """The numbers of the places in a set."""
@@ -84,50 +96,44 @@ class Sets:
         own = [0] * len(self.flat.nonterminals)
         begins: list[list[int]] = [[] for _ in own]
         for n, nonterminal in enumerate(self.flat.nonterminals):
-            for a, alternative in enumerate(nonterminal.alternatives):
-                for i, symbol in enumerate(alternative):
-                    if symbol >= 0:
-                        own[n] |= 2 << self.numbers[n, a, i]
+            for alternative, bits in zip(nonterminal.alternatives, self.bits[n], strict=True):
+                for symbol, bit in zip(alternative, bits, strict=True):
+                    if bit:
+                        own[n] |= bit
                         break
                     begins[n].append(~symbol)
                     if ~symbol not in self.nullable:
                         break
         return reached(own, begins)
 
-    def _rests_of(self, n: int, a: int) -> list[tuple[int, bool]]:
-        """What `first_of` says of an alternative, from each of its symbols on and from its end."""
-        found, empty = 0, True
-        rests = [(found, empty)]
-        for i, symbol in reversed(list(enumerate(self.flat.nonterminals[n].alternatives[a]))):
-            if symbol >= 0:
-                found, empty = 2 << self.numbers[n, a, i], False
-            elif ~symbol in self.nullable:
-                found |= self.first[~symbol]
-            else:
-                found, empty = self.first[~symbol], False
-            rests.append((found, empty))
-        return rests[::-1]
-
     def _follow(self) -> list[int]:
-        own = [0] * len(self.flat.nonterminals)
+        """Also what `first_of` says of each alternative, from each of its symbols on and from its end."""
+        first, nullable = self.first, self.nullable
+        own = [0] * len(first)
         own[~self.flat.start] = END
         # The nonterminals that others end: what follows those follows these.
         ended: list[list[int]] = [[] for _ in own]
         for n, nonterminal in enumerate(self.flat.nonterminals):
-            for alternative, rests in zip(nonterminal.alternatives, self._rests[n], strict=True):
-                for symbol, (found, empty) in zip(alternative, rests[1:], strict=True):
-                    if symbol < 0:
+            of_alternatives = []
+            for alternative, bits in zip(nonterminal.alternatives, self.bits[n], strict=True):
+                found, empty = 0, True
+                rests = [(found, empty)]
+                for symbol, bit in zip(reversed(alternative), reversed(bits), strict=True):
+                    if bit:
+                        found, empty = bit, False
+                    else:
                         own[~symbol] |= found
                         if empty:
                             ended[~symbol].append(n)
+                        if ~symbol in nullable:
+                            found |= first[~symbol]
+                        else:
+                            found, empty = first[~symbol], False
+                    rests.append((found, empty))
+                rests.reverse()
+                of_alternatives.append(rests)
+            self._rests.append(of_alternatives)
         return reached(own, ended)
-
-    def _following(self) -> list[int]:
-        following = [0] * len(self.leaf)
-        for (n, a, i), place in self.numbers.items():
-            found, empty = self.first_of(n, a, i + 1)
-            following[place] = found | (self.follow[n] if empty else 0)
-        return following
 
 
 def _nullable(flat: Flat) -> set[int]:

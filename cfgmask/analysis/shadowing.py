@@ -216,21 +216,24 @@ def _certainly_live(flat: Flat, sets: Sets) -> list[int]:
     first of it, or of what is left of every alternative in which it is called.
     """
     everything = (2 << len(sets.leaf)) - 1
-    calls: list[list[tuple[int, int, int]]] = [[] for _ in flat.nonterminals]
-    for n, nonterminal in enumerate(flat.nonterminals):
-        for a, alternative in enumerate(nonterminal.alternatives):
-            for i, symbol in enumerate(alternative):
-                if symbol < 0:
-                    calls[~symbol].append((n, a, i))
+    # The calls in the middle of alternatives say at once what is live there; those at their beginnings ask on.
     predicted = [everything] * len(flat.nonterminals)
     predicted[~flat.start] = sets.first[~flat.start]
+    callers: list[set[int]] = [set() for _ in flat.nonterminals]
+    for m, nonterminal in enumerate(flat.nonterminals):
+        for a, alternative in enumerate(nonterminal.alternatives):
+            for i, symbol in enumerate(alternative):
+                if symbol < 0 and i:
+                    predicted[~symbol] &= sets.first_of(m, a, i)[0] | sets.first[~symbol]
+                elif symbol < 0:
+                    callers[~symbol].add(m)
     changed = True
     while changed:
         changed = False
-        for n, sites in enumerate(calls):
+        for n, heads in enumerate(callers):
             common = predicted[n]
-            for m, a, i in sites:
-                common &= (predicted[m] if i == 0 else sets.first_of(m, a, i)[0]) | sets.first[n]
+            for m in heads:
+                common &= predicted[m] | sets.first[n]
             if common != predicted[n]:
                 predicted[n], changed = common, True
     return [predicted[n] if i == 0 else sets.first_of(n, a, i)[0] for n, a, i in sets.numbers]

@@ -141,7 +141,7 @@ def named_by_pointer(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _renamed(span: Span, name: str) -> Span:
-    return replace(span, source=Source(name, span.source.text))
+    return span._replace(source=Source(name, span.source.text))
 
 
 def _child(parent: _Open | None) -> str:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from hypothesis import given, settings
 
 import cfgmask
-from cfgmask.analysis.canonical import Canonical
 from cfgmask.analysis.dead_ends import dead_ends
 from cfgmask.analysis.findings import LIMITS, QUICK
 from cfgmask.analysis.flat import Flat
@@ -37,9 +36,9 @@ def analysed(ir: GrammarIR) -> tuple[Flat, Sets]:
 def dead_ends_of(ir: GrammarIR) -> list[Diagnostic]:
     flat, sets = analysed(ir)
     compiled: cfgmask.CompiledGrammar = compile_ir(ir)
-    canonical = Canonical(flat, sets, Shortest(flat))
+    shortest = Shortest(flat)
     return list(
-        dead_ends(flat, sets, canonical, lambda t: compiled.matcher().advance_bytes(t) == len(t), QUICK.n_states)
+        dead_ends(flat, sets, shortest, lambda t: compiled.matcher().advance_bytes(t) == len(t), QUICK.n_states)
     )
 
 
