@@ -23,8 +23,10 @@
 namespace cfgmask {
 
 struct SharedStore {
-  SharedStore(std::shared_ptr<const Trie> trie, size_t n_words, const Limits& limits)
-      : regexes(limits.max_nesting * kDepthPerNesting, limits.max_search_steps),
+  SharedStore(std::shared_ptr<const Trie> trie, size_t n_words, const Limits& limits,
+              std::shared_ptr<const KeyEndings> endings = nullptr)
+      : key_endings(std::move(endings)),
+        regexes(limits.max_nesting * kDepthPerNesting, limits.max_search_steps),
         lengths(regexes.lengths()),
         closing(trie, regexes),
         lexer(regexes),
@@ -32,6 +34,7 @@ struct SharedStore {
         tables(std::move(trie), n_words, regexes, lexer) {}
 
   std::mutex mutex;
+  std::shared_ptr<const KeyEndings> key_endings;  // null in a store without a vocabulary
   RegexStore regexes;
   MinimumLengths& lengths;
   ClosingCounts closing;
@@ -39,9 +42,8 @@ struct SharedStore {
   KnownLoops known_loops;  // the tables hold its trie
   LexerTables tables;
   KnownSteps known_steps;
-  std::vector<TokenId> more;                      // of a mask that is being made
-  uint64_t n_grammars = 0;                        // that were compiled in it
-  std::unique_ptr<const KeyEndings> key_endings;  // once a grammar with keys was compiled
+  std::vector<TokenId> more;  // of a mask that is being made
+  uint64_t n_grammars = 0;    // that were compiled in it
 
   // Residuals nest deeper than the pattern that they come from, by a small factor.
   static constexpr uint64_t kDepthPerNesting = 8;

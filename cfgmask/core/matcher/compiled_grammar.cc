@@ -53,10 +53,7 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       stepper_(grammar_, parser_, store_->regexes, store_->lexer, surroundings_, indentation_),
       walk_(store_->lexer, stepper_),
       position_account_{"max_item_sets", limits.max_item_sets},
-      start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start(), Indentation::start()})})) {
-  if (grammar_.has_keys && store_->key_endings == nullptr)
-    store_->key_endings = std::make_unique<const KeyEndings>(*vocabulary_);
-}
+      start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start(), Indentation::start()})})) {}
 
 CompiledGrammar::~CompiledGrammar() = default;
 

@@ -14,7 +14,7 @@ std::shared_ptr<SharedStore> VocabularyStores::acquire(const Limits& limits) {
     fits = current_->bytes() < kGenerationBytes;
   }
   if (!fits) {
-    current_ = std::make_shared<SharedStore>(vocabulary_->trie, vocabulary_->n_words(), limits);
+    current_ = std::make_shared<SharedStore>(vocabulary_->trie, vocabulary_->n_words(), limits, key_endings_);
     max_nesting_ = limits.max_nesting;
     max_search_steps_ = limits.max_search_steps;
   }

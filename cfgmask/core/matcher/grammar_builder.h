@@ -28,7 +28,9 @@ namespace cfgmask {
 // A vocabulary and the store that grammars compiled for it share. Threads: `acquire` may be called from any.
 class VocabularyStores {
  public:
-  explicit VocabularyStores(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
+  // Works out which tokens end keys, a look at each node of the trie; else the first grammar with keys would wait.
+  explicit VocabularyStores(std::shared_ptr<const Vocabulary> vocabulary)
+      : vocabulary_(std::move(vocabulary)), key_endings_(std::make_shared<const KeyEndings>(*vocabulary_)) {}
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
   // The current generation; a new one if that has grown large or its limits differ.
@@ -38,6 +40,7 @@ class VocabularyStores {
   static constexpr size_t kGenerationBytes = 256U << 20;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
+  std::shared_ptr<const KeyEndings> key_endings_;
   std::mutex mutex_;
   std::shared_ptr<SharedStore> current_;
   uint64_t max_nesting_ = 0;
