@@ -64,6 +64,17 @@ class RegexBuilder:
         """The automaton that `automaton` gives, for questions about it."""
     def trees(self, max_nesting: int) -> RegexTreeBuilder:
         """What makes nodes out of regex trees; `max_nesting` bounds the height of these."""
+    def portable(self, regex: PortableRegex) -> int:
+        """The node of a regex. Linear the first time. Raises LimitExceeded (max_nesting, max_regex_nodes)."""
+
+class PortableRegex:
+    """A regex that any builder can make nodes of, without Python. Immutable, for any thread; see `portable_regex`."""
+
+def portable_regex(tree: RegexTree, max_nesting: int) -> PortableRegex:
+    """The regex of a tree of `cfgmask.grammar.regex_tree`. Linear in the tree's objects.
+
+    Raises LimitExceeded (max_nesting, which bounds the height of trees) and OverflowError for counts beyond 31 bits.
+    """
 
 class LexemeEnds:
     """How the lexemes of some terminals end where all of them are live. Sets of bytes are 256 bits in 32 bytes.
@@ -152,13 +163,18 @@ class GrammarBuilder(RegexBuilder):
         self, nonterminal: int, symbols: Sequence[int], condition: Sequence[tuple[str, bool, int, int, int]] = ()
     ) -> None: ...
     def plain_schema(
-        self, schema: PlainSchema, scope: int, regexes: Sequence[int], names: Sequence[str], max_digits: int | None
+        self,
+        schema: PlainSchema,
+        scope: int,
+        regexes: Sequence[PortableRegex],
+        names: Sequence[str],
+        max_digits: int | None,
     ) -> int:
         """Add the rules of a plain schema; the symbol of its values.
 
         regexes, names  of the terminals that the schema's requests ask for, in their order
         max_digits      as in `JsonSchemaOptions`
-        Raises ValueError for too few or too many.
+        Raises ValueError for too few or too many, LimitExceeded(max_nesting).
         """
     def build(
         self,

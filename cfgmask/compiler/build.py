@@ -72,11 +72,11 @@ def _build_plain(plain: Plain, vocabulary: Vocabulary, limits: Limits) -> _core.
     from cfgmask import _core
 
     builder = _core.GrammarBuilder(vocabulary.core, vars(limits))
-    regexes = RegexLowering(builder, limits)
-    scope = _scope(plain.scope, builder, regexes)
-    nodes = [regexes.node(terminal.regex) for terminal in plain.terminals]
+    ignored = None if plain.ignored is None else builder.portable(plain.ignored)
+    scope = builder.scope(ignored, plain.ignore_once)
+    regexes = [terminal.regex for terminal in plain.terminals]
     names = [terminal.name for terminal in plain.terminals]
-    start = builder.plain_schema(plain.core, scope, nodes, names, plain.max_digits)
+    start = builder.plain_schema(plain.core, scope, regexes, names, plain.max_digits)
     return builder.build(vocabulary.core, start, scope, False, False, False)
 
 

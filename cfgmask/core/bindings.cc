@@ -458,7 +458,12 @@ void bind_regex_builder(nb::module_& m) {
           "nodes"_a, "max_states"_a)
       .def(
           "trees", [](nb::object self, uint64_t max_nesting) { return RegexTrees(std::move(self), max_nesting); },
-          "max_nesting"_a);
+          "max_nesting"_a)
+      .def(
+          "portable", [](RegexBuilder& self, const PortableRegex& regex) { return self.portable(regex).value; },
+          "regex"_a);
+  nb::class_<PortableRegex>(m, "PortableRegex", docs::PortableRegex);
+  m.def("portable_regex", portable_regex, "tree"_a, "max_nesting"_a, docs::portable_regex);
   nb::class_<RegexTrees>(m, "RegexTreeBuilder", docs::RegexTreeBuilder)
       .def("node", &RegexTrees::node, "tree"_a, docs::RegexTreeBuilder_node);
 }
@@ -607,12 +612,13 @@ void bind_grammar_builder(nb::module_& m) {
       .def(
           "plain_schema",
           [](GrammarBuilder& self, const std::shared_ptr<const PlainReader::Found>& schema, uint32_t scope,
-             const std::vector<uint32_t>& regexes, std::vector<std::string> names, std::optional<uint32_t> max_digits) {
+             OutsideRegexes regexes, std::vector<std::string> names, std::optional<uint32_t> max_digits) {
             if (regexes.size() != schema->n_regexes || names.size() != regexes.size())
               throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
-            self.nodes(regexes);
+            for (const auto& regex : regexes) self.check_height(*regex);
             const std::shared_ptr<const PlainSchema> whole(schema, &schema->schema);
-            return defer_rules(whole, self, scope, regexes, std::move(names), max_digits.value_or(kUnbounded));
+            return defer_rules(whole, self, scope, std::move(regexes), std::move(names),
+                               max_digits.value_or(kUnbounded));
           },
           "schema"_a, "scope"_a, "regexes"_a, "names"_a, "max_digits"_a.none())
       .def(

@@ -12,7 +12,7 @@ from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 from cfgmask.errors import LimitExceeded
-from cfgmask.grammar.ir import Scope, Terminal
+from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import NOTHING, JsonString
 from cfgmask.json_schema import algebra, decide, lexemes
 from cfgmask.json_schema.drafts import Draft, draft_of_uri
@@ -37,16 +37,26 @@ if TYPE_CHECKING:
 class Plain:
     """A plain schema.
 
-    core        as the core read it
-    terminals   what it asks for: scalars with conditions
-    scope       what may stand between lexemes
-    max_digits  as in `JsonSchemaOptions`
+    core         as the core read it
+    terminals    what it asks for: scalars with conditions
+    ignored      what may stand between lexemes, if anything may
+    ignore_once  as in `Scope`
+    max_digits   as in `JsonSchemaOptions`
     """
 
     core: _core.PlainSchema
-    terminals: tuple[Terminal, ...]
-    scope: Scope
+    terminals: tuple[PlainTerminal, ...]
+    ignored: _core.PortableRegex | None
+    ignore_once: bool
     max_digits: int | None
+
+
+@dataclass(frozen=True)
+class PlainTerminal:
+    """Scalars with conditions."""
+
+    name: str
+    regex: _core.PortableRegex
 
 
 def plain_schema(
@@ -82,7 +92,8 @@ def plain_schema(
     )
     if found is None:
         return None
-    return Plain(found, tuple(answers.terminals), lexemes.scope("json", options), options.max_digits)
+    ignored, ignore_once = _ignored(options.whitespace)
+    return Plain(found, tuple(answers.terminals), ignored, ignore_once, options.max_digits)
 
 
 # Options that a plain schema may have of any value.
@@ -92,6 +103,18 @@ _FREE: dict[str, Any] = {
     "on_unsupported": DEFAULTS.on_unsupported,
     "max_digits": DEFAULTS.max_digits,
 }
+
+
+@lru_cache(maxsize=32)
+def _ignored(whitespace: str) -> tuple[_core.PortableRegex | None, bool]:
+    """What may stand between lexemes, and whether it may do so once."""
+    from cfgmask import _core
+
+    scope = lexemes.scope("json", replace(DEFAULTS, whitespace=whitespace))
+    if not scope.ignore:
+        return None, scope.ignore_once
+    (terminal,) = scope.ignore
+    return _core.portable_regex(terminal.regex, Limits().max_nesting), scope.ignore_once
 
 
 @lru_cache(maxsize=32)
@@ -119,7 +142,7 @@ class _Answers:
         self._dialect = dialect
         self._options = options
         self._limits = limits
-        self.terminals: list[Terminal] = []
+        self.terminals: list[PlainTerminal] = []
 
     def scalars(self, schema: str) -> int | None:
         """As `_core.PlainReader.read` says."""
@@ -144,7 +167,7 @@ class _Answers:
         except (_NotPlain, LimitExceeded):
             return None
 
-    def _number(self, terminal: Terminal | None) -> int:
+    def _number(self, terminal: PlainTerminal | None) -> int:
         if terminal is None:
             return -1
         self.terminals.append(terminal)
@@ -156,12 +179,22 @@ class _NotPlain(Exception):
 
 
 @lru_cache(maxsize=4096)
-def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Terminal | None:
+def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> PlainTerminal | None:
     """The terminal of the scalars of a schema; None if there are none. Raises _NotPlain, LimitExceeded."""
     with session(limits):
         found = _read(schema, dialect, options, limits)
         terminals = [terminal for terminal in scalars(found, options.max_digits) if not _is_nothing(terminal)]
-        return terminals[0] if terminals else None
+        return _portable(terminals[0], limits) if terminals else None
+
+
+def _portable(terminal: Terminal, limits: Limits) -> PlainTerminal:
+    """Raises _NotPlain, LimitExceeded."""
+    from cfgmask import _core
+
+    try:
+        return PlainTerminal(terminal.name, _core.portable_regex(terminal.regex, limits.max_nesting))
+    except OverflowError:
+        raise _NotPlain from None
 
 
 def _read(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Normal:
@@ -195,10 +228,11 @@ def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, l
 
 
 @lru_cache(maxsize=4096)
-def _strings_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Terminal:
+def _strings_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> PlainTerminal:
     """The terminal of the strings of a schema. Raises _NotPlain, LimitExceeded."""
     with session(limits):
-        return lexemes.other_key(Keys(include=(_key_pattern(schema, dialect, options, limits),)), ())
+        key = lexemes.other_key(Keys(include=(_key_pattern(schema, dialect, options, limits),)), ())
+        return _portable(key, limits)
 
 
 @lru_cache(maxsize=4096)

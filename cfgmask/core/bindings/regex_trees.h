@@ -1,4 +1,4 @@
-// Regex trees of Python (cfgmask.grammar.regex_tree) to nodes of a builder's store.
+// Regex trees of Python (cfgmask.grammar.regex_tree) to regexes as data, and to nodes of a builder's store.
 //
 // A first mask waits for this: in Python it was a quarter of the time from a schema to its first mask.
 //
@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -22,21 +23,19 @@
 
 #include "matcher/grammar_builder.h"
 #include "regex/regex.h"
-#include "util/byte_set.h"
+#include "regex/regex_data.h"
 #include "util/limits.h"
 
 namespace cfgmask {
 
 namespace nb = nanobind;
 
-// Lowers trees into one builder. A tree object is lowered once, however often it occurs, in however many trees.
-class RegexTrees {
+// Reads trees into one list of nodes. A tree object is read once, however often it occurs, in however many trees.
+class RegexTreeReader {
  public:
   // max_nesting bounds how high a tree may be, for the sake of what recurses over nodes later.
-  RegexTrees(nb::object builder, uint64_t max_nesting)
-      : builder_object_(std::move(builder)),
-        builder_(nb::cast<RegexBuilder&>(builder_object_)),
-        max_nesting_(max_nesting),
+  explicit RegexTreeReader(uint64_t max_nesting)
+      : max_nesting_(max_nesting),
         data_(interned("data")),
         ranges_(interned("ranges")),
         parts_(interned("parts")),
@@ -51,9 +50,12 @@ class RegexTrees {
     for (size_t kind = 0; kind < kNames.size(); ++kind) types_[kind] = module.attr(kNames[kind]);
   }
 
-  // The node of a tree. Throws LimitExceeded (max_nesting, and max_regex_nodes from the store) and std::overflow_error
-  // for counts beyond 31 bits. Linear in the objects not seen before; no recursion.
-  uint32_t node(const nb::object& tree) {
+  // What was read so far.
+  RegexData& read() { return read_; }
+
+  // The number of a tree. Throws LimitExceeded (max_nesting) and std::overflow_error for counts beyond 31 bits. Linear
+  // in the objects not seen before; no recursion.
+  uint32_t add(const nb::object& tree) {
     std::vector<nb::handle> pending{tree};
     while (!pending.empty()) {
       const nb::handle part = pending.back();
@@ -70,43 +72,24 @@ class RegexTrees {
       }
       if (pending.size() > waiting) continue;
       pending.pop_back();
-      const uint64_t height = 1 + height_of(trees);
-      if (height > max_nesting_ * kHeightPerNesting) throw LimitExceeded("max_nesting", max_nesting_);
-      const uint32_t made = make(part, kind, nodes_of(trees)).value;
+      const uint32_t made = make(part, kind, trees);
+      if (read_.height(made) > max_nesting_ * RegexData::kHeightPerNesting)
+        throw LimitExceeded("max_nesting", max_nesting_);
       kept_.push_back(nb::borrow(part));
-      known_.emplace(part.ptr(), Known{made, height});
+      known_.emplace(part.ptr(), made);
     }
-    return known_.at(tree.ptr()).node;
+    return known_.at(tree.ptr());
   }
 
  private:
-  // Front ends make about four levels of tree for one level of nesting; this leaves room for what others put around.
-  static constexpr uint64_t kHeightPerNesting = 8;
   static constexpr int64_t kMaxCount = INT32_MAX;
 
-  // In the order of kNames.
-  enum class Kind : uint8_t {
-    kLiteral,
-    kCharClass,
-    kByteClass,
-    kConcatenation,
-    kAlternation,
-    kRepetition,
-    kIntersection,
-    kComplement,
-    kKeySet,
-    kDivisible,
-    kJsonString,
-    kSubstring,
-  };
+  using Kind = RegexData::Kind;
+  // In the order of Kind.
   static constexpr std::array<const char*, 12> kNames = {"Literal",     "CharClass",  "ByteClass",    "Concatenation",
                                                          "Alternation", "Repetition", "Intersection", "Complement",
                                                          "KeySet",      "Divisible",  "JsonString",   "Substring"};
 
-  struct Known {
-    uint32_t node;
-    uint64_t height;
-  };
   using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
 
   static nb::object interned(const char* name) { return nb::steal(PyUnicode_InternFromString(name)); }
@@ -148,71 +131,39 @@ class RegexTrees {
     return {&PyTuple_GET_ITEM(trees.ptr(), 0), nb::len(trees)};
   }
 
-  uint64_t height_of(std::span<PyObject* const> trees) const {
-    uint64_t height = 0;
-    for (PyObject* tree : trees) height = std::max(height, known_.at(tree).height);
-    return height;
-  }
-
-  std::vector<RegexId> nodes_of(std::span<PyObject* const> trees) const {
-    std::vector<RegexId> nodes;
-    for (PyObject* tree : trees) nodes.emplace_back(known_.at(tree).node);
-    return nodes;
-  }
-
-  RegexId make(nb::handle tree, Kind kind, std::vector<RegexId> parts) {
+  uint32_t make(nb::handle tree, Kind kind, std::span<PyObject* const> trees) {
+    std::vector<uint32_t> parts;
+    for (PyObject* part : trees) parts.push_back(known_.at(part));
     switch (kind) {
       case Kind::kLiteral: {
         const auto data = nb::cast<nb::bytes>(get(tree, data_));
-        return builder_.with([&](RegexStore& r) { return r.literal({data.c_str(), data.size()}); });
+        return read_.texts(kind, {std::string(data.c_str(), data.size())});
       }
-      case Kind::kCharClass: {
-        auto points = code_points(tree, 0x10FFFF);
-        return builder_.with([&](RegexStore& r) { return r.char_class(std::move(points)); });
-      }
-      case Kind::kByteClass: {
-        ByteSet set;
-        for (const auto& range : code_points(tree, 0xFF)) set |= ByteSet::range(range.low, range.high);
-        return builder_.with([&](RegexStore& r) { return r.bytes(set); });
-      }
+      case Kind::kCharClass:
+        return read_.ranges(kind, code_points(tree, 0x10FFFF));
+      case Kind::kByteClass:
+        return read_.ranges(kind, code_points(tree, 0xFF));
       case Kind::kConcatenation:
-        return builder_.with([&](RegexStore& r) {
-          RegexId whole = RegexStore::empty_text();
-          for (size_t i = parts.size(); i-- > 0;) whole = r.concatenation(parts[i], whole);
-          return whole;
-        });
       case Kind::kAlternation:
-        return builder_.with([&](RegexStore& r) { return r.alternation(std::move(parts)); });
+      case Kind::kIntersection:
+      case Kind::kComplement:
+        return read_.parts(kind, parts);
       case Kind::kRepetition: {
         const uint32_t least = count(get(tree, minimum_));
         const nb::object most = get(tree, maximum_);
-        const uint32_t bound = most.is_none() ? kUnbounded : count(most);
-        return builder_.with([&](RegexStore& r) { return r.repetition(parts[0], least, bound); });
+        return read_.repetition(parts[0], least, most.is_none() ? kUnbounded : count(most));
       }
-      case Kind::kIntersection:
-        return builder_.with([&](RegexStore& r) { return r.intersection(std::move(parts)); });
-      case Kind::kComplement:
-        return builder_.with([&](RegexStore& r) {
-          const RegexId text = r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
-          return r.intersection({text, r.complement(parts[0])});
-        });
-      case Kind::kKeySet: {
-        std::vector<std::string> keys = texts(tree, keys_);
-        return builder_.with([&](RegexStore& r) { return r.key_set(std::move(keys)); });
-      }
+      case Kind::kKeySet:
+        return read_.texts(kind, texts(tree, keys_));
+      case Kind::kSubstring:
+        return read_.texts(kind, texts(tree, chunks_));
       case Kind::kDivisible: {
         const auto modulus = nb::cast<uint32_t>(get(tree, modulus_));
         if (modulus == 0) throw std::invalid_argument("nothing is divided by zero");
-        return builder_.with([&](RegexStore& r) { return r.divisible(modulus); });
+        return read_.divisible(modulus);
       }
-      case Kind::kJsonString: {
-        const JsonEscapes escapes = escapes_named(nb::str(get(tree, escapes_)).c_str());
-        return builder_.with([&](RegexStore& r) { return r.json_string(parts[0], escapes); });
-      }
-      case Kind::kSubstring: {
-        const std::vector<std::string> chunks = texts(tree, chunks_);
-        return builder_.with([&](RegexStore& r) { return r.substring(chunks); });
-      }
+      case Kind::kJsonString:
+        return read_.json_string(parts[0], escapes_named(nb::str(get(tree, escapes_)).c_str()));
     }
     throw nb::type_error("not a regex tree");
   }
@@ -255,14 +206,43 @@ class RegexTrees {
     return static_cast<uint32_t>(n);
   }
 
-  // The trees are kept because an address stays theirs only as long as they live.
-  nb::object builder_object_;
-  RegexBuilder& builder_;
   uint64_t max_nesting_;
-  std::unordered_map<PyObject*, Known> known_;
+  RegexData read_;
+  // The trees are kept because an address stays theirs only as long as they live.
+  std::unordered_map<PyObject*, uint32_t> known_;
   std::vector<nb::object> kept_;
   std::array<nb::object, kNames.size()> types_;
   nb::object data_, ranges_, parts_, body_, minimum_, maximum_, keys_, modulus_, chunks_, escapes_;
 };
+
+// Lowers trees into one builder.
+class RegexTrees {
+ public:
+  RegexTrees(nb::object builder, uint64_t max_nesting)
+      : builder_object_(std::move(builder)), builder_(nb::cast<RegexBuilder&>(builder_object_)), reader_(max_nesting) {}
+
+  // The node of a tree. Throws what the reader does, and LimitExceeded (max_regex_nodes) from the store.
+  uint32_t node(const nb::object& tree) {
+    const uint32_t number = reader_.add(tree);
+    builder_.with([&](RegexStore& r) {
+      reader_.read().make(r, made_);
+      return 0;
+    });
+    return made_[number].value;
+  }
+
+ private:
+  nb::object builder_object_;
+  RegexBuilder& builder_;
+  RegexTreeReader reader_;
+  std::vector<RegexId> made_;  // of what was read
+};
+
+// The regex of a tree, for any builder.
+inline std::shared_ptr<PortableRegex> portable_regex(const nb::object& tree, uint64_t max_nesting) {
+  RegexTreeReader reader(max_nesting);
+  reader.add(tree);
+  return std::make_shared<PortableRegex>(std::move(reader.read()));
+}
 
 }  // namespace cfgmask

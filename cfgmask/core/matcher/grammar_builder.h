@@ -20,6 +20,7 @@
 #include "mask/shared_store.h"
 #include "matcher/compiled_grammar.h"
 #include "regex/regex.h"
+#include "regex/regex_data.h"
 #include "util/limits.h"
 #include "vocab/vocabulary.h"
 
@@ -68,6 +69,16 @@ class RegexBuilder {
     const std::lock_guard<std::mutex> lock(store_->mutex);
     if (id >= store_->regexes.size()) throw std::out_of_range("no such regex node");
     return RegexId(id);
+  }
+  // The node of a regex. Throws LimitExceeded.
+  RegexId portable(const PortableRegex& regex) {
+    check_height(regex);
+    return with([&](RegexStore& r) { return regex.in(r); });
+  }
+  // Throws LimitExceeded for one that may nest deeper than the limits say.
+  void check_height(const PortableRegex& regex) const {
+    if (regex.height() > limits_.max_nesting * RegexData::kHeightPerNesting)
+      throw LimitExceeded("max_nesting", limits_.max_nesting);
   }
   // The joint automaton of some nodes, without the empty text; nullopt where it has more than `max_states`.
   std::optional<Automaton> automaton(std::span<const uint32_t> ids, size_t max_states);

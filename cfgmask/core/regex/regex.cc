@@ -19,7 +19,7 @@ RegexStore::~RegexStore() = default;
 
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
-         within_.bytes() + key_table_ids_.bytes() + key_table_bytes_ + numbered_table_ids_.bytes() +
+         within_.bytes() + portable_.bytes() + key_table_ids_.bytes() + key_table_bytes_ + numbered_table_ids_.bytes() +
          automaton_ids_.bytes() + automaton_bytes_ + lengths_->bytes();
 }
 

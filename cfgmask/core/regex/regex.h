@@ -203,6 +203,13 @@ class RegexStore {
   };
   Simpler without_exceptions(RegexId node);
 
+  // The nodes of regexes as data (regex/regex_data.h), by the numbers of these.
+  std::optional<RegexId> portable(uint64_t number) const {
+    const auto known = portable_.find(number);
+    return known ? std::optional(RegexId(*known)) : std::nullopt;
+  }
+  void remember_portable(uint64_t number, RegexId node) { portable_.insert(number, node.value); }
+
   MinimumLengths& lengths() { return *lengths_; }
   size_t size() const { return nodes_.size(); }
   size_t bytes() const;
@@ -340,6 +347,7 @@ class RegexStore {
   HashTable within_;     // (node, class) -> whether is_within
   Interner class_keys_;  // ranges of char_class; grammars ask for the same few again and again
   ChunkedVector<RegexId> class_nodes_;
+  HashTable portable_;
   Interner key_table_ids_;
   ChunkedVector<std::unique_ptr<KeyTable>> key_tables_;
   size_t key_table_bytes_ = 0;

@@ -96,13 +96,13 @@ constexpr uint32_t kBeginsWithTerminal = 1U << 31;
 
 class Rules : public DeferredRules {
  public:
-  Rules(std::shared_ptr<const PlainSchema> schema, uint32_t scope, std::span<const uint32_t> outside,
+  Rules(std::shared_ptr<const PlainSchema> schema, uint32_t scope, OutsideRegexes outside,
         std::vector<std::string> outside_names, uint32_t max_digits, uint64_t max_rules)
       : kept_(std::move(schema)),
         schema_(*kept_),
         rules_{"max_rules", max_rules},
         scope_(scope),
-        outside_(outside.begin(), outside.end()),
+        outside_(std::move(outside)),
         outside_names_(std::move(outside_names)),
         max_digits_(max_digits),
         terminals_(schema_.n_terminals()),
@@ -388,7 +388,7 @@ class Rules : public DeferredRules {
       case PlainSchema::Spelling::kOutside:
         break;
     }
-    return RegexId(outside_[terminal.outside]);
+    return outside_[terminal.outside]->in(*regexes_);
   }
 
   // A value as one symbol: a scalar that is one terminal is that terminal.
@@ -746,7 +746,7 @@ class Rules : public DeferredRules {
   RegexStore* regexes_ = nullptr;
   Account rules_;
   uint32_t scope_;
-  std::vector<uint32_t> outside_;
+  OutsideRegexes outside_;
   std::vector<std::string> outside_names_;
   uint32_t max_digits_;
   std::map<RegexId, bool> endless_;
@@ -773,9 +773,9 @@ class Rules : public DeferredRules {
 }  // namespace
 
 uint32_t defer_rules(std::shared_ptr<const PlainSchema> schema, GrammarBuilder& builder, uint32_t scope,
-                     std::span<const uint32_t> outside, std::vector<std::string> outside_names, uint32_t max_digits) {
-  return builder.defer(std::make_shared<Rules>(std::move(schema), scope, outside, std::move(outside_names), max_digits,
-                                               builder.limits().max_rules));
+                     OutsideRegexes outside, std::vector<std::string> outside_names, uint32_t max_digits) {
+  return builder.defer(std::make_shared<Rules>(std::move(schema), scope, std::move(outside), std::move(outside_names),
+                                               max_digits, builder.limits().max_rules));
 }
 
 }  // namespace cfgmask

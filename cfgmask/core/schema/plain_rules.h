@@ -14,9 +14,9 @@
 namespace cfgmask {
 
 // Hands the builder the rules of a schema, each value of which becomes rules when a text first comes to it, and returns
-// the start symbol. `outside` are the regexes that terminals of the schema refer to, nodes of the builder. Values that
+// the start symbol. `outside` are the regexes that terminals of the schema refer to. Values that
 // may need more rules than the reader counts become rules at once. Throws LimitExceeded.
 uint32_t defer_rules(std::shared_ptr<const PlainSchema> schema, GrammarBuilder& builder, uint32_t scope,
-                     std::span<const uint32_t> outside, std::vector<std::string> outside_names, uint32_t max_digits);
+                     OutsideRegexes outside, std::vector<std::string> outside_names, uint32_t max_digits);
 
 }  // namespace cfgmask

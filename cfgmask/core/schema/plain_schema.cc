@@ -217,11 +217,11 @@ uint32_t PlainSchema::add_key_condition(KeyCondition condition) {
   return at->second;
 }
 
-RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store, std::span<const uint32_t> outside) const {
+RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store, const OutsideRegexes& outside) const {
   const auto regex_of = [&](uint32_t number) {
     const KeyCondition& condition = key_conditions_[number];
     return condition.terminal ? text_regex(terminals_[*condition.terminal], store)
-                              : store.json_body(RegexId(outside[condition.outside]));
+                              : store.json_body(outside[condition.outside]->in(store));
   };
   std::vector<RegexId> conditions;
   for (uint32_t number : keys.met) conditions.push_back(regex_of(number));

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "regex/regex.h"
+#include "regex/regex_data.h"
 #include "schema/number_set.h"
 #include "schema/plain_pattern.h"
 #include "util/ids.h"
@@ -30,6 +31,8 @@
 namespace cfgmask {
 
 using PlainValueId = Id<struct PlainValueTag>;
+// Those of scalars that the front end reads.
+using OutsideRegexes = std::vector<std::shared_ptr<const PortableRegex>>;
 
 class PlainSchema {
  public:
@@ -198,7 +201,7 @@ class PlainSchema {
   const std::string& name_at(uint32_t name) const { return *names_[name]; }
   const KeyCondition& key_condition(uint32_t number) const { return key_conditions_[number]; }
   // The texts of keys; `outside` are the regexes of the caller.
-  RegexId keys_regex(const Keys& keys, RegexStore& store, std::span<const uint32_t> outside) const;
+  RegexId keys_regex(const Keys& keys, RegexStore& store, const OutsideRegexes& outside) const;
   // The texts of the strings of a terminal that is kAnyString, kListed or kText.
   RegexId text_regex(const Terminal& terminal, RegexStore& store) const;
   // What the strings of a terminal plainly begin with.

@@ -1,0 +1,96 @@
+// Regexes that belong to no store: a store makes its nodes of them without Python, when a text first comes to them.
+//
+// A list of nodes, each behind those that it consists of, which others may consist of as well.
+//
+// Threads: immutable once made.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "regex/regex.h"
+
+namespace cfgmask {
+
+class RegexData {
+ public:
+  // As in cfgmask/grammar/regex_tree.py.
+  enum class Kind : uint8_t {
+    kLiteral,
+    kCharClass,
+    kByteClass,
+    kConcatenation,
+    kAlternation,
+    kRepetition,
+    kIntersection,
+    kComplement,
+    kKeySet,
+    kDivisible,
+    kJsonString,
+    kSubstring,
+  };
+
+  // Front ends make about four levels of tree for one level of nesting; this leaves room for what others put around.
+  static constexpr uint64_t kHeightPerNesting = 8;
+
+  // Each adds a node and returns its number. `parts` are numbers of nodes; ranges are sorted and disjoint.
+  uint32_t texts(Kind kind, std::vector<std::string> all);
+  uint32_t ranges(Kind kind, std::span<const CodePointRange> all);
+  uint32_t parts(Kind kind, std::span<const uint32_t> all);
+  uint32_t repetition(uint32_t body, uint32_t minimum, uint32_t maximum);
+  uint32_t divisible(uint32_t modulus) { return add({Kind::kDivisible, 0, 0, modulus, 0, 1}); }
+  uint32_t json_string(uint32_t body, JsonEscapes escapes);
+
+  size_t size() const { return nodes_.size(); }
+  // Of a node, how many stand in each other, itself included.
+  uint64_t height(uint32_t node) const { return nodes_[node].height; }
+  // Makes the nodes of a store for those from number `made.size()` on, and appends them. Linear in these. Throws
+  // LimitExceeded.
+  void make(RegexStore& store, std::vector<RegexId>& made) const;
+
+ private:
+  // What it consists of stands from `first` to `last` in the list for its kind.
+  struct Node {
+    Kind kind;
+    uint32_t first;
+    uint32_t last;
+    uint32_t minimum;  // or the modulus, or the escapes
+    uint32_t maximum;
+    uint64_t height;
+  };
+
+  uint32_t add(Node node) {
+    nodes_.push_back(node);
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  }
+  RegexId make(RegexStore& store, const Node& node, std::span<const RegexId> made) const;
+
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> parts_;
+  std::vector<CodePointRange> ranges_;
+  std::vector<std::string> texts_;
+};
+
+// One regex out of such a list, the last node.
+//
+// Threads: immutable.
+class PortableRegex {
+ public:
+  explicit PortableRegex(RegexData data);
+
+  // Its node in a store, which remembers it. Linear the first time. Throws LimitExceeded.
+  RegexId in(RegexStore& store) const;
+  uint64_t height() const { return data_.height(static_cast<uint32_t>(data_.size() - 1)); }
+
+ private:
+  RegexData data_;
+  uint64_t number_;  // its own in the process
+};
+
+}  // namespace cfgmask
