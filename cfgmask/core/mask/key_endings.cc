@@ -65,16 +65,25 @@ std::vector<TokenId> tokens_with_quote(const Trie& trie) {
   return found;
 }
 
+FewTokens with_quotes(const Vocabulary& vocabulary, const std::vector<TokenId>& tokens, ptrdiff_t least) {
+  std::vector<TokenId> found;
+  for (TokenId token : tokens) {
+    const std::string_view text = vocabulary.text(token);
+    if (std::count(text.begin(), text.end(), '"') >= least) found.push_back(token);
+  }
+  return FewTokens(std::move(found));
+}
+
 std::string decode(std::string_view inside) { return decode_json_string('"' + std::string(inside) + '"'); }
 
 }  // namespace
 
-KeyEndings::KeyEndings(const Vocabulary& vocabulary) : with_quote_(tokens_with_quote(*vocabulary.trie)) {
+KeyEndings::KeyEndings(const Vocabulary& vocabulary)
+    : with_quote_(tokens_with_quote(*vocabulary.trie)),
+      two_quotes_(with_quotes(vocabulary, with_quote_, 2)),
+      three_quotes_(with_quotes(vocabulary, with_quote_, 3)) {
   for (TokenId token : with_quote_) {
     const std::string_view text = vocabulary.text(token);
-    const auto n_quotes = std::count(text.begin(), text.end(), '"');
-    if (n_quotes >= 2) two_quotes_.push_back(token);
-    if (n_quotes >= 3) three_quotes_.push_back(token);
     const size_t inside = whole_units(text);
     if (inside >= text.size() || text[inside] != '"') continue;
     std::string added = decode(text.substr(0, inside));

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mask/lexer_table.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask {
@@ -31,15 +32,15 @@ class KeyEndings {
   size_t longest() const { return longest_; }
   // Tokens with a quote, which may end a string whatever precedes.
   const std::vector<TokenId>& with_quote() const { return with_quote_; }
-  // Tokens that may hold a whole string, sorted: those that end another before it if one is `pending`.
-  const std::vector<TokenId>& with_string(bool pending) const { return pending ? three_quotes_ : two_quotes_; }
+  // Tokens that may hold a whole string: those that end another before it if one is `pending`.
+  const FewTokens& with_string(bool pending) const { return pending ? three_quotes_ : two_quotes_; }
 
  private:
   std::map<std::string, std::vector<Ending>, std::less<>> endings_;
   size_t longest_ = 0;
   std::vector<TokenId> with_quote_;
-  std::vector<TokenId> two_quotes_;  // or more
-  std::vector<TokenId> three_quotes_;
+  FewTokens two_quotes_;  // or more
+  FewTokens three_quotes_;
 };
 
 // What the beginning of a JSON string says, without an escape that is not complete yet.

@@ -25,14 +25,14 @@ void LexerTable::write_inside(std::span<uint32_t> out) const {
   for (TokenId token : more_) set_bit(out, token);
 }
 
-void LexerTable::add_inside(std::span<const TokenId> tokens, std::vector<TokenId>& out) const {
-  if (!bits_.empty()) return add_set(bits_, tokens, out);
+void LexerTable::add_inside(const FewTokens& few, std::vector<TokenId>& out) const {
+  if (!bits_.empty()) return add_set(bits_, few, out);
   const auto first = static_cast<ptrdiff_t>(out.size());
-  if (base_ != nullptr) base_->add_inside(tokens, out);
+  if (base_ != nullptr) base_->add_inside(few, out);
   if (out.begin() + first != out.end()) {
     for (TokenId token : less_) out.erase(std::remove(out.begin() + first, out.end(), token), out.end());
   }
-  add_common(more_, tokens, out);
+  add_common(more_, few, out);
 }
 
 std::vector<LexerTable::Range> united(std::span<const LexerTable::Range> a, std::span<const LexerTable::Range> b) {
@@ -187,9 +187,7 @@ bool LexerTables::take_far_bounds(const RegexStore::Counted& parts, LexerTable& 
 void LexerTables::drop_tops(const ByteSet& bytes, LexerTable& table) const {
   trie_->for_each_sibling(1, trie_->n_nodes(), bytes, [&](uint32_t node) {
     const auto below = trie_->tokens_between(node, trie_->end(node));
-    std::vector<TokenId> tokens(below.begin(), below.end());
-    std::sort(tokens.begin(), tokens.end());
-    table.base_->add_inside(tokens, table.less_);
+    table.base_->add_inside(FewTokens({below.begin(), below.end()}), table.less_);
     table.replaced_.push_back({node, trie_->end(node)});
   });
   std::sort(table.replaced_.begin(), table.replaced_.end(),

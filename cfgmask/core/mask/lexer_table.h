@@ -10,10 +10,12 @@
 #pragma once
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lexer/lexer.h"
@@ -27,16 +29,36 @@ inline bool has_bit(std::span<const uint32_t> bits, TokenId token) { return (bit
 inline void set_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] |= 1U << (token & 31); }
 inline void clear_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] &= ~(1U << (token & 31)); }
 
-// Appends those of some tokens whose bits are set.
-inline void add_set(std::span<const uint32_t> bits, std::span<const TokenId> tokens, std::vector<TokenId>& out) {
-  for (TokenId token : tokens) {
+// A few tokens that many others are looked for among: most are told by one bit. Immutable.
+class FewTokens {
+ public:
+  explicit FewTokens(std::vector<TokenId> tokens) : tokens_(std::move(tokens)) {
+    std::sort(tokens_.begin(), tokens_.end());
+    for (TokenId token : tokens_) may_hold_.set(token % kBits);
+  }
+  bool has(TokenId token) const {
+    return may_hold_[token % kBits] && std::binary_search(tokens_.begin(), tokens_.end(), token);
+  }
+  auto begin() const { return tokens_.begin(); }
+  auto end() const { return tokens_.end(); }
+
+ private:
+  static constexpr size_t kBits = 4096;
+
+  std::vector<TokenId> tokens_;  // sorted
+  std::bitset<kBits> may_hold_;
+};
+
+// Appends those of a few tokens whose bits are set.
+inline void add_set(std::span<const uint32_t> bits, const FewTokens& few, std::vector<TokenId>& out) {
+  for (TokenId token : few) {
     if (has_bit(bits, token)) out.push_back(token);
   }
 }
-// Appends those of some tokens that are among others, which are sorted.
-inline void add_common(std::span<const TokenId> tokens, std::span<const TokenId> sorted, std::vector<TokenId>& out) {
+// Appends those of some tokens that are among a few.
+inline void add_common(std::span<const TokenId> tokens, const FewTokens& few, std::vector<TokenId>& out) {
   for (TokenId token : tokens) {
-    if (std::binary_search(sorted.begin(), sorted.end(), token)) out.push_back(token);
+    if (few.has(token)) out.push_back(token);
   }
 }
 
@@ -91,9 +113,8 @@ class LexerTable {
   }
   // Overwrites `out` with the tokens that stay inside.
   void write_inside(std::span<uint32_t> out) const;
-  // Appends those of a few tokens, which are sorted, that stay inside. Linear in them and in what differs from the
-  // base.
-  void add_inside(std::span<const TokenId> tokens, std::vector<TokenId>& out) const;
+  // Appends those of a few tokens that stay inside. Linear in them and in what differs from the base.
+  void add_inside(const FewTokens& few, std::vector<TokenId>& out) const;
   // Not counting other tables, which have other users.
   size_t bytes() const {
     return sizeof(*this) + (more_.capacity() + less_.capacity() + bits_.capacity()) * 4 +

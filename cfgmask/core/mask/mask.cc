@@ -17,14 +17,14 @@ void Mask::write(std::span<uint32_t> out) const {
   for (TokenId token : more) set_bit(out, token);
 }
 
-std::vector<TokenId> Mask::allowed(std::span<const TokenId> tokens) const {
+std::vector<TokenId> Mask::allowed(const FewTokens& few) const {
   std::vector<TokenId> out;
   if (!bits.empty()) {
-    add_set(bits, tokens, out);
+    add_set(bits, few, out);
     return out;
   }
-  if (base != nullptr) base->add_inside(tokens, out);
-  add_common(more, tokens, out);
+  if (base != nullptr) base->add_inside(few, out);
+  add_common(more, few, out);
   return out;
 }
 

@@ -18,8 +18,8 @@ struct Mask {
   std::vector<TokenId> whole_keys;         // those among them that begin and end a key
 
   void write(std::span<uint32_t> out) const;
-  // Those of a few tokens, which are sorted, that are allowed; in no order.
-  std::vector<TokenId> allowed(std::span<const TokenId> tokens) const;
+  // Those of a few tokens that are allowed; in no order.
+  std::vector<TokenId> allowed(const FewTokens& few) const;
   size_t bytes() const {
     return sizeof(*this) + (more.capacity() + bits.capacity() + whole_keys.capacity()) * sizeof(uint32_t);
   }
