@@ -1,7 +1,6 @@
 // Classes of characters as UTF-8.
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
 #include "regex/regex.h"
 
@@ -26,54 +25,62 @@ RegexId RegexStore::char_class(std::vector<CodePointRange> ranges) {
 RegexId RegexStore::build_char_class(std::span<const CodePointRange> ranges) {
   struct Form {
     uint32_t low, high;  // code points with this many bytes
-    uint32_t lead;
+    unsigned lead;
     int tail_bytes;
   };
   static constexpr Form kForms[] = {
       {0, 0x7F, 0, 0}, {0x80, 0x7FF, 0xC0, 1}, {0x800, 0xFFFF, 0xE0, 2}, {0x10000, 0x10FFFF, 0xF0, 3}};
   std::vector<RegexId> parts;
-  for (const Form& form : kForms) {
-    std::unordered_map<uint32_t, ByteSet> leads_by_tail;
-    const uint32_t span = 1U << (6 * form.tail_bytes);
-    for (uint32_t first = form.low - form.low % span; first <= form.high; first += span) {
-      std::vector<CodePointRange> inside;
-      for (const CodePointRange& r : ranges) {
-        const uint32_t low = std::max({r.low, first, form.low});
-        const uint32_t high = std::min({r.high, first + span - 1, form.high});
-        if (low <= high) inside.push_back({low - first, high - first});
-      }
-      if (inside.empty()) continue;
-      leads_by_tail[utf8_tail(inside, form.tail_bytes).value].add(form.lead | (first / span));
-    }
-    for (const auto& [tail, leads] : leads_by_tail) parts.push_back(concatenation(bytes(leads), RegexId(tail)));
-  }
+  for (const Form& form : kForms) add_sequences(ranges, form.low, form.high, form.lead, form.tail_bytes, parts);
   return alternation(std::move(parts));
 }
 
-// The strings of `n_bytes` continuation bytes whose value (6 bits a byte) lies in the sorted ranges.
-RegexId RegexStore::utf8_tail(std::span<const CodePointRange> ranges, int n_bytes) {
-  if (n_bytes == 0) return empty_text();
-  const uint32_t span = 1U << (6 * (n_bytes - 1));
-  if (ranges.size() == 1 && ranges[0].low == 0 && ranges[0].high == 64 * span - 1) {
-    // All of them: 64^n leaves otherwise, 20 ms for the class of all characters.
-    RegexId tail = empty_text();
-    for (int i = 0; i < n_bytes; ++i) tail = concatenation(bytes(ByteSet::range(0x80, 0xBF)), tail);
-    return tail;
-  }
-  std::unordered_map<uint32_t, ByteSet> bytes_by_tail;
-  for (uint32_t value = 0; value < 64; ++value) {
-    const uint32_t first = value * span;
-    std::vector<CodePointRange> inside;
-    for (const CodePointRange& r : ranges) {
-      const uint32_t low = std::max(r.low, first);
-      const uint32_t high = std::min(r.high, first + span - 1);
-      if (low <= high) inside.push_back({low - first, high - first});
+// Adds what code points of [low, high] that are in the sorted ranges end with in UTF-8: a byte, which is `byte` where
+// they begin, at a multiple of 64^(n_more + 1) or at 0, and so many continuation bytes. One look at each range, and one
+// visit of each block of 64^n that is neither empty nor whole.
+void RegexStore::add_sequences(std::span<const CodePointRange> ranges, uint32_t low, uint32_t high, unsigned byte,
+                               int n_more, std::vector<RegexId>& parts) {
+  const uint32_t span = 1U << (6 * n_more);
+  const uint32_t begin = low - low % (64 * span);
+  std::vector<std::pair<RegexId, ByteSet>> leads_by_tail;  // mostly one or two
+  const auto add = [&](RegexId tail, uint32_t first, uint32_t last) {
+    const ByteSet leads = ByteSet::range(byte + (first - begin) / span, byte + (last - begin) / span);
+    const auto same = [&](const auto& known) { return known.first == tail; };
+    const auto known = std::find_if(leads_by_tail.begin(), leads_by_tail.end(), same);
+    if (known != leads_by_tail.end()) {
+      known->second |= leads;
+    } else {
+      leads_by_tail.emplace_back(tail, leads);
     }
-    if (!inside.empty()) bytes_by_tail[utf8_tail(inside, n_bytes - 1).value].add(0x80 | value);
+  };
+  size_t at = 0;
+  for (uint32_t first = low; first <= high;) {
+    while (at < ranges.size() && ranges[at].high < first) ++at;
+    if (at == ranges.size() || ranges[at].low > high) break;
+    first = std::max(first, ranges[at].low);
+    const uint32_t block = first - first % span;
+    const uint32_t from = std::max(block, low);
+    const uint32_t to = std::min(block + span - 1, high);
+    // Up to here the range has all; blocks at the ends of [low, high] may be parts.
+    const uint32_t covered = std::min(ranges[at].high, high);
+    if (first == block && covered - block >= span - 1) {
+      const uint32_t n_blocks = (covered - block + 1) / span;
+      add(any_continuation(n_more), block, block + (n_blocks - 1) * span);
+      first = block + n_blocks * span;
+    } else {
+      std::vector<RegexId> tails;
+      add_sequences(ranges.subspan(at), from, to, 0x80, n_more - 1, tails);
+      add(alternation(std::move(tails)), block, block);
+      first = to + 1;
+    }
   }
-  std::vector<RegexId> parts;
-  for (const auto& [tail, set] : bytes_by_tail) parts.push_back(concatenation(bytes(set), RegexId(tail)));
-  return alternation(std::move(parts));
+  for (const auto& [tail, leads] : leads_by_tail) parts.push_back(concatenation(bytes(leads), tail));
+}
+
+RegexId RegexStore::any_continuation(int n_bytes) {
+  RegexId tail = empty_text();
+  for (int i = 0; i < n_bytes; ++i) tail = concatenation(bytes(ByteSet::range(0x80, 0xBF)), tail);
+  return tail;
 }
 
 // The characters of both classes; nullopt if a character of one begins one of the other, as bytes do that are no UTF-8.

@@ -249,7 +249,9 @@ class RegexStore {
 
   // regex/char_class.cc
   RegexId build_char_class(std::span<const CodePointRange> ranges);
-  RegexId utf8_tail(std::span<const CodePointRange> ranges, int n_bytes);
+  void add_sequences(std::span<const CodePointRange> ranges, uint32_t low, uint32_t high, unsigned byte, int n_more,
+                     std::vector<RegexId>& parts);
+  RegexId any_continuation(int n_bytes);
   // Whether the node is one character: sequences of byte sets, no one a prefix of another. Remembered.
   bool is_class(RegexId node);
   bool compute_is_class(RegexId alternation);

@@ -18,7 +18,9 @@ struct ByteSet {
   }
   static ByteSet range(unsigned low, unsigned high) {
     ByteSet s;
-    for (unsigned b = low; b <= high; ++b) s.add(b);
+    for (unsigned i = low >> 5; i <= high >> 5; ++i) s.words[i] = UINT32_MAX;
+    s.words[low >> 5] &= UINT32_MAX << (low & 31);
+    s.words[high >> 5] &= UINT32_MAX >> (31 - (high & 31));
     return s;
   }
 
