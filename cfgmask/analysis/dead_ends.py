@@ -24,6 +24,7 @@ from cfgmask.grammar.ir import Terminal
 _ADVICE = (
     'let the terminal end where the next one may begin (`/[^E]*/ "END"` for `/.*/ "END"`), or choose lexer: complete'
 )
+_EDGES_ADVICE = "mend the lookarounds, anchors and `\\b` in regexes: they hold of the whole text, not of one terminal"
 _NOTE: Severity = "note"
 _WARNING: Severity = "warning"
 
@@ -37,19 +38,30 @@ class _Stuck:
 
 
 def dead_ends(
-    flat: Flat, sets: Sets, shortest: Shortest, is_prefix: Callable[[bytes], bool], max_states: int
+    flat: Flat,
+    sets: Sets,
+    shortest: Shortest,
+    is_prefix: Callable[[bytes], bool],
+    has_text: Callable[[], bool | None],
+    max_states: int,
 ) -> Iterator[Diagnostic]:
     """A warning of a dead end, or a note of what was not proved; nothing where there are none.
 
     is_prefix   whether the grammar takes a text as a beginning
+    has_text    whether it has any text at all; None if that was not found out
     max_states  how much is looked at, in states of the lexer
     """
-    if flat.ir.lexer == "complete":
+    if flat.ir.lexer == "complete" and not flat.has_edges:
         return
     start = flat[flat.start].rule
+    if flat.has_edges and has_text() is False:
+        message = "no text can be completed: what terminals ask of the text around them never holds"
+        yield Diagnostic("grammar-dead-end", message, start.span, severity=_WARNING, help=_EDGES_ADVICE)
+        return
     why = "there are conditions on parameters" if flat.has_conditions else ""
     why = why or ("there are rules with `max_tokens`" if flat.has_limits else "")
     why = why or ("lines are indented" if flat.ir.indenter is not None else "")
+    why = why or ("terminals ask something of the text around them" if flat.has_edges else "")
     if why:
         message = f"whether every text can be completed was not decided: {why}"
         help = "`cfgmask check --sample 20` shows whether random texts come to an end"

@@ -73,11 +73,17 @@ def find(
     def is_prefix(text: bytes) -> bool:
         return compiled.matcher().advance_bytes(text) == len(text)
 
+    def has_text() -> bool | None:
+        try:
+            return compiled.matcher().completion() is not None
+        except LimitExceeded:
+            return None
+
     analyses: list[Callable[[], Iterable[Diagnostic]]] = [
         lambda: empty_terminals(flat),
         lambda: nullable_terminals(flat),
         lambda: slow_repetitions(flat, sets, effort.n_states),
-        lambda: dead_ends(flat, sets, shortest, is_prefix, effort.n_states),
+        lambda: dead_ends(flat, sets, shortest, is_prefix, has_text, effort.n_states),
         lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
     ]
     # What these find may be what a condition, a limit or the indentation rules out.

@@ -46,7 +46,8 @@ class Nonterminal:
 class Flat:
     """The grammar's nonterminals, rules first and in order, and its leaves.
 
-    Conditions on parameters are disregarded (`has_conditions`), and so are limits on tokens (`has_limits`).
+    Conditions on parameters are disregarded (`has_conditions`), and so are limits on tokens (`has_limits`) and what
+    terminals ask of the text around them (`has_edges`).
     A terminal that may match the empty text becomes an option of one that may not; what matches nothing is gone.
     Linear in the grammar. Raises LimitExceeded where a terminal is too hard a regex.
     """
@@ -59,6 +60,7 @@ class Flat:
         self.nullable_leaves: set[int] = set()
         self.empty_leaves: set[int] = set()
         self.has_conditions = False
+        self.has_edges = False
         self.has_limits = any(rule.max_tokens is not None for rule in ir.rules)
         self._leaf_numbers: dict[Hashable, int] = {}
         self._options: dict[int, int] = {}
@@ -138,6 +140,7 @@ class Flat:
     def _look_at(self, number: int, expr: Expr, rule: Rule) -> None:
         assert isinstance(expr, Terminal)
         self.has_limits |= expr.max_tokens is not None
+        self.has_edges |= expr.before is not None or expr.after is not None
         if isinstance(expr.regex, Literal) and expr.regex.data:
             return
         if self.algebra.is_empty(expr.regex):

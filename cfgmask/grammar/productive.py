@@ -5,7 +5,7 @@ A rule is productive if some text can complete it. `e: e "+" e` is not: whatever
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal
@@ -48,6 +48,11 @@ def without_nonproductive(grammar: GrammarIR, productive: frozenset[str]) -> Gra
         if rule.name in productive or rule.name == grammar.start
     ]
     return replace(grammar, rules=tuple(rules))
+
+
+def empty_terminals(rule: Rule) -> Iterator[Terminal]:
+    """The terminals in a rule's body that are seen to match nothing, as `productive_rules` sees it. Linear."""
+    return (expr for expr in walk(rule.body) if isinstance(expr, Terminal) and _matches_nothing(expr))
 
 
 def without_nothing(body: Expr) -> Expr:

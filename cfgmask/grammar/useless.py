@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cfgmask.diagnostics import Span
+from cfgmask.diagnostics import Related, Span
 from cfgmask.grammar.ir import GrammarIR
-from cfgmask.grammar.productive import productive_rules, without_nonproductive
+from cfgmask.grammar.productive import empty_terminals, productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import reachable_rules, without_unreachable
 from cfgmask.problems import Problems
 
 UNUSED = "use it, or take it out: no text has anything of it"
 """What to do about a definition that nothing leads to."""
+
+_ENDLESS = "add an alternative without recursion"
 
 
 def without_useless(
@@ -26,11 +28,13 @@ def without_useless(
     productive = productive_rules(grammar)
     for rule in grammar.rules:
         if rule.name not in productive:
-            message = (
-                f"the rule `{rule.shown_name}` can never end: each of its alternatives needs a rule that never ends"
-            )
+            empty = [terminal.span for terminal in empty_terminals(rule) if terminal.span is not None]
+            related = tuple(Related(span, "no text matches this") for span in dict.fromkeys(empty))
+            needed = "what no text matches, or a rule that never ends" if related else "a rule that never ends"
+            message = f"the rule `{rule.shown_name}` can never end: each of its alternatives needs {needed}"
             report = problems.error if rule.name == grammar.start else problems.warning
-            report(endless, message, rule.span, help="add an alternative without recursion")
+            help = "mend what no text matches, or add an alternative without it" if related else _ENDLESS
+            report(endless, message, rule.span, related=related, help=help)
     problems.raise_errors()
     reachable = reachable_rules(grammar)
     for rule in grammar.rules:

@@ -38,7 +38,14 @@ def dead_ends_of(ir: GrammarIR) -> list[Diagnostic]:
     compiled: cfgmask.CompiledGrammar = compile_ir(ir)
     shortest = Shortest(flat)
     return list(
-        dead_ends(flat, sets, shortest, lambda t: compiled.matcher().advance_bytes(t) == len(t), QUICK.n_states)
+        dead_ends(
+            flat,
+            sets,
+            shortest,
+            lambda t: compiled.matcher().advance_bytes(t) == len(t),
+            lambda: compiled.matcher().completion() is not None,
+            QUICK.n_states,
+        )
     )
 
 
