@@ -43,7 +43,7 @@ def free_text(tags: Sequence[Tag], excludes: Sequence[str], span: Span, limits: 
     """Free text up to a tag, with that and a text of its rule, for each tag; and free text alone, which may be empty.
 
     excludes  what stands nowhere in free text
-    Of tags that end at one place the longest counts. Linear in the texts.
+    Of tags that end at one place the longest counts, and with it each that begins with that one. Linear in the texts.
     Raises HiddenTextError, and LimitExceeded (max_source_bytes) for texts that are long or overlap in many ways.
     """
     sought = _Sought([tag.text for tag in tags], excludes, limits)
@@ -103,9 +103,16 @@ class _Sought:
             self._look_inside(text, only_excluded)
 
     def forbidden_before(self, tag: str) -> tuple[str, ...]:
-        """What free text before a tag must not end with: something else would end in the tag, and count instead."""
-        found = (end for node in self._path(tag) for end in self._forbidden.get(node, ()))
-        return tuple(dict.fromkeys(found))
+        """What free text before a tag must not end with: something else would end in the tag, and count instead.
+
+        Behind a tag that it begins with nothing is looked for any more.
+        """
+        found: dict[str, None] = {}
+        for node in self._path(tag):
+            found.update(dict.fromkeys(self._forbidden.get(node, ())))
+            if node in self._ending:
+                break
+        return tuple(found)
 
     def _enter(self, text: str) -> int:
         node = 0
@@ -139,17 +146,30 @@ class _Sought:
     def _look_inside(self, text: str, excludes: set[str]) -> None:
         """Note where the text ends as others begin; refuse what is never found since another one ends in it."""
         *path, last = self._path(text)
-        inside = next((self._ending[node] for node in path if node in self._ending), None)
-        end = self._fallback[last]
-        if inside is None and end in self._ending and not excludes.isdisjoint((text, self._ending[end])):
-            inside = self._ending[end]
-        if inside is not None:
-            raise HiddenTextError(text, inside)
+        inside = [self._ending[node] for node in path if node in self._ending]
+        hiding = self._hiding(text, inside, self._ending.get(self._fallback[last]), excludes)
+        if hiding is not None:
+            raise HiddenTextError(text, hiding)
+        end = 0 if inside else self._fallback[last]
         while end:
             before = text[: -self._depth[end]]
             self._count(len(before))
             self._forbidden.setdefault(end, []).append(before)
             end = self._fallback[end]
+
+    def _hiding(self, text: str, inside: list[str], at_end: str | None, excludes: set[str]) -> str | None:
+        """What is found before the text, or instead of it.
+
+        inside, at_end  what ends in it, and with it
+        A tag that it begins with does not hide it: both are found where that one ends. What is excluded may hold
+        anything.
+        """
+        if text in excludes:
+            return None if inside or at_end in excludes else at_end
+        first_excluded = next((found for found in (*inside, at_end) if found in excludes), None)
+        if first_excluded is None and inside and not text.startswith(inside[0]):
+            return inside[0]
+        return first_excluded
 
     def _count(self, n_characters: int) -> None:
         self._n_characters += n_characters

@@ -40,6 +40,7 @@ REFUSED = {
         [
             *("tags in free text", "tags once", "what free text must not hold", "free text alone"),
             *("two rules for a tag", "two thousand tags", "the longest of tags that end together"),
+            *("tags that begin with each other", "excluded texts that hold each other, and tags"),
             *("the first of tags that overlap", "a pattern", "a pattern over lines", "a pattern in a string of JSON"),
             "a substring",
         ],

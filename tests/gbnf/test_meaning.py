@@ -144,6 +144,16 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
         ["<>", "<abc>", "<cab>"],
         ["<a>", "<abab>"],
     ),
+    "tags that begin with each other": (
+        'root ::= TagDispatch(("<a", x), ("<ab", y), loop_after_dispatch=false)\nx ::= "b"? "1"\ny ::= "2"',
+        ["", "b<a1", "<ab1", "<ab2"],
+        ["<a2", "<abb1", "<a1<ab2", "<ab"],
+    ),
+    "excluded texts that hold each other, and tags": (
+        'root ::= TagDispatch(("b", x), excludes=("abc", "cd", "ccd"))\nx ::= "1"',
+        ["ab1c", "cc", "acb1d"],
+        ["abc", "cd", "ab", "accd"],
+    ),
     "two rules for a tag": ('root ::= TagDispatch(("t", x), ("t", y))\nx ::= "1"\ny ::= "2"', ["at1t2"], ["t3", "t"]),
     "escapes of C": (r"""root ::= [\^a] "\a\b\f\v\0\e\'\?\/" """, ["^\a\b\f\v\0\x1b'?/"], ["^"]),
     "several lines in groups": ('root ::= (\n "a"\n | "b"\n)\n', ["a", "b"], ["ab"]),
