@@ -212,7 +212,7 @@ std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
   if (live.size() != 2) return nullptr;
   const RegexId residual(live[1]);
   const auto bounds = regexes_.bounded(residual);
-  if (!bounds) return nullptr;
+  if (!bounds || bounds->maximum < kNear) return nullptr;
   const bool in_json = regexes_.kind(bounds->without) == RegexKind::kJsonString;
   // No end is farther than the longest text, which takes no search.
   const uint32_t longest = regexes_.lengths().longest(bounds->head);

@@ -132,6 +132,8 @@ class RegexStore {
 
   // The residual after byte b. One recursion over the node the first time, then one probe.
   RegexId derivative(RegexId node, unsigned b);
+  // The derivatives that are remembered.
+  size_t n_derivatives() const { return derivatives_.size(); }
   // A superset of the bytes that strings of the node start with; exact but for intersections and complements.
   const ByteSet& first(RegexId node) {
     const uint32_t known = props_[node.value].first;
