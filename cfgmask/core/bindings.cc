@@ -741,6 +741,7 @@ void bind_compiled_grammar(nb::module_& m) {
             out["masks_computed"] = s.masks_computed;
             out["mask_bytes"] = s.mask_bytes;
             out["tables"] = s.tables;
+            out["tables_texts"] = s.tables_made.texts;
             out["tables_renamed"] = s.tables_made.renamed;
             out["tables_counted"] = s.tables_made.counted;
             out["tables_bounded"] = s.tables_made.bounded;

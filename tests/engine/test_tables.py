@@ -204,6 +204,42 @@ def test_masks_from_tables_are_brute_force(ir: GrammarIR, size: int | None, seed
     compare(compiled, rng, 8)
 
 
+WORDS = ["n", "na", "name", "names", "name1", "the", "thé", "e9", "漢字", "t\\n", "", "true", "etaoin", "r-_.", "漢", "eta"]
+word_sets = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8, unique=True)
+text_sets = st.one_of(
+    word_sets.map(lambda words: tree.KeySet(tuple(f'"{word}"'.encode() for word in words))),
+    word_sets.map(lambda words: tree.KeySet(tuple(word.encode() for word in words if word))),
+)
+
+
+@given(st.lists(text_sets, min_size=1, max_size=4), endings, st.integers(0, 2**16))
+def test_masks_of_a_few_texts_are_brute_force(sets: list[RegexTree], ending: str, seed: int) -> None:
+    """Several terminals that share texts, each of which goes on in another way; of some sets one text begins another."""
+    ways = [seq(t(lit(texts)), f"{i}{ending}") for i, texts in enumerate(sets) if texts != tree.KeySet(())]
+    if not ways:
+        return
+    compiled = cfgmask.compile(cfgmask.Grammar(grammar(rule("start", many(choice(*ways), 1, 4)))), SHARED)
+    rng = random.Random(seed)
+    for _ in range(3):
+        compare(compiled, rng, 8)
+
+
+@given(word_sets, st.sets(st.integers(0, 15)), st.sampled_from([True, False, {"type": "null"}]), st.integers(0, 2**16))
+def test_masks_of_keys_are_brute_force(
+    names: list[str], required: set[int], others: bool | dict[str, str], seed: int
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {name: {"enum": [name, i, *names[:i]]} for i, name in enumerate(names)},
+        "required": [name for i, name in enumerate(names) if i in required],
+        "additionalProperties": others,
+    }
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), SHARED)
+    rng = random.Random(seed)
+    for _ in range(4):
+        compare(compiled, rng, 12)
+
+
 def test_exits_that_are_asked_for_often_are_brute_force() -> None:
     """One table for many states: what is below its exits is put together once it has been walked some times.
 

@@ -7,6 +7,7 @@
 #include "mask/exit_trie.h"
 #include "mask/segment_walk.h"
 #include "mask/table_walk.h"
+#include "mask/text_walk.h"
 #include "regex/minimum_length.h"
 
 namespace cfgmask {
@@ -82,6 +83,7 @@ std::shared_ptr<const LexerTable> LexerTables::get(LexerStateId state) {
 }
 
 std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
+  if (auto table = texts(state)) return ++made_.texts, table;
   segment_answers_->begin_walk();
   const bool is_inside = !lexer_.is_boundary(state);
   if (is_inside) {
@@ -131,6 +133,14 @@ std::shared_ptr<const LexerTable> LexerTables::walk(LexerStateId state) {
   TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run(state);
   settle(*table);
   return table;
+}
+
+// Keys and listed values.
+std::shared_ptr<const LexerTable> LexerTables::texts(LexerStateId state) {
+  LexerTable table;
+  if (!TextWalk(*trie_, regexes_, lexer_, table).run(state)) return nullptr;
+  settle(table);
+  return std::make_shared<const LexerTable>(std::move(table));
 }
 
 // One residual in another slot: the table of the same residual in slot 0, its exits renamed.

@@ -125,6 +125,7 @@ class LexerTable {
  private:
   friend class LexerTables;
   friend class TableWalk;
+  friend class TextWalk;
   friend class DifferenceWalk;
 
   // Inside is the base's, without `less`, with `more`; or, if they are many, `bits`.
@@ -221,12 +222,13 @@ class LexerTables {
   // How many tables were made so far by each way, those that were since forgotten included. One by another's way, such
   // as a renamed one of a walk, counts as both.
   struct Made {
-    size_t renamed, counted, bounded, difference, clipped, walked;
+    size_t texts, renamed, counted, bounded, difference, clipped, walked;
   };
   const Made& made() const { return made_; }
 
  private:
   std::shared_ptr<const LexerTable> make(LexerStateId state);
+  std::shared_ptr<const LexerTable> texts(LexerStateId state);
   std::shared_ptr<const LexerTable> renamed(LexerStateId state);
   std::shared_ptr<const LexerTable> counted(LexerStateId state);
   std::shared_ptr<const LexerTable> bounded(LexerStateId state);

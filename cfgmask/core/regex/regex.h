@@ -110,6 +110,14 @@ class RegexStore {
   // Of numbered keys: calls f(number, how many bytes of it are left) for each.
   template <class F>
   void for_each_number(RegexId node, F f) const;
+  // Whether the node is a set of keys, numbered or not; no more than how many it has; calls f(what is left of a key,
+  // its number or 0) for each, sorted but where few of a list are left.
+  bool is_set_of_texts(RegexId node) const {
+    return kind(node) == RegexKind::kKeySet || kind(node) == RegexKind::kNumberedKeys;
+  }
+  size_t most_texts(RegexId node) const { return operands(node)[2] - operands(node)[1]; }
+  template <class F>
+  void for_each_text(RegexId node, F f) const;
   RegexId json_string(RegexId body, JsonEscapes escapes);
   // The JSON strings of `node` but those that decode to a text of `unwanted`. `node` is json_string(...).
   RegexId json_string_without(RegexId node, RegexId unwanted);
@@ -384,6 +392,20 @@ void RegexStore::for_each_number(RegexId node, F f) const {
   for_each_place(table, o[1], o[2], o[4], o[5], [&](uint32_t place) {
     f(table.numbers[place], static_cast<uint32_t>(table.keys[place].size()) - o[3]);
   });
+}
+
+template <class F>
+void RegexStore::for_each_text(RegexId node, F f) const {
+  const Words o = operands(node);
+  const auto left = [&](const std::string& key) { return std::string_view(key).substr(o[3]); };
+  if (kind(node) == RegexKind::kKeySet) {
+    const KeyTable& keys = *key_tables_[o[0]];
+    for (uint32_t place = o[1]; place < o[2]; ++place) f(left(keys[place]), 0U);
+    return;
+  }
+  const NumberedTable& table = *numbered_tables_[o[0]];
+  for_each_place(table, o[1], o[2], o[4], o[5],
+                 [&](uint32_t place) { f(left(table.keys[place]), table.numbers[place]); });
 }
 
 // What a JSON string literal decodes to, as UTF-8. `literal` is one; lone surrogates are none.
