@@ -107,13 +107,15 @@ def ending_with(flat: Flat, leaf: int, following: int) -> Fix | None:
         return None
     if not isinstance(end, Terminal) or not isinstance(end.regex, Literal) or end.span.text[-1:] != '"':
         return None
-    pattern, between = _FREE_TEXT.fullmatch(text.span.text), Span(text.span.source, text.span.end, end.span.start).text
-    if pattern is None or text.span.end > end.span.start or between.strip(" \t"):
+    pattern = _FREE_TEXT.fullmatch(text.span.text)
+    # The place of a string is the first one where it stands, so what is behind the text is told by how it is written.
+    behind = re.match(rf"[ \t]*{re.escape(end.span.text)}{_ALONE}", _line_around(text.span)[1])
+    if pattern is None or behind is None:
         return None
     literal = re.escape(end.regex.data.decode()).replace("/", "\\/")
     if not literal.isprintable():
         return None
-    place = Span(text.span.source, text.span.start, end.span.end)
+    place = Span(text.span.source, text.span.start, text.span.end + behind.end())
     return Fix(place, f"/{pattern[1]}?{literal}/{pattern[2]}")
 
 
@@ -129,6 +131,8 @@ def with_line_break(flat: Flat) -> Fix | None:
     return Fix(Span(source, comment.end(1), comment.end()), "\\n?/")
 
 
+_ALONE = r"(?![i?*+~{]|[ \t]*(?:[~{]|\.\.))"
+"""Behind a string: no flag, no repetition, no range."""
 _FREE_TEXT = re.compile(r"/((?:\.|\[(?:[^\]\\\n]|\\[^\n])+\])[*+])/([sm]*)")
 _COMMENT = re.compile(r"((?:[A-Z_]+[ \t]*:[ \t]*)?/(?:#|;|--|(?:\\/){2})(?:\.|\[\^\\n\])[*+])/(?=[ \t]*(?:$|\n))")
 
