@@ -87,14 +87,17 @@ def _text(expr: Expr) -> str:
 
 def with_body(rule: Rule, body: str) -> Fix | None:
     """The definition of a rule that stands on one line, with another body."""
-    if rule.span is None:
-        return None
-    head = _DEFINITION.match(_line_around(rule.span)[1])
-    below = rule.span.source.text[rule.span.end :].partition("\n")[2].lstrip()
+    place = None if rule.span is None else _body_of(rule.span)
+    return None if place is None else Fix(place, body)
+
+
+def _body_of(name: Span) -> Span | None:
+    """What stands behind a name on the one line that defines it."""
+    head = _DEFINITION.match(_line_around(name)[1])
+    below = name.source.text[name.end :].partition("\n")[2].lstrip()
     if head is None or below.startswith(("|", "&", "->", "%if", "//", "#")):
         return None
-    start = rule.span.end + head.end(1)
-    return Fix(Span(rule.span.source, start, rule.span.end + head.end(2)), body)
+    return Span(name.source, name.end + head.end(1), name.end + head.end(2))
 
 
 _DEFINITION = re.compile(r"((?:\.[0-9]+)?[ \t]*:[ \t]*)([^#]*?)[ \t]*(?://.*)?$")
@@ -117,6 +120,23 @@ def ending_with(flat: Flat, leaf: int, following: int) -> Fix | None:
         return None
     place = Span(text.span.source, text.span.start, text.span.end + behind.end())
     return Fix(place, f"/{pattern[1]}?{literal}/{pattern[2]}")
+
+
+def without_end(flat: Flat, leaf: int, following: int) -> Fix | None:
+    r"""`NAME: /.*/`, before `";"`, as `NAME: /[^;\n]*/`: a text without the character that ends it."""
+    text, end = flat.leaves[leaf].symbol, flat.leaves[following].symbol
+    if text.span is None or not isinstance(end, Terminal) or not isinstance(end.regex, Literal):
+        return None
+    place, character = _body_of(text.span), end.regex.data
+    pattern = None if place is None else _FREE_TEXT.fullmatch(place.text)
+    if place is None or pattern is None or len(character) != 1 or not character.isascii():
+        return None
+    repeated, escaped = pattern[1][:-1], re.escape(character.decode()).replace("/", "\\/")
+    if repeated == ".":
+        repeated = "[^]" if "s" in pattern[2] else r"[^\n]"
+    if not repeated.startswith("[^") or not escaped.isprintable():
+        return None
+    return Fix(place, f"/[^{escaped}{repeated[2:]}{pattern[1][-1]}/{pattern[2]}")
 
 
 def with_line_break(flat: Flat) -> Fix | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from cfgmask.analysis.canonical import Canonical
-from cfgmask.analysis.corrections import ending_with, with_line_break
+from cfgmask.analysis.corrections import ending_with, with_line_break, without_end
 from cfgmask.analysis.dead_text import dead_text
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.lexing import ALL_BYTES, Context, Group, Lexing, TooLarge
@@ -92,7 +92,11 @@ def dead_ends(
         code, severity = "grammar-dead-end", _WARNING
         after = f" after {quoted(dead.text)}" if dead.text else ""
         message = f"no text can be completed{after}: {taker} takes what {following.shown} begins with"
-        fix = with_line_break(flat) if blamed.leaf is None else ending_with(flat, blamed.leaf, blamed.following)
+        if blamed.leaf is None:
+            fix = with_line_break(flat)
+        else:
+            fix = ending_with(flat, blamed.leaf, blamed.following)
+            fix = fix or without_end(flat, blamed.leaf, blamed.following)
     yield Diagnostic(
         code,
         message,
