@@ -29,9 +29,9 @@ class DeferredRules {
   // The same for the regex of a deferred terminal.
   virtual void define_terminal(uint32_t terminal, Grammar& grammar, RegexStore& regexes) = 0;
 
-  // What comes after the key of a member of an object. Throws LimitExceeded.
+  // What comes after the key of a member of an object, or after another text of a choice. Throws LimitExceeded.
   virtual std::vector<Symbol> after_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) = 0;
-  // The terminal of that key alone, for those who ask for its name.
+  // The terminal of that text alone, for those who ask for its name.
   virtual uint32_t terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) = 0;
 
   virtual size_t bytes() const = 0;

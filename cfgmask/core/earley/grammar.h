@@ -89,10 +89,10 @@ struct Terminal {
 };
 
 // The members of an object whose keys have numbers in [from, to) in a list; what follows each is made by deferred
-// rules.
+// rules. Those of one object and first member end with the same key.
 struct Choice {
-  uint32_t object;
-  uint32_t first;  // the member of number 0
+  uint32_t object;  // or whatever else deferred rules number
+  uint32_t first;   // the member of number 0
   uint32_t list;
   uint32_t from;
   uint32_t to;

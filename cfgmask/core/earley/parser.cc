@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <tuple>
 #include <unordered_set>
 
@@ -102,6 +103,7 @@ void Parser::define(uint32_t nonterminal) {
 void Parser::define_all() {
   if (grammar_.deferred == nullptr) return;
   uint32_t n = 0;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> done_from;  // by object and first member
   for (uint32_t t = 0; t < grammar_.terminals.size() || n < grammar_.nonterminals.size();) {
     if (n < grammar_.nonterminals.size()) {
       define(n++);
@@ -109,10 +111,13 @@ void Parser::define_all() {
     }
     const uint32_t index = terminal(t++).choice;
     if (index == kNoChoice) continue;
-    // The first key leads to the choice among the others, or they are two.
+    // Choices of one object are the last keys of each other.
     const Choice choice = grammar_.choices[index];
-    rest_after(choice, choice.from);
-    rest_after(choice, choice.to - 1);
+    uint32_t& end = done_from.try_emplace({choice.object, choice.first}, choice.to).first->second;
+    for (uint32_t number = choice.from; number < end; ++number) {
+      if (regexes_.has_number(choice.list, number)) rest_after(choice, number);
+    }
+    end = std::min(end, choice.from);
   }
 }
 

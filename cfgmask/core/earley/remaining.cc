@@ -78,14 +78,15 @@ void Remaining::find_nonterminals() {
         add_symbol(parser_.rests_[at.value].head, 1, alternative);
       add_alternative(alternative);
     };
-    add_key(choice.from);
-    if (shorter[c] == kNone) {
-      add_key(choice.to - 1);
-    } else {
-      Open alternative{n_nonterminals + c, 0, 0};
-      wait(n_nonterminals + shorter[c], 1, alternative);
-      add_alternative(alternative);
+    const bool is_last = shorter[c] == kNone;
+    const uint32_t end = is_last ? choice.to : grammar_.choices[shorter[c]].from;
+    for (uint32_t number = choice.from; number < end; ++number) {
+      if (parser_.regexes_.has_number(choice.list, number)) add_key(number);
     }
+    if (is_last) continue;
+    Open alternative{n_nonterminals + c, 0, 0};
+    wait(n_nonterminals + shorter[c], 1, alternative);
+    add_alternative(alternative);
   }
   while (!found.empty()) {
     const auto [length, n] = found.top();
@@ -104,7 +105,7 @@ RestId Remaining::rest_after(const Choice& choice, uint32_t number) const {
   return RestId(parser_.chosen_.find(choice.key(number)).value());
 }
 
-// For each choice, the one among all of its keys but the first; none where that leaves a single key.
+// For each choice, the largest among its last keys.
 std::vector<uint32_t> Remaining::shorter_choices() const {
   const std::vector<Choice>& choices = grammar_.choices;
   std::vector<uint32_t> order(choices.size());

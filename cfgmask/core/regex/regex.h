@@ -103,6 +103,9 @@ class RegexStore {
     RegexId rest;
   };
   std::optional<OnlyKey> only_key(RegexId node);
+  bool has_number(uint32_t list, uint32_t number) const {
+    return numbered_tables_[list]->places[number] != NumberedTable::kNoPlace;
+  }
   uint32_t numbered_key_length(uint32_t list, uint32_t number) const {
     const NumberedTable& table = *numbered_tables_[list];
     return static_cast<uint32_t>(table.keys[table.places[number]].size());

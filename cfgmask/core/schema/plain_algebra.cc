@@ -11,13 +11,15 @@ namespace cfgmask {
 
 namespace {
 
+// Objects that two unions come to together, if it is more than each of them has.
 constexpr size_t kMaxAlternatives = 1'000;
-// Names for sets on the way to these are looked through as well.
-constexpr size_t kMaxNames = 4 * kMaxAlternatives;
-constexpr size_t kMaxBranches = 1'000;
+// Sets that a union is made of, and names for sets on the way to these.
+constexpr size_t kMaxParts = 100'000;
+// The same where it is asked whether a set can be worked out.
+constexpr size_t kMaxNames = 4'000;
+// So many of them cost as much as to combine a member with another.
+constexpr uint64_t kNamesPerStep = 8;
 constexpr size_t kMaxWitnesses = 8;
-// So many looks at a value cost as much as to combine a member with another.
-constexpr uint64_t kLooksPerStep = 8;
 // Sets inside of sets that are worked out for each other's sake.
 constexpr int kMaxDepth = 100;
 // Required members of required members that are looked at to tell that there is no such object.
@@ -101,21 +103,6 @@ PlainValueId PlainAlgebra::all(const Terms& terms, std::string name) {
   pending_[at->second.value] = {std::move(name), flat, std::nullopt, false};
   terms_of_[at->second.value] = std::move(flat);
   return at->second;
-}
-
-PlainValueId PlainAlgebra::exactly_one(std::vector<PlainValueId> parts, PlainValueId own, bool own_first,
-                                       const std::string& name) {
-  if (parts.size() > kMaxBranches) throw NotPlain();
-  Choice choice{std::move(parts), {}, {}, std::nullopt};
-  (own_first ? choice.before : choice.after).push_back({own});
-  return choose(std::move(choice), name);
-}
-
-PlainValueId PlainAlgebra::choose(Choice choice, const std::string& name) {
-  const PlainValueId id = schema_.reserve();
-  choices_.emplace(id.value, choice);
-  pending_[id.value] = {name, {}, std::move(choice), false};
-  return id;
 }
 
 std::vector<uint32_t> PlainAlgebra::strings(PlainValueId id) {
@@ -265,64 +252,6 @@ PlainAlgebra::Parts PlainAlgebra::meet_all(const Terms& terms, const std::string
   return found;
 }
 
-bool PlainAlgebra::overlaps(Choice& choice) {
-  if (choice.overlaps) return *choice.overlaps;
-  const auto& parts = choice.parts;
-  for (PlainValueId part : parts) parts_of(part);
-  bool found = false;
-  for (size_t i = 0; i < parts.size() && !found; ++i)
-    found = std::any_of(parts.begin(), parts.begin() + static_cast<ptrdiff_t>(i),
-                        [&](PlainValueId other) { return !disjoint(parts[i], other); });
-  choice.overlaps = found;
-  return found;
-}
-
-bool PlainAlgebra::disjoint(PlainValueId a, PlainValueId b) {
-  uint64_t looks = 0;
-  const bool found = schema_.disjoint(a, b, looks);
-  work(looks / kLooksPerStep);
-  return found;
-}
-
-PlainAlgebra::Terms PlainAlgebra::with_part(const Choice& choice, PlainValueId part) {
-  Terms terms = choice.before;
-  terms.push_back({part});
-  terms.insert(terms.end(), choice.after.begin(), choice.after.end());
-  return terms;
-}
-
-// Parts that plainly share nothing with the others stay as they are: that is what most of them do.
-PlainAlgebra::Value PlainAlgebra::chosen(const Choice& choice, const std::string& name) {
-  const auto& parts = choice.parts;
-  for (PlainValueId part : parts) parts_of(part);
-  std::vector<Terms> terms;
-  for (PlainValueId part : parts) terms.push_back(with_part(choice, part));
-  std::vector<PlainValueId> within(parts.size(), PlainSchema::any());
-  const auto part_within = [&](size_t i) {
-    if (within[i] == PlainSchema::any()) {
-      within[i] = all(with_part(choice, parts[i]), name);
-      parts_of(within[i]);
-    }
-    return within[i];
-  };
-  for (size_t i = 0; i < parts.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (disjoint(parts[i], parts[j])) continue;
-      work(1);
-      if (disjoint(part_within(i), part_within(j))) continue;
-      terms[i].push_back({parts[j], true});
-      terms[j].push_back({parts[i], true});
-    }
-  }
-  Value either;
-  either.name = name;
-  for (const Terms& part : terms) {
-    const PlainValueId id = all(part, name);
-    if (id != PlainSchema::never()) add_new(either.alternatives, id);
-  }
-  return either;
-}
-
 PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {
   Parts found;
   std::unordered_set<uint32_t> seen;
@@ -337,8 +266,9 @@ PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {
     for (uint32_t terminal : value.terminals) add_new(found.terminals, terminal);
     if (value.array) found.arrays.push_back(value.array);
     if (value.object) found.objects.push_back(value.object);
-    if (seen.size() > kMaxNames) throw NotPlain();
+    if (seen.size() > kMaxParts) throw NotPlain();
   }
+  work(seen.size() / kNamesPerStep);
   return found;
 }
 
@@ -352,11 +282,16 @@ PlainAlgebra::Value PlainAlgebra::value_of(Parts parts, const std::string& name)
   if (parts.arrays.size() <= 1 && parts.objects.size() <= 1) return first;
   Value either;
   either.name = name;
-  either.alternatives.push_back(schema_.add(std::move(first)));
+  std::unordered_set<uint32_t> known;
+  const auto add_known = [&](Value value) {
+    const PlainValueId id = schema_.add(std::move(value));
+    if (known.insert(id.value).second) either.alternatives.push_back(id);
+  };
+  add_known(std::move(first));
   const auto add = [&](Value value) {
     value.name = name;
     spend_(value);
-    add_new(either.alternatives, schema_.add(std::move(value)));
+    add_known(std::move(value));
   };
   for (size_t i = 1; i < parts.arrays.size(); ++i) {
     Value value;
@@ -450,10 +385,11 @@ PlainAlgebra::Parts PlainAlgebra::meet(const Parts& a, const Parts& b) {
       if (auto found = meet(x, y)) both.arrays.push_back(std::move(found));
     }
   }
+  const size_t most = std::max({kMaxAlternatives, a.objects.size(), b.objects.size()});
   for (const ObjectRef& x : a.objects) {
     for (const ObjectRef& y : b.objects) {
       if (auto found = meet(x, y)) both.objects.push_back(std::move(found));
-      if (both.objects.size() > kMaxAlternatives) throw NotPlain();
+      if (both.objects.size() > most) throw NotPlain();
     }
   }
   return both;

@@ -17,6 +17,8 @@
 #include "earley/deferred_rules.h"
 #include "earley/grammar.h"
 #include "regex/endless.h"
+#include "schema/object_forks.h"
+#include "schema/text_names.h"
 #include "schema/witnesses.h"
 #include "util/components.h"
 #include "util/hash_table.h"
@@ -27,72 +29,18 @@ namespace cfgmask {
 
 namespace {
 
-// What messages show of a terminal; the Python front end cuts names in the same way.
-constexpr size_t kMaxName = 60;
 constexpr size_t kShownValues = 8;
 
-std::string shortened(std::string name) {
-  size_t characters = 0;
-  size_t cut = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if ((static_cast<uint8_t>(name[i]) & 0xC0) == 0x80) continue;
-    if (characters++ == kMaxName - 3) cut = i;
-  }
-  if (characters <= kMaxName) return name;
-  name.resize(cut);
-  return name + "...";
-}
-
-// A string as JSON writes it, with no more escapes than it needs.
-std::string shown(std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (char c : text) {
-    switch (c) {
-      case '"':
-      case '\\':
-        out += '\\';
-        out += c;
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      default:
-        if (static_cast<uint8_t>(c) < 0x20) {
-          out += "\\u00";
-          out += kHex[c >> 4];
-          out += kHex[c & 15];
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out + '"';
-}
-
-// Whether a text may be written with escapes where printable characters stand as themselves alone.
-bool has_escapes(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return c < ' ' || c > '~' || c == '"' || c == '/' || c == '\\'; });
-}
-
-// Orders of nonterminals (Nonterminal::order): the states of an object begin with later ones, those of arrays and
-// objects with values, values with their alternatives, and what begins with a terminal comes last.
-constexpr uint32_t kFirstState = 0;
+// Orders of nonterminals (Nonterminal::order): forks begin with states of objects and with values, the states of an
+// object with later ones, those of arrays and objects with values, values with their alternatives, and what begins with
+// a terminal comes last.
+constexpr uint32_t kForks = 0;
+constexpr uint32_t kFirstState = 1;
 constexpr uint32_t kValues = 1U << 30;
 constexpr uint32_t kBeginsWithTerminal = 1U << 31;
+
+// Where choices are of a fork, Choice::object begins here.
+constexpr uint32_t kFirstFork = 1U << 31;
 
 class Rules : public DeferredRules {
  public:
@@ -107,7 +55,8 @@ class Rules : public DeferredRules {
         max_digits_(max_digits),
         terminals_(schema_.n_terminals()),
         values_(schema_.n_values()),
-        orders_(schema_.n_values()) {}
+        orders_(schema_.n_values()),
+        forks_(schema_) {}
 
   Symbol start(Grammar& grammar, RegexStore& regexes) override {
     grammar_ = &grammar;
@@ -145,6 +94,7 @@ class Rules : public DeferredRules {
   std::vector<Symbol> after_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override {
     grammar_ = &grammar;
     regexes_ = &regexes;
+    if (object >= kFirstFork) return symbols(after_text(fork_choices_[object - kFirstFork], member));
     const auto value = open_objects_[object].object->members[member].value;
     return {Symbol{colon_}, Symbol{symbol_of(value)}, Symbol{rule_of(ObjectState{object, member + 1, true})}};
   }
@@ -152,7 +102,10 @@ class Rules : public DeferredRules {
   uint32_t terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override {
     grammar_ = &grammar;
     regexes_ = &regexes;
-    return Symbol{key(open_objects_[object].object->members[member].name)}.index();
+    const std::string& text = object >= kFirstFork
+                                  ? fork_choices_[object - kFirstFork].ways.text(member)
+                                  : schema_.name_at(open_objects_[object].object->members[member].name);
+    return Symbol{string(text)}.index();
   }
 
   size_t bytes() const override { return schema_.bytes(); }
@@ -206,6 +159,8 @@ class Rules : public DeferredRules {
     try {
       if (value != value_of_.end()) {
         add_value(value->second);
+      } else if (const auto fork = fork_states_.find(nonterminal); fork != fork_states_.end()) {
+        add_fork(Symbol::make(SymbolKind::kNonterminal, nonterminal).value, fork->second);
       } else {
         add_state(Symbol::make(SymbolKind::kNonterminal, nonterminal).value, state_of_.at(nonterminal));
       }
@@ -275,12 +230,14 @@ class Rules : public DeferredRules {
     return regexes_->json_string(regexes_->key_set(std::move(texts)), JsonEscapes::kLiteral);
   }
 
-  uint32_t key(uint32_t name) {
-    if (name >= keys_.size()) keys_.resize(name + 1);
-    const std::string& text = schema_.name_at(name);
-    if (!keys_[name]) keys_[name] = add_terminal(fixed({text}), shortened(shown(text)));
-    return *keys_[name];
+  // Exactly this string. The text is one of the schema's own.
+  uint32_t string(const std::string& text) {
+    const auto [at, is_new] = strings_.try_emplace(text, 0);
+    if (is_new) at->second = add_terminal(fixed({text}), shortened(shown(text)));
+    return at->second;
   }
+
+  uint32_t key(uint32_t name) { return string(schema_.name_at(name)); }
 
   // What the register of an object must know of the keys that are no members.
   enum class Register { kNone, kCounting, kEndless };
@@ -417,11 +374,23 @@ class Rules : public DeferredRules {
     const PlainSchema::Value& value = schema_.at(id);
     const uint32_t rule = *values_[id.value];
     for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
-    for (PlainValueId alternative : value.alternatives) {
-      if (schema_.is_live(alternative)) add_alternative(rule, Symbols{symbol_of(alternative)});
-    }
+    add_either(rule, value.alternatives);
     if (value.array) add_array(rule, *value.array);
-    if (value.object) add_object(rule, value.object);
+    if (value.object) add_object(rule, id);
+  }
+
+  void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives) {
+    std::vector<PlainValueId> together;
+    for (PlainValueId alternative : alternatives) {
+      if (!schema_.is_live(alternative)) continue;
+      if (alternatives.size() >= ObjectForks::kMany && is_open_object(schema_.resolved(alternative))) {
+        together.push_back(schema_.resolved(alternative));
+      } else {
+        add_alternative(rule, Symbols{symbol_of(alternative)});
+      }
+    }
+    if (together.size() >= ObjectForks::kMany) return add_alternative(rule, Symbols{open_object_, fork_of(together)});
+    for (PlainValueId alternative : together) add_alternative(rule, Symbols{rule_of(alternative)});
   }
 
   // Each state, so many of the items written, is a rule whose calls stand in tail position.
@@ -497,9 +466,36 @@ class Rules : public DeferredRules {
     }
   }
 
-  void add_object(uint32_t rule, const std::shared_ptr<const PlainSchema::Object>& found) {
-    const auto can_be = [&](const auto& member) { return !member.required || schema_.is_live(member.value); };
-    if (!std::all_of(found->members.begin(), found->members.end(), can_be)) return;
+  bool can_be(const PlainSchema::Object& object) const {
+    return std::all_of(object.members.begin(), object.members.end(),
+                       [&](const auto& member) { return !member.required || schema_.is_live(member.value); });
+  }
+
+  static bool counts_keys(const PlainSchema::Object& object) {
+    return object.minimum > 0 || object.maximum != kUnbounded || !object.witnesses.empty();
+  }
+
+  // Whether a value is such objects and nothing else.
+  bool is_open_object(PlainValueId id) {
+    const PlainSchema::Value& value = schema_.at(id);
+    if (!value.object || value.array || !value.terminals.empty() || !can_be(*value.object)) return false;
+    if (register_of(*value.object) == Register::kCounting) return false;
+    if (!counts_keys(*value.object)) return true;
+    PlainSchema::Object object = *value.object;
+    object.drop_idle_bounds();
+    return !counts_keys(object);
+  }
+
+  // The number of the objects of a value of which nothing is counted.
+  uint32_t open_object(PlainValueId id, Register seen) {
+    const auto [at, is_new] = open_object_of_.try_emplace(id.value, static_cast<uint32_t>(open_objects_.size()));
+    if (is_new) open_objects_.push_back({schema_.at(id).object, seen, {}, {}, {}});
+    return at->second;
+  }
+
+  void add_object(uint32_t rule, PlainValueId id) {
+    const auto& found = schema_.at(id).object;
+    if (!can_be(*found)) return;
     const Register seen = register_of(*found);
     if (seen == Register::kCounting) {
       const uint32_t whole = add_set();
@@ -508,11 +504,8 @@ class Rules : public DeferredRules {
     }
     PlainSchema::Object object = *found;
     object.drop_idle_bounds();
-    if (object.minimum > 0 || object.maximum != kUnbounded || !object.witnesses.empty())
-      return add_counted_object(rule, object, seen);
-    open_objects_.push_back({found, seen, {}, {}, {}});
-    const auto number = static_cast<uint32_t>(open_objects_.size() - 1);
-    add_alternative(rule, Symbols{open_object_, rule_of(ObjectState{number, 0, false})});
+    if (counts_keys(object)) return add_counted_object(rule, object, seen);
+    add_alternative(rule, Symbols{open_object_, rule_of(ObjectState{open_object(id, seen), 0, false})});
   }
 
   // Members up to the first that is required, of which any may come next; those that can be written, by their numbers.
@@ -629,11 +622,129 @@ class Rules : public DeferredRules {
   uint32_t choice(const Choice& keys) {
     const uint64_t first = keys.key(keys.from);
     if (const auto known = choices_.find(first)) return *known;
-    const uint32_t made = add_terminal(regexes_->numbered_keys(keys.list, keys.from, keys.to), "KEY");
-    grammar_->terminals.back().choice = static_cast<uint32_t>(grammar_->choices.size());
-    grammar_->choices.push_back(keys);
+    const uint32_t made = choice_terminal(keys, "KEY");
     choices_.insert(first, made);
     return made;
+  }
+
+  uint32_t choice_terminal(const Choice& keys, const char* name) {
+    const uint32_t made = add_terminal(regexes_->numbered_keys(keys.list, keys.from, keys.to), name);
+    grammar_->terminals.back().choice = static_cast<uint32_t>(grammar_->choices.size());
+    grammar_->choices.push_back(keys);
+    return made;
+  }
+
+  // ---- unions of open objects
+
+  // What follows the texts of a choice at a fork: what comes after a key, or after a value.
+  struct ForkChoice {
+    ObjectForks::Ways ways;
+    bool is_of_keys;
+  };
+
+  static std::vector<Symbol> symbols(const Symbols& words) {
+    std::vector<Symbol> found;
+    for (uint32_t word : words) found.push_back(Symbol{word});
+    return found;
+  }
+
+  // What stands in one of some objects, behind its opening mark.
+  uint32_t fork_of(const std::vector<PlainValueId>& objects) {
+    ObjectForks::Places places;
+    for (PlainValueId id : objects) {
+      const uint32_t number = open_object(id, register_of(*schema_.at(id).object));
+      places.push_back({number, 0});
+      forks_.add(number, open_objects_[number].object);
+    }
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    return fork(forks_.first(places));
+  }
+
+  uint32_t fork(uint32_t state) {
+    const auto known = rule_of_fork_.find(state);
+    if (known) return *known;
+    const uint32_t rule = add_nonterminal(kForks);
+    grammar_->nonterminals.back().is_deferred = true;
+    fork_states_.emplace(Symbol{rule}.index(), state);
+    rule_of_fork_.insert(state, rule);
+    return rule;
+  }
+
+  void add_fork(uint32_t rule, uint32_t state) {
+    const auto [kind, places] = forks_.at(state);
+    switch (kind) {
+      case ObjectForks::Kind::kFirst:
+      case ObjectForks::Kind::kFurther:
+        return add_keys(rule, places, kind == ObjectForks::Kind::kFurther);
+      case ObjectForks::Kind::kHeld:
+        return add_held(rule, places);
+      case ObjectForks::Kind::kEach:
+        for (auto [object, member] : places) add_alternative(rule, Symbols{rule_of(ObjectState{object, member, true})});
+    }
+  }
+
+  void add_keys(uint32_t rule, const ObjectForks::Places& places, bool some) {
+    ObjectForks::Next next = forks_.next(places);
+    bool may_close = false;
+    for (auto [object, member] : next.ends) {
+      const PlainSchema::Object& ended = *open_objects_[object].object;
+      if (ended.others || !ended.classes.empty()) {
+        const auto n_members = static_cast<uint32_t>(ended.members.size());
+        add_alternative(rule, Symbols{rule_of(ObjectState{object, n_members, some})});
+      } else {
+        may_close = true;
+      }
+    }
+    if (may_close) add_alternative(rule, Symbols{close_object_});
+    add_choice(rule, separated(some), {std::move(next.keys), true});
+  }
+
+  void add_held(uint32_t rule, const ObjectForks::Places& members) {
+    ObjectForks::Held held = forks_.held_at(members);
+    for (const auto& of : held.values) add_alternative(rule, Symbols{symbol_of(of.value), after_values(of.places)});
+    add_choice(rule, {}, {std::move(held.strings), false});
+  }
+
+  // Texts, one of which comes next, behind some symbols; those with one spelling are one terminal.
+  void add_choice(uint32_t rule, const Symbols& before, ForkChoice made) {
+    std::vector<RegexStore::NumberedKey> keys;
+    const auto add_alone = [&](uint32_t number) {
+      Symbols taken = before;
+      taken.push_back(string(made.ways.text(number)));
+      const Symbols after = after_text(made, number);
+      taken.insert(taken.end(), after.begin(), after.end());
+      add_alternative(rule, taken);
+    };
+    for (uint32_t i = 0; i < made.ways.size(); ++i) {
+      if (has_escapes(made.ways.text(i))) {
+        add_alone(i);
+      } else {
+        keys.push_back({'"' + made.ways.text(i) + '"', i});
+      }
+    }
+    if (keys.size() == 1) add_alone(keys[0].number);
+    if (keys.size() < 2) return;
+    const uint32_t n_numbers = keys.back().number + 1;
+    const uint32_t list = regexes_->number_keys(std::move(keys));
+    const Choice choice{kFirstFork + static_cast<uint32_t>(fork_choices_.size()), 0, list, 0, n_numbers};
+    // Known before its terminal is, which stays where a limit is crossed behind it.
+    fork_choices_.push_back(std::move(made));
+    Symbols taken = before;
+    taken.push_back(choice_terminal(choice, fork_choices_.back().is_of_keys ? "KEY" : "STRING"));
+    add_alternative(rule, taken);
+  }
+
+  Symbols after_text(const ForkChoice& choice, uint32_t number) {
+    const auto members = choice.ways.places(number);
+    if (!choice.is_of_keys) return {after_values(members)};
+    if (const auto value = forks_.only_value(members)) return {colon_, symbol_of(*value), after_values(members)};
+    return {colon_, fork(forks_.held({members.begin(), members.end()}))};
+  }
+
+  uint32_t after_values(std::span<const ObjectForks::Place> members) {
+    if (members.size() > 1) return fork(forks_.after(members));
+    return rule_of(ObjectState{members[0].object, members[0].member + 1, true});
   }
 
   // So many keys written, and which witnesses are still missing, as bits.
@@ -767,7 +878,12 @@ class Rules : public DeferredRules {
   std::unordered_map<uint32_t, ObjectState> state_of_;   // by the index of its rule
   std::unordered_map<uint32_t, PlainValueId> value_of_;  // by the index of its rule
   std::map<PlainValueId, uint32_t> distinct_scalars_;
-  std::vector<std::optional<uint32_t>> keys_;
+  std::unordered_map<std::string_view, uint32_t> strings_;
+  std::unordered_map<uint32_t, uint32_t> open_object_of_;  // by value
+  ObjectForks forks_;
+  HashTable rule_of_fork_;                              // by its state
+  std::unordered_map<uint32_t, uint32_t> fork_states_;  // by the index of its rule
+  std::deque<ForkChoice> fork_choices_;
 };
 
 }  // namespace

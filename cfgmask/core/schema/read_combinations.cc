@@ -108,10 +108,9 @@ std::vector<PlainValueId> PlainReading::branches(JsonId held, const char* keywor
 PlainValueId PlainReading::either(std::vector<PlainValueId> parts, const std::string& pointer) {
   Value union_of;
   union_of.name = pointer;
+  std::unordered_set<uint32_t> known;
   for (PlainValueId part : parts) {
-    auto& known = union_of.alternatives;
-    if (part == PlainSchema::never()) continue;
-    if (std::find(known.begin(), known.end(), part) == known.end()) known.push_back(part);
+    if (part != PlainSchema::never() && known.insert(part.value).second) union_of.alternatives.push_back(part);
   }
   return union_of.alternatives.size() == 1 ? union_of.alternatives[0] : added(std::move(union_of));
 }

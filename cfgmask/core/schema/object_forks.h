@@ -1,0 +1,126 @@
+// Unions of many objects, read all at once.
+//
+// As many alternatives would be as many rules, each with a state of its own in the parser, until a key or a value tells
+// them apart. Instead a place is kept for each of the objects that the text may still be of, and what may come next is
+// one list of texts: the keys at all of the places, or the strings that they list for a key. Each text leads to the
+// places behind it, of which mostly one is left.
+//
+// Which sets of places there are could be as many as subsets of the objects, so there is room for so many; beyond that
+// the objects go on one by one.
+//
+// Threads: guarded by the owner of the grammar.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schema/plain_schema.h"
+#include "util/interner.h"
+
+namespace cfgmask {
+
+class ObjectForks {
+ public:
+  // Fewer objects go on one by one.
+  static constexpr size_t kMany = 8;
+
+  // So many members of an object are passed; or, where something is said of a member, its index.
+  struct Place {
+    uint32_t object;
+    uint32_t member;
+
+    auto operator<=>(const Place&) const = default;
+  };
+  using Places = std::vector<Place>;
+
+  // Texts that may come next, and the members that each may be the key of or the value of.
+  class Ways {
+   public:
+    struct Way {
+      const std::string* text;
+      Place place;
+    };
+
+    Ways() = default;
+    // Those of equal texts must stand together.
+    explicit Ways(std::span<const Way> ways);
+
+    size_t size() const { return texts_.size(); }
+    const std::string& text(size_t i) const { return *texts_[i]; }
+    std::span<const Place> places(size_t i) const {
+      return std::span(places_).subspan(starts_[i], starts_[i + 1] - starts_[i]);
+    }
+
+   private:
+    std::vector<const std::string*> texts_;
+    std::vector<uint32_t> starts_{0};
+    Places places_;
+  };
+
+  // What may come at some places where a key is due.
+  struct Next {
+    Ways keys;
+    Places ends;  // the objects that need no further member
+  };
+  // What the members at some places hold.
+  struct Held {
+    Ways strings;  // of members that list strings, where these tell the objects apart
+    struct Of {
+      PlainValueId value;
+      Places places;
+    };
+    std::vector<Of> values;  // of the others, which are apart
+  };
+
+  enum class Kind : uint32_t {
+    kFirst,    // a key is due, the first of its object
+    kFurther,  // a comma or the end is due
+    kHeld,     // a value is due
+    kEach,     // as kFurther, but each object goes on by itself
+  };
+  struct State {
+    Kind kind;
+    Places places;
+  };
+
+  explicit ObjectForks(const PlainSchema& schema) : schema_(schema) {}
+
+  // Gives a number to an object of which nothing is counted, and some room for it.
+  void add(uint32_t number, std::shared_ptr<const PlainSchema::Object> object);
+
+  // The states by their numbers. Places are in ascending order.
+  uint32_t first(const Places& places) { return state(Kind::kFirst, places); }
+  uint32_t held(const Places& places) { return state(Kind::kHeld, places); }
+  // What comes after the values of some members. Takes of the room, and is kEach where too little is left.
+  uint32_t after(std::span<const Place> members);
+
+  State at(uint32_t state) const;
+  Next next(const Places& places) const;
+  Held held_at(std::span<const Place> members);
+  // The value that is the same at all of the places; none where they differ.
+  std::optional<PlainValueId> only_value(std::span<const Place> members) const;
+
+ private:
+  uint32_t state(Kind kind, const Places& places);
+  static std::vector<uint32_t> words_of(Kind kind, const Places& places);
+  const PlainSchema::Object& object(Place place) const { return *objects_[place.object]; }
+  PlainValueId value(Place member) const;
+  // Null where a value is anything but listed strings with one spelling each.
+  const std::vector<std::string>* tags(PlainValueId value) const;
+  // Calls f(member) for each that may come next at a place; returns whether none of them is needed.
+  template <class F>
+  bool for_each_next(Place place, F f) const;
+  bool take_room(uint64_t amount);
+
+  const PlainSchema& schema_;
+  std::vector<std::shared_ptr<const PlainSchema::Object>> objects_;
+  Interner states_;
+  uint64_t room_ = 0;
+};
+
+}  // namespace cfgmask
