@@ -26,10 +26,18 @@ Value: TypeAlias = tuple[str, object]
 
 @dataclass(frozen=True)
 class Register:
-    """The values in a set that is open."""
+    """The values in a set that is open.
+
+    values  those that are told apart: of an object, the keys
+    items   of an array, in their order
+    members, key  of an object: keys with their values, and the key whose value comes next
+    """
 
     bounds: grammar.SetBounds
     values: frozenset[Value] = frozenset()
+    items: tuple[Value, ...] = ()
+    members: frozenset[tuple[Value, Value]] = frozenset()
+    key: Value | None = None
 
     @property
     def missing(self) -> frozenset[Value]:
@@ -37,18 +45,49 @@ class Register:
         return frozenset(("str", name) for name in self.bounds.required) - self.values
 
     @property
+    def taken(self) -> frozenset[Value]:
+        """What must not come next."""
+        return self.values if self.bounds.holds != "array" and self.key is None else frozenset()
+
+    @property
     def has_room(self) -> bool:
         """Whether a value may come that is not among the missing ones."""
         most = self.bounds.maximum
-        return most is None or len(self.values) + len(self.missing) < most
+        return most is None or self.key is not None or self._n_values + len(self.missing) < most
 
     @property
     def may_close(self) -> bool:
-        return not self.missing and len(self.values) >= self.bounds.minimum
+        return not self.missing and self._n_values >= self.bounds.minimum
+
+    @property
+    def _n_values(self) -> int:
+        return len(self.items) if self.bounds.holds in ("array", "distinct array") else len(self.values)
+
+    @property
+    def result(self) -> Value | None:
+        """What the set is, once it is closed, to the one around it."""
+        match self.bounds.holds:
+            case "values":
+                return None
+            case "object":
+                return "object", self.members
+        return "array", self.items
+
+    def and_then(self, value: Value) -> Register:
+        """With one more value."""
+        if self.bounds.holds != "object":
+            items = () if self.bounds.holds == "values" else (*self.items, value)
+            return replace(self, values=self.values | {value}, items=items)
+        if self.key is None:
+            return replace(self, values=self.values | {value}, key=value)
+        return replace(self, members=self.members | {(self.key, value)}, key=None)
 
 
 # The innermost set that is open; None if there is none.
 Seen: TypeAlias = Register | None
+
+# Instead of a register that there must not be.
+_REFUSED = Register(grammar.SetBounds(), items=(("refused", None),))
 
 
 @dataclass(frozen=True)
@@ -483,12 +522,13 @@ class Oracle:
             case Skip():
                 return self._skips[target]
             case NewValue(occurrence, seen):
-                new = self._regexes.intersection(occurrence.regex, self._regexes.complement(self._spelled(seen.values)))
+                new = self._regexes.intersection(occurrence.regex, self._regexes.complement(self._spelled(seen.taken)))
                 return new if seen.has_room else self._regexes.intersection(new, self._spelled(seen.missing))
         return target.regex
 
     def _spelled(self, values: Iterable[Value]) -> Residual:
-        return self._regexes.alternation(*(self._regexes.lower(spellings(value)) for value in values))
+        scalars = [value for value in values if value[0] not in ("array", "object")]
+        return self._regexes.alternation(*(self._regexes.lower(spellings(value)) for value in scalars))
 
     def _end_lexeme(self, at: Possibility) -> list[Possibility]:
         """Longest match: the readings after the pending lexeme, if it is complete in some terminal.
@@ -1012,7 +1052,7 @@ class Parser:
             else:
                 matched = {_begun(i, items)._replace(dot=i.dot + 1) for i in self.waiting_for(items, target)}
                 if isinstance(target, NewValue):
-                    seen = Register(target.seen.bounds, target.seen.values | {value_of(text)})
+                    seen = target.seen.and_then(value_of(text))
                     matched = {item._replace(seen=seen) for item in matched}
                 moved |= matched
         moved = {item._replace(may_skip=True) for item in moved}
@@ -1040,7 +1080,7 @@ class Parser:
             case Occurrence(distinct=True) as occurrence if item.seen is not None:
                 value = NewValue(occurrence, item.seen)
                 return None if self._is_empty(self._regex_of(value)) else value
-            case Occurrence(closes_set=True) if item.seen is not None and not item.seen.may_close:
+            case Occurrence(closes_set=True) if item.seen is not None and not self._may_close(item, items):
                 return None
             case Occurrence() as occurrence if item.seen is not None:
                 rest = item.production.body[item.dot + 1 :]
@@ -1048,6 +1088,24 @@ class Parser:
             case Occurrence() | TokenOccurrence() as symbol:
                 return symbol
         return None
+
+    def _may_close(self, item: Item, items: ItemSet) -> bool:
+        """Whether the open set may be closed, and the one around it may have what it comes to, if that is a value."""
+        assert item.seen is not None
+        return item.seen.may_close and (item.seen.result is None or self._may_end(item, items, set()))
+
+    def _may_end(self, item: Item, items: ItemSet, known: set[Item]) -> bool:
+        """Whether, once the rest of the production is there, some set around the one that is open takes its value."""
+        if item in known or not all(symbol in self._empty for symbol in item.production.body[item.dot + 1 :]):
+            return False
+        known.add(item)
+        for caller, where in self._callers(item, items):
+            if item.production.opens_set is not None:
+                if _after_set(caller.seen, item.seen) is not _REFUSED:
+                    return True
+            elif caller.seen == item.entered and self._may_end(caller._replace(seen=item.seen), where, known):
+                return True
+        return item.production.head == _ACCEPT
 
     def _may_begin(self, body: tuple[Symbol, ...], seen: Register) -> bool:
         """Whether these symbols may be empty, or something may come first of them after the values in the register."""
@@ -1131,7 +1189,9 @@ class Parser:
                     if _called(caller, item.production, began) != item.deadline:
                         continue
                     if item.production.opens_set is not None:
-                        new.append(_over(caller, item.origin, may_skip, caller.seen))
+                        after = _after_set(caller.seen, item.seen)
+                        if after is not _REFUSED:
+                            new.append(_over(caller, item.origin, may_skip, after))
                     elif caller.seen == item.entered:
                         new.append(_over(caller, item.origin, may_skip, item.seen))
         content = frozenset(known)
@@ -1164,6 +1224,17 @@ def _predicted(caller: Item, production: Production, may_skip: bool, clock: int)
     """The production that begins where the item waits for it."""
     seen = caller.seen if production.opens_set is None else Register(production.opens_set)
     return Item(production, 0, None, may_skip, seen, seen, _called(caller, production, clock))
+
+
+def _after_set(around: Seen, ended: Seen) -> Seen:
+    """The register after a set that was opened inside of it; `_REFUSED` if it must not have that again."""
+    assert ended is not None
+    value = ended.result
+    if around is None or value is None:
+        return around
+    if around.bounds.holds in ("values", "distinct array") and value in around.values:
+        return _REFUSED
+    return around.and_then(value)
 
 
 def _over(caller: Item, where: ItemSet | None, may_skip: bool, seen: Seen) -> Item:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -295,6 +295,54 @@ def _listed(first: Expr, more: Expr, count: tuple[int, int | None]) -> Expr:
     """[first,more,more...]"""
     comma, opening, closing = (Terminal(c, tree.text(c), closes_set=c == "]") for c in ",[]")
     return Sequence((opening, first, Repeat(Sequence((comma, more)), *count), closing))
+
+
+_ONE_KEY = tree.JsonString(tree.text("a"), escapes="canonical")
+COMPOSITE_TEXTS = (
+    b'[{"a":1,"b":[]},{"b":[],"a":1.0},[[],"a"],[1],[1.0],{}]',
+    b'[[],[[]],[[],[]],{"a":{"a":[]}},{"a":{"a":[]}},1]',
+)
+
+
+@st.composite
+def composite_problems(draw: st.DrawFn) -> Problem:
+    """Lists of values of JSON, nested and ambiguous, in which arrays and objects are told apart, too."""
+    names = ["one", "two", "three"][: draw(st.integers(1, 3))]
+    few = [tree.text("1"), tree.KeySet((b"1", b"1.0")), *_VALUES[:2]]
+    scalars = [Terminal("V", regex, distinct=True) for regex in draw(st.lists(st.sampled_from(few), max_size=1))]
+    keys = Terminal("KEY", draw(st.sampled_from([*_VALUES[:2], _ONE_KEY])), distinct=True)
+    values = st.sampled_from([*scalars, *map(RuleRef, names), *map(RuleRef, names)])
+    kinds = ["array", "distinct array", "object"]
+    rules = [draw(_composite(name, draw(st.sampled_from(kinds)), keys, values)) for name in names]
+    start = draw(_composite("start", draw(st.sampled_from(["values", "values", "distinct array"])), keys, values))
+    scopes = draw(st.sampled_from([_NO_SPACE, _NO_SPACE, (_scope([tree.text(" ")], True),)]))
+    lexer = draw(st.sampled_from(["longest", "longest", "complete"]))
+    ir = GrammarIR((start, *rules), "start", tuple(scopes), lexer)  # type: ignore[arg-type]
+    try:
+        return problems_of([ir], random.Random(draw(st.integers(0, 2**16))), COMPOSITE_TEXTS)[0]
+    except (Undecided, ValueError):
+        reject()
+
+
+@st.composite
+def _composite(
+    draw: st.DrawFn,
+    name: str,
+    holds: Literal["values", "array", "distinct array", "object"],
+    key: Terminal,
+    values: st.SearchStrategy[Expr],
+) -> Rule:
+    """A rule of arrays or objects."""
+    brackets = "{}" if holds == "object" else "[]"
+    opening, closing = (Terminal(c, tree.text(c), closes_set=c == brackets[1]) for c in brackets)
+    comma, colon = (Terminal(c, tree.text(c)) for c in ",:")
+    choices = Choice(tuple(draw(st.lists(values, min_size=1, max_size=3, unique=True))))
+    part: Expr = Sequence((key, colon, choices)) if holds == "object" else choices
+    most = None if name == "start" else draw(st.sampled_from([None, 0, 1]))
+    some = Sequence((opening, part, Repeat(Sequence((comma, part)), 0, most), closing))
+    body = Choice((Sequence((opening, closing)), some)) if draw(st.booleans()) or holds != "values" else some
+    bounds = replace(draw(_set_bounds()), holds=holds) if draw(st.integers(0, 3)) == 0 else SetBounds(holds=holds)
+    return Rule(name, body, opens_set=bounds)
 
 
 # Keys of objects: none of these languages leaves finitely many texts anywhere.

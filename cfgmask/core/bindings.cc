@@ -534,6 +534,14 @@ LineRole parse_role(const std::string& name) {
   throw nb::value_error("no such role of terminals");
 }
 
+Holds what_set_holds(const std::string& name) {
+  if (name == "values") return Holds::kValues;
+  if (name == "array") return Holds::kArray;
+  if (name == "distinct array") return Holds::kDistinctArray;
+  if (name == "object") return Holds::kObject;
+  throw nb::value_error("a set holds 'values', or what an 'array', a 'distinct array' or an 'object' does");
+}
+
 void bind_grammar_builder(nb::module_& m) {
   nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder", docs::GrammarBuilder)
       .def(
@@ -563,13 +571,13 @@ void bind_grammar_builder(nb::module_& m) {
       .def(
           "nonterminal",
           [](GrammarBuilder& self, std::string name, bool opens_set, const std::vector<std::string>& required,
-             uint32_t minimum, std::optional<uint32_t> maximum, bool endless) {
+             uint32_t minimum, std::optional<uint32_t> maximum, bool endless, const std::string& holds) {
             if (!opens_set) return self.nonterminal(std::move(name));
-            return self.nonterminal(std::move(name),
-                                    SetBounds{required, minimum, maximum.value_or(kUnbounded), endless});
+            return self.nonterminal(std::move(name), SetBounds{required, minimum, maximum.value_or(kUnbounded), endless,
+                                                               what_set_holds(holds)});
           },
           "name"_a, "opens_set"_a = false, "required"_a = std::vector<std::string>(), "minimum"_a = 0,
-          "maximum"_a = nb::none(), "endless"_a = false)
+          "maximum"_a = nb::none(), "endless"_a = false, "holds"_a = "values")
       .def("endless", &GrammarBuilder::endless, "terminal"_a)
       .def("indent", &GrammarBuilder::indent, "is_dedent"_a, "scope"_a, "name"_a)
       .def(

@@ -43,7 +43,8 @@ class Terminal:
               keys with their colon), and in the innermost rule around it that `opens_set`, none is equal to one before
               it; outside of such rules it means nothing
     endless   `distinct`, in sets that are: whatever begins one of its lexemes begins infinitely many
-    closes_set  it may come only where that rule's bounds are met; outside of such rules it means nothing
+    closes_set  it may come only where that rule's bounds are met, and the set around it may have what this one comes
+              to; outside of such rules it means nothing
     lazy      its texts are those of `regex` that begin with no other of them. With the lexer "longest", a lexeme ends
               where a lazy terminal is complete, and terminals that are not lazy drop out there. It has no conditions
     max_tokens  how many tokens may have bytes of one lexeme of it; None: any number
@@ -71,19 +72,25 @@ class Terminal:
 
 @dataclass(frozen=True)
 class SetBounds:
-    """What a set of seen values must come to before it may be closed.
+    """What a set of seen values is of, and what it must come to before it may be closed.
 
     required  strings that must be in it, decoded
     minimum   how many values there must be at least
     maximum   and at most
     endless   no bounds are given, and the set has keys of a JSON object, which never run out: its distinct terminals
               are `endless` and match no other key of that object, and braces in its scope are those of objects
+    holds     "values", of which no two are equal; or all that is written in an array or an object, which is itself a
+              value of the set around it, told from others by its own values: the items of an "array" or of a "distinct
+              array", in which no two are equal, or the keys of an "object", no two equal, each with its value behind
+              it. All scalars in those are `distinct` terminals, all arrays and objects rules with such sets, and each
+              alternative ends with a terminal that `closes_set`
     """
 
     required: tuple[str, ...] = ()
     minimum: int = 0
     maximum: int | None = None
     endless: bool = False
+    holds: Literal["values", "array", "distinct array", "object"] = "values"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
 from cfgmask.json_schema.lower_unique import UniqueLowering
 from cfgmask.json_schema.nodes import Node
-from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant, pointer_of
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant, ObjectShape, pointer_of
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered, placed
@@ -39,6 +39,7 @@ from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.spelling import spelled
 from cfgmask.json_schema.survey import Survey, survey
+from cfgmask.json_schema.told_apart import told_apart
 from cfgmask.json_schema.values import Document, around, read_object, read_text
 from cfgmask.json_schema.yaml_blocks import DEFAULT_INDENT, in_blocks
 from cfgmask.limits import Limits
@@ -159,7 +160,7 @@ def _lowered(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
 
 def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Span | None, limits: Limits) -> GrammarIR:
     """The grammar of a schema that the survey found well formed. Raises GrammarError."""
-    lowering = _Lowering(Normaliser(schemas, options, limits), prefix, options)
+    lowering = _Lowering(Normaliser(schemas, options, limits), RuleSet(prefix), options)
     bodies, start = lowering.rules_of(schemas.root)
     grammar = GrammarIR(
         tuple(Rule(name, body, span=span, opens_set=lowering.opening.get(name)) for name, body in bodies.items()),
@@ -190,19 +191,29 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
 class _Lowering:
     """The rules of one schema: one for each conjunction that describes more than a scalar."""
 
-    def __init__(self, normaliser: Normaliser, prefix: str, options: JsonSchemaOptions) -> None:
+    def __init__(self, normaliser: Normaliser, rules: RuleSet, options: JsonSchemaOptions) -> None:
         self._normaliser = normaliser
+        self._options = options
         self._objects = _object_lowering(options)
         self._scalars = partial(scalars, max_digits=options.max_digits)
-        self._rules = RuleSet(prefix)
+        self._rules = rules
         self._names: dict[Conjunction, str] = {}
         self._inline: dict[Conjunction, Expr] = {}
         self._distinct: dict[Conjunction, Expr] = {}
         self._todo: list[Conjunction] = []
+        self._told_apart: _ToldApart | None = None
 
     def rules_of(self, root: Node) -> tuple[dict[str, Expr], str]:
         """The rules by name, and which of them is the start. Some may match nothing."""
         start = self._rule_of(self._normaliser.conjunction(root)).name
+        self.make_rules()
+        if self._told_apart is not None:
+            self._told_apart.make_rules()
+            self._rules.take(self._told_apart.rules, told_apart)
+        return self._rules.bodies, start
+
+    def make_rules(self) -> None:
+        """The bodies of all rules that were asked for."""
         while self._todo:
             conjunction = self._todo.pop()
             name = self._names[conjunction]
@@ -210,7 +221,6 @@ class _Lowering:
                 self._rules.bodies[name] = self._body(name, conjunction)
             except LimitExceeded as error:
                 raise placed(error, pointer_of(conjunction)) from None
-        return self._rules.bodies, start
 
     @property
     def opening(self) -> dict[str, SetBounds]:
@@ -226,6 +236,8 @@ class _Lowering:
     def has_only_live_rules(self) -> bool:
         """Whether it is plain that every rule matches some text, which saves a search of the whole grammar."""
         if any(isinstance(inline, Choice) and not inline.parts for inline in self._inline.values()):
+            return False
+        if self._told_apart is not None:
             return False
         return all_live({conjunction: self._normaliser.normal(conjunction) for conjunction in self._names})
 
@@ -262,7 +274,7 @@ class _Lowering:
         name = self._names.get(conjunction)
         return name in live if name is not None else not self._normaliser.normal(conjunction).is_plainly_empty
 
-    def _value(self, conjunction: Conjunction) -> Expr:
+    def value(self, conjunction: Conjunction) -> Expr:
         """The expression of a value: in place for scalars, a rule for everything else."""
         if conjunction in self._names:
             return self._rule_of(conjunction)
@@ -290,24 +302,42 @@ class _Lowering:
         for array in normal.arrays:
             choices.append(self._array(array, own_name, pointer))
         for shape in normal.objects:
-            choices.append(self._objects(shape, self._rules, own_name, self._value, pointer).lower())
+            choices.append(self._object(shape, own_name, pointer))
         return _choice(choices)
+
+    def _object(self, shape: ObjectShape, name: str, pointer: str) -> Expr:
+        return self._objects(shape, self._rules, name, self.value, pointer).lower()
 
     def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
         if not unique_items.matters(shape):
-            return ArrayLowering(shape, self._rules, name, self._value, pointer).lower()
-        refusal = unique_items.refusal(shape, self._normaliser.normal)
-        if not refusal and unique_items.composites(shape, self._normaliser.normal):
+            return ArrayLowering(shape, self._rules, name, self.value, pointer).lower()
+        return self._distinct_array(shape, name, pointer, SetBounds())
+
+    def _distinct_array(self, shape: ArrayShape, name: str, pointer: str, bounds: SetBounds) -> RuleRef:
+        normal_of = self._normaliser.normal
+        brackets_alone = self._options.syntax == "json" and self._options.indent is None
+        refusal = unique_items.refusal(shape, normal_of, brackets_alone)
+        value_of = self._distinct_value
+        if refusal:
+            value_of = self.value
+        elif unique_items.has_many_composites(shape, normal_of):
+            value_of = self._value_told_apart
+        if value_of == self._distinct_value and unique_items.composites(shape, normal_of):
             whole = UniqueLowering(
-                shape, self._rules, name, self._distinct_scalar, self._few_composites, self._value
+                shape, self._rules, name, self._distinct_scalar, self._few_composites, self.value
             ).lower()
         else:
-            value_of = self._value if refusal else self._distinct_value
             whole = ArrayLowering(shape, self._rules, name, value_of, pointer).lower()
-        rule = self._rules.opened(name, whole, SetBounds())
+        rule = self._rules.opened(name, whole, bounds)
         if refusal:
             self._rules.refuse(rule.name, [refusal])
         return rule
+
+    def _value_told_apart(self, conjunction: Conjunction) -> Expr:
+        """The expression of a value that must not come twice in an array, whatever it is."""
+        if self._told_apart is None:
+            self._told_apart = _ToldApart(self._normaliser, RuleSet(self._rules.prefix, self._rules), self._options)
+        return self._told_apart.value(conjunction)
 
     def _few_composites(self, conjunction: Conjunction) -> tuple[Constant, ...]:
         found = few_composites(self._normaliser.normal(conjunction), self._normaliser.normal)
@@ -332,6 +362,33 @@ class _Lowering:
                 found = RuleRef(rule)
             self._distinct[conjunction] = found
         return found
+
+
+class _ToldApart(_Lowering):
+    """The rules of values that are told from others by all that is in them; see `told_apart`."""
+
+    def __init__(self, normaliser: Normaliser, rules: RuleSet, options: JsonSchemaOptions) -> None:
+        super().__init__(normaliser, rules, options)
+        self._scalars = partial(scalars, max_digits=options.max_digits, exponents=False)
+        self._told_apart = self
+        self.rules = rules
+
+    def value(self, conjunction: Conjunction) -> Expr:
+        """The expression of a value."""
+        return told_apart(super().value(conjunction))
+
+    def _object(self, shape: ObjectShape, name: str, pointer: str) -> Expr:
+        whole = super()._object(shape, name, pointer)
+        if not isinstance(whole, RuleRef):
+            return self.rules.opened(name, whole, SetBounds(holds="object"))
+        bounds = self.rules.opening[whole.name]
+        self.rules.opening[whole.name] = replace(bounds, holds="object", endless=False)
+        return whole
+
+    def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
+        if unique_items.matters(shape):
+            return self._distinct_array(shape, name, pointer, SetBounds(holds="distinct array"))
+        return self.rules.opened(name, super()._array(shape, name, pointer), SetBounds(holds="array"))
 
 
 def _object_lowering(options: JsonSchemaOptions) -> Callable[..., AnyOrderLowering | ObjectLowering]:

@@ -1,9 +1,9 @@
 """Arrays in which no item is equal to another: what can be told apart, and whether there are items enough.
 
-The grammar's register of seen values takes out of each item what came before it. It knows scalars only, so of arrays
-and objects there must be few enough for rules to know which came (`lower_unique`). And it does not look ahead: where
-all values of an item may have been used up before a required item is reached, a text could be begun that no text ends.
-What is beyond that is refused.
+The grammar's register of seen values takes out of each item what came before it. Arrays and objects it compares when
+they are closed, so either they must be able to go on instead (`told_apart`), or there must be few enough for rules to
+know which came (`lower_unique`). And it does not look ahead: where all values of an item may have been used up before a
+required item is reached, a text could be begun that no text ends. What is beyond that is refused.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from cfgmask.json_schema import decide
 from cfgmask.json_schema.finite_values import MAX_VALUES, few_composites
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
 from cfgmask.json_schema.numbers import NumberShape, count
+from cfgmask.json_schema.told_apart import goes_on
 
 # Arrays that may hold arrays and objects have states of their own up to this length.
 _MAX_COUNTED_ITEMS = 64
@@ -27,9 +28,12 @@ def matters(shape: ArrayShape) -> bool:
     return shape.unique_at is not None and shape.maximum not in (0, 1)
 
 
-def refusal(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> Diagnostic | None:
-    """Why uniqueItems cannot be enforced; None if it can."""
-    reason = _reason(shape, normal_of)
+def refusal(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], brackets_alone: bool) -> Diagnostic | None:
+    """Why uniqueItems cannot be enforced; None if it can.
+
+    brackets_alone  whether nothing has to stand before a bracket that closes something
+    """
+    reason = _reason(shape, normal_of, brackets_alone)
     if reason is None:
         return None
     return Diagnostic(
@@ -46,6 +50,11 @@ def composites(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) ->
     return any(normal_of(item).arrays or normal_of(item).objects for item in items)
 
 
+def has_many_composites(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> bool:
+    """Whether there are too many arrays and objects among the items for rules to know which came."""
+    return any(few_composites(normal_of(item), normal_of) is None for item in _items(shape))
+
+
 def has_scalars(normal: Normal) -> bool:
     """Whether there are scalars in a set."""
     return bool(normal.null or normal.booleans or normal.numbers or not normal.strings.is_plainly_empty)
@@ -56,15 +65,30 @@ def distinct(terminal: Terminal) -> Terminal:
     return replace(terminal, distinct=True)
 
 
-def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> str | None:
+def _items(shape: ArrayShape) -> list[Conjunction]:
+    """What the items are that differ by position, and all others."""
     length = len(shape.prefix) if shape.maximum is None else min(len(shape.prefix), shape.maximum)
     items = [shape.item(i) for i in range(length)]
     if shape.maximum is None or shape.maximum > length:
         items.append(shape.rest)
+    return items
+
+
+def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], brackets_alone: bool) -> str | None:
+    items = _items(shape)
     composites = {item: few_composites(normal_of(item), normal_of) for item in items}
-    if None in composites.values():
-        return f"an item may be an array or an object out of more than {MAX_VALUES}"
-    if any(composites.values()):
+    many = None in composites.values()
+    if many:
+        if not brackets_alone:
+            return f"an item may be an array or an object out of more than {MAX_VALUES}, and what is written has lines"
+        if not all(goes_on(normal_of(item), normal_of) for item in items):
+            return (
+                f"an item may be an array or an object out of more than {MAX_VALUES}, and one to which "
+                "nothing can be added"
+            )
+        if shape.witnesses:
+            return "contains beside it looks at arrays and objects"
+    elif any(composites.values()):
         if shape.witnesses:
             return "contains beside it looks at arrays and objects"
         if max(len(shape.prefix), shape.minimum, shape.maximum or 0) > _MAX_COUNTED_ITEMS:
@@ -78,6 +102,8 @@ def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> st
     if shape.minimum > len(shape.prefix):
         needed[shape.rest] = shape.minimum
     for item, least in needed.items():
+        if many and (normal_of(item).arrays or normal_of(item).objects):
+            continue  # there are always more of these
         if least > 1 and not _has_values(normal_of(item), least - len(composites[item] or ())):
             return f"an item that is required may have fewer than {least} values, all of them used up by others"
     return None

@@ -14,7 +14,7 @@ SCHEMA: dict[str, Any] = {
     "title": "x",
     "description": "y",
     "type": "object",
-    "properties": {"tags": {"uniqueItems": True}, "n\u001b": {"type": "integer", "minLength": 2, "nullable": True}},
+    "properties": {"tags": {"multipleOf": 10007}, "n\u001b": {"type": "integer", "minLength": 2, "nullable": True}},
 }
 
 
@@ -47,7 +47,7 @@ def test_the_list(run: Run, folder: Path) -> None:
 annotation  /description
 enforced    /type
 enforced    /properties
-refused     /properties/tags/uniqueItems  (schema-unique-items)
+refused     /properties/tags/multipleOf  (schema-multiple-of)
 enforced    /properties/n\x1b/type
 idle        /properties/n\x1b/minLength
 annotation  /properties/n\x1b/nullable  (schema-unknown-keyword)
@@ -58,11 +58,11 @@ coverage: 3 enforced, 3 annotations, 1 idle, 1 refused
 
 @pytest.mark.parametrize("arguments", [(), ("--coverage",)])
 def test_the_data(run: Run, folder: Path, arguments: tuple[str, ...]) -> None:
-    (folder / "schema.json").write_text('{"title": "", "uniqueItems": true}')
+    (folder / "schema.json").write_text('{"title": "", "multipleOf": 10007}')
     answer = json.loads(run("check", "schema.json", "--json", *arguments).stdout)
     assert answer["coverage"] == [
         {"pointer": "/title", "keyword": "title", "status": "annotation", "code": None},
-        {"pointer": "/uniqueItems", "keyword": "uniqueItems", "status": "refused", "code": "schema-unique-items"},
+        {"pointer": "/multipleOf", "keyword": "multipleOf", "status": "refused", "code": "schema-multiple-of"},
     ]
 
 

@@ -15,7 +15,15 @@ from tests.engine.harness import compile_ir, mask_of
 from tests.engine.test_token_limits import limited_problems
 from tests.oracle import Oracle
 from tests.oracle_completion import TooLarge, closing_text, fewest_spelling, fewest_tokens
-from tests.strategies import GrammarShape, Problem, VocabularySpec, discards_undecided, list_problems, problems
+from tests.strategies import (
+    GrammarShape,
+    Problem,
+    VocabularySpec,
+    composite_problems,
+    discards_undecided,
+    list_problems,
+    problems,
+)
 
 BYTES = [bytes([b]) for b in range(256)]
 STEPS = 3
@@ -103,7 +111,7 @@ def test_as_few_tokens_as_spell_the_closing_text(problem: Problem) -> None:
     walk(problem, check)
 
 
-@given(st.one_of(problems(), list_problems(), limited_problems()))
+@given(st.one_of(problems(), list_problems(), composite_problems(), limited_problems()))
 @discards_large
 def test_no_way_is_shorter_than_the_shortest(problem: Problem) -> None:
     """With tokens by id, and without tokens for most bytes."""

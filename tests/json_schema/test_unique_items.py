@@ -1,4 +1,4 @@
-"""uniqueItems: scalars and a few arrays and objects are told apart by value; whatever cannot be is refused."""
+"""uniqueItems: scalars, arrays and objects are told apart by value; whatever cannot be is refused."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ STRINGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 ANY_SCALAR = {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}, "uniqueItems": True}
 LETTERS = {"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": True}
 FEW = {"type": "array", "items": {"enum": [{"a": 1}, [1, 2], "x", {}]}, "uniqueItems": True}
+
+
+ANY = {"uniqueItems": True}
+PERSON = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}, "required": ["id"]}
 
 
 @pytest.mark.parametrize(
@@ -42,6 +46,20 @@ FEW = {"type": "array", "items": {"enum": [{"a": 1}, [1, 2], "x", {}]}, "uniqueI
         (FEW, "[[1, 2], ", "[1, 2]]"),
         ({**FEW, "minItems": 2}, '[{"a": 1}', "]"),
         ({"type": "array", "items": {"enum": [[1], [True]]}, "uniqueItems": True}, "[[1], [true]", ", [1]]"),
+        (ANY, '[[], {}, [[]], [{}], [[], []], {"": {}}]', ""),
+        (ANY, '[[1, {"a": [], "b": 0}], [1, {"b": 0.0, "a": []}', "]]"),
+        (ANY, '[[1, {"a": [], "b": 0}], [1, {"b": 0.0, "a": []}, 2]]', ""),
+        (ANY, '[{"a": 1}, {"a": 1', "}]"),
+        (ANY, r'[{"a": "b"}, {"\u0061": "\u0062"', "}]"),
+        (ANY, '[{"a": 1, "a', '": 2}]'),
+        (ANY, '["[]", [], "{}", {}]', ""),
+        (ANY, "[[true], [1], [null], [null", "]]"),
+        (ANY, '{"x": [{}], "y": [{}, {}]}', ""),
+        ({"items": ANY}, "[[{}], [{}], [[{}], [{}, 1]]]", ""),
+        ({**ANY, "items": ANY}, "[[{}], [{}, 1], [{}", "]]"),
+        ({**ANY, "minItems": 2, "items": {"type": "object"}}, '[{}, {"a": 0}]', ""),
+        ({**ANY, "items": PERSON}, '[{"id": 1}, {"id": 1, "name": "x"}, {"id": 1, "x": 1}]', ""),
+        ({**ANY, "items": PERSON}, '[{"id": 1}, {"id": 2}, {"id": 1', "}]"),
         ({"properties": {"x": STRINGS, "y": STRINGS}}, '{"x": ["a"], "y": ["a", "b"]}', ""),
         ({"anyOf": [STRINGS, {"type": "array", "maxItems": 2}]}, '["a", "a"]', ""),
         ({"anyOf": [STRINGS, {"type": "array", "maxItems": 2}]}, '["a", "a"', ', "b"]'),
@@ -56,8 +74,13 @@ def test_how_far_an_array_goes(schema: dict[str, Any], taken: str, refused: str)
 @pytest.mark.parametrize(
     ("schema", "reason"),
     [
-        ({"uniqueItems": True}, "may be an array or an object"),
-        ({"type": "array", "items": {"type": "object"}, "uniqueItems": True}, "may be an array or an object"),
+        ({**ANY, "items": {"maxItems": 9}}, "nothing can be added"),
+        ({**ANY, "items": {**PERSON, "additionalProperties": False}}, "nothing can be added"),
+        ({**ANY, "items": {"patternProperties": {"^a$": {}}, "additionalProperties": False}}, "nothing can be added"),
+        ({**ANY, "items": {"maxProperties": 9}}, "nothing can be added"),
+        ({**ANY, "items": {"items": False}}, "nothing can be added"),
+        ({**ANY, "items": {"anyOf": [{"type": "array"}, {"const": {"a": 1}}]}}, "nothing can be added"),
+        ({**ANY, "contains": {"type": "object"}}, "contains beside it"),
         ({**LETTERS, "minItems": 4}, "fewer than 4 values"),
         ({"items": {"enum": [[i] for i in range(9)]}, "uniqueItems": True}, "out of more than 8"),
         ({"items": {"enum": [{"a": 1, "b": 2}, {"b": 2, "a": 1}]}, "uniqueItems": True}, "out of more than 8"),
@@ -90,6 +113,11 @@ ITEMS = st.sampled_from(
         {"enum": [[1], {"a": "b"}, "a", 1]},
         {"type": "array", "items": {"type": "boolean"}, "maxItems": 1},
         {"type": "object", "properties": {"a": {"type": "boolean"}, "b": False}, "additionalProperties": False},
+        {},
+        {"type": ["array", "object"]},
+        {"type": ["array", "boolean"], "items": {"type": ["array", "boolean"], "uniqueItems": True}},
+        {"properties": {"a": {"type": "boolean"}}, "required": ["a"], "minProperties": 2},
+        {"patternProperties": {"a": {"type": "boolean"}}, "dependentRequired": {"a": ["b"]}},
     ]
 )
 SCHEMAS = st.builds(
@@ -102,19 +130,23 @@ SCHEMAS = st.builds(
 
 
 VALUES = st.sampled_from(
-    [*["a", "b", "ab", 1, 1.0, 2, 0, 0.5, True, False, None], [], [1], [True], {"a": "b"}, {"a": True}, {}]
+    [
+        *["a", "b", "ab", 1, 1.0, 2, 0, 0.5, True, False, None],
+        *[[], [1], [1.0], [True], [[]], [[], []], [True, False]],
+        *[{"a": "b"}, {"a": True}, {}, {"a": True, "b": 1}, {"b": 1, "a": True}],
+    ]
 )
 
 
-@given(SCHEMAS, st.integers(0, 2**16))
-def test_walks_end_in_valid_arrays(schema: dict[str, Any], seed: int) -> None:
+@given(SCHEMAS, st.sampled_from(["schema", "any"]), st.integers(0, 2**16))
+def test_walks_end_in_valid_arrays(schema: dict[str, Any], order: str, seed: int) -> None:
     try:
-        matcher = compiled(schema).matcher()
+        matcher = compiled(schema, property_order=order).matcher()
     except cfgmask.GrammarError:
         return
     rng, text = random.Random(seed), b""
     while not (matcher.is_accepting and text.endswith(b"]")):
-        likely = b'"ab],]1.50tfnrueals' + (b"],,," if len(text) < 40 else b"]]]]]")
+        likely = b'"ab],]1.50tfnrueals{}:[' + (b"],,," if len(text) < 40 else b"]]]]]}}}}")
         fits = [byte for byte in likely if matcher.try_advance([byte], consume=False)]
         fits = fits or [byte for byte in range(256) if matcher.try_advance([byte], consume=False)]
         assert fits, text
@@ -128,7 +160,7 @@ def test_walks_end_in_valid_arrays(schema: dict[str, Any], seed: int) -> None:
 @given(SCHEMAS, st.lists(VALUES, max_size=5))
 def test_verdicts_agree(schema: dict[str, Any], value: list[Any]) -> None:
     try:
-        matcher = compiled(schema).matcher()
+        matcher = compiled(schema, property_order="any").matcher()
     except cfgmask.GrammarError:
         return
     text = json.dumps(value).encode()

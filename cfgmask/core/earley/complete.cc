@@ -5,7 +5,10 @@
 // knows `enough` of them: the others come about as well by way of these and of continuations that were there before it.
 // Captures, which ask for one derivation, follow the same.
 #include <algorithm>
+#include <optional>
 #include <tuple>
+#include <unordered_set>
+#include <vector>
 
 #include "earley/parser.h"
 
@@ -38,12 +41,45 @@ void Parser::complete(ContinuationId continuation, Kernel& kernel) {
     n_ways += ended.members.size();
     if (n_ways > kWaysPerItem * max_items_) throw LimitExceeded("max_items", max_items_);
     for (uint64_t word : ended.enough.empty() ? ended.members : ended.enough) {
-      Item item = Item::unpack(word);
-      if (ended.kind != ContinuationKind::kRestores) item.continuation = with_seen(item.continuation, ended.seen);
-      if (item.rest != kNil) kernel.items.push_back(item.packed());
-      if (rests_[item.rest.value].nullable) pending.push_back(item.continuation);
+      const auto item = go_on(word, ended);
+      if (!item) continue;
+      if (item->rest != kNil) kernel.items.push_back(item->packed());
+      if (rests_[item->rest.value].nullable) pending.push_back(item->continuation);
     }
   }
+}
+
+// A member of a continuation that has ended; nullopt if that was a value which must not come there.
+std::optional<Item> Parser::go_on(uint64_t member, const Continuation& ended) {
+  Item item = Item::unpack(member);
+  SeenId seen = ended.seen;
+  if (ended.kind == ContinuationKind::kRestores) {
+    const auto with_value = seen_.add_ended(continuations_[item.continuation.value].seen, ended.seen);
+    if (!with_value) return std::nullopt;
+    seen = *with_value;
+  }
+  item.continuation = with_seen(item.continuation, seen);
+  return item;
+}
+
+// Whether some register takes the value of the set that is open there, once that is closed.
+bool Parser::may_end(ContinuationId continuation) {
+  std::vector<ContinuationId> todo{continuation};
+  std::unordered_set<uint32_t> known;
+  while (!todo.empty()) {
+    const ContinuationId at = todo.back();
+    todo.pop_back();
+    if (!known.insert(at.value).second) continue;
+    const Continuation& ended = continuations_[at.value];
+    if (at == kRoot) return true;
+    for (const uint64_t word : ended.members) {
+      const auto item = go_on(word, ended);
+      if (!item) continue;
+      if (ended.kind == ContinuationKind::kRestores) return true;
+      if (rests_[item->rest.value].nullable) todo.push_back(item->continuation);
+    }
+  }
+  return false;
 }
 
 bool Parser::is_sifted(const Continuation& continuation) const {

@@ -216,10 +216,8 @@ bool Derivation::descend(const Chart::Lexeme& lexeme, const Item& before, Item a
     completed.insert(at.continuation.value, 0);
     const Parser::Continuation& ended = parser_.continuations_[at.continuation.value];
     for (uint64_t member : ended.enough.empty() ? ended.members : ended.enough) {
-      Item item = Item::unpack(member);
-      if (ended.kind != Parser::ContinuationKind::kRestores)
-        item.continuation = parser_.with_seen(item.continuation, ended.seen);
-      ways.push_back({item, member, i});
+      const auto item = parser_.go_on(member, ended);
+      if (item) ways.push_back({*item, member, i});
     }
   }
   return false;

@@ -73,7 +73,8 @@ struct Terminal {
   bool distinct = false;
   // Distinct, in sets that are endless, see SetBounds; whatever begins one of its lexemes begins infinitely many.
   bool endless = false;
-  // It may come only where the open set has all that its bounds ask for.
+  // It may come only where the open set has all that its bounds ask for and, if that is a value, where the set around
+  // it may have it.
   bool closes_set = false;
   // lexer: longest. Where it is complete the lexeme ends, and terminals that are not lazy drop out.
   bool lazy = false;
@@ -130,6 +131,14 @@ struct Scope {
   bool ignore_once = false;  // at most one skip in a gap
 };
 
+// What a set of seen values is of. Arrays and objects are values themselves, of the set around them.
+enum class Holds : uint8_t {
+  kValues,         // no two are equal
+  kArray,          // the items of an array
+  kDistinctArray,  // of which no two are equal
+  kObject,         // keys, none of which comes twice, each with its value behind it
+};
+
 // What a set of seen values must come to.
 struct SetBounds {
   std::vector<std::string> required;  // strings, decoded
@@ -137,6 +146,7 @@ struct SetBounds {
   uint32_t maximum = kUnbounded;
   // The set has no bounds and holds keys of a JSON object that never run out.
   bool endless = false;
+  Holds holds = Holds::kValues;
 };
 
 struct Alternative {
@@ -163,7 +173,8 @@ struct Nonterminal {
   bool conditional = false;
   // Whichever conditions hold, it is one terminal that is not empty, and nothing has to be known of being inside.
   bool chooses_terminal = false;
-  // What it derives has a set of its own for the values of distinct terminals, with these bounds of the grammar's.
+  // What it derives has a set of its own for the values of distinct terminals, with these bounds of the grammar's. If
+  // that is a value, each alternative ends with a terminal that closes the set.
   std::optional<uint32_t> opens_set;
   std::unique_ptr<const Mark> mark;  // or null
   // Each text of it has bytes of so many tokens at most.

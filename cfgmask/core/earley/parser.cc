@@ -246,6 +246,12 @@ ItemSetId Parser::end_token(ItemSetId set) {
 }
 
 ItemSetId Parser::scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock) {
+  const ItemSetId to = known_scan(from, matched, text, clock);
+  if (at(to).is_vague) ++n_vague_;
+  return to;
+}
+
+ItemSetId Parser::known_scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock) {
   if (text != SeenValues::no_text() || clock != 0) {
     const uint32_t words[] = {from.value, matched.value, text.value, clock};
     if (auto known = tracked_scan_ids_.find(words)) return tracked_scans_[*known];
@@ -337,6 +343,8 @@ void Parser::Closing::clear() {
   empty(made_slots);
   empty(terminals);
   tracks = false;
+  excludes = false;
+  is_vague = false;
   seen.clear();
   n_items = 0;
   waiting.clear();
@@ -390,6 +398,8 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, uint32_t clock, Trace* t
   set.indent_edges = FixedArray<ItemSet::TokenEdge>(closing.indent_edges);
   set.accepts = FixedArray<Item>(closing.accepts);
   set.tracks = closing.tracks;
+  set.excludes = closing.excludes;
+  set.is_vague = closing.is_vague;
   set.clock = clock;
   set.has_deadlines = closing.has_deadlines;
   set.is_timed = std::any_of(kernel.begin(), kernel.end(),
@@ -440,8 +450,10 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       if (seen != SeenValues::none()) {
         if (grammar_.terminals[here.head.index()].distinct) {
           closing.tracks = true;
+          closing.excludes = closing.excludes || seen_.excludes(seen);
+          closing.is_vague = closing.is_vague || seen_.is_vague(seen);
           regex = seen_.addable(regex, seen);
-        } else if (grammar_.terminals[here.head.index()].closes_set && !seen_.may_close(seen)) {
+        } else if (grammar_.terminals[here.head.index()].closes_set && !may_close(item.continuation)) {
           return;
         } else if (!may_begin(here.tail, seen)) {
           return;  // a comma after which every value has been seen
@@ -486,6 +498,12 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
   }
 }
 
+// Whether the set that is open where items have this continuation may be closed.
+bool Parser::may_close(ContinuationId continuation) {
+  const SeenId seen = continuations_[continuation.value].seen;
+  return seen_.may_close(seen) && (!seen_.is_value(seen) || may_end(continuation));
+}
+
 // Whether something may come first of what is left of an alternative, after the values that have been seen.
 bool Parser::may_begin(RestId rest, SeenId seen) {
   std::vector<RestId> todo{rest};
@@ -525,6 +543,7 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
   const Continuation& awaiting = continuations_[continuation.value];
   const SeenId seen = callee.opens_set ? seen_.open(*callee.opens_set) : awaiting.seen;
+  if (callee.opens_set && seen_.is_value(seen) && seen_.is_vague(awaiting.seen)) closing.is_vague = true;
   const uint32_t own = callee.max_tokens == kUnbounded ? kUnbounded : closing.clock + callee.max_tokens;
   const Callee key{callee.order, seen, kUnbounded - std::min(awaiting.deadline, own)};
   std::vector<uint64_t>& callers = callers_of(nonterminal, key, closing);

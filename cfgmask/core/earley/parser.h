@@ -23,7 +23,8 @@
 //
 // A continuation also holds the register of its items: the values that distinct terminals have matched since the
 // innermost set was opened. A nonterminal hands its register on to its caller when it is complete, unless it opened the
-// set: then the caller goes on with its own. The members of a continuation that hands on are kept without a register.
+// set: then the caller goes on with its own, to which the set comes as one more value if it is one. The members of a
+// continuation that hands on are kept without a register.
 //
 // It holds the deadline of its items, too: see earley/deadlines.cc.
 //
@@ -120,6 +121,7 @@ struct ItemSet {
   bool asks_lines = false;   // some slot has a role that brackets forbid, or their absence
   uint32_t newline_slot = kNoSlot;
   bool tracks = false;         // a distinct terminal may come: the text of the next lexeme counts
+  bool excludes = false;       // and must not be one before it
   bool has_key_roles = false;  // some slot has one
   bool has_keys = false;       // a key may come
   uint32_t clock = 0;          // at which its deadlines are counted; 0 if its kernel has none
@@ -127,6 +129,7 @@ struct ItemSet {
   bool has_deadlines = false;  // something that may come has one
   bool has_limits = false;     // some slot has a limit
 
+  bool is_vague = false;     // what may come is a superset, see SeenValues::is_vague
   bool has_choices = false;  // some slot has several numbers
 
   bool accepting() const { return !accepts.empty(); }
@@ -185,6 +188,8 @@ class Parser {
   std::optional<double> temperature(std::span<const Item> items) const;
 
   SeenValues& seen_values() { return seen_; }
+  // How often a lexeme has led to a set that is vague.
+  uint64_t n_vague() const { return n_vague_; }
 
   size_t n_item_sets() const { return sets_.size(); }
   size_t n_items() const { return n_items_; }
@@ -273,6 +278,8 @@ class Parser {
     std::vector<ItemSet::TokenEdge> indent_edges;
     std::vector<Item> accepts;
     bool tracks = false;
+    bool excludes = false;
+    bool is_vague = false;
     HashTable seen;
     size_t n_items = 0;
     // Nonterminals with callers that are not expanded yet, a heap: those of the component of lowest order come first.
@@ -318,6 +325,7 @@ class Parser {
   void advance(const Item& item, Kernel& kernel);
   // The item after a lexeme of an edge's terminal, which has this number among those of its slot.
   Item after(const ItemSet::Edge& edge, uint32_t number, TextId text);
+  ItemSetId known_scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock);
   ItemSetId compute_scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock);
   void insert(Item item, Kernel& kernel);
 
@@ -330,6 +338,8 @@ class Parser {
   bool is_sifted(const Continuation& continuation) const;
   void sift(ContinuationId id, ContinuationId oldest);
   bool reach(uint64_t member, ContinuationId oldest, Reached& reached) const;
+  std::optional<Item> go_on(uint64_t member, const Continuation& ended);
+  bool may_end(ContinuationId continuation);
 
   void add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) const;
   ItemSetId intern_kernel(Kernel& kernel, uint32_t clock);
@@ -349,6 +359,7 @@ class Parser {
   ContinuationId intern_continuation(Words key, Make make);
   // The same continuation with another register.
   ContinuationId with_seen(ContinuationId continuation, SeenId seen);
+  bool may_close(ContinuationId continuation);
   bool may_begin(RestId rest, SeenId seen);
 
   // earley/deadlines.cc
@@ -393,6 +404,7 @@ class Parser {
   Interner tracked_scan_ids_;  // words (set, slots, text)
   ChunkedVector<ItemSetId> tracked_scans_;
   size_t n_items_ = 0;
+  uint64_t n_vague_ = 0;
   std::vector<std::vector<uint64_t>> callers_;  // per nonterminal, while closing
   Closing closing_;
   std::vector<uint32_t> continuation_key_;

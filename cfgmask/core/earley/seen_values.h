@@ -5,10 +5,14 @@
 // came in. Values are compared as JSON Schema does: strings by what they decode to, numbers by what they are worth.
 // Bounds leave no set that cannot be completed: once only the required values have room, nothing else fits.
 //
+// Arrays and objects that must be told from others have registers too, of all that is written in them so far; see
+// Holds. What such a register comes to is a value of the one around it.
+//
 // Threads: guarded by the owner.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +32,8 @@ using TextId = Id<struct TextTag>;
 
 class SeenValues {
  public:
-  // Registers and texts are charged as item sets, of which each may begin one. `bounds` outlives this.
+  // Registers and texts are charged as item sets, of which each may begin one. `bounds` outlives this; required values
+  // are met.
   SeenValues(RegexStore& regexes, const std::vector<SetBounds>& bounds, uint64_t max_item_sets);
 
   // No set is open.
@@ -37,6 +42,10 @@ class SeenValues {
   SeenId open(uint32_t i);
   // The register with the value of a lexeme.
   SeenId add(SeenId seen, TextId text);
+  // The register with what `ended`, which was opened inside of it, came to; nullopt if that must not come again.
+  std::optional<SeenId> add_ended(SeenId seen, SeenId ended);
+  // Whether what it comes to is a value.
+  bool is_value(SeenId seen) const { return bounds(seen).holds != Holds::kValues; }
   // The lexemes of `regex` whose values may be added to the register: those that are not in it and for which it has
   // room. RegexStore::nothing() if there are none. Remembered.
   RegexId addable(RegexId regex, SeenId seen);
@@ -48,7 +57,18 @@ class SeenValues {
   static constexpr TextId empty_text() { return TextId(1U); }
   // Some text or other: what may follow it is a superset of what may follow any.
   static constexpr TextId any_text() { return TextId(2U); }
+  // Some text with a value that was never met: no different one, and whether it is equal to another such is not known;
+  // see is_vague().
+  static constexpr TextId new_text() { return TextId(3U); }
   TextId append(TextId text, unsigned b);
+  // Whether the value of the text with these bytes behind it has been met.
+  bool is_met(TextId text, std::string_view more) const;
+  // False if the value of no text that begins with this one has. Linear in the values.
+  bool may_be_met(TextId text) const;
+  // Whether the next value must not be one of those in the register.
+  bool excludes(SeenId seen) const;
+  // Whether a value of some `new_text` is among those that the next one must not be.
+  bool is_vague(SeenId seen) const;
 
   size_t bytes() const;
 
@@ -67,7 +87,16 @@ class SeenValues {
   const Unwanted& unwanted(SeenId seen);
   Unwanted compute_unwanted(SeenId seen);
   uint32_t intern_value(std::string value);
-  Words values(SeenId seen) const { return seen_ids_.at(seen.value).subspan(1); }
+  uint32_t value_of_ended(SeenId ended);
+  SeenId add_value(SeenId seen, uint32_t value);
+  static void add_member(std::vector<uint32_t>& object, uint32_t value);
+  // What a register holds, in words that Holds says how to read: values, sorted if their order does not count; or 1 +
+  // the key whose value comes next (0: a key does), and pairs of key and value, sorted.
+  Words entries(SeenId seen) const { return seen_ids_.at(seen.value).subspan(1); }
+  std::vector<uint32_t> keys(SeenId object) const;
+  // The values that the next one must not be, sorted or not.
+  std::vector<uint32_t> taken(SeenId seen) const;
+  size_t n_values(SeenId seen) const;
   const SetBounds& bounds(SeenId seen) const;
   std::vector<std::string> missing(SeenId seen) const;
   RegexId compute_addable(RegexId regex, SeenId seen);
@@ -82,7 +111,7 @@ class SeenValues {
   HashTable text_ids_;  // (text, byte)
   Interner value_ids_;  // words of the value's bytes; see value_of()
   ChunkedVector<std::string> values_;
-  Interner seen_ids_;       // index of the bounds, then sorted values
+  Interner seen_ids_;       // index of the bounds, then entries
   HashTable addable_;       // (regex, register)
   HashTable unwanted_ids_;  // by register; every terminal that may come next asks for the same
   ChunkedVector<Unwanted> unwanted_;

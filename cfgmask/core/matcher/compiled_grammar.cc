@@ -282,14 +282,17 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
 
 // The tokens that leave the lexeme of `at`.
 void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
-  if (at.text != SeenValues::no_text()) return add_after_values(at, table, out);
+  const bool counts = at.text != SeenValues::no_text();
+  if (counts && parser_.seen_values().may_be_met(at.text)) return add_after_values(at, table, out);
+  const TextId text = counts ? SeenValues::new_text() : SeenValues::no_text();
+  const size_t n_before = out.size();
+  const uint64_t n_vague = parser_.n_vague();
   SlotSetId matched = Lexer::no_slots();
   Configuration boundary = at;
   // Exits that complete the same slots come in runs.
   const auto after = [&](SlotSetId slots) {
     if (slots != matched)
-      boundary =
-          stepper_.at_boundary({parser_.scan(at.items, slots, SeenValues::no_text(), 0), at.around, at.indentation});
+      boundary = stepper_.at_boundary({parser_.scan(at.items, slots, text, 0), at.around, at.indentation});
     matched = slots;
     return boundary;
   };
@@ -313,21 +316,43 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
       });
     });
   });
+  if (parser_.n_vague() == n_vague) return;
+  out.resize(n_before);
+  add_after_values(at, table, out);
 }
 
-// The same where the text of the lexeme counts: what follows is another for each.
+// The same where the text of the lexeme counts: what follows is another for each that has been met, and often the same
+// for all others.
 void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
   SlotSetId matched = Lexer::no_slots();
-  Configuration boundary = at;
+  Configuration any = at;
+  Configuration fresh = at;
   table.for_each_exit([&](const LexerTable::Exit& exit) {
+    const auto after = [&](TextId text) {
+      return stepper_.at_boundary({parser_.scan(at.items, exit.matched, text, 0), at.around, at.indentation});
+    };
+    const auto add_from = [&](Configuration begun) {
+      walk_.run(begun, *vocabulary_->trie, exit.first, exit.last,
+                [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
+    };
     if (exit.matched != matched) {
       matched = exit.matched;
-      const ItemSetId items = parser_.scan(at.items, matched, SeenValues::any_text(), 0);
-      boundary = stepper_.at_boundary({items, at.around, at.indentation});
+      any = after(SeenValues::any_text());
+      fresh = after(SeenValues::new_text());
     }
-    if (!begins(boundary, exit)) return;
-    walk_.run(after_value(at, exit), *vocabulary_->trie, exit.first, exit.last,
-              [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
+    if (!begins(any, exit)) return;
+    const std::vector<uint8_t> path = vocabulary_->trie->path(exit.first);
+    const std::string_view more(reinterpret_cast<const char*>(path.data()), path.size());
+    if (!parser_.at(fresh.items).is_vague && !parser_.seen_values().is_met(at.text, more)) {
+      const size_t n_before = out.size();
+      const uint64_t n_vague = parser_.n_vague();
+      add_from(fresh);
+      if (parser_.n_vague() == n_vague) return;
+      out.resize(n_before);
+    }
+    TextId text = at.text;
+    for (const uint8_t b : path) text = stepper_.longer(text, b);
+    add_from(after(text));
   });
 }
 
@@ -358,13 +383,6 @@ bool CompiledGrammar::begins(Configuration boundary, const LexerTable::Exit& exi
     if (first.has(trie.byte(node))) return true;
   }
   return false;
-}
-
-// The boundary at an exit of a lexeme whose value counts.
-Configuration CompiledGrammar::after_value(Configuration at, const LexerTable::Exit& exit) {
-  TextId text = at.text;
-  for (uint8_t b : vocabulary_->trie->path(exit.first)) text = stepper_.longer(text, b);
-  return stepper_.at_boundary({parser_.scan(at.items, exit.matched, text, 0), at.around, at.indentation});
 }
 
 // Several readings of the text (by id and by bytes): what stays inside any of them.

@@ -170,7 +170,6 @@ class CompiledGrammar {
   void add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
   void add_conditional(Configuration at, std::vector<TokenId>& out, ConditionalWalk::Tables& tables);
   bool begins(Configuration boundary, const LexerTable::Exit& exit) const;
-  Configuration after_value(Configuration at, const LexerTable::Exit& exit);
   static void add_inside(std::span<const std::shared_ptr<const LexerTable>> tables, std::span<uint32_t> bits);
   void add_complete(StateId state, std::vector<TokenId>& out);
   void add_token_sets(StateId state, std::vector<TokenId>& out);

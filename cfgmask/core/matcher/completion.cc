@@ -10,6 +10,8 @@ namespace {
 
 // What a search may cost of which thousands are made for one mask.
 constexpr uint64_t kLittleSteps = 2'000;
+// Where the text of a lexeme counts, each byte is tried, and each leads to another state.
+constexpr uint64_t kStepsPerText = 16;
 // After so many lengths that were too short, and among so many states, a search asks whether it can succeed.
 constexpr size_t kRoundsBeforeDoubt = 16;
 constexpr size_t kMostDoubted = 1'000;
@@ -106,11 +108,23 @@ void Completions::add_edge(StateId state, unsigned b, std::vector<Edge>& out) {
 void Completions::add_byte_edges(StateId state, std::vector<Edge>& out) {
   const auto all = grammar_.configurations(state);
   const Grammar& grammar = grammar_.grammar_;
-  if (all.size() == 1 && !grammar.complete && !grammar.has_context() && all[0].text == SeenValues::no_text()) {
+  if (all.size() == 1 && !grammar.complete && !grammar.has_context() && is_up_to_lexer(all[0])) {
     add_lexer_edges(all[0], state, out);
   } else {
     for (unsigned b = 0; b < 256; ++b) add_edge(state, b, out);
   }
+}
+
+// Whether bytes that the lexer does not tell apart lead to the same, but for values of which none has been met and none
+// is ruled out by another.
+bool Completions::is_up_to_lexer(const Configuration& at) const {
+  if (at.text == SeenValues::no_text()) return true;
+  return !grammar_.parser_.at(at.items).excludes && !grammar_.parser_.seen_values().may_be_met(at.text);
+}
+
+bool Completions::tries_all(Place place) {
+  const auto all = grammar_.configurations(place.state);
+  return std::any_of(all.begin(), all.end(), [&](const Configuration& at) { return !is_up_to_lexer(at); });
 }
 
 // One byte for each class of bytes that the lexer does not tell apart: most that a string takes lead to the same.
@@ -134,11 +148,11 @@ void Completions::add_lexer_edges(const Configuration& at, StateId state, std::v
   };
   add_classes(at.lexer);
   const SlotSetId matched = store.lexer.matched(at.lexer);
-  if (matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer))
-    add_classes(grammar_.stepper_
-                    .at_boundary(
-                        {grammar_.parser_.scan(at.items, matched, SeenValues::no_text(), 0), at.around, at.indentation})
-                    .lexer);
+  if (matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer)) {
+    const TextId text = at.text == SeenValues::no_text() ? at.text : SeenValues::new_text();
+    const ItemSetId items = grammar_.parser_.scan(at.items, matched, text, 0);
+    add_classes(grammar_.stepper_.at_boundary({items, at.around, at.indentation}).lexer);
+  }
   for (; !representatives.empty(); representatives.remove(representatives.lowest()))
     add_edge(state, representatives.lowest(), out);
 }
@@ -205,6 +219,7 @@ bool Completions::descend(Place from, uint64_t& steps_left) {
     if (steps_left == 0) return false;
     --steps_left;
     path.push_back({fact_of(place), left, edges(place)});
+    if (tries_all(place)) steps_left -= std::min(steps_left, kStepsPerText - 1);
     return true;
   };
   if (!push(from, facts_[fact_of(from)].length)) return false;

@@ -91,6 +91,8 @@ class Completions {
   uint32_t fact_of(Place place);
   std::vector<Edge> edges(Place place);
   void add_byte_edges(StateId state, std::vector<Edge>& out);
+  bool is_up_to_lexer(const Configuration& at) const;
+  bool tries_all(Place place);
   void add_lexer_edges(const Configuration& at, StateId state, std::vector<Edge>& out);
   void add_edge(StateId state, unsigned b, std::vector<Edge>& out);
   void add_trie_edges(Place place, std::vector<Edge>& out);
