@@ -99,16 +99,7 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
     const RegexId residual(pairs[i + 1]);
     if (!regexes_.first(residual).has(b)) continue;
     const RegexId rest = regexes_.derivative(residual, b);
-    if (regexes_.is_empty(rest)) continue;
-    if (regexes_.kind(rest) == RegexKind::kNumberedKeys) {
-      if (const auto only = regexes_.only_key(rest)) {
-        slots_.push_back(pairs[i] + only->number);
-        slots_.push_back(only->rest.value);
-        continue;
-      }
-    }
-    slots_.push_back(pairs[i]);
-    slots_.push_back(rest.value);
+    if (!regexes_.is_empty(rest)) add_slot(pairs[i], rest);
   }
   const LexerStateId next = intern_slots(0);
   remember(s, b, next);
@@ -121,6 +112,38 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
     s.row->set(same, next.value);
   }
   return next;
+}
+
+// What is left of the terminal in a slot, to slots_.
+void Lexer::add_slot(uint32_t slot, RegexId rest) {
+  if (regexes_.kind(rest) == RegexKind::kNumberedKeys) {
+    if (const auto only = regexes_.only_key(rest)) {
+      slot += only->number;
+      rest = only->rest;
+    }
+  }
+  slots_.push_back(slot);
+  slots_.push_back(rest.value);
+}
+
+std::optional<LexerStateId> Lexer::after(LexerStateId state, std::string_view text) {
+  slots_.clear();
+  const Words pairs = residuals(state);
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const RegexId residual(pairs[i + 1]);
+    if (!regexes_.first(residual).has(static_cast<uint8_t>(text[0]))) continue;
+    const auto rest = regexes_.after(residual, text);
+    if (!rest) return std::nullopt;
+    if (!regexes_.is_empty(*rest)) add_slot(pairs[i], *rest);
+  }
+  return intern_slots(0);
+}
+
+bool Lexer::knows(LexerStateId state, unsigned b) const {
+  const State& s = states_[state.value];
+  if (!s.first.has(b)) return true;
+  if (s.row != nullptr) return s.row->numbers[b] != Row::kUnknown;
+  return std::find(s.few_bytes.begin(), s.few_bytes.begin() + s.n_few, b) != s.few_bytes.begin() + s.n_few;
 }
 
 ByteSet Lexer::alike(LexerStateId state, unsigned b) {

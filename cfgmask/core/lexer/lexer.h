@@ -19,7 +19,9 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "regex/regex.h"
@@ -72,6 +74,11 @@ class Lexer {
     return compute_next(state, b);
   }
 
+  // The state after several bytes, if it takes no states between them to tell; see RegexStore::after. Not remembered.
+  std::optional<LexerStateId> after(LexerStateId state, std::string_view text);
+  // Whether `next` was asked for b before, or b cannot be taken.
+  bool knows(LexerStateId state, unsigned b) const;
+
   // The slots whose terminal is complete.
   SlotSetId matched(LexerStateId state) const { return states_[state.value].matched; }
   // False only if no byte can be taken; then the lexeme may be finished at once.
@@ -120,6 +127,7 @@ class Lexer {
   // From slots_.
   LexerStateId intern_slots(uint32_t flags);
   LexerStateId intern(std::span<const uint32_t> key);
+  void add_slot(uint32_t slot, RegexId rest);
   LexerStateId compute_next(LexerStateId state, unsigned b);
   void remember(State& s, unsigned b, LexerStateId next);
   void make_row(State& s);

@@ -105,6 +105,9 @@ class Stepper {
     if (at.text != SeenValues::no_text()) return 0;
     size_t n = 0;
     for (; n < text.size(); ++n) {
+      const auto b = static_cast<uint8_t>(text[n]);
+      if (!lexer_.knows(at.lexer, b)) n += skip(at, text.substr(n));
+      if (n == text.size()) break;
       const LexerStateId next = lexer_.next(at.lexer, static_cast<uint8_t>(text[n]));
       if (next != at.lexer && (next == Lexer::dead() || !lexer_.can_continue(next))) break;
       at.lexer = next;
@@ -244,6 +247,15 @@ class Stepper {
   // A character has no more.
   static constexpr uint32_t kBytesAhead = 4;
 
+  // Moves on by several bytes at once, up to a quote, which ends most lexemes of more than a few; how many.
+  size_t skip(Configuration& at, std::string_view text) {
+    text = text.substr(0, text.find('"'));
+    if (text.size() < 2) return 0;
+    const auto next = lexer_.after(at.lexer, text);
+    if (!next || !lexer_.can_continue(*next)) return 0;
+    at.lexer = *next;
+    return text.size();
+  }
   LexerStateId lexer_start(Boundary at);
   bool may_begin(const ItemSet::Slot& slot, Boundary at) const;
   bool has_newline(ItemSetId items, LexerStateId lexer) const;

@@ -114,6 +114,45 @@ std::optional<RegexId> RegexStore::derive_excepting(Words parts, unsigned b) {
   return intern(RegexKind::kIntersection, both);
 }
 
+std::optional<RegexId> RegexStore::after(RegexId node, std::string_view text) {
+  switch (kind(node)) {
+    case RegexKind::kKeySet:
+    case RegexKind::kNumberedKeys:
+      return keys_after(node, text);
+    case RegexKind::kRepetition:
+      return loops_over(node, text) ? std::optional(node) : std::nullopt;
+    case RegexKind::kIntersection:
+      return excepting_after(operands(node), text);
+    case RegexKind::kJsonString:
+      return json_string_after(node, text);
+    default:
+      return std::nullopt;
+  }
+}
+
+bool RegexStore::loops_over(RegexId node, std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return derivative(node, static_cast<uint8_t>(c)) == node; });
+}
+
+// Of x & ~(a set of keys) for such a loop x, as `derive_excepting` makes it byte by byte.
+std::optional<RegexId> RegexStore::excepting_after(Words parts, std::string_view text) {
+  if (parts.size() != 2) return std::nullopt;
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const RegexId loop(parts[1 - i]);
+    const RegexId excepted(parts[i]);
+    if (kind(loop) != RegexKind::kRepetition || kind(excepted) != RegexKind::kComplement) continue;
+    const RegexId keys = operand(excepted, 0);
+    if (kind(keys) != RegexKind::kKeySet || !loops_over(loop, text)) continue;
+    const RegexId left = keys_after(keys, text);
+    if (left == nothing()) return loop;
+    uint32_t both[] = {loop.value, complement(left).value};
+    if (both[0] > both[1]) std::swap(both[0], both[1]);
+    return intern(RegexKind::kIntersection, both);
+  }
+  return std::nullopt;
+}
+
 // One derivative for each head that may be skipped, along the tail in a loop.
 RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
   std::vector<RegexId> parts;

@@ -197,6 +197,17 @@ RegexId RegexStore::json_with_body(RegexId node, RegexId body) {
   return json_node(s);
 }
 
+std::optional<RegexId> RegexStore::json_string_after(RegexId node, std::string_view text) {
+  JsonState s = json_state(node);
+  const auto is_itself = [](char c) { return c != '"' && c != '\\' && static_cast<uint8_t>(c) >= 0x20; };
+  if (s.phase != Phase::kText || s.escapes == JsonEscapes::kYaml || !std::all_of(text.begin(), text.end(), is_itself))
+    return std::nullopt;
+  const auto body = after(s.body, text);
+  if (!body) return std::nullopt;
+  s.body = *body;
+  return is_empty(s.body) ? nothing() : json_node(s);
+}
+
 RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
   JsonState s = json_state(node);
   switch (s.phase) {

@@ -145,6 +145,9 @@ class RegexStore {
   RegexId derivative(RegexId node, unsigned b);
   // The derivatives that are remembered.
   size_t n_derivatives() const { return derivatives_.size(); }
+  // The residual after several bytes, if it takes no residuals between them: of keys, of loops over all of the bytes,
+  // of loops with exceptions, and of JSON strings of such in whose text the bytes stand for themselves.
+  std::optional<RegexId> after(RegexId node, std::string_view text);
   // A superset of the bytes that strings of the node start with; exact but for intersections and complements.
   const ByteSet& first(RegexId node) {
     const uint32_t known = props_[node.value].first;
@@ -294,6 +297,7 @@ class RegexStore {
   RegexId substring_from(uint32_t automaton, uint32_t state);
   std::span<const SubstringAutomaton::Edge> substring_edges(RegexId node) const;
   RegexId derive_key_set(RegexId node, unsigned b);
+  RegexId keys_after(RegexId node, std::string_view text);
   RegexId derive_substring(RegexId node, unsigned b);
   RegexId numbered(uint32_t table, uint32_t low, uint32_t high, uint32_t depth, uint32_t from, uint32_t to);
   RegexId derive_numbered_keys(RegexId node, unsigned b);
@@ -307,6 +311,8 @@ class RegexStore {
   RegexId derive_concatenation(RegexId node, unsigned b);
   RegexId derive_alternation(Words parts, unsigned b);
   std::optional<RegexId> derive_excepting(Words parts, unsigned b);
+  std::optional<RegexId> excepting_after(Words parts, std::string_view text);
+  bool loops_over(RegexId node, std::string_view text);
   const ByteSet& find_first(RegexId node);
   ByteSet compute_first(RegexId node);
 
@@ -333,6 +339,7 @@ class RegexStore {
   bool json_between_characters(RegexId node) const;
   RegexId json_with_body(RegexId node, RegexId body);
   RegexId derive_json_string(RegexId node, unsigned b);
+  std::optional<RegexId> json_string_after(RegexId node, std::string_view text);
   // The least length of a literal, or of the rest of one, whose text has at least `text` bytes to come.
   uint32_t shortest_json(RegexId node, uint32_t text) const;
   ByteSet first_of_json_string(RegexId node);

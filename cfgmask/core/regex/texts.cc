@@ -139,6 +139,29 @@ RegexId RegexStore::derive_numbered_keys(RegexId node, unsigned b) {
                   static_cast<uint32_t>(depth + 1), o[4], o[5]);
 }
 
+// The place of what is left of a set of keys, numbered or not, is found once for all of the bytes.
+RegexId RegexStore::keys_after(RegexId node, std::string_view text) {
+  const Words o = operands(node);
+  const bool is_numbered = kind(node) == RegexKind::kNumberedKeys;
+  const KeyTable& keys = is_numbered ? numbered_tables_[o[0]]->keys : *key_tables_[o[0]];
+  const size_t depth = o[3];
+  const auto beginning = [&](const std::string& key) { return std::string_view(key).substr(depth, text.size()); };
+  const auto low = keys.begin() + o[1];
+  const auto high = keys.begin() + o[2];
+  const auto from =
+      std::lower_bound(low, high, text, [&](const std::string& key, std::string_view t) { return beginning(key) < t; });
+  const auto to = std::upper_bound(from, high, text,
+                                   [&](std::string_view t, const std::string& key) { return t < beginning(key); });
+  const auto first = static_cast<uint32_t>(from - keys.begin());
+  const auto last = static_cast<uint32_t>(to - keys.begin());
+  const auto read = static_cast<uint32_t>(depth + text.size());
+  if (is_numbered) return numbered(o[0], first, last, read, o[4], o[5]);
+  if (from == to) return nothing();
+  if (to - from == 1 && from->size() == read) return empty_text();
+  const uint32_t left[] = {o[0], first, last, read};
+  return intern(RegexKind::kKeySet, left);
+}
+
 uint32_t RegexStore::shortest_key(RegexId node) const {
   if (kind(node) == RegexKind::kNumberedKeys) {
     uint32_t least = UINT32_MAX;
