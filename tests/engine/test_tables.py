@@ -204,7 +204,7 @@ def test_masks_from_tables_are_brute_force(ir: GrammarIR, size: int | None, seed
     compare(compiled, rng, 8)
 
 
-WORDS = ["n", "na", "name", "names", "name1", "the", "thé", "e9", "漢字", "t\\n", "", "true", "etaoin", "r-_.", "漢", "eta"]
+WORDS = ["n", "na", "name", "names", "name1", "the", "thé", "e9", "漢字", "t\\n", "", "true", "etaoin", "r-_.", "漢"]
 word_sets = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8, unique=True)
 text_sets = st.one_of(
     word_sets.map(lambda words: tree.KeySet(tuple(f'"{word}"'.encode() for word in words))),
@@ -214,7 +214,7 @@ text_sets = st.one_of(
 
 @given(st.lists(text_sets, min_size=1, max_size=4), endings, st.integers(0, 2**16))
 def test_masks_of_a_few_texts_are_brute_force(sets: list[RegexTree], ending: str, seed: int) -> None:
-    """Several terminals that share texts, each of which goes on in another way; of some sets one text begins another."""
+    """Several terminals that share texts and go on in different ways; of some sets one text begins another."""
     ways = [seq(t(lit(texts)), f"{i}{ending}") for i, texts in enumerate(sets) if texts != tree.KeySet(())]
     if not ways:
         return
