@@ -73,10 +73,12 @@ bool Parser::may_end(ContinuationId continuation) {
     const Continuation& ended = continuations_[at.value];
     if (at == kRoot) return true;
     for (const uint64_t word : ended.members) {
-      const auto item = go_on(word, ended);
-      if (!item) continue;
-      if (ended.kind == ContinuationKind::kRestores) return true;
-      if (rests_[item->rest.value].nullable) todo.push_back(item->continuation);
+      const Item item = Item::unpack(word);
+      if (ended.kind != ContinuationKind::kRestores) {
+        if (rests_[item.rest.value].nullable) todo.push_back(with_seen(item.continuation, ended.seen));
+      } else if (seen_.admits(continuations_[item.continuation.value].seen, ended.seen)) {
+        return true;
+      }
     }
   }
   return false;

@@ -144,13 +144,17 @@ SeenId SeenValues::add(SeenId seen, TextId text) {
 
 std::optional<SeenId> SeenValues::add_ended(SeenId seen, SeenId ended) {
   if (seen == none() || !is_value(ended)) return seen;
-  const uint32_t value = value_of_ended(ended);
+  if (!admits(seen, ended)) return std::nullopt;
+  return add_value(seen, intern_value(value_of_ended(ended)));
+}
+
+bool SeenValues::admits(SeenId seen, SeenId ended) const {
+  if (seen == none() || !is_value(ended)) return true;
   const Holds holds = bounds(seen).holds;
+  if (holds == Holds::kArray || holds == Holds::kObject) return true;
+  const auto value = value_ids_.find(words_of(value_of_ended(ended)));
   const Words known = entries(seen);
-  if ((holds == Holds::kValues || holds == Holds::kDistinctArray) &&
-      std::find(known.begin(), known.end(), value) != known.end())
-    return std::nullopt;
-  return add_value(seen, value);
+  return !value || std::find(known.begin(), known.end(), *value) == known.end();
 }
 
 SeenId SeenValues::add_value(SeenId seen, uint32_t value) {
@@ -191,13 +195,13 @@ void SeenValues::add_member(std::vector<uint32_t>& object, uint32_t value) {
   object.insert(object.begin() + static_cast<ptrdiff_t>(at), std::begin(pair), std::end(pair));
 }
 
-uint32_t SeenValues::value_of_ended(SeenId ended) {
+std::string SeenValues::value_of_ended(SeenId ended) const {
   const Words all = entries(ended);
   const size_t first = bounds(ended).holds == Holds::kObject ? 1 : 0;
-  if (std::find(all.begin() + static_cast<ptrdiff_t>(first), all.end(), kNew) != all.end()) return kNew;
+  if (std::find(all.begin() + static_cast<ptrdiff_t>(first), all.end(), kNew) != all.end()) return {};
   std::string value(1, bounds(ended).holds == Holds::kObject ? '{' : '[');
   value.append(reinterpret_cast<const char*>(all.data()), all.size_bytes());
-  return intern_value(std::move(value));
+  return value;
 }
 
 std::vector<uint32_t> SeenValues::keys(SeenId object) const {

@@ -44,6 +44,8 @@ class SeenValues {
   SeenId add(SeenId seen, TextId text);
   // The register with what `ended`, which was opened inside of it, came to; nullopt if that must not come again.
   std::optional<SeenId> add_ended(SeenId seen, SeenId ended);
+  // Whether add_ended() would give one.
+  bool admits(SeenId seen, SeenId ended) const;
   // Whether what it comes to is a value.
   bool is_value(SeenId seen) const { return bounds(seen).holds != Holds::kValues; }
   // The lexemes of `regex` whose values may be added to the register: those that are not in it and for which it has
@@ -87,7 +89,7 @@ class SeenValues {
   const Unwanted& unwanted(SeenId seen);
   Unwanted compute_unwanted(SeenId seen);
   uint32_t intern_value(std::string value);
-  uint32_t value_of_ended(SeenId ended);
+  std::string value_of_ended(SeenId ended) const;
   SeenId add_value(SeenId seen, uint32_t value);
   static void add_member(std::vector<uint32_t>& object, uint32_t value);
   // What a register holds, in words that Holds says how to read: values, sorted if their order does not count; or 1 +
