@@ -191,6 +191,9 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
 class _Lowering:
     """The rules of one schema: one for each conjunction that describes more than a scalar."""
 
+    # The set of the items of an array in which no two are equal.
+    _distinct_items = SetBounds()
+
     def __init__(self, normaliser: Normaliser, rules: RuleSet, options: JsonSchemaOptions) -> None:
         self._normaliser = normaliser
         self._options = options
@@ -309,29 +312,29 @@ class _Lowering:
         return self._objects(shape, self._rules, name, self.value, pointer).lower()
 
     def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
-        if not unique_items.matters(shape):
-            return ArrayLowering(shape, self._rules, name, self.value, pointer).lower()
-        return self._distinct_array(shape, name, pointer, SetBounds())
-
-    def _distinct_array(self, shape: ArrayShape, name: str, pointer: str, bounds: SetBounds) -> RuleRef:
         normal_of = self._normaliser.normal
+        if not unique_items.matters(shape):
+            return self._plain_array(shape, name, pointer)
         brackets_alone = self._options.syntax == "json" and self._options.indent is None
         refusal = unique_items.refusal(shape, normal_of, brackets_alone)
-        value_of = self._distinct_value
         if refusal:
-            value_of = self.value
-        elif unique_items.has_many_composites(shape, normal_of):
-            value_of = self._value_told_apart
-        if value_of == self._distinct_value and unique_items.composites(shape, normal_of):
+            rule = self._rules.name(name)
+            self._rules.bodies[rule] = self._plain_array(shape, name, pointer)
+            self._rules.refuse(rule, [refusal])
+            return RuleRef(rule)
+        if unique_items.has_many_composites(shape, normal_of):
+            whole = ArrayLowering(shape, self._rules, name, self._value_told_apart, pointer).lower()
+        elif unique_items.composites(shape, normal_of):
             whole = UniqueLowering(
                 shape, self._rules, name, self._distinct_scalar, self._few_composites, self.value
             ).lower()
         else:
-            whole = ArrayLowering(shape, self._rules, name, value_of, pointer).lower()
-        rule = self._rules.opened(name, whole, bounds)
-        if refusal:
-            self._rules.refuse(rule.name, [refusal])
-        return rule
+            whole = ArrayLowering(shape, self._rules, name, self._distinct_value, pointer).lower()
+        return self._rules.opened(name, whole, self._distinct_items)
+
+    def _plain_array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
+        """Arrays whose items may be equal."""
+        return ArrayLowering(shape, self._rules, name, self.value, pointer).lower()
 
     def _value_told_apart(self, conjunction: Conjunction) -> Expr:
         """The expression of a value that must not come twice in an array, whatever it is."""
@@ -367,6 +370,8 @@ class _Lowering:
 class _ToldApart(_Lowering):
     """The rules of values that are told from others by all that is in them; see `told_apart`."""
 
+    _distinct_items = SetBounds(holds="distinct array")
+
     def __init__(self, normaliser: Normaliser, rules: RuleSet, options: JsonSchemaOptions) -> None:
         super().__init__(normaliser, rules, options)
         self._scalars = partial(scalars, max_digits=options.max_digits, exponents=False)
@@ -385,10 +390,8 @@ class _ToldApart(_Lowering):
         self.rules.opening[whole.name] = replace(bounds, holds="object", endless=False)
         return whole
 
-    def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
-        if unique_items.matters(shape):
-            return self._distinct_array(shape, name, pointer, SetBounds(holds="distinct array"))
-        return self.rules.opened(name, super()._array(shape, name, pointer), SetBounds(holds="array"))
+    def _plain_array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
+        return self.rules.opened(name, super()._plain_array(shape, name, pointer), SetBounds(holds="array"))
 
 
 def _object_lowering(options: JsonSchemaOptions) -> Callable[..., AnyOrderLowering | ObjectLowering]:

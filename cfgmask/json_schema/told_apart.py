@@ -50,6 +50,8 @@ def goes_on(normal: Normal, normal_of: NormalOf) -> bool:
 
 def _array_goes_on(shape: ArrayShape, normal_of: NormalOf) -> bool:
     rest = normal_of(shape.rest)
+    if not all(_has_some(normal_of(item)) for item in shape.prefix):
+        return False
     # Of items of which no two are equal there must always be more.
     enough = rest.strings.pattern == ANY_TEXT if shape.unique_at is not None else _has_some(rest)
     return shape.maximum is None and not shape.witnesses and not shape.refusals and enough

@@ -20,6 +20,8 @@ FEW = {"type": "array", "items": {"enum": [{"a": 1}, [1, 2], "x", {}]}, "uniqueI
 
 
 ANY = {"uniqueItems": True}
+CLOSED = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
+NOTHING = {"type": "string", "pattern": "^a$", "minLength": 3}
 PERSON = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}, "required": ["id"]}
 
 
@@ -78,6 +80,7 @@ def test_how_far_an_array_goes(schema: dict[str, Any], taken: str, refused: str)
         ({**ANY, "items": {**PERSON, "additionalProperties": False}}, "nothing can be added"),
         ({**ANY, "items": {"patternProperties": {"^a$": {}}, "additionalProperties": False}}, "nothing can be added"),
         ({**ANY, "items": {"maxProperties": 9}}, "nothing can be added"),
+        ({**ANY, "items": {"type": "array", "prefixItems": [{}, NOTHING]}}, "nothing can be added"),
         ({**ANY, "items": {"items": False}}, "nothing can be added"),
         ({**ANY, "items": {"anyOf": [{"type": "array"}, {"const": {"a": 1}}]}}, "nothing can be added"),
         ({**ANY, "contains": {"type": "object"}}, "contains beside it"),
@@ -99,6 +102,20 @@ def test_what_is_refused(schema: dict[str, Any], reason: str) -> None:
     (problem,) = caught.value.diagnostics
     assert problem.code == "schema-unique-items"
     assert reason in problem.message
+
+
+@pytest.mark.parametrize(
+    ("schema", "taken", "refused"),
+    [
+        ({**ANY, "items": CLOSED}, '[{"a": "b"}, {"a": "b"}]', ""),
+        ({**ANY, "items": {"properties": {"x": {**ANY, "items": CLOSED}}}}, '[{"x": [{"a": ""}, {"a": ""}]}]', ""),
+        ({**ANY, "items": {"properties": {"x": {**ANY, "items": CLOSED}}}}, '[{"x": [{}, {}]}, {"x": [{}, {}]', "}]"),
+    ],
+)
+def test_what_is_relaxed_is_only_widened(schema: dict[str, Any], taken: str, refused: str) -> None:
+    matcher = compiled(schema, on_unsupported="relax").matcher()
+    assert matcher.advance_bytes((taken + refused).encode()) == len(taken.encode())
+    assert matcher.is_accepting == (not refused)
 
 
 ITEMS = st.sampled_from(
