@@ -17,6 +17,8 @@ FUZZ_SEED ?= $(shell date +%s)
 SANITIZED_TESTS := $(wildcard tests/engine/test_[bcfi]*.py) tests/engine/test_masks.py tests/compiler tests/json_schema/test_plain.py
 # ON turns compiler warnings into errors; CI does so.
 WERROR ?= OFF
+# OFF links at once, to a slower module.
+LTO ?= ON
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
@@ -60,7 +62,7 @@ format: $(STAMPS)/lint  ## write every file as `make lint` wants it
 	$(BIN)/clang-format -i $(CXX_FILES)
 
 develop: $(STAMPS)/tools  ## compile the core into the source tree (WERROR=ON: warnings are errors)
-	$(CONFIGURE) -B $(BUILD) -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCFGMASK_WERROR=$(WERROR) --log-level=WARNING
+	$(CONFIGURE) -B $(BUILD) -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCFGMASK_WERROR=$(WERROR) -DCFGMASK_LTO=$(LTO) --log-level=WARNING
 	$(CMAKE) --build $(BUILD)
 
 test-sanitize: $(STAMPS)/test  ## the C++ core and its bindings under address, undefined-behaviour and thread sanitizers
