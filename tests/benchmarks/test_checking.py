@@ -1,0 +1,27 @@
+"""The grammars whose check is timed are sound, and of the size that is said."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+import cfgmask
+from cfgmask.analysis import find
+from cfgmask.cli.stand_in import stand_in_vocabulary
+from tests.scripts import benchmark
+
+CHECKING = benchmark("checking")
+
+
+@pytest.mark.parametrize("text", [CHECKING.languages(43), CHECKING.repository()], ids=["languages", "repository"])
+def test_grammars_of_some_500_lines_have_no_problems(text: str) -> None:
+    assert 500 <= len(text.splitlines()) <= 520
+    grammar = cfgmask.Grammar.from_lark(text)
+    findings = find(grammar.ir, cfgmask.compile(grammar, stand_in_vocabulary(grammar)))
+    assert {note.code for note in (*grammar.notes, *findings)} <= {"grammar-dead-end-undecided"}
+
+
+def test_it_runs() -> None:
+    done = CliRunner().invoke(CHECKING.main, ["--runs", "1"])
+    assert done.exit_code == 0, done.output
+    assert len(done.output.strip().splitlines()) == 4
