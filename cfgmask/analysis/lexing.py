@@ -106,7 +106,7 @@ class Lexing:
         self.n_states = max_states - self._states_left
 
     def _seems_too_large(self, max_states: int) -> bool:
-        """Whether there are more states than that, for certain: so that none has to be looked at.
+        """Whether there are more states than that, as good as for certain, so that none needs to be looked at.
 
         Counted are the contexts behind each terminal wherever a place comes next, as if no other terminal matched with
         it, and for each group the states of its largest element. Of 167 grammars one with some 200 states in all had a

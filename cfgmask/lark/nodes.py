@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar
+from operator import attrgetter
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from cfgmask.diagnostics import Span
 from cfgmask.grammar.parameters import Argument, Condition
@@ -339,14 +340,19 @@ T = TypeVar("T")
 
 def children(node: Expression) -> tuple[Expression, ...]:
     """The parts of an expression, in order; none for a leaf."""
-    # Most nodes are one of these.
-    if isinstance(node, (Name, String)):
-        return ()
-    if isinstance(node, (Sequence, Choice, Intersection)):
-        return node.parts
-    if isinstance(node, (Complement, Repeat, Alias, Conditional)):
-        return (node.body,)
-    return node.arguments if isinstance(node, TemplateUse) else ()
+    parts = _PARTS.get(type(node))
+    return () if parts is None else parts(node)
+
+
+def _body(node: Complement | Repeat | Alias | Conditional) -> tuple[Expression, ...]:
+    return (node.body,)
+
+
+_PARTS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
+    **dict.fromkeys((Sequence, Choice, Intersection), attrgetter("parts")),
+    **dict.fromkeys((Complement, Repeat, Alias, Conditional), _body),
+    TemplateUse: attrgetter("arguments"),
+}
 
 
 def with_children(node: Expression, parts: SequenceOf[Expression]) -> Expression:
@@ -370,9 +376,9 @@ def fold(root: Expression, combine: Callable[[Expression, list[T]], T]) -> T:
         node, n_results = pending.pop()
         if n_results:
             results[-n_results:] = [combine(node, results[-n_results:])]
-        elif parts := children(node):
-            pending.append((node, len(parts)))
-            pending += [(part, 0) for part in reversed(parts)]
+        elif (parts := _PARTS.get(type(node))) is not None and (found := parts(node)):
+            pending.append((node, len(found)))
+            pending += [(part, 0) for part in reversed(found)]
         else:
             results.append(combine(node, []))
     return results[0]
@@ -384,9 +390,8 @@ def walk(root: Expression) -> Iterator[Expression]:
     while pending:
         node = pending.pop()
         yield node
-        # Most nodes are one of these.
-        if not isinstance(node, (Name, String)):
-            pending.extend(reversed(children(node)))
+        if (parts := _PARTS.get(type(node))) is not None:
+            pending += parts(node)[::-1]
 
 
 def spelling(node: Expression) -> str:

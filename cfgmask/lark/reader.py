@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from cfgmask.diagnostics import Span, shortened
@@ -136,6 +137,7 @@ def _closer(tokens: list[Token]) -> str | None:
     return brackets[-1] if brackets else None
 
 
+@lru_cache(maxsize=4096)
 def is_terminal_name(name: str) -> bool:
     """Whether a name is that of a terminal: upper case, whatever module stands before it."""
     return next((c.isupper() for c in reversed(name) if c.isascii() and c.isalpha()), False)
@@ -221,6 +223,10 @@ class _Reader:
         return parts[0]
 
     def build_definition(self, parts: list[Built]) -> Built:
+        # Most have a name and a body.
+        if len(parts) == 2 and parts[0] in self._good_names:
+            name, body = parts
+            return [nodes.Definition(str(name), is_terminal_name(name), body, self._span(name))]
         name = next(part for part in parts if isinstance(part, Token))
         body = parts[-1]
         if is_terminal_name(name) and parts[0] is not name:

@@ -75,15 +75,23 @@ class Reduction:
 
 
 Step: TypeAlias = Token | Reduction
+_Chain: TypeAlias = tuple[int, tuple[Reduction, ...], int | None]
+
+
+FREQUENT = ("NAME", "STRING", "VBAR", "DOUBLE_COLON", "COLON", "LPAR", "RPAR", "LSQB", "RSQB", "COMMA", "QUESTION")
+"""Terminals that most tokens are, in an order in which they are tried first: no others but words begin as they do."""
 
 
 class StatementParser:
-    """Cuts a text into tokens, and parses those of one statement. Immutable: safe to share between threads."""
+    """Cuts a text into tokens, and parses those of one statement. Safe to share between threads."""
 
     def __init__(self) -> None:
         tables = json.loads(files("cfgmask.lark").joinpath("syntax_tables.json").read_text(encoding="utf-8"))
-        # The blanks before a token are taken along with it: a match of their own takes as long as a token's.
-        tokens = "|".join(f"(?P<{name}>{pattern})" for name, pattern in tables["terminals"])
+        # The blanks before a token are taken along with it: a match of their own takes as long as a token's. Each
+        # pattern that is tried in vain takes a while, too.
+        patterns = dict(tables["terminals"])
+        patterns = {name: patterns[name] for name in FREQUENT} | patterns
+        tokens = "|".join(f"(?P<{name}>{pattern})" for name, pattern in patterns.items())
         self._tokens = re.compile(f"[ \\t]*(?:{tokens})")
         self._words = {(regex, text): word for regex, text, word in tables["words"]}
         self._ignored = frozenset(tables["ignored"])
@@ -93,6 +101,8 @@ class StatementParser:
         self._shifts: list[dict[str, int]] = tables["states"]
         self.names = frozenset(r.name for r in reductions if not (r.is_inline or r.changes_nothing))
         self._reductions = [(r, len(r.taken), r.origin, not r.changes_nothing) for r in reductions]
+        # By the two states on top and a token; what depends on no more than these is worked out once.
+        self._chains: dict[tuple[int, int, str], _Chain] = {}
 
     def lex(self, text: str, start: int, end: int) -> Iterator[Token]:
         """The tokens of a part of a text, with their offsets in all of it. Raises UnreadableText. Linear.
@@ -116,26 +126,49 @@ class StatementParser:
 
     def parse(self, tokens: list[Token]) -> list[Step]:
         """How the tokens become a statement, for `build`. Raises UnexpectedToken. Linear."""
-        states = [0]
+        # The first state stands twice, as there is always one below.
+        states = [0, 0]
         steps: list[Step] = []
-        shifts, reductions = self._shifts, self._reductions
+        shifts, reductions, chains = self._shifts, self._reductions, self._chains
         last = tokens[-1]
         for token in [*tokens, Token.of("$END", "", last.end, last.end)]:
-            kind = token.type
-            while (action := shifts[states[-1]].get(kind, None)) is not None and action < 0:
+            while True:
+                place = (states[-2], states[-1], token.type)
+                chain = chains.get(place) or chains.setdefault(place, self._chain(*place))
+                states[-1], done, action = chain
+                steps += done
+                if action is None or action >= 0:
+                    break
                 reduction, size, origin, is_step = reductions[~action]
                 if size:
                     del states[-size:]
                 if is_step:
                     steps.append(reduction)
                 states.append(shifts[states[-1]][origin])
+            if action is None:
                 if states[-1] == self._end:
                     return steps
-            if action is None:
                 raise UnexpectedToken(token, frozenset(filter(str.isupper, shifts[states[-1]])))
             states.append(action)
             steps.append(token)
         raise AssertionError("the end of a statement was read")
+
+    def _chain(self, below: int, top: int, kind: str) -> _Chain:
+        """The reductions of one symbol that a token leads to, which are three of four: from a name to a sequence, say.
+
+        The state that is on top then, the steps, and what is to be done there; None also where all is read.
+        """
+        steps: list[Reduction] = []
+        while (action := self._shifts[top].get(kind)) is not None and action < 0:
+            reduction, size, origin, is_step = self._reductions[~action]
+            if size != 1:
+                return top, tuple(steps), action
+            if is_step:
+                steps.append(reduction)
+            top = self._shifts[below][origin]
+            if top == self._end:
+                return top, tuple(steps), None
+        return top, tuple(steps), action
 
 
 def build(

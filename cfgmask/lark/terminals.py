@@ -74,6 +74,7 @@ class TerminalLowering:
         self._limits = limits
         self._problems = problems
         self._strings: dict[tuple[str, bool], TerminalRegex] = {}
+        self._joined: dict[str, Lexeme] = {}  # by the one regex that they are
 
     def define(self, definitions: Mapping[str, nodes.Definition]) -> dict[str, TerminalRegex]:
         """The regex of each definition, as a part of others: see `whole`. Reports recursion and what they cannot hold.
@@ -118,13 +119,15 @@ class TerminalLowering:
             help = 'write what the repetition may hold instead, as in `/[^"]*/`'
             self._problems.error("lark-lazy-part", message, node.span, help=help)
             return INVALID
-        try:
-            source_name = f"{node.span.source.name}, the terminal as one regex"
-            lexeme = parse_lexeme(lowered.pattern, limits=self._limits, source_name=source_name, named_groups=True)
-        except GrammarError as error:
-            self._problems.extend(error.diagnostics)
-            return INVALID
-        made = _terminal_regex(lexeme)
+        if lowered.pattern not in self._joined:
+            try:
+                source_name = f"{node.span.source.name}, the terminal as one regex"
+                lexeme = parse_lexeme(lowered.pattern, limits=self._limits, source_name=source_name, named_groups=True)
+            except GrammarError as error:
+                self._problems.extend(error.diagnostics)
+                return INVALID
+            self._joined[lowered.pattern] = lexeme
+        made = _terminal_regex(self._joined[lowered.pattern])
         return replace(lowered, tree=made.tree, edges=made.edges, is_joined=False)
 
     def check_used(self, lowered: TerminalRegex, node: nodes.Expression) -> None:
