@@ -7,7 +7,9 @@ Example: python benchmarks/scaling.py text --vocab tokenizer.model --bytes 1000 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
@@ -23,7 +25,7 @@ import peers
 import report
 import runner
 import vocabularies
-from cases import Case, read_schemas
+from cases import Case, read_schemas, sample
 from vocabularies import BenchVocabulary
 
 SCHEMAS = Path(__file__).resolve().parent / "data" / "schemas.jsonl"
@@ -138,6 +140,83 @@ def threads(sizes: tuple[int, ...], rows: int, repeat: int, vocab: Path) -> None
     titles = [f"{rows} rows, threads", "remembered (µs)", "forgotten (µs)"]
     times = [(n, microseconds(fill(n), repeat), microseconds(fill(n), repeat, compiled.clear_masks)) for n in sizes]
     click.echo(report.numbers_table(titles, [[str(n), *map(report.number, pair)] for n, *pair in times]))
+
+
+@main.command()
+@_sizes("--threads", 1, 2)
+@click.option("--shards", default=8, show_default=True, help="Shards that the grammars are dealt to.")
+@click.option("--rows", default=64, show_default=True, help="Sequences that are written side by side.")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, path_type=Path),
+    default=SCHEMAS,
+    help="A .jsonl or .jsonl.gz file of cases; by default a few schemas of everyday use, again and again.",
+)
+@runner.vocab_option
+def batches(sizes: tuple[int, ...], shards: int, rows: int, data: Path, vocab: Path) -> None:
+    """`fill_masks` over sequences of a schema each, new ones joining where others end, as in a server.
+
+    What a step takes on average with nothing known at first: with all grammars in one shard, and in several.
+    """
+    vocabulary = vocabularies.load(vocab)
+    cases = [case for case in sample(read_schemas(data), rows * _BATCHES) if any(i.valid for i in case.instances)]
+    table = []
+    for n in sizes:
+        cells = []
+        for of in (1, shards):
+            own = vocabularies.anew(vocabulary)
+            steps = list(_serve(_sequences(cases, own, rows * _BATCHES // 2, of), rows, n))
+            cells.append(report.number(float(np.mean(steps)) / 1e3))
+        table.append([str(n), *cells])
+    click.echo(report.numbers_table([f"{rows} rows, threads", "one shard (µs)", f"{shards} shards (µs)"], table))
+
+
+# So many times as many sequences as rows are looked for, of which half have to be there.
+_BATCHES = 6
+
+
+def _sequences(
+    cases: list[Case], vocabulary: BenchVocabulary, n: int, shards: int
+) -> Iterator[tuple[cfgmask.Matcher, list[int]]]:
+    """Matchers, and valid texts for them."""
+    made = 0
+    for case in cycle(cases):
+        if made == n:
+            return
+        try:
+            grammar = cfgmask.Grammar.from_json_schema(case.source)
+            compiled = cfgmask.compile(grammar, vocabulary.vocabulary, shard=made % shards)
+        except (cfgmask.GrammarError, cfgmask.LimitExceeded):
+            continue
+        made += 1
+        text = next(instance.text for instance in case.instances if instance.valid)
+        yield compiled.matcher(), vocabulary.encode(text)
+
+
+def _serve(sequences: Iterable[tuple[cfgmask.Matcher, list[int]]], rows: int, threads: int) -> Iterator[int]:
+    """Nanoseconds of each step, as long as all rows are taken."""
+    waiting = deque(sequences)
+    active: list[tuple[cfgmask.Matcher, Iterator[int]]] = []
+    bits = np.zeros((rows, (waiting[0][0].compiled.vocabulary.n_vocab + 31) // 32), np.int32)
+    while len(active) + len(waiting) >= rows:
+        while len(active) < rows:
+            matcher, tokens = waiting.popleft()
+            active.append((matcher, iter(tokens)))
+        begin = perf_counter_ns()
+        cfgmask.fill_masks([matcher for matcher, _ in active], bits, threads=threads)
+        yield perf_counter_ns() - begin
+        active = [(matcher, tokens) for matcher, tokens in active if _goes_on(matcher, tokens)]
+
+
+def _goes_on(matcher: cfgmask.Matcher, tokens: Iterator[int]) -> bool:
+    token = next(tokens, None)
+    if token is None:
+        return False
+    try:
+        matcher.advance(token)
+    except cfgmask.TokenRejected:  # a text whose keys stand in another order
+        return False
+    return True
 
 
 @main.command()

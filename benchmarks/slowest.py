@@ -8,14 +8,13 @@ Example: python benchmarks/slowest.py --data maskbench.jsonl.gz --vocab tokenize
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 import numpy as np
 
 import cases
-import cfgmask
 import measure
 import peers
 import report
@@ -71,7 +70,7 @@ def slow_masks(
     """The positions of a case that take at least `over` microseconds in each run; a run with none is the last one."""
     least = np.array([])
     for run in range(runs):
-        own = replace(vocabulary, vocabulary=anew(vocabulary.vocabulary))
+        own = vocabularies.anew(vocabulary)
         (row,) = measure.run([peers.CfgmaskEngine(own)], [case], own, clock)
         walks = row[peers.CfgmaskEngine.name].walks
         times = np.array([t for walk in walks for t in walk.nanoseconds]) / 1e3
@@ -89,13 +88,6 @@ def _before(case: cases.Case, vocabulary: vocabularies.BenchVocabulary, walk: in
     texts = sorted(case.instances, key=lambda i: not i.valid)  # as they are measured
     tokens = vocabulary.encode(texts[walk].text)[:n]
     return b"".join(vocabulary.vocabulary.tokens[token] for token in tokens).decode(errors="replace")
-
-
-def anew(vocabulary: cfgmask.Vocabulary) -> cfgmask.Vocabulary:
-    """The same tokens, of which nothing is known."""
-    return cfgmask.Vocabulary.from_bytes(
-        vocabulary.tokens, eos_token_id=vocabulary.eos_token_ids, special_tokens=vocabulary.special_tokens
-    )
 
 
 def markdown(found: list[Slow]) -> str:

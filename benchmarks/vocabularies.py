@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import string
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,15 @@ def load(path: Path) -> BenchVocabulary:
     encoding = _llama3(path)
     vocabulary = cfgmask.Vocabulary.from_tiktoken(encoding, eos_token_id=encoding.eot_token)
     return BenchVocabulary(path.name, vocabulary, encoding.encode_ordinary, tiktoken=encoding)
+
+
+def anew(vocabulary: BenchVocabulary) -> BenchVocabulary:
+    """The same tokens, of which nothing is known."""
+    ours = vocabulary.vocabulary
+    core = cfgmask.Vocabulary.from_bytes(
+        ours.tokens, eos_token_id=ours.eos_token_ids, special_tokens=ours.special_tokens
+    )
+    return replace(vocabulary, vocabulary=core)
 
 
 def _gguf(path: Path) -> BenchVocabulary:

@@ -121,7 +121,7 @@ class RegexTreeBuilder:
 class GrammarBuilder(RegexBuilder):
     """Takes a grammar's rules one by one; `build` gives the `CompiledGrammar`. Used by `cfgmask.compiler` alone."""
 
-    def __init__(self, vocabulary: Vocabulary, limits: dict[str, int] | None = None) -> None: ...
+    def __init__(self, vocabulary: Vocabulary, limits: dict[str, int] | None = None, shard: int = 0) -> None: ...
     def scope(self, ignore: int | None, ignore_once: bool) -> int: ...
     def ignore(self, scope: int, regex: int, before: int | None, after: int | None) -> None: ...
     def terminal(
@@ -484,5 +484,6 @@ def fill_masks(matchers: Sequence[Matcher | None], bits: NDArray[Any], threads: 
               are as they should be
     Errors: TypeError and ValueError for arguments of another shape or type.
     Cost: for 64 remembered masks of 128k tokens 55 microseconds on one thread. Works outside of Python's interpreter
-    lock. Threads share the copying; masks that are not remembered are computed one after the other.
+    lock. Threads share the copying, and of grammars of different shards (see `compile`) all of the work; masks of one
+    shard are found one after the other.
     """

@@ -40,16 +40,21 @@ if TYPE_CHECKING:
     from cfgmask import _core
     from cfgmask.json_schema import Plain
 
+# As VocabularyStores has.
+MAX_SHARDS = 256
+
 # Nodes of what must stand before a lexeme and after it.
 _Conditions: TypeAlias = tuple[int | None, int | None]
 
 
 def compile(
-    grammar: Grammar | GrammarIR, vocabulary: Vocabulary, limits: Limits | None = None
+    grammar: Grammar | GrammarIR, vocabulary: Vocabulary, limits: Limits | None = None, *, shard: int = 0
 ) -> _core.CompiledGrammar:
     """Bind a grammar to a vocabulary.
 
     limits   bounds on what the grammar may cost while it is matched; None: the defaults of `Limits`
+    shard    a number below 256. Grammars of one shard share what they learn of the vocabulary, and a lock; the masks of
+             different ones are found side by side by `fill_masks`
     returns  a CompiledGrammar, which threads may share; `matcher()` gives one sequence's matcher
     Errors: GrammarError where the grammar names tokens that the vocabulary lacks, or matches no text at all;
     LimitExceeded.
@@ -58,20 +63,22 @@ def compile(
     for value, expected in ((grammar, (Grammar, GrammarIR)), (vocabulary, Vocabulary), (limits, (Limits, type(None)))):
         if not isinstance(value, expected):
             raise TypeError(f"compile takes a Grammar, a Vocabulary and Limits, not {type(value).__name__}")
+    if not isinstance(shard, int) or not 0 <= shard < MAX_SHARDS:
+        raise ValueError(f"shard must be an integer from 0 to {MAX_SHARDS - 1}, not {shard!r}")
     limits = limits or Limits()
     if isinstance(grammar, Grammar) and grammar.plain is not None:
-        compiled = _build_plain(grammar.plain, vocabulary, limits)
+        compiled = _build_plain(grammar.plain, vocabulary, limits, shard)
     else:
         ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir
-        compiled = _Build(ir, vocabulary, limits).run()
+        compiled = _Build(ir, vocabulary, limits, shard).run()
     remember_encoder(compiled, vocabulary)
     return compiled
 
 
-def _build_plain(plain: Plain, vocabulary: Vocabulary, limits: Limits) -> _core.CompiledGrammar:
+def _build_plain(plain: Plain, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
     from cfgmask import _core
 
-    builder = _core.GrammarBuilder(vocabulary.core, vars(limits))
+    builder = _core.GrammarBuilder(vocabulary.core, vars(limits), shard)
     ignored = None if plain.ignored is None else builder.portable(plain.ignored)
     scope = builder.scope(ignored, plain.ignore_once)
     regexes = [terminal.regex for terminal in plain.terminals]
@@ -97,12 +104,12 @@ def _conditions(terminal: Terminal, regexes: RegexLowering) -> _Conditions:
 
 
 class _Build:
-    def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits) -> None:
+    def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> None:
         from cfgmask import _core
 
         self._ir = ir = with_limited_rules(ir)
         self._vocabulary = vocabulary
-        self._builder = _core.GrammarBuilder(vocabulary.core, vars(limits))
+        self._builder = _core.GrammarBuilder(vocabulary.core, vars(limits), shard)
         self._regexes = RegexLowering(self._builder, limits)
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []

@@ -546,10 +546,10 @@ void bind_grammar_builder(nb::module_& m) {
   nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder", docs::GrammarBuilder)
       .def(
           "__init__",
-          [](GrammarBuilder* self, PyVocabulary& vocabulary, const std::optional<nb::dict>& limits) {
-            new (self) GrammarBuilder(vocabulary.stores, parse_limits(limits));
+          [](GrammarBuilder* self, PyVocabulary& vocabulary, const std::optional<nb::dict>& limits, uint32_t shard) {
+            new (self) GrammarBuilder(vocabulary.stores, parse_limits(limits), shard);
           },
-          "vocabulary"_a, "limits"_a = nb::none())
+          "vocabulary"_a, "limits"_a = nb::none(), "shard"_a = 0)
       .def("scope", &GrammarBuilder::scope, "ignore"_a.none(), "ignore_once"_a)
       .def(
           "ignore",

@@ -27,6 +27,7 @@ SMALL = VOCABULARIES.synthetic(600)
         (["grammar", "--rules", "--size", "3", "--engine", "cfgmask"], 1),
         (["text", "--bytes", "200", "--engine", "cfgmask"], 2),
         (["threads", "--rows", "4", "--repeat", "1"], 2),
+        (["batches", "--rows", "2", "--shards", "2"], 2),
         (["apply", "--repeat", "1"], len(list(SCALING.logits_of_each_kind(1)))),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",

@@ -113,13 +113,14 @@ def test_masks_forgotten_by_another_thread() -> None:
         forgetter.join()
 
 
-@pytest.mark.parametrize("threads", [2, 5, 1000])
-def test_batches_on_threads(threads: int) -> None:
+@pytest.mark.parametrize("shards", [1, 2, 5])
+@pytest.mark.parametrize("threads", [1, 2, 5, 1000])
+def test_batches_on_threads(threads: int, shards: int) -> None:
     vocabulary, other = make_vocabulary(), make_vocabulary()
-    compiled = [cfgmask.compile(cfgmask.Grammar(ir), vocabulary) for ir in GRAMMARS]
+    compiled = [cfgmask.compile(cfgmask.Grammar(ir), vocabulary, shard=i % shards) for i, ir in enumerate(GRAMMARS * 2)]
     alone = [cfgmask.compile(cfgmask.Grammar(ir), other) for ir in GRAMMARS]
     rng = random.Random(2)
-    rows = [(c.matcher(), a.matcher()) for c, a in zip(compiled * 6, alone * 6, strict=True)]
+    rows = [(c.matcher(), a.matcher()) for c, a in zip(compiled * 3, alone * 6, strict=True)]
     n_vocab = vocabulary.n_vocab
     bits = np.zeros((len(rows), (n_vocab + 31) // 32), dtype=np.int32)
     for _ in range(12):
@@ -133,6 +134,30 @@ def test_batches_on_threads(threads: int) -> None:
                 token = rng.choice(allowed)
                 matcher.advance(token)
                 reference.advance(token)
+
+
+def test_an_error_in_one_shard_leaves_the_others() -> None:
+    """`[ab]` a hundred times over has more lexer states than that grammar may make."""
+    vocabulary = make_vocabulary()
+    source = grammar(rule("start", tree.JsonString(rep(cls("a", "b"), 0, 100))))
+    few = cfgmask.Limits(max_lexer_states=4)
+    compiled = [
+        cfgmask.compile(cfgmask.Grammar(source), vocabulary, few if i == 1 else None, shard=i) for i in range(3)
+    ]
+    matchers = [c.matcher() for c in compiled]
+    bits = np.zeros((3, (vocabulary.n_vocab + 31) // 32), dtype=np.int32)
+    errors = cfgmask.fill_masks(matchers, bits, threads=2)
+    assert errors[0] is errors[2] is None
+    assert isinstance(errors[1], cfgmask.LimitExceeded)
+    assert np.array_equal(bits[0], bits[2])
+    assert bits[0].any()
+    assert not bits[1].any()
+
+
+@pytest.mark.parametrize("shard", [-1, 256, 1.0, "1", None])
+def test_shards_that_there_are_not(shard: object) -> None:
+    with pytest.raises(ValueError, match="shard must be an integer from 0 to 255"):
+        cfgmask.compile(cfgmask.Grammar(GRAMMARS[0]), make_vocabulary(), shard=shard)  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")

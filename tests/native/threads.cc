@@ -54,8 +54,8 @@ std::shared_ptr<const Vocabulary> make_vocabulary() {
 }
 
 // value: STRING | NUMBER | "[" [value ("," value)*] "]" | "{" [pair ("," pair)*] "}", blanks ignored.
-std::shared_ptr<CompiledGrammar> make_json(VocabularyStores& stores, uint32_t max_length) {
-  GrammarBuilder builder(stores, Limits{});
+std::shared_ptr<CompiledGrammar> make_json(VocabularyStores& stores, uint32_t max_length, uint32_t shard = 0) {
+  GrammarBuilder builder(stores, Limits{}, shard);
   const auto regex = [&](auto make) { return builder.with([&](RegexStore& r) { return make(r).value; }); };
   const uint32_t blanks = regex([](RegexStore& r) {
     ByteSet set;
@@ -149,11 +149,12 @@ void walk(const std::shared_ptr<CompiledGrammar>& grammar, uint64_t seed) {
   }
 }
 
-// Batches of walking matchers, and a row without one: the same masks as row by row.
-void walk_batch(const std::shared_ptr<CompiledGrammar>& grammar, uint64_t seed) {
+// Batches of walking matchers of several grammars, and a row without one: the same masks as row by row.
+void walk_batch(const std::vector<std::shared_ptr<CompiledGrammar>>& grammars, uint64_t seed) {
   Random random(seed);
-  std::vector<Matcher> matchers(kRows, Matcher(grammar));
-  std::vector<Bits> masks(kRows + 1, Bits(grammar->vocabulary().n_words() + 1));
+  std::vector<Matcher> matchers;
+  for (size_t i = 0; i < kRows; ++i) matchers.emplace_back(grammars[i % grammars.size()]);
+  std::vector<Bits> masks(kRows + 1, Bits(grammars[0]->vocabulary().n_words() + 1));
   for (int n = 0; n < kBatches; ++n) {
     std::vector<BatchRow> rows;
     for (size_t i = 0; i < kRows; ++i) rows.push_back({&matchers[i], masks[i]});
@@ -183,7 +184,10 @@ void run() {
     threads.emplace_back([&grammar, i] {
       for (int n = 0; n < kWalksEach; ++n) walk(grammar, static_cast<uint64_t>(i * kWalksEach + n));
     });
-  for (uint64_t seed = 0; seed < 2; ++seed) threads.emplace_back([&grammar, seed] { walk_batch(grammar, seed); });
+  const std::vector<std::shared_ptr<CompiledGrammar>> shards{grammar, make_json(stores, 30, 1),
+                                                             make_json(stores, 9, 2)};
+  threads.emplace_back([&] { walk_batch({grammar}, 0); });
+  for (uint64_t seed = 1; seed < 3; ++seed) threads.emplace_back([&shards, seed] { walk_batch(shards, seed); });
   threads.emplace_back([&] {
     for (int i = 0; i < kCompilations; ++i) {
       walk(make_json(stores, static_cast<uint32_t>(i)), 1);

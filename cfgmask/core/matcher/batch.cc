@@ -1,6 +1,8 @@
 #include "matcher/batch.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "util/limits.h"
@@ -33,13 +35,31 @@ void write(const BatchRow& row, const NextMask& mask) {
   mask.write(vocabulary, row.bits.first(vocabulary.n_words()));
 }
 
-}  // namespace
+// The rows by the store of their matchers.
+std::vector<std::vector<BatchRow*>> by_store(std::span<BatchRow> rows) {
+  std::map<const SharedStore*, std::vector<BatchRow*>> found;
+  for (BatchRow& row : rows) found[row.matcher == nullptr ? nullptr : row.matcher->grammar().store()].push_back(&row);
+  std::vector<std::vector<BatchRow*>> out;
+  for (auto& [store, its_rows] : found) out.push_back(std::move(its_rows));
+  return out;
+}
 
-void fill_masks(std::span<BatchRow> rows, size_t threads) {
+void fill_alone(std::span<BatchRow> rows, size_t threads) {
   std::vector<NextMask> masks;
   masks.reserve(rows.size());
   for (BatchRow& row : rows) masks.push_back(find_mask(row));
   Workers::shared().for_each(rows.size(), threads - 1, [&](size_t i) { write(rows[i], masks[i]); });
+}
+
+}  // namespace
+
+void fill_masks(std::span<BatchRow> rows, size_t threads) {
+  if (threads == 1) return fill_alone(rows, threads);
+  const auto parts = by_store(rows);
+  if (parts.size() == 1) return fill_alone(rows, threads);
+  Workers::shared().for_each(parts.size(), threads - 1, [&](size_t i) {
+    for (BatchRow* row : parts[i]) write(*row, find_mask(*row));
+  });
 }
 
 }  // namespace cfgmask

@@ -57,6 +57,8 @@ class CompiledGrammar {
   };
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
+  // What its lock is that of; other stores' masks may be found at the same time.
+  const SharedStore* store() const { return store_.get(); }
   uint64_t max_search_steps() const { return max_search_steps_; }
 
   StateId start() const { return start_; }

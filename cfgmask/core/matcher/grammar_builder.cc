@@ -6,19 +6,21 @@
 
 namespace cfgmask {
 
-std::shared_ptr<SharedStore> VocabularyStores::acquire(const Limits& limits) {
+std::shared_ptr<SharedStore> VocabularyStores::acquire(uint32_t shard, const Limits& limits) {
+  if (shard >= kMostShards) throw std::out_of_range("no such shard");
   const std::lock_guard<std::mutex> lock(mutex_);
-  bool fits = current_ != nullptr && max_nesting_ == limits.max_nesting && max_search_steps_ == limits.max_search_steps;
+  auto& [store, max_nesting, max_search_steps] = current_[shard];
+  bool fits = store != nullptr && max_nesting == limits.max_nesting && max_search_steps == limits.max_search_steps;
   if (fits) {
-    const std::lock_guard<std::mutex> store_lock(current_->mutex);
-    fits = current_->bytes() < kGenerationBytes;
+    const std::lock_guard<std::mutex> store_lock(store->mutex);
+    fits = store->bytes() < kGenerationBytes;
   }
   if (!fits) {
-    current_ = std::make_shared<SharedStore>(vocabulary_->trie, vocabulary_->n_words(), limits, key_endings_);
-    max_nesting_ = limits.max_nesting;
-    max_search_steps_ = limits.max_search_steps;
+    store = std::make_shared<SharedStore>(vocabulary_->trie, vocabulary_->n_words(), limits, key_endings_);
+    max_nesting = limits.max_nesting;
+    max_search_steps = limits.max_search_steps;
   }
-  return current_;
+  return store;
 }
 
 RegexBuilder::RegexBuilder(const Limits& limits)
@@ -39,8 +41,8 @@ std::optional<Automaton> RegexBuilder::automaton(std::span<const uint32_t> ids, 
   return cfgmask::automaton(store_->lexer, regexes, max_states);
 }
 
-GrammarBuilder::GrammarBuilder(VocabularyStores& stores, const Limits& limits)
-    : RegexBuilder(stores.acquire(limits), limits),
+GrammarBuilder::GrammarBuilder(VocabularyStores& stores, const Limits& limits, uint32_t shard)
+    : RegexBuilder(stores.acquire(shard, limits), limits),
       vocabulary_(stores.vocabulary()),
       rules_{"max_rules", limits.max_rules} {}
 

@@ -26,7 +26,10 @@
 
 namespace cfgmask {
 
-// A vocabulary and the store that grammars compiled for it share. Threads: `acquire` may be called from any.
+// A vocabulary and the stores that grammars compiled for it share, one for each shard of them. Grammars of one shard
+// share what they learn and a lock; the masks of several shards are found side by side.
+//
+// Threads: `acquire` may be called from any.
 class VocabularyStores {
  public:
   // Works out which tokens end keys, a look at each node of the trie; else the first grammar with keys would wait.
@@ -34,18 +37,23 @@ class VocabularyStores {
       : vocabulary_(std::move(vocabulary)), key_endings_(std::make_shared<const KeyEndings>(*vocabulary_)) {}
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
-  // The current generation; a new one if that has grown large or its limits differ.
-  std::shared_ptr<SharedStore> acquire(const Limits& limits);
+  static constexpr uint32_t kMostShards = 256;
+  // The current generation of a shard, below kMostShards; a new one if that has grown large or its limits differ.
+  std::shared_ptr<SharedStore> acquire(uint32_t shard, const Limits& limits);
 
  private:
   static constexpr size_t kGenerationBytes = 256U << 20;
 
+  struct Generation {
+    std::shared_ptr<SharedStore> store;
+    uint64_t max_nesting = 0;
+    uint64_t max_search_steps = 0;
+  };
+
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::shared_ptr<const KeyEndings> key_endings_;
   std::mutex mutex_;
-  std::shared_ptr<SharedStore> current_;
-  uint64_t max_nesting_ = 0;
-  uint64_t max_search_steps_ = 0;
+  std::map<uint32_t, Generation> current_;  // by shard
 };
 
 // Regex nodes of one store, and questions about them.
@@ -101,7 +109,7 @@ class RegexBuilder {
 
 class GrammarBuilder : public RegexBuilder {
  public:
-  GrammarBuilder(VocabularyStores& stores, const Limits& limits);
+  GrammarBuilder(VocabularyStores& stores, const Limits& limits, uint32_t shard = 0);
   GrammarBuilder(const GrammarBuilder&) = delete;
   GrammarBuilder& operator=(const GrammarBuilder&) = delete;
 
