@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 from cases import Case, Instance
 
@@ -73,3 +75,90 @@ def sums(n_bytes: int) -> Case:
 
 def _valid(text: str) -> Instance:
     return Instance(text, valid=True)
+
+
+# Schemas of which the first mask looks at everything, or at next to nothing, by the numbers of their parts.
+Shape = Callable[[range], dict[str, Any]]
+
+SMALL = {"type": "integer", "description": "how many there are"}
+
+
+def _properties(key: str, required_step: int | None = None, **further: Any) -> Shape:
+    def shape(numbers: range) -> dict[str, Any]:
+        names = [key.format(i) for i in numbers]
+        required = {"required": names[::required_step]} if required_step else {}
+        return {"type": "object", "properties": dict.fromkeys(names, SMALL), **required, **further}
+
+    return shape
+
+
+def _choice(keyword: str, part: Callable[[int], dict[str, Any]]) -> Shape:
+    return lambda numbers: {keyword: [part(i) for i in numbers]}
+
+
+def _object(i: int, required: int = 0, **further: Any) -> dict[str, Any]:
+    names = [f"property_{i}_{letter}" for letter in "abc"]
+    found = {"type": "object", "properties": {name: {"type": "null"} for name in names}, **further}
+    return found | {"required": names[:required]} if required else found
+
+
+def _told_apart(i: int) -> dict[str, Any]:
+    properties = {"kind": {"const": f"kind_{i}"}, **_object(i)["properties"]}
+    return {"type": "object", "properties": properties, "required": ["kind"], "additionalProperties": False}
+
+
+def _nested(i: int, depth: int = 60) -> dict[str, Any]:
+    value: dict[str, Any] = {"type": "integer"}
+    for level in range(depth):
+        name = f"level_{level}_of_{i}"
+        value = {"type": "object", "properties": {name: value}, "required": [name]}
+    return value
+
+
+def _definitions(referred: bool) -> Shape:
+    def shape(numbers: range) -> dict[str, Any]:
+        definitions = {f"Definition{i}": _object(i, additionalProperties=False) for i in numbers}
+        names = definitions if referred else list(definitions)[:1]
+        properties = {name: {"$ref": f"#/$defs/{name}"} for name in names}
+        return {"type": "object", "properties": properties, "$defs": definitions}
+
+    return shape
+
+
+def _patterns(numbers: range) -> dict[str, Any]:
+    words = [f"word{i}[a-z]{{{i % 7},{i % 7 + 9}}}(one|two|three)?" for i in range(60)]
+    pattern = "^(" + "|".join(words) + ")$"
+    texts = {f"text_{i}": {"type": "string", "pattern": f"{pattern}|^{i}"} for i in numbers}
+    return {"type": "object", "properties": texts, "additionalProperties": False}
+
+
+# Keys may be written with escapes where they have other characters than printable ones of ASCII, or one of "\\/.
+SHAPES: dict[str, Shape] = {
+    "definitions that nothing refers to": _definitions(referred=False),
+    "definitions that the root refers to, each": _definitions(referred=True),
+    "objects in objects, 60 deep": lambda numbers: {"properties": {f"tree_{i}": _nested(i) for i in numbers}},
+    "properties, every third of which is required": _properties("property_{}", 3),
+    "properties, none of them required": _properties("property_{}", additionalProperties=False),
+    "the same, other keys allowed": _properties("property_{}"),
+    "the same, keys that may be written with escapes": _properties('the "größe"\tof/{}', additionalProperties=False),
+    "the same, other keys allowed besides": _properties('the "größe"\tof/{}'),
+    "one anyOf of closed objects": _choice("anyOf", lambda i: _object(i, additionalProperties=False)),
+    "one anyOf of objects told apart by a constant": _choice("anyOf", _told_apart),
+    "one anyOf of open objects, one property of each required": _choice("anyOf", lambda i: _object(i, required=1)),
+    "one anyOf of open objects, all properties optional": _choice("anyOf", _object),
+    "one oneOf of objects told apart by a constant": _choice("oneOf", _told_apart),
+    "one oneOf of objects told apart by a required key": _choice(
+        "oneOf", lambda i: _object(i, required=1, additionalProperties=False)
+    ),
+    "one enum of texts": lambda numbers: {"enum": [f"the text of number {i}" for i in numbers]},
+    "properties with long patterns": _patterns,
+}
+
+
+def of_bytes(name: str, n_bytes: int, variation: int = 0) -> str:
+    """One of `SHAPES` as text of about so many bytes; variations have no name in common."""
+    first, some = 100_000 * (variation + 1), 16
+    shape = SHAPES[name]
+    sizes = [len(_json(shape(range(first, first + n)))) for n in (some, 2 * some)]
+    each = (sizes[1] - sizes[0]) / some
+    return _json(shape(range(first, first + max(1, round(n_bytes / each)))))

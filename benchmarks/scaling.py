@@ -6,7 +6,9 @@ Example: python benchmarks/scaling.py text --vocab tokenizer.model --bytes 1000 
 
 from __future__ import annotations
 
+import gc
 import importlib.util
+import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle
@@ -83,6 +85,46 @@ def vocabulary(
 def grammar(kind: str, sizes: tuple[int, ...], vocab: Path, engine_names: tuple[str, ...], clock: str) -> None:
     """A grammar of that many properties or rules, with a text that uses each once."""
     _by_case([getattr(growing_cases, kind)(size) for size in sizes], vocab, engine_names, clock)
+
+
+@main.command()
+@_sizes("--bytes", 1_000_000)
+@click.option("--shape", default="", help="Those whose name has this in it.")
+@click.option("--repeat", default=6, show_default=True, help="Of so many, each with other names, the least is told.")
+@runner.vocab_option
+@runner.clock_option
+def schema(sizes: tuple[int, ...], shape: str, repeat: int, vocab: Path, clock: str) -> None:
+    """Large schemas of many shapes, by cfgmask alone: what reading takes, and what a first mask takes beyond that."""
+    vocabulary = vocabularies.load(vocab).vocabulary
+    _first_mask("{}", vocabulary, perf_counter_ns)  # what is made once for a vocabulary
+    rows = []
+    for size in sizes:
+        for name in growing_cases.SHAPES:
+            if shape not in name:
+                continue
+            texts = [growing_cases.of_bytes(name, size, variation) for variation in range(repeat)]
+            times = [_first_mask(text, vocabulary, measure.CLOCKS[clock]) for text in texts]
+            rows.append(
+                [name, f"{len(texts[0]):,}", *(report.number(min(each) / 1e6) for each in zip(*times, strict=True))]
+            )
+    titles = ["", "bytes", "`json.loads` (ms)", "reading (ms)", "`compile` and first mask (ms)"]
+    click.echo(report.numbers_table(titles, rows))
+
+
+def _first_mask(text: str, vocabulary: cfgmask.Vocabulary, clock: measure.Clock) -> tuple[int, int, int]:
+    """Nanoseconds of each step."""
+    gc.collect()
+    bits = np.zeros((vocabulary.n_vocab + 31) // 32, np.int32)
+    times = [clock()]
+    value = json.loads(text)
+    times.append(clock())
+    del value
+    times.append(clock())
+    grammar = cfgmask.Grammar.from_json_schema(text)
+    times.append(clock())
+    cfgmask.compile(grammar, vocabulary).matcher().fill_mask(bits)
+    times.append(clock())
+    return times[1] - times[0], times[3] - times[2], times[4] - times[3]
 
 
 @main.command()
