@@ -238,9 +238,28 @@ def object_like(rng: random.Random, schema: dict[str, Any]) -> dict[str, Any]:
 @given(st.integers(0, 2**32))
 @settings(deadline=None)
 def test_exactly_one_of_tagged_objects(seed: int) -> None:
-    """A text is taken where one part alone has its value, with the keys in that part's order."""
     rng = random.Random(seed)
-    parts = [closed_object(rng) for _ in range(rng.randrange(2, 3 * MANY))]
+    check_exactly_one([closed_object(rng) for _ in range(rng.randrange(2, 3 * MANY))], rng)
+
+
+@given(st.integers(0, 2**32))
+@settings(deadline=None)
+def test_exactly_one_of_objects_with_different_keys(seed: int) -> None:
+    rng = random.Random(seed)
+    names = [*KEYS, *(f"n{i}" for i in range(2 * MANY))]
+    parts = []
+    for _ in range(rng.randrange(2, 3 * MANY)):
+        own = sorted(rng.sample(names, rng.randrange(4)), key=names.index)
+        part: dict[str, Any] = {"type": "object", "properties": {key: {"enum": [1, True]} for key in own}}
+        part["required"] = own if rng.random() < 0.7 else own[:1]
+        if own and rng.random() < 0.1:
+            part["properties"][own[-1]] = False
+        parts.append({**part, "additionalProperties": False})
+    check_exactly_one(parts, rng)
+
+
+def check_exactly_one(parts: list[dict[str, Any]], rng: random.Random) -> None:
+    """A text is taken where one part alone has its value, with the keys in that part's order."""
     try:
         grammar = compiled({"oneOf": parts}, whitespace="compact")
     except cfgmask.GrammarError:
@@ -252,6 +271,22 @@ def test_exactly_one_of_tagged_objects(seed: int) -> None:
         of = [part for part, validator in zip(parts, validators, strict=True) if validator.is_valid(value)]
         in_order = len(of) == 1 and [name for name in of[0]["properties"] if name in value] == list(value)
         assert (grammar is not None and accepts(grammar, text)) == in_order, text
+
+
+def test_exactly_one_of_thousands_with_different_keys() -> None:
+    parts = [
+        {
+            "type": "object",
+            "properties": {f"n{i}": {"type": "integer"}, "n": {"type": "null"}},
+            "required": [f"n{i}"],
+            "additionalProperties": False,
+        }
+        for i in range(3000)
+    ]
+    grammar = compiled({"oneOf": parts})
+    assert accepts(grammar, '{"n2998":1,"n":null}')
+    for wrong in ['{"n":null}', '{"n2":1,"n3":1}', '{"n3000":1}', "{}"]:
+        assert not accepts(grammar, wrong)
 
 
 @pytest.mark.parametrize("kind", [None, "object"])

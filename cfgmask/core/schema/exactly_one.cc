@@ -1,5 +1,6 @@
 // `oneOf`: which of its parts may share a value, and what is left of each.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,44 +24,100 @@ constexpr uint64_t kLooksPerStep = 8;
 
 using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
-// What a set lists for a key that each of its values has to have, if these are objects.
+// What plainly tells sets apart, if they are objects: the strings that they list for a key that each of their values
+// has to have, and such keys that others cannot have.
 class Discriminators {
  public:
   Discriminators(const PlainSchema& schema, const std::vector<PlainValueId>& sets) : schema_(schema), sets_(sets) {
     find_name();
     for (uint32_t i = 0; i < sets.size(); ++i) {
-      const auto* texts = listed(sets[i]);
-      if (texts == nullptr) {
-        others_.push_back(i);
-        continue;
-      }
-      const std::unordered_set<std::string_view> different(texts->begin(), texts->end());
-      for (std::string_view text : different) by_text_[text].push_back(i);
+      add_texts(i);
+      add_keys(i);
     }
   }
 
   // The larger index comes first. nullopt for very many.
   std::optional<Pairs> not_told_apart() const {
-    uint64_t n = uint64_t{others_.size()} * sets_.size();
-    for (const auto& [text, alike] : by_text_) n += uint64_t{alike.size()} * (alike.size() - 1) / 2;
-    if (n > 2 * kMaxPairs) return std::nullopt;
-    Pairs found;
-    for (uint32_t other : others_) {
-      for (uint32_t i = 0; i < sets_.size(); ++i) {
-        if (i != other) found.emplace_back(std::max(i, other), std::min(i, other));
+    Pairs either;
+    for (uint32_t i = 0; i < sets_.size(); ++i) {
+      const auto found = alike(i);
+      if (either.size() + found.size() > 2 * kMaxPairs) return std::nullopt;
+      for (uint32_t j : found) {
+        if (i != j) either.emplace_back(std::max(i, j), std::min(i, j));
       }
     }
-    for (const auto& [text, alike] : by_text_) {
-      for (size_t i = 0; i < alike.size(); ++i) {
-        for (size_t j = 0; j < i; ++j) found.emplace_back(alike[i], alike[j]);
-      }
+    // Neither of them tells the two apart where the pair is there twice.
+    std::sort(either.begin(), either.end());
+    Pairs both;
+    for (size_t at = 1; at < either.size(); ++at) {
+      if (either[at] == either[at - 1]) both.push_back(either[at]);
     }
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found.size() > kMaxPairs ? std::nullopt : std::optional(std::move(found));
+    return both;
   }
 
  private:
+  using Indices = std::vector<uint32_t>;
+
+  void add_texts(uint32_t i) {
+    const auto* texts = listed(sets_[i]);
+    if (texts == nullptr) return without_texts_.push_back(i);
+    const std::unordered_set<std::string_view> different(texts->begin(), texts->end());
+    for (std::string_view text : different) by_text_[text].push_back(i);
+  }
+
+  void add_keys(uint32_t i) {
+    const auto* object = object_of(sets_[i]);
+    if (object == nullptr || object->has_classes() || (object->others && !is_never(*object->others)))
+      return with_any_key_.push_back(i);
+    for (const auto& member : object->members) {
+      if (!is_never(member.value)) by_key_[member.name].push_back(i);
+    }
+  }
+
+  bool is_never(PlainValueId id) const { return schema_.is_defined(id) && schema_.at(id).is_empty(); }
+
+  // Those that a set does not tell from itself, each of them once.
+  Indices alike(uint32_t i) const {
+    Indices by_text = alike_by_text(i);
+    Indices by_key = alike_by_key(i);
+    return by_text.size() < by_key.size() ? by_text : by_key;
+  }
+
+  Indices alike_by_text(uint32_t i) const {
+    const auto* texts = listed(sets_[i]);
+    if (texts == nullptr) return all();
+    Indices found = without_texts_;
+    for (const std::string& text : *texts) {
+      const Indices& same = by_text_.at(text);
+      found.insert(found.end(), same.begin(), same.end());
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+  Indices alike_by_key(uint32_t i) const {
+    const Indices* fewest = nullptr;
+    if (const auto* object = object_of(sets_[i])) {
+      for (const auto& member : object->members) {
+        if (!member.required || is_never(member.value)) continue;
+        const auto known = by_key_.find(member.name);
+        const Indices& having = known == by_key_.end() ? none_ : known->second;
+        if (fewest == nullptr || having.size() < fewest->size()) fewest = &having;
+      }
+    }
+    if (fewest == nullptr) return all();
+    Indices found = with_any_key_;
+    found.insert(found.end(), fewest->begin(), fewest->end());
+    return found;
+  }
+
+  Indices all() const {
+    Indices found(sets_.size());
+    std::iota(found.begin(), found.end(), 0U);
+    return found;
+  }
+
   // The key that most sets have such a list for.
   void find_name() {
     std::unordered_map<uint32_t, size_t> counts;
@@ -103,8 +160,11 @@ class Discriminators {
   const PlainSchema& schema_;
   const std::vector<PlainValueId>& sets_;
   std::optional<uint32_t> name_;
-  std::unordered_map<std::string_view, std::vector<uint32_t>> by_text_;
-  std::vector<uint32_t> others_;
+  std::unordered_map<std::string_view, Indices> by_text_;
+  Indices without_texts_;
+  std::unordered_map<uint32_t, Indices> by_key_;  // by what key they may have
+  Indices with_any_key_;
+  const Indices none_;
 };
 
 }  // namespace
