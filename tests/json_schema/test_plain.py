@@ -860,6 +860,28 @@ def test_patterns_of_keys(pattern: str, names: list[str], seed: int) -> None:
     check({"type": "object", "properties": named, "patternProperties": {pattern: {"const": 1}}}, seed)
 
 
+SPELLED = ["a", "a/", "a/b", "/", '"', "\\", "\n", "\0", "\0a", "\x7f", "é", "éa", "ê", "😀", "😁", "b", "bc", ""]
+
+
+@given(
+    st.lists(st.sampled_from(SPELLED), unique=True, max_size=8),
+    st.lists(st.sampled_from(SPELLED), unique=True, max_size=2),
+    st.sampled_from([False, True, {"type": "null"}]),
+    st.integers(0, 2**32),
+)
+def test_keys_that_may_be_written_with_escapes(names: list[str], required: list[str], others: Any, seed: int) -> None:
+    properties = {key: {"type": "null"} for key in names}
+    required = [name for name in required if others is not False or name in names]
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
+    grammar = cfgmask.Grammar.from_json_schema(schema)
+    walk_both(grammar, seed, steps=20)
+    text = cfgmask.compile(grammar, VOCABULARY).matcher(), cfgmask.compile(grammar.ir, VOCABULARY).matcher()
+    written = json.dumps(dict.fromkeys([*names, *required]), ensure_ascii=seed % 2 == 0).encode()
+    taken = random.Random(seed).randrange(len(written) + 1)
+    assert [matcher.advance_bytes(written[:taken]) for matcher in text] == [taken, taken]
+    assert len(text[0].completion()) == len(text[1].completion())
+
+
 def test_alternatives_that_are_alike_deep_inside_are_compared_in_time() -> None:
     names = [f"key{i}" for i in range(100)]
     definitions: dict[str, Any] = {"a0": {"type": "string"}, "b0": {"type": "string", "maxLength": 9}}

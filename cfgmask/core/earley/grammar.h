@@ -90,13 +90,18 @@ struct Terminal {
 };
 
 // The members of an object whose keys have numbers in [from, to) in a list; what follows each is made by deferred
-// rules. Those of one object and first member end with the same key.
+// rules. Those of one object, first member and list end with the same key.
 struct Choice {
   uint32_t object;  // or whatever else deferred rules number
   uint32_t first;   // the member of number 0
   uint32_t list;
   uint32_t from;
   uint32_t to;
+  bool are_strings = false;  // the keys are those of RegexStore::numbered_strings
+
+  bool has_end_of(const Choice& other) const {
+    return object == other.object && first == other.first && list == other.list;
+  }
 
   // The object and the member of a number, in one.
   uint64_t key(uint32_t number) const { return (uint64_t{object} << 32) | (first + number); }

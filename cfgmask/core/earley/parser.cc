@@ -103,7 +103,7 @@ void Parser::define(uint32_t nonterminal) {
 void Parser::define_all() {
   if (grammar_.deferred == nullptr) return;
   uint32_t n = 0;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> done_from;  // by object and first member
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> done_from;  // by object, first member and list
   for (uint32_t t = 0; t < grammar_.terminals.size() || n < grammar_.nonterminals.size();) {
     if (n < grammar_.nonterminals.size()) {
       define(n++);
@@ -113,7 +113,7 @@ void Parser::define_all() {
     if (index == kNoChoice) continue;
     // Choices of one object are the last keys of each other.
     const Choice choice = grammar_.choices[index];
-    uint32_t& end = done_from.try_emplace({choice.object, choice.first}, choice.to).first->second;
+    uint32_t& end = done_from.try_emplace({choice.object, choice.first, choice.list}, choice.to).first->second;
     for (uint32_t number = choice.from; number < end; ++number) {
       if (regexes_.has_number(choice.list, number)) rest_after(choice, number);
     }

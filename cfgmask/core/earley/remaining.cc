@@ -73,7 +73,8 @@ void Remaining::find_nonterminals() {
   for (uint32_t c = 0; c < grammar_.choices.size(); ++c) {
     const Choice& choice = grammar_.choices[c];
     const auto add_key = [&](uint32_t number) {
-      Open alternative{n_nonterminals + c, parser_.regexes_.numbered_key_length(choice.list, number), 0};
+      const uint32_t quotes = choice.are_strings ? 2 : 0;
+      Open alternative{n_nonterminals + c, parser_.regexes_.numbered_key_length(choice.list, number) + quotes, 0};
       for (RestId at = rest_after(choice, number); at != Parser::kNil; at = parser_.rests_[at.value].tail)
         add_symbol(parser_.rests_[at.value].head, 1, alternative);
       add_alternative(alternative);
@@ -110,13 +111,16 @@ std::vector<uint32_t> Remaining::shorter_choices() const {
   const std::vector<Choice>& choices = grammar_.choices;
   std::vector<uint32_t> order(choices.size());
   std::iota(order.begin(), order.end(), 0U);
-  const auto key = [&](uint32_t c) { return std::tuple(choices[c].object, choices[c].first, choices[c].from); };
+  const auto key = [&](uint32_t c) {
+    const Choice& choice = choices[c];
+    return std::tuple(choice.object, choice.first, choice.list, choice.from);
+  };
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
   std::vector<uint32_t> shorter(choices.size(), kNone);
   for (size_t i = 0; i + 1 < order.size(); ++i) {
     const Choice& a = choices[order[i]];
     const Choice& b = choices[order[i + 1]];
-    if (a.object == b.object && a.first == b.first) shorter[order[i]] = order[i + 1];
+    if (a.has_end_of(b)) shorter[order[i]] = order[i + 1];
   }
   return shorter;
 }
@@ -221,7 +225,7 @@ Remaining::Ends Remaining::compute_ends(const ItemSet& set) {
     for (uint32_t e = set.slots[slot].first_edge; e < set.slots[slot].last_edge; ++e) {
       const ItemSet::Edge& edge = set.edges[e];
       if (edge.is_ignore()) continue;
-      const bool chooses = parser_.regexes_.kind(regex) == RegexKind::kNumberedKeys;
+      const bool chooses = parser_.regexes_.is_numbered(regex);
       const uint32_t whole = chooses ? of(edge.item.rest) : add_lengths(lengths_.of(regex), of(tail(edge.item)));
       see(parser_.scope_of(edge), add_lengths(whole, of(edge.item.continuation)));
     }
@@ -238,7 +242,7 @@ Remaining::Ends Remaining::compute_ends(const ItemSet& set) {
       };
       if (edge.is_ignore()) {
         see_slot(0, by_scope[edge.source]);
-      } else if (parser_.regexes_.kind(regex) == RegexKind::kNumberedKeys) {
+      } else if (parser_.regexes_.is_numbered(regex)) {
         const Choice& choice = grammar_.choices[grammar_.terminals[edge.source].choice];
         const uint32_t above = of(edge.item.continuation);
         parser_.regexes_.for_each_number(regex, [&](uint32_t number, uint32_t) {

@@ -116,7 +116,7 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
 
 // What is left of the terminal in a slot, to slots_.
 void Lexer::add_slot(uint32_t slot, RegexId rest) {
-  if (regexes_.kind(rest) == RegexKind::kNumberedKeys) {
+  if (regexes_.is_numbered(rest)) {
     if (const auto only = regexes_.only_key(rest)) {
       slot += only->number;
       rest = only->rest;

@@ -44,7 +44,7 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
   ByteSet differs;
   for (size_t i = 0; i < live.size(); i += 2) {
     const ByteSet& first = regexes.first(RegexId(live[i + 1]));
-    if (!is_dense(first) || regexes.kind(RegexId(live[i + 1])) == RegexKind::kNumberedKeys) {
+    if (!is_dense(first) || regexes.is_numbered(RegexId(live[i + 1]))) {
       differs |= first;
     } else if (dense == live.size()) {
       dense = i;

@@ -325,7 +325,7 @@ std::optional<BudgetMasks::InStrings> BudgetMasks::enough_in_strings(const Confi
     (is_string ? out.first : others) |= store.regexes.first(residual);
     if (!is_string) continue;
     if (!slots.empty() && set.slot(slots[0]).priority != set.slot(live[i]).priority) return std::nullopt;
-    if (store.regexes.kind(residual) == RegexKind::kNumberedKeys) {
+    if (store.regexes.is_numbered(residual)) {
       store.regexes.for_each_number(residual, [&](uint32_t key, uint32_t) { slots.push_back(live[i] + key); });
     } else {
       slots.push_back(live[i]);

@@ -61,7 +61,7 @@ uint32_t Completions::estimate(StateId state) {
     const Words live = lexer.residuals(at.lexer);
     for (size_t i = 0; i < live.size(); i += 2) {
       const RegexId residual(live[i + 1]);
-      if (grammar_.store_->regexes.kind(residual) == RegexKind::kNumberedKeys) {
+      if (grammar_.store_->regexes.is_numbered(residual)) {
         grammar_.store_->regexes.for_each_number(residual, [&](uint32_t number, uint32_t length) {
           least = std::min(least, add_lengths(length, after[live[i] + number]));
         });

@@ -34,7 +34,7 @@ LiveSymbols CompiledGrammar::live_symbols(StateId state) {
       add(false, grammar_.deferred->terminal_of_key(choice.object, choice.first + key, grammar_, regexes),
           edge.item.rest, live);
     };
-    if (regexes.kind(residual) != RegexKind::kNumberedKeys) return add_key(number);
+    if (!regexes.is_numbered(residual)) return add_key(number);
     regexes.for_each_number(residual, [&](uint32_t key, uint32_t) { add_key(key); });
   };
   const auto add_terminals = [&](const ItemSet& set, Words residuals) {

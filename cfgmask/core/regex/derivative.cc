@@ -217,8 +217,10 @@ ByteSet RegexStore::compute_first(RegexId node) {
     }
     case RegexKind::kNumberedKeys: {
       const NumberedTable& table = *numbered_tables_[o[0]];
-      for_each_place(table, o[1], o[2], o[4], o[5],
-                     [&](uint32_t place) { set.add(static_cast<uint8_t>(table.keys[place][o[3]])); });
+      for_each_place(table, o[1], o[2], o[4], o[5], [&](uint32_t place) {
+        const std::string& key = table.keys[place];
+        if (key.size() > o[3]) set.add(static_cast<uint8_t>(key[o[3]]));
+      });
       break;
     }
     case RegexKind::kSubstring:

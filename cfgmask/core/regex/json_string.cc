@@ -216,7 +216,10 @@ RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
       s.phase = Phase::kText;
       return json_node(s);
     case Phase::kText:
-      if (b == '"') return nullable(s.body) ? empty_text() : nothing();
+      if (b == '"') {
+        if (kind(s.body) == RegexKind::kNumberedKeys) return ended_key(s.body);
+        return nullable(s.body) ? empty_text() : nothing();
+      }
       if (b == '\\') {
         if (!can_escape(s)) return nothing();
         s.phase = Phase::kEscape;

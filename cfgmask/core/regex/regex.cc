@@ -84,7 +84,9 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       p.nullable = true;
       break;
     case RegexKind::kBytes:
+      break;
     case RegexKind::kNumberedKeys:
+      p.nullable = numbered_tables_[operands[0]]->keys[operands[1]].size() == operands[3];
       break;
     case RegexKind::kKeySet: {
       const KeyTable& table = *key_tables_[operands[0]];

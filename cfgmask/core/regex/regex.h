@@ -83,8 +83,9 @@ class RegexStore {
   RegexId complement(RegexId body);
   RegexId repetition(RegexId body, uint32_t minimum, uint32_t maximum);
   RegexId key_set(std::vector<std::string> keys);
-  // Keys that have numbers, none of which begins with another. Which it is is known where it is the only one left, so
-  // that one residual serves thousands of keys with a different future each. Never a part of another node.
+  // Keys that have numbers. Which it is is known where it is the only one left, so that one residual serves thousands
+  // of keys with a different future each. By themselves, none of them begins with another; or they are the body of a
+  // JSON string, which ends with its quote. Never a part of any other node.
   struct NumberedKey {
     std::string key;
     uint32_t number;
@@ -94,6 +95,15 @@ class RegexStore {
   // Those of a list with numbers in [from, to). Linear in these or in the list, whichever is less.
   RegexId numbered_keys(uint32_t list, uint32_t from, uint32_t to) {
     return numbered(list, 0, UINT32_MAX, 0, from, to);
+  }
+  // The same as JSON strings, which may be spelled with escapes.
+  RegexId numbered_strings(uint32_t list, uint32_t from, uint32_t to) {
+    return json_string(numbered_keys(list, from, to), JsonEscapes::kLiteral);
+  }
+  // Whether the node is numbered keys, by themselves or as JSON strings.
+  bool is_numbered(RegexId node) const {
+    return kind(node) == RegexKind::kNumberedKeys ||
+           (kind(node) == RegexKind::kJsonString && kind(json_body(node)) == RegexKind::kNumberedKeys);
   }
   // One more than the largest number in the list of numbered keys; 1 for other nodes.
   uint32_t n_numbers(RegexId node) const;
@@ -110,7 +120,7 @@ class RegexStore {
     const NumberedTable& table = *numbered_tables_[list];
     return static_cast<uint32_t>(table.keys[table.places[number]].size());
   }
-  // Of numbered keys: calls f(number, how many bytes of it are left) for each.
+  // Of numbered keys: calls f(number, how many bytes of it are left, at least) for each.
   template <class F>
   void for_each_number(RegexId node, F f) const;
   // Whether the node is a set of keys, numbered or not; no more than how many it has; calls f(what is left of a key,
@@ -301,6 +311,8 @@ class RegexStore {
   RegexId derive_substring(RegexId node, unsigned b);
   RegexId numbered(uint32_t table, uint32_t low, uint32_t high, uint32_t depth, uint32_t from, uint32_t to);
   RegexId derive_numbered_keys(RegexId node, unsigned b);
+  // Of numbered keys: the one that ends here, if there is one.
+  RegexId ended_key(RegexId node);
   template <class F>
   void for_each_place(const NumberedTable& table, uint32_t low, uint32_t high, uint32_t from, uint32_t to, F f) const;
   uint32_t shortest_key(RegexId node) const;
@@ -397,10 +409,12 @@ void RegexStore::for_each_place(const NumberedTable& table, uint32_t low, uint32
 
 template <class F>
 void RegexStore::for_each_number(RegexId node, F f) const {
-  const Words o = operands(node);
+  const bool is_string = kind(node) == RegexKind::kJsonString;
+  const Words o = operands(is_string ? json_body(node) : node);
   const NumberedTable& table = *numbered_tables_[o[0]];
   for_each_place(table, o[1], o[2], o[4], o[5], [&](uint32_t place) {
-    f(table.numbers[place], static_cast<uint32_t>(table.keys[place].size()) - o[3]);
+    const uint32_t left = static_cast<uint32_t>(table.keys[place].size()) - o[3];
+    f(table.numbers[place], is_string ? shortest_json(node, left) : left);
   });
 }
 

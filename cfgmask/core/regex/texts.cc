@@ -95,7 +95,8 @@ uint32_t RegexStore::number_keys(std::vector<NumberedKey> keys) {
 }
 
 uint32_t RegexStore::n_numbers(RegexId node) const {
-  if (kind(node) != RegexKind::kNumberedKeys) return 1;
+  if (!is_numbered(node)) return 1;
+  if (kind(node) == RegexKind::kJsonString) node = json_body(node);
   return static_cast<uint32_t>(numbered_tables_[operands(node)[0]]->places.size());
 }
 
@@ -115,6 +116,11 @@ RegexId RegexStore::numbered(uint32_t list, uint32_t low, uint32_t high, uint32_
 }
 
 std::optional<RegexStore::OnlyKey> RegexStore::only_key(RegexId node) {
+  if (kind(node) == RegexKind::kJsonString) {
+    auto only = only_key(json_body(node));
+    if (only) only->rest = json_with_body(node, only->rest);
+    return only;
+  }
   const Words o = operands(node);
   const uint32_t place = o[1];
   const uint32_t depth = o[3];
@@ -130,13 +136,18 @@ RegexId RegexStore::derive_numbered_keys(RegexId node, unsigned b) {
   const KeyTable& keys = numbered_tables_[o[0]]->keys;
   const size_t depth = o[3];
   const auto byte_at = [depth](const std::string& key) { return static_cast<uint8_t>(key[depth]); };
-  const auto low = keys.begin() + o[1];
+  const auto low = keys.begin() + o[1] + (nullable(node) ? 1 : 0);  // the key that ends here sorts first
   const auto high = keys.begin() + o[2];
   const auto from =
       std::lower_bound(low, high, b, [&](const std::string& key, unsigned c) { return byte_at(key) < c; });
   const auto to = std::upper_bound(from, high, b, [&](unsigned c, const std::string& key) { return c < byte_at(key); });
   return numbered(o[0], static_cast<uint32_t>(from - keys.begin()), static_cast<uint32_t>(to - keys.begin()),
                   static_cast<uint32_t>(depth + 1), o[4], o[5]);
+}
+
+RegexId RegexStore::ended_key(RegexId node) {
+  const Words o = operands(node);
+  return nullable(node) ? numbered(o[0], o[1], o[1] + 1, o[3], o[4], o[5]) : nothing();
 }
 
 // The place of what is left of a set of keys, numbered or not, is found once for all of the bytes.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "schema/text_names.h"
-
 namespace cfgmask {
 
 namespace {
@@ -130,9 +128,7 @@ const std::vector<std::string>* ObjectForks::tags(PlainValueId id) const {
   const PlainSchema::Value& value = schema_.at(id);
   if (value.terminals.size() != 1 || value.array || value.object || !value.alternatives.empty()) return nullptr;
   const auto& terminal = schema_.terminal(value.terminals[0]);
-  const bool listed = terminal.spelling == PlainSchema::Spelling::kListed;
-  return listed && std::none_of(terminal.listed.begin(), terminal.listed.end(), has_escapes) ? &terminal.listed
-                                                                                             : nullptr;
+  return terminal.spelling == PlainSchema::Spelling::kListed ? &terminal.listed : nullptr;
 }
 
 bool ObjectForks::take_room(uint64_t amount) {

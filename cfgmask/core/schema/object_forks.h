@@ -110,7 +110,7 @@ class ObjectForks {
   static std::vector<uint32_t> words_of(Kind kind, const Places& places);
   const PlainSchema::Object& object(Place place) const { return *objects_[place.object]; }
   PlainValueId value(Place member) const;
-  // Null where a value is anything but listed strings with one spelling each.
+  // Null where a value is anything but listed strings.
   const std::vector<std::string>* tags(PlainValueId value) const;
   // Calls f(member) for each that may come next at a place; returns whether none of them is needed.
   template <class F>

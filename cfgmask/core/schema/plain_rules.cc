@@ -508,14 +508,18 @@ class Rules : public DeferredRules {
     add_alternative(rule, Symbols{open_object_, rule_of(ObjectState{open_object(id, seen), 0, false})});
   }
 
-  // Members up to the first that is required, of which any may come next; those that can be written, by their numbers.
+  // Texts that have numbers, in ascending order: those of one spelling, or those that may be written with escapes.
+  struct Numbered {
+    bool are_strings = false;
+    std::vector<uint32_t> numbers = {};
+    uint32_t list = 0;  // where they are several
+  };
+  // Members up to the first that is required, of which any may come next, as far as they can be written.
   struct Stretch {
     uint32_t first;
     uint32_t last;
-    bool is_optional;               // as a whole
-    uint32_t list;                  // of the keys that have one spelling
-    std::vector<uint32_t> printed;  // those in the list
-    std::vector<uint32_t> spelled;  // the others, whose keys may be written with escapes
+    bool is_optional;  // as a whole
+    std::array<Numbered, 2> keys;
   };
   // An object of which nothing is counted.
   struct OpenObject {
@@ -525,21 +529,18 @@ class Rules : public DeferredRules {
     std::vector<uint32_t> required;         // the last of each stretch; found when a state is first defined
     std::map<uint32_t, Stretch> stretches;  // by their last members
   };
-  // So many members of such an object are passed, and whether one of them is written; `spelled`: only a key with
-  // several spellings may come next.
+  // So many members of such an object are passed, and whether one of them is written.
   struct ObjectState {
     uint32_t object;
     uint32_t n_passed;
     bool some;
-    bool spelled = false;
   };
 
   // As for values: of an object with many members a text meets few states at first. Calls stand in tail position.
   uint32_t rule_of(const ObjectState& state) {
-    const uint64_t key = (uint64_t{state.object} << 32) | (uint64_t{state.n_passed} << 2) | (state.some ? 2 : 0) |
-                         (state.spelled ? 1 : 0);
+    const uint64_t key = (uint64_t{state.object} << 32) | (uint64_t{state.n_passed} << 1) | (state.some ? 1 : 0);
     if (const auto known = states_.find(key)) return *known;
-    const uint32_t rule = add_nonterminal(kFirstState + 2 * state.n_passed + (state.spelled ? 1 : 0));
+    const uint32_t rule = add_nonterminal(kFirstState + state.n_passed);
     grammar_->nonterminals.back().is_deferred = true;
     state_of_.emplace(Symbol{rule}.index(), state);
     states_.insert(key, rule);
@@ -561,19 +562,25 @@ class Rules : public DeferredRules {
   }
 
   Stretch make_stretch(const std::vector<PlainSchema::Member>& members, uint32_t first, uint32_t last) {
-    Stretch made{first, last, !members[last].required, 0, {}, {}};
-    std::vector<RegexStore::NumberedKey> keys;
+    std::vector<std::pair<const std::string*, uint32_t>> names;
     for (uint32_t i = first; i <= last; ++i) {
-      if (!schema_.is_live(members[i].value)) continue;
-      const std::string& name = schema_.name_at(members[i].name);
-      if (has_escapes(name)) {
-        made.spelled.push_back(i - first);
-      } else {
-        made.printed.push_back(i - first);
-        keys.push_back({'"' + name + '"', i - first});
-      }
+      if (schema_.is_live(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i - first);
     }
-    if (keys.size() > 1) made.list = regexes_->number_keys(std::move(keys));
+    return {first, last, !members[last].required, numbered(names)};
+  }
+
+  // Texts of one spelling stand with their quotes: a lexer steps through their bytes faster than it decodes them.
+  std::array<Numbered, 2> numbered(const std::vector<std::pair<const std::string*, uint32_t>>& texts) {
+    std::array<Numbered, 2> made{Numbered{false}, Numbered{true}};
+    std::array<std::vector<RegexStore::NumberedKey>, 2> keys;
+    for (const auto& [text, number] : texts) {
+      const size_t kind = has_escapes(*text) ? 1 : 0;
+      made[kind].numbers.push_back(number);
+      keys[kind].push_back({kind == 0 ? '"' + *text + '"' : *text, number});
+    }
+    for (size_t kind : {0, 1}) {
+      if (keys[kind].size() > 1) made[kind].list = regexes_->number_keys(std::move(keys[kind]));
+    }
     return made;
   }
 
@@ -588,25 +595,16 @@ class Rules : public DeferredRules {
       return add_alternative(rule, Symbols{close_object_});
     }
     const Stretch& stretch = stretch_of(open, state.n_passed);
-    const auto from = [&](const std::vector<uint32_t>& numbers) {
-      return std::lower_bound(numbers.begin(), numbers.end(), state.n_passed - stretch.first);
-    };
-    const auto spelled = from(stretch.spelled);
-    if (spelled != stretch.spelled.end()) {
-      add_member(rule, state, stretch.first + *spelled);
-      if (spelled + 1 != stretch.spelled.end())
-        add_alternative(rule,
-                        Symbols{rule_of(ObjectState{state.object, stretch.first + spelled[1], state.some, true})});
-    }
-    if (state.spelled) return;
-    const auto printed = from(stretch.printed);
-    const auto n_printed = stretch.printed.end() - printed;
-    if (n_printed == 1) {
-      add_member(rule, state, stretch.first + *printed);
-    } else if (n_printed > 1) {
-      Symbols taken = separated(state.some);
-      taken.push_back(choice({state.object, stretch.first, stretch.list, *printed, stretch.printed.back() + 1}));
-      add_alternative(rule, taken);
+    for (const auto& [are_strings, numbers, list] : stretch.keys) {
+      const auto next = std::lower_bound(numbers.begin(), numbers.end(), state.n_passed - stretch.first);
+      if (next == numbers.end()) continue;
+      if (next + 1 == numbers.end()) {
+        add_member(rule, state, stretch.first + *next);
+      } else {
+        Symbols taken = separated(state.some);
+        taken.push_back(choice({state.object, stretch.first, list, *next, numbers.back() + 1, are_strings}));
+        add_alternative(rule, taken);
+      }
     }
     if (stretch.is_optional) add_alternative(rule, Symbols{rule_of(ObjectState{state.object, n_members, state.some})});
   }
@@ -628,7 +626,9 @@ class Rules : public DeferredRules {
   }
 
   uint32_t choice_terminal(const Choice& keys, const char* name) {
-    const uint32_t made = add_terminal(regexes_->numbered_keys(keys.list, keys.from, keys.to), name);
+    const RegexId regex = keys.are_strings ? regexes_->numbered_strings(keys.list, keys.from, keys.to)
+                                           : regexes_->numbered_keys(keys.list, keys.from, keys.to);
+    const uint32_t made = add_terminal(regex, name);
     grammar_->terminals.back().choice = static_cast<uint32_t>(grammar_->choices.size());
     grammar_->choices.push_back(keys);
     return made;
@@ -706,33 +706,26 @@ class Rules : public DeferredRules {
     add_choice(rule, {}, {std::move(held.strings), false});
   }
 
-  // Texts, one of which comes next, behind some symbols; those with one spelling are one terminal.
+  // Texts, one of which comes next, behind some symbols.
   void add_choice(uint32_t rule, const Symbols& before, ForkChoice made) {
-    std::vector<RegexStore::NumberedKey> keys;
-    const auto add_alone = [&](uint32_t number) {
+    std::vector<std::pair<const std::string*, uint32_t>> texts;
+    for (uint32_t i = 0; i < made.ways.size(); ++i) texts.emplace_back(&made.ways.text(i), i);
+    // Known before its terminals are, which stay where a limit is crossed behind them.
+    const auto fork = static_cast<uint32_t>(fork_choices_.size());
+    const ForkChoice& choice = fork_choices_.emplace_back(std::move(made));
+    for (const auto& [are_strings, numbers, list] : numbered(texts)) {
+      if (numbers.empty()) continue;
       Symbols taken = before;
-      taken.push_back(string(made.ways.text(number)));
-      const Symbols after = after_text(made, number);
-      taken.insert(taken.end(), after.begin(), after.end());
-      add_alternative(rule, taken);
-    };
-    for (uint32_t i = 0; i < made.ways.size(); ++i) {
-      if (has_escapes(made.ways.text(i))) {
-        add_alone(i);
+      if (numbers.size() == 1) {
+        taken.push_back(string(choice.ways.text(numbers[0])));
+        const Symbols after = after_text(choice, numbers[0]);
+        taken.insert(taken.end(), after.begin(), after.end());
       } else {
-        keys.push_back({'"' + made.ways.text(i) + '"', i});
+        const Choice any{kFirstFork + fork, 0, list, 0, numbers.back() + 1, are_strings};
+        taken.push_back(choice_terminal(any, choice.is_of_keys ? "KEY" : "STRING"));
       }
+      add_alternative(rule, taken);
     }
-    if (keys.size() == 1) add_alone(keys[0].number);
-    if (keys.size() < 2) return;
-    const uint32_t n_numbers = keys.back().number + 1;
-    const uint32_t list = regexes_->number_keys(std::move(keys));
-    const Choice choice{kFirstFork + static_cast<uint32_t>(fork_choices_.size()), 0, list, 0, n_numbers};
-    // Known before its terminal is, which stays where a limit is crossed behind it.
-    fork_choices_.push_back(std::move(made));
-    Symbols taken = before;
-    taken.push_back(choice_terminal(choice, fork_choices_.back().is_of_keys ? "KEY" : "STRING"));
-    add_alternative(rule, taken);
   }
 
   Symbols after_text(const ForkChoice& choice, uint32_t number) {
