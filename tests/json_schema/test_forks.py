@@ -71,6 +71,20 @@ def union(rng: random.Random) -> list[Schema]:
     return objects
 
 
+def open_union(rng: random.Random) -> list[Schema]:
+    """Of objects that mostly take any other key, few of which need some key; names are of one object or of many."""
+    objects: list[Schema] = []
+    for i in range(rng.randrange(MANY, 6 * MANY)):
+        names = rng.sample([*KEYS[1:], f"n{i}", f"n/{i}", "n0"], rng.randrange(4))
+        found: dict[str, Any] = {"type": "object", "properties": {n: {"enum": [i % 5, None]} for n in names}}
+        if names and rng.random() < 0.1:
+            found["required"] = names[-1:]
+        if rng.random() < 0.3:
+            found["additionalProperties"] = rng.choice([False, {"type": "integer"}, {"type": "null"}])
+        objects.append(found)
+    return objects
+
+
 def in_parts(objects: list[Schema]) -> Schema:
     return {"anyOf": [{"anyOf": objects[i : i + MANY - 1]} for i in range(0, len(objects), MANY - 1)]}
 
@@ -145,10 +159,30 @@ def test_masks_of_lists_of_unions(seed: int) -> None:
 
 
 @given(st.integers(0, 2**32))
+@settings(deadline=None)
+def test_masks_of_open_objects_are_those_of_the_parts(seed: int) -> None:
+    rng = random.Random(seed)
+    objects = open_union(rng)
+    a, b = both({"anyOf": objects}, in_parts(objects))
+    names = [*KEYS, "x", *(f"n{i}" for i in range(len(objects))), "n/1", "n/2"]
+    for _ in range(3):
+        value = {name: rng.choice([0, 1, None]) for name in rng.choices(names, k=rng.randrange(2 * MANY))}
+        one, other = a.matcher(), b.matcher()
+        for byte in json.dumps(value, separators=(",", ":"), ensure_ascii=rng.random() < 0.3).encode():
+            here, there = masks(one, other)
+            assert np.array_equal(here, there), value
+            if not one.try_advance([byte]):
+                break
+            other.advance(byte)
+            assert one.is_accepting == other.is_accepting
+        walk_together(rng, one, other, 10)
+
+
+@given(st.integers(0, 2**32))
 @settings(deadline=None, max_examples=30)
 def test_completions_and_budgets_are_those_of_the_parts(seed: int) -> None:
     rng = random.Random(seed)
-    objects = union(rng)
+    objects = rng.choice([union, open_union])(rng)
     a, b = both({"anyOf": objects}, in_parts(objects))
     one, other = a.matcher(), b.matcher()
     walk_together(rng, one, other, rng.randrange(20))
@@ -215,6 +249,27 @@ def test_objects_that_lack_one_key_each_are_bounded() -> None:
     assert a.matcher().advance_bytes(whole) == whole.index(b',"n39"')
     for seed in range(5):
         walk_together(random.Random(seed), a.matcher(), b.matcher(), 100)
+
+
+def test_each_object_but_one_is_left_by_a_key() -> None:
+    """What is left are halves, and halves of these."""
+    n = 300
+    objects: list[Schema] = [
+        {"type": "object", "properties": {f"n{i}": {"type": "null"}, f"m{i}": {"type": "null"}}} for i in range(n)
+    ]
+    grammar = compiled({"anyOf": objects}, whitespace="compact")
+    for left in (0, 7, 123, n - 1):
+        others = [f"n{i}" for i in range(n) if i != left]
+        random.Random(left).shuffle(others)
+        matcher = grammar.matcher()
+        text = "{" + ",".join(f'"{name}":1' for name in others)
+        assert matcher.advance_bytes(text.encode()) == len(text)
+        for wrong in [f',"n{left}":1', f',"m{left}":1', f',"{others[3]}":1']:
+            assert matcher.fork().advance_bytes(wrong.encode()) == wrong.rindex('"')
+        # Only what comes first may be a member.
+        assert matcher.advance_bytes(b',"x":1}') == 7
+        text = "{" + ",".join(f'"{name}":{"null" if name == others[0] else 1}' for name in others) + "}"
+        assert accepts(grammar, text)
 
 
 def closed_object(rng: random.Random) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 #include "schema/object_forks.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 
 namespace cfgmask {
@@ -35,7 +36,8 @@ uint32_t ObjectForks::after(std::span<const Place> members) {
   uint64_t size = 0;
   for (Place& place : places) {
     ++place.member;
-    for_each_next(place, [&](uint32_t) { ++size; });
+    const bool may_end = for_each_next(place, [&](uint32_t) { ++size; });
+    if (may_end && object(place).others) size += object(place).members.size();  // all names are in a list then
   }
   if (places.size() < kMany) return state(Kind::kEach, places);
   if (const auto known = states_.find(words_of(Kind::kFurther, places))) return *known;
@@ -53,8 +55,30 @@ std::vector<uint32_t> ObjectForks::words_of(Kind kind, const Places& places) {
 ObjectForks::State ObjectForks::at(uint32_t state) const {
   const Words words = states_.at(state);
   State found{static_cast<Kind>(words[0]), {}};
-  for (size_t i = 1; i < words.size(); i += 2) found.places.push_back({words[i], words[i + 1]});
+  size_t i = 1;
+  if (found.kind == Kind::kWithout) found.of = words[i++];
+  for (; i < words.size(); i += 2) found.places.push_back({words[i], words[i + 1]});
   return found;
+}
+
+uint32_t ObjectForks::without(uint32_t others, const Places& missing) {
+  std::vector<uint32_t> words = words_of(Kind::kWithout, missing);
+  words.insert(words.begin() + 1, others);
+  return states_.intern(words).first;
+}
+
+// Halves, which are smaller, come after the whole.
+uint32_t ObjectForks::order(uint32_t state) const {
+  const Words words = states_.at(state);
+  switch (static_cast<Kind>(words[0])) {
+    case Kind::kFirstOther:
+    case Kind::kFurtherOther:
+      return kOrders - 1;
+    case Kind::kWithout:
+      return kOrders - 1 - static_cast<uint32_t>(std::bit_width(states_.at(words[1]).size() / 2 - 1));
+    default:
+      return 0;
+  }
 }
 
 template <class F>
@@ -74,13 +98,36 @@ ObjectForks::Next ObjectForks::next(const Places& places) const {
     const auto add = [&](uint32_t member) { members.push_back({place.object, member}); };
     if (for_each_next(place, add)) ends.push_back(place);
   }
+  return {by_name(std::move(members), [](Place member) { return member; }), std::move(ends)};
+}
+
+ObjectForks::Ways ObjectForks::names(const Places& places) const {
+  Places members;
+  for (Place place : places) {
+    for (uint32_t i = 0; i < object(place).members.size(); ++i) members.push_back({place.object, i});
+  }
+  return by_name(std::move(members), [&](Place member) {
+    return Place{member.object, static_cast<uint32_t>(object(member).members.size())};
+  });
+}
+
+std::array<ObjectForks::Half, 2> ObjectForks::halves(const State& state) const {
+  const Places all = at(state.of).places;
+  const auto middle = all.begin() + static_cast<ptrdiff_t>(all.size() / 2);
+  std::array<Half, 2> found{Half{{all.begin(), middle}, {}}, Half{{middle, all.end()}, {}}};
+  for (Place place : state.places) found[place < *middle ? 0 : 1].missing.push_back(place);
+  return found;
+}
+
+template <class F>
+ObjectForks::Ways ObjectForks::by_name(Places members, F place_of) const {
   const auto name = [&](Place member) { return object(member).members[member.member].name; };
   const auto less = [&](Place a, Place b) { return name(a) < name(b); };
   if (!std::is_sorted(members.begin(), members.end(), less)) std::stable_sort(members.begin(), members.end(), less);
   std::vector<Ways::Way> ways;
   ways.reserve(members.size());
-  for (Place member : members) ways.push_back({&schema_.name_at(name(member)), member});
-  return {Ways(ways), std::move(ends)};
+  for (Place member : members) ways.push_back({&schema_.name_at(name(member)), place_of(member)});
+  return Ways(ways);
 }
 
 PlainValueId ObjectForks::value(Place member) const {

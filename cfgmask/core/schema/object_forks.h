@@ -8,9 +8,14 @@
 // Which sets of places there are could be as many as subsets of the objects, so there is room for so many; beyond that
 // the objects go on one by one.
 //
+// Where the members of objects are passed and other keys may come, one that is a member of some objects leaves the
+// others. That could be any subset, too: so many objects are two halves then, and what is left of them is what is left
+// of each half, of which most keys leave one as it was.
+//
 // Threads: guarded by the owner of the grammar.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,6 +55,18 @@ class ObjectForks {
     // Those of equal texts must stand together.
     explicit Ways(std::span<const Way> ways);
 
+    // Leaves out texts by their places.
+    template <class F>
+    void drop_if(F unwanted) {
+      std::vector<Way> left;
+      left.reserve(places_.size());
+      for (size_t i = 0; i < size(); ++i) {
+        if (unwanted(places(i))) continue;
+        for (Place place : places(i)) left.push_back({texts_[i], place});
+      }
+      *this = Ways(left);
+    }
+
     size_t size() const { return texts_.size(); }
     const std::string& text(size_t i) const { return *texts_[i]; }
     std::span<const Place> places(size_t i) const {
@@ -78,14 +95,25 @@ class ObjectForks {
   };
 
   enum class Kind : uint32_t {
-    kFirst,    // a key is due, the first of its object
-    kFurther,  // a comma or the end is due
-    kHeld,     // a value is due
-    kEach,     // as kFurther, but each object goes on by itself
+    kFirst,         // a key is due, the first of its object
+    kFurther,       // a comma or the end is due
+    kHeld,          // a value is due
+    kEach,          // as kFurther, but each object goes on by itself
+    kFirstOther,    // as kFirst, and the key is no member
+    kFurtherOther,  // as kFurther, and a key that follows is no member
+    kWithout,       // the objects of such a state but some
   };
   struct State {
     Kind kind;
     Places places;
+    uint32_t of = 0;  // of kWithout, whose places are those that are left out
+  };
+  // A half of the objects of a state, and those of it that are left out of another.
+  struct Half {
+    Places places;
+    Places missing;
+
+    bool is_left() const { return missing.size() < places.size(); }
   };
 
   explicit ObjectForks(const PlainSchema& schema) : schema_(schema) {}
@@ -99,15 +127,32 @@ class ObjectForks {
   // What comes after the values of some members. Takes of the room, and is kEach where too little is left.
   uint32_t after(std::span<const Place> members);
 
+  // After members, where other keys may come, in all of which the objects hold the same.
+  uint32_t others(const Places& places, bool some) {
+    return state(some ? Kind::kFurtherOther : Kind::kFirstOther, places);
+  }
+  // After a key that is a member of some objects of such a state, not of all. Their places are as there.
+  uint32_t without(uint32_t others, const Places& missing);
+
+  // States that another one may begin with have a greater order, all less than kOrders.
+  static constexpr uint32_t kOrders = 64;
+  uint32_t order(uint32_t state) const;
   State at(uint32_t state) const;
   Next next(const Places& places) const;
   Held held_at(std::span<const Place> members);
+  // The names of all members of some objects, each with the places of the objects that have it.
+  Ways names(const Places& places) const;
+  // Of a state that is kWithout.
+  std::array<Half, 2> halves(const State& state) const;
   // The value that is the same at all of the places; none where they differ.
   std::optional<PlainValueId> only_value(std::span<const Place> members) const;
 
  private:
   uint32_t state(Kind kind, const Places& places);
   static std::vector<uint32_t> words_of(Kind kind, const Places& places);
+  // Ways by the names of members; `place_of` says what place a member stands for.
+  template <class F>
+  Ways by_name(Places members, F place_of) const;
   const PlainSchema::Object& object(Place place) const { return *objects_[place.object]; }
   PlainValueId value(Place member) const;
   // Null where a value is anything but listed strings.

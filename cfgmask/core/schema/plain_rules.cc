@@ -31,11 +31,10 @@ namespace {
 
 constexpr size_t kShownValues = 8;
 
-// Orders of nonterminals (Nonterminal::order): forks begin with states of objects and with values, the states of an
-// object with later ones, those of arrays and objects with values, values with their alternatives, and what begins with
-// a terminal comes last.
-constexpr uint32_t kForks = 0;
-constexpr uint32_t kFirstState = 1;
+// Orders of nonterminals (Nonterminal::order): forks, which come first, begin with states of objects and with values,
+// the states of an object with later ones, those of arrays and objects with values, values with their alternatives, and
+// what begins with a terminal comes last.
+constexpr uint32_t kFirstState = ObjectForks::kOrders;
 constexpr uint32_t kValues = 1U << 30;
 constexpr uint32_t kBeginsWithTerminal = 1U << 31;
 
@@ -214,15 +213,13 @@ class Rules : public DeferredRules {
 
   // A string that is written as one of these, or as a key: printable characters only as themselves. Most have one
   // spelling, whose bytes a lexer steps through in a third of the time that it takes to decode them.
-  RegexId fixed(std::vector<std::string> texts) {
+  RegexId fixed(const std::vector<std::string>& texts) {
     RegexStore& r = *regexes_;
-    const auto spelled = std::partition(texts.begin(), texts.end(), has_escapes);
-    std::for_each(spelled, texts.end(), [](std::string& text) { text.insert(0, 1, '"').push_back('"'); });
-    std::vector<std::string> quoted;
-    std::move(spelled, texts.end(), std::back_inserter(quoted));
-    texts.erase(spelled, texts.end());
-    const RegexId others = texts.empty() ? RegexStore::nothing() : r.key_set(std::move(texts));
-    return r.alternation({r.key_set(std::move(quoted)), r.json_string(others, JsonEscapes::kLiteral)});
+    std::vector<std::string> printed;
+    std::vector<std::string> spelled;
+    for (const std::string& text : texts) has_escapes(text) ? spelled.push_back(text) : printed.push_back(quoted(text));
+    const RegexId others = spelled.empty() ? RegexStore::nothing() : r.key_set(std::move(spelled));
+    return r.alternation({r.key_set(std::move(printed)), r.json_string(others, JsonEscapes::kLiteral)});
   }
 
   // The same as one string, of which values can be taken away.
@@ -231,7 +228,8 @@ class Rules : public DeferredRules {
   }
 
   // Exactly this string. The text is one of the schema's own.
-  uint32_t string(const std::string& text) {
+  uint32_t string(const std::string& text, KeyRole role = KeyRole::kNone) {
+    if (role != KeyRole::kNone) return add_terminal(fixed({text}), shortened(shown(text)), false, role);
     const auto [at, is_new] = strings_.try_emplace(text, 0);
     if (is_new) at->second = add_terminal(fixed({text}), shortened(shown(text)));
     return at->second;
@@ -276,6 +274,10 @@ class Rules : public DeferredRules {
   uint32_t other_key(const PlainSchema::Object& object, const PlainSchema::Keys& keys, Register seen) {
     std::vector<std::string> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
+    return other_key(std::move(names), keys, seen);
+  }
+
+  uint32_t other_key(std::vector<std::string> names, const PlainSchema::Keys& keys, Register seen) {
     RegexStore& r = *regexes_;
     std::vector<RegexId> conditions{schema_.keys_regex(keys, r, outside_)};
     if (!names.empty()) conditions.push_back(r.complement(r.key_set(std::move(names))));
@@ -562,7 +564,7 @@ class Rules : public DeferredRules {
   }
 
   Stretch make_stretch(const std::vector<PlainSchema::Member>& members, uint32_t first, uint32_t last) {
-    std::vector<std::pair<const std::string*, uint32_t>> names;
+    std::vector<NumberedText> names;
     for (uint32_t i = first; i <= last; ++i) {
       if (schema_.is_live(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i - first);
     }
@@ -570,13 +572,14 @@ class Rules : public DeferredRules {
   }
 
   // Texts of one spelling stand with their quotes: a lexer steps through their bytes faster than it decodes them.
-  std::array<Numbered, 2> numbered(const std::vector<std::pair<const std::string*, uint32_t>>& texts) {
+  using NumberedText = std::pair<const std::string*, uint32_t>;
+  std::array<Numbered, 2> numbered(const std::vector<NumberedText>& texts) {
     std::array<Numbered, 2> made{Numbered{false}, Numbered{true}};
     std::array<std::vector<RegexStore::NumberedKey>, 2> keys;
     for (const auto& [text, number] : texts) {
       const size_t kind = has_escapes(*text) ? 1 : 0;
       made[kind].numbers.push_back(number);
-      keys[kind].push_back({kind == 0 ? '"' + *text + '"' : *text, number});
+      keys[kind].push_back({kind == 0 ? quoted(*text) : *text, number});
     }
     for (size_t kind : {0, 1}) {
       if (keys[kind].size() > 1) made[kind].list = regexes_->number_keys(std::move(keys[kind]));
@@ -625,10 +628,10 @@ class Rules : public DeferredRules {
     return made;
   }
 
-  uint32_t choice_terminal(const Choice& keys, const char* name) {
+  uint32_t choice_terminal(const Choice& keys, const char* name, KeyRole role = KeyRole::kNone) {
     const RegexId regex = keys.are_strings ? regexes_->numbered_strings(keys.list, keys.from, keys.to)
                                            : regexes_->numbered_keys(keys.list, keys.from, keys.to);
-    const uint32_t made = add_terminal(regex, name);
+    const uint32_t made = add_terminal(regex, name, false, role);
     grammar_->terminals.back().choice = static_cast<uint32_t>(grammar_->choices.size());
     grammar_->choices.push_back(keys);
     return made;
@@ -636,10 +639,14 @@ class Rules : public DeferredRules {
 
   // ---- unions of open objects
 
-  // What follows the texts of a choice at a fork: what comes after a key, or after a value.
+  // What follows the texts of a choice at a fork: the keys of members, strings as values, or keys that are no members
+  // of the objects that are left behind them.
   struct ForkChoice {
+    enum class Of { kMembers, kStrings, kOthers };
+
     ObjectForks::Ways ways;
-    bool is_of_keys;
+    Of of;
+    uint32_t others = 0;  // for kOthers: the state of all objects
   };
 
   static std::vector<Symbol> symbols(const Symbols& words) {
@@ -664,7 +671,7 @@ class Rules : public DeferredRules {
   uint32_t fork(uint32_t state) {
     const auto known = rule_of_fork_.find(state);
     if (known) return *known;
-    const uint32_t rule = add_nonterminal(kForks);
+    const uint32_t rule = add_nonterminal(forks_.order(state));
     grammar_->nonterminals.back().is_deferred = true;
     fork_states_.emplace(Symbol{rule}.index(), state);
     rule_of_fork_.insert(state, rule);
@@ -672,57 +679,115 @@ class Rules : public DeferredRules {
   }
 
   void add_fork(uint32_t rule, uint32_t state) {
-    const auto [kind, places] = forks_.at(state);
-    switch (kind) {
-      case ObjectForks::Kind::kFirst:
-      case ObjectForks::Kind::kFurther:
-        return add_keys(rule, places, kind == ObjectForks::Kind::kFurther);
-      case ObjectForks::Kind::kHeld:
-        return add_held(rule, places);
-      case ObjectForks::Kind::kEach:
-        for (auto [object, member] : places) add_alternative(rule, Symbols{rule_of(ObjectState{object, member, true})});
+    using Kind = ObjectForks::Kind;
+    const ObjectForks::State at = forks_.at(state);
+    switch (at.kind) {
+      case Kind::kFirst:
+      case Kind::kFurther:
+        return add_keys(rule, at.places, at.kind == Kind::kFurther);
+      case Kind::kHeld:
+        return add_held(rule, at.places);
+      case Kind::kEach:
+        return add_each(rule, at.places, true);
+      case Kind::kFirstOther:
+      case Kind::kFurtherOther:
+        return add_other_keys(rule, state, at.places, at.kind == Kind::kFurtherOther);
+      case Kind::kWithout:
+        for (const ObjectForks::Half& half : forks_.halves(at)) {
+          if (half.is_left()) add_half(rule, half);
+        }
     }
+  }
+
+  void add_each(uint32_t rule, const ObjectForks::Places& places, bool some) {
+    for (auto [object, member] : places) add_alternative(rule, Symbols{rule_of(ObjectState{object, member, some})});
   }
 
   void add_keys(uint32_t rule, const ObjectForks::Places& places, bool some) {
     ObjectForks::Next next = forks_.next(places);
     bool may_close = false;
+    ObjectForks::Places apart;
+    std::map<PlainValueId, ObjectForks::Places> others;  // by what they hold in other keys
     for (auto [object, member] : next.ends) {
-      const PlainSchema::Object& ended = *open_objects_[object].object;
-      if (ended.others || !ended.classes.empty()) {
-        const auto n_members = static_cast<uint32_t>(ended.members.size());
-        add_alternative(rule, Symbols{rule_of(ObjectState{object, n_members, some})});
-      } else {
+      const OpenObject& open = open_objects_[object];
+      const PlainSchema::Object& ended = *open.object;
+      const ObjectForks::Place passed{object, static_cast<uint32_t>(ended.members.size())};
+      if (!ended.others && ended.classes.empty()) {
         may_close = true;
+      } else if (ended.has_classes() || open.seen != Register::kEndless) {
+        apart.push_back(passed);
+      } else {
+        others[schema_.resolved(*ended.others)].push_back(passed);
       }
     }
     if (may_close) add_alternative(rule, Symbols{close_object_});
-    add_choice(rule, separated(some), {std::move(next.keys), true});
+    add_each(rule, apart, some);
+    for (const auto& [value, objects] : others) {
+      if (objects.size() < ObjectForks::kMany) {
+        add_each(rule, objects, some);
+      } else {
+        add_alternative(rule, Symbols{fork(forks_.others(objects, some))});
+      }
+    }
+    add_choice(rule, separated(some), {std::move(next.keys), ForkChoice::Of::kMembers});
+  }
+
+  // Keys that are no members of any of the objects, and those that are members of some.
+  void add_other_keys(uint32_t rule, uint32_t state, const ObjectForks::Places& objects, bool some) {
+    const PlainSchema::Object& one = *open_objects_[objects[0].object].object;
+    ObjectForks::Ways ways = forks_.names(objects);
+    std::vector<std::string> names;
+    for (size_t i = 0; i < ways.size(); ++i) names.push_back(ways.text(i));
+    ways.drop_if([&](const auto& having) { return having.size() == objects.size(); });
+    add_alternative(rule, Symbols{close_object_});
+    Symbols taken = separated(some);
+    const uint32_t key = other_key(std::move(names), one.others_keys, Register::kEndless);
+    taken.insert(taken.end(), {key, colon_, symbol_of(*one.others), fork(forks_.others(objects, true))});
+    add_alternative(rule, taken);
+    add_choice(rule, separated(some), {std::move(ways), ForkChoice::Of::kOthers, state});
+  }
+
+  void add_half(uint32_t rule, const ObjectForks::Half& half) {
+    if (half.places.size() < ObjectForks::kMany) {
+      ObjectForks::Places left;
+      std::set_difference(half.places.begin(), half.places.end(), half.missing.begin(), half.missing.end(),
+                          std::back_inserter(left));
+      return add_each(rule, left, true);
+    }
+    const uint32_t whole = forks_.others(half.places, true);
+    add_alternative(rule, Symbols{fork(half.missing.empty() ? whole : forks_.without(whole, half.missing))});
   }
 
   void add_held(uint32_t rule, const ObjectForks::Places& members) {
     ObjectForks::Held held = forks_.held_at(members);
     for (const auto& of : held.values) add_alternative(rule, Symbols{symbol_of(of.value), after_values(of.places)});
-    add_choice(rule, {}, {std::move(held.strings), false});
+    add_choice(rule, {}, {std::move(held.strings), ForkChoice::Of::kStrings});
   }
 
   // Texts, one of which comes next, behind some symbols.
   void add_choice(uint32_t rule, const Symbols& before, ForkChoice made) {
-    std::vector<std::pair<const std::string*, uint32_t>> texts;
+    std::vector<NumberedText> texts;
+    texts.reserve(made.ways.size());
     for (uint32_t i = 0; i < made.ways.size(); ++i) texts.emplace_back(&made.ways.text(i), i);
+    // Of objects that may have any key, the members and then the others are the same names.
+    if (texts != last_texts_) {
+      last_numbered_ = numbered(texts);
+      last_texts_ = std::move(texts);
+    }
     // Known before its terminals are, which stay where a limit is crossed behind them.
     const auto fork = static_cast<uint32_t>(fork_choices_.size());
     const ForkChoice& choice = fork_choices_.emplace_back(std::move(made));
-    for (const auto& [are_strings, numbers, list] : numbered(texts)) {
+    const KeyRole role = choice.of == ForkChoice::Of::kOthers ? KeyRole::kKey : KeyRole::kNone;
+    for (const auto& [are_strings, numbers, list] : last_numbered_) {
       if (numbers.empty()) continue;
       Symbols taken = before;
       if (numbers.size() == 1) {
-        taken.push_back(string(choice.ways.text(numbers[0])));
+        taken.push_back(string(choice.ways.text(numbers[0]), role));
         const Symbols after = after_text(choice, numbers[0]);
         taken.insert(taken.end(), after.begin(), after.end());
       } else {
         const Choice any{kFirstFork + fork, 0, list, 0, numbers.back() + 1, are_strings};
-        taken.push_back(choice_terminal(any, choice.is_of_keys ? "KEY" : "STRING"));
+        taken.push_back(choice_terminal(any, choice.of == ForkChoice::Of::kStrings ? "STRING" : "KEY", role));
       }
       add_alternative(rule, taken);
     }
@@ -730,7 +795,11 @@ class Rules : public DeferredRules {
 
   Symbols after_text(const ForkChoice& choice, uint32_t number) {
     const auto members = choice.ways.places(number);
-    if (!choice.is_of_keys) return {after_values(members)};
+    if (choice.of == ForkChoice::Of::kStrings) return {after_values(members)};
+    if (choice.of == ForkChoice::Of::kOthers) {
+      const PlainValueId value = *open_objects_[members[0].object].object->others;
+      return {colon_, symbol_of(value), fork(forks_.without(choice.others, {members.begin(), members.end()}))};
+    }
     if (const auto value = forks_.only_value(members)) return {colon_, symbol_of(*value), after_values(members)};
     return {colon_, fork(forks_.held({members.begin(), members.end()}))};
   }
@@ -877,6 +946,8 @@ class Rules : public DeferredRules {
   HashTable rule_of_fork_;                              // by its state
   std::unordered_map<uint32_t, uint32_t> fork_states_;  // by the index of its rule
   std::deque<ForkChoice> fork_choices_;
+  std::vector<NumberedText> last_texts_;
+  std::array<Numbered, 2> last_numbered_;
 };
 
 }  // namespace
