@@ -1,7 +1,10 @@
 // Texts: one, a set of them (keys), runs of consecutive ones of a list (a substring), and digits that are a multiple of
 // a number. Tables and automata of texts stand beside the nodes, which are places in them.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "regex/regex.h"
 
@@ -21,6 +24,40 @@ std::vector<uint32_t> words_of(const std::vector<std::string>& texts) {
   return words;
 }
 
+// The next eight bytes of a text, so that their order is that of the texts where they differ.
+uint64_t head_of(std::string_view text) {
+  std::array<uint8_t, 8> bytes{};
+  std::memcpy(bytes.data(), text.data(), std::min(text.size(), bytes.size()));
+  uint64_t head = 0;
+  for (uint8_t byte : bytes) head = (head << 8) | byte;
+  return head;
+}
+
+// Sorts by texts, of which lists of thousands mostly have a beginning in common and differ soon behind it.
+template <class T, class F>
+void sort_by_text(std::vector<T>& items, F text_of) {
+  constexpr size_t kFew = 64;
+  const auto less = [&](const T& a, const T& b) { return text_of(a) < text_of(b); };
+  if (items.size() < kFew) return std::sort(items.begin(), items.end(), less);
+  std::string_view common = text_of(items[0]);
+  for (const T& item : items) {
+    const std::string_view text = text_of(item);
+    const auto [end, other] = std::mismatch(common.begin(), common.end(), text.begin(), text.end());
+    common = common.substr(0, static_cast<size_t>(end - common.begin()));
+  }
+  std::vector<std::pair<uint64_t, uint32_t>> order;
+  order.reserve(items.size());
+  for (const T& item : items)
+    order.emplace_back(head_of(text_of(item).substr(common.size())), static_cast<uint32_t>(order.size()));
+  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    return a.first == b.first ? less(items[a.second], items[b.second]) : a.first < b.first;
+  });
+  std::vector<T> sorted;
+  sorted.reserve(items.size());
+  for (const auto& [head, at] : order) sorted.push_back(std::move(items[at]));
+  items = std::move(sorted);
+}
+
 }  // namespace
 
 RegexId RegexStore::literal(std::string_view data) {
@@ -34,7 +71,7 @@ RegexId RegexStore::literal(std::string_view data) {
 }
 
 RegexId RegexStore::key_set(std::vector<std::string> keys) {
-  std::sort(keys.begin(), keys.end());
+  sort_by_text(keys, [](const std::string& key) { return std::string_view(key); });
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   if (keys.empty()) return nothing();
   if (keys.size() == 1 && keys[0].empty()) return empty_text();
@@ -75,7 +112,7 @@ RegexId RegexStore::derive_key_set(RegexId node, unsigned b) {
 }
 
 uint32_t RegexStore::number_keys(std::vector<NumberedKey> keys) {
-  std::sort(keys.begin(), keys.end(), [](const NumberedKey& a, const NumberedKey& b) { return a.key < b.key; });
+  sort_by_text(keys, [](const NumberedKey& key) { return std::string_view(key.key); });
   NumberedTable made;
   for (NumberedKey& key : keys) {
     if (key.number >= made.places.size()) made.places.resize(key.number + 1, NumberedTable::kNoPlace);
