@@ -14,7 +14,7 @@ def reachable_rules(grammar: GrammarIR) -> frozenset[str]:
     bodies = {rule.name: rule.body for rule in grammar.rules}
     reached = {grammar.start}
     pending = [grammar.start]
-    while pending:
+    while pending and len(reached) < len(bodies):
         for expr in walk(bodies[pending.pop()]):
             if isinstance(expr, RuleRef) and expr.name not in reached:
                 reached.add(expr.name)

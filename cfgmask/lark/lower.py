@@ -64,7 +64,8 @@ def lower_document(
     grammar = without_useless(
         grammar, problems, endless="lark-endless-rule", unused="lark-unused-rule", places=inner.places
     )
-    return replace(grammar, notes=problems.warnings)
+    notes = problems.warnings
+    return replace(grammar, notes=notes) if notes else grammar
 
 
 def _lower_text(

@@ -46,7 +46,8 @@ def resolve_names(document: nodes.Document, table: Table, start: str, problems: 
     _check_start(document, table, symbols.rules, start, problems)
     known = {*table.entries, *EXTENSION_TERMINALS}
     for definition in definitions:
-        _check_template(definition, symbols, problems)
+        if definition.parameters:
+            _check_template(definition, symbols, problems)
         check_parameter(definition, symbols.rules, known, problems)
     # What could not be read may have used anything, and a misspelled name meant to use something.
     if not problems.has_errors:
@@ -68,9 +69,11 @@ def _uses(parts: Iterable[nodes.Expression]) -> Iterator[tuple[_Use, nodes.Name]
 
 def _check_definition(definition: nodes.Definition, table: Table, problems: Problems) -> set[str]:
     """Report names that are unknown or out of place; the names that it uses besides its own and its parameters."""
-    parameters = {parameter.text for parameter in definition.parameters}
     is_one_terminal = definition.is_terminal or definition.attributes.one_terminal is not None
-    uses = [(use, name) for use, name in _uses(definition.uses) if name.text not in parameters]
+    uses = list(_uses(definition.uses))
+    if definition.parameters:
+        parameters = {parameter.text for parameter in definition.parameters}
+        uses = [(use, name) for use, name in uses if name.text not in parameters]
     _check_uses(uses, definition.is_terminal, is_one_terminal, table, problems)
     return {name.text for _, name in uses} - {definition.name}
 

@@ -1,6 +1,8 @@
 """The syntax of a grammar, as it was written: what `reader` makes and `names`, `terminals` and `rules` read.
 
-Nodes compare by identity. Trees of expressions may be as deep as `Limits.max_nesting`: walk them with `fold`.
+Nodes compare by identity, and nothing changes them: they are not frozen only because a frozen one takes three times as
+long to be made, which was a twentieth of reading a grammar.
+Trees of expressions may be as deep as `Limits.max_nesting`: walk them with `fold`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from cfgmask.grammar.parameters import Argument, Condition
 START = "start"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Name:
     """A use of a rule or terminal; `argument` is what stands after `::`."""
 
@@ -28,7 +30,7 @@ class Name:
     argument: Argument | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class String:
     """`value` is the text that it stands for, escapes resolved."""
 
@@ -37,7 +39,7 @@ class String:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Pattern:
     """A regex between slashes; `body` is the span of what stands between them."""
 
@@ -46,7 +48,7 @@ class Pattern:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CharacterRange:
     """`"a".."z"` as code points, both included."""
 
@@ -55,7 +57,7 @@ class CharacterRange:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SpecialTokens:
     """`<name>` (then `names` has it) or `<[...]>`; the fields are those of `ir.TokenSet`."""
 
@@ -65,7 +67,7 @@ class SpecialTokens:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class JsonBlock:
     """`%json {...}`; `value` is the span of the braces and what is between them."""
 
@@ -73,7 +75,7 @@ class JsonBlock:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LarkBlock:
     """`%lark {...}`; `value` is the span of the braces and what is between them."""
 
@@ -81,7 +83,7 @@ class LarkBlock:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Subgrammar:
     """`@name`"""
 
@@ -89,7 +91,7 @@ class Subgrammar:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RegexBlock:
     """`%regex {...}`; `value` is the span of the braces and what is between them."""
 
@@ -97,7 +99,7 @@ class RegexBlock:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TemplateUse:
     """`name{argument, ...}`; `template` is the span of the name."""
 
@@ -107,14 +109,14 @@ class TemplateUse:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Invalid:
     """In place of an expression about which an error was reported, so that the others can be found too."""
 
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Sequence:
     """The parts in order; no parts: the empty text."""
 
@@ -122,7 +124,7 @@ class Sequence:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Choice:
     """`|`"""
 
@@ -130,7 +132,7 @@ class Choice:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Intersection:
     """`&`"""
 
@@ -138,7 +140,7 @@ class Intersection:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Complement:
     """`~`"""
 
@@ -146,7 +148,7 @@ class Complement:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Repeat:
     """`?`, `*`, `+`, `[...]`, `{n,m}` and `~n..m`; `maximum` None is without bound."""
 
@@ -156,7 +158,7 @@ class Repeat:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Alias:
     """`body -> name`, which changes a parse tree and not the language."""
 
@@ -165,7 +167,7 @@ class Alias:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Conditional:
     """`body %if condition`; `condition_span` is the place of the condition."""
 
@@ -182,7 +184,7 @@ Expression: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Attributes:
     """What stands in the brackets after a rule's name.
 
@@ -223,7 +225,7 @@ class Attributes:
 NO_ATTRIBUTES = Attributes()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Definition:
     """A rule or, if `is_terminal`, a terminal. `span` is that of its name.
 
@@ -262,7 +264,7 @@ class Definition:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Ignore:
     """`%ignore body`"""
 
@@ -270,7 +272,7 @@ class Ignore:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Change:
     """`%override definition` or `%extend definition`."""
 
@@ -279,7 +281,7 @@ class Change:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Declaration:
     """`%declare NAME`: a name that something outside of the grammar gives a meaning."""
 
@@ -287,7 +289,7 @@ class Declaration:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Import:
     """`%import module.name -> alias`; `alias` is `name` where none is given. One for each name of a list.
 
@@ -305,7 +307,7 @@ class Import:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Options:
     """`%cfgmask {...}` or, if `of_llguidance`, `%llguidance {...}`; `value` spans the braces."""
 
@@ -317,7 +319,7 @@ class Options:
 Statement: TypeAlias = Definition | Change | Declaration | Ignore | Import | Options
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Document:
     """A grammar text, read.
 

@@ -109,12 +109,17 @@ class RuleLowering:
         return self._terminals[name.text]
 
     def _combine(self, node: nodes.Expression, parts: list[ir.Expr]) -> ir.Expr:
+        # Most nodes are one of the first.
         if isinstance(node, nodes.Name):
             return self._name(node)
-        if isinstance(node, nodes.Sequence):
-            return parts[0] if len(parts) == 1 else ir.Sequence(tuple(parts))
         if isinstance(node, nodes.String):
             return self._string(node)
+        if isinstance(node, nodes.Sequence):
+            return parts[0] if len(parts) == 1 else ir.Sequence(tuple(parts))
+        if isinstance(node, nodes.Choice):
+            return parts[0] if len(parts) == 1 else ir.Choice(tuple(parts))
+        if isinstance(node, nodes.Repeat):
+            return _repeat(parts[0], node)
         if isinstance(node, _LEAVES):
             if id(node) not in self._lowered:
                 self._lowered[id(node)] = node, self._leaf(node)
@@ -123,12 +128,8 @@ class RuleLowering:
             return self._refuse(node)
         if isinstance(node, nodes.TemplateUse) and node.name in EXTENSION_TEMPLATES:
             return self._extension(node)
-        if isinstance(node, nodes.Choice):
-            return parts[0] if len(parts) == 1 else ir.Choice(tuple(parts))
         if isinstance(node, nodes.Conditional):
             return ir.Guarded(parts[0], node.condition)
-        if isinstance(node, nodes.Repeat):
-            return _repeat(parts[0], node)
         # An alias; or something invalid, which was reported.
         return parts[0] if parts else _NOTHING_MORE
 
@@ -136,7 +137,7 @@ class RuleLowering:
         """One terminal for all places of a string: many grammars are mostly strings, and few of them differ."""
         spelling = nodes.spelling(node)
         if spelling not in self._strings:
-            self._strings[spelling] = self._leaf(node)
+            self._strings[spelling] = self._literal(node)
         return self._strings[spelling]
 
     def _name(self, node: nodes.Name) -> ir.Expr:
@@ -195,10 +196,13 @@ class RuleLowering:
             return self._place.inner.lower(node, self._place.text)
         if isinstance(node, nodes.Pattern) and (expr := self._literals.with_tokens(node)) is not None:
             return expr
+        return self._literal(node)
+
+    def _literal(self, node: nodes.Expression) -> ir.Expr:
         lowered = self._literals.literal(node)
         if lowered.only_empty:
             return _NOTHING_MORE
-        priority = self._priorities.get(literal_key(node), 0)
+        priority = self._priorities.get(literal_key(node), 0) if self._priorities else 0
         self._literals.check_used(lowered, node)
         return terminals(nodes.spelling(node), lowered, priority, node.span)
 

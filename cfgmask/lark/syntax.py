@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, TypeAlias
 
@@ -51,6 +51,10 @@ class UnexpectedToken(Exception):
         self.expected = expected
 
 
+_ONE = (False,)
+_ONE_MORE = (True, False)
+
+
 @dataclass(frozen=True, eq=False)
 class Reduction:
     """What stands for a rule's symbols once all are read.
@@ -67,6 +71,21 @@ class Reduction:
     name: str
     is_inline: bool
     may_vanish: bool
+
+    @property
+    def begins_list(self) -> bool:
+        """Whether it is a list of its one symbol."""
+        return self.taken == _ONE and self.is_inline
+
+    @property
+    def may_be_one_of_list(self) -> bool:
+        """Whether it stands for a list, whose one part may stand for it."""
+        return self.taken == (True,) and self.may_vanish and not self.is_inline
+
+    @cached_property
+    def takes_all(self) -> bool:
+        """Whether its parts are its symbols."""
+        return not any(self.taken) and None not in self.taken
 
     @property
     def changes_nothing(self) -> bool:
@@ -163,7 +182,9 @@ class StatementParser:
             reduction, size, origin, is_step = self._reductions[~action]
             if size != 1:
                 return top, tuple(steps), action
-            if is_step:
+            if is_step and steps and steps[-1].begins_list and reduction.may_be_one_of_list:
+                steps.pop()  # what stands alone is itself
+            elif is_step:
                 steps.append(reduction)
             top = self._shifts[below][origin]
             if top == self._end:
@@ -199,7 +220,7 @@ def build(
             stack.append(nothing(end))
             continue
         first = len(stack) - len(taken)
-        parts = _parts(stack[first:], taken)
+        parts = stack[first:] if step.takes_all else _parts(stack[first:], taken)
         del stack[first:]
         if step.is_inline:
             stack.append(parts)
@@ -208,10 +229,6 @@ def build(
         else:
             stack.append(builders[step.name](parts))
     return stack[0]
-
-
-_ONE = (False,)
-_ONE_MORE = (True, False)
 
 
 def _parts(symbols: list[Built], taken: tuple[bool | None, ...]) -> list[Built]:

@@ -76,7 +76,7 @@ class _Expansion:
         return replace(rule, body=nodes.fold(rule.body, combine), parameters=())
 
     def _may_use_templates(self, rule: nodes.Definition) -> bool:
-        if not rule.used_names.isdisjoint(self._templates):
+        if self._templates and not rule.used_names.isdisjoint(self._templates):
             return True
         return any(isinstance(node, nodes.TemplateUse) for node in rule.uses)
 

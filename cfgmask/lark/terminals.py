@@ -25,9 +25,9 @@ from cfgmask.regex.lexemes import LexemeCombiner, is_empty_by_assertion
 from cfgmask.regex.plain import plain_lexeme
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TerminalRegex:
-    """A regex and what must be known of it where it is used.
+    """A regex and what must be known of it where it is used. Not changed, as nodes are not.
 
     tree        the texts
     edges       where they stand only between certain others: which of them between what; their tree is then unused
@@ -95,6 +95,8 @@ class TerminalLowering:
         def combine(node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
             if isinstance(node, nodes.Name):
                 return known.get(node.text) or self._extension(node)
+            if isinstance(node, (nodes.String, nodes.Pattern)):
+                return self.literal(node)
             if isinstance(node, (nodes.SpecialTokens, nodes.JsonBlock, nodes.LarkBlock, nodes.Subgrammar)):
                 return self._refuse(node)
             if isinstance(node, nodes.Alias):
