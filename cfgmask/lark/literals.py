@@ -86,7 +86,7 @@ _COUNT = re.compile(r"[{~]\s*(?P<low>[+-]?\d+)?\s*(?P<between>,|\.\.)?\s*(?P<hig
 
 
 def parse_count(token: str) -> tuple[int, int | None]:
-    """Bounds of `{n}`, `{n,}`, `{,m}`, `{n,m}`, `~n`, `~n..m`. Raises LiteralError where they make no sense."""
+    """Bounds of `{n}`, `{n,}`, `{,m}`, `{n,m}`, `{,}`, `~n`, `~n..m`. Raises LiteralError where they make no sense."""
     match = _COUNT.fullmatch(token)
     assert match is not None, "the lexer lets only counts through"
     low = _number(match, "low", "lark-bad-count") if match["low"] else 0

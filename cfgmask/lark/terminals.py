@@ -58,8 +58,10 @@ _CLASS_OPERATION = re.compile(r"&&|~~|--\[")
 """In Python a class that holds it means what it says, with a warning; in Rust it is an operation on sets."""
 _ONLY_IN_RUST = {
     *("regex-bad-class-range", "regex-bad-escape", "regex-bad-flag", "regex-misplaced-flags", "regex-posix-class"),
+    *("regex-multiple-repeat", "regex-nothing-to-repeat", "regex-reversed-range"),
 }
-"""What Python does not know and Rust may: `\\x{41}`, `[\\w--\\d]`, `a(?i)b`, `[[:alpha:]]`."""
+"""What Python does not know and Rust may, in this order: `[\\w--\\d]`, `\\x{41}`, `a(?-u)b`, `a(?i)b`, `[[:alpha:]]`,
+`a{2}{3}`, `^*`, `[a--b]`."""
 
 INVALID = TerminalRegex(regex.ANY_CHAR, pattern="")
 """In place of a regex about which an error was reported."""
@@ -205,25 +207,29 @@ class TerminalLowering:
 
     def _pattern(self, node: nodes.Pattern) -> TerminalRegex:
         text = node.span.source.text[node.body.start : node.body.end]
-        if _CLASS_OPERATION.search(text):
-            try:
-                return _terminal_regex(self._lexeme(node, text, "rust"))
-            except GrammarError:
-                pass  # a class of ampersands, say
+        # Of a class of ampersands, say, Rust's reading has errors.
+        if _CLASS_OPERATION.search(text) and (in_rust := self._in_rust(node, text)) is not None:
+            return in_rust
         if (plain := plain_lexeme(text, node.flags, self._limits)) is not None:
             return replace(_terminal_regex((LexemeCase(plain),)), pattern=one_regex.of_pattern(node, text))
         try:
             lexeme = self._lexeme(node, text, "python")
         except GrammarError as error:
-            if {problem.code for problem in error.diagnostics} <= _ONLY_IN_RUST:
-                try:
-                    return _terminal_regex(self._lexeme(node, text, "rust"))
-                except GrammarError:
-                    pass
+            only_in_rust = {problem.code for problem in error.diagnostics} <= _ONLY_IN_RUST
+            if only_in_rust and (in_rust := self._in_rust(node, text)) is not None:
+                return in_rust
             self._problems.extend(error.diagnostics)
             return INVALID
         pattern = one_regex.of_pattern(node, text)
         return replace(_terminal_regex(lexeme), pattern=pattern, is_lazy=has_lazy(text, node.flags))
+
+    def _in_rust(self, node: nodes.Pattern, text: str) -> TerminalRegex | None:
+        """What a pattern is in Rust's syntax; None where it has errors there. No regex of Python's says the same."""
+        try:
+            lexeme = self._lexeme(node, text, "rust")
+        except GrammarError:
+            return None
+        return replace(_terminal_regex(lexeme), is_lazy=has_lazy(text, node.flags, "rust"))
 
     def _lexeme(self, node: nodes.Pattern, text: str, dialect: DialectName) -> Lexeme:
         return parse_lexeme(

@@ -143,13 +143,13 @@ def _parsed(
     return problems, parse(pattern, rules, initial, problems, limits), rules
 
 
-def has_lazy(pattern: str, flags: str = "") -> bool:
-    """Whether a pattern of Python's has lazy quantifiers that matter, see `lazy.py`. False where it has errors."""
+def has_lazy(pattern: str, flags: str = "", dialect: DialectName = "python") -> bool:
+    """Whether a pattern has lazy quantifiers that matter, see `lazy.py`. False where it has errors."""
     if not LAZY.search(pattern):
         return False
     problems = Problems(Span(Source("<pattern>", pattern), 0, len(pattern)))
     try:
-        rules, initial = select("python", flags, len(pattern), problems)
+        rules, initial = select(dialect, flags, len(pattern), problems)
         syntax = parse(pattern, rules, initial, problems, Limits())
         problems.raise_if_any()
     except (GrammarError, LimitExceeded):

@@ -239,7 +239,7 @@ class _Translator:
 
     def _lookaround(self, node: Lookaround, body: _Parts) -> Meaning:
         name = "lookbehind" if node.behind else "lookahead"
-        if self._dialect.name == "rust":
+        if self._dialect.name == "rust" and not node.is_guard:
             help = 'read the pattern as one of another dialect, `dialect="python"` for instance'
             self._problems.report(name, node.start, node.end, f"rust patterns have no {name}", help)
             return NO_TEXT
