@@ -137,12 +137,12 @@ class Sets:
 
 
 def _nullable(flat: Flat) -> set[int]:
-    found: set[int] = set()
-    # Of most nonterminals each alternative has a leaf.
+    # Most that are nullable have an empty alternative; of most others each has a leaf.
+    found = {n for n, nonterminal in enumerate(flat.nonterminals) if () in nonterminal.alternatives}
     rest = [
         (n, leafless)
         for n, nonterminal in reversed(list(enumerate(flat.nonterminals)))
-        if (leafless := [part for part in nonterminal.alternatives if not part or max(part) < 0])
+        if n not in found and (leafless := [part for part in nonterminal.alternatives if max(part) < 0])
     ]
     grew = True
     while grew:
