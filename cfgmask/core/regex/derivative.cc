@@ -209,16 +209,16 @@ ByteSet RegexStore::compute_first(RegexId node) {
       set = first(RegexId(o[0]));
       break;
     case RegexKind::kKeySet: {
-      const KeyTable& table = *key_tables_[o[0]];
+      const KeyTable table = key_table(o[0]);
       for (size_t i = o[1]; i < o[2]; ++i) {
         if (table[i].size() > o[3]) set.add(static_cast<uint8_t>(table[i][o[3]]));
       }
       break;
     }
     case RegexKind::kNumberedKeys: {
-      const NumberedTable& table = *numbered_tables_[o[0]];
+      const NumberedTable table = numbered_table(o[0]);
       for_each_place(table, o[1], o[2], o[4], o[5], [&](uint32_t place) {
-        const std::string& key = table.keys[place];
+        const std::string_view key = table.keys[place];
         if (key.size() > o[3]) set.add(static_cast<uint8_t>(key[o[3]]));
       });
       break;

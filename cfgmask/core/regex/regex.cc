@@ -19,8 +19,8 @@ RegexStore::~RegexStore() = default;
 
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
-         within_.bytes() + portable_.bytes() + key_table_ids_.bytes() + key_table_bytes_ + numbered_table_ids_.bytes() +
-         automaton_ids_.bytes() + automaton_bytes_ + lengths_->bytes();
+         within_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() + automaton_ids_.bytes() +
+         automaton_bytes_ + lengths_->bytes();
 }
 
 // A node of many parts is charged as several, so that the bound on nodes bounds memory and time as well.
@@ -86,10 +86,10 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
     case RegexKind::kBytes:
       break;
     case RegexKind::kNumberedKeys:
-      p.nullable = numbered_tables_[operands[0]]->keys[operands[1]].size() == operands[3];
+      p.nullable = numbered_table(operands[0]).keys[operands[1]].size() == operands[3];
       break;
     case RegexKind::kKeySet: {
-      const KeyTable& table = *key_tables_[operands[0]];
+      const KeyTable table = key_table(operands[0]);
       p.nullable = table[operands[1]].size() == operands[3];
       break;
     }

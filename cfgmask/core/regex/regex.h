@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "regex/key_table.h"
 #include "regex/substring_automaton.h"
 #include "util/byte_set.h"
 #include "util/chunked_vector.h"
@@ -82,12 +83,15 @@ class RegexStore {
   RegexId intersection(std::vector<RegexId> parts);
   RegexId complement(RegexId body);
   RegexId repetition(RegexId body, uint32_t minimum, uint32_t maximum);
-  RegexId key_set(std::vector<std::string> keys);
+  RegexId key_set(std::vector<std::string_view> keys);
+  RegexId key_set(const std::vector<std::string>& keys) {
+    return key_set(std::vector<std::string_view>(keys.begin(), keys.end()));
+  }
   // Keys that have numbers. Which it is is known where it is the only one left, so that one residual serves thousands
   // of keys with a different future each. By themselves, none of them begins with another; or they are the body of a
   // JSON string, which ends with its quote. Never a part of any other node.
   struct NumberedKey {
-    std::string key;
+    std::string_view key;
     uint32_t number;
   };
   // A list of different keys and numbers, for `numbered_keys`.
@@ -114,10 +118,10 @@ class RegexStore {
   };
   std::optional<OnlyKey> only_key(RegexId node);
   bool has_number(uint32_t list, uint32_t number) const {
-    return numbered_tables_[list]->places[number] != NumberedTable::kNoPlace;
+    return numbered_table(list).places[number] != NumberedTable::kNoPlace;
   }
   uint32_t numbered_key_length(uint32_t list, uint32_t number) const {
-    const NumberedTable& table = *numbered_tables_[list];
+    const NumberedTable table = numbered_table(list);
     return static_cast<uint32_t>(table.keys[table.places[number]].size());
   }
   // Of numbered keys: calls f(number, how many bytes of it are left, at least) for each.
@@ -258,13 +262,6 @@ class RegexStore {
     uint32_t most_characters = 0;
     uint32_t most_rounds = 0;
   };
-  using KeyTable = std::vector<std::string>;
-  struct NumberedTable {
-    static constexpr uint32_t kNoPlace = UINT32_MAX;
-    KeyTable keys;
-    std::vector<uint32_t> numbers;  // by place in `keys`
-    std::vector<uint32_t> places;   // by number
-  };
 
   // regex/regex.cc
   void charge(size_t n_words);
@@ -302,6 +299,8 @@ class RegexStore {
   bool is_contradiction(const std::vector<RegexId>& sorted_parts);
 
   // regex/texts.cc
+  KeyTable key_table(uint32_t table) const { return KeyTable(key_tables_.at(table)); }
+  NumberedTable numbered_table(uint32_t list) const { return NumberedTable(numbered_tables_.at(list)); }
   bool is_prefix_free_set(Words set) const;
   RegexId divisible(uint32_t modulus, uint32_t remainder);
   RegexId substring_from(uint32_t automaton, uint32_t state);
@@ -382,11 +381,8 @@ class RegexStore {
   Interner class_keys_;  // ranges of char_class; grammars ask for the same few again and again
   ChunkedVector<RegexId> class_nodes_;
   HashTable portable_;
-  Interner key_table_ids_;
-  ChunkedVector<std::unique_ptr<KeyTable>> key_tables_;
-  size_t key_table_bytes_ = 0;
-  Interner numbered_table_ids_;
-  ChunkedVector<std::unique_ptr<const NumberedTable>> numbered_tables_;
+  Interner key_tables_;
+  Interner numbered_tables_;
   Interner automaton_ids_;
   ChunkedVector<std::unique_ptr<const SubstringAutomaton>> automata_;
   size_t automaton_bytes_ = 0;
@@ -411,7 +407,7 @@ template <class F>
 void RegexStore::for_each_number(RegexId node, F f) const {
   const bool is_string = kind(node) == RegexKind::kJsonString;
   const Words o = operands(is_string ? json_body(node) : node);
-  const NumberedTable& table = *numbered_tables_[o[0]];
+  const NumberedTable table = numbered_table(o[0]);
   for_each_place(table, o[1], o[2], o[4], o[5], [&](uint32_t place) {
     const uint32_t left = static_cast<uint32_t>(table.keys[place].size()) - o[3];
     f(table.numbers[place], is_string ? shortest_json(node, left) : left);
@@ -421,13 +417,13 @@ void RegexStore::for_each_number(RegexId node, F f) const {
 template <class F>
 void RegexStore::for_each_text(RegexId node, F f) const {
   const Words o = operands(node);
-  const auto left = [&](const std::string& key) { return std::string_view(key).substr(o[3]); };
+  const auto left = [&](std::string_view key) { return key.substr(o[3]); };
   if (kind(node) == RegexKind::kKeySet) {
-    const KeyTable& keys = *key_tables_[o[0]];
+    const KeyTable keys = key_table(o[0]);
     for (uint32_t place = o[1]; place < o[2]; ++place) f(left(keys[place]), 0U);
     return;
   }
-  const NumberedTable& table = *numbered_tables_[o[0]];
+  const NumberedTable table = numbered_table(o[0]);
   for_each_place(table, o[1], o[2], o[4], o[5],
                  [&](uint32_t place) { f(left(table.keys[place]), table.numbers[place]); });
 }

@@ -12,18 +12,6 @@ namespace cfgmask {
 
 namespace {
 
-// Words that tell one list of texts from another.
-std::vector<uint32_t> words_of(const std::vector<std::string>& texts) {
-  std::vector<uint32_t> words;
-  for (const std::string& text : texts) {
-    const size_t at = words.size();
-    words.resize(at + 1 + (text.size() + 3) / 4, 0);
-    words[at] = static_cast<uint32_t>(text.size());
-    if (!text.empty()) std::memcpy(&words[at + 1], text.data(), text.size());
-  }
-  return words;
-}
-
 // The next eight bytes of a text, so that their order is that of the texts where they differ.
 uint64_t head_of(std::string_view text) {
   std::array<uint8_t, 8> bytes{};
@@ -58,6 +46,13 @@ void sort_by_text(std::vector<T>& items, F text_of) {
   items = std::move(sorted);
 }
 
+// The keys of [low, high) that go on with a byte; all have so many bytes in common, and more.
+std::pair<uint32_t, uint32_t> with_byte(const KeyTable& keys, uint32_t low, uint32_t high, uint32_t depth, unsigned b) {
+  const auto byte_at = [depth](std::string_view key) { return static_cast<uint8_t>(key[depth]); };
+  const uint32_t from = keys.find(low, high, [&](std::string_view key) { return byte_at(key) < b; });
+  return {from, keys.find(from, high, [&](std::string_view key) { return byte_at(key) == b; })};
+}
+
 }  // namespace
 
 RegexId RegexStore::literal(std::string_view data) {
@@ -67,27 +62,23 @@ RegexId RegexStore::literal(std::string_view data) {
     one.add(static_cast<uint8_t>(data[0]));
     return bytes(one);
   }
-  return key_set({std::string(data)});
+  return key_set(std::vector<std::string_view>{data});
 }
 
-RegexId RegexStore::key_set(std::vector<std::string> keys) {
-  sort_by_text(keys, [](const std::string& key) { return std::string_view(key); });
+RegexId RegexStore::key_set(std::vector<std::string_view> keys) {
+  sort_by_text(keys, [](std::string_view key) { return key; });
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   if (keys.empty()) return nothing();
   if (keys.size() == 1 && keys[0].empty()) return empty_text();
   const auto n = static_cast<uint32_t>(keys.size());
-  const auto [table, is_new] = key_table_ids_.intern(words_of(keys));
-  if (is_new) {
-    for (const std::string& key : keys) key_table_bytes_ += sizeof(key) + key.capacity();
-    key_tables_.push_back(std::make_unique<KeyTable>(std::move(keys)));
-  }
+  const uint32_t table = key_tables_.intern(KeyTable::words_of(keys)).first;
   const uint32_t node[] = {table, 0, n, 0};
   return intern(RegexKind::kKeySet, node);
 }
 
 // Sorted, so a key stands right before one that it begins.
 bool RegexStore::is_prefix_free_set(Words set) const {
-  const KeyTable& keys = *key_tables_[set[0]];
+  const KeyTable keys = key_table(set[0]);
   for (uint32_t i = set[1] + 1; i < set[2]; ++i) {
     if (keys[i].starts_with(keys[i - 1])) return false;
   }
@@ -96,51 +87,42 @@ bool RegexStore::is_prefix_free_set(Words set) const {
 
 RegexId RegexStore::derive_key_set(RegexId node, unsigned b) {
   const Words o = operands(node);
-  const KeyTable& table = *key_tables_[o[0]];
-  const size_t depth = o[3];
-  auto low = table.begin() + o[1];
-  const auto end = table.begin() + o[2];
-  if (low->size() == depth) ++low;  // the key that ends here sorts first
-  auto byte_at = [depth](const std::string& key) { return static_cast<uint8_t>(key[depth]); };
-  const auto from = std::lower_bound(low, end, b, [&](const std::string& key, unsigned c) { return byte_at(key) < c; });
-  const auto to = std::upper_bound(from, end, b, [&](unsigned c, const std::string& key) { return c < byte_at(key); });
+  const KeyTable table = key_table(o[0]);
+  const uint32_t depth = o[3];
+  const uint32_t low = o[1] + (table[o[1]].size() == depth ? 1 : 0);  // the key that ends here sorts first
+  const auto [from, to] = with_byte(table, low, o[2], depth, b);
   if (from == to) return nothing();
-  if (to - from == 1 && from->size() == depth + 1) return empty_text();
-  const uint32_t rest[] = {o[0], static_cast<uint32_t>(from - table.begin()), static_cast<uint32_t>(to - table.begin()),
-                           static_cast<uint32_t>(depth + 1)};
+  if (to - from == 1 && table[from].size() == depth + 1) return empty_text();
+  const uint32_t rest[] = {o[0], from, to, depth + 1};
   return intern(RegexKind::kKeySet, rest);
 }
 
 uint32_t RegexStore::number_keys(std::vector<NumberedKey> keys) {
-  sort_by_text(keys, [](const NumberedKey& key) { return std::string_view(key.key); });
-  NumberedTable made;
-  for (NumberedKey& key : keys) {
-    if (key.number >= made.places.size()) made.places.resize(key.number + 1, NumberedTable::kNoPlace);
-    made.places[key.number] = static_cast<uint32_t>(made.keys.size());
-    made.numbers.push_back(key.number);
-    made.keys.push_back(std::move(key.key));
+  sort_by_text(keys, [](const NumberedKey& key) { return key.key; });
+  std::vector<std::string_view> texts;
+  std::vector<uint32_t> numbers;
+  texts.reserve(keys.size());
+  numbers.reserve(keys.size());
+  for (const auto& [text, number] : keys) {
+    texts.push_back(text);
+    numbers.push_back(number);
   }
-  std::vector<uint32_t> words = words_of(made.keys);
-  words.insert(words.end(), made.numbers.begin(), made.numbers.end());
-  const auto [list, is_new] = numbered_table_ids_.intern(words);
-  if (is_new) {
-    charge(words.size());
-    for (const std::string& key : made.keys) key_table_bytes_ += sizeof(key) + key.capacity() + 2 * sizeof(uint32_t);
-    numbered_tables_.push_back(std::make_unique<const NumberedTable>(std::move(made)));
-  }
+  const std::vector<uint32_t> words = NumberedTable::words_of(texts, numbers);
+  const auto [list, is_new] = numbered_tables_.intern(words);
+  if (is_new) charge(words.size());
   return list;
 }
 
 uint32_t RegexStore::n_numbers(RegexId node) const {
   if (!is_numbered(node)) return 1;
   if (kind(node) == RegexKind::kJsonString) node = json_body(node);
-  return static_cast<uint32_t>(numbered_tables_[operands(node)[0]]->places.size());
+  return static_cast<uint32_t>(numbered_table(operands(node)[0]).places.size());
 }
 
 // Bounds are drawn as near as they can be, so that equal keys are one node wherever they were narrowed from.
 RegexId RegexStore::numbered(uint32_t list, uint32_t low, uint32_t high, uint32_t depth, uint32_t from, uint32_t to) {
-  const NumberedTable& table = *numbered_tables_[list];
-  high = std::min(high, static_cast<uint32_t>(table.keys.size()));
+  const NumberedTable table = numbered_table(list);
+  high = std::min(high, table.keys.size());
   to = std::min(to, static_cast<uint32_t>(table.places.size()));
   uint32_t node[] = {list, UINT32_MAX, 0, depth, UINT32_MAX, 0};
   for_each_place(table, low, high, from, to, [&](uint32_t place) {
@@ -162,24 +144,18 @@ std::optional<RegexStore::OnlyKey> RegexStore::only_key(RegexId node) {
   const uint32_t place = o[1];
   const uint32_t depth = o[3];
   if (place + 1 != o[2]) return std::nullopt;
-  const NumberedTable& table = *numbered_tables_[o[0]];
+  const NumberedTable table = numbered_table(o[0]);
   if (table.keys[place].size() == depth) return OnlyKey{table.numbers[place], empty_text()};
-  const uint32_t rest[] = {operands(key_set({table.keys[place]}))[0], 0, 1, depth};
+  const uint32_t rest[] = {operands(key_set(std::vector<std::string_view>{table.keys[place]}))[0], 0, 1, depth};
   return OnlyKey{table.numbers[place], intern(RegexKind::kKeySet, rest)};
 }
 
 RegexId RegexStore::derive_numbered_keys(RegexId node, unsigned b) {
   const Words o = operands(node);
-  const KeyTable& keys = numbered_tables_[o[0]]->keys;
-  const size_t depth = o[3];
-  const auto byte_at = [depth](const std::string& key) { return static_cast<uint8_t>(key[depth]); };
-  const auto low = keys.begin() + o[1] + (nullable(node) ? 1 : 0);  // the key that ends here sorts first
-  const auto high = keys.begin() + o[2];
-  const auto from =
-      std::lower_bound(low, high, b, [&](const std::string& key, unsigned c) { return byte_at(key) < c; });
-  const auto to = std::upper_bound(from, high, b, [&](unsigned c, const std::string& key) { return c < byte_at(key); });
-  return numbered(o[0], static_cast<uint32_t>(from - keys.begin()), static_cast<uint32_t>(to - keys.begin()),
-                  static_cast<uint32_t>(depth + 1), o[4], o[5]);
+  const uint32_t depth = o[3];
+  const uint32_t low = o[1] + (nullable(node) ? 1 : 0);  // the key that ends here sorts first
+  const auto [from, to] = with_byte(numbered_table(o[0]).keys, low, o[2], depth, b);
+  return numbered(o[0], from, to, depth + 1, o[4], o[5]);
 }
 
 RegexId RegexStore::ended_key(RegexId node) {
@@ -191,22 +167,16 @@ RegexId RegexStore::ended_key(RegexId node) {
 RegexId RegexStore::keys_after(RegexId node, std::string_view text) {
   const Words o = operands(node);
   const bool is_numbered = kind(node) == RegexKind::kNumberedKeys;
-  const KeyTable& keys = is_numbered ? numbered_tables_[o[0]]->keys : *key_tables_[o[0]];
-  const size_t depth = o[3];
-  const auto beginning = [&](const std::string& key) { return std::string_view(key).substr(depth, text.size()); };
-  const auto low = keys.begin() + o[1];
-  const auto high = keys.begin() + o[2];
-  const auto from =
-      std::lower_bound(low, high, text, [&](const std::string& key, std::string_view t) { return beginning(key) < t; });
-  const auto to = std::upper_bound(from, high, text,
-                                   [&](std::string_view t, const std::string& key) { return t < beginning(key); });
-  const auto first = static_cast<uint32_t>(from - keys.begin());
-  const auto last = static_cast<uint32_t>(to - keys.begin());
+  const KeyTable keys = is_numbered ? numbered_table(o[0]).keys : key_table(o[0]);
+  const uint32_t depth = o[3];
+  const auto beginning = [&](std::string_view key) { return key.substr(depth, text.size()); };
+  const uint32_t from = keys.find(o[1], o[2], [&](std::string_view key) { return beginning(key) < text; });
+  const uint32_t to = keys.find(from, o[2], [&](std::string_view key) { return beginning(key) == text; });
   const auto read = static_cast<uint32_t>(depth + text.size());
-  if (is_numbered) return numbered(o[0], first, last, read, o[4], o[5]);
+  if (is_numbered) return numbered(o[0], from, to, read, o[4], o[5]);
   if (from == to) return nothing();
-  if (to - from == 1 && from->size() == read) return empty_text();
-  const uint32_t left[] = {o[0], first, last, read};
+  if (to - from == 1 && keys[from].size() == read) return empty_text();
+  const uint32_t left[] = {o[0], from, to, read};
   return intern(RegexKind::kKeySet, left);
 }
 
@@ -217,7 +187,7 @@ uint32_t RegexStore::shortest_key(RegexId node) const {
     return least;
   }
   const Words o = operands(node);
-  const KeyTable& table = *key_tables_[o[0]];
+  const KeyTable table = key_table(o[0]);
   size_t least = SIZE_MAX;
   for (size_t i = o[1]; i < o[2]; ++i) least = std::min(least, table[i].size() - o[3]);
   return static_cast<uint32_t>(least);
@@ -230,14 +200,14 @@ uint32_t RegexStore::longest_key(RegexId node) const {
     return most;
   }
   const Words o = operands(node);
-  const KeyTable& table = *key_tables_[o[0]];
+  const KeyTable table = key_table(o[0]);
   size_t most = 0;
   for (size_t i = o[1]; i < o[2]; ++i) most = std::max(most, table[i].size() - o[3]);
   return static_cast<uint32_t>(most);
 }
 
 RegexId RegexStore::substring(const std::vector<std::string>& chunks) {
-  const std::vector<uint32_t> words = words_of(chunks);
+  const std::vector<uint32_t> words = KeyTable::words_of(std::vector<std::string_view>(chunks.begin(), chunks.end()));
   auto automaton = automaton_ids_.find(words);
   if (!automaton) {
     charge(words.size());
@@ -262,7 +232,7 @@ std::span<const SubstringAutomaton::Edge> RegexStore::substring_edges(RegexId no
 
 bool RegexStore::are_keys_within(RegexId node, RegexId one) {
   const Words o = operands(node);
-  const auto is_key_within = [&](const std::string& key) {
+  const auto is_key_within = [&](std::string_view key) {
     RegexId rest = one;  // of a character
     for (size_t i = o[3]; i < key.size(); ++i) {
       rest = derivative(rest, static_cast<uint8_t>(key[i]));
@@ -270,8 +240,11 @@ bool RegexStore::are_keys_within(RegexId node, RegexId one) {
     }
     return rest == one;
   };
-  const KeyTable& table = *key_tables_[o[0]];
-  return std::all_of(table.begin() + o[1], table.begin() + o[2], is_key_within);
+  const KeyTable table = key_table(o[0]);
+  for (uint32_t i = o[1]; i < o[2]; ++i) {
+    if (!is_key_within(table[i])) return false;
+  }
+  return true;
 }
 
 // A chunk may be the beginning of others: then it has ended and they go on.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -215,16 +216,24 @@ class Rules : public DeferredRules {
   // spelling, whose bytes a lexer steps through in a third of the time that it takes to decode them.
   RegexId fixed(const std::vector<std::string>& texts) {
     RegexStore& r = *regexes_;
-    std::vector<std::string> printed;
-    std::vector<std::string> spelled;
-    for (const std::string& text : texts) has_escapes(text) ? spelled.push_back(text) : printed.push_back(quoted(text));
+    const auto add_size = [](size_t sum, const std::string& text) { return sum + text.size(); };
+    QuotedTexts quoted(texts.size(), std::accumulate(texts.begin(), texts.end(), size_t{0}, add_size));
+    std::vector<std::string_view> printed;
+    std::vector<std::string_view> spelled;
+    for (const std::string& text : texts) {
+      if (has_escapes(text)) {
+        spelled.push_back(text);
+      } else {
+        printed.push_back(quoted.add(text));
+      }
+    }
     const RegexId others = spelled.empty() ? RegexStore::nothing() : r.key_set(std::move(spelled));
     return r.alternation({r.key_set(std::move(printed)), r.json_string(others, JsonEscapes::kLiteral)});
   }
 
   // The same as one string, of which values can be taken away.
-  RegexId listed(std::vector<std::string> texts) {
-    return regexes_->json_string(regexes_->key_set(std::move(texts)), JsonEscapes::kLiteral);
+  RegexId listed(const std::vector<std::string>& texts) {
+    return regexes_->json_string(regexes_->key_set(texts), JsonEscapes::kLiteral);
   }
 
   // Exactly this string. The text is one of the schema's own.
@@ -272,12 +281,12 @@ class Rules : public DeferredRules {
 
   // The keys of a class but those of the members; all keys but those where there are no classes.
   uint32_t other_key(const PlainSchema::Object& object, const PlainSchema::Keys& keys, Register seen) {
-    std::vector<std::string> names;
+    std::vector<std::string_view> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
     return other_key(std::move(names), keys, seen);
   }
 
-  uint32_t other_key(std::vector<std::string> names, const PlainSchema::Keys& keys, Register seen) {
+  uint32_t other_key(std::vector<std::string_view> names, const PlainSchema::Keys& keys, Register seen) {
     RegexStore& r = *regexes_;
     std::vector<RegexId> conditions{schema_.keys_regex(keys, r, outside_)};
     if (!names.empty()) conditions.push_back(r.complement(r.key_set(std::move(names))));
@@ -576,10 +585,12 @@ class Rules : public DeferredRules {
   std::array<Numbered, 2> numbered(const std::vector<NumberedText>& texts) {
     std::array<Numbered, 2> made{Numbered{false}, Numbered{true}};
     std::array<std::vector<RegexStore::NumberedKey>, 2> keys;
+    const auto add_size = [](size_t sum, const NumberedText& text) { return sum + text.first->size(); };
+    QuotedTexts quoted(texts.size(), std::accumulate(texts.begin(), texts.end(), size_t{0}, add_size));
     for (const auto& [text, number] : texts) {
       const size_t kind = has_escapes(*text) ? 1 : 0;
       made[kind].numbers.push_back(number);
-      keys[kind].push_back({kind == 0 ? quoted(*text) : *text, number});
+      keys[kind].push_back({kind == 0 ? quoted.add(*text) : std::string_view(*text), number});
     }
     for (size_t kind : {0, 1}) {
       if (keys[kind].size() > 1) made[kind].list = regexes_->number_keys(std::move(keys[kind]));
@@ -736,7 +747,8 @@ class Rules : public DeferredRules {
   void add_other_keys(uint32_t rule, uint32_t state, const ObjectForks::Places& objects, bool some) {
     const PlainSchema::Object& one = *open_objects_[objects[0].object].object;
     ObjectForks::Ways ways = forks_.names(objects);
-    std::vector<std::string> names;
+    std::vector<std::string_view> names;
+    names.reserve(ways.size());
     for (size_t i = 0; i < ways.size(); ++i) names.push_back(ways.text(i));
     ways.drop_if([&](const auto& having) { return having.size() == objects.size(); });
     add_alternative(rule, Symbols{close_object_});

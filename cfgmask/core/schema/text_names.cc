@@ -64,14 +64,6 @@ std::string shown(std::string_view text) {
   return out + '"';
 }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() + 2);
-  out += '"';
-  out += text;
-  return out += '"';
-}
-
 bool has_escapes(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return c < ' ' || c > '~' || c == '"' || c == '/' || c == '\\'; });
