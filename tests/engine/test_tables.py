@@ -6,9 +6,12 @@ and bounds share. Each is compared with brute force, which goes byte by byte and
 
 from __future__ import annotations
 
+import itertools
 import random
+import re
 from functools import cache
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -283,3 +286,54 @@ def test_a_state_whose_first_bytes_are_dead_takes_nothing_of_a_class() -> None:
     matcher = cfgmask.compile(cfgmask.Grammar.from_lark('start: A\nA: ~(~"0")'), vocabulary).matcher()
     matcher.advance(0)
     assert mask_of(matcher, 7) == {6}
+
+
+def compiled(schema: dict[str, object]) -> cfgmask.CompiledGrammar:
+    return cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), vocabulary(2_000))
+
+
+def n_tables(compiled: cfgmask.CompiledGrammar) -> int:
+    return sum(n for name, n in compiled.stats().items() if name.startswith("tables_"))
+
+
+def test_bounds_that_no_text_reaches_need_no_tables() -> None:
+    """Such as of e-mail addresses, each position of which had two bounds to count for."""
+    for schema in ({"pattern": "^[a-z]{2,20}-[a-z0-9]{2,20}$"}, {"format": "email"}):
+        text = '"teatime-at9"' if "pattern" in schema else '"tea@rest.ac"'
+        without, within = (
+            compiled({"type": "string", **schema}),
+            compiled({"type": "string", **schema, "maxLength": 1024}),
+        )
+        matcher, bounded = without.matcher(), within.matcher()
+        n_vocab = without.vocabulary.n_vocab
+        for byte in text.encode():
+            mask = mask_of(matcher, n_vocab)
+            before = n_tables(without)
+            assert mask_of(bounded, n_vocab) == mask
+            assert n_tables(within) == before
+            matcher.advance(byte)
+            bounded.advance(byte)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "longest", "accepted"),
+    [
+        ("^[ab]{1,3}$", 3, ["a", "bab"]),
+        ("^[ab]{1,3}$", 2, ["a", "ba"]),
+        ("^[éa]{1,3}$", 3, ["é", "ééé", "aaa"]),  # 6 bytes
+        ("^[éa]{1,3}$", 2, ["éé", "aa"]),
+        ("^(a|éé){1,2}$", 3, ["a", "éé", "aéé", "ééa"]),
+        ("^(a|éé){1,2}$", 4, ["a", "éé", "éééé"]),
+    ],
+)
+def test_bounds_that_some_text_reaches_hold(pattern: str, longest: int, accepted: list[str]) -> None:
+    grammar = compiled({"type": "string", "pattern": pattern, "maxLength": longest})
+    words = {"".join(letters) for n in range(6) for letters in itertools.product("abé", repeat=n)}
+    found = {word for word in words if grammar.matcher().try_advance([*json_bytes(word)]) == len(json_bytes(word))}
+    matching = {word for word in words if re.search(pattern, word) and len(word) <= longest}
+    assert found == matching
+    assert found.issuperset(accepted)
+
+
+def json_bytes(text: str) -> bytes:
+    return f'"{text}"'.encode()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "regex/minimum_length.h"
 #include "regex/regex.h"
 
 namespace cfgmask {
@@ -161,6 +162,27 @@ void RegexStore::drop_needless_loops(std::vector<RegexId>& parts) {
   }
 }
 
+// C{0,n} & x is x where no text of x is longer and all of it is within C*: an e-mail address has at most 254 characters
+// whatever `maxLength` says, and what is left of one at most as many octets.
+void RegexStore::drop_needless_bounds(std::vector<RegexId>& parts) {
+  for (size_t i = 0; i < parts.size() && parts.size() > 1;) {
+    const RegexId run = parts[i];
+    const auto is_other = [&](auto holds) {
+      return std::any_of(parts.begin(), parts.end(), [&](RegexId part) { return part != run && holds(part); });
+    };
+    const bool needless =
+        is_run(run) && operands(run)[2] != kUnbounded &&
+        (operands(run)[1] == 0 || (operands(run)[1] == 1 && is_other([&](RegexId part) { return !nullable(part); }))) &&
+        is_other([&](RegexId part) { return lengths_->longest(part) <= operands(run)[2]; }) &&
+        is_other([&](RegexId part) { return is_within(part, operand(run, 0)); });
+    if (needless) {
+      parts.erase(parts.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
 // Literals at the same place of their spelling decode alike, so the set operation moves inside.
 void RegexStore::merge_json_strings(std::vector<RegexId>& parts, bool intersect) {
   std::vector<RegexId> strings;
@@ -225,7 +247,10 @@ RegexId RegexStore::intersection(std::vector<RegexId> parts) {
     flat.push_back(set);
   }
   if (json_strings > 1) merge_json_strings(flat, true);
-  if (repetitions > 0 && flat.size() > 1) drop_needless_loops(flat);
+  if (repetitions > 0 && flat.size() > 1) {
+    drop_needless_loops(flat);
+    drop_needless_bounds(flat);
+  }
   if (repetitions > 1) {
     merge_counted_classes(flat);
     for (RegexId part : flat) has_empty_text = has_empty_text || part == empty_text();

@@ -296,6 +296,7 @@ class RegexStore {
   void merge_json_strings(std::vector<RegexId>& parts, bool intersect);
   void drop_within_loops(std::vector<RegexId>& parts);
   void drop_needless_loops(std::vector<RegexId>& parts);
+  void drop_needless_bounds(std::vector<RegexId>& parts);
   bool is_contradiction(const std::vector<RegexId>& sorted_parts);
 
   // regex/texts.cc
