@@ -20,10 +20,15 @@ import vocabularies
 from memory import resident_kilobytes
 from variations import variation
 
+# Schemas between two looks at what is resident, which take a while.
+_BETWEEN_LOOKS = 250
+
 
 @dataclass(frozen=True)
 class Sample:
-    """After so many schemas: what is resident, and the times of those since the sample before, in microseconds.
+    """After so many schemas: the most that was resident since the sample before, and the times, in microseconds.
+
+    What is shared by grammars grows up to a bound and is then begun anew, so what is resident goes up and down.
 
     refused  schemas since then that did not compile, or whose text was not accepted
     """
@@ -39,22 +44,24 @@ def run(
     engine: peers.Engine, n: int, samples: int, vocabulary: vocabularies.BenchVocabulary, clock: measure.Clock
 ) -> Iterator[Sample]:
     """At most `samples` samples, evenly spread; the last is after all `n` schemas."""
-    first, times, refused = [], [], 0
+    first, times, refused, resident = [], [], 0, 0.0
     cases = map(variation, range(n))
     for done, row in enumerate(measure.run([engine], cases, vocabulary, clock), 1):
         result = row[engine.name]
         refused += not result.accepts_all_valid
         first.append(result.first_mask_nanoseconds)
         times += [t for walk in result.walks for t in walk.nanoseconds]
+        if done % _BETWEEN_LOOKS == 0 or done == n:
+            resident = max(resident, resident_kilobytes())
         if done * samples // n > (done - 1) * samples // n:
-            yield Sample(done, resident_kilobytes(), refused, report.figures(first), report.figures(times))
-            first, times, refused = [], [], 0
+            yield Sample(done, resident, refused, report.figures(first), report.figures(times))
+            first, times, refused, resident = [], [], 0, 0.0
 
 
 def markdown(samples: list[Sample]) -> str:
     titles = [
         "schemas",
-        "resident (MB)",
+        "most resident (MB)",
         "first mask p50 (µs)",
         "p99",
         "mask + commit avg (µs)",

@@ -82,11 +82,7 @@ def run(
     engines: list[Engine], cases: Iterable[Case], vocabulary: BenchVocabulary, clock: Clock, notes: Notes | None = None
 ) -> Iterator[dict[str, Result]]:
     """The results of each case by engine; the engines take turns in going first."""
-    for engine in engines:
-        for case in WARM_UP:
-            with suppress(Refused):
-                session = engine.start(case)  # which owns what `fill` writes to
-                session.fill()
+    _warm_up(engines)
     gc.collect()
     gc.disable()
     try:
@@ -97,6 +93,15 @@ def run(
             gc.collect(0)
     finally:
         gc.enable()
+
+
+def _warm_up(engines: list[Engine]) -> None:
+    """Nothing of it is kept: a grammar holds all that was learnt for those that were made beside it."""
+    for engine in engines:
+        for case in WARM_UP:
+            with suppress(Refused):
+                session = engine.start(case)  # which owns what `fill` writes to
+                session.fill()
 
 
 def measure(
