@@ -74,7 +74,7 @@ test-sanitize: $(STAMPS)/test  ## the C++ core and its bindings under address, u
 
 fuzz: $(STAMPS)/tools  ## each fuzzer for FUZZ_SECONDS, on a new seed or FUZZ_SEED
 	$(call native,build/asan,address$(COMMA)undefined,all)
-	for fuzzer in regex grammar; do build/asan/tests/native/fuzz_$$fuzzer --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) || exit 1; done
+	for fuzzer in regex grammar schema; do build/asan/tests/native/fuzz_$$fuzzer --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) || exit 1; done
 
 bench: $(STAMPS)/bench develop  ## masks and first masks beside llguidance, a small run (BENCH_ARGS)
 	$(BIN)/python benchmarks/masks.py $(MASKBENCH:%=--data %) $(TOKENIZER:%=--vocab %) --plot build/masks.svg $(BENCH_ARGS)

@@ -71,4 +71,28 @@ void check_forced_bytes(Matcher& matcher) {
   }
 }
 
+void check_walk(ByteSource& source, const std::shared_ptr<CompiledGrammar>& grammar, bool free_of_dead_ends) {
+  constexpr uint32_t kMaxSteps = 12;
+  Matcher matcher(grammar);
+  for (uint32_t step = 0; step < kMaxSteps; ++step) {
+    check_mask(matcher);
+    const std::vector<TokenId> allowed = tokens_of(mask_of(matcher));
+    if (free_of_dead_ends) CHECK(!allowed.empty());
+    if (allowed.empty() || source.used_up()) return;
+    const TokenId token = allowed[source.below(static_cast<uint32_t>(allowed.size()))];
+    check_steps(matcher, token);
+    if (!matcher.is_finished()) check_forced_bytes(matcher);
+    if (source.below(4) == 0) {
+      const Bits before = mask_of(matcher);
+      {
+        const CompiledGrammar::Guard guard(*grammar);
+        grammar->clear_masks();
+      }
+      CHECK(mask_of(matcher) == before);
+    }
+    if (source.below(8) == 0) CHECK(matcher.rollback(source.below(static_cast<uint32_t>(matcher.n_steps() + 1))));
+    (void)matcher.advance(token);
+  }
+}
+
 }  // namespace cfgmask::testing

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "byte_source.h"
 #include "matcher/matcher.h"
 
 namespace cfgmask::testing {
@@ -21,5 +23,8 @@ void check_mask(Matcher& matcher);
 void check_steps(Matcher& matcher, TokenId token);
 // Forced bytes are accepted, and nothing but their first byte is.
 void check_forced_bytes(Matcher& matcher);
+
+// All of these along a random walk, with rollbacks and forgotten masks.
+void check_walk(ByteSource& source, const std::shared_ptr<CompiledGrammar>& grammar, bool free_of_dead_ends);
 
 }  // namespace cfgmask::testing

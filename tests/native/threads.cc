@@ -20,8 +20,7 @@
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
 #include "matcher_checks.h"
-#include "schema/plain_reader.h"
-#include "schema/plain_rules.h"
+#include "random_schema.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask::testing {
@@ -107,28 +106,9 @@ std::shared_ptr<CompiledGrammar> make_schema(VocabularyStores& stores) {
       }
     ]
   })";
-  const std::vector<std::string> keywords{"$ref",
-                                          "anyOf",
-                                          "type",
-                                          "items",
-                                          "minItems",
-                                          "enum",
-                                          "required",
-                                          "maximum",
-                                          "properties",
-                                          "patternProperties",
-                                          "additionalProperties",
-                                          "uniqueItems"};
-  const PlainReader reader(keywords, {}, "$id", false, PlainReader::Exclusive::kEither);
-  const auto none = [](const auto&...) { return std::nullopt; };
-  const Limits limits;
-  auto found = reader.read(*JsonDocument::parse(kSchema, limits.max_nesting), {none, none, none}, limits.max_nesting,
-                           limits.max_rules);
-  CHECK(found.has_value() && found->n_regexes == 0);
-  GrammarBuilder builder(stores, limits);
-  const uint32_t scope = builder.scope(std::nullopt, true);
-  const auto schema = std::make_shared<const PlainSchema>(std::move(found->schema));
-  return builder.build(defer_rules(schema, builder, scope, {}, {}, kUnbounded), scope, false, false, false);
+  const auto compiled = schema_grammar(kSchema, stores, Limits{});
+  CHECK(compiled != nullptr);
+  return compiled;
 }
 
 void walk(const std::shared_ptr<CompiledGrammar>& grammar, uint64_t seed) {
