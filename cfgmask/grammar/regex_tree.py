@@ -8,12 +8,32 @@ There are no anchors, flags or dialects here; the pattern reader has resolved th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 MAX_CODE_POINT = 0x10FFFF
 # Repetitions count up to this; front ends refuse what is beyond.
 MAX_COUNT = 2**31 - 1
+
+
+def _remembered_hash(tree: Any) -> int:
+    """By value, each part once: the one that a dataclass makes visits what is shared as often as there are ways to it.
+
+    Parts come before what holds them, whose hash finds theirs.
+    """
+    waiting = [tree]
+    while waiting:
+        top = waiting[-1].__dict__
+        if "_hash" not in top:
+            parts = top["parts"] if "parts" in top else (top["body"],)
+            unknown = [part for part in parts if "_hash" not in part.__dict__ and isinstance(part, _COMPOSITE)]
+            if unknown:
+                waiting += unknown
+                continue
+            top["_hash"] = hash((type(waiting[-1]), *top.values()))
+        waiting.pop()
+    found: int = tree.__dict__["_hash"]
+    return found
 
 
 @dataclass(frozen=True)
@@ -44,12 +64,16 @@ class ByteClass:
 class Concatenation:
     parts: tuple[RegexTree, ...]
 
+    __hash__ = _remembered_hash
+
 
 @dataclass(frozen=True)
 class Alternation:
     """Any of the parts; with no parts, nothing matches."""
 
     parts: tuple[RegexTree, ...]
+
+    __hash__ = _remembered_hash
 
 
 @dataclass(frozen=True)
@@ -60,6 +84,8 @@ class Repetition:
     minimum: int
     maximum: int | None
 
+    __hash__ = _remembered_hash
+
 
 @dataclass(frozen=True)
 class Intersection:
@@ -67,12 +93,16 @@ class Intersection:
 
     parts: tuple[RegexTree, ...]
 
+    __hash__ = _remembered_hash
+
 
 @dataclass(frozen=True)
 class Complement:
     """Every valid UTF-8 text that `body` does not match."""
 
     body: RegexTree
+
+    __hash__ = _remembered_hash
 
 
 @dataclass(frozen=True)
@@ -114,6 +144,8 @@ class JsonString:
     body: RegexTree
     escapes: OneOf["any", "literal", "canonical", "yaml"] = "any"
 
+    __hash__ = _remembered_hash
+
 
 RegexTree: TypeAlias = (
     Literal
@@ -129,6 +161,8 @@ RegexTree: TypeAlias = (
     | Substring
     | JsonString
 )
+
+_COMPOSITE = (Concatenation, Alternation, Repetition, Intersection, Complement, JsonString)
 
 EMPTY_TEXT = Literal(b"")
 NOTHING = Alternation(())
