@@ -18,8 +18,6 @@ of the scripts of South Asia.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 
@@ -59,49 +57,38 @@ _COMPOSED = ((0x80, 0x17F), (0x370, 0x3FF), (0x400, 0x4FF), (0x530, 0x58F), (0x1
 _MARKED = (*[(low, low + 0x7F) for low in range(0x900, 0x1100, 0x80)], (0x1780, 0x17FF))
 _HEBREW_BLOCK, _ARABIC_BLOCK = (0x590, 0x5FF), (0x600, 0x6FF)
 
-_NOTHING: RegexTree = Alternation(())
-_HYPHEN, _HYPHENS = text("-"), char_class([(0x2D, 0x2D)])
+_HYPHEN = text("-")
 _ASCII = char_class([(0x30, 0x39), (0x61, 0x7A)])
 _ASCII_LETTERS = char_class([(0x61, 0x7A)])
-_BEYOND_ASCII = char_class([(0x80, 0x10FFFF)])
 _JOINERS = char_class([(0x200C, 0x200D)])
 
 
 def idn_hostname() -> RegexTree:
     """Host names of which any label may be internationalised."""
-    return Alternation((ascii_name(ANY_DOT, 253), internationalised_name(ANY_DOT, _MAX_LABELS)))
+    return Alternation((ascii_name(ANY_DOT), internationalised_name(ANY_DOT, _MAX_LABELS)))
 
 
-def ascii_name(dot: CharClass, most: int) -> RegexTree:
-    """Host names in ASCII, of at most so many characters; `dot` is what stands between labels."""
+def ascii_name(dot: CharClass) -> RegexTree:
+    """Host names in ASCII; `dot` is what stands between labels."""
     label = read(_ascii_label("[A-Za-z0-9]", 58))
-    return Intersection((_labels(label, dot, label, None), read(f".{{1,{most}}}")))
+    labels = Concatenation((label, Repetition(Concatenation((dot, label)), 0, None)))
+    return Intersection((labels, read(".{1,253}")))
 
 
 def internationalised_name(dot: CharClass, most: int) -> RegexTree:
-    """Names of at most so many labels, one of which at least is not in ASCII. A label has at most 72 octets in UTF-8.
+    """Names of at most so many labels, each of which may be internationalised. A label has at most 72 octets in UTF-8.
 
     dot  what stands between labels
     """
-    left_to_right = Alternation((_composed(), _marked(), *_in_context()))
-    right_to_left = Alternation((_hebrew(), _arabic()))
-    # Labels in ASCII, those first that may stand beside ones from right to left.
-    lower, other = (read(_ascii_label(first, 57)) for first in ("[a-z]", "[A-Z0-9]"))
-    # What labels in ASCII lead to is written once for both directions, and one label further on each time.
-    either: RegexTree = _NOTHING
-    from_left: RegexTree = _NOTHING
-    for n in range(most):
-        left = _labels(left_to_right, dot, Alternation((lower, other, left_to_right)), n)
-        right = _labels(right_to_left, dot, Alternation((lower, right_to_left)), n)
-        digit = Concatenation((other, dot, from_left))
-        either = Alternation((left, right, digit, Concatenation((lower, dot, either))))
-        from_left = Alternation((left, digit, Concatenation((lower, dot, from_left))))
-    return either
-
-
-def _labels(first: RegexTree, dot: CharClass, label: RegexTree, most: int | None) -> RegexTree:
-    """One label, and at most so many more."""
-    return Concatenation((first, Repetition(Concatenation((dot, label)), 0, most)))
+    plain = read(_ascii_label("[A-Za-z0-9]", 57))
+    left_to_right = Alternation((plain, _composed(), _marked(), *_in_context()))
+    right_to_left = Alternation((read(_ascii_label("[a-z]", 57)), _hebrew(), _arabic()))
+    return Alternation(
+        tuple(
+            Concatenation((label, Repetition(Concatenation((dot, label)), 0, most - 1)))
+            for label in (left_to_right, right_to_left)
+        )
+    )
 
 
 def _ascii_label(first: str, rest: int) -> str:
@@ -114,147 +101,67 @@ def _ascii_label(first: str, rest: int) -> str:
 
 def _label(first: CharClass, last: CharClass, size: int) -> RegexTree:
     """A label of at most so many characters, those between its ends being of `last` or hyphens."""
-    return Concatenation((first, _rests(last, size)[1]))
-
-
-def _rests(last: CharClass, size: int) -> list[RegexTree]:
-    """What may follow none, one, and so on of such characters, of which neither the third nor the last is a hyphen."""
-    inner = _union(last, _HYPHENS)
-
-    def up_to(n: int) -> RegexTree:
-        return Concatenation((Repetition(inner, 0, n), last))
-
+    inner = _union(last, char_class([(0x2D, 0x2D)]))
     third_and_fourth = Alternation((Concatenation((last, inner)), Concatenation((_HYPHEN, last))))
-    long = Concatenation((third_and_fourth, up_to(size - 5)))
-    begun = [Alternation((up_to(2), Concatenation((inner, long)))), Alternation((up_to(1), long))]
-    return [_NOTHING, *map(_maybe, begun), *(_maybe(up_to(size - n - 1)) for n in range(3, size)), text("")]
+    long = Concatenation((inner, third_and_fourth, Repetition(inner, 0, size - 5), last))
+    return Concatenation((first, _maybe(Alternation((Concatenation((Repetition(inner, 0, 2), last)), long)))))
 
 
 # From left to right
-#
-# Labels of some seventy kinds may begin in ASCII. As alternatives, each would be looked at for each character of it; so
-# what may follow so many of them is written once, for labels that go on beyond ASCII somewhere. Others are plain.
 
 
 def _composed() -> RegexTree:
-    """Labels without marks, not all in ASCII."""
+    """Labels without marks."""
     rtl = _union(_class(idna_table.BIDI_R), _class(idna_table.BIDI_AN))
-    letters = _both(_class(idna_table.FIRST), negated(_union(rtl, _HYPHENS)))
-    kinds = [(letters, _ANY_PLANE), (_both(letters, char_class([(0, 0xFFFF)])), _BASIC_PLANE)]
-    kinds += [(_union(_ASCII, _both(letters, char_class([script]))), _IN_256) for script in _COMPOSED]
-    beyond = [(_both(letters, _BEYOND_ASCII), _rests(letters, size)) for letters, size in kinds]
-    following = after_hyphen = _NOTHING
-    for n in reversed(range(_IN_256)):
-        leave = [Concatenation((first, rests[n + 1])) for first, rests in beyond if n + 1 < len(rests)]
-        letter = Concatenation((_ASCII, following))
-        hyphen = [Concatenation((_HYPHEN, after_hyphen if n == 2 else following))] if n > 0 else []
-        if n == 3:  # where the third is a hyphen the fourth is none
-            after_hyphen = Alternation((letter, *leave))
-        following = Alternation((letter, *hyphen, *leave))
-    return following
-
-
-@dataclass(frozen=True)
-class _Words:
-    """Letters, of ASCII among them, each with its marks.
-
-    first   letters beyond ASCII that they may begin with
-    beyond  all letters beyond ASCII
-    marks   what may stand behind a letter, not empty
-    rests   what may follow no letters, one, two and so on, as many as there may be
-    """
-
-    first: RegexTree
-    beyond: RegexTree
-    marks: RegexTree
-    rests: tuple[RegexTree, ...]
-
-
-@dataclass(frozen=True)
-class _Hyphenated:
-    """Words, each of which may have one hyphen: behind at most `half` letters, where `second` follow."""
-
-    words: _Words
-    half: int
-    second: _Words
+    letters = _both(_class(idna_table.FIRST), negated(_union(rtl, char_class([(0x2D, 0x2D)]))))
+    basic = _both(letters, char_class([(0, 0xFFFF)]))
+    labels = [_label(letters, letters, _ANY_PLANE), _label(basic, basic, _BASIC_PLANE)]
+    for script in _COMPOSED:
+        members = _union(_ASCII, _both(letters, char_class([script])))
+        labels.append(_label(members, members, _IN_256))
+    return Alternation(tuple(labels))
 
 
 def _marked() -> RegexTree:
-    """Labels with marks, of the scripts of South Asia, not all in ASCII."""
-    labels: list[_Hyphenated] = []
+    """Labels with marks, of the scripts of South Asia."""
+    labels: list[RegexTree] = []
     for block in _MARKED:
         members = char_class([block])
         letters = _union(_ASCII, _both(_class(idna_table.STARTERS), members))
         groups = [mark for group in idna_table.MARKS if (mark := _both(_class(group), members)).ranges]
         viramas = _both(_class(idna_table.VIRAMAS), members)
-        any_mark = [_union(*groups)] if groups else []
-        labels.append(_hyphenated(letters, any_mark, {}, _IN_128 // 2))
+        any_mark = _maybe(_union(*groups)) if groups else text("")
+        labels.append(_units(letters, any_mark, {}, _IN_128 // 2))
         if len(groups) > 1 or _composing_in(block):
-            labels.append(_hyphenated(letters, groups, _composing_in(block), _IN_128 // (2 + len(groups))))
+            marks = Concatenation(tuple(_maybe(group) for group in groups))
+            labels.append(_units(letters, marks, _composing_in(block), _IN_128 // (2 + len(groups))))
         if viramas.ranges:
-            labels.append(_hyphenated(letters, [Concatenation((viramas, _maybe(_JOINERS)))], {}, _JOINED))
-    hyphens: dict[int, RegexTree] = {}
-    for half in sorted({label.half for label in labels}):
-        second = _from_ascii([label.second for label in labels if label.half >= half], {})
-        hyphens |= dict.fromkeys(range(len(hyphens) + 1, half + 1), Concatenation((_HYPHEN, second)))
-    return _from_ascii([label.words for label in labels], hyphens)
+            joined = _maybe(Concatenation((viramas, _maybe(_JOINERS))))
+            labels.append(_units(letters, joined, {}, _JOINED))
+    return Alternation(tuple(labels))
 
 
 def _composing_in(block: tuple[int, int]) -> dict[str, str]:
     return {mark: before for mark, before in idna_table.COMPOSING.items() if block[0] <= int(mark, 16) <= block[1]}
 
 
-def _hyphenated(letters: CharClass, marks: Sequence[RegexTree], composing: dict[str, str], most: int) -> _Hyphenated:
+def _units(letters: CharClass, marks: RegexTree, composing: dict[str, str], most: int) -> RegexTree:
     """At most so many letters, each with its marks, with one hyphen between them at most.
 
-    marks      each may be there, in this order
     composing  marks that would compose with most letters, and the letters with which they do not
     """
 
-    def composed(letters: CharClass) -> list[RegexTree]:
-        return [Concatenation((_both(_class(before), letters), _class(mark))) for mark, before in composing.items()]
+    def unit(allowed: CharClass) -> RegexTree:
+        pairs = [Concatenation((_both(_class(before), allowed), _class(mark))) for mark, before in composing.items()]
+        return Concatenation((Alternation((allowed, *pairs)), marks))
 
-    def unit(letters: CharClass, pairs: list[RegexTree]) -> RegexTree:
-        return Concatenation((Alternation((letters, *pairs)), *map(_maybe, marks)))
+    first = unit(_both(letters, _class(idna_table.FIRST)))
 
-    first = _both(letters, _class(idna_table.FIRST))
-    first_pairs, pairs = composed(first), composed(letters)
-    first_beyond, beyond = unit(_both(first, _BEYOND_ASCII), first_pairs), unit(_both(letters, _BEYOND_ASCII), pairs)
-    some_marks = Alternation(tuple(Concatenation((mark, *map(_maybe, marks[i + 1 :]))) for i, mark in enumerate(marks)))
+    def word(size: int) -> RegexTree:
+        return Concatenation((first, Repetition(unit(letters), 0, size - 1)))
 
-    def words(rests: Sequence[RegexTree]) -> _Words:
-        return _Words(first_beyond, beyond, some_marks, tuple(rests))
-
-    half, second = most // 2, (most - 1) // 2
-    letter = unit(letters, pairs)
-    word = [Repetition(letter, 0, most - n) for n in range(most + 1)]
-    second_word = word[most - second :]
-    hyphen = Concatenation((_HYPHEN, unit(first, first_pairs), second_word[1]))
-    rests: list[RegexTree] = [*word]
-    for n, rest in enumerate(word[most - half :]):
-        rests[n] = Alternation((word[n], Concatenation((rest, hyphen))))
-    return _Hyphenated(words(rests), half, words(second_word))
-
-
-def _from_ascii(kinds: list[_Words], hyphens: dict[int, RegexTree]) -> RegexTree:
-    """Words that begin in ASCII, or at once beyond it, and go there at some place.
-
-    hyphens  what may follow as well behind so many letters of ASCII
-    """
-    following = _NOTHING
-    for n in reversed(range(max(len(words.rests) for words in kinds))):
-        leave: list[RegexTree] = []
-        for words in kinds:
-            if 0 < n < len(words.rests):
-                leave.append(Concatenation((words.marks, words.rests[n])))
-            if n + 1 < len(words.rests):
-                leave.append(Concatenation((words.beyond if n > 0 else words.first, words.rests[n + 1])))
-        # So far it is a plain label, so that it may be none of these: what is optional is not one list with what it is
-        # an alternative of, of which each is looked at for each character.
-        others = Alternation(tuple(leave)) if n == 0 else _maybe(Alternation(tuple(leave)))
-        hyphen = [hyphens[n]] if n in hyphens else []
-        following = Alternation((Concatenation((_ASCII, following)), *hyphen, others))
-    return following
+    hyphenated = Concatenation((word(most // 2), _HYPHEN, word((most - 1) // 2)))
+    return Alternation((word(most), hyphenated))
 
 
 def _in_context() -> list[RegexTree]:
@@ -263,13 +170,8 @@ def _in_context() -> list[RegexTree]:
     greek = _both(_class(idna_table.GREEK), char_class([(0x370, 0x3FF)]))
     japanese, dot = _class(idna_table.JAPANESE), char_class([(0x30FB, 0x30FB)])
     others = _union(japanese, _both(_class(idna_table.FIRST), char_class([(0x3040, 0x30FF)])), _ASCII, dot)
-    middle_dot: RegexTree = _NOTHING
-    for n in reversed(range(9)):
-        after = Concatenation((text("l\u00b7l"), Repetition(latin, 0, 9)))
-        beyond = [Concatenation((_both(latin, _BEYOND_ASCII), Repetition(latin, 0, 7 - n), after))] if n < 8 else []
-        middle_dot = Alternation((after, Concatenation((_ASCII, middle_dot)), *beyond))
     return [
-        middle_dot,
+        Concatenation((Repetition(latin, 0, 8), text("l\u00b7l"), Repetition(latin, 0, 9))),
         Repetition(Concatenation((_maybe(text("\u0375")), greek)), 1, _IN_256 // 2),
         Concatenation((_maybe(dot), japanese, Repetition(others, 0, _BASIC_PLANE - 2))),
     ]
@@ -318,7 +220,7 @@ def _union(*classes: CharClass) -> CharClass:
 
 
 def _both(a: CharClass, b: CharClass) -> CharClass:
-    # One of them often has a few ranges, the other one those of all letters. What is found is in order, with gaps.
+    # One of them often has a few ranges, the other one those of all letters.
     few, many = sorted((a.ranges, b.ranges), key=len)
     found = []
     for low, high in few:
@@ -326,7 +228,7 @@ def _both(a: CharClass, b: CharClass) -> CharClass:
             if many[i][0] > high:
                 break
             found.append((max(low, many[i][0]), min(high, many[i][1])))
-    return CharClass(tuple(found))
+    return char_class(found)
 
 
 @cache

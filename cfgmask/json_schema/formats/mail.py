@@ -40,7 +40,7 @@ def idn_email() -> RegexTree:
     masks of an intersection with it would be slow.
     """
     local = read(_local(r"\x80-\U0010FFFF"))
-    plain = Alternation((ascii_name(FULL_STOP, 189), read(_LITERAL)))
+    plain = Alternation((_bounded(ascii_name(FULL_STOP), 189), read(_LITERAL)))
     name = internationalised_name(FULL_STOP, 3)
     return Alternation(
         (
