@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.lexing import overlapping
+from cfgmask.analysis.reach import union
 from cfgmask.analysis.sets import END, Sets
 from cfgmask.analysis.shortest import Piece, Shortest
 from cfgmask.diagnostics import Diagnostic, quoted
@@ -151,27 +152,24 @@ class _Alike:
     def _may_match_together(self) -> Iterator[list[int]]:
         """Sets of leaves that match one text, or perhaps do."""
         literals: dict[bytes, list[int]] = {}
-        others: list[tuple[int, RegexTree]] = []
+        others: list[tuple[int, RegexTree, int]] = []
         for n, leaf in enumerate(self._flat.leaves):
             if isinstance(leaf.symbol, Terminal) and isinstance(leaf.symbol.regex, Literal):
                 literals.setdefault(leaf.symbol.regex.data, []).append(n)
             elif isinstance(leaf.symbol, Terminal):
-                others.append((n, leaf.symbol.regex))
-        firsts = [self._flat.algebra.first(tree) for _, tree in others]
+                others.append((n, leaf.symbol.regex, self._flat.first_bytes(n)))
         for data, same in literals.items():
-            matching = [
-                n
-                for (n, tree), first in zip(others, firsts, strict=True)
-                if first >> (data[0] if data else 0) & 1 and self._flat.algebra.matches(tree, data)
-            ]
-            yield from self._of_one_rank(same + matching)
-        for same in self._of_one_rank([n for n, _ in others]):
+            begin = 1 << data[0] if data else 1
+            matching = [n for n, tree, first in others if first & begin and self._flat.algebra.matches(tree, data)]
+            if len(same) + len(matching) > 1:
+                yield from self._of_one_rank(same + matching)
+        for same in self._of_one_rank([n for n, _, _ in others]):
             yield from self._regexes_together(same)
 
     def _regexes_together(self, leaves: list[int]) -> Iterator[list[int]]:
         """Of the leaves that share first bytes those that match one text, or all if that takes long."""
         trees = [symbol.regex for n in leaves if isinstance(symbol := self._flat.leaves[n].symbol, Terminal)]
-        for members in overlapping([self._flat.algebra.first(tree) for tree in trees]):
+        for members in overlapping(list(map(self._flat.first_bytes, leaves))):
             if len(members) > 1:
                 few = [trees[m] for m in members] if len(members) <= _MAX_TOGETHER else []
                 lexemes = self._flat.algebra.lexeme_ends(few, _MAX_STATES) if few else None
@@ -237,7 +235,7 @@ def _suspects(flat: Flat, sets: Sets, alike: _Alike) -> list[int]:
     for leaf, key in enumerate(keys):
         of_group[key] = of_group.get(key, 0) | sets.places_of(leaf)
     places_alike = [of_group[key] for key in keys]
-    conflicts = [n for n in range(len(flat.nonterminals)) if _has_conflict(flat, sets, places_alike, n)]
+    conflicts = _Conflicts(flat, sets, places_alike).found
     callers: list[set[int]] = [set() for _ in flat.nonterminals]
     for n, nonterminal in enumerate(flat.nonterminals):
         for alternative in nonterminal.alternatives:
@@ -258,22 +256,43 @@ def _suspects(flat: Flat, sets: Sets, alike: _Alike) -> list[int]:
     return sorted(n for n in found if flat.nonterminals[n].is_rule)
 
 
-def _has_conflict(flat: Flat, sets: Sets, places_alike: list[int], n: int) -> bool:
-    """Whether two alternatives may begin alike; `places_alike` are for each leaf those of all leaves like it."""
-    n_alternatives = len(flat.nonterminals[n].alternatives)
-    if n_alternatives < 2:
-        return False
-    alternatives = [sets.first_of(n, a, 0) for a in range(n_alternatives)]
-    if sum(empty for _, empty in alternatives) > 1:
-        return True
-    firsts = [first | sets.follow[n] & ~END if empty else first for first, empty in alternatives]
-    # Only the places of the smaller sets are looked at one by one.
-    before = 0
-    for first in sorted(firsts, key=int.bit_count, reverse=True):
-        if before and any(places_alike[sets.leaf[place]] & before for place in sets.places(first)):
+class _Conflicts:
+    """Which nonterminals have alternatives that may begin alike.
+
+    places_alike  for each leaf the places of all leaves like it
+    """
+
+    def __init__(self, flat: Flat, sets: Sets, places_alike: list[int]) -> None:
+        self._sets = sets
+        self._places_alike = places_alike
+        self._alike: dict[int, int] = {}
+        self.found = [
+            n
+            for n, nonterminal in enumerate(flat.nonterminals)
+            if len(nonterminal.alternatives) > 1 and self._has_conflict(n, len(nonterminal.alternatives))
+        ]
+
+    def _has_conflict(self, n: int, n_alternatives: int) -> bool:
+        follow, n_empty, firsts = self._sets.follow[n] & ~END, 0, []
+        for a in range(n_alternatives):
+            first, empty = self._sets.first_of(n, a, 0)
+            n_empty += empty
+            firsts.append(first | follow if empty else first)
+        if n_empty > 1:
             return True
-        before |= first
-    return False
+        # What is like the largest set is not asked for.
+        before = 0
+        for first in sorted(firsts, key=int.bit_count, reverse=True):
+            if before and self._like(first) & before:
+                return True
+            before |= first
+        return False
+
+    def _like(self, members: int) -> int:
+        """The places of all leaves that are like those of some places."""
+        if members not in self._alike:
+            self._alike[members] = union(map(self._places_alike.__getitem__, self._sets.leaves(members)))
+        return self._alike[members]
 
 
 def _tree(flat: Flat, shortest: Shortest, found: Ambiguity, choices: Symbols) -> str:

@@ -30,28 +30,27 @@ def cycles(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
 
 def endless_repetitions(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
     """A warning for each repetition of what may be empty. Linear."""
-    for repeat, nonterminal in flat.repeats():
-        if repeat.maximum is None:
-            repeated = _repeated(flat, nonterminal.symbol)
-            if repeated is not None and ~repeated in sets.nullable:
-                name = nonterminal.rule.name
-                yield Diagnostic(
-                    "grammar-endless-repetition",
-                    f"what is repeated here may be empty, so each text of `{name}` has endless derivations",
-                    repeat.span,
-                    severity="warning",
-                    help="repeat what is not empty",
-                    fix=starred(repeat, lambda expr: _is_nullable(flat, sets, expr)),
-                )
+    for repeat, loop in flat.repeats():
+        # A turn with a leaf is not empty.
+        turns = sets.leafless[~loop.symbol] if repeat.maximum is None else ()
+        if any(_is_empty_turn(sets, turn, loop.symbol) for turn in turns):
+            yield Diagnostic(
+                "grammar-endless-repetition",
+                f"what is repeated here may be empty, so each text of `{loop.rule.name}` has endless derivations",
+                repeat.span,
+                severity="warning",
+                help="repeat what is not empty",
+                fix=starred(repeat, lambda expr: _is_nullable(flat, sets, expr)),
+            )
 
 
 def _alone(flat: Flat, sets: Sets, n: int) -> Iterator[int]:
     """The nonterminals that may be all that is left of a nonterminal. The next turn of a repetition is none."""
     is_loop = isinstance(flat.nonterminals[n].expr, Repeat)
-    for alternative in flat.nonterminals[n].alternatives:
-        visible = [symbol for symbol in alternative if symbol >= 0 or ~symbol not in sets.nullable]
+    for alternative in sets.leafless[n]:
+        visible = [symbol for symbol in alternative if ~symbol not in sets.nullable]
         for symbol in alternative if not visible else visible if len(visible) == 1 else ():
-            if symbol < 0 and not (is_loop and ~symbol == n):
+            if not (is_loop and ~symbol == n):
                 yield ~symbol
 
 
@@ -131,9 +130,6 @@ def _is_nullable(flat: Flat, sets: Sets, expr: Expr) -> bool:
     return fold(expr, combine)
 
 
-def _repeated(flat: Flat, symbol: int) -> int | None:
-    """The nonterminal that a repetition repeats; None for a leaf."""
-    for alternative in flat[symbol].alternatives:
-        if alternative and alternative[0] < 0:
-            return alternative[0] if alternative[0] != symbol else None
-    return None
+def _is_empty_turn(sets: Sets, turn: tuple[int, ...], loop: int) -> bool:
+    """Whether an alternative of a repetition comes round with what may be empty."""
+    return turn[-1:] == (loop,) and all(~symbol in sets.nullable for symbol in turn)

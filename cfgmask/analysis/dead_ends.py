@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from cfgmask.analysis.canonical import Canonical
 from cfgmask.analysis.corrections import ending_with, with_line_break, without_end
 from cfgmask.analysis.dead_text import dead_text
-from cfgmask.analysis.flat import Flat
-from cfgmask.analysis.lexing import ALL_BYTES, Context, Group, Lexing, TooLarge
+from cfgmask.analysis.flat import ALL_BYTES, Flat
+from cfgmask.analysis.lexing import Context, Group, Lexing, TooLarge
 from cfgmask.analysis.reach import union
 from cfgmask.analysis.sets import Sets
 from cfgmask.analysis.shortest import Shortest

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from cfgmask.analysis.lexing import ALL_BYTES, Lexing, TooLarge
+from cfgmask.analysis.flat import ALL_BYTES
+from cfgmask.analysis.lexing import Lexing, TooLarge
 from cfgmask.analysis.reach import union
 from cfgmask.analysis.sets import END
 

@@ -92,7 +92,7 @@ def find(
         analyses += [
             lambda: cycles(flat, sets),
             lambda: endless_repetitions(flat, sets),
-            lambda: shadowed_terminals(flat, sets),
+            lambda: shadowed_terminals(flat, sets, shortest),
         ]
     if tokens is not None:
         analyses.append(lambda: unspellable_terminals(flat, tokens))

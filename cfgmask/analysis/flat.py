@@ -11,6 +11,7 @@ from cfgmask.regex.algebra import RegexAlgebra
 
 MAX_COUNT = 4
 """Counted repetition is written out up to this; beyond it bounds are dropped."""
+ALL_BYTES = (1 << 256) - 1
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Flat:
         self.has_edges = False
         self.has_limits = any(rule.max_tokens is not None for rule in ir.rules)
         self._leaf_numbers: dict[Hashable, int] = {}
+        self._first_bytes: dict[int, int] = {}
         self._options: dict[int, int] = {}
         self._seen: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._rules = {rule.name: ~number for number, rule in enumerate(ir.rules)}
@@ -82,6 +84,13 @@ class Flat:
         """The symbol of the rule with this name."""
         return self._rules[rule]
 
+    def first_bytes(self, leaf: int) -> int:
+        """The bits of the bytes that a leaf may begin with; of all of them for a token set."""
+        if leaf not in self._first_bytes:
+            symbol = self.leaves[leaf].symbol
+            self._first_bytes[leaf] = self.algebra.first(symbol.regex) if isinstance(symbol, Terminal) else ALL_BYTES
+        return self._first_bytes[leaf]
+
     def repeats(self) -> list[tuple[Repeat, Nonterminal]]:
         """Each repetition, once, and of its nonterminals the last, which is the one that comes round if one does."""
         last = {id(n.expr): n for n in self.nonterminals if isinstance(n.expr, Repeat)}
@@ -99,8 +108,8 @@ class Flat:
             return
         for part in map(self._unguarded, expr.parts if isinstance(expr, Choice) else (expr,)):
             parts = part.parts if isinstance(part, Sequence) else (part,)
-            symbols = tuple(self._symbol(owner.rule, p) for p in parts)
-            if not self.empty_leaves.intersection(symbols):
+            symbols = tuple([self._symbol(owner.rule, p) for p in parts])
+            if self.empty_leaves.isdisjoint(symbols):
                 owner.alternatives.append(symbols)
 
     def _unguarded(self, expr: Expr) -> Expr:
@@ -153,18 +162,27 @@ class Flat:
             self._options[number] = option.symbol
 
     def _write_out_repeat(self, owner: Nonterminal, repeat: Repeat) -> None:
-        body = self._symbol(owner.rule, repeat.body)
         least = min(repeat.minimum, MAX_COUNT)
         more = None if repeat.maximum is None else repeat.maximum - repeat.minimum
         owner.is_exact = least == repeat.minimum and (more is None or more <= MAX_COUNT)
         loops = more is None or more > MAX_COUNT
+        if not least and (loops or more == 1):
+            turn = self._turn(owner.rule, self._unguarded(repeat.body))
+            owner.alternatives = [()]
+            if self.empty_leaves.isdisjoint(turn):
+                owner.alternatives.append((*turn, owner.symbol) if loops else turn)
+            return
+        body = self._symbol(owner.rule, repeat.body)
         if body in self.empty_leaves:
             owner.alternatives = [] if repeat.minimum else [()]
-        elif not least and loops:
-            owner.alternatives = [(), (body, owner.symbol)]
         else:
             rest = self._loop(owner, body) if loops else self._chain(owner, body, more or 0)
             owner.alternatives = [(body,) * least + rest]
+
+    def _turn(self, rule: Rule, body: Expr) -> tuple[int, ...]:
+        """What is repeated once; what comes in order needs no nonterminal of its own where it is written once."""
+        parts = body.parts if isinstance(body, Sequence) else (body,)
+        return tuple([self._symbol(rule, part) for part in parts])
 
     def _loop(self, owner: Nonterminal, body: int) -> tuple[int, ...]:
         """Any number of `body`."""

@@ -16,7 +16,6 @@ from cfgmask.grammar.ir import Terminal, TokenSet
 from cfgmask.grammar.regex_tree import Alternation, Literal, RegexTree
 from cfgmask.regex.algebra import LexemeEnds
 
-ALL_BYTES = (1 << 256) - 1
 _CONTEXT_COST = 20
 """What a context counts, in states of automata."""
 _LARGE = 256
@@ -29,8 +28,14 @@ Elements: TypeAlias = tuple[int, ...]
 def overlapping(sets: Sequence[int]) -> list[list[int]]:
     """The numbers of sets (of bits) in groups: of two groups, no set of one has a member of a set of the other."""
     groups: list[tuple[int, list[int]]] = []
+    all_bits = 0
     for number, bits in enumerate(sets):
         members = [number]
+        if not bits & all_bits:
+            all_bits |= bits
+            groups.append((bits, members))
+            continue
+        all_bits |= bits
         apart = []
         for group in groups:
             if group[0] & bits:
@@ -115,16 +120,26 @@ class Lexing:
         lives = dict.fromkeys(self.sets.following)
         if 2 * _CONTEXT_COST * len(lives) <= max_states:
             return False
-        places = {live & self.sets.places_of(leaf) for live in lives for leaf in self.sets.leaves(live)}
-        n_states = _CONTEXT_COST * len(set(map(self.sets.after, places)))
+        most = max_states + max_states // 8
+        # Most terminals have one place each wherever they are live.
+        single, several = 0, set[int]()
+        for live in lives:
+            leaves = self.sets.leaves(live)
+            if len(leaves) == (live & ~END).bit_count():
+                single |= live
+            else:
+                several.update([live & self.sets.places_of(leaf) for leaf in leaves])
+        contexts = {self.sets.following[place] for place in self.sets.places(single)}
+        contexts.update(map(self.sets.after, several))
+        n_states = _CONTEXT_COST * len(contexts)
+        together = dict.fromkeys(map(self._elements_of, lives))
+        groups = {group for elements in together for group in self._apart_in(elements)}
+        # A state for each group, at the least, so that large ones are not always looked at.
+        n_states += len(groups)
         sizes: dict[int, int] = {}
-        groups: set[Elements] = set()
-        for elements in dict.fromkeys(map(self._elements_of, lives)):
-            for group in self._apart_in(elements):
-                if group not in groups:
-                    groups.add(group)
-                    n_states += max(sizes.get(e) or sizes.setdefault(e, self._size(e)) for e in group)
-            if n_states > max_states + max_states // 8:
+        for group in groups:
+            n_states += max(sizes.get(e) or sizes.setdefault(e, self._size(e)) for e in group) - 1
+            if n_states > most:
                 return True
         return False
 
@@ -208,7 +223,7 @@ class Lexing:
         """Those that share no first byte need not be looked at together."""
         if elements not in self._apart:
             parts = overlapping(list(map(self._first_of, elements)))
-            self._apart[elements] = [tuple(elements[member] for member in sorted(members)) for members in parts]
+            self._apart[elements] = [tuple([elements[member] for member in sorted(members)]) for members in parts]
         return self._apart[elements]
 
     def _group(self, members: Elements) -> Group:
@@ -224,6 +239,8 @@ class Lexing:
         return known
 
     def _first_of(self, member: int) -> int:
+        if member >= 0:
+            return self.flat.first_bytes(member)
         if member not in self._first:
             self._first[member] = self.flat.algebra.first(self._tree(member))
         return self._first[member]

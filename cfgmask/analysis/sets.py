@@ -6,8 +6,6 @@ that is done is to unite and to compare.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.reach import reached, union
 
@@ -24,6 +22,7 @@ class Sets:
     leaf        for each place, its leaf
     numbers     for each place, its nonterminal, alternative and symbol; in this order they are numbered
     bits        for each symbol of each alternative of each nonterminal, the set of its place; 0 for a nonterminal
+    leafless    for each nonterminal, those of its alternatives that have no leaf
     """
 
     def __init__(self, flat: Flat) -> None:
@@ -33,11 +32,12 @@ class Sets:
         self._after: dict[int, int] = {}
         self._leaves: dict[int, tuple[int, ...]] = {}
         self.numbers: list[tuple[int, int, int]] = []
+        self.leafless: list[list[tuple[int, ...]]] = [[] for _ in flat.nonterminals]
         self.bits = [
             [self._enter(n, a, alternative) for a, alternative in enumerate(nonterminal.alternatives)]
             for n, nonterminal in enumerate(flat.nonterminals)
         ]
-        self.nullable = _nullable(flat)
+        self.nullable = _nullable(self.leafless)
         self.first = self._first()
         self._rests: list[list[list[tuple[int, bool]]]] = []
         self.follow = self._follow()
@@ -48,6 +48,9 @@ class Sets:
         ]
 
     def _enter(self, n: int, a: int, alternative: tuple[int, ...]) -> list[int]:
+        if not alternative or max(alternative) < 0:
+            self.leafless[n].append(alternative)
+            return [0] * len(alternative)
         bits = []
         for i, symbol in enumerate(alternative):
             if symbol < 0:
@@ -60,13 +63,17 @@ class Sets:
             self._of_leaf[symbol] = self._of_leaf.get(symbol, 0) | bit
         return bits
 
-    def places(self, members: int) -> Iterator[int]:
-        """The numbers of the places in a set."""
+    def places(self, members: int) -> list[int]:
+        """The numbers of the places in a set, in order."""
         members >>= 1
+        found = []
+        # From the last one on, since what is left is then a shorter number each time.
         while members:
-            low = members & -members
-            yield low.bit_length() - 1
-            members ^= low
+            place = members.bit_length() - 1
+            found.append(place)
+            members ^= 1 << place
+        found.reverse()
+        return found
 
     def places_of(self, leaf: int) -> int:
         """The set of all places of a leaf."""
@@ -116,6 +123,9 @@ class Sets:
         for n, nonterminal in enumerate(self.flat.nonterminals):
             of_alternatives = []
             for alternative, bits in zip(nonterminal.alternatives, self.bits[n], strict=True):
+                if not alternative:
+                    of_alternatives.append(_NOTHING)
+                    continue
                 found, empty = 0, True
                 rests = [(found, empty)]
                 for symbol, bit in zip(reversed(alternative), reversed(bits), strict=True):
@@ -136,19 +146,19 @@ class Sets:
         return reached(own, ended)
 
 
-def _nullable(flat: Flat) -> set[int]:
-    # Most that are nullable have an empty alternative; of most others each has a leaf.
-    found = {n for n, nonterminal in enumerate(flat.nonterminals) if () in nonterminal.alternatives}
-    rest = [
-        (n, leafless)
-        for n, nonterminal in reversed(list(enumerate(flat.nonterminals)))
-        if n not in found and (leafless := [part for part in nonterminal.alternatives if max(part) < 0])
-    ]
+_NOTHING = [(0, True)]
+"""What is left of an alternative at its end."""
+
+
+def _nullable(leafless: list[list[tuple[int, ...]]]) -> set[int]:
+    # Most that are nullable have an empty alternative.
+    found = {n for n, alternatives in enumerate(leafless) if () in alternatives}
+    rest = [(n, alternatives) for n, alternatives in enumerate(leafless) if alternatives and n not in found][::-1]
     grew = True
     while grew:
         before = len(found)
-        for n, leafless in rest:
-            if n not in found and any(all(~s in found for s in part) for part in leafless):
+        for n, alternatives in rest:
+            if n not in found and any(all(~s in found for s in alternative) for alternative in alternatives):
                 found.add(n)
         grew = len(found) > before
     return found

@@ -12,19 +12,19 @@ from collections.abc import Iterator
 
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.sets import END, Sets
+from cfgmask.analysis.shortest import Shortest
 from cfgmask.diagnostics import Diagnostic, Fix, Related, Span
 from cfgmask.grammar.ir import Terminal
 from cfgmask.regex.algebra import Automaton
 
 _MAX_STATES = 5_000
-_ALL_BYTES = (1 << 256) - 1
 
 
-def shadowed_terminals(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
+def shadowed_terminals(flat: Flat, sets: Sets, shortest: Shortest) -> Iterator[Diagnostic]:
     """A warning for each terminal that is shadowed at all of its places, in lexer mode longest."""
     if flat.ir.lexer == "complete":
         return
-    shadows = _Shadows(flat, sets)
+    shadows = _Shadows(flat, sets, shortest)
     for number, leaf in enumerate(flat.leaves):
         if isinstance(leaf.symbol, Terminal) and sets.places_of(number) and number not in flat.empty_leaves:
             found = shadows.everywhere(number)
@@ -70,13 +70,13 @@ _HEAD = re.compile(r"(?:\.-?[0-9]+)?[ \t]*:")
 
 
 class _Shadows:
-    def __init__(self, flat: Flat, sets: Sets) -> None:
+    def __init__(self, flat: Flat, sets: Sets, shortest: Shortest) -> None:
         self._flat = flat
         self._sets = sets
+        self._shortest = shortest
         self._certain = _certainly_live(flat, sets)
         self._automata: dict[tuple[int, ...], Automaton | None] = {}
         self._assumed: dict[int, int] = {}
-        self._first: dict[int, int] = {}
 
     def everywhere(self, leaf: int) -> tuple[str, int] | None:
         """Why and by which terminal the first place of a leaf is shadowed; None if one of them is not."""
@@ -100,11 +100,11 @@ class _Shadows:
         leaf = self._sets.leaf[place]
         if not self._is_plain(leaf):
             return None
-        own = self._first_bytes(leaf)
+        own = self._flat.first_bytes(leaf)
         others = sorted(
             other
             for other in self._sets.leaves(self._certain[place])
-            if other != leaf and self._first_bytes(other) & own and self._is_plain(other)
+            if other != leaf and self._flat.first_bytes(other) & own and self._is_plain(other)
         )
         if not others:
             return None
@@ -124,10 +124,8 @@ class _Shadows:
 
     def _may_be_shadowed(self, leaf: int, others: list[int], after: int | None) -> bool:
         """Whether others take the place of the shortest text of a leaf, as far as two bytes behind it can tell."""
-        symbol, algebra = self._symbol(leaf), self._flat.algebra
-        shortest = algebra.shortest_visible(symbol.regex) if isinstance(symbol, Terminal) else None
-        if shortest is None:
-            return False
+        algebra, shortest = self._flat.algebra, self._shortest.leaf(leaf)
+        assert isinstance(shortest, bytes)
         alike = [
             (other, symbol.regex)
             for other in others
@@ -170,18 +168,12 @@ class _Shadows:
         for leaf in self._sets.leaves(following):
             if not isinstance(self._symbol(leaf), Terminal):
                 return None
-            found |= self._first_bytes(leaf)
+            found |= self._flat.first_bytes(leaf)
             scopes.add(self._flat.leaves[leaf].scope)
         for scope in scopes:
             for ignored in self._flat.ir.scopes[scope].ignore:
                 found |= self._flat.algebra.first(ignored.regex)
         return found
-
-    def _first_bytes(self, leaf: int) -> int:
-        if leaf not in self._first:
-            symbol = self._symbol(leaf)
-            self._first[leaf] = self._flat.algebra.first(symbol.regex) if isinstance(symbol, Terminal) else _ALL_BYTES
-        return self._first[leaf]
 
     def _automaton(self, *leaves: int) -> Automaton | None:
         if leaves not in self._automata:

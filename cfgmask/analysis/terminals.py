@@ -56,7 +56,7 @@ def slow_repetitions(flat: Flat, sets: Sets, max_states: int) -> Iterator[Diagno
     merging = _Merging(flat, sets, max_states)
     for repeat, body in flat.repeats():
         if _is_long(repeat):
-            symbols = {s for part in body.alternatives for s in part} - {body.symbol}
+            symbols = _repeated_alone(body)
             if symbols and all(single.holds(s) or _is_loop_of(flat, s, single) for s in symbols):
                 tree = merging.tree(body, symbols, repeat.minimum, repeat.maximum)
                 span, fix = repeat.span, None
@@ -112,6 +112,12 @@ def _is_character(expr: Expr) -> bool:
 
 def _is_long(repeat: Repeat) -> bool:
     return repeat.maximum is None or repeat.maximum >= _MANY
+
+
+def _repeated_alone(loop: Nonterminal) -> set[int]:
+    """What a repetition repeats, where each turn is one symbol; nothing elsewhere."""
+    turns = {part[:-1] if part[-1] == loop.symbol else part for part in loop.alternatives if part}
+    return {turn[0] for turn in turns} if all(len(turn) == 1 for turn in turns) else set()
 
 
 def _is_loop_of(flat: Flat, symbol: int, single: _Single) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cfgmask
-from cfgmask.grammar.ir import TokenSet
+from cfgmask.grammar.ir import Sequence, TokenSet
 from cfgmask.grammar.walk import walk
 
 _BYTES = 256
@@ -26,4 +26,5 @@ def stand_in_vocabulary(grammar: cfgmask.Grammar) -> cfgmask.Vocabulary:
 
 
 def _token_sets(grammar: cfgmask.Grammar) -> list[TokenSet]:
-    return [expr for rule in grammar.ir.rules for expr in walk(rule.body) if isinstance(expr, TokenSet)]
+    bodies = Sequence(tuple(rule.body for rule in grammar.ir.rules))
+    return [expr for expr in walk(bodies) if isinstance(expr, TokenSet)]

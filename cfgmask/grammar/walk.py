@@ -29,8 +29,12 @@ def walk(root: Expr) -> Iterator[Expr]:
             seen.add(id(expr))
             yield expr
             # Most expressions are one of these.
-            if not isinstance(expr, (Terminal, RuleRef)):
-                pending.extend(reversed(children(expr)))
+            if isinstance(expr, (Terminal, RuleRef)):
+                continue
+            if isinstance(expr, (Sequence, Choice)):
+                pending += expr.parts[::-1]
+            elif isinstance(expr, (Repeat, Guarded)):
+                pending.append(expr.body)
 
 
 def fold(root: Expr, combine: Callable[[Expr, list[T]], T]) -> T:

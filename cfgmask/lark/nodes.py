@@ -372,15 +372,18 @@ def with_children(node: Expression, parts: SequenceOf[Expression]) -> Expression
 def fold(root: Expression, combine: Callable[[Expression, list[T]], T]) -> T:
     """Combine a tree from its leaves up: `combine(node, results of its children)`. No recursion; linear."""
     results: list[T] = []
-    # A node comes back with how many results are its children's once they are all there.
-    pending: list[tuple[Expression, int]] = [(root, 0)]
+    # None is met once all children of the last node in `waiting` are done.
+    pending: list[Expression | None] = [root]
+    waiting: list[tuple[Expression, int]] = []
     while pending:
-        node, n_results = pending.pop()
-        if n_results:
+        node = pending.pop()
+        if node is None:
+            node, n_results = waiting.pop()
             results[-n_results:] = [combine(node, results[-n_results:])]
         elif (parts := _PARTS.get(type(node))) is not None and (found := parts(node)):
-            pending.append((node, len(found)))
-            pending += [(part, 0) for part in reversed(found)]
+            waiting.append((node, len(found)))
+            pending.append(None)
+            pending += found[::-1]
         else:
             results.append(combine(node, []))
     return results[0]

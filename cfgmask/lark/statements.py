@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from cfgmask.diagnostics import Related, Source, Span
 from cfgmask.errors import LimitExceeded
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.syntax import Token, UnreadableText, statement_parser
+from cfgmask.lark.syntax import UNREADABLE, Token, statement_parser
 from cfgmask.limits import Limits
 
 BYTES_PER_TOKEN = 128
 """One token is allowed for so many bytes of `Limits.max_source_bytes`, since a token costs some 20 microseconds and
 half a kilobyte. What is inside braced blocks does not count."""
 
-_ERROR = "ERROR"
 _UNREADABLE_HELP = {
     ";": "a statement ends with its line, and comments begin with `//` or `#`",
     "<": "a special token is written `<name>`, without blanks",
@@ -34,7 +33,7 @@ _CONTINUES = frozenset({"VBAR", "AMPERSAND", "ARROW", "IF"})
 _OPTIONS = frozenset({"CFGMASK", "LLGUIDANCE", "GRAMMAR_OPTIONS"})
 _DIRECTIVES = _OPTIONS | {"IGNORE", "IMPORT", "DECLARE", "OVERRIDE", "EXTEND", "UNKNOWN_DIRECTIVE"}
 _BLOCK_KEYWORDS = _OPTIONS | {"JSON", "REGEX", "LARK"}
-_MARKS = frozenset({"NEWLINE", _ERROR, *CLOSER, *CLOSERS, *_BLOCK_KEYWORDS})
+_MARKS = frozenset({"NEWLINE", UNREADABLE, *CLOSER, *CLOSERS, *_BLOCK_KEYWORDS})
 """What a statement is not only made of."""
 _MODIFIERS = frozenset({"QUESTION", "BANG"})
 _CHANGES = frozenset({"OVERRIDE", "EXTEND"})
@@ -65,27 +64,8 @@ def statements(text: Span, limits: Limits, problems: Problems) -> Iterator[Token
     return _Splitter(text, limits, problems).statements()
 
 
-def _tokens(span: Span, problems: Problems) -> Iterator[Token]:
-    """The tokens of a text with their offsets in its source.
-
-    A lexical error gives an ERROR token and skips to the line's end.
-    """
-    source, base = span.source, span.start
-    while True:
-        try:
-            yield from statement_parser().lex(source.text, base, span.end)
-            return
-        except UnreadableText as error:
-            place = error.place
-        _report_unreadable(source, place, problems)
-        yield Token.of(_ERROR, source.text[place], place, place + 1)
-        base = source.text.find("\n", place, span.end)
-        if base < 0:
-            return
-
-
-def _report_unreadable(source: Source, place: int, problems: Problems) -> None:
-    character = source.text[place]
+def _report_unreadable(token: Token, source: Source, problems: Problems) -> None:
+    character = str(token)
     if character == '"':
         message, help = "the string is not closed on its line", 'write a quote inside a string as `\\"`'
     elif character == "/":
@@ -96,7 +76,7 @@ def _report_unreadable(source: Source, place: int, problems: Problems) -> None:
     else:
         shown = character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
         message, help = f"unexpected character `{shown}` (U+{ord(character):04X})", _UNREADABLE_HELP.get(character)
-    problems.error("lark-unreadable", message, Span(source, place, place + 1), help=help)
+    problems.error("lark-unreadable", message, Span(source, token.start, token.end), help=help)
 
 
 class _Lookahead:
@@ -134,23 +114,25 @@ class _Splitter:
         self._source = text.source
         self._limits = limits
         self._problems = problems
-        self._input = _Lookahead(_tokens(text, problems))
+        self._input = _Lookahead(statement_parser().lex(text.source.text, text.start, text.end))
         self._max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
-        self._n_tokens = 0
+        self._n_tokens_left = self._max_tokens
 
     def statements(self) -> Iterator[TokenStatement]:
         while self._input.peek() is not None:
             statement = self._statement()
             if statement.tokens:
+                self._n_tokens_left -= len(statement.tokens)
                 yield statement
 
     def _statement(self) -> TokenStatement:
         """The next statement; without tokens where there was only a line break or a lexical error."""
         statement = TokenStatement()
         brackets: list[Token] = []
-        while (token := self._input.next()) is not None:
-            if token.type not in _MARKS:
-                self._add(statement, token)
+        tokens, read = statement.tokens, self._input.next
+        while (token := read()) is not None:
+            if token.type not in _MARKS and len(tokens) < self._n_tokens_left:
+                tokens.append(token)
                 continue
             if token.type == "NEWLINE":
                 if brackets:
@@ -159,7 +141,8 @@ class _Splitter:
                 elif self._input.peek() not in _CONTINUES:
                     return statement
                 continue
-            if token.type == _ERROR:
+            if token.type == UNREADABLE:
+                _report_unreadable(token, self._source, self._problems)
                 statement.broken = True
                 self._skip_to_statement()
                 return statement
@@ -173,8 +156,7 @@ class _Splitter:
         return statement
 
     def _add(self, statement: TokenStatement, token: Token) -> None:
-        self._n_tokens += 1
-        if self._n_tokens > self._max_tokens:
+        if len(statement.tokens) >= self._n_tokens_left:
             detail = f"more than {self._max_tokens} tokens in a grammar, one for {BYTES_PER_TOKEN} bytes of the limit"
             raise LimitExceeded("max_source_bytes", self._limits.max_source_bytes, detail)
         statement.tokens.append(token)
@@ -211,7 +193,8 @@ class _Splitter:
                 self._report_open(opening, None)
                 statement.broken = True
                 return
-            if token.type == _ERROR:
+            if token.type == UNREADABLE:
+                _report_unreadable(token, self._source, self._problems)
                 statement.broken = True
             self._track(token, brackets)
             end = token.end
@@ -220,6 +203,8 @@ class _Splitter:
     def _skip_to_statement(self) -> None:
         while self._input.peek() is not None:
             token = self._input.next()
+            if token is not None and token.type == UNREADABLE:
+                _report_unreadable(token, self._source, self._problems)
             if token is not None and token.type == "NEWLINE" and self._input.starts_statement():
                 return
 

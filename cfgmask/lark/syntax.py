@@ -34,14 +34,6 @@ class Token(str):
         return token
 
 
-class UnreadableText(Exception):
-    """No token begins at `place`."""
-
-    def __init__(self, place: int) -> None:
-        super().__init__(place)
-        self.place = place
-
-
 class UnexpectedToken(Exception):
     """The statement cannot go on with `token`, whose type is "$END" behind its last one; `expected` are types."""
 
@@ -52,7 +44,6 @@ class UnexpectedToken(Exception):
 
 
 _ONE = (False,)
-_ONE_MORE = (True, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +74,15 @@ class Reduction:
         return self.taken == (True,) and self.may_vanish and not self.is_inline
 
     @cached_property
-    def takes_all(self) -> bool:
-        """Whether its parts are its symbols."""
-        return not any(self.taken) and None not in self.taken
+    def kept(self) -> tuple[int, ...] | None:
+        """Which of its symbols are its parts, if each is one part."""
+        return None if any(self.taken) else tuple(i for i, part in enumerate(self.taken) if part is not None)
+
+    @cached_property
+    def grows_by(self) -> int:
+        """If it is a list that grows by its last symbol, how many symbols stand behind that list; or else 0."""
+        is_list = self.is_inline and len(self.taken) > 1 and self.taken[0] is True and self.taken[-1] is False
+        return len(self.taken) - 1 if is_list and not any(part is not None for part in self.taken[1:-1]) else 0
 
     @property
     def changes_nothing(self) -> bool:
@@ -96,6 +93,9 @@ class Reduction:
 Step: TypeAlias = Token | Reduction
 _Chain: TypeAlias = tuple[int, tuple[Reduction, ...], int | None]
 
+
+UNREADABLE = "UNREADABLE"
+"""The type of a token that is none: a character with which none begins."""
 
 FREQUENT = ("NAME", "STRING", "VBAR", "DOUBLE_COLON", "COLON", "LPAR", "RPAR", "LSQB", "RSQB", "COMMA", "QUESTION")
 """Terminals that most tokens are, in an order in which they are tried first: no others but words begin as they do."""
@@ -110,9 +110,12 @@ class StatementParser:
         # pattern that is tried in vain takes a while, too.
         patterns = dict(tables["terminals"])
         patterns = {name: patterns[name] for name in FREQUENT} | patterns
+        # So each match begins where the last one ended.
+        patterns[UNREADABLE] = r"[\s\S]"
         tokens = "|".join(f"(?P<{name}>{pattern})" for name, pattern in patterns.items())
         self._tokens = re.compile(f"[ \\t]*(?:{tokens})")
-        self._words = {(regex, text): word for regex, text, word in tables["words"]}
+        # No text is of two kinds.
+        self._words = {text: word for _, text, word in tables["words"]}
         self._ignored = frozenset(tables["ignored"])
         self._end: int = tables["end"]
         reductions = [Reduction(**{**rule, "taken": tuple(rule["taken"])}) for rule in tables["reductions"]]
@@ -124,24 +127,28 @@ class StatementParser:
         self._chains: dict[tuple[int, int, str], _Chain] = {}
 
     def lex(self, text: str, start: int, end: int) -> Iterator[Token]:
-        """The tokens of a part of a text, with their offsets in all of it. Raises UnreadableText. Linear.
+        """The tokens of a part of a text, with their offsets in all of it. Linear.
 
+        Where no token begins, one of the type `UNREADABLE` has the next character, and the rest of the line is skipped.
         Of line breaks with nothing but comments between them the first is a token.
         """
-        match, ignored, words, place = self._tokens.match, self._ignored, self._words, start
-        before = ""
-        while place < end:
-            found = match(text, place, end)
-            kind = None if found is None else found.lastgroup
-            if found is None or kind is None:
-                raise UnreadableText(place)
-            place = found.end()
-            if kind in ignored or (kind == before == "NEWLINE"):
-                continue
-            before, value = kind, found[kind]
-            token = Token(value)
-            token.type, token.start, token.end = words.get((kind, value), kind), place - len(value), place
-            yield token
+        ignored, words = self._ignored, self._words
+        before, place = "", start
+        while place >= 0:
+            matches, place = self._tokens.finditer(text, place, end), -1
+            for match in matches:
+                kind = match.lastgroup or UNREADABLE
+                if kind in ignored or (kind == before == "NEWLINE"):
+                    continue
+                value = match[kind]
+                token = Token(value)
+                token.type = before = words.get(value, kind)
+                token.end = stop = match.end()
+                token.start = stop - len(value)
+                yield token
+                if kind == UNREADABLE:
+                    place = text.find("\n", stop, end)
+                    break
 
     def parse(self, tokens: list[Token]) -> list[Step]:
         """How the tokens become a statement, for `build`. Raises UnexpectedToken. Linear."""
@@ -212,16 +219,18 @@ def build(
         if taken == _ONE:
             stack[-1] = [stack[-1]] if step.is_inline else builders[step.name]([stack[-1]])
             continue
-        if taken == _ONE_MORE and step.is_inline:
-            part = stack.pop()
+        if n_behind := step.grows_by:
+            part = stack[-1]
+            del stack[-n_behind:]
             stack[-1].append(part)
             continue
         if not taken:
             stack.append(nothing(end))
             continue
-        first = len(stack) - len(taken)
-        parts = stack[first:] if step.takes_all else _parts(stack[first:], taken)
-        del stack[first:]
+        symbols = stack[-len(taken) :]
+        del stack[-len(taken) :]
+        kept = step.kept
+        parts = _parts(symbols, taken) if kept is None else [symbols[i] for i in kept]
         if step.is_inline:
             stack.append(parts)
         elif step.may_vanish and len(parts) == 1:

@@ -19,7 +19,8 @@ from cfgmask.lark.literals import LiteralError
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.regex_blocks import regex_of_block
 from cfgmask.limits import Limits
-from cfgmask.regex import DialectName, Lexeme, LexemeCase, has_lazy, parse_extended, parse_lexeme, parse_regex
+from cfgmask.regex import DialectName, Lexeme, LexemeCase, has_lazy, parse_extended, parse_lexeme
+from cfgmask.regex.case_folding import closure
 from cfgmask.regex.derivatives import TooEntangled
 from cfgmask.regex.lexemes import LexemeCombiner, is_empty_by_assertion
 from cfgmask.regex.plain import plain_lexeme
@@ -388,6 +389,6 @@ def _string(node: nodes.String) -> TerminalRegex:
 @lru_cache(maxsize=4096)
 def _any_case(character: str) -> regex.RegexTree:
     """What the character matches under the flag `i`, as regexes have it."""
-    if character.lower() == character.upper():
-        return regex.text(character)
-    return parse_regex(character, dialect="python", flags="i")
+    alone = regex.char_class([(ord(character), ord(character))])
+    alike = closure(alone, "python")
+    return regex.text(character) if alike == alone else alike

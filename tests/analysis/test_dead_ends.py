@@ -105,7 +105,7 @@ def test_a_shadowed_terminal_is_never_chosen(problem: Problem) -> None:
     """What would have to come behind it is made impossible, and no short text tells the difference."""
     ir = _told_apart(problem.ir)
     flat, sets = analysed(ir)
-    for found in shadowed_terminals(flat, sets):
+    for found in shadowed_terminals(flat, sets, Shortest(flat)):
         name = found.message.partition("`")[2].partition("`")[0]
         before, after = problem.oracle, Oracle(_poisoned(ir, name), [b""] * 64)
         pairs = [(before.initial, after.initial)]
