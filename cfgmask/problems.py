@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cfgmask.diagnostics import Diagnostic, Related, Span
+from cfgmask.diagnostics import Diagnostic, Fix, Related, Span
 from cfgmask.errors import GrammarError
 
 MAX_PROBLEMS = 100
@@ -23,10 +23,17 @@ class Problems:
         self._warnings: list[Diagnostic] = []
 
     def error(
-        self, code: str, message: str, span: Span | None, *, related: tuple[Related, ...] = (), help: str | None = None
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        related: tuple[Related, ...] = (),
+        help: str | None = None,
+        fix: Fix | None = None,
     ) -> None:
         """Record an error. Raises GrammarError with all there are when they are `MAX_PROBLEMS`."""
-        self.add(Diagnostic(code, message, span, related=related, help=help))
+        self.add(Diagnostic(code, message, span, related=related, help=help, fix=fix))
 
     def warning(
         self, code: str, message: str, span: Span | None, *, related: tuple[Related, ...] = (), help: str | None = None

@@ -6,12 +6,14 @@ Expressions keep the places of names, strings, regexes and repetitions, so a cha
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from cfgmask.analysis.flat import Flat
 from cfgmask.diagnostics import Fix, Span
-from cfgmask.grammar.ir import Choice, Expr, Repeat, Rule, RuleRef, Sequence, Terminal
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal
 from cfgmask.grammar.regex_tree import Literal
+from cfgmask.grammar.walk import walk
 
 _ALIAS = r"[ \t]*(?:->[ \t]*[\w-]+[ \t]*)?"
 _BEHIND = re.compile(rf"{_ALIAS}\|[ \t]*")
@@ -41,6 +43,48 @@ def starred(repeat: Repeat, is_nullable: Callable[[Expr], bool]) -> Fix | None:
     if not parts or "\n" in repeat.span.text or any(part.strip("()") not in repeat.span.text for part in parts):
         return None
     return Fix(repeat.span, f"({' | '.join(parts)})*")
+
+
+class EmptyRules:
+    """Writes repetitions of rules that may be empty with the same texts, each rule once. Made in linear time."""
+
+    def __init__(self, ir: GrammarIR, is_nullable: Callable[[Expr], bool]) -> None:
+        self._rules = {rule.name: rule for rule in ir.rules}
+        self._is_nullable = is_nullable
+        used = [expr for rule in ir.rules for expr in walk(rule.body)]
+        self._uses = Counter(expr.name for expr in used if isinstance(expr, RuleRef))
+        self._uses[ir.start] += 1
+        starred = (expr for expr in used if isinstance(expr, Repeat) and not expr.minimum and expr.maximum is None)
+        self._starred = Counter(expr.body.name for expr in starred if isinstance(expr.body, RuleRef))
+        self._known: dict[str, tuple[Span, str] | None] = {}
+
+    def correction(self, repeat: Repeat) -> Fix | None:
+        """`item: ["a"]` as `item: "a"`, if `item*` is all there is of it; or else `item*` and `item+` as `("a")*`."""
+        name = repeat.body.name if isinstance(repeat.body, RuleRef) else ""
+        if name not in self._known:
+            self._known[name] = self._visible(self._rules[name]) if name else None
+        known = self._known[name]
+        # Other grammars may import the same rule.
+        if known is None or repeat.span is None or repeat.span.source is not known[0].source:
+            return None
+        place, parts = known
+        if self._uses[name] == self._starred[name]:
+            return Fix(place, parts)
+        return Fix(repeat.span, f"({parts})*") if repeat.span.text[-1] in "*+" else None
+
+    def _visible(self, rule: Rule) -> tuple[Span, str] | None:
+        """Where the body of a rule stands, and texts of which any number is any number of it."""
+        # Rules of inner grammars and of templates have other names.
+        place = _body_of(rule.span) if rule.span is not None and rule.span.text == rule.name else None
+        # An arrow gives a name to an alternative.
+        if place is None or "->" in place.text or rule != Rule(rule.name, rule.body, rule.scope):
+            return None
+        try:
+            parts = list(dict.fromkeys(_visible_parts(rule.body, self._is_nullable)))
+        except _Unwritable:
+            return None
+        is_plain = bool(parts) and all(part.strip("()") in place.text for part in parts)
+        return (place, " | ".join(parts)) if is_plain else None
 
 
 class _Unwritable(Exception):

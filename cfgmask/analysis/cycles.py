@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cfgmask.analysis.corrections import starred, without_alternative
+from cfgmask.analysis.corrections import EmptyRules, starred, without_alternative
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.sets import Sets
 from cfgmask.diagnostics import Diagnostic, Fix, Span
@@ -30,17 +30,23 @@ def cycles(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
 
 def endless_repetitions(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
     """A warning for each repetition of what may be empty. Linear."""
+
+    def is_nullable(expr: Expr) -> bool:
+        return _is_nullable(flat, sets, expr)
+
+    empty_rules: EmptyRules | None = None
     for repeat, loop in flat.repeats():
         # A turn with a leaf is not empty.
         turns = sets.leafless[~loop.symbol] if repeat.maximum is None else ()
         if any(_is_empty_turn(sets, turn, loop.symbol) for turn in turns):
+            empty_rules = empty_rules or EmptyRules(flat.ir, is_nullable)
             yield Diagnostic(
                 "grammar-endless-repetition",
                 f"what is repeated here may be empty, so each text of `{loop.rule.name}` has endless derivations",
                 repeat.span,
                 severity="warning",
                 help="repeat what is not empty",
-                fix=starred(repeat, lambda expr: _is_nullable(flat, sets, expr)),
+                fix=starred(repeat, is_nullable) or empty_rules.correction(repeat),
             )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cfgmask.diagnostics import Related, Span, shortened
+from cfgmask.diagnostics import Fix, Related, Span, shortened
 from cfgmask.gbnf.reader import Document
 from cfgmask.grammar import ir
 from cfgmask.grammar.walk import walk
 from cfgmask.problems import Problems
-from cfgmask.suggest import did_you_mean
+from cfgmask.suggest import closest, question
 
 ROOT = "root"
 
@@ -26,7 +26,10 @@ def defined_rules(document: Document, start: str, problems: Problems) -> dict[st
         for expr in walk(written):
             if isinstance(expr, ir.RuleRef) and expr.name not in known:
                 message = f"there is no rule `{shortened(expr.name)}`"
-                problems.error("gbnf-unknown-rule", message, expr.span, help=did_you_mean(expr.name, known))
+                close = closest(expr.name, known)
+                help = None if close is None else question(close)
+                fix = None if close is None or expr.span is None else Fix(expr.span, close)
+                problems.error("gbnf-unknown-rule", message, expr.span, help=help, fix=fix)
     if start not in known:
         _refuse_without_start(document, start, problems)
     return rules

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from cfgmask.diagnostics import Span
+from cfgmask.diagnostics import Fix, Span
 from cfgmask.grammar.regex_tree import MAX_COUNT
 from cfgmask.lark import nodes
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.syntax import Token
-from cfgmask.suggest import did_you_mean
+from cfgmask.suggest import closest, question
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,10 @@ def read_attributes(rule: str, written: Iterable[WrittenAttribute], problems: Pr
         name, span = attribute.name, attribute.span
         kind = _KINDS.get(name)
         if kind is None:
-            help = did_you_mean(name, _KINDS) or "known are " + ", ".join(f"`{known}`" for known in _KINDS)
-            problems.error("lark-unknown-attribute", f"there is no rule attribute `{name}`", span, help=help)
+            close = closest(name, _KINDS)
+            help = "known are " + ", ".join(f"`{known}`" for known in _KINDS) if close is None else question(close)
+            fix = None if close is None else Fix(span.within(0, len(name)), close)
+            problems.error("lark-unknown-attribute", f"there is no rule attribute `{name}`", span, help=help, fix=fix)
         elif name in places:
             problems.error("lark-bad-attribute", f"`{name}` is given twice", span)
         else:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cfgmask.diagnostics import Related, Span
+from cfgmask.diagnostics import Fix, Related, Span
 from cfgmask.grammar.useless import UNUSED
 from cfgmask.lark import nodes
 from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TERMINALS
-from cfgmask.lark.link import Table
+from cfgmask.lark.link import Entry, Table
 from cfgmask.lark.modules import library
 from cfgmask.lark.parametric import check_parameter
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import is_terminal_name
-from cfgmask.suggest import did_you_mean
+from cfgmask.suggest import closest, did_you_mean, question
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def _check_uses(
         elif entry is None and name.text in EXTENSION_TERMINALS:
             _check_extension(use, name, problems)
         elif entry is None and name.text not in table.defined_elsewhere:
-            _report_unknown(name, table.entries, problems)
+            _report_unknown(use, name, table.entries, problems)
 
 
 def _check_extension(use: _Use, name: nodes.Name, problems: Problems) -> None:
@@ -121,15 +121,32 @@ def _check_extension(use: _Use, name: nodes.Name, problems: Problems) -> None:
         problems.error("lark-template-arguments", message, use.span, help=help)
 
 
-def _report_unknown(name: nodes.Name, known: Collection[str], problems: Problems) -> None:
+def _report_unknown(use: _Use, name: nodes.Name, known: Mapping[str, Entry], problems: Problems) -> None:
     kind = "terminal" if is_terminal_name(name.text) else "rule"
     # An imported name has its module in front; a parameter may stand behind.
     shown = nodes.spelling(name).partition("::")[0].rstrip()
-    help = did_you_mean(shown, [*known, *EXTENSION_TERMINALS])
+    close = closest(shown, [*known, *EXTENSION_TERMINALS])
+    help = None if close is None else question(close)
     if help is None and shown in library("common").defined_names:
         help = f"write `%import common.{shown}`"
     place = name.span.within(0, len(shown))
-    problems.error(f"lark-unknown-{kind}", f"there is no {kind} `{shown}`", place, help=help)
+    fix = None
+    if close is not None and shown == name.text and _fits(use, close, known.get(close)):
+        fix = Fix(place, close)
+    problems.error(f"lark-unknown-{kind}", f"there is no {kind} `{shown}`", place, help=help, fix=fix)
+
+
+def _fits(use: _Use, name: str, entry: Entry | None) -> bool:
+    """Whether a definition can be used, by its name, as an unknown one is."""
+    written = use.text if isinstance(use, nodes.Name) else use.name
+    if is_terminal_name(written) and not is_terminal_name(name):
+        return False  # terminals use no rules
+    if isinstance(use, nodes.TemplateUse):
+        return isinstance(entry, nodes.Definition) and len(entry.parameters) == len(use.arguments)
+    if isinstance(entry, nodes.Definition):
+        return not entry.parameters and entry.parametric == (use.argument is not None)
+    # A terminal may use no declared one.
+    return entry is None and use.argument is None and name not in EXTENSION_TEMPLATES
 
 
 def _check_start(

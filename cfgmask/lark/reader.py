@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
-from cfgmask.diagnostics import Span, shortened
+from cfgmask.diagnostics import Fix, Span, shortened
 from cfgmask.grammar.parameters import All, Condition
 from cfgmask.lark import nodes
 from cfgmask.lark.attributes import WrittenAttribute, read_attributes
@@ -25,7 +25,7 @@ from cfgmask.lark.problems import Problems
 from cfgmask.lark.statements import CLOSER, CLOSERS, TokenStatement, statements
 from cfgmask.lark.syntax import Built, Step, Token, UnexpectedToken, build, statement_parser
 from cfgmask.limits import Limits
-from cfgmask.suggest import did_you_mean
+from cfgmask.suggest import closest, question
 
 MAX_NAME = 200
 """The longest name: names are repeated in messages."""
@@ -212,10 +212,11 @@ class _Reader:
         self._problems.error("lark-syntax", message, span, help=help)
 
     def _report_directive(self, token: Token) -> None:
-        help = did_you_mean(str(token), DIRECTIVES) or "known are " + ", ".join(f"`{d}`" for d in DIRECTIVES)
-        self._problems.error(
-            "lark-unknown-directive", f"there is no `{shortened(str(token))}`", self._span(token), help=help
-        )
+        close, span = closest(str(token), DIRECTIVES), self._span(token)
+        help = "known are " + ", ".join(f"`{d}`" for d in DIRECTIVES) if close is None else question(close)
+        fix = None if close is None else Fix(span, close)
+        message = f"there is no `{shortened(str(token))}`"
+        self._problems.error("lark-unknown-directive", message, span, help=help, fix=fix)
 
     # Statements: each gives a list of them.
 

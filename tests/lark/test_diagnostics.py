@@ -10,6 +10,7 @@ import pytest
 
 import cfgmask
 from cfgmask import GrammarError
+from cfgmask.diagnostics import Diagnostic
 from cfgmask.lark import parse_lark
 from tests.lark.engine import VOCABULARY
 
@@ -68,6 +69,27 @@ def test_report(title: str, grammar: str, report: str, tmp_path: Path) -> None:
     beside = files().get(title)
     folder = None if beside is None else write(beside, tmp_path)
     assert reported(grammar, folder, compiled=title.partition(":")[0] in _WHEN_COMPILED) == report
+
+
+def test_what_to_write_mends_it() -> None:
+    mended = set()
+    for _, grammar, report in sections():
+        if "\n  write: " not in report:
+            continue
+        for found in diagnostics(grammar):
+            if found.fix is not None:
+                place = found.fix.span
+                corrected = grammar[: place.start] + found.fix.replacement + grammar[place.end :]
+                assert (found.code, found.span.start) not in {(d.code, d.span.start) for d in diagnostics(corrected)}
+                mended.add(found.code)
+    assert mended >= {"lark-unknown-rule", "lark-unknown-terminal", "lark-unknown-directive", "lark-unknown-attribute"}
+
+
+def diagnostics(grammar: str) -> tuple[Diagnostic, ...]:
+    try:
+        return parse_lark(grammar, name="g.lark").notes
+    except GrammarError as error:
+        return tuple(error.diagnostics)
 
 
 def test_every_section_is_read() -> None:
