@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from cfgmask.analysis.corrections import EmptyRules, starred, without_alternative
 from cfgmask.analysis.flat import Flat
+from cfgmask.analysis.reach import components
 from cfgmask.analysis.sets import Sets
 from cfgmask.diagnostics import Diagnostic, Fix, Span
 from cfgmask.grammar.ir import Choice, Expr, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal
@@ -16,8 +17,11 @@ _SHOWN_RULES = 5
 
 
 def cycles(flat: Flat, sets: Sets) -> Iterator[Diagnostic]:
-    """A warning for each group of rules that derive one another, on its first rule. Linear."""
-    callees = [list(_alone(flat, sets, n)) for n in range(len(flat.nonterminals))]
+    """A warning for each group of rules that derive one another, on its first rule.
+
+    Linear where there are none, and for each of them in the rules that derive one another.
+    """
+    callees = _back([list(_alone(flat, sets, n)) for n in range(len(flat.nonterminals))])
     reported: set[int] = set()
     for n, nonterminal in enumerate(flat.nonterminals):
         if nonterminal.is_rule and n not in reported:
@@ -58,6 +62,15 @@ def _alone(flat: Flat, sets: Sets, n: int) -> Iterator[int]:
         for symbol in alternative if not visible else visible if len(visible) == 1 else ():
             if not (is_loop and ~symbol == n):
                 yield ~symbol
+
+
+def _back(callees: list[list[int]]) -> list[list[int]]:
+    """Of the edges those that may be part of a way back."""
+    group = [0] * len(callees)
+    for number, members in enumerate(components(callees)):
+        for n in members:
+            group[n] = number
+    return [[m for m in of_one if group[m] == group[n]] if of_one else of_one for n, of_one in enumerate(callees)]
 
 
 def _way_back(callees: list[list[int]], start: int) -> list[int] | None:

@@ -13,18 +13,18 @@ def union(sets: Iterable[int]) -> int:
     return found
 
 
-def reached(own: Sequence[int], edges: Sequence[Sequence[int]]) -> list[int]:
-    """For each node the union of its own set and of those of all nodes that its edges lead to, however far.
+def components(edges: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The nodes in groups of those that lead to each other, each group behind all that it leads to.
 
-    Nodes that lead to each other have one set; the path that finds them is Gabow's (2000). Linear.
+    The path that finds them is Gabow's (2000). Linear.
     """
-    found = list(own)
+    found: list[list[int]] = []
     # The order in which nodes were met, from 1; of those that are done, more than any other.
-    met = [0] * len(own)
-    n_met, is_done = 0, len(own) + 1
+    met = [0] * len(edges)
+    n_met, is_done = 0, len(edges) + 1
     open_nodes: list[int] = []
     path: list[int] = []
-    pending = list(range(len(own)))
+    pending = list(range(len(edges)))
     while pending:
         node = pending.pop()
         if node < 0:
@@ -33,13 +33,9 @@ def reached(own: Sequence[int], edges: Sequence[Sequence[int]]) -> list[int]:
                 component = [open_nodes.pop()]
                 while component[-1] != ~node:
                     component.append(open_nodes.pop())
-                whole = 0
                 for member in component:
-                    whole |= found[member]
-                    for to in edges[member]:
-                        whole |= found[to]
-                for member in component:
-                    found[member], met[member] = whole, is_done
+                    met[member] = is_done
+                found.append(component)
         elif met[node]:
             while path and met[path[-1]] > met[node]:
                 path.pop()
@@ -50,4 +46,18 @@ def reached(own: Sequence[int], edges: Sequence[Sequence[int]]) -> list[int]:
             path.append(node)
             pending.append(~node)
             pending += edges[node]
+    return found
+
+
+def reached(own: Sequence[int], edges: Sequence[Sequence[int]]) -> list[int]:
+    """For each node the union of its own set and of those of all nodes that its edges lead to, however far. Linear."""
+    found = list(own)
+    for component in components(edges):
+        whole = 0
+        for member in component:
+            whole |= found[member]
+            for to in edges[member]:
+                whole |= found[to]
+        for member in component:
+            found[member] = whole
     return found

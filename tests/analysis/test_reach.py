@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgmask.analysis.reach import reached
+from cfgmask.analysis.reach import components, reached
 
 GRAPHS = st.integers(1, 8).flatmap(
     lambda n: st.tuples(
@@ -27,6 +27,21 @@ def test_each_node_has_what_it_leads_to(graph: tuple[list[int], list[list[int]]]
             pending += [to for to in edges[at] if to not in seen]
             seen.update(edges[at])
         assert found == expected
+
+
+@given(GRAPHS)
+def test_nodes_of_a_component_lead_to_each_other(graph: tuple[list[int], list[list[int]]]) -> None:
+    edges = graph[1]
+    leads_to = reached([1 << node for node in range(len(edges))], edges)
+    groups = components(edges)
+    assert sorted(node for group in groups for node in group) == list(range(len(edges)))
+    before = 0
+    for group in groups:
+        members = sum(1 << node for node in group)
+        for node in group:
+            assert leads_to[node] & members == members
+            assert leads_to[node] & ~members & ~before == 0
+        before |= members
 
 
 def test_a_long_chain() -> None:
