@@ -239,7 +239,7 @@ class _Build:
             terminal.max_tokens,
         )
         regex, priority, name = self._regexes.node(terminal.regex), terminal.priority, terminal.name
-        key = (regex, scope, priority, name, (*more, terminal.role, terminal.endless))
+        key = (regex, scope, priority, name, (*more, terminal.role, terminal.endless, *terminal.step))
         if key not in self._terminals:
             self._places.terminals.append(terminal.span)
             made = self._builder.terminal(regex, self._scopes[scope], priority, name, *more)
@@ -247,6 +247,8 @@ class _Build:
                 self._builder.role(made, terminal.role)
             if terminal.endless:
                 self._builder.endless(made)
+            if terminal.step.place:
+                self._builder.step(made, terminal.step)
             if terminal.suffix is not None:
                 parts = (self._regexes.node(terminal.suffix.body), self._regexes.node(terminal.suffix.end))
                 self._builder.suffix(made, *parts, terminal.suffix.capture or "")

@@ -40,6 +40,7 @@
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
+#include "regex/count.h"
 #include "regex/endless.h"
 #include "schema/json_document.h"
 #include "schema/plain_reader.h"
@@ -407,6 +408,13 @@ void bind_regex_builder(nb::module_& m) {
           },
           "node"_a)
       .def(
+          "count",
+          [](RegexBuilder& self, uint32_t id, uint32_t at_most) {
+            const RegexId node = self.node(id);
+            return self.with([&](RegexStore& r) { return count_texts(r, node, at_most); });
+          },
+          "node"_a, "at_most"_a, docs::RegexBuilder_count)
+      .def(
           "matches",
           [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
             RegexId node = self.node(id);
@@ -539,8 +547,14 @@ Holds what_set_holds(const std::string& name) {
   if (name == "array") return Holds::kArray;
   if (name == "distinct array") return Holds::kDistinctArray;
   if (name == "object") return Holds::kObject;
-  throw nb::value_error("a set holds 'values', or what an 'array', a 'distinct array' or an 'object' does");
+  if (name == "item") return Holds::kItem;
+  throw nb::value_error("a set holds 'values', an 'item', or what an 'array', a 'distinct array' or an 'object' does");
 }
+
+// A number of a place and of ways, None for more than are counted.
+using PyStep = std::tuple<uint32_t, std::optional<uint32_t>>;
+
+Step step_of(const PyStep& step) { return {std::get<0>(step), std::get<1>(step).value_or(kUnbounded)}; }
 
 void bind_grammar_builder(nb::module_& m) {
   nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder", docs::GrammarBuilder)
@@ -571,14 +585,19 @@ void bind_grammar_builder(nb::module_& m) {
       .def(
           "nonterminal",
           [](GrammarBuilder& self, std::string name, bool opens_set, const std::vector<std::string>& required,
-             uint32_t minimum, std::optional<uint32_t> maximum, bool endless, const std::string& holds) {
+             uint32_t minimum, std::optional<uint32_t> maximum, bool endless, const std::string& holds,
+             const PyStep& step) {
             if (!opens_set) return self.nonterminal(std::move(name));
             return self.nonterminal(std::move(name), SetBounds{required, minimum, maximum.value_or(kUnbounded), endless,
-                                                               what_set_holds(holds)});
+                                                               what_set_holds(holds), step_of(step)});
           },
           "name"_a, "opens_set"_a = false, "required"_a = std::vector<std::string>(), "minimum"_a = 0,
-          "maximum"_a = nb::none(), "endless"_a = false, "holds"_a = "values")
+          "maximum"_a = nb::none(), "endless"_a = false, "holds"_a = "values", "step"_a = PyStep())
       .def("endless", &GrammarBuilder::endless, "terminal"_a)
+      .def(
+          "step",
+          [](GrammarBuilder& self, uint32_t terminal, const PyStep& step) { self.step(terminal, step_of(step)); },
+          "terminal"_a, "step"_a)
       .def("indent", &GrammarBuilder::indent, "is_dedent"_a, "scope"_a, "name"_a)
       .def(
           "role",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.grammar.parameters import Argument, Condition
@@ -18,6 +18,21 @@ LineRole: TypeAlias = Literal["", "newline", "open", "close"]
 """What a lexeme does to indentation: it begins a line, or opens or closes brackets, in which lines do not count."""
 
 _INNER_PREFIX = re.compile(r"^(?:%lark#[0-9]+|@[\w-]+):")
+
+
+class Step(NamedTuple):
+    """Where something stands in the rules of an item that no other may be equal to; see `SetBounds`.
+
+    place  a number of its own among all that may stand after the same beginning of an item; 0: nothing else may
+    ways   how many different ends of the item may follow, with all that can be written there; None: more than are
+           counted
+    """
+
+    place: int = 0
+    ways: int | None = None
+
+
+NO_STEP = Step()
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,7 @@ class Terminal:
     endless   `distinct`, in sets that are: whatever begins one of its lexemes begins infinitely many
     closes_set  it may come only where that rule's bounds are met, and the set around it may have what this one comes
               to; outside of such rules it means nothing
+    step      where it stands in an item; one that is not `distinct` has lexemes of one value
     lazy      its texts are those of `regex` that begin with no other of them. With the lexer "longest", a lexeme ends
               where a lazy terminal is complete, and terminals that are not lazy drop out there. It has no conditions
     max_tokens  how many tokens may have bytes of one lexeme of it; None: any number
@@ -61,6 +77,7 @@ class Terminal:
     distinct: bool = False
     endless: bool = False
     closes_set: bool = False
+    step: Step = NO_STEP
     lazy: bool = False
     max_tokens: int | None = None
     role: LineRole = ""
@@ -83,14 +100,19 @@ class SetBounds:
               value of the set around it, told from others by its own values: the items of an "array" or of a "distinct
               array", in which no two are equal, or the keys of an "object", no two equal, each with its value behind
               it. All scalars in those are `distinct` terminals, all arrays and objects rules with such sets, and each
-              alternative ends with a terminal that `closes_set`
+              alternative ends with a terminal that `closes_set`. Or all that is written of an "item", which is a value
+              of the set around it, too: a set of values or a "distinct array". Its terminals have steps, those with
+              several values are `distinct`, and arrays and objects in it are rules without sets or with steps of
+              theirs. Each item has one derivation. No step is taken after which as many items as it has `ways` came
+    step      of a set in an item
     """
 
     required: tuple[str, ...] = ()
     minimum: int = 0
     maximum: int | None = None
     endless: bool = False
-    holds: Literal["values", "array", "distinct array", "object"] = "values"
+    holds: Literal["values", "array", "distinct array", "object", "item"] = "values"
+    step: Step = NO_STEP
 
 
 @dataclass(frozen=True)

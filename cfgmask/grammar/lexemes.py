@@ -116,7 +116,7 @@ class _Merge:
 
     def _combine(self, expr: Expr, parts: list[_Lexeme | Expr]) -> _Lexeme | Expr:
         if isinstance(expr, Terminal):
-            if expr.lazy or expr.distinct or expr.closes_set or expr.max_tokens is not None:
+            if expr.lazy or expr.distinct or expr.closes_set or expr.step.place or expr.max_tokens is not None:
                 return expr
             is_text = isinstance(expr.regex, CharClass) and _size(expr.regex) >= _TEXT_SIZE
             return _Lexeme(expr.name, expr.regex, of_text=is_text, span=expr.span)

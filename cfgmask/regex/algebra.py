@@ -100,6 +100,10 @@ class RegexAlgebra:
         """Whether whatever begins a matching text begins infinitely many. Also False where that takes long."""
         return self._builder.is_endless(self._lowering.node(tree))
 
+    def count(self, tree: RegexTree, at_most: int) -> int | None:
+        """How many texts match; None for infinitely many or more than `at_most`."""
+        return self._builder.count(self._lowering.node(tree), at_most)
+
     def matches(self, tree: RegexTree, data: bytes) -> bool:
         """Whether exactly these bytes match. One derivative a byte."""
         return self._builder.matches(self._lowering.node(tree), data)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cfgmask.grammar import regex_tree as tree
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, SetBounds, Terminal
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, SetBounds, Step, Terminal
 from tests.engine.harness import compile_ir, mask_of
 from tests.strategies import VocabularySpec
 
@@ -34,6 +36,58 @@ def grammar(value: Expr) -> GrammarIR:
 SCALARS = grammar(Choice((STRING, NUMBER, WORD)))
 NESTED = grammar(Choice((STRING, RuleRef("start"))))
 FINITE = grammar(Terminal("V", tree.JsonString(tree.KeySet((b"a", b"b"))), distinct=True))
+
+
+def item_of(*parts: Expr) -> GrammarIR:
+    """Lists of items of which each is all of these in a row."""
+    item = Rule("item", Sequence(parts), opens_set=SetBounds(holds="item"))
+    start = Rule("start", list_of(RuleRef("item")), opens_set=SetBounds())
+    return GrammarIR((start, item), "start")
+
+
+DIGIT = tree.KeySet((b"1", b"2"))
+# Two digits, the first of which has two ends.
+PAIRS = item_of(
+    Terminal("V", DIGIT, distinct=True, step=Step(1, 2)), Terminal("W", DIGIT, distinct=True, step=Step(2, 1))
+)
+# <1> or <1;2;1> and so on: endlessly many, so only the mark that ends one may be too much.
+MORE = item_of(
+    mark("<"),
+    Terminal("V", DIGIT, distinct=True, step=Step(1)),
+    Repeat(Sequence((replace(mark(";"), step=Step(2)), Terminal("W", DIGIT, distinct=True, step=Step(3)))), 0, None),
+    replace(mark(">"), step=Step(4, 1)),
+)
+# Of two alternatives that begin alike each has ends of its own.
+EITHER = item_of(
+    Choice(
+        (
+            Sequence((replace(mark("<"), step=Step(1, 2)), Terminal("V", DIGIT, distinct=True, step=Step(2, 1)))),
+            Sequence((replace(mark("<"), step=Step(3, 1)), mark("c"))),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("ir", "taken", "refused"),
+    [
+        (PAIRS, "[11,12,22,21]", ""),
+        (PAIRS, "[11,1", "1]"),
+        (PAIRS, "[11,12,", "1"),
+        (PAIRS, "[11,12,22,21", ","),
+        (MORE, "[<1>,<1;1>,<1;1;1>,<2>]", ""),
+        (MORE, "[<1>,<1", ">"),
+        (MORE, "[<1;2>,<1;2", ">"),
+        (EITHER, "[<c,<1,<2]", ""),
+        (EITHER, "[<c,<", "c"),
+        (EITHER, "[<2,<1,<", "2"),
+        (EITHER, "[<2,<1,<c", ","),
+    ],
+)
+def test_items_are_begun_only_if_some_end_is_left(ir: GrammarIR, taken: str, refused: str) -> None:
+    matcher = compile_ir(ir).matcher()
+    assert matcher.advance_bytes((taken + refused).encode()) == len(taken.encode())
+    assert matcher.is_accepting == (not refused)
 
 
 @pytest.mark.parametrize(

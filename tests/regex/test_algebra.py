@@ -103,6 +103,26 @@ def test_ways_of_which_none_is_left_end_nothing() -> None:
     assert not algebra.RegexAlgebra().is_endless(Concatenation((of("x"), Repetition(nothing, 0, None))))
 
 
+@pytest.mark.parametrize(
+    ("tree", "at_most", "expected"),
+    [
+        (of("[ab]{0,3}"), 15, 15),
+        (of("[ab]{0,3}"), 14, None),
+        (of("a|b|ab|a"), 9, 3),
+        (of("a*"), 9, None),
+        (of("[ä-ö]?x"), 99, 20),
+        (NOTHING, 9, 0),
+        (of(""), 9, 1),
+        (KeySet((b"a", b"ab", b"b")), 9, 3),
+        (Intersection((of("[a-z]{1,2}"), Complement(of(".*b.*")))), 999, 25 + 25 * 25),
+        (Intersection((of("a*"), Complement(of("a{3}.*")))), 9, 3),
+        (of(".{0,4}"), 2**16, None),
+    ],
+)
+def test_count(tree: RegexTree, at_most: int, expected: int | None) -> None:
+    assert algebra.RegexAlgebra().count(tree, at_most) == expected
+
+
 @given(plain_patterns)
 def test_a_shortest_text_matches_and_no_tree_is_empty_without_reason(pattern: str) -> None:
     tree = of(pattern)

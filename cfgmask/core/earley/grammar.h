@@ -61,6 +61,12 @@ enum class KeyRole : uint8_t { kNone, kOpensObject, kClosesObject, kKey };
 
 inline constexpr uint32_t kNoChoice = UINT32_MAX;
 
+// A place in the rules of an item, see Holds::kItem.
+struct Step {
+  uint32_t place = 0;          // its number; 0: nothing else may stand there
+  uint32_t ways = kUnbounded;  // how many different ends of the item may follow; kUnbounded: more than are counted
+};
+
 struct Terminal {
   RegexId regex;  // without the empty text
   // Its regex, which matches something, comes when it is first met; see earley/deferred_rules.h.
@@ -76,6 +82,8 @@ struct Terminal {
   // It may come only where the open set has all that its bounds ask for and, if that is a value, where the set around
   // it may have it.
   bool closes_set = false;
+  // In a set that holds an item. If the terminal is not distinct, its lexemes are all of one value.
+  Step step;
   // lexer: longest. Where it is complete the lexeme ends, and terminals that are not lazy drop out.
   bool lazy = false;
   // A lexeme of it has bytes of so many tokens at most.
@@ -142,6 +150,9 @@ enum class Holds : uint8_t {
   kArray,          // the items of an array
   kDistinctArray,  // of which no two are equal
   kObject,         // keys, none of which comes twice, each with its value behind it
+  // What is written of an item of the set around it so far: lexemes and sets, each with the place where it stands. None
+  // comes after which all ends that the item may have there are those of items before it.
+  kItem,
 };
 
 // What a set of seen values must come to.
@@ -152,6 +163,7 @@ struct SetBounds {
   // The set has no bounds and holds keys of a JSON object that never run out.
   bool endless = false;
   Holds holds = Holds::kValues;
+  Step step;  // where it is a part of an item
 };
 
 struct Alternative {

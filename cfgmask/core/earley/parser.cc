@@ -4,8 +4,8 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
-#include <unordered_set>
 
 #include "earley/deferred_rules.h"
 
@@ -188,9 +188,15 @@ Item Parser::after(const ItemSet::Edge& edge, uint32_t number, TextId text) {
   const RestId tail =
       choice == kNoChoice ? rests_[edge.item.rest.value].tail : rest_after(grammar_.choices[choice], number);
   Item after{tail, edge.item.continuation};
-  if (text == SeenValues::no_text() || !grammar_.terminals[edge.source].distinct) return after;
+  const Terminal& terminal = grammar_.terminals[edge.source];
   const SeenId seen = continuations_[after.continuation.value].seen;
-  if (seen != SeenValues::none()) after.continuation = with_seen(after.continuation, seen_.add(seen, text));
+  if (seen == SeenValues::none()) return after;
+  if (terminal.distinct) {
+    if (text != SeenValues::no_text())
+      after.continuation = with_seen(after.continuation, seen_.add(seen, text, terminal.step));
+  } else if (terminal.step.place != 0) {
+    after.continuation = with_seen(after.continuation, seen_.pass(seen, terminal.step));
+  }
   return after;
 }
 
@@ -448,12 +454,15 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       const SeenId seen = continuations_[item.continuation.value].seen;
       RegexId regex = terminal(here.head.index()).regex;
       if (seen != SeenValues::none()) {
-        if (grammar_.terminals[here.head.index()].distinct) {
+        const Terminal& terminal = grammar_.terminals[here.head.index()];
+        if (terminal.distinct) {
           closing.tracks = true;
           closing.excludes = closing.excludes || seen_.excludes(seen);
           closing.is_vague = closing.is_vague || seen_.is_vague(seen);
-          regex = seen_.addable(regex, seen);
-        } else if (grammar_.terminals[here.head.index()].closes_set && !may_close(item.continuation)) {
+          regex = seen_.addable(regex, seen, terminal.step);
+        } else if (terminal.step.place != 0) {
+          if (!seen_.may_pass(seen, terminal.step)) return;
+        } else if (terminal.closes_set && !may_close(item.continuation)) {
           return;
         } else if (!may_begin(here.tail, seen)) {
           return;  // a comma after which every value has been seen
@@ -506,29 +515,34 @@ bool Parser::may_close(ContinuationId continuation) {
 
 // Whether something may come first of what is left of an alternative, after the values that have been seen.
 bool Parser::may_begin(RestId rest, SeenId seen) {
-  std::vector<RestId> todo{rest};
-  std::unordered_set<uint32_t> called;
+  std::vector<std::pair<RestId, SeenId>> todo{{rest, seen}};
+  std::set<std::pair<uint32_t, SeenId>> called;
   while (!todo.empty()) {
-    const RestId at = todo.back();
+    const auto [at, known] = todo.back();
     todo.pop_back();
     if (at == kNil) return true;
     const Rest here = rests_[at.value];
     Symbol head = here.head;
-    if (nullable(head)) todo.push_back(here.tail);
+    if (nullable(head)) todo.emplace_back(here.tail, known);
     if (head.kind() == SymbolKind::kRepeat) head = Symbol{repeat_ids_.at(head.index())[0]};
+    if (head.kind() == SymbolKind::kTokenSet) return true;
     if (head.kind() == SymbolKind::kTerminal) {
-      const Terminal& first = terminal(head.index());
-      if (first.distinct ? seen_.addable(first.regex, seen) != RegexStore::nothing()
-                         : !first.closes_set || seen_.may_close(seen))
-        return true;
-    } else if (head.kind() == SymbolKind::kTokenSet || instances_.nonterminal(head.index()).opens_set) {
-      return true;
-    } else if (called.insert(head.index()).second) {
-      const auto& begins = alternatives(head.index());
-      todo.insert(todo.end(), begins.begin(), begins.end());
+      if (may_begin(terminal(head.index()), known)) return true;
+      continue;
     }
+    const auto& opens = instances_.nonterminal(head.index()).opens_set;
+    if (opens && grammar_.set_bounds[*opens].holds != Holds::kItem) return true;
+    const SeenId within = opens ? seen_.open(*opens, known) : known;
+    if (!called.emplace(head.index(), within).second) continue;
+    for (const RestId alternative : alternatives(head.index())) todo.emplace_back(alternative, within);
   }
   return false;
+}
+
+bool Parser::may_begin(const Terminal& first, SeenId seen) {
+  if (first.distinct) return seen_.addable(first.regex, seen, first.step) != RegexStore::nothing();
+  if (first.step.place != 0) return seen_.may_pass(seen, first.step);
+  return !first.closes_set || seen_.may_close(seen);
 }
 
 std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, const Callee& callee, Closing& closing) {
@@ -542,7 +556,7 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   const ContinuationId continuation = caller.continuation;
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
   const Continuation& awaiting = continuations_[continuation.value];
-  const SeenId seen = callee.opens_set ? seen_.open(*callee.opens_set) : awaiting.seen;
+  const SeenId seen = callee.opens_set ? seen_.open(*callee.opens_set, awaiting.seen) : awaiting.seen;
   if (callee.opens_set && seen_.is_value(seen) && seen_.is_vague(awaiting.seen)) closing.is_vague = true;
   const uint32_t own = callee.max_tokens == kUnbounded ? kUnbounded : closing.clock + callee.max_tokens;
   const Callee key{callee.order, seen, kUnbounded - std::min(awaiting.deadline, own)};

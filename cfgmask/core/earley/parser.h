@@ -361,6 +361,7 @@ class Parser {
   ContinuationId with_seen(ContinuationId continuation, SeenId seen);
   bool may_close(ContinuationId continuation);
   bool may_begin(RestId rest, SeenId seen);
+  bool may_begin(const Terminal& first, SeenId seen);
 
   // earley/deadlines.cc
   uint32_t deadline_of(const Item& item) const { return continuations_[item.continuation.value].deadline; }

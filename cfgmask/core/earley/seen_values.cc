@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace cfgmask {
 
@@ -11,13 +13,22 @@ namespace {
 constexpr uint32_t kNoBounds = UINT32_MAX;
 // The value of a new_text, kept as an empty one.
 constexpr uint32_t kNew = 0;
+// Instead of a value: no other may stand there.
+constexpr uint32_t kOnly = UINT32_MAX;
+// The node of an item of which nothing is written.
+constexpr uint32_t kNothingYet = 0;
 // In YAML a key is one lexeme with its colon.
 constexpr std::string_view kAfterKey = ":";
 
 // Values are kept as text: a string as a quote and what it decodes to, a number without superfluous zeros, an array or
-// an object as a bracket and the words of its register, anything else as it is spelled.
+// an object as a bracket and the words of its register, an item as another one and its node, anything else as it is
+// spelled.
+constexpr char kItemMark = '(';
 bool is_string(std::string_view value) { return value.starts_with('"'); }
-bool is_composite(std::string_view value) { return value.starts_with('[') || value.starts_with('{'); }
+bool is_item_value(std::string_view value) { return value.starts_with(kItemMark); }
+bool is_composite(std::string_view value) {
+  return value.starts_with('[') || value.starts_with('{') || is_item_value(value);
+}
 bool is_number(std::string_view value) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (value.starts_with('-')) value.remove_prefix(1);
@@ -74,6 +85,8 @@ SeenValues::SeenValues(RegexStore& regexes, const std::vector<SetBounds>& bounds
   for (int i = 0; i < 4; ++i) texts_.push_back({});
   seen_ids_.intern({});
   intern_value({});  // kNew
+  node_ids_.intern({});
+  nodes_.push_back({});  // kNothingYet
 }
 
 const SetBounds& SeenValues::bounds(SeenId seen) const {
@@ -82,15 +95,19 @@ const SetBounds& SeenValues::bounds(SeenId seen) const {
   return i == kNoBounds ? kNone : bounds_[i];
 }
 
-SeenId SeenValues::open(uint32_t i) {
+SeenId SeenValues::open(uint32_t i, SeenId around) {
   for (const std::string& name : bounds_[i].required) intern_value('"' + name);
+  if (bounds_[i].holds == Holds::kItem) {
+    const uint32_t item[] = {i, around.value, kNothingYet};
+    return SeenId(seen_ids_.intern(item).first);
+  }
   const uint32_t words[] = {i, 0};
   return SeenId(seen_ids_.intern(Words(words, bounds_[i].holds == Holds::kObject ? 2 : 1)).first);
 }
 
 size_t SeenValues::bytes() const {
   return texts_.bytes() + text_ids_.bytes() + value_ids_.bytes() * 2 + seen_ids_.bytes() + addable_.bytes() +
-         unwanted_ids_.bytes() + unwanted_.bytes();
+         unwanted_ids_.bytes() + unwanted_.bytes() + node_ids_.bytes() + nodes_.bytes();
 }
 
 TextId SeenValues::append(TextId text, unsigned b) {
@@ -119,6 +136,7 @@ bool SeenValues::may_be_met(TextId text) const {
 }
 
 bool SeenValues::is_vague(SeenId seen) const {
+  while (seen != none() && is_item(seen)) seen = around(seen);
   if (seen == none()) return false;
   const std::vector<uint32_t> known = taken(seen);
   return std::find(known.begin(), known.end(), kNew) != known.end();
@@ -131,9 +149,9 @@ std::string SeenValues::spelled(TextId text) const {
   return {out.rbegin(), out.rend()};
 }
 
-SeenId SeenValues::add(SeenId seen, TextId text) {
-  if (text == new_text()) return add_value(seen, kNew);
-  if (text != any_text()) return add_value(seen, intern_value(value_of(spelled(text))));
+SeenId SeenValues::add(SeenId seen, TextId text, Step step) {
+  if (text == new_text()) return add_value(seen, kNew, step);
+  if (text != any_text()) return add_value(seen, intern_value(value_of(spelled(text))), step);
   const Words before = seen_ids_.at(seen.value);
   std::vector<uint32_t> after(before.begin(), before.end());
   // Nothing is known of an array or an object in which something may stand or other.
@@ -142,22 +160,28 @@ SeenId SeenValues::add(SeenId seen, TextId text) {
   return SeenId(seen_ids_.intern(after).first);
 }
 
+SeenId SeenValues::pass(SeenId seen, Step step) { return is_item(seen) ? add_value(seen, kOnly, step) : seen; }
+
+bool SeenValues::may_pass(SeenId seen, Step step) { return !is_item(seen) || !is_exhausted(seen, step, kOnly); }
+
 std::optional<SeenId> SeenValues::add_ended(SeenId seen, SeenId ended) {
   if (seen == none() || !is_value(ended)) return seen;
   if (!admits(seen, ended)) return std::nullopt;
-  return add_value(seen, intern_value(value_of_ended(ended)));
+  return add_value(seen, intern_value(value_of_ended(ended)), bounds(ended).step);
 }
 
-bool SeenValues::admits(SeenId seen, SeenId ended) const {
+bool SeenValues::admits(SeenId seen, SeenId ended) {
   if (seen == none() || !is_value(ended)) return true;
   const Holds holds = bounds(seen).holds;
   if (holds == Holds::kArray || holds == Holds::kObject) return true;
   const auto value = value_ids_.find(words_of(value_of_ended(ended)));
+  if (holds == Holds::kItem) return !value || !is_exhausted(seen, bounds(ended).step, *value);
   const Words known = entries(seen);
   return !value || std::find(known.begin(), known.end(), *value) == known.end();
 }
 
-SeenId SeenValues::add_value(SeenId seen, uint32_t value) {
+SeenId SeenValues::add_value(SeenId seen, uint32_t value, Step step) {
+  if (is_item(seen)) return in_item(seen, intern_node(node(seen), step, value));
   const Words before = seen_ids_.at(seen.value);
   std::vector<uint32_t> after(before.begin(), before.end());
   switch (bounds(seen).holds) {
@@ -174,10 +198,86 @@ SeenId SeenValues::add_value(SeenId seen, uint32_t value) {
     case Holds::kObject:
       add_member(after, value);
       break;
+    case Holds::kItem:
+      break;  // see above
   }
   if (auto known = seen_ids_.find(after)) return SeenId(*known);
   account_.charge(1 + after.size() / 16);
   return SeenId(seen_ids_.intern(after).first);
+}
+
+SeenId SeenValues::in_item(SeenId item, uint32_t node) {
+  const Words before = seen_ids_.at(item.value);
+  const uint32_t after[] = {before[0], before[1], node};
+  if (auto known = seen_ids_.find(after)) return SeenId(*known);
+  account_.charge();
+  return SeenId(seen_ids_.intern(after).first);
+}
+
+uint32_t SeenValues::intern_node(uint32_t parent, Step step, uint32_t value) {
+  const uint32_t words[] = {parent, step.place, value};
+  const auto [id, is_new] = node_ids_.intern(words);
+  if (is_new) nodes_.push_back({parent, nodes_[parent].depth + 1, nodes_[parent].is_vague || value == kNew});
+  return id;
+}
+
+uint32_t SeenValues::n_below(SeenId item, uint32_t node) {
+  const SeenId outer = around(item);
+  if (outer != counted_) count_items(outer);
+  const auto found = below_.find(node);
+  return found == below_.end() ? 0 : found->second;
+}
+
+void SeenValues::count_items(SeenId outer) {
+  // Mostly it is the set that was counted before, with one more.
+  std::vector<uint32_t> all = items(outer);
+  std::sort(all.begin(), all.end());
+  if (!std::includes(all.begin(), all.end(), counted_items_.begin(), counted_items_.end())) {
+    below_.clear();
+    counted_items_.clear();
+  }
+  std::vector<uint32_t> more;
+  std::set_difference(all.begin(), all.end(), counted_items_.begin(), counted_items_.end(), std::back_inserter(more));
+  for (const uint32_t last : more) {
+    for (uint32_t node = last; node != kNothingYet; node = nodes_[node].parent) ++below_[node];
+    ++below_[kNothingYet];
+  }
+  counted_ = outer;
+  counted_items_ = std::move(all);
+}
+
+// The nodes of the items in a set, those aside of which not everything is known.
+std::vector<uint32_t> SeenValues::items(SeenId outer) const {
+  std::vector<uint32_t> out;
+  if (outer == none()) return out;
+  for (const uint32_t id : taken(outer)) {
+    const std::string& value = values_[id];
+    if (!is_item_value(value)) continue;
+    std::memcpy(&out.emplace_back(), value.data() + 1, sizeof(uint32_t));
+  }
+  return out;
+}
+
+bool SeenValues::is_exhausted(SeenId item, Step step, uint32_t value) {
+  if (step.ways == kUnbounded || n_below(item, node(item)) < step.ways) return false;
+  const uint32_t words[] = {node(item), step.place, value};
+  const auto next = node_ids_.find(words);
+  return next && n_below(item, *next) >= step.ways;
+}
+
+std::vector<uint32_t> SeenValues::exhausted(SeenId item, Step step) {
+  const uint32_t before = node(item);
+  if (step.ways == kUnbounded || n_below(item, before) < step.ways) return {};
+  std::vector<uint32_t> out;
+  for (uint32_t next : items(around(item))) {
+    if (nodes_[next].depth <= nodes_[before].depth) continue;
+    while (nodes_[next].depth > nodes_[before].depth + 1) next = nodes_[next].parent;
+    const Words words = node_ids_.at(next);
+    if (words[0] == before && words[1] == step.place && n_below(item, next) >= step.ways) out.push_back(words[2]);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 // A key, or the value of the one before. `object` are all words of its register.
@@ -196,6 +296,13 @@ void SeenValues::add_member(std::vector<uint32_t>& object, uint32_t value) {
 }
 
 std::string SeenValues::value_of_ended(SeenId ended) const {
+  if (is_item(ended)) {
+    const uint32_t last = node(ended);
+    if (nodes_[last].is_vague) return {};
+    std::string value(1, kItemMark);
+    value.append(reinterpret_cast<const char*>(&last), sizeof(last));
+    return value;
+  }
   const Words all = entries(ended);
   const size_t first = bounds(ended).holds == Holds::kObject ? 1 : 0;
   if (std::find(all.begin() + static_cast<ptrdiff_t>(first), all.end(), kNew) != all.end()) return {};
@@ -251,16 +358,18 @@ bool SeenValues::may_close(SeenId seen) const {
   return n_values(seen) >= bounds(seen).minimum && missing(seen).empty();
 }
 
-RegexId SeenValues::addable(RegexId regex, SeenId seen) {
-  const uint64_t key = (uint64_t{regex.value} << 32) | seen.value;
+RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {
+  if (is_item(seen) && step.ways == kUnbounded) return regex;
+  const uint64_t key = (uint64_t{is_item(seen) ? step.place : regex.value} << 32) | seen.value;
   if (auto known = addable_.find(key)) return RegexId(*known);
-  RegexId left = compute_addable(regex, seen);
+  RegexId left = compute_addable(regex, seen, step);
   if (regexes_.is_empty(left)) left = RegexStore::nothing();
   addable_.insert(key, left.value);
   return left;
 }
 
-RegexId SeenValues::compute_addable(RegexId regex, SeenId seen) {
+RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
+  if (is_item(seen)) return subtract(regex, unwanted_of(exhausted(seen, step)));
   const uint32_t maximum = bounds(seen).maximum;
   const bool is_behind_key = bounds(seen).holds == Holds::kObject && entries(seen)[0] != 0;
   if (maximum != kUnbounded && !is_behind_key) {
@@ -275,16 +384,16 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen) {
 
 const SeenValues::Unwanted& SeenValues::unwanted(SeenId seen) {
   if (auto known = unwanted_ids_.find(seen.value)) return unwanted_[*known];
-  const Unwanted computed = compute_unwanted(seen);
+  const Unwanted computed = unwanted_of(taken(seen));
   unwanted_ids_.insert(seen.value, static_cast<uint32_t>(unwanted_.size()));
   return unwanted_.push_back(computed);
 }
 
-SeenValues::Unwanted SeenValues::compute_unwanted(SeenId seen) {
+SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values) {
   std::vector<std::string> strings;
   std::vector<std::string> words;
   std::vector<RegexId> others;
-  for (uint32_t id : taken(seen)) {
+  for (uint32_t id : values) {
     const std::string& value = values_[id];
     if (value.empty() || is_composite(value)) continue;  // what is left of a composite may be another
     if (is_string(value)) {

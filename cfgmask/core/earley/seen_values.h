@@ -8,6 +8,10 @@
 // Arrays and objects that must be told from others have registers too, of all that is written in them so far; see
 // Holds. What such a register comes to is a value of the one around it.
 //
+// Of an item that register is the one around it and a node of a trie: the steps that were taken, each a place in the
+// item's rules and what was written there. The items before it are nodes of the same trie. If there are as many of them
+// below a step as there are ways to go on after it, the step would end in one of them, so it must not be taken.
+//
 // Threads: guarded by the owner.
 #pragma once
 
@@ -15,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "earley/grammar.h"
@@ -38,19 +43,23 @@ class SeenValues {
 
   // No set is open.
   static constexpr SeenId none() { return SeenId(0U); }
-  // A set with bounds[i] is, and nothing has been seen in it.
-  SeenId open(uint32_t i);
-  // The register with the value of a lexeme.
-  SeenId add(SeenId seen, TextId text);
+  // A set with bounds[i] is, inside of `around`, and nothing has been seen in it.
+  SeenId open(uint32_t i, SeenId around);
+  // The register with the value of a lexeme, which stands at that step of an item.
+  SeenId add(SeenId seen, TextId text, Step step);
+  // The register of an item after a lexeme of which no other value may stand at that step, and whether it may come.
+  SeenId pass(SeenId seen, Step step);
+  bool may_pass(SeenId seen, Step step);
   // The register with what `ended`, which was opened inside of it, came to; nullopt if that must not come again.
   std::optional<SeenId> add_ended(SeenId seen, SeenId ended);
   // Whether add_ended() would give one.
-  bool admits(SeenId seen, SeenId ended) const;
+  bool admits(SeenId seen, SeenId ended);
   // Whether what it comes to is a value.
   bool is_value(SeenId seen) const { return bounds(seen).holds != Holds::kValues; }
   // The lexemes of `regex` whose values may be added to the register: those that are not in it and for which it has
-  // room. RegexStore::nothing() if there are none. Remembered.
-  RegexId addable(RegexId regex, SeenId seen);
+  // room, and that step of an item can be taken with. RegexStore::nothing() if there are none. Remembered. In an item,
+  // a walk up from each item before it, where one of them begins alike.
+  RegexId addable(RegexId regex, SeenId seen, Step step);
   // Whether the register has all that its bounds ask for.
   bool may_close(SeenId seen) const;
 
@@ -86,14 +95,34 @@ class SeenValues {
     RegexId others;
   };
 
+  // What is written of an item: the steps before, and one more.
+  struct Node {
+    uint32_t parent = 0;
+    uint32_t depth = 0;
+    bool is_vague = false;  // a new_text is in it
+  };
+
   const Unwanted& unwanted(SeenId seen);
-  Unwanted compute_unwanted(SeenId seen);
+  Unwanted unwanted_of(const std::vector<uint32_t>& values);
   uint32_t intern_value(std::string value);
   std::string value_of_ended(SeenId ended) const;
-  SeenId add_value(SeenId seen, uint32_t value);
+  SeenId add_value(SeenId seen, uint32_t value, Step step = {});
+  SeenId in_item(SeenId item, uint32_t node);
+  uint32_t intern_node(uint32_t parent, Step step, uint32_t value);
+  bool is_item(SeenId seen) const { return bounds(seen).holds == Holds::kItem; }
+  SeenId around(SeenId item) const { return SeenId(entries(item)[0]); }
+  uint32_t node(SeenId item) const { return entries(item)[1]; }
+  // How many items of the set around an item begin with a node of the trie.
+  uint32_t n_below(SeenId item, uint32_t node);
+  void count_items(SeenId outer);
+  std::vector<uint32_t> items(SeenId outer) const;
+  bool is_exhausted(SeenId item, Step step, uint32_t value);
+  // The values of which each leads to nothing but items that came.
+  std::vector<uint32_t> exhausted(SeenId item, Step step);
   static void add_member(std::vector<uint32_t>& object, uint32_t value);
   // What a register holds, in words that Holds says how to read: values, sorted if their order does not count; or 1 +
-  // the key whose value comes next (0: a key does), and pairs of key and value, sorted.
+  // the key whose value comes next (0: a key does), and pairs of key and value, sorted; or of an item the register
+  // around it and a node.
   Words entries(SeenId seen) const { return seen_ids_.at(seen.value).subspan(1); }
   std::vector<uint32_t> keys(SeenId object) const;
   // The values that the next one must not be, sorted or not.
@@ -101,7 +130,7 @@ class SeenValues {
   size_t n_values(SeenId seen) const;
   const SetBounds& bounds(SeenId seen) const;
   std::vector<std::string> missing(SeenId seen) const;
-  RegexId compute_addable(RegexId regex, SeenId seen);
+  RegexId compute_addable(RegexId regex, SeenId seen, Step step);
   std::string spelled(TextId text) const;
   RegexId subtract(RegexId regex, const Unwanted& unwanted);
   RegexId without(RegexId regex, RegexId unwanted);
@@ -114,9 +143,14 @@ class SeenValues {
   Interner value_ids_;  // words of the value's bytes; see value_of()
   ChunkedVector<std::string> values_;
   Interner seen_ids_;       // index of the bounds, then entries
-  HashTable addable_;       // (regex, register)
+  HashTable addable_;       // (regex, register), in an item (place, register)
   HashTable unwanted_ids_;  // by register; every terminal that may come next asks for the same
   ChunkedVector<Unwanted> unwanted_;
+  Interner node_ids_;  // words (parent, place, value)
+  ChunkedVector<Node> nodes_;
+  SeenId counted_;                                // the set of which these are the counts
+  std::vector<uint32_t> counted_items_;           // its items, sorted
+  std::unordered_map<uint32_t, uint32_t> below_;  // by node, how many of its items begin so
 };
 
 }  // namespace cfgmask

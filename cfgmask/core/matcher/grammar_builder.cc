@@ -158,6 +158,12 @@ void GrammarBuilder::endless(uint32_t terminal) {
   grammar_.terminals[made.index()].endless = true;
 }
 
+void GrammarBuilder::step(uint32_t terminal, Step step) {
+  const Symbol made = symbol(terminal);
+  if (made.kind() != SymbolKind::kTerminal) throw std::invalid_argument("only a terminal has a step");
+  grammar_.terminals[made.index()].step = step;
+}
+
 void GrammarBuilder::indenter(uint32_t newline, uint32_t scope, uint32_t tab_len) {
   check_scope(scope);
   grammar_.indenter = Indenter{visible(node(newline), {}), scope, tab_len};

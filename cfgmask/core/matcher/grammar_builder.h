@@ -135,6 +135,7 @@ class GrammarBuilder : public RegexBuilder {
   void role(uint32_t terminal, LineRole role);
   // See Terminal; of a distinct terminal.
   void endless(uint32_t terminal);
+  void step(uint32_t terminal, Step step);
   // `newline` is the regex of the terminals with that role; inside of brackets it is ignored text of the scope.
   void indenter(uint32_t newline, uint32_t scope, uint32_t tab_len);
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
