@@ -32,6 +32,9 @@ from cfgmask.json_schema.values import Number
 MAX_ALTERNATIVES = 1_000
 # Most combinations are empty, so more of them are tried than may stay.
 MAX_COMBINATIONS = 20_000
+# Alternatives that share something may fall into many that do not; what 12 closed objects take is half a second.
+MAX_DISJOINT = 100
+MAX_SHARING = 12
 
 Shape = TypeVar("Shape", NumberShape, ArrayShape, ObjectShape)
 Annotated = TypeVar("Annotated", ArrayShape, ObjectShape)
@@ -170,6 +173,31 @@ def difference(a: Normal, holes: Iterable[Normal], prober: Prober) -> Normal:
             prober.has_no_object,
         ),
     )
+
+
+def disjoint(a: Normal, prober: Prober) -> Normal:
+    """The same set with arrays and objects in alternatives that share nothing. Raises TooManyAlternatives."""
+    arrays = _apart([Normal(arrays=(shape,)) for shape in a.arrays], prober)
+    objects = _apart([Normal(objects=(shape,)) for shape in a.objects], prober)
+    return replace(
+        a,
+        arrays=tuple(shape for part in arrays for shape in part.arrays),
+        objects=tuple(shape for part in objects for shape in part.objects),
+    )
+
+
+def _apart(parts: list[Normal], prober: Prober) -> list[Normal]:
+    """Sets of one alternative each, without what is in those before them."""
+    found: list[Normal] = []
+    n_sharing = 0
+    for part in parts:
+        left = difference(part, found, prober) if found else part
+        n_sharing += left != part
+        pieces = [Normal(arrays=(shape,)) for shape in left.arrays] + [Normal(objects=(s,)) for s in left.objects]
+        found += pieces if len(pieces) < 2 else _apart(pieces, prober)
+        if len(found) > MAX_DISJOINT or n_sharing > MAX_SHARING:
+            raise TooManyAlternatives
+    return found
 
 
 def _arrays_are_disjoint(a: ArrayShape, b: ArrayShape, prober: Prober) -> bool:

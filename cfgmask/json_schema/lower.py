@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, SetBounds
-from cfgmask.grammar.productive import productive_rules, without_nonproductive
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, SetBounds, Step, Terminal
+from cfgmask.grammar.productive import NOTHING, productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
-from cfgmask.json_schema import lexemes, unique_items, yaml_scalars
+from cfgmask.json_schema import lexemes, object_algebra, unique_items, yaml_scalars
 from cfgmask.json_schema.finite_values import few_composites
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
@@ -29,7 +29,7 @@ from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
 from cfgmask.json_schema.lower_unique import UniqueLowering
 from cfgmask.json_schema.nodes import Node
-from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant, ObjectShape, pointer_of
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant, Normal, ObjectShape, pointer_of
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered, placed
@@ -38,8 +38,10 @@ from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.spelling import spelled
+from cfgmask.json_schema.steps import RUNS_OUT, Steps
 from cfgmask.json_schema.survey import Survey, survey
-from cfgmask.json_schema.told_apart import told_apart
+from cfgmask.json_schema.told_apart import object_goes_on, told_apart
+from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_numbers, n_strings
 from cfgmask.json_schema.values import Document, around, read_object, read_text
 from cfgmask.json_schema.yaml_blocks import DEFAULT_INDENT, in_blocks
 from cfgmask.limits import Limits
@@ -172,7 +174,7 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
     live = frozenset(bodies)
     if not lowering.has_only_live_rules:
         live = productive_rules(grammar, lowering.needs)
-        if len(live) < len(bodies):
+        if len(live) < len(bodies) or lowering.may_have_loose_rules:
             grammar = without_unreachable(without_nonproductive(grammar, live))
     problems, refusals = lowering.problems, lowering.refusals(grammar)
     if options.on_unsupported == "relax":
@@ -195,25 +197,34 @@ class _Lowering:
     _distinct_items = SetBounds()
 
     def __init__(self, normaliser: Normaliser, rules: RuleSet, options: JsonSchemaOptions) -> None:
-        self._normaliser = normaliser
-        self._options = options
+        self.normaliser = normaliser
+        self.options = options
         self._objects = _object_lowering(options)
-        self._scalars = partial(scalars, max_digits=options.max_digits)
-        self._rules = rules
+        self._scalars: Callable[..., list[Terminal]] = partial(scalars, max_digits=options.max_digits)
+        self.rules = rules
         self._names: dict[Conjunction, str] = {}
         self._inline: dict[Conjunction, Expr] = {}
         self._distinct: dict[Conjunction, Expr] = {}
         self._todo: list[Conjunction] = []
         self._told_apart: _ToldApart | None = None
+        self._items: _Items | None = None
 
     def rules_of(self, root: Node) -> tuple[dict[str, Expr], str]:
         """The rules by name, and which of them is the start. Some may match nothing."""
-        start = self._rule_of(self._normaliser.conjunction(root)).name
+        start = self._rule_of(self.normaliser.conjunction(root)).name
         self.make_rules()
         if self._told_apart is not None:
             self._told_apart.make_rules()
-            self._rules.take(self._told_apart.rules, told_apart)
-        return self._rules.bodies, start
+        if self._items is not None:
+            self._items.make_items()
+        if self._told_apart is not None:
+            self.rules.take(self._told_apart.rules, told_apart)
+        return self.rules.bodies, start
+
+    @property
+    def has_todo(self) -> bool:
+        """Whether rules were asked for that have no body yet."""
+        return bool(self._todo)
 
     def make_rules(self) -> None:
         """The bodies of all rules that were asked for."""
@@ -221,48 +232,53 @@ class _Lowering:
             conjunction = self._todo.pop()
             name = self._names[conjunction]
             try:
-                self._rules.bodies[name] = self._body(name, conjunction)
+                self.rules.bodies[name] = self._body(name, conjunction)
             except LimitExceeded as error:
                 raise placed(error, pointer_of(conjunction)) from None
 
     @property
     def opening(self) -> dict[str, SetBounds]:
         """The rules that open a set of values."""
-        return self._rules.opening
+        return self.rules.opening
 
     @property
     def needs(self) -> dict[str, tuple[Expr, ...]]:
         """What rules need besides their bodies."""
-        return self._rules.needs
+        return self.rules.needs
 
     @property
     def has_only_live_rules(self) -> bool:
         """Whether it is plain that every rule matches some text, which saves a search of the whole grammar."""
         if any(isinstance(inline, Choice) and not inline.parts for inline in self._inline.values()):
             return False
-        if self._told_apart is not None:
+        if self._told_apart is not None or self._items is not None:
             return False
-        return all_live({conjunction: self._normaliser.normal(conjunction) for conjunction in self._names})
+        return all_live({conjunction: self.normaliser.normal(conjunction) for conjunction in self._names})
+
+    @property
+    def may_have_loose_rules(self) -> bool:
+        """Whether some rules may have only been made to be copied."""
+        return self._items is not None
 
     @property
     def problems(self) -> list[Diagnostic]:
         """What could not be brought to normal form."""
-        return [d for found in self._normaliser.problems for d in self._normaliser.everywhere(found)]
+        return [d for found in self.normaliser.problems for d in self.normaliser.everywhere(found)]
 
     def refusals(self, grammar: GrammarIR) -> list[Diagnostic]:
         """What cannot be enforced in the rules that are left in a grammar: they allow more than the schema does."""
-        refused = {d for rule in grammar.rules for d in self._rules.refusals.get(rule.name, ())}
-        return [d for found in refused for d in self._normaliser.everywhere(found)]
+        refused = {d for rule in grammar.rules for d in self.rules.refusals.get(rule.name, ())}
+        return [d for found in refused for d in self.normaliser.everywhere(found)]
 
     def unsatisfiable(self, root: Node, live: frozenset[str]) -> Diagnostic:
         """Why no value satisfies the schema: the innermost part that is needed and allows nothing.
 
         live  the rules that some text can complete
         """
-        conjunction, seen = self._normaliser.conjunction(root), set[Conjunction]()
+        conjunction, seen = self.normaliser.conjunction(root), set[Conjunction]()
         while True:
             seen.add(conjunction)
-            needed = [part for parts in needs_of(self._normaliser.normal(conjunction)) for part in parts]
+            needed = [part for parts in needs_of(self.normaliser.normal(conjunction)) for part in parts]
             dead = [part for part in needed if part not in seen and not self._is_live(part, live)]
             if not dead:
                 break
@@ -275,7 +291,7 @@ class _Lowering:
 
     def _is_live(self, conjunction: Conjunction, live: frozenset[str]) -> bool:
         name = self._names.get(conjunction)
-        return name in live if name is not None else not self._normaliser.normal(conjunction).is_plainly_empty
+        return name in live if name is not None else not self.normaliser.normal(conjunction).is_plainly_empty
 
     def value(self, conjunction: Conjunction) -> Expr:
         """The expression of a value: in place for scalars, a rule for everything else."""
@@ -283,7 +299,7 @@ class _Lowering:
             return self._rule_of(conjunction)
         found = self._inline.get(conjunction)
         if found is None:
-            normal = self._normaliser.normal(conjunction)
+            normal = self.normaliser.normal(conjunction)
             if normal.arrays or normal.objects or refusals_of_scalars(normal):
                 return self._rule_of(conjunction)
             found = self._inline[conjunction] = _choice(self._scalars(normal))
@@ -292,76 +308,121 @@ class _Lowering:
     def _rule_of(self, conjunction: Conjunction) -> RuleRef:
         name = self._names.get(conjunction)
         if name is None:
-            name = self._names[conjunction] = self._rules.name(_wish(conjunction))
+            name = self._names[conjunction] = self.rules.name(_wish(conjunction))
             self._todo.append(conjunction)
         return RuleRef(name)
 
     def _body(self, name: str, conjunction: Conjunction) -> Expr:
-        normal = self._normaliser.normal(conjunction)
-        pointer = pointer_of(conjunction)
+        return self._alternatives(
+            name, self.normaliser.normal(conjunction), _wish(conjunction), pointer_of(conjunction)
+        )
+
+    def _alternatives(self, rule: str, normal: Normal, name: str, pointer: str) -> Expr:
+        """The body of a rule, out of the parts of a normal form; `name` is for further rules."""
         choices: list[Expr] = [*self._scalars(normal)]
-        self._rules.refuse(name, refusals_of_scalars(normal))
-        own_name = _wish(conjunction)
+        self.rules.refuse(rule, refusals_of_scalars(normal))
         for array in normal.arrays:
-            choices.append(self._array(array, own_name, pointer))
+            choices.append(self._array(array, name, pointer))
         for shape in normal.objects:
-            choices.append(self._object(shape, own_name, pointer))
+            choices.append(self.object(shape, name, pointer))
         return _choice(choices)
 
-    def _object(self, shape: ObjectShape, name: str, pointer: str) -> Expr:
-        return self._objects(shape, self._rules, name, self.value, pointer).lower()
+    def object(self, shape: ObjectShape, name: str, pointer: str) -> Expr:
+        """The expression of one alternative of a set of objects."""
+        return self._objects(shape, self.rules, name, self.value, pointer).lower()
 
     def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
-        normal_of = self._normaliser.normal
+        normal_of = self.normaliser.normal
         if not unique_items.matters(shape):
             return self._plain_array(shape, name, pointer)
-        brackets_alone = self._options.syntax == "json" and self._options.indent is None
-        refusal = unique_items.refusal(shape, normal_of, brackets_alone)
+        if not unique_items.composites(shape, normal_of):
+            return self._unique_array(shape, name, pointer)
+        if self.options.property_order != "schema":
+            return self._unique_array(shape, name, pointer, "its keys may come in any order")
+        if not self._has_brackets_alone or unique_items.may_go_on(shape, normal_of):
+            return self._unique_array(shape, name, pointer)
+        rule = self.rules.name(name)
+        self.items.later.append(_Later(self, rule, shape, name, pointer))
+        return RuleRef(rule)
+
+    @property
+    def _has_brackets_alone(self) -> bool:
+        """Whether nothing has to stand before a bracket that closes something."""
+        return self.options.syntax == "json" and self.options.indent is None
+
+    def array_of_items(self, later: _Later) -> None:
+        """The body of the rule of an array whose items are told apart by their steps, or by other means."""
+        try:
+            value_of = self.items.value_of(later.shape)
+        except Uncounted as error:
+            self.rules.bodies[later.rule] = self._unique_array(later.shape, later.name, later.pointer, str(error))
+            return
+        self.rules.bodies[later.rule] = ArrayLowering(
+            later.shape, self.rules, later.name, value_of, later.pointer
+        ).lower()
+        self.rules.opening[later.rule] = self._distinct_items
+
+    def _unique_array(self, shape: ArrayShape, name: str, pointer: str, uncounted: str = "") -> Expr:
+        """Arrays without equal items that need no steps.
+
+        uncounted  why it cannot be said how many arrays and objects there are among the items
+        """
+        normal_of = self.normaliser.normal
+        refusal = unique_items.refusal(shape, normal_of, self._has_brackets_alone, uncounted)
         if refusal:
-            rule = self._rules.name(name)
-            self._rules.bodies[rule] = self._plain_array(shape, name, pointer)
-            self._rules.refuse(rule, [refusal])
+            rule = self.rules.name(name)
+            self.rules.bodies[rule] = self._plain_array(shape, name, pointer)
+            self.rules.refuse(rule, [refusal])
             return RuleRef(rule)
         if unique_items.has_many_composites(shape, normal_of):
-            whole = ArrayLowering(shape, self._rules, name, self._value_told_apart, pointer).lower()
+            whole = ArrayLowering(shape, self.rules, name, self.apart.value, pointer).lower()
         elif unique_items.composites(shape, normal_of):
             whole = UniqueLowering(
-                shape, self._rules, name, self._distinct_scalar, self._few_composites, self.value
+                shape, self.rules, name, self.distinct_scalar, self._few_composites, self.value
             ).lower()
         else:
-            whole = ArrayLowering(shape, self._rules, name, self._distinct_value, pointer).lower()
-        return self._rules.opened(name, whole, self._distinct_items)
+            whole = ArrayLowering(shape, self.rules, name, self._distinct_value, pointer).lower()
+        return self.rules.opened(name, whole, self._distinct_items)
 
     def _plain_array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
         """Arrays whose items may be equal."""
-        return ArrayLowering(shape, self._rules, name, self.value, pointer).lower()
+        return ArrayLowering(shape, self.rules, name, self.value, pointer).lower()
 
-    def _value_told_apart(self, conjunction: Conjunction) -> Expr:
-        """The expression of a value that must not come twice in an array, whatever it is."""
+    @property
+    def apart(self) -> _ToldApart:
+        """The rules of values that must not come twice, whatever they are."""
         if self._told_apart is None:
-            self._told_apart = _ToldApart(self._normaliser, RuleSet(self._rules.prefix, self._rules), self._options)
-        return self._told_apart.value(conjunction)
+            self._told_apart = _ToldApart(self)
+        return self._told_apart
+
+    @property
+    def items(self) -> _Items:
+        """The rules of arrays and objects that are items of arrays without equal items."""
+        if self._items is None:
+            self._items = _Items(self)
+        return self._items
 
     def _few_composites(self, conjunction: Conjunction) -> tuple[Constant, ...]:
-        found = few_composites(self._normaliser.normal(conjunction), self._normaliser.normal)
+        found = few_composites(self.normaliser.normal(conjunction), self.normaliser.normal)
         assert found is not None, "more of them are refused"
         return found
 
-    def _distinct_scalar(self, conjunction: Conjunction) -> Expr | None:
-        has_some = unique_items.has_scalars(self._normaliser.normal(conjunction))
+    def distinct_scalar(self, conjunction: Conjunction) -> Expr | None:
+        """The expression of the scalars of a conjunction that must not come twice in an array; None: no scalars."""
+        has_some = unique_items.has_scalars(self.normaliser.normal(conjunction))
         return self._distinct_value(conjunction) if has_some else None
 
     def _distinct_value(self, conjunction: Conjunction) -> Expr:
         """The expression of a scalar that must not come twice in an array."""
         found = self._distinct.get(conjunction)
         if found is None:
-            normal = self._normaliser.normal(conjunction)
+            normal = self.normaliser.normal(conjunction)
             found = _choice([unique_items.distinct(scalar) for scalar in self._scalars(normal, exponents=False)])
             refusals = refusals_of_scalars(normal)
             if refusals:
-                rule = self._rules.name("value")
-                self._rules.bodies[rule] = found
-                self._rules.refuse(rule, refusals)
+                rule = self.rules.name("value")
+                self.rules.bodies[rule] = found
+                self.rules.refuse(rule, refusals)
                 found = RuleRef(rule)
             self._distinct[conjunction] = found
         return found
@@ -372,18 +433,23 @@ class _ToldApart(_Lowering):
 
     _distinct_items = SetBounds(holds="distinct array")
 
-    def __init__(self, normaliser: Normaliser, rules: RuleSet, options: JsonSchemaOptions) -> None:
-        super().__init__(normaliser, rules, options)
-        self._scalars = partial(scalars, max_digits=options.max_digits, exponents=False)
+    def __init__(self, main: _Lowering) -> None:
+        super().__init__(main.normaliser, RuleSet(main.rules.prefix, main.rules), main.options)
+        self._scalars = partial(scalars, max_digits=self.options.max_digits, exponents=False)
         self._told_apart = self
-        self.rules = rules
+        self._main = main
+
+    @property
+    def items(self) -> _Items:
+        return self._main.items
 
     def value(self, conjunction: Conjunction) -> Expr:
         """The expression of a value."""
         return told_apart(super().value(conjunction))
 
-    def _object(self, shape: ObjectShape, name: str, pointer: str) -> Expr:
-        whole = super()._object(shape, name, pointer)
+    def object(self, shape: ObjectShape, name: str, pointer: str) -> RuleRef:
+        """A rule of objects, with a set of their own."""
+        whole = super().object(shape, name, pointer)
         if not isinstance(whole, RuleRef):
             return self.rules.opened(name, whole, SetBounds(holds="object"))
         bounds = self.rules.opening[whole.name]
@@ -392,6 +458,200 @@ class _ToldApart(_Lowering):
 
     def _plain_array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
         return self.rules.opened(name, super()._plain_array(shape, name, pointer), SetBounds(holds="array"))
+
+
+class _Later(NamedTuple):
+    """An array of which the rule is known and the body waits for what its items come to."""
+
+    lowering: _Lowering
+    rule: str
+    shape: ArrayShape
+    name: str
+    pointer: str
+
+
+class _Items(_Lowering):
+    """The rules of arrays and objects that are items of arrays without equal items; see `steps`.
+
+    later  arrays that still have no body
+    """
+
+    def __init__(self, main: _Lowering) -> None:
+        super().__init__(main.normaliser, RuleSet(main.rules.prefix, main.rules), main.options)
+        self._main = main
+        self._scalars = self._scalars_with_counts
+        self._counts: dict[Terminal, Callable[[], int]] = {}
+        self._beyond: dict[str, str] = {}  # rules of what is not counted, and why
+        self._lists: dict[str, Conjunction] = {}  # rules of arrays without equal items, and what those are
+        self._composites: dict[Normal, str] = {}
+        self._made: dict[str, str] = {}  # rules of composites, and those of items that are copies
+        self._steps = Steps(self.rules.bodies, main.rules, self._n_values, self._beyond, self._never_ends, self._copied)
+        self.later: list[_Later] = []
+
+    def make_items(self) -> None:
+        """The bodies of all arrays that wait for them, and the items in these."""
+        self._make_all()
+        while self.later:
+            waiting, self.later = self.later, []
+            for later in waiting:
+                for item in unique_items.items(later.shape):
+                    self._rule_of_composites(item)
+            self._make_all()
+            self._find_live()
+            for later in waiting:
+                later.lowering.array_of_items(later)
+            self._make_all()
+        self._find_live()
+        for rule, name in self._made.items():
+            try:
+                self._steps.ways(rule)
+            except Uncounted:
+                continue  # what it is in is refused
+            self._steps.item(rule, name)
+
+    def value_of(self, shape: ArrayShape) -> Callable[[Conjunction], Expr]:
+        """The expressions of the items of an array. Raises Uncounted where it cannot be made sure that they suffice."""
+        items = unique_items.items(shape)
+        if shape.witnesses:
+            raise Uncounted("contains beside it looks at these")
+        needed = {item: (least, self._n_items(item)) for item, least in unique_items.needed(shape).items()}
+        if any(n_items == 0 for _, n_items in needed.values()):
+            return lambda _: NOTHING
+        for least, n_items in needed.values():
+            if n_items < least:
+                raise Uncounted(f"one that is required has fewer than {least} values")
+        rules = {rule for item in items if (rule := self._rule_of_composites(item)) is not None}
+        possible = [rule for rule in rules if self._steps.ways(rule)]
+        if len(possible) > 1:
+            raise Uncounted("these differ by position")
+        return self._item
+
+    def _make_all(self) -> None:
+        for lowering in (self._main, self, self._main.apart):
+            lowering.make_rules()
+        if any(lowering.has_todo for lowering in (self._main, self, self._main.apart)):
+            self._make_all()
+
+    def _find_live(self) -> None:
+        """Which rules can end."""
+        bodies = {**self._main.apart.rules.bodies, **self.rules.bodies}
+        for name in self._made.values():
+            bodies[name] = lexemes.NULL  # at the least those that are not reached must not count as dead
+        start = next(iter(bodies), "")
+        grammar = GrammarIR(tuple(Rule(name, body) for name, body in bodies.items()), start)
+        self._steps.live = productive_rules(grammar)
+
+    def _rule_of_composites(self, conjunction: Conjunction) -> str | None:
+        """The rule of the arrays and objects of a conjunction; None if there are none."""
+        normal = self.normaliser.normal(conjunction)
+        only = Normal(arrays=normal.arrays, objects=normal.objects)
+        if only.is_plainly_empty:
+            return None
+        rule = self._composites.get(only)
+        if rule is None:
+            rule = self._composites[only] = self.rules.name("item")
+            self.rules.bodies[rule] = self._alternatives(rule, only, _wish(conjunction), pointer_of(conjunction))
+        return rule
+
+    def _item(self, conjunction: Conjunction) -> Expr:
+        """The expression of an item."""
+        choices: list[Expr] = []
+        scalar = self._main.distinct_scalar(conjunction)
+        if scalar is not None:
+            choices.append(scalar)
+        rule = self._rule_of_composites(conjunction)
+        if rule is not None:
+            if rule not in self._made:
+                self._made[rule] = self._main.rules.name("item")
+            choices.append(RuleRef(self._made[rule]))
+        return _choice(choices)
+
+    def _n_items(self, conjunction: Conjunction) -> int:
+        normal = self.normaliser.normal(conjunction)
+        rule = self._rule_of_composites(conjunction)
+        composites = 0 if rule is None else self._steps.ways(rule)
+        return composites + self._n_scalars(normal)
+
+    def _n_scalars(self, normal: Normal) -> int:
+        if refusals_of_scalars(normal):
+            raise Uncounted("in it are scalars that cannot be enforced")
+        found = int(normal.null) + len(normal.booleans)
+        if normal.numbers:
+            found += n_numbers(normal.numbers, self.options.max_digits)
+        return found if normal.strings.is_plainly_empty else found + n_strings(normal.strings)
+
+    def _body(self, name: str, conjunction: Conjunction) -> Expr:
+        return self._alternatives(
+            name, self.normaliser.normal(conjunction), _wish(conjunction), pointer_of(conjunction)
+        )
+
+    def _alternatives(self, rule: str, normal: Normal, name: str, pointer: str) -> Expr:
+        parts = self.normaliser.disjoint(normal)
+        if parts is None:
+            return self._not_counted("too many of its alternatives have values in common")
+        return super()._alternatives(rule, parts, name, pointer)
+
+    def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
+        if shape.witnesses or shape.refusals:
+            return self._not_counted("in it is contains")
+        if not unique_items.matters(shape):
+            return ArrayLowering(shape, self.rules, name, self.value, pointer).lower()
+        if shape.prefix or shape.maximum is not None:
+            return self._not_counted(RUNS_OUT)
+        apart = self._main.apart
+        item = self._item(shape.rest)
+        whole = ArrayLowering(shape, apart.rules, name, lambda _: item, pointer).lower()
+        rule = apart.rules.opened(name, whole, SetBounds(holds="distinct array"))
+        self._lists[rule.name] = shape.rest
+        return rule
+
+    def object(self, shape: ObjectShape, name: str, pointer: str) -> Expr:
+        """One alternative; a rule with a set where keys may come in several orders."""
+        if shape.witnesses and not shape.others:
+            found = [self.object(part, name, pointer) for part in object_algebra.by_first_to_meet(shape)]
+            return _choice(found)
+        if shape.witnesses or shape.refusals:
+            return self._not_counted("in it is a condition on keys without names")
+        lowering = ObjectLowering(shape, self.rules, name, self.value, pointer)
+        if not lowering.may_repeat:
+            return lowering.lower()
+        if not object_goes_on(shape, self.normaliser.normal):
+            return self._not_counted("in it is an object that may run out of keys without names")
+        return self._main.apart.object(shape, name, pointer)
+
+    def _not_counted(self, reason: str) -> RuleRef:
+        rule = self.rules.name("item")
+        self.rules.bodies[rule] = lexemes.NULL
+        self._beyond[rule] = reason
+        return RuleRef(rule)
+
+    def _scalars_with_counts(self, normal: Normal) -> list[Terminal]:
+        found = scalars(normal, max_digits=self.options.max_digits, exponents=False)
+        only_numbers, only_strings = Normal(numbers=normal.numbers), Normal(strings=normal.strings)
+        if normal.numbers:
+            self._counts[found[int(normal.null) + len(normal.booleans)]] = partial(self._n_scalars, only_numbers)
+        if not normal.strings.is_plainly_empty:
+            self._counts[found[-1]] = partial(self._n_scalars, only_strings)
+        return found
+
+    @cache  # noqa: B019  # no longer than one schema is lowered
+    def _n_values(self, terminal: Terminal) -> int:
+        count = self._counts.get(terminal)
+        return n_keys(terminal) if count is None else count()
+
+    def _never_ends(self, rule: str) -> bool:
+        """Whether there are endlessly many values of a nested set, however far one is written."""
+        if rule not in self._lists:
+            return True
+        conjunction = self._lists[rule]
+        composites = self._rule_of_composites(conjunction)
+        n_composites = 0 if composites is None else self._steps.asked(composites)
+        return n_composites + self._n_scalars(self.normaliser.normal(conjunction)) >= ENDLESS
+
+    def _copied(self, rule: str, step: Step) -> RuleRef:
+        apart = self._main.apart.rules
+        bounds = replace(apart.opening[rule], step=step)
+        return self._main.rules.opened("item", told_apart(apart.bodies[rule]), bounds)
 
 
 def _object_lowering(options: JsonSchemaOptions) -> Callable[..., AnyOrderLowering | ObjectLowering]:

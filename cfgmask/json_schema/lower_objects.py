@@ -82,10 +82,10 @@ class ObjectLowering:
         self._rules.refuse(start.name, refusals)
         self._states.fill(self._body)
         whole = Sequence((lexemes.OPEN_OBJECT, start))
-        return self._rules.opened(self._name, whole, SetBounds(endless=self._endless)) if self._may_repeat else whole
+        return self._rules.opened(self._name, whole, SetBounds(endless=self._endless)) if self.may_repeat else whole
 
     @property
-    def _may_repeat(self) -> bool:
+    def may_repeat(self) -> bool:
         """Whether the grammar has to know which other keys were written."""
         required = sum(member.required for member in self._shape.members)
         return bool(self._edges) and (self._shape.maximum is None or self._shape.maximum > required + 1)
@@ -162,7 +162,7 @@ class ObjectLowering:
 
     def _other_key(self, edge: KeyEdge) -> Terminal:
         key = lexemes.other_key(edge.keys, edge.names)
-        return replace(key, distinct=True, endless=self._endless) if self._may_repeat else key
+        return replace(key, distinct=True, endless=self._endless) if self.may_repeat else key
 
     def _inexact(self) -> Iterator[Diagnostic]:
         """Conditions under which an object could be begun that nothing completes."""

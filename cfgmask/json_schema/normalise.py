@@ -234,6 +234,13 @@ class Normaliser:
             raise placed(error, pointer_of(conjunction)) from None
         return found
 
+    def disjoint(self, normal: Normal) -> Normal | None:
+        """The same set with alternatives that share nothing; None where these are too many."""
+        try:
+            return algebra.disjoint(normal, self._prober)
+        except TooManyAlternatives:
+            return None
+
     def _too_many(self, pointer: str) -> Normal:
         """Report a set with too many alternatives; it counts as everything from here on."""
         self.problems.append(

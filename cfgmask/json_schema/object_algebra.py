@@ -101,6 +101,21 @@ def complement(shape: ObjectShape) -> list[ObjectShape]:
     return [candidate for candidate in outside if candidate is not None and not is_plainly_empty(candidate)]
 
 
+def by_first_to_meet(shape: ObjectShape) -> list[ObjectShape]:
+    """Objects without other keys than the members, by which of these is the first to meet the first witness."""
+    witness, *rest = shape.witnesses
+    found: list[ObjectShape] = []
+    members = list(shape.members)
+    for i, member in enumerate(shape.members):
+        if not witness.admits(member.name):
+            continue
+        members[i] = replace(member, value=conjoin(member.value, witness.value), required=True)
+        found.append(replace(shape, members=tuple(members), witnesses=tuple(rest)))
+        members[i] = replace(member, value=conjoin(member.value, negate(witness.value)))
+    current().spend(len(found) * len(members))
+    return [part for part in found if not is_plainly_empty(part)]
+
+
 def _conditions(shape: ObjectShape) -> Iterator[tuple[ObjectShape, list[ObjectShape]]]:
     """The conditions of a shape one by one: the objects that meet it, and those that do not, as alternatives."""
     # What tells alternatives of a schema apart is mostly the value of a required member.

@@ -44,7 +44,7 @@ def _combine(expr: Expr, parts: list[Expr]) -> Expr:
 def goes_on(normal: Normal, normal_of: NormalOf) -> bool:
     """Whether it is sure that every array and object of a set may end in infinitely many ways, however far it is."""
     return all(_array_goes_on(shape, normal_of) for shape in normal.arrays) and all(
-        _object_goes_on(shape, normal_of) for shape in normal.objects
+        object_goes_on(shape, normal_of) for shape in normal.objects
     )
 
 
@@ -57,7 +57,8 @@ def _array_goes_on(shape: ArrayShape, normal_of: NormalOf) -> bool:
     return shape.maximum is None and not shape.witnesses and not shape.refusals and enough
 
 
-def _object_goes_on(shape: ObjectShape, normal_of: NormalOf) -> bool:
+def object_goes_on(shape: ObjectShape, normal_of: NormalOf) -> bool:
+    """The same of one alternative."""
     if shape.maximum is not None or shape.witnesses or shape.refusals:
         return False
     return any(_has_some(normal_of(edge.value)) and edge.is_infinite for edge in key_edges(shape))

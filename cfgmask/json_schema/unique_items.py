@@ -1,9 +1,11 @@
 """Arrays in which no item is equal to another: what can be told apart, and whether there are items enough.
 
 The grammar's register of seen values takes out of each item what came before it. Arrays and objects it compares when
-they are closed, so either they must be able to go on instead (`told_apart`), or there must be few enough for rules to
-know which came (`lower_unique`). And it does not look ahead: where all values of an item may have been used up before a
-required item is reached, a text could be begun that no text ends. What is beyond that is refused.
+they are closed, if they are able to go on instead (`told_apart`). Of others it knows how many ends may follow what is
+written of them (`steps`); where rules cannot be counted so, or keys come in any order, or lines are indented, there
+must be few enough for rules to know which came (`lower_unique`). And it does not look ahead: where all values of an
+item may have been used up before a required item is reached, a text could be begun that no text ends. What is beyond
+that is refused.
 """
 
 from __future__ import annotations
@@ -28,12 +30,15 @@ def matters(shape: ArrayShape) -> bool:
     return shape.unique_at is not None and shape.maximum not in (0, 1)
 
 
-def refusal(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], brackets_alone: bool) -> Diagnostic | None:
-    """Why uniqueItems cannot be enforced; None if it can.
+def refusal(
+    shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], brackets_alone: bool, uncounted: str
+) -> Diagnostic | None:
+    """Why uniqueItems cannot be enforced without steps; None if it can.
 
     brackets_alone  whether nothing has to stand before a bracket that closes something
+    uncounted       why it cannot be enforced with steps, if that was tried
     """
-    reason = _reason(shape, normal_of, brackets_alone)
+    reason = _reason(shape, normal_of, brackets_alone, uncounted)
     if reason is None:
         return None
     return Diagnostic(
@@ -52,7 +57,20 @@ def composites(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) ->
 
 def has_many_composites(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> bool:
     """Whether there are too many arrays and objects among the items for rules to know which came."""
-    return any(few_composites(normal_of(item), normal_of) is None for item in _items(shape))
+    return any(few_composites(normal_of(item), normal_of) is None for item in items(shape))
+
+
+def may_go_on(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> bool:
+    """Whether it is sure that something may always be added to items that are arrays and objects."""
+    return not shape.witnesses and all(goes_on(normal_of(item), normal_of) for item in items(shape))
+
+
+def needed(shape: ArrayShape) -> dict[Conjunction, int]:
+    """How many values the items must have that are required: of item i at most i are used up when it is reached."""
+    least = {item: i + 1 for i, item in enumerate(items(shape)[: shape.minimum])}
+    if shape.minimum > len(shape.prefix):
+        least[shape.rest] = shape.minimum
+    return least
 
 
 def has_scalars(normal: Normal) -> bool:
@@ -65,7 +83,7 @@ def distinct(terminal: Terminal) -> Terminal:
     return replace(terminal, distinct=True)
 
 
-def _items(shape: ArrayShape) -> list[Conjunction]:
+def items(shape: ArrayShape) -> list[Conjunction]:
     """What the items are that differ by position, and all others."""
     length = len(shape.prefix) if shape.maximum is None else min(len(shape.prefix), shape.maximum)
     items = [shape.item(i) for i in range(length)]
@@ -74,18 +92,17 @@ def _items(shape: ArrayShape) -> list[Conjunction]:
     return items
 
 
-def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], brackets_alone: bool) -> str | None:
-    items = _items(shape)
-    composites = {item: few_composites(normal_of(item), normal_of) for item in items}
+def _reason(
+    shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], brackets_alone: bool, uncounted: str
+) -> str | None:
+    found = items(shape)
+    composites = {item: few_composites(normal_of(item), normal_of) for item in found}
     many = None in composites.values()
     if many:
         if not brackets_alone:
             return f"an item may be an array or an object out of more than {MAX_VALUES}, and what is written has lines"
-        if not all(goes_on(normal_of(item), normal_of) for item in items):
-            return (
-                f"an item may be an array or an object out of more than {MAX_VALUES}, and one to which "
-                "nothing can be added"
-            )
+        if not all(goes_on(normal_of(item), normal_of) for item in found):
+            return f"an item may be an array or an object to which nothing can be added, and {uncounted}"
         if shape.witnesses:
             return "contains beside it looks at arrays and objects"
     elif any(composites.values()):
@@ -93,15 +110,11 @@ def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], brack
             return "contains beside it looks at arrays and objects"
         if max(len(shape.prefix), shape.minimum, shape.maximum or 0) > _MAX_COUNTED_ITEMS:
             return f"arrays and objects among the items are told apart in arrays of at most {_MAX_COUNTED_ITEMS}"
-        if not any(has_scalars(normal_of(item)) for item in items):
+        if not any(has_scalars(normal_of(item)) for item in found):
             return None  # the rules know what is left
     if any(witness.least > 1 for witness in shape.witnesses):
         return "minContains beside it asks for several items of a kind"
-    # Of the values of item i at most i are used up when it is reached.
-    needed = {item: i + 1 for i, item in enumerate(items[: shape.minimum])}
-    if shape.minimum > len(shape.prefix):
-        needed[shape.rest] = shape.minimum
-    for item, least in needed.items():
+    for item, least in needed(shape).items():
         if many and (normal_of(item).arrays or normal_of(item).objects):
             continue  # there are always more of these
         if least > 1 and not _has_values(normal_of(item), least - len(composites[item] or ())):

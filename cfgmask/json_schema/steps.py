@@ -1,0 +1,221 @@
+"""Items of arrays in which no two are equal, as rules in which each place knows how many ends may follow.
+
+An item must not be begun that could only become equal to one before it. So the grammar's register knows what was
+written of an item and which items came before (`Holds::kItem` of the core), and each terminal how many different ends
+of the item may follow: if as many items came that begin alike, it is not taken. What follows depends on where a rule
+is used, so rules are copied, one for each number of ends that may follow a use. Numbers are counted up to `ENDLESS`,
+what has more is taken to have no end; so there are few of them, and rules that lead back to themselves have endlessly
+many.
+
+The rules have one derivation for each value. A lexeme that nothing else may stand in place of needs no number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, SetBounds, Step, Terminal
+from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, product
+
+# Repetitions are unrolled as far as it matters how many items are still to come.
+_MAX_UNROLLED = 1_000
+_MAX_COPIES = 10_000
+
+RUNS_OUT = "in it is an array without equal items that may run out of them"
+"""Why arrays may be no part of an item."""
+
+_NOTHING_MORE = Sequence(())
+
+
+class _Missing(Exception):
+    """What a rule comes to is not known yet."""
+
+    def __init__(self, key: tuple[str, int]) -> None:
+        super().__init__()
+        self.key = key
+
+
+class Steps:
+    """Copies of rules with the ends that may follow.
+
+    bodies    the rules; those that are added later are seen
+    live      those that can end, before anything is asked
+    rules     where copies go
+    n_values  how many values a terminal has
+    beyond    why the texts of a rule cannot be counted
+    nested    the rule of a set in an item that is a value by itself: checks that there are endlessly many of them
+    copied    makes a copy of such a rule for a step
+    """
+
+    def __init__(
+        self,
+        bodies: Mapping[str, Expr],
+        rules: RuleSet,
+        n_values: Callable[[Terminal], int],
+        beyond: Mapping[str, str],
+        nested: Callable[[str], bool],
+        copied: Callable[[str, Step], RuleRef],
+    ) -> None:
+        self._bodies = bodies
+        self._rules = rules
+        self._n_values = n_values
+        self._beyond = beyond
+        self._nested = nested
+        self._copied = copied
+        self._ways: dict[tuple[str, int], int] = {}
+        self._open: set[tuple[str, int]] = set()
+        self._names: dict[tuple[str, int], str] = {}
+        self._todo: list[tuple[str, int]] = []
+        self._n_places = 0
+        self.live: Collection[str] = ()
+
+    def ways(self, rule: str) -> int:
+        """How many texts a rule has. Raises Uncounted."""
+        if rule not in self.live:
+            return 0
+        pending = [(rule, 1)]
+        try:
+            while pending:
+                key = pending[-1]
+                self._open.add(key)
+                try:
+                    self._ways[key] = self._of(self._bodies[key[0]], key[1])
+                except _Missing as missing:
+                    pending.append(missing.key)
+                    if len(self._ways) > _MAX_COPIES:
+                        raise Uncounted("too many rules come of it") from None
+                    continue
+                self._open.discard(key)
+                pending.pop()
+        finally:
+            self._open.clear()
+        return self._ways[rule, 1]
+
+    def item(self, rule: str, name: str) -> None:
+        """Give the rule `name` the texts of `rule`, of which `ways` was asked, as items that are told apart."""
+        self._rules.bodies[name] = self._call(rule, 1)
+        self._rules.opening[name] = SetBounds(holds="item")
+        while self._todo:
+            key = self._todo.pop()
+            self._rules.bodies[self._names[key]] = self._copy(self._bodies[key[0]], key[1], is_only=False)
+
+    def asked(self, rule: str) -> int:
+        """`ways` while others are asked for."""
+        return self._known((rule, 1)) if rule in self.live else 0
+
+    def _of(self, expr: Expr, after: int) -> int:
+        """How many ends there are from an expression on, if there are `after` behind it."""
+        if after == 0:
+            return 0
+        if isinstance(expr, Terminal):
+            return product(self._n_values(expr), after)
+        if isinstance(expr, RuleRef):
+            return self._of_rule(expr.name, after)
+        if isinstance(expr, Sequence):
+            for part in reversed(expr.parts):
+                after = self._of(part, after)
+            return after
+        if isinstance(expr, Choice):
+            return min(sum(self._of(part, after) for part in expr.parts), ENDLESS)
+        assert isinstance(expr, Repeat), "rules of values have nothing else"
+        return self._unrolled(expr, after)[1][0]
+
+    def _of_rule(self, name: str, after: int) -> int:
+        if name in self._beyond:
+            raise Uncounted(self._beyond[name])
+        if name not in self._bodies:
+            if not self._nested(name):
+                raise Uncounted(RUNS_OUT)
+            return ENDLESS
+        return self._known((name, after)) if name in self.live else 0
+
+    def _known(self, key: tuple[str, int]) -> int:
+        """A rule that leads back to itself has endlessly many texts."""
+        if key in self._ways:
+            return self._ways[key]
+        if key in self._open:
+            return ENDLESS
+        raise _Missing(key)
+
+    def _unrolled(self, repeat: Repeat, after: int) -> tuple[int, list[int]]:
+        """How many ends there are after so many times, from a number of times on; before that they are endless."""
+        if not self._of(repeat.body, 1):
+            return 0, [0 if repeat.minimum else after]
+        if repeat.maximum is None:
+            self._of(repeat.body, ENDLESS)
+            return 0, [ENDLESS]
+        found = [after]
+        times = repeat.maximum
+        while times and found[-1] < ENDLESS:
+            times -= 1
+            if len(found) > _MAX_UNROLLED:
+                raise Uncounted(f"in it may be more than {_MAX_UNROLLED:,} items in a row out of few")
+            ends_here = after if times >= repeat.minimum else 0
+            found.append(min(ends_here + self._of(repeat.body, found[-1]), ENDLESS))
+        if times:
+            self._of(repeat.body, ENDLESS)
+        return times, found[::-1]
+
+    # ---- copies
+
+    def _call(self, rule: str, after: int) -> RuleRef:
+        key = rule, after
+        name = self._names.get(key)
+        if name is None:
+            name = self._names[key] = self._rules.name(f"{rule.removeprefix(self._rules.prefix)}*")
+            self._todo.append(key)
+        return RuleRef(name)
+
+    def _step(self, after: int) -> Step:
+        self._n_places += 1
+        return Step(self._n_places, None if after == ENDLESS else after)
+
+    def _copy(self, expr: Expr, after: int, *, is_only: bool) -> Expr:
+        """is_only  whether nothing else may stand where the expression begins"""
+        if isinstance(expr, Terminal):
+            if self._n_values(expr) > 1:
+                return replace(expr, distinct=True, endless=False, step=self._step(after))
+            return expr if is_only else replace(expr, step=self._step(after))
+        if isinstance(expr, RuleRef):
+            return self._call(expr.name, after) if expr.name in self._bodies else self._nested_copy(expr, after)
+        if isinstance(expr, Sequence):
+            return self._copied_sequence(expr, after, is_only)
+        if isinstance(expr, Choice):
+            live = [part for part in expr.parts if self._of(part, after)]
+            return Choice(tuple(self._copy(part, after, is_only=False) for part in live))
+        assert isinstance(expr, Repeat), "rules of values have nothing else"
+        return self._copied_repeat(expr, after)
+
+    def _nested_copy(self, rule: RuleRef, after: int) -> RuleRef:
+        return self._copied(rule.name, self._step(after))
+
+    def _copied_sequence(self, expr: Sequence, after: int, is_only: bool) -> Expr:
+        copies: list[Expr] = []
+        for i in range(len(expr.parts) - 1, -1, -1):
+            follows = not isinstance(expr.parts[i - 1], Repeat) if i else is_only
+            copies.append(self._copy(expr.parts[i], after, is_only=follows))
+            after = self._of(expr.parts[i], after)
+        return Sequence(tuple(reversed(copies)))
+
+    def _copied_repeat(self, repeat: Repeat, after: int) -> Expr:
+        if repeat.maximum == 0 or not self._of(repeat.body, 1):
+            return _NOTHING_MORE
+        n_endless, ends = self._unrolled(repeat, after)
+        most = repeat.maximum
+        if most is None or n_endless == most:
+            return replace(repeat, body=self._copy(repeat.body, ENDLESS, is_only=False))
+        rest: Expr = _NOTHING_MORE
+        for times in range(most - 1, n_endless - 1, -1):
+            once = Sequence((self._copy(repeat.body, ends[times + 1 - n_endless], is_only=False), rest))
+            rest = RuleRef(self._rules.name("items*"))
+            self._rules.bodies[rest.name] = Choice((_NOTHING_MORE, once)) if times >= repeat.minimum else once
+        if not n_endless:
+            return rest
+        # As long as there are endlessly many ends it does not matter how many items are still to come.
+        body = self._copy(repeat.body, ENDLESS, is_only=False)
+        more = Sequence((Repeat(body, n_endless, n_endless), rest))
+        if repeat.minimum >= n_endless:
+            return more
+        return Choice((Repeat(body, repeat.minimum, n_endless - 1), more))

@@ -1,0 +1,68 @@
+"""How many values there are of a scalar, and of a key."""
+
+from __future__ import annotations
+
+from cfgmask.errors import LimitExceeded
+from cfgmask.grammar.ir import Terminal
+from cfgmask.grammar.regex_tree import ANY_TEXT, NOTHING, Alternation, JsonString, KeySet, Literal, RegexTree
+from cfgmask.json_schema import session
+from cfgmask.json_schema.numbers import NumberShape, count, enumerated
+from cfgmask.json_schema.strings import StringSet
+from cfgmask.json_schema.values import Number
+
+ENDLESS = 2**16
+"""So many values, or more."""
+
+
+class Uncounted(Exception):
+    """It is not clear how many values there are. Its text says why."""
+
+
+def product(a: int, b: int) -> int:
+    """How many pairs there are."""
+    return min(a * b, ENDLESS)
+
+
+def n_keys(key: Terminal) -> int:
+    """How many keys a terminal matches; 1 for any that is no string."""
+    return _texts(key.regex.body) if isinstance(key.regex, JsonString) else 1
+
+
+def n_strings(texts: StringSet) -> int:
+    """How many strings there are. Raises Uncounted."""
+    if texts.refusals:
+        raise Uncounted("in it are strings that cannot be enforced")
+    if texts.pattern == NOTHING:
+        return min(len(texts.values), ENDLESS)
+    return _texts(Alternation((KeySet(tuple(value.encode() for value in texts.values)), texts.pattern)))
+
+
+def _texts(tree: RegexTree) -> int:
+    if isinstance(tree, Literal):
+        return 1
+    if tree == ANY_TEXT:
+        return ENDLESS
+    try:
+        found = session.current().algebra.count(tree, ENDLESS)
+    except LimitExceeded:
+        raise Uncounted("how many strings are in it takes too long to tell") from None
+    return ENDLESS if found is None else found
+
+
+def n_numbers(shapes: tuple[NumberShape, ...], max_digits: int | None) -> int:
+    """How many numbers there are in any of the shapes. Raises Uncounted."""
+    found: set[Number] = set()
+    for shape in shapes:
+        if shape.refusals or any(hole.is_spelling_bound for hole in shape.without):
+            raise Uncounted("in it are numbers that depend on how they are written")
+        if shape.is_plainly_empty:
+            continue
+        if count(shape, ENDLESS) is not None:
+            found.update(value for value in enumerated(shape) if shape.admits(value))
+        elif any(count(hole, ENDLESS) is None for hole in shape.without):
+            raise Uncounted("how many numbers are in it is not clear")
+        elif max_digits is not None and 10**max_digits < ENDLESS:
+            raise Uncounted("max_digits leaves few numbers in it")
+        else:
+            return ENDLESS
+    return min(len(found), ENDLESS)

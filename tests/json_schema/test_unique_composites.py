@@ -1,0 +1,238 @@
+"""uniqueItems over arrays and objects that are closed: every array of items is found one by one.
+
+The oracle writes out all values of an item and all arrays of different ones. A text may be begun exactly if one of
+these begins so: nothing that is begun leads to a dead end.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from itertools import islice, permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+import cfgmask
+from tests.json_schema.judge import accepts, compiled
+
+MOST_VALUES = 12
+MOST_ITEMS = 3
+
+
+def values(schema: dict[str, Any]) -> list[str]:
+    """The compact texts of all values, each once."""
+    return list(dict.fromkeys(json.dumps(value, separators=(",", ":")) for value in _values(schema)))
+
+
+def _values(schema: dict[str, Any]) -> list[Any]:
+    found = list(islice(_every_value(schema), 4 * MOST_VALUES))
+    return found if len(found) < 4 * MOST_VALUES else reject()
+
+
+def _every_value(schema: dict[str, Any]) -> Iterable[Any]:
+    if "anyOf" in schema:
+        return [value for part in schema["anyOf"] for value in _values(part)]
+    if "enum" in schema:
+        return list(schema["enum"])
+    match schema["type"]:
+        case "boolean":
+            return [True, False]
+        case "integer":
+            return list(range(schema["minimum"], schema["maximum"] + 1))
+        case "array":
+            prefix = schema.get("prefixItems", [])
+            most = schema["maxItems"]
+            parts = [_values(prefix[i] if i < len(prefix) else schema["items"]) for i in range(most)]
+            lengths = range(schema.get("minItems", 0), most + 1)
+            return (list(items) for length in lengths for items in product(*parts[:length]))
+    choices = []
+    for name, member in schema["properties"].items():
+        ways: list[dict[str, Any]] = [{name: value} for value in _values(member)]
+        choices.append(ways if name in schema.get("required", ()) else [*ways, {}])
+    found = ({key: value for part in parts for key, value in part.items()} for parts in product(*choices))
+    return (value for value in found if len(value) <= schema.get("maxProperties", len(value)))
+
+
+def arrays(items: list[str], least: int, most: int) -> list[str]:
+    """The texts of all arrays of different items."""
+    return [f"[{','.join(some)}]" for length in range(least, most + 1) for some in permutations(items, length)]
+
+
+SCALARS = st.sampled_from(
+    [
+        {"type": "boolean"},
+        {"enum": ["a", "b"]},
+        {"enum": ["x"]},
+        {"enum": [1, "1", None]},
+        {"type": "integer", "minimum": 9, "maximum": 11},
+        {"enum": [True]},
+    ]
+)
+
+
+def _object(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[str, Any]:
+    names = draw(st.lists(st.sampled_from(["a", "b", "ab", "c"]), max_size=3, unique=True))
+    schema = {
+        "type": "object",
+        "properties": {name: draw(parts) for name in names},
+        "required": [name for name in names if draw(st.booleans())],
+        "additionalProperties": False,
+    }
+    return {**schema, "maxProperties": draw(st.integers(0, 2))} if draw(st.integers(0, 4)) == 0 else schema
+
+
+def _array(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[str, Any]:
+    least = draw(st.integers(0, 2))
+    schema = {"type": "array", "minItems": least, "maxItems": least + draw(st.integers(0, 2)), "items": draw(parts)}
+    return {**schema, "prefixItems": [draw(parts)]} if draw(st.booleans()) else schema
+
+
+@st.composite
+def composites(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
+    parts = SCALARS if depth == 0 else st.one_of(SCALARS, SCALARS, composites(depth - 1))
+    kind = draw(st.sampled_from(["object", "object", "array", "anyOf"]))
+    if kind == "anyOf":
+        return {"anyOf": draw(st.lists(st.one_of(parts, composites(max(depth - 1, 0))), min_size=1, max_size=3))}
+    return _object(draw, parts) if kind == "object" else _array(draw, parts)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[str]]:
+    """A schema and the texts of all its values."""
+    item = draw(composites())
+    found = values(item)
+    if not 0 < len(found) <= MOST_VALUES or not any(text[0] in "[{" for text in found):
+        reject()
+    least = draw(st.integers(0, min(2, len(found))))
+    most = min(max(least, MOST_ITEMS), len(found))
+    schema: dict[str, Any] = {"items": item, "type": "array", "uniqueItems": True, "minItems": least}
+    return {**schema, "maxItems": most}, arrays(found, least, most)
+
+
+def _beginnings(texts: list[str]) -> set[bytes]:
+    return {text.encode()[:end] for text in texts for end in range(len(text) + 1)}
+
+
+@given(problems())
+def test_nothing_else_may_be_begun(problem: tuple[dict[str, Any], list[str]]) -> None:
+    schema, texts = problem
+    matcher = compiled(schema, whitespace="compact").matcher()
+    whole, beginnings = {text.encode() for text in texts}, _beginnings(texts)
+    # Numbers have further spellings, with zeros behind a point.
+    alphabet = bytes(sorted({byte for text in beginnings for byte in text}))
+    pending = [b""]
+    while pending:
+        begun = pending.pop()
+        matcher.reset()
+        assert matcher.advance_bytes(begun) == len(begun), begun
+        assert matcher.is_accepting == (begun in whole), begun
+        may_follow = {begun + bytes([b]) for b in alphabet if matcher.try_advance([b], consume=False)}
+        assert may_follow == {begun + bytes([b]) for b in alphabet} & beginnings, begun
+        pending += random.Random(len(begun)).sample(sorted(may_follow), min(len(may_follow), 2))
+
+
+@given(problems(), st.integers(0, 2**16))
+def test_masks_are_those_of_single_tokens(problem: tuple[dict[str, Any], list[str]], seed: int) -> None:
+    schema, texts = problem
+    rng = random.Random(seed)
+    pieces = {bytes([b]) for b in range(256)}
+    for text in rng.sample(texts, min(len(texts), 8)):
+        data = text.encode()
+        for _ in range(8):
+            start = rng.randrange(len(data))
+            pieces.add(data[start : start + rng.choice([2, 3, 6, 12, 30])])
+    tokens = sorted(pieces)
+    vocabulary = cfgmask.Vocabulary.from_bytes([*tokens, b""], eos_token_id=len(tokens))
+    grammar = cfgmask.Grammar.from_json_schema(schema, whitespace="compact")
+    matcher = cfgmask.compile(grammar, vocabulary).matcher()
+    begun, beginnings, whole = b"", _beginnings(texts), {text.encode() for text in texts}
+    bits = np.zeros((len(tokens) + 32) // 32, dtype=np.int32)
+    ids, states = [], [b""]
+    for _ in range(12):
+        matcher.fill_mask(bits)
+        mask = np.unpackbits(bits.view(np.uint8), bitorder="little")[: len(tokens) + 1]
+        allowed = [i for i, token in enumerate(tokens) if begun + token in beginnings]
+        plain = [i for i, token in enumerate(tokens) if b"." not in token and b"\\" not in token and b"-" not in token]
+        assert [i for i in plain if mask[i]] == [i for i in plain if i in set(allowed)], begun
+        assert mask[-1] == (begun in whole)
+        if not allowed:
+            break
+        chosen = rng.choice(allowed)
+        matcher.advance(chosen)
+        begun += tokens[chosen]
+        ids.append(chosen)
+        states.append(begun)
+        if rng.random() < 0.3:
+            back = rng.randint(1, len(ids))
+            matcher.rollback(back)
+            del ids[len(ids) - back :], states[len(states) - back :]
+            begun = states[-1]
+
+
+ID = {"properties": {"id": {"type": "integer"}}, "required": ["id"], "type": "object", "additionalProperties": False}
+MARKED = {"id": {"type": "string"}, "on": {"type": "boolean"}}
+TOKENS = (
+    *(
+        b'{"id":',
+        b"1",
+        b"12",
+        b"3},",
+        b'1},{"id":',
+        b'2},{"id":1}',
+        b'1},{"id":1',
+        b'},{"id":12},{"id":1',
+        b"[1",
+        b",2]",
+    ),
+    *(b'"a","on":true', b'","on":', b'true},{"id":"a","on":', b'x","on":true},{"id":"x","on":t', b'"},{"id":"a"}'),
+    *(b"[1],[2],[", b"1,1],[1", b"1],[1,1],[", b"[],[", b'"a"],["a"', b'","a"],["a","', b'true,"b":[{"id":1},{"id":'),
+)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        ID,
+        {**ID, "properties": MARKED},
+        {"type": ["array", "integer"], "items": {"type": "integer"}, "maxItems": 2},
+        {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 1},
+        {**ID, "properties": {"id": {"type": "boolean"}, "b": {"type": "array", "items": ID, "uniqueItems": True}}},
+        {"anyOf": [ID, {**ID, "properties": MARKED}]},
+    ],
+)
+@given(seed=st.integers(0, 2**16))
+def test_masks_of_endless_items_are_those_of_single_tokens(item: dict[str, Any], seed: int) -> None:
+    tokens = [bytes([b]) for b in range(128)] + list(TOKENS)
+    vocabulary = cfgmask.Vocabulary.from_bytes([*tokens, b""], eos_token_id=len(tokens))
+    schema = {"type": "array", "items": item, "uniqueItems": True}
+    matcher = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema, whitespace="compact"), vocabulary).matcher()
+    bits = np.zeros((len(tokens) + 32) // 32, dtype=np.int32)
+    rng = random.Random(seed)
+    steps = 0
+    for _ in range(40):
+        matcher.fill_mask(bits)
+        mask = np.unpackbits(bits.view(np.uint8), bitorder="little")[: len(tokens)]
+        fits = [t for t in range(len(tokens)) if matcher.try_advance([t], consume=False)]
+        assert np.flatnonzero(mask).tolist() == fits
+        likely = [t for t in fits if t >= 128] or [t for t in fits if tokens[t] in b'12a"]},'] or fits
+        if not fits:
+            break
+        matcher.advance(rng.choice(likely if rng.random() < 0.7 else fits))
+        steps += 1
+        if rng.random() < 0.1:
+            back = rng.randint(1, steps)
+            matcher.rollback(back)
+            steps -= back
+
+
+def test_separators_of_items() -> None:
+    schema = {"items": {**ID, "properties": {"id": {"enum": [1, 2]}, "on": {"type": "boolean"}}}, "uniqueItems": True}
+    grammar = compiled({**schema, "type": "array"}, whitespace="compact", item_separator=", ", key_separator=": ")
+    assert accepts(grammar, '[{"id": 1, "on": true}, {"id": 1}]')
+    assert not accepts(grammar, '[{"id": 1,"on": true}]')
+    assert not accepts(grammar, '[{"id": 1, "on": true}, {"id": 1, "on": true}]')
