@@ -1,0 +1,251 @@
+"""The rules of what must not come twice in an array: arrays and objects among its items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+
+from cfgmask.grammar.ir import Expr, GrammarIR, Rule, RuleRef, SetBounds, Step, Terminal
+from cfgmask.grammar.productive import NOTHING, productive_rules
+from cfgmask.json_schema import lexemes, object_algebra, unique_items
+from cfgmask.json_schema.lower_arrays import ArrayLowering
+from cfgmask.json_schema.lower_objects import ObjectLowering
+from cfgmask.json_schema.lowering import ItemRules, Later, Lowering, choice_of, wish_of
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape, pointer_of
+from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
+from cfgmask.json_schema.steps import RUNS_OUT, Steps
+from cfgmask.json_schema.told_apart import object_goes_on, told_apart
+from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_numbers, n_strings
+
+
+class ToldApart(Lowering):
+    """The rules of values that are told from others by all that is in them; see `told_apart`."""
+
+    _distinct_items = SetBounds(holds="distinct array")
+
+    def __init__(self, main: Lowering) -> None:
+        super().__init__(main.normaliser, RuleSet(main.rules.prefix, main.rules), main.options)
+        self._scalars = partial(scalars, max_digits=self.options.max_digits, exponents=False)
+        self._main = main
+
+    @property
+    def apart(self) -> Lowering:
+        """The rules of values that must not come twice, whatever they are."""
+        return self
+
+    @property
+    def items(self) -> ItemRules:
+        """The rules of arrays and objects that are items of arrays without equal items."""
+        return self._main.items
+
+    def value(self, conjunction: Conjunction) -> Expr:
+        """The expression of a value."""
+        return told_apart(super().value(conjunction))
+
+    def object(self, shape: ObjectShape, name: str, pointer: str) -> RuleRef:
+        """A rule of objects, with a set of their own."""
+        whole = super().object(shape, name, pointer)
+        if not isinstance(whole, RuleRef):
+            return self.rules.opened(name, whole, SetBounds(holds="object"))
+        bounds = self.rules.opening[whole.name]
+        self.rules.opening[whole.name] = replace(bounds, holds="object", endless=False)
+        return whole
+
+    def _plain_array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
+        return self.rules.opened(name, super()._plain_array(shape, name, pointer), SetBounds(holds="array"))
+
+
+class Items(Lowering):
+    """The rules of arrays and objects that are items of arrays without equal items; see `steps`.
+
+    later  arrays that still have no body
+    """
+
+    def __init__(self, main: Lowering) -> None:
+        super().__init__(main.normaliser, RuleSet(main.rules.prefix, main.rules), main.options)
+        self._main = main
+        self._scalars = self._scalars_with_counts
+        self._counts: dict[Terminal, Callable[[], int]] = {}
+        self._beyond: dict[str, str] = {}  # rules of what is not counted, and why
+        self._lists: dict[str, Conjunction] = {}  # rules of arrays without equal items, and what those are
+        self._composites: dict[Normal, str] = {}
+        self._made: dict[str, str] = {}  # rules of composites, and those of items that are copies
+        self._steps = Steps(self.rules.bodies, main.rules, self._n_values, self._beyond, self._never_ends, self._copied)
+        self.later: list[Later] = []
+
+    @property
+    def apart(self) -> Lowering:
+        """The rules of values that must not come twice, whatever they are."""
+        return self._main.apart
+
+    @property
+    def items(self) -> ItemRules:
+        """The rules of arrays and objects that are items of arrays without equal items."""
+        return self
+
+    def make_items(self) -> None:
+        """The bodies of all arrays that wait for them, and the items in these."""
+        self._make_all()
+        while self.later:
+            waiting, self.later = self.later, []
+            for later in waiting:
+                for item in unique_items.items(later.shape):
+                    self._rule_of_composites(item)
+            self._make_all()
+            self._find_live()
+            for later in waiting:
+                later.lowering.array_of_items(later)
+            self._make_all()
+        self._find_live()
+        for rule, name in self._made.items():
+            try:
+                self._steps.ways(rule)
+            except Uncounted:
+                continue  # what it is in is refused
+            self._steps.item(rule, name)
+
+    def value_of(self, shape: ArrayShape) -> Callable[[Conjunction], Expr]:
+        """The expressions of the items of an array. Raises Uncounted where it cannot be made sure that they suffice."""
+        items = unique_items.items(shape)
+        if shape.witnesses:
+            raise Uncounted("contains beside it looks at these")
+        needed = {item: (least, self._n_items(item)) for item, least in unique_items.needed(shape).items()}
+        if any(n_items == 0 for _, n_items in needed.values()):
+            return lambda _: NOTHING
+        for least, n_items in needed.values():
+            if n_items < least:
+                raise Uncounted(f"one that is required has fewer than {least} values")
+        rules = {rule for item in items if (rule := self._rule_of_composites(item)) is not None}
+        possible = [rule for rule in rules if self._steps.ways(rule)]
+        if len(possible) > 1:
+            raise Uncounted("these differ by position")
+        return self._item
+
+    def _make_all(self) -> None:
+        for lowering in (self._main, self, self.apart):
+            lowering.make_rules()
+        if any(lowering.has_todo for lowering in (self._main, self, self.apart)):
+            self._make_all()
+
+    def _find_live(self) -> None:
+        """Which rules can end."""
+        bodies = {**self.apart.rules.bodies, **self.rules.bodies}
+        for name in self._made.values():
+            bodies[name] = lexemes.NULL  # at the least those that are not reached must not count as dead
+        start = next(iter(bodies), "")
+        grammar = GrammarIR(tuple(Rule(name, body) for name, body in bodies.items()), start)
+        self._steps.live = productive_rules(grammar)
+
+    def _rule_of_composites(self, conjunction: Conjunction) -> str | None:
+        """The rule of the arrays and objects of a conjunction; None if there are none."""
+        normal = self.normaliser.normal(conjunction)
+        only = Normal(arrays=normal.arrays, objects=normal.objects)
+        if only.is_plainly_empty:
+            return None
+        rule = self._composites.get(only)
+        if rule is None:
+            rule = self._composites[only] = self.rules.name("item")
+            self.rules.bodies[rule] = self._alternatives(rule, only, wish_of(conjunction), pointer_of(conjunction))
+        return rule
+
+    def _item(self, conjunction: Conjunction) -> Expr:
+        """The expression of an item."""
+        choices: list[Expr] = []
+        scalar = self._main.distinct_scalar(conjunction)
+        if scalar is not None:
+            choices.append(scalar)
+        rule = self._rule_of_composites(conjunction)
+        if rule is not None:
+            if rule not in self._made:
+                self._made[rule] = self._main.rules.name("item")
+            choices.append(RuleRef(self._made[rule]))
+        return choice_of(choices)
+
+    def _n_items(self, conjunction: Conjunction) -> int:
+        normal = self.normaliser.normal(conjunction)
+        rule = self._rule_of_composites(conjunction)
+        composites = 0 if rule is None else self._steps.ways(rule)
+        return composites + self._n_scalars(normal)
+
+    def _n_scalars(self, normal: Normal) -> int:
+        if refusals_of_scalars(normal):
+            raise Uncounted("in it are scalars that cannot be enforced")
+        found = int(normal.null) + len(normal.booleans)
+        if normal.numbers:
+            found += n_numbers(normal.numbers, self.options.max_digits)
+        return found if normal.strings.is_plainly_empty else found + n_strings(normal.strings)
+
+    def _body(self, name: str, conjunction: Conjunction) -> Expr:
+        return self._alternatives(
+            name, self.normaliser.normal(conjunction), wish_of(conjunction), pointer_of(conjunction)
+        )
+
+    def _alternatives(self, rule: str, normal: Normal, name: str, pointer: str) -> Expr:
+        parts = self.normaliser.disjoint(normal)
+        if parts is None:
+            return self._not_counted("too many of its alternatives have values in common")
+        return super()._alternatives(rule, parts, name, pointer)
+
+    def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
+        if shape.witnesses or shape.refusals:
+            return self._not_counted("in it is contains")
+        if not unique_items.matters(shape):
+            return ArrayLowering(shape, self.rules, name, self.value, pointer).lower()
+        if shape.prefix or shape.maximum is not None:
+            return self._not_counted(RUNS_OUT)
+        apart = self.apart
+        item = self._item(shape.rest)
+        whole = ArrayLowering(shape, apart.rules, name, lambda _: item, pointer).lower()
+        rule = apart.rules.opened(name, whole, SetBounds(holds="distinct array"))
+        self._lists[rule.name] = shape.rest
+        return rule
+
+    def object(self, shape: ObjectShape, name: str, pointer: str) -> Expr:
+        """One alternative; a rule with a set where keys may come in several orders."""
+        if shape.witnesses and not shape.others:
+            found = [self.object(part, name, pointer) for part in object_algebra.by_first_to_meet(shape)]
+            return choice_of(found)
+        if shape.witnesses or shape.refusals:
+            return self._not_counted("in it is a condition on keys without names")
+        lowering = ObjectLowering(shape, self.rules, name, self.value, pointer)
+        if not lowering.may_repeat:
+            return lowering.lower()
+        if not object_goes_on(shape, self.normaliser.normal):
+            return self._not_counted("in it is an object that may run out of keys without names")
+        return self.apart.object(shape, name, pointer)
+
+    def _not_counted(self, reason: str) -> RuleRef:
+        rule = self.rules.name("item")
+        self.rules.bodies[rule] = lexemes.NULL
+        self._beyond[rule] = reason
+        return RuleRef(rule)
+
+    def _scalars_with_counts(self, normal: Normal) -> list[Terminal]:
+        found = scalars(normal, max_digits=self.options.max_digits, exponents=False)
+        only_numbers, only_strings = Normal(numbers=normal.numbers), Normal(strings=normal.strings)
+        if normal.numbers:
+            self._counts[found[int(normal.null) + len(normal.booleans)]] = partial(self._n_scalars, only_numbers)
+        if not normal.strings.is_plainly_empty:
+            self._counts[found[-1]] = partial(self._n_scalars, only_strings)
+        return found
+
+    @cache  # noqa: B019  # no longer than one schema is lowered
+    def _n_values(self, terminal: Terminal) -> int:
+        count = self._counts.get(terminal)
+        return n_keys(terminal) if count is None else count()
+
+    def _never_ends(self, rule: str) -> bool:
+        """Whether there are endlessly many values of a nested set, however far one is written."""
+        if rule not in self._lists:
+            return True
+        conjunction = self._lists[rule]
+        composites = self._rule_of_composites(conjunction)
+        n_composites = 0 if composites is None else self._steps.asked(composites)
+        return n_composites + self._n_scalars(self.normaliser.normal(conjunction)) >= ENDLESS
+
+    def _copied(self, rule: str, step: Step) -> RuleRef:
+        apart = self.apart.rules
+        bounds = replace(apart.opening[rule], step=step)
+        return self._main.rules.opened("item", told_apart(apart.bodies[rule]), bounds)
