@@ -43,29 +43,36 @@ struct KeyEffects {
   uint8_t lexeme = 0;  // where the one begins that may be a key; the token's length if there is none
 };
 
+// What a token does in some state.
+struct KnownStep {
+  TokenId token = UINT32_MAX;  // none
+  StateId next;
+  KeyEffects effects;
+};
+
 class KnownSteps {
  public:
-  struct Step {
-    uint64_t grammar;  // from 1
-    StateId state;
-    TokenId token;
-    StateId next;
-    KeyEffects effects;
-  };
-
-  // Valid until the next `put`.
-  const Step* find(uint64_t grammar, StateId state, TokenId token) const {
+  // Valid until the next `put`. `grammar`: from 1.
+  const KnownStep* find(uint64_t grammar, StateId state, TokenId token) const {
     if (steps_.empty()) return nullptr;
-    const Step& step = steps_[place(grammar, state, token)];
-    return step.token == token && step.state == state && step.grammar == grammar ? &step : nullptr;
+    const Entry& entry = steps_[place(grammar, state, token)];
+    const bool is_it = entry.step.token == token && entry.state == state && entry.grammar == grammar;
+    return is_it ? &entry.step : nullptr;
   }
-  void put(const Step& step) {
+  void put(uint64_t grammar, StateId state, const KnownStep& step) {
     if (steps_.empty()) steps_.resize(kSteps);
-    steps_[place(step.grammar, step.state, step.token)] = step;
+    steps_[place(grammar, state, step.token)] = {grammar, state, step};
   }
-  size_t bytes() const { return steps_.capacity() * sizeof(Step); }
+  size_t bytes() const { return steps_.capacity() * sizeof(Entry); }
 
  private:
+  struct Entry {
+    uint64_t grammar;
+    StateId state;
+    KnownStep step;
+  };
+  static_assert(sizeof(Entry) == 32);
+
   // As many as a hundred texts take that are written at once; half a megabyte.
   static constexpr size_t kSteps = size_t{1} << 14;
 
@@ -73,31 +80,32 @@ class KnownSteps {
     return mix(((uint64_t{state.value} << 32) | token) + grammar * 0x9e3779b97f4a7c15ULL) % kSteps;
   }
 
-  std::vector<Step> steps_;
+  std::vector<Entry> steps_;
 };
-
-static_assert(sizeof(KnownSteps::Step) == 32);
 
 class KnownLoops {
  public:
   explicit KnownLoops(const Trie& trie) : trie_(trie) {}
 
-  // Whether a token is known to go on with the lexeme and to lead back to the lexer's state.
-  bool has(LexerStateId state, TokenId token) const {
-    const Loops& loops = loops_[place(state)];
+  // The bit of the segment that a token belongs to; 0 for some.
+  uint16_t bit(TokenId token) const {
     const uint8_t segment = trie_.segment_of(token);
-    return loops.state == state && segment < kSegments && (loops.kept & (1U << segment)) != 0;
+    return segment < kSegments ? static_cast<uint16_t>(1U << segment) : 0;
+  }
+  // The bits of those whose tokens are known to go on with the lexeme and to lead back to the lexer's state.
+  uint16_t kept(LexerStateId state) const {
+    const Loops& loops = loops_[place(state)];
+    return loops.state == state ? loops.kept : 0;
   }
   // A token was seen to. Asks once for each segment whether all of its tokens do.
   void learn(Lexer& lexer, LexerStateId state, TokenId token) {
-    const uint8_t segment = trie_.segment_of(token);
-    if (segment >= kSegments) return;
+    const uint16_t asked = bit(token);
+    if (asked == 0) return;
     Loops& loops = loops_[place(state)];
     if (loops.state != state) loops = {state, 0, 0};
-    const auto bit = static_cast<uint16_t>(1U << segment);
-    if ((loops.asked & bit) != 0) return;
-    loops.asked |= bit;
-    if (stays(lexer, state, trie_.segments()[segment])) loops.kept |= bit;
+    if ((loops.asked & asked) != 0) return;
+    loops.asked |= asked;
+    if (stays(lexer, state, trie_.segments()[trie_.segment_of(token)])) loops.kept |= asked;
   }
 
  private:

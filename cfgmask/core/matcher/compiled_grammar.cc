@@ -468,6 +468,7 @@ CompiledGrammar::Stats CompiledGrammar::stats() const {
 
 void CompiledGrammar::clear_masks() {
   for (size_t i = 0; i < states_.size(); ++i) states_[i].mask.reset();
+  mask_age_.fetch_add(1, std::memory_order_relaxed);
   n_masks_ = 0;
   mask_bytes_ = 0;
 }

@@ -7,6 +7,7 @@
 // Threads: hold a Guard while calling anything below it. The store's mutex is the only lock; nothing here calls out.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -90,6 +91,13 @@ class CompiledGrammar {
 
   // Whether the text so far is in the language.
   bool accepting(StateId state);
+  // How often all masks were forgotten. Needs no guard.
+  uint32_t mask_age() const { return mask_age_.load(std::memory_order_relaxed); }
+  // Of a set of tokens that lead back to the state, neither asking the parser nor going on with a key, as far as it is
+  // known: the bits of KnownLoops.
+  uint16_t loops(StateId state) const { return states_[state.value].loops; }
+  // Whether such a set has a token. Needs no guard.
+  bool is_among(uint16_t loops, TokenId token) const { return (loops & store_->known_loops.bit(token)) != 0; }
   // Whether some token set may match here.
   bool expects_token_set(StateId state);
   // The mask without end tokens, remembered. It is immutable and outlives its being forgotten, so it may be read when
@@ -143,9 +151,12 @@ class CompiledGrammar {
   friend class BudgetMasks;
   friend class Completions;
 
+  // What a mask and a step need most often lies together: they are asked for in turn.
   struct StateInfo {
     std::shared_ptr<const Mask> mask;
     std::optional<bool> accepting;
+    uint16_t loops = 0;  // of KnownLoops: these tokens lead back here, and no key goes on
+    KnownStep last;      // of those from here that are known
   };
 
   StateId intern(std::vector<Configuration> configurations);
@@ -156,10 +167,12 @@ class CompiledGrammar {
   Configuration sole_configuration(StateId state) const;
   KeySteps key_steps(const Position& at);
   bool steps_alone() const { return !grammar_.complete && !grammar_.has_context() && grammar_.token_sets.empty(); }
-  std::optional<Position> step_back(const Position& at, TokenId token) const;
+  std::optional<Position> step_back(const Position& at, TokenId token);
   std::optional<Position> step_inside(const Position& at, TokenId token);
   Position inside(const Position& at, StateId next, const Configuration& from, TokenId token) const;
-  std::optional<Position> repeat(const KnownSteps::Step& step, const Position& at, std::string_view text) const;
+  const KnownStep* known_step(StateId state, TokenId token);
+  void learn_step(StateId state, const KnownStep& step);
+  std::optional<Position> repeat(const KnownStep& step, const Position& at, std::string_view text) const;
   std::vector<Boundary> ends(StateId state);
   std::vector<Configuration> step_by_id(StateId state, TokenId token);
   std::optional<StateId> step_longest(StateId state, unsigned b);
@@ -196,6 +209,7 @@ class CompiledGrammar {
   Interner position_ids_;  // words of what number_of() tells apart
   Account position_account_;
   HashTable steps_;  // lexer: complete only; (state, byte) -> state + 1, 0 for none
+  std::atomic<uint32_t> mask_age_ = 0;
   size_t n_masks_ = 0;
   size_t n_masks_computed_ = 0;  // those forgotten included
   size_t mask_bytes_ = 0;

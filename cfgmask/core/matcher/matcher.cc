@@ -42,8 +42,7 @@ std::optional<uint32_t> Matcher::tokens_left() const {
   return used < *max_tokens_ ? *max_tokens_ - static_cast<uint32_t>(used) : 0;
 }
 
-// The steps that a completion may take from here, the next one included.
-Matcher::Bound Matcher::bound() {
+Matcher::Bound Matcher::compute_bound() {
   const auto left = tokens_left();
   const auto number = stalled_number();
   if (number && (!left || *number < *left)) return {number, true};
@@ -124,18 +123,27 @@ NextMask Matcher::next_mask() {
     next.may_end_ = true;
     return next;
   }
-  const CompiledGrammar::Guard guard(*grammar_);
-  const auto left = bound().steps;
   const Position& at = position();
-  if (left) {
-    auto [mask, repeated_keys] = grammar_->budget_masks().mask(at, *left);
-    next.mask_ = std::move(mask);
-    next.repeated_keys_ = std::move(repeated_keys);
-  } else {
-    next.mask_ = grammar_->mask(at.state);
-    if (!at.keys.is_empty()) next.repeated_keys_ = grammar_->repeated_keys(at, *next.mask_);
+  if (!is_bounded() && is_known(at) && !may_repeat_keys(at, *known_.mask)) {
+    next.mask_ = known_.mask.get();
+    next.may_end_ = known_.accepting;
+    return next;
   }
-  next.may_end_ = grammar_->accepting(at.state);
+  const CompiledGrammar::Guard guard(*grammar_);
+  if (const auto left = bound().steps) {
+    auto [mask, repeated_keys] = grammar_->budget_masks().mask(at, *left);
+    next.narrow_ = std::move(mask);
+    next.mask_ = next.narrow_.get();
+    next.repeated_keys_ = std::move(repeated_keys);
+    next.may_end_ = grammar_->accepting(at.state);
+    return next;
+  }
+  auto mask = grammar_->mask(at.state);
+  const bool accepting = grammar_->accepting(at.state);
+  known_ = {at.state, std::move(mask), accepting, grammar_->loops(at.state), grammar_->mask_age()};
+  next.mask_ = known_.mask.get();
+  if (may_repeat_keys(at, *known_.mask)) next.repeated_keys_ = grammar_->repeated_keys(at, *known_.mask);
+  next.may_end_ = known_.accepting;
   return next;
 }
 
@@ -160,12 +168,17 @@ void Matcher::fill_mask(std::span<uint32_t> bits) {
 
 bool Matcher::advance(TokenId token) {
   if (token >= grammar_->vocabulary().n_vocab) return false;
+  if (!is_bounded() && !is_finished() && is_known(position()) && grammar_->is_among(known_.loops, token)) {
+    history_.push({known_.state, position().keys, {}}, false, token, false);
+    return true;
+  }
   const bool is_end = grammar_->vocabulary().is_end(token);
   const CompiledGrammar::Guard guard(*grammar_);
   if (!is_finished()) {
     auto next = grammar_->step_token(position(), token);
     const Bound most = next ? bound() : Bound{};
     if (next && (!most.steps || grammar_->budget_masks().allows(position(), token, *next, *most.steps))) {
+      if (next->state == known_.state) known_.loops = grammar_->loops(known_.state);
       history_.push(std::move(*next), false, token, most.stalled);
       return true;
     }

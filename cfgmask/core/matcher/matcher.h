@@ -81,6 +81,7 @@ class History {
 };
 
 // What may come next, as found under the grammar's lock; written without it, so that threads copy masks side by side.
+// Valid until its matcher takes another step.
 class NextMask {
  public:
   // Overwrites `bits`, of vocabulary.n_words() words.
@@ -89,7 +90,8 @@ class NextMask {
  private:
   friend class Matcher;
 
-  std::shared_ptr<const Mask> mask_;    // or null, for nothing
+  const Mask* mask_ = nullptr;          // null: nothing; the matcher's own, or
+  std::shared_ptr<const Mask> narrow_;  // that of a budget
   std::vector<TokenId> repeated_keys_;  // none of those, whether they are in the mask or not
   bool may_end_ = false;
 };
@@ -112,7 +114,7 @@ class Matcher {
   CompiledGrammar& grammar() const { return *grammar_; }
   const std::shared_ptr<CompiledGrammar>& shared_grammar() const { return grammar_; }
 
-  // The mask of the next token. It stays as it is whatever becomes of the matcher.
+  // The mask of the next token.
   NextMask next_mask();
   // What is left when `next_mask` throws LimitExceeded: end tokens, where the text is complete.
   NextMask next_mask_over_limit();
@@ -177,7 +179,26 @@ class Matcher {
     std::optional<uint32_t> steps;
     bool stalled = false;
   };
-  Bound bound();
+  // What was asked of the state last; where that is asked again, as in most of a free text, no lock is needed.
+  struct Known {
+    StateId state;
+    std::shared_ptr<const Mask> mask;  // null: nothing is known
+    bool accepting = false;
+    uint16_t loops = 0;  // as CompiledGrammar::loops()
+    uint32_t age = 0;    // as CompiledGrammar::mask_age()
+  };
+  bool is_known(const Position& at) const {
+    return known_.mask != nullptr && known_.state == at.state && known_.age == grammar_->mask_age();
+  }
+  // Whether the mask has to be asked for tokens that would write a key again.
+  static bool may_repeat_keys(const Position& at, const Mask& mask) {
+    return !at.keys.is_empty() && (!mask.whole_keys.empty() || (!at.lexeme.empty() && at.keys.has_any()));
+  }
+  // Whether masks may be narrower than the grammar's.
+  bool is_bounded() const { return max_tokens_.has_value() || stall_after_ != 0; }
+  // The steps that a completion may take from here, the next one included.
+  Bound bound() { return is_bounded() ? compute_bound() : Bound{}; }
+  Bound compute_bound();
   std::optional<uint32_t> stalled_number();
   bool is_free();
   size_t steps_in_character() const;
@@ -191,6 +212,7 @@ class Matcher {
   std::shared_ptr<CompiledGrammar> grammar_;
   Position start_;
   History history_;
+  Known known_;
   std::optional<uint32_t> max_tokens_;
   uint32_t stall_after_ = 0;
 };

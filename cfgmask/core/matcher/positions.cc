@@ -35,13 +35,13 @@ size_t CompiledGrammar::longest_token(const Position& at, std::string_view text)
 
 std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId token) {
   if (auto back = step_back(at, token)) return back;
-  const auto* known = store_->known_steps.find(number_, at.state, token);
+  const KnownStep* known = known_step(at.state, token);
   if (!grammar_.has_keys) {
     if (known != nullptr) return Position{known->next, {}, {}};
     if (auto inside = step_inside(at, token)) return inside;
     const auto next = step_token(at.state, token);
     if (!next) return std::nullopt;
-    store_->known_steps.put({number_, at.state, token, *next, {}});
+    learn_step(at.state, {token, *next, {}});
     return Position{*next, {}, {}};
   }
   const std::string_view text = vocabulary_->text(token);
@@ -58,15 +58,35 @@ std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId 
   KeySteps steps = key_steps(at);
   if (steps.take(text) < text.size()) return std::nullopt;
   Position next{intern(steps.at()), steps.keys(), steps.lexeme()};
-  if (const auto effects = steps.effects()) store_->known_steps.put({number_, at.state, token, next.state, *effects});
+  if (const auto effects = steps.effects()) learn_step(at.state, {token, next.state, *effects});
   return next;
 }
 
+// What was taken last is mostly taken again, and lies beside the state's mask.
+const KnownStep* CompiledGrammar::known_step(StateId state, TokenId token) {
+  KnownStep& last = states_[state.value].last;
+  if (last.token == token) return &last;
+  const KnownStep* known = store_->known_steps.find(number_, state, token);
+  if (known != nullptr) last = *known;
+  return known;
+}
+
+void CompiledGrammar::learn_step(StateId state, const KnownStep& step) {
+  states_[state.value].last = step;
+  store_->known_steps.put(number_, state, step);
+}
+
 // Where the pending lexeme is free text.
-std::optional<Position> CompiledGrammar::step_back(const Position& at, TokenId token) const {
+std::optional<Position> CompiledGrammar::step_back(const Position& at, TokenId token) {
+  StateInfo& info = states_[at.state.value];
+  const uint16_t bit = store_->known_loops.bit(token);
+  if ((info.loops & bit) != 0) return Position{at.state, at.keys, {}};
   if (!steps_alone()) return std::nullopt;
   const Configuration from = sole_configuration(at.state);
-  if (from.text != SeenValues::no_text() || !store_->known_loops.has(from.lexer, token)) return std::nullopt;
+  if (from.text != SeenValues::no_text()) return std::nullopt;
+  const uint16_t loops = store_->known_loops.kept(from.lexer);
+  if ((loops & bit) == 0) return std::nullopt;
+  if (!parser_.at(from.items).has_keys) info.loops = loops;
   return inside(at, at.state, from, token);
 }
 
@@ -87,7 +107,7 @@ std::optional<Position> CompiledGrammar::step_inside(const Position& at, TokenId
   KeyEffects effects;
   effects.lexeme = static_cast<uint8_t>(text.size());
   if (parser_.at(from.items).has_keys) effects.lexeme = stepper_.is_at_boundary(from) ? 0 : KeyEffects::kBefore;
-  store_->known_steps.put({number_, at.state, token, next.state, effects});
+  learn_step(at.state, {token, next.state, effects});
   return next;
 }
 
@@ -102,7 +122,7 @@ Position CompiledGrammar::inside(const Position& at, StateId next, const Configu
 }
 
 // nullopt where a key would come twice: whether the token is something else as well, the lexer tells.
-std::optional<Position> CompiledGrammar::repeat(const KnownSteps::Step& step, const Position& at,
+std::optional<Position> CompiledGrammar::repeat(const KnownStep& step, const Position& at,
                                                 std::string_view text) const {
   Position next{step.next, at.keys, {}};
   const KeyEffects& effects = step.effects;
