@@ -61,8 +61,10 @@ def _quoted() -> RegexTree:
 
 
 def _unquoted() -> RegexTree:
-    """YAML's plain scalar on one line of a block (YAML 1.2.2, section 7.3.3)."""
-    blank = _class(" \t")
+    """YAML's plain scalar on one line of a block (YAML 1.2.2, section 7.3.3), without the tabs between its words that
+    PyYAML and ruamel.yaml refuse.
+    """
+    blank = text(" ")
     inside = _without(_CONTROLS, _class(" \x85\ufeff\u2028\u2029"))
     colons = text(":")
     after_colons = _without(negated(inside), _class(":"))

@@ -49,6 +49,9 @@ def dead_ends_of(ir: GrammarIR) -> list[Diagnostic]:
     )
 
 
+_COMPLETING = sorted({*BYTES, *b"0123456789abcdef"})  # whatever escape was begun
+
+
 def is_completable(oracle: Oracle, start: State) -> bool | None:
     """Whether some bytes lead to an accepted text; None if too many states were looked at."""
     seen = {start}
@@ -58,7 +61,7 @@ def is_completable(oracle: Oracle, start: State) -> bool | None:
             return True
         if len(pending) > _MAX_STATES:
             return None
-        for byte in BYTES:
+        for byte in _COMPLETING:
             following = oracle.step_byte(state, byte)
             if following and following not in seen:
                 seen.add(following)

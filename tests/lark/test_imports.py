@@ -158,7 +158,7 @@ def folders(draw: st.DrawFn) -> dict[str, str]:
             "t{p}: " + draw(expressions(["p", "x", "A"])),
             f"A: {draw(terminals)}",
             'T: "a" "b"?',
-            "U: /b+/ | A T",
+            "U: /bb?/ | A T",  # Lark tries the wider one first, so that the first match is the longest
         ]
         return "\n".join(lines + extra)
 
