@@ -22,12 +22,13 @@ from cfgmask.json_schema.normal_form import (
     NOTHING_AT_ALL,
     ArrayShape,
     Conjunction,
+    Constant,
     Normal,
     ObjectShape,
 )
 from cfgmask.json_schema.number_regex import NoRegex, number_regex
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
-from cfgmask.json_schema.values import Number
+from cfgmask.json_schema.values import JsonValue, Number
 
 MAX_ALTERNATIVES = 1_000
 # Most combinations are empty, so more of them are tried than may stay.
@@ -187,17 +188,49 @@ def disjoint(a: Normal, prober: Prober) -> Normal:
 
 
 def _apart(parts: list[Normal], prober: Prober) -> list[Normal]:
-    """Sets of one alternative each, without what is in those before them."""
-    found: list[Normal] = []
+    """Sets of one alternative each, without what is in those before them.
+
+    Constants are told apart at sight, so there may be any number of them.
+    """
+    constants: dict[Constant, Normal] = {}
+    others: list[Normal] = []
     n_sharing = 0
     for part in parts:
-        left = difference(part, found, prober) if found else part
+        only = _only_value(part)
+        if only in constants:
+            continue
+        holes = others if only else [*constants.values(), *others]
+        left = difference(part, holes, prober) if holes else part
+        if only and left == part:
+            constants[only] = part
+            continue
         n_sharing += left != part
         pieces = [Normal(arrays=(shape,)) for shape in left.arrays] + [Normal(objects=(s,)) for s in left.objects]
-        found += pieces if len(pieces) < 2 else _apart(pieces, prober)
-        if len(found) > MAX_DISJOINT or n_sharing > MAX_SHARING:
+        others += pieces if len(pieces) < 2 else _apart(pieces, prober)
+        if len(others) > MAX_DISJOINT or n_sharing > MAX_SHARING:
             raise TooManyAlternatives
-    return found
+    return [*constants.values(), *others]
+
+
+def _only_value(part: Normal) -> Constant | None:
+    """The value of an alternative that plainly has one, as those of `enum` have."""
+    for shape in part.objects:
+        is_open = shape.others or shape.maximum is not None or not all(member.required for member in shape.members)
+        values = None if is_open or shape.refusals else _constants([member.value for member in shape.members])
+        if values is None or shape.minimum > len(values):
+            return None
+        return Constant.of(dict(zip((member.name for member in shape.members), values, strict=True)))
+    for array in part.arrays:
+        if array.minimum != array.maximum or array.witnesses or array.refusals or array.unique_at is not None:
+            return None
+        values = _constants([array.item(i) for i in range(array.minimum)])
+        return None if values is None else Constant.of(values)
+    return None
+
+
+def _constants(conjunctions: list[Conjunction]) -> list[JsonValue] | None:
+    found = [term.value for terms in conjunctions if len(terms) == 1 and isinstance(term := terms[0], Constant)]
+    return found if len(found) == len(conjunctions) else None
 
 
 def _arrays_are_disjoint(a: ArrayShape, b: ArrayShape, prober: Prober) -> bool:

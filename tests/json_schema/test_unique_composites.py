@@ -236,3 +236,21 @@ def test_separators_of_items() -> None:
     assert accepts(grammar, '[{"id": 1, "on": true}, {"id": 1}]')
     assert not accepts(grammar, '[{"id": 1,"on": true}]')
     assert not accepts(grammar, '[{"id": 1, "on": true}, {"id": 1, "on": true}]')
+
+
+def test_listed_objects_and_arrays() -> None:
+    """There may be hundreds of constants, and others may hold some of them."""
+    objects = [{"id": i, "of": [i % 3, {}]} for i in range(200)]
+    listed = [*objects, [1, {"a": None}], [1.0, {"a": None}], [], {}]
+    grammar = compiled({"items": {"enum": [*listed, objects[7]]}, "uniqueItems": True})
+    different = [*objects, [1, {"a": None}], [], {}]
+    assert accepts(grammar, json.dumps(different))
+    assert accepts(grammar, json.dumps(different[::-1]))
+    assert not accepts(grammar, json.dumps([*different, {"id": 7, "of": [1, {}]}]))
+    assert not accepts(grammar, json.dumps([[1, {"a": None}], [1.0, {"a": None}]]))
+    pairs = {"type": "array", "prefixItems": [{"enum": [0, 1]}, {"enum": [0, 1]}], "minItems": 2, "maxItems": 2}
+    both = compiled({"items": {"anyOf": [{"enum": [[0, 1], [5, 5]]}, pairs]}, "uniqueItems": True, "maxItems": 5})
+    every = [[5, 5], [0, 1], [0, 0], [1, 0], [1, 1]]
+    assert accepts(both, json.dumps(every))
+    for again in every[:-1]:
+        assert not accepts(both, json.dumps([*every[:-1], again]))

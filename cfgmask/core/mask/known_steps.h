@@ -90,7 +90,7 @@ class KnownLoops {
   // The bit of the segment that a token belongs to; 0 for some.
   uint16_t bit(TokenId token) const {
     const uint8_t segment = trie_.segment_of(token);
-    return segment < kSegments ? static_cast<uint16_t>(1U << segment) : 0;
+    return static_cast<uint16_t>(segment < kSegments ? 1U << segment : 0U);
   }
   // The bits of those whose tokens are known to go on with the lexeme and to lead back to the lexer's state.
   uint16_t kept(LexerStateId state) const {
