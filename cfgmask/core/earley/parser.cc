@@ -189,14 +189,11 @@ Item Parser::after(const ItemSet::Edge& edge, uint32_t number, TextId text) {
       choice == kNoChoice ? rests_[edge.item.rest.value].tail : rest_after(grammar_.choices[choice], number);
   Item after{tail, edge.item.continuation};
   const Terminal& terminal = grammar_.terminals[edge.source];
+  if (terminal.distinct ? text == SeenValues::no_text() : terminal.step.place == 0) return after;
   const SeenId seen = continuations_[after.continuation.value].seen;
   if (seen == SeenValues::none()) return after;
-  if (terminal.distinct) {
-    if (text != SeenValues::no_text())
-      after.continuation = with_seen(after.continuation, seen_.add(seen, text, terminal.step));
-  } else if (terminal.step.place != 0) {
-    after.continuation = with_seen(after.continuation, seen_.pass(seen, terminal.step));
-  }
+  after.continuation = with_seen(
+      after.continuation, terminal.distinct ? seen_.add(seen, text, terminal.step) : seen_.pass(seen, terminal.step));
   return after;
 }
 

@@ -124,26 +124,23 @@ NextMask Matcher::next_mask() {
     return next;
   }
   const Position& at = position();
-  if (!is_bounded() && is_known(at) && !may_repeat_keys(at, *known_.mask)) {
-    next.mask_ = known_.mask.get();
+  if (!is_bounded() && is_known(at) && !asks_for_keys(at, *known_.mask)) {
+    next.mask_ = known_.mask;
     next.may_end_ = known_.accepting;
     return next;
   }
   const CompiledGrammar::Guard guard(*grammar_);
-  if (const auto left = bound().steps) {
+  const auto left = bound().steps;
+  next.may_end_ = grammar_->accepting(at.state);
+  if (left) {
     auto [mask, repeated_keys] = grammar_->budget_masks().mask(at, *left);
-    next.narrow_ = std::move(mask);
-    next.mask_ = next.narrow_.get();
+    next.mask_ = std::move(mask);
     next.repeated_keys_ = std::move(repeated_keys);
-    next.may_end_ = grammar_->accepting(at.state);
     return next;
   }
-  auto mask = grammar_->mask(at.state);
-  const bool accepting = grammar_->accepting(at.state);
-  known_ = {at.state, std::move(mask), accepting, grammar_->loops(at.state), grammar_->mask_age()};
-  next.mask_ = known_.mask.get();
-  if (may_repeat_keys(at, *known_.mask)) next.repeated_keys_ = grammar_->repeated_keys(at, *known_.mask);
-  next.may_end_ = known_.accepting;
+  next.mask_ = grammar_->mask(at.state);
+  known_ = {at.state, next.mask_, next.may_end_, grammar_->loops(at.state), grammar_->mask_age()};
+  if (asks_for_keys(at, *next.mask_)) next.repeated_keys_ = grammar_->repeated_keys(at, *next.mask_);
   return next;
 }
 

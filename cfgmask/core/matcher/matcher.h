@@ -81,7 +81,6 @@ class History {
 };
 
 // What may come next, as found under the grammar's lock; written without it, so that threads copy masks side by side.
-// Valid until its matcher takes another step.
 class NextMask {
  public:
   // Overwrites `bits`, of vocabulary.n_words() words.
@@ -90,8 +89,7 @@ class NextMask {
  private:
   friend class Matcher;
 
-  const Mask* mask_ = nullptr;          // null: nothing; the matcher's own, or
-  std::shared_ptr<const Mask> narrow_;  // that of a budget
+  std::shared_ptr<const Mask> mask_;    // or null, for nothing
   std::vector<TokenId> repeated_keys_;  // none of those, whether they are in the mask or not
   bool may_end_ = false;
 };
@@ -114,7 +112,7 @@ class Matcher {
   CompiledGrammar& grammar() const { return *grammar_; }
   const std::shared_ptr<CompiledGrammar>& shared_grammar() const { return grammar_; }
 
-  // The mask of the next token.
+  // The mask of the next token. It stays as it is whatever becomes of the matcher.
   NextMask next_mask();
   // What is left when `next_mask` throws LimitExceeded: end tokens, where the text is complete.
   NextMask next_mask_over_limit();
@@ -191,7 +189,7 @@ class Matcher {
     return known_.mask != nullptr && known_.state == at.state && known_.age == grammar_->mask_age();
   }
   // Whether the mask has to be asked for tokens that would write a key again.
-  static bool may_repeat_keys(const Position& at, const Mask& mask) {
+  static bool asks_for_keys(const Position& at, const Mask& mask) {
     return !at.keys.is_empty() && (!mask.whole_keys.empty() || (!at.lexeme.empty() && at.keys.has_any()));
   }
   // Whether masks may be narrower than the grammar's.

@@ -48,7 +48,6 @@ std::optional<uint32_t> count_texts(RegexStore& regexes, RegexId node, uint32_t 
       const uint64_t found = at.found;
       if (path.size() == 1) return static_cast<uint32_t>(found);
       counts.emplace(at.node.value, found);
-      if (counts.size() > kMostResiduals) throw LimitExceeded("max_search_steps", kMostResiduals);
       path.pop_back();
       continue;
     }
@@ -57,6 +56,7 @@ std::optional<uint32_t> count_texts(RegexStore& regexes, RegexId node, uint32_t 
       at.found += known->second * n_bytes;
       ++at.next;
     } else {
+      if (counts.size() + path.size() > kMostResiduals) throw LimitExceeded("max_search_steps", kMostResiduals);
       path.push_back(open(regexes, rest));
     }
   }
