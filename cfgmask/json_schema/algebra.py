@@ -216,7 +216,8 @@ def _only_value(part: Normal) -> Constant | None:
     """The value of an alternative that plainly has one, as those of `enum` have."""
     for shape in part.objects:
         is_open = shape.others or shape.maximum is not None or not all(member.required for member in shape.members)
-        values = None if is_open or shape.refusals else _constants([member.value for member in shape.members])
+        is_unclear = is_open or shape.witnesses or shape.refusals
+        values = None if is_unclear else _constants([member.value for member in shape.members])
         if values is None or shape.minimum > len(values):
             return None
         return Constant.of(dict(zip((member.name for member in shape.members), values, strict=True)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 from cfgmask.grammar.ir import Expr, GrammarIR, Rule, RuleRef, SetBounds, Step, Terminal
 from cfgmask.grammar.productive import NOTHING, productive_rules
@@ -68,6 +68,7 @@ class Items(Lowering):
         self._main = main
         self._scalars = self._scalars_with_counts
         self._counts: dict[Terminal, Callable[[], int]] = {}
+        self._n_values_of: dict[Terminal, int] = {}
         self._beyond: dict[str, str] = {}  # rules of what is not counted, and why
         self._lists: dict[str, Conjunction] = {}  # rules of arrays without equal items, and what those are
         self._composites: dict[Normal, str] = {}
@@ -124,10 +125,10 @@ class Items(Lowering):
         return self._item
 
     def _make_all(self) -> None:
-        for lowering in (self._main, self, self.apart):
-            lowering.make_rules()
-        if any(lowering.has_todo for lowering in (self._main, self, self.apart)):
-            self._make_all()
+        lowerings = (self._main, self, self.apart)
+        while any(lowering.has_todo for lowering in lowerings):
+            for lowering in lowerings:
+                lowering.make_rules()
 
     def _find_live(self) -> None:
         """Which rules can end."""
@@ -231,10 +232,12 @@ class Items(Lowering):
             self._counts[found[-1]] = partial(self._n_scalars, only_strings)
         return found
 
-    @cache  # noqa: B019  # no longer than one schema is lowered
     def _n_values(self, terminal: Terminal) -> int:
-        count = self._counts.get(terminal)
-        return n_keys(terminal) if count is None else count()
+        found = self._n_values_of.get(terminal)
+        if found is None:
+            count = self._counts.get(terminal)
+            found = self._n_values_of[terminal] = n_keys(terminal) if count is None else count()
+        return found
 
     def _never_ends(self, rule: str) -> bool:
         """Whether there are endlessly many values of a nested set, however far one is written."""

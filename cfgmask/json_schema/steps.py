@@ -30,11 +30,11 @@ _NOTHING_MORE = Sequence(())
 
 
 class _Missing(Exception):
-    """What a rule comes to is not known yet."""
+    """What some rules come to is not known yet."""
 
-    def __init__(self, key: tuple[str, int]) -> None:
+    def __init__(self, keys: list[tuple[str, int]]) -> None:
         super().__init__()
-        self.key = key
+        self.keys = keys
 
 
 class Steps:
@@ -79,11 +79,14 @@ class Steps:
         try:
             while pending:
                 key = pending[-1]
+                if key in self._ways:
+                    pending.pop()
+                    continue
                 self._open.add(key)
                 try:
                     self._ways[key] = self._of(self._bodies[key[0]], key[1])
                 except _Missing as missing:
-                    pending.append(missing.key)
+                    pending += missing.keys
                     if len(self._ways) > _MAX_COPIES:
                         raise Uncounted("too many rules come of it") from None
                     continue
@@ -118,9 +121,22 @@ class Steps:
                 after = self._of(part, after)
             return after
         if isinstance(expr, Choice):
-            return min(sum(self._of(part, after) for part in expr.parts), ENDLESS)
+            return self._of_any(expr, after)
         assert isinstance(expr, Repeat), "rules of values have nothing else"
         return self._unrolled(expr, after)[1][0]
+
+    def _of_any(self, choice: Choice, after: int) -> int:
+        """All parts that are not known are asked for together: there may be thousands."""
+        found = 0
+        missing: list[tuple[str, int]] = []
+        for part in choice.parts:
+            try:
+                found += self._of(part, after)
+            except _Missing as more:
+                missing += more.keys
+        if missing:
+            raise _Missing(missing)
+        return min(found, ENDLESS)
 
     def _of_rule(self, name: str, after: int) -> int:
         if name in self._beyond:
@@ -137,7 +153,7 @@ class Steps:
             return self._ways[key]
         if key in self._open:
             return ENDLESS
-        raise _Missing(key)
+        raise _Missing([key])
 
     def _unrolled(self, repeat: Repeat, after: int) -> tuple[int, list[int]]:
         """How many ends there are after so many times, from a number of times on; before that they are endless."""
