@@ -2,8 +2,8 @@
 // others.
 //
 // Each thread makes random walks with masks, forks and rollbacks over a JSON-like grammar and a synthetic vocabulary,
-// while others fill masks in batches, compile further grammars for the same vocabulary and forget masks. Run under
-// thread sanitizer.
+// while others fill masks in batches, compile further grammars for the same vocabulary and forget masks. What is read
+// without a lock is tried alone as well. Run under thread sanitizer.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -21,6 +21,9 @@
 #include "matcher/matcher.h"
 #include "matcher_checks.h"
 #include "random_schema.h"
+#include "util/chunked_vector.h"
+#include "util/published.h"
+#include "util/readers.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask::testing {
@@ -33,6 +36,9 @@ constexpr int kCompilations = 60;
 constexpr size_t kRows = 12;
 constexpr int kBatches = 40;
 constexpr int kSchemas = 100;
+constexpr uint32_t kWrites = 20000;
+constexpr int kFrees = 2000;
+constexpr size_t kElements = 20000;
 
 using Random = std::mt19937_64;
 
@@ -152,7 +158,80 @@ void walk_batch(const std::vector<std::shared_ptr<CompiledGrammar>>& grammars, u
   }
 }
 
+struct Triple {
+  uint32_t first, second, third;
+};
+
+// Two threads write a value that two others read: each comes as it was written.
+void check_published() {
+  Published<Triple> value;
+  CHECK(!value.read());
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 2; ++i)
+    readers.emplace_back([&] {
+      while (!is_over) {
+        const auto read = value.read();
+        CHECK(!read || (read->second == ~read->first && read->third == read->first * 3));
+      }
+    });
+  std::vector<std::thread> writers;
+  for (uint32_t i = 0; i < 2; ++i)
+    writers.emplace_back([&, i] {
+      for (uint32_t n = i; n < kWrites; n += 2) value.write({n, ~n, n * 3});
+    });
+  for (std::thread& writer : writers) writer.join();
+  is_over = true;
+  for (std::thread& reader : readers) reader.join();
+  value.write({1, ~1U, 3});
+  CHECK(value.read() && value.read()->first == 1);
+}
+
+// What is unpublished is freed when nobody reads it.
+void check_readers() {
+  Readers readers;
+  std::atomic<const std::string*> published = nullptr;
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      while (!is_over) {
+        const Readers::Pin pin(readers, i == 0 ? nullptr : &i);
+        if (const std::string* text = published.load()) CHECK(*text == "a text that has its own memory");
+      }
+    });
+  for (int i = 0; i < kFrees; ++i) {
+    const auto text = std::make_unique<const std::string>("a text that has its own memory");
+    published = text.get();
+    std::this_thread::yield();
+    published = nullptr;
+    readers.wait();
+  }
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+// A vector is read while it grows.
+void check_lasting_directory() {
+  ChunkedVector<size_t, LastingDirectory<size_t>> squares;
+  std::atomic<size_t> n_known = 0;
+  std::thread reader([&] {
+    for (size_t n = 0; n < kElements;) {
+      n = n_known;
+      for (size_t i = 0; i < n; i += 1 + i / 8) CHECK(squares[i] == i * i);
+    }
+  });
+  for (size_t i = 0; i < kElements; ++i) {
+    squares.push_back(i * i);
+    n_known = i + 1;
+  }
+  reader.join();
+}
+
 void run() {
+  check_published();
+  check_readers();
+  check_lasting_directory();
   VocabularyStores stores(make_vocabulary());
   const std::shared_ptr<CompiledGrammar> grammar = make_json(stores, 30);
   CHECK(grammar != nullptr);

@@ -8,18 +8,21 @@
 // and parser. A table of one size: a step that comes to the place of another puts it out. So no grammar pays for it
 // with memory, and a server's many grammars share what there is by how much they are used.
 //
-// Threads: as SharedStore.
+// Threads: steps are found without a lock. What is learnt, as in SharedStore.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <optional>
 
 #include "lexer/lexer.h"
 #include "mask/segment_walk.h"
 #include "util/hash_table.h"
 #include "util/ids.h"
+#include "util/published.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
@@ -27,7 +30,8 @@ namespace cfgmask {
 using StateId = Id<struct StateTag>;
 
 // What the text of a token does to the keys that are written and to the pending lexeme, whatever they are.
-struct KeyEffects {
+class KeyEffects {
+ public:
   enum Kind : uint8_t { kOpensObject, kClosesObject, kEndsKey };
   struct Event {
     Kind kind;
@@ -38,9 +42,27 @@ struct KeyEffects {
   static constexpr uint8_t kBefore = UINT8_MAX;
   static constexpr uint8_t kMostEvents = 3;
 
-  std::array<Event, kMostEvents> events{};
-  uint8_t n_events = 0;
+  size_t n_events() const { return kinds_ >> kNumber; }
+  Event event(size_t i) const { return {static_cast<Kind>((kinds_ >> (kKindBits * i)) & kKind), begins_[i], ends_[i]}; }
+  // There is room for it.
+  void add(const Event& event) {
+    const size_t i = n_events();
+    kinds_ = static_cast<uint8_t>(((i + 1) << kNumber) | (kinds_ & kKinds) | (event.kind << (kKindBits * i)));
+    begins_[i] = event.begin;
+    ends_[i] = event.end;
+  }
+
   uint8_t lexeme = 0;  // where the one begins that may be a key; the token's length if there is none
+
+ private:
+  static constexpr uint8_t kKindBits = 2;
+  static constexpr uint8_t kNumber = kKindBits * kMostEvents;
+  static constexpr uint8_t kKind = (1U << kKindBits) - 1;
+  static constexpr uint8_t kKinds = (1U << kNumber) - 1;
+
+  uint8_t kinds_ = 0;  // of the events, and above them how many there are
+  std::array<uint8_t, kMostEvents> begins_{};
+  std::array<uint8_t, kMostEvents> ends_{};
 };
 
 // What a token does in some state.
@@ -49,29 +71,40 @@ struct KnownStep {
   StateId next;
   KeyEffects effects;
 };
+static_assert(sizeof(KnownStep) == 16);
 
 class KnownSteps {
  public:
-  // Valid until the next `put`. `grammar`: from 1.
-  const KnownStep* find(uint64_t grammar, StateId state, TokenId token) const {
-    if (steps_.empty()) return nullptr;
-    const Entry& entry = steps_[place(grammar, state, token)];
-    const bool is_it = entry.step.token == token && entry.state == state && entry.grammar == grammar;
-    return is_it ? &entry.step : nullptr;
+  // `grammar`: from 1.
+  std::optional<KnownStep> find(uint64_t grammar, StateId state, TokenId token) const {
+    const Place* places = places_.load(std::memory_order_acquire);
+    if (places == nullptr) return std::nullopt;
+    const std::optional<Entry> entry = places[place(grammar, state, token)].read();
+    const bool is_it = entry && entry->step.token == token && entry->state == state && entry->grammar() == grammar;
+    return is_it ? std::optional(entry->step) : std::nullopt;
   }
+  // The caller holds the store's mutex.
   void put(uint64_t grammar, StateId state, const KnownStep& step) {
-    if (steps_.empty()) steps_.resize(kSteps);
-    steps_[place(grammar, state, step.token)] = {grammar, state, step};
+    if (owned_ == nullptr) {
+      owned_ = std::make_unique<Place[]>(kSteps);
+      places_.store(owned_.get(), std::memory_order_release);
+    }
+    const auto low = static_cast<uint32_t>(grammar);
+    owned_[place(grammar, state, step.token)].write({low, static_cast<uint32_t>(grammar >> 32), state, step});
   }
-  size_t bytes() const { return steps_.capacity() * sizeof(Entry); }
+  size_t bytes() const { return owned_ == nullptr ? 0 : kSteps * sizeof(Place); }
 
  private:
   struct Entry {
-    uint64_t grammar;
+    uint32_t low;  // of the grammar's number
+    uint32_t high;
     StateId state;
     KnownStep step;
+
+    uint64_t grammar() const { return (uint64_t{high} << 32) | low; }
   };
-  static_assert(sizeof(Entry) == 32);
+  using Place = Published<Entry>;
+  static_assert(sizeof(Place) == 32);
 
   // As many as a hundred texts take that are written at once; half a megabyte.
   static constexpr size_t kSteps = size_t{1} << 14;
@@ -80,7 +113,8 @@ class KnownSteps {
     return mix(((uint64_t{state.value} << 32) | token) + grammar * 0x9e3779b97f4a7c15ULL) % kSteps;
   }
 
-  std::vector<Entry> steps_;
+  std::unique_ptr<Place[]> owned_;  // made by the first `put`
+  std::atomic<const Place*> places_ = nullptr;
 };
 
 class KnownLoops {

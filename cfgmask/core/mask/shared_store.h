@@ -3,7 +3,8 @@
 // A store is a generation: a grammar keeps the one that it was compiled in, and a vocabulary starts a new one when the
 // current one has grown large, so memory is bounded by the live grammars and ids are never reused.
 //
-// Threads: `mutex` guards everything in the store and in the grammars compiled in it. Whoever touches them holds it.
+// Threads: `mutex` guards everything in the store and in the grammars compiled in it. Whoever touches them holds it,
+// but for what is known already: masks, which are read under a pin of `readers`, and steps.
 #pragma once
 
 #include <memory>
@@ -18,6 +19,7 @@
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
 #include "util/limits.h"
+#include "util/readers.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
@@ -34,6 +36,7 @@ struct SharedStore {
         tables(std::move(trie), n_words, regexes, lexer) {}
 
   std::mutex mutex;
+  Readers readers;                                // of masks
   std::shared_ptr<const KeyEndings> key_endings;  // null in a store without a vocabulary
   RegexStore regexes;
   MinimumLengths& lengths;

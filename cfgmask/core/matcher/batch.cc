@@ -13,7 +13,6 @@ namespace cfgmask {
 namespace {
 
 NextMask find_mask(BatchRow& row) {
-  if (row.matcher == nullptr) return {};
   try {
     return row.matcher->next_mask();
   } catch (const LimitExceeded&) {
@@ -25,40 +24,42 @@ NextMask find_mask(BatchRow& row) {
   }
 }
 
-void write(const BatchRow& row, const NextMask& mask) {
+// Whether the row is written; else its mask has to be found.
+bool write_known(const BatchRow& row) {
   if (row.matcher == nullptr) {
     std::fill(row.bits.begin(), row.bits.end(), UINT32_MAX);
-    return;
+    return true;
   }
-  const Vocabulary& vocabulary = row.matcher->grammar().vocabulary();
-  std::fill(row.bits.begin() + static_cast<std::ptrdiff_t>(vocabulary.n_words()), row.bits.end(), 0);
-  mask.write(vocabulary, row.bits.first(vocabulary.n_words()));
+  const size_t n_words = row.matcher->grammar().vocabulary().n_words();
+  std::fill(row.bits.begin() + static_cast<std::ptrdiff_t>(n_words), row.bits.end(), 0);
+  return row.matcher->fill_known_mask(row.bits.first(n_words));
 }
 
 // The rows by the store of their matchers.
-std::vector<std::vector<BatchRow*>> by_store(std::span<BatchRow> rows) {
+std::vector<std::vector<BatchRow*>> by_store(std::span<BatchRow* const> rows) {
   std::map<const SharedStore*, std::vector<BatchRow*>> found;
-  for (BatchRow& row : rows) found[row.matcher == nullptr ? nullptr : row.matcher->grammar().store()].push_back(&row);
+  for (BatchRow* row : rows) found[row->matcher->grammar().store()].push_back(row);
   std::vector<std::vector<BatchRow*>> out;
   for (auto& [store, its_rows] : found) out.push_back(std::move(its_rows));
   return out;
 }
 
-void fill_alone(std::span<BatchRow> rows, size_t threads) {
-  std::vector<NextMask> masks;
-  masks.reserve(rows.size());
-  for (BatchRow& row : rows) masks.push_back(find_mask(row));
-  Workers::shared().for_each(rows.size(), threads - 1, [&](size_t i) { write(rows[i], masks[i]); });
-}
-
 }  // namespace
 
 void fill_masks(std::span<BatchRow> rows, size_t threads) {
-  if (threads == 1) return fill_alone(rows, threads);
-  const auto parts = by_store(rows);
-  if (parts.size() == 1) return fill_alone(rows, threads);
+  std::vector<uint8_t> is_written(rows.size());
+  Workers::shared().for_each(rows.size(), threads - 1, [&](size_t i) { is_written[i] = write_known(rows[i]) ? 1 : 0; });
+  std::vector<BatchRow*> others;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (is_written[i] == 0) others.push_back(&rows[i]);
+  }
+  if (others.empty()) return;
+  const auto parts = by_store(others);
   Workers::shared().for_each(parts.size(), threads - 1, [&](size_t i) {
-    for (BatchRow* row : parts[i]) write(*row, find_mask(*row));
+    for (BatchRow* row : parts[i]) {
+      const Vocabulary& vocabulary = row->matcher->grammar().vocabulary();
+      find_mask(*row).write(vocabulary, row->bits.first(vocabulary.n_words()));
+    }
   });
 }
 

@@ -19,10 +19,9 @@ struct BatchRow {
 
 // Fills each row with at most `threads` threads, at least 1. One that fails leaves the others as they are.
 //
-// Rows of grammars of one shard have one lock. Those of several shards are found and written side by side, all rows of
-// a shard by one thread. Where there is one shard, this thread finds all masks, one after the other, and the copies,
-// nearly all of a warm batch, are made side by side. (With each thread finding the masks of its own rows, 64 rows took
-// longer on two threads than on one: they met at the lock.)
+// Masks that are known, nearly all of a warm batch, are written side by side. The others are found under the lock that
+// the rows of a shard have in common: those of several shards side by side, all of a shard by one thread. (With each
+// thread finding the masks of its own rows, threads met at the lock.)
 void fill_masks(std::span<BatchRow> rows, size_t threads);
 
 }  // namespace cfgmask

@@ -84,7 +84,7 @@ StateId CompiledGrammar::intern(const Configuration& only) { return intern_words
 StateId CompiledGrammar::intern_words(Words words) {
   static_assert(sizeof(Configuration) == kWords * sizeof(uint32_t));
   const auto [id, is_new] = state_ids_.intern(words);
-  if (is_new) states_.push_back(StateInfo{});
+  if (is_new) states_.emplace_back();
   return StateId(id);
 }
 
@@ -219,12 +219,13 @@ std::vector<Configuration> CompiledGrammar::step_by_id(StateId state, TokenId to
 }
 
 bool CompiledGrammar::accepting(StateId state) {
-  if (!states_[state.value].accepting) {
+  auto& known = states_[state.value].accepting;
+  if (known == StateInfo::kUnknown) {
     bool accepting = false;
     for (const Boundary& end : ends(state)) accepting = accepting || stepper_.may_end(end);
-    states_[state.value].accepting = accepting;
+    known = accepting ? StateInfo::kYes : StateInfo::kNo;
   }
-  return *states_[state.value].accepting;
+  return known == StateInfo::kYes;
 }
 
 bool CompiledGrammar::expects_token_set(StateId state) {
@@ -238,16 +239,24 @@ bool CompiledGrammar::expects_token_set(StateId state) {
 // ---- masks
 
 std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
-  auto& slot = states_[state.value].mask;
-  if (slot == nullptr) {
+  StateInfo& info = states_[state.value];
+  if (info.mask == nullptr) {
     if (mask_bytes_ > mask_cache_bytes_) clear_masks();
     store_->tables.trim(kTableBytes);
-    slot = compute_mask(state);
-    mask_bytes_ += slot->bytes();
+    info.mask = compute_mask(state);
+    info.published = info.mask.get();
+    mask_bytes_ += info.mask->bytes();
     ++n_masks_;
     ++n_masks_computed_;
   }
-  return slot;
+  return info.mask;
+}
+
+CompiledGrammar::KnownMask CompiledGrammar::known_mask(StateId state) const {
+  const StateInfo& info = states_[state.value];
+  const StateInfo::Accepting accepting = info.accepting.load(std::memory_order_relaxed);
+  if (accepting == StateInfo::kUnknown) return {};
+  return {info.published.load(), accepting == StateInfo::kYes};
 }
 
 std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
@@ -467,8 +476,9 @@ CompiledGrammar::Stats CompiledGrammar::stats() const {
 }
 
 void CompiledGrammar::clear_masks() {
+  for (size_t i = 0; i < states_.size(); ++i) states_[i].published = nullptr;
+  store_->readers.wait();
   for (size_t i = 0; i < states_.size(); ++i) states_[i].mask.reset();
-  mask_age_.fetch_add(1, std::memory_order_relaxed);
   n_masks_ = 0;
   mask_bytes_ = 0;
 }

@@ -4,7 +4,8 @@
 // same things open, have the same id; what is remembered about a state (its mask, whether it accepts) serves every
 // matcher.
 //
-// Threads: hold a Guard while calling anything below it. The store's mutex is the only lock; nothing here calls out.
+// Threads: hold a Guard while calling anything below it, but for what is said to need none. The store's mutex is the
+// only lock; nothing here calls out.
 #pragma once
 
 #include <atomic>
@@ -27,6 +28,8 @@
 #include "util/chunked_vector.h"
 #include "util/interner.h"
 #include "util/limits.h"
+#include "util/published.h"
+#include "util/readers.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask {
@@ -91,13 +94,17 @@ class CompiledGrammar {
 
   // Whether the text so far is in the language.
   bool accepting(StateId state);
-  // How often all masks were forgotten. Needs no guard.
-  uint32_t mask_age() const { return mask_age_.load(std::memory_order_relaxed); }
-  // Of a set of tokens that lead back to the state, neither asking the parser nor going on with a key, as far as it is
-  // known: the bits of KnownLoops.
-  uint16_t loops(StateId state) const { return states_[state.value].loops; }
-  // Whether such a set has a token. Needs no guard.
-  bool is_among(uint16_t loops, TokenId token) const { return (loops & store_->known_loops.bit(token)) != 0; }
+  // Where a token leads that was taken here before; nullopt where it was not, or where that has to be asked. Needs no
+  // guard.
+  std::optional<Position> known_step(const Position& at, TokenId token) const;
+  // Who reads masks without a guard.
+  Readers& readers() const { return store_->readers; }
+  // What is remembered of a state. Needs no guard but a pin of `readers()`, under which the mask stays.
+  struct KnownMask {
+    const Mask* mask = nullptr;  // null: not all is known
+    bool accepting = false;
+  };
+  KnownMask known_mask(StateId state) const;
   // Whether some token set may match here.
   bool expects_token_set(StateId state);
   // The mask without end tokens, remembered. It is immutable and outlives its being forgotten, so it may be read when
@@ -151,12 +158,15 @@ class CompiledGrammar {
   friend class BudgetMasks;
   friend class Completions;
 
-  // What a mask and a step need most often lies together: they are asked for in turn.
+  // What a mask and a step need most often lies together: they are asked for in turn. Guarded, but for what is atomic.
   struct StateInfo {
+    enum Accepting : uint8_t { kUnknown, kNo, kYes };
+
     std::shared_ptr<const Mask> mask;
-    std::optional<bool> accepting;
-    uint16_t loops = 0;  // of KnownLoops: these tokens lead back here, and no key goes on
-    KnownStep last;      // of those from here that are known
+    std::atomic<const Mask*> published = nullptr;  // the same, for readers without a guard
+    Published<KnownStep> last;                     // of those from here that are known
+    std::atomic<uint16_t> loops = 0;               // of KnownLoops: these tokens lead back here, and no key goes on
+    std::atomic<Accepting> accepting = kUnknown;
   };
 
   StateId intern(std::vector<Configuration> configurations);
@@ -170,7 +180,6 @@ class CompiledGrammar {
   std::optional<Position> step_back(const Position& at, TokenId token);
   std::optional<Position> step_inside(const Position& at, TokenId token);
   Position inside(const Position& at, StateId next, const Configuration& from, TokenId token) const;
-  const KnownStep* known_step(StateId state, TokenId token);
   void learn_step(StateId state, const KnownStep& step);
   std::optional<Position> repeat(const KnownStep& step, const Position& at, std::string_view text) const;
   std::vector<Boundary> ends(StateId state);
@@ -205,11 +214,10 @@ class CompiledGrammar {
   ParserWalk walk_;
 
   Interner state_ids_;  // words (item set, lexer state, text, surroundings, indentation) of each configuration
-  ChunkedVector<StateInfo> states_;
+  ChunkedVector<StateInfo, LastingDirectory<StateInfo>> states_;
   Interner position_ids_;  // words of what number_of() tells apart
   Account position_account_;
   HashTable steps_;  // lexer: complete only; (state, byte) -> state + 1, 0 for none
-  std::atomic<uint32_t> mask_age_ = 0;
   size_t n_masks_ = 0;
   size_t n_masks_computed_ = 0;  // those forgotten included
   size_t mask_bytes_ = 0;

@@ -34,9 +34,9 @@ SlotSetId KeySteps::end_lexeme(ItemSetId items, SlotSetId matched, size_t end) {
 }
 
 void KeySteps::note(KeyEffects::Kind kind, size_t end) {
-  is_repeatable_ = is_repeatable_ && effects_.n_events < KeyEffects::kMostEvents && end < KeyEffects::kBefore;
+  is_repeatable_ = is_repeatable_ && effects_.n_events() < KeyEffects::kMostEvents && end < KeyEffects::kBefore;
   if (!is_repeatable_) return;
-  effects_.events[effects_.n_events++] = {kind, static_cast<uint8_t>(begin_), static_cast<uint8_t>(end)};
+  effects_.add({kind, static_cast<uint8_t>(begin_), static_cast<uint8_t>(end)});
 }
 
 std::optional<KeyEffects> KeySteps::effects() const {

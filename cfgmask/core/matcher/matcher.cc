@@ -8,6 +8,14 @@
 
 namespace cfgmask {
 
+namespace {
+
+void add_end_tokens(const Vocabulary& vocabulary, std::span<uint32_t> bits) {
+  for (TokenId token : vocabulary.end_tokens) set_bit(bits, token);
+}
+
+}  // namespace
+
 void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) const {
   if (mask_ != nullptr) {
     mask_->write(bits);
@@ -15,8 +23,7 @@ void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) con
     std::fill(bits.begin(), bits.end(), 0);
   }
   for (TokenId token : repeated_keys_) clear_bit(bits, token);
-  if (!may_end_) return;
-  for (TokenId token : vocabulary.end_tokens) set_bit(bits, token);
+  if (may_end_) add_end_tokens(vocabulary, bits);
 }
 
 namespace {
@@ -117,6 +124,17 @@ bool Matcher::is_stalled() {
   return stalled_number().has_value();
 }
 
+bool Matcher::fill_known_mask(std::span<uint32_t> bits) const {
+  if (is_bounded() || is_finished()) return false;
+  const Position& at = position();
+  const Readers::Pin pin(grammar_->readers(), this);
+  const auto [mask, accepting] = grammar_->known_mask(at.state);
+  if (mask == nullptr || asks_for_keys(at, *mask)) return false;
+  mask->write(bits);
+  if (accepting) add_end_tokens(grammar_->vocabulary(), bits);
+  return true;
+}
+
 NextMask Matcher::next_mask() {
   NextMask next;
   if (is_finished()) {
@@ -124,11 +142,6 @@ NextMask Matcher::next_mask() {
     return next;
   }
   const Position& at = position();
-  if (!is_bounded() && is_known(at) && !asks_for_keys(at, *known_.mask)) {
-    next.mask_ = known_.mask;
-    next.may_end_ = known_.accepting;
-    return next;
-  }
   const CompiledGrammar::Guard guard(*grammar_);
   const auto left = bound().steps;
   next.may_end_ = grammar_->accepting(at.state);
@@ -139,7 +152,6 @@ NextMask Matcher::next_mask() {
     return next;
   }
   next.mask_ = grammar_->mask(at.state);
-  known_ = {at.state, next.mask_, next.may_end_, grammar_->loops(at.state), grammar_->mask_age()};
   if (asks_for_keys(at, *next.mask_)) next.repeated_keys_ = grammar_->repeated_keys(at, *next.mask_);
   return next;
 }
@@ -155,6 +167,7 @@ NextMask Matcher::next_mask_over_limit() {
 }
 
 void Matcher::fill_mask(std::span<uint32_t> bits) {
+  if (fill_known_mask(bits)) return;
   try {
     next_mask().write(grammar_->vocabulary(), bits);
   } catch (const LimitExceeded&) {
@@ -165,9 +178,11 @@ void Matcher::fill_mask(std::span<uint32_t> bits) {
 
 bool Matcher::advance(TokenId token) {
   if (token >= grammar_->vocabulary().n_vocab) return false;
-  if (!is_bounded() && !is_finished() && is_known(position()) && grammar_->is_among(known_.loops, token)) {
-    history_.push({known_.state, position().keys, {}}, false, token, false);
-    return true;
+  if (!is_bounded() && !is_finished()) {
+    if (auto next = grammar_->known_step(position(), token)) {
+      history_.push(std::move(*next), false, token, false);
+      return true;
+    }
   }
   const bool is_end = grammar_->vocabulary().is_end(token);
   const CompiledGrammar::Guard guard(*grammar_);
@@ -175,7 +190,6 @@ bool Matcher::advance(TokenId token) {
     auto next = grammar_->step_token(position(), token);
     const Bound most = next ? bound() : Bound{};
     if (next && (!most.steps || grammar_->budget_masks().allows(position(), token, *next, *most.steps))) {
-      if (next->state == known_.state) known_.loops = grammar_->loops(known_.state);
       history_.push(std::move(*next), false, token, most.stalled);
       return true;
     }

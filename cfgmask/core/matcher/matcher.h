@@ -112,6 +112,9 @@ class Matcher {
   CompiledGrammar& grammar() const { return *grammar_; }
   const std::shared_ptr<CompiledGrammar>& shared_grammar() const { return grammar_; }
 
+  // Writes the mask of the next token, grammar().vocabulary().n_words() words, without a lock. False, and nothing was
+  // written, where it has to be asked for.
+  bool fill_known_mask(std::span<uint32_t> bits) const;
   // The mask of the next token. It stays as it is whatever becomes of the matcher.
   NextMask next_mask();
   // What is left when `next_mask` throws LimitExceeded: end tokens, where the text is complete.
@@ -177,17 +180,6 @@ class Matcher {
     std::optional<uint32_t> steps;
     bool stalled = false;
   };
-  // What was asked of the state last; where that is asked again, as in most of a free text, no lock is needed.
-  struct Known {
-    StateId state;
-    std::shared_ptr<const Mask> mask;  // null: nothing is known
-    bool accepting = false;
-    uint16_t loops = 0;  // as CompiledGrammar::loops()
-    uint32_t age = 0;    // as CompiledGrammar::mask_age()
-  };
-  bool is_known(const Position& at) const {
-    return known_.mask != nullptr && known_.state == at.state && known_.age == grammar_->mask_age();
-  }
   // Whether the mask has to be asked for tokens that would write a key again.
   static bool asks_for_keys(const Position& at, const Mask& mask) {
     return !at.keys.is_empty() && (!mask.whole_keys.empty() || (!at.lexeme.empty() && at.keys.has_any()));
@@ -210,7 +202,6 @@ class Matcher {
   std::shared_ptr<CompiledGrammar> grammar_;
   Position start_;
   History history_;
-  Known known_;
   std::optional<uint32_t> max_tokens_;
   uint32_t stall_after_ = 0;
 };

@@ -33,28 +33,35 @@ size_t CompiledGrammar::longest_token(const Position& at, std::string_view text)
   return grammar_.has_keys ? text.size() : longest_token(at.state, text);
 }
 
+std::optional<Position> CompiledGrammar::known_step(const Position& at, TokenId token) const {
+  const StateInfo& info = states_[at.state.value];
+  if ((info.loops.load(std::memory_order_relaxed) & store_->known_loops.bit(token)) != 0) {
+    return Position{at.state, at.keys, {}};
+  }
+  // What was taken last is mostly taken again, and lies beside the state's mask.
+  auto known = info.last.read();
+  if (!known || known->token != token) known = store_->known_steps.find(number_, at.state, token);
+  if (!known) return std::nullopt;
+  return grammar_.has_keys ? repeat(*known, at, vocabulary_->text(token)) : Position{known->next, {}, {}};
+}
+
+void CompiledGrammar::learn_step(StateId state, const KnownStep& step) {
+  states_[state.value].last.write(step);
+  store_->known_steps.put(number_, state, step);
+}
+
 std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId token) {
+  if (auto known = known_step(at, token)) return known;
   if (auto back = step_back(at, token)) return back;
-  const KnownStep* known = known_step(at.state, token);
-  if (!grammar_.has_keys) {
-    if (known != nullptr) return Position{known->next, {}, {}};
-    if (auto inside = step_inside(at, token)) return inside;
+  if (auto inside = step_inside(at, token)) return inside;
+  const std::string_view text = vocabulary_->text(token);
+  if (!grammar_.has_keys || text.empty()) {
     const auto next = step_token(at.state, token);
     if (!next) return std::nullopt;
-    learn_step(at.state, {token, *next, {}});
-    return Position{*next, {}, {}};
-  }
-  const std::string_view text = vocabulary_->text(token);
-  if (text.empty()) {
-    const auto next = step_token(at.state, token);
-    return next ? std::optional(Position{*next, at.keys, {}}) : std::nullopt;
+    if (!grammar_.has_keys) learn_step(at.state, {token, *next, {}});
+    return Position{*next, at.keys, {}};
   }
   // No token has two readings, by its bytes and by its id.
-  if (known != nullptr) {
-    if (auto next = repeat(*known, at, text)) return next;
-  } else if (auto next = step_inside(at, token)) {
-    return next;
-  }
   KeySteps steps = key_steps(at);
   if (steps.take(text) < text.size()) return std::nullopt;
   Position next{intern(steps.at()), steps.keys(), steps.lexeme()};
@@ -62,31 +69,14 @@ std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId 
   return next;
 }
 
-// What was taken last is mostly taken again, and lies beside the state's mask.
-const KnownStep* CompiledGrammar::known_step(StateId state, TokenId token) {
-  KnownStep& last = states_[state.value].last;
-  if (last.token == token) return &last;
-  const KnownStep* known = store_->known_steps.find(number_, state, token);
-  if (known != nullptr) last = *known;
-  return known;
-}
-
-void CompiledGrammar::learn_step(StateId state, const KnownStep& step) {
-  states_[state.value].last = step;
-  store_->known_steps.put(number_, state, step);
-}
-
 // Where the pending lexeme is free text.
 std::optional<Position> CompiledGrammar::step_back(const Position& at, TokenId token) {
-  StateInfo& info = states_[at.state.value];
-  const uint16_t bit = store_->known_loops.bit(token);
-  if ((info.loops & bit) != 0) return Position{at.state, at.keys, {}};
   if (!steps_alone()) return std::nullopt;
   const Configuration from = sole_configuration(at.state);
   if (from.text != SeenValues::no_text()) return std::nullopt;
   const uint16_t loops = store_->known_loops.kept(from.lexer);
-  if ((loops & bit) == 0) return std::nullopt;
-  if (!parser_.at(from.items).has_keys) info.loops = loops;
+  if ((loops & store_->known_loops.bit(token)) == 0) return std::nullopt;
+  if (!parser_.at(from.items).has_keys) states_[at.state.value].loops = loops;
   return inside(at, at.state, from, token);
 }
 
@@ -126,7 +116,8 @@ std::optional<Position> CompiledGrammar::repeat(const KnownStep& step, const Pos
                                                 std::string_view text) const {
   Position next{step.next, at.keys, {}};
   const KeyEffects& effects = step.effects;
-  for (const auto& event : std::span(effects.events).first(effects.n_events)) {
+  for (size_t i = 0; i < effects.n_events(); ++i) {
+    const KeyEffects::Event event = effects.event(i);
     if (event.kind == KeyEffects::kOpensObject) {
       next.keys.open();
     } else if (event.kind == KeyEffects::kClosesObject) {

@@ -2,8 +2,12 @@
 // valid. (A std::vector of a million states stalled a mask by tens of milliseconds whenever it doubled.)
 //
 // Chunks double from 8 elements to 1024 and then stay at that, so that a small grammar's many vectors are small.
+//
+// Threads: one at a time. With a LastingDirectory, others may read the elements that they know of while one adds more.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <memory>
@@ -12,7 +16,33 @@
 
 namespace cfgmask {
 
+// Where the chunks are, for those who read it while it grows: what it outgrows stays.
 template <class T>
+class LastingDirectory {
+ public:
+  T* operator[](size_t i) const { return latest_.load(std::memory_order_acquire)[i]; }
+  void push_back(std::unique_ptr<T[]> chunk) {
+    if (chunks_.size() == capacity_) {
+      const size_t n = std::max<size_t>(2 * capacity_, 4);
+      auto grown = std::make_unique<T*[]>(n);
+      for (size_t i = 0; i < capacity_; ++i) grown[i] = chunks_[i].get();
+      capacity_ = n;
+      latest_.store(grown.get(), std::memory_order_release);
+      all_.push_back(std::move(grown));
+    }
+    all_.back()[chunks_.size()] = chunk.get();
+    chunks_.push_back(std::move(chunk));
+  }
+  size_t capacity() const { return chunks_.capacity() + 2 * capacity_; }
+
+ private:
+  std::atomic<T**> latest_ = nullptr;
+  std::vector<std::unique_ptr<T*[]>> all_;
+  std::vector<std::unique_ptr<T[]>> chunks_;
+  size_t capacity_ = 0;  // of the latest
+};
+
+template <class T, class Directory = std::vector<std::unique_ptr<T[]>>>
 class ChunkedVector {
  public:
   size_t size() const { return size_; }
@@ -20,15 +50,18 @@ class ChunkedVector {
   const T& operator[](size_t i) const { return *at(i); }
 
   T& push_back(T value) {
+    T& slot = emplace_back();
+    slot = std::move(value);
+    return slot;
+  }
+  // One more, as T() is.
+  T& emplace_back() {
     if (size_ == capacity_) {
       const size_t n = capacity_ == 0 ? kFirst : capacity_ < kChunk ? capacity_ : kChunk;
       chunks_.push_back(std::make_unique<T[]>(n));
       capacity_ += n;
     }
-    T& slot = (*this)[size_];
-    slot = std::move(value);
-    ++size_;
-    return slot;
+    return (*this)[size_++];
   }
 
   size_t bytes() const { return capacity_ * sizeof(T) + chunks_.capacity() * sizeof(void*); }
@@ -51,7 +84,7 @@ class ChunkedVector {
     return &chunks_[bits - kFirstBits + 1][i - (size_t{1} << bits)];
   }
 
-  std::vector<std::unique_ptr<T[]>> chunks_;
+  Directory chunks_;
   size_t size_ = 0;
   size_t capacity_ = 0;
 };
