@@ -774,6 +774,57 @@ def test_deep_schemas_are_left_to_the_general_way() -> None:
     assert cfgmask.Grammar.from_json_schema(schema, limits=Limits(max_nesting=400)).plain is not None
 
 
+# What members and items refer to in the depth of a schema is read later than what others refer to.
+_REFERENCES = st.sampled_from([{"$ref": f"#/$defs/{i}"} for i in range(4)])
+_REFERRING = st.recursive(
+    _REFERENCES | st.sampled_from([{"const": "a"}, {"type": "null"}, {"type": "object"}]),
+    lambda inner: st.one_of(
+        st.builds(lambda part: {"type": "array", "items": part}, inner),
+        st.builds(lambda a, b: {"properties": {"a": a, "b": b}, "required": ["a"]}, inner, inner),
+        st.builds(lambda a, b: {"anyOf": [a, b]}, inner, inner),
+        st.builds(lambda a, b: {"allOf": [a, b]}, inner, inner),
+        st.builds(lambda reference, a: {**reference, "properties": {"a": a}}, _REFERENCES, inner),
+        st.builds(lambda a: {"not": a}, inner),
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.lists(_REFERRING, min_size=4, max_size=4), st.integers(0, 2**32))
+def test_references_in_the_depth_of_a_schema(definitions: list[dict[str, Any]], seed: int) -> None:
+    near: Any = {"type": "array", "items": {"$ref": "#/$defs/0"}}
+    far = near
+    for _ in range(24):
+        far = {"type": "array", "items": far}
+    limits = Limits(max_rules=100_000)
+    found = []
+    for root in (near, far):
+        schema = {**root, "$defs": {str(i): definition for i, definition in enumerate(definitions)}}
+        try:
+            found.append(cfgmask.Grammar.from_json_schema(schema, limits=limits))
+        except (cfgmask.GrammarError, cfgmask.LimitExceeded) as error:
+            event(type(error).__name__)
+            found.append(None)
+    assert [grammar is None or grammar.plain is None for grammar in found] in ([True] * 2, [False] * 2)
+    if found[1] is not None:
+        event(f"plain: {found[1].plain is not None}")
+        walk_both(found[1], seed, after=b"[" * 25)
+
+
+def test_chains_of_references_may_be_long() -> None:
+    # A bound on the depth left them to the general way, which took a hundred times as long.
+    chain: dict[str, Any] = {
+        str(i): {"type": "object", "properties": {"a": {"$ref": f"#/$defs/{i + 1}"}}, "required": ["a"]}
+        for i in range(2000)
+    }
+    schema = {"$ref": "#/$defs/0", "$defs": {**chain, "2000": {"const": 1}}}
+    grammar = cfgmask.Grammar.from_json_schema(schema)
+    assert grammar.plain is not None
+    compiled = cfgmask.compile(grammar, VOCABULARY)
+    assert accepts(compiled, '{"a":' * 2000 + "1" + "}" * 2000)
+    assert not accepts(compiled, '{"a":' * 1999 + "1" + "}" * 1999)
+
+
 @given(SCHEMAS, st.integers(0, 2**32))
 def test_random_schemas(schema: dict[str, Any], seed: int) -> None:
     check(schema, seed)
@@ -942,10 +993,11 @@ def check(schema: Any, seed: int) -> None:
         walk_both(grammar, seed)
 
 
-def walk_both(grammar: cfgmask.Grammar, seed: int, steps: int = 40) -> None:
-    """Random walks through the masks of both ways: they are equal all along."""
+def walk_both(grammar: cfgmask.Grammar, seed: int, steps: int = 40, after: bytes = b"") -> None:
+    """Random walks through the masks of both ways, behind some text: they are equal all along."""
     one = cfgmask.compile(grammar, VOCABULARY).matcher()
     other = cfgmask.compile(grammar.ir, VOCABULARY).matcher()
+    assert one.try_advance(list(after)) == other.try_advance(list(after)) == len(after)
     rng, mask, expected = random.Random(seed), np.zeros(WORDS, np.uint32), np.zeros(WORDS, np.uint32)
     text = b""
     for _ in range(steps):

@@ -47,6 +47,7 @@ PlainReader::Found PlainReading::read() {
   const JsonId root = document_.root();
   require(is_object(root) && !document_.member(root, "x-guidance"));
   schema_.set_root(value(root, "#", 0));
+  read_later_ones();
   algebra_.finish();
   require(schema_.find_live() && schema_.is_live(schema_.root()));
   schema_.finish_adding();
@@ -105,6 +106,12 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
   const bool inside = inside_identified_;
   require(is_root() || !has_own_dialect(said));
   if (has_own_uri(said)) inside_identified_ = !is_root();
+  if (const auto later = referred_later(said, depth)) {
+    // Where this applies to the same value as another schema, it is read after all.
+    known.progress = Progress::kNew;
+    level_.pop_back();
+    return *later;
+  }
   PlainValueId id = is_reference(said) ? referred(said, depth) : described(schema, said, pointer, depth);
   inside_identified_ = inside;
   level_.pop_back();
@@ -176,11 +183,41 @@ bool PlainReading::is_identified(JsonId object) {
 PlainValueId PlainReading::referred(const Said& said, uint64_t depth) {
   require(!inside_identified_);
   const std::string_view reference = text(*said[kReference]);
-  require(!reference.empty() && reference[0] == '#' && reference.find('%') == std::string_view::npos);
-  const JsonId found = target(reference.substr(1));
+  const JsonId found = referred_schema(reference);
   const PlainValueId id = value(found, std::string(reference), depth + 1);
   inside_identified_ = false;
   return id;
+}
+
+std::optional<PlainValueId> PlainReading::referred_later(const Said& said, uint64_t depth) {
+  // What applies to the same value is read at once: only so does it show where that leads in a circle.
+  if (depth <= kDeep || std::ssize(level_) != level_begin_ + 1 || !is_reference(said) || inside_identified_)
+    return std::nullopt;
+  const std::string_view reference = text(*said[kReference]);
+  const JsonId found = referred_schema(reference);
+  const bool inside = std::exchange(inside_identified_, false);
+  Known& known = known_[found.value];
+  if (!is_object(found) || known.progress == Progress::kReading) return std::nullopt;
+  if (!known.id) {
+    known.id = schema_.reserve();
+    later_.push_back({found, std::string(reference), inside});
+  }
+  return *known.id;
+}
+
+void PlainReading::read_later_ones() {
+  while (!later_.empty()) {
+    const Later next = std::move(later_.back());
+    later_.pop_back();
+    inside_identified_ = next.inside_identified;
+    value(next.schema, next.pointer, 0);
+    inside_identified_ = false;
+  }
+}
+
+JsonId PlainReading::referred_schema(std::string_view reference) {
+  require(!reference.empty() && reference[0] == '#' && reference.find('%') == std::string_view::npos);
+  return target(reference.substr(1));
 }
 
 JsonId PlainReading::target(std::string_view pointer) {

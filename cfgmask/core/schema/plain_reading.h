@@ -72,6 +72,8 @@ class PlainReading {
   // own limit of combinations, has cost more time than this.
   static constexpr uint64_t kWorkPerRule = 4;
   static constexpr uint32_t kMaxCountedItems = 1'000;
+  // What references that stand deeper than this lead to is read later, so that chains of them end at no bound on depth.
+  static constexpr uint64_t kDeep = 20;
   // Objects with more members are looked up in a table.
   static constexpr size_t kFewMembers = 16;
 
@@ -79,6 +81,12 @@ class PlainReading {
   struct Known {
     Progress progress = Progress::kNew;
     std::optional<PlainValueId> id;  // known when done, or where the schema refers to itself
+  };
+  // A schema that some reference leads to.
+  struct Later {
+    JsonId schema;
+    std::string pointer;
+    bool inside_identified;
   };
   struct Types {
     uint32_t kinds = PlainSchema::kAnyKind;
@@ -132,7 +140,12 @@ class PlainReading {
   // The same of an object on the way of references. Linear in its members once.
   bool is_identified(JsonId object);
   PlainValueId referred(const Said& said, uint64_t depth);
+  // The id of what a member or an item refers to, if that is read later.
+  std::optional<PlainValueId> referred_later(const Said& said, uint64_t depth);
+  void read_later_ones();
   bool is_root() const { return level_.size() == 1 && level_begin_ == 0 && level_[0] == document_.root(); }
+  // What a reference leads to, which stands in the same document; as `target`.
+  JsonId referred_schema(std::string_view reference);
   // What a JSON Pointer leads to, and whether that stands inside of a schema with a URI of its own.
   JsonId target(std::string_view pointer);
   static std::string unescaped(std::string_view token);
@@ -226,6 +239,7 @@ class PlainReading {
   bool inside_identified_ = false;             // not in the root's own document any more
   std::vector<std::optional<uint8_t>> codes_;  // by key: which keyword it is, if it is one
   std::vector<Known> known_;                   // by value
+  std::vector<Later> later_;
   std::vector<JsonId> level_;                  // the schemas being read
   ptrdiff_t level_begin_ = 0;                  // from there on they say something about the same value
   std::unordered_map<std::string, std::optional<uint32_t>> answers_;

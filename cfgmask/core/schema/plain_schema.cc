@@ -12,7 +12,7 @@ namespace {
 
 // Alternatives of alternatives that are looked through when two sets are compared.
 constexpr size_t kMaxAlternatives = 256;
-// Schemas that need each other in a longer chain are left to the general way.
+// Schemas that need each other in so many circles are left to the general way.
 constexpr int kMaxRounds = 40;
 // Values inside of values that are looked at to tell two sets apart.
 constexpr int kMaxDepth = 3;
@@ -440,20 +440,26 @@ bool PlainSchema::has_value(const Value& value) {
 }
 
 std::vector<PlainValueId> PlainSchema::reached() const {
-  std::vector<bool> seen(values_.size(), false);
+  enum class Progress : uint8_t { kNew, kOpen, kDone };
+  std::vector<Progress> progress(values_.size(), Progress::kNew);
   std::vector<PlainValueId> found;
+  std::vector<PlainValueId> todo{root_};
+  for (const auto& [parts, both] : common_) todo.push_back(both);
   const auto add = [&](PlainValueId id) {
-    if (seen[id.value]) return;
-    seen[id.value] = true;
-    found.push_back(id);
+    if (progress[id.value] == Progress::kNew) todo.push_back(id);
   };
-  add(root_);
-  for (const auto& [parts, both] : common_) add(both);
-  for (size_t i = 0; i < found.size(); ++i) {
-    const Value& value = at(found[i]);
-    for_each_inside(value, add);
+  while (!todo.empty()) {
+    const PlainValueId next = todo.back();
+    if (progress[next.value] == Progress::kNew) {
+      progress[next.value] = Progress::kOpen;
+      for_each_inside(at(next), add);
+      continue;
+    }
+    todo.pop_back();
+    if (progress[next.value] == Progress::kDone) continue;
+    progress[next.value] = Progress::kDone;
+    found.push_back(next);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -462,9 +468,7 @@ bool PlainSchema::find_live() {
   const std::vector<PlainValueId> all = reached();
   for (int round = 0; round < kMaxRounds; ++round) {
     bool changed = false;
-    // What a value holds was mostly made before it, and what a combination comes to after it.
-    for (size_t at = 0; at < all.size(); ++at) {
-      const PlainValueId id = round % 2 == 0 ? all[at] : all[all.size() - 1 - at];
+    for (PlainValueId id : all) {
       if (is_live(id)) continue;
       live_[id.value] = has_value(this->at(id));
       changed = changed || is_live(id);

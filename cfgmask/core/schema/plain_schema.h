@@ -279,6 +279,7 @@ class PlainSchema {
   bool has_object(const Object& object);
   template <class Shape>
   bool can_be_met(const Shape& shape) const;
+  // What the root reaches; but in circles, what a value holds comes before it.
   std::vector<PlainValueId> reached() const;
 
   std::map<std::pair<uint32_t, uint32_t>, PlainValueId> common_;
