@@ -811,6 +811,45 @@ def test_references_in_the_depth_of_a_schema(definitions: list[dict[str, Any]], 
         walk_both(found[1], seed, after=b"[" * 25)
 
 
+_SCALARS = st.sampled_from([None, True, False, 0, 1, 1.0, -2.5, 10**30, "a", "ab", "é", 'q"'])
+_PARTS = st.one_of(
+    st.builds(lambda value: {"const": value}, _SCALARS),
+    st.builds(lambda value: {"const": value, "title": "one of them"}, _SCALARS),
+    st.builds(lambda values: {"enum": values}, st.lists(_SCALARS, min_size=1, max_size=4)),
+    st.builds(
+        lambda values, name: {"type": name, "enum": values},
+        st.lists(_SCALARS, min_size=1, max_size=4),
+        st.sampled_from(["string", "integer", "number", "boolean"]),
+    ),
+    st.sampled_from([{"type": "integer"}, {"maxLength": 1}, {"const": {}}, {"const": []}, {"enum": ["a", {}]}]),
+)
+
+
+@given(
+    st.sampled_from(["anyOf", "oneOf"]),
+    st.lists(_PARTS, min_size=1, max_size=8),
+    st.sampled_from([{}, {"type": ["string", "integer"]}, {"maxLength": 1}, {"enum": ["a", 1, None]}]),
+    st.sampled_from(["", "http://json-schema.org/draft-04/schema#"]),
+    st.integers(0, 2**32),
+)
+def test_parts_that_list_scalars_are_one_list(
+    keyword: str, parts: list[Any], around: dict[str, Any], draft: str, seed: int
+) -> None:
+    check({**({"$schema": draft} if draft else {}), **around, keyword: parts}, seed)
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_constants_in_parts_of_their_own_are_many(keyword: str) -> None:
+    # Compared each with each, they took minutes.
+    parts: list[Any] = [{"const": f"value {i}", "title": f"The value {i}"} for i in range(5000)]
+    parts += [{"const": i} for i in range(5000)] + [{"type": "object"}, {"type": "null"}]
+    grammar = cfgmask.Grammar.from_json_schema({keyword: parts})
+    assert grammar.plain is not None
+    compiled = cfgmask.compile(grammar, VOCABULARY)
+    assert all(accepts(compiled, text) for text in ['"value 4999"', "4999", "null", '{"a":1}'])
+    assert not any(accepts(compiled, text) for text in ['"value 5000"', "5000", "true", "[]"])
+
+
 def test_chains_of_references_may_be_long() -> None:
     # A bound on the depth left them to the general way, which took a hundred times as long.
     chain: dict[str, Any] = {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "schema/listed_parts.h"
 #include "schema/plain_algebra.h"
 
 namespace cfgmask {
@@ -171,7 +172,7 @@ class Discriminators {
 
 PlainValueId PlainAlgebra::exactly_one(std::vector<PlainValueId> parts, PlainValueId own, bool own_first,
                                        const std::string& name) {
-  Choice choice{std::move(parts), {}, {}, std::nullopt};
+  Choice choice{listed_together(std::move(parts), schema_, name), {}, {}, std::nullopt};
   (own_first ? choice.before : choice.after).push_back({own});
   return choose(std::move(choice), name);
 }

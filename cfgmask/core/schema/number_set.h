@@ -40,6 +40,8 @@ class NumberSet {
   bool is_everything() const { return integers_ == Integers::kNo && !low_ && !high_ && !values_; }
   bool is_empty() const;
   bool is_listed() const { return values_.has_value(); }
+  // The values in ascending order of a set that is only a list of them; null for others.
+  const std::vector<Decimal>* listed() const { return values_ && integers_ == Integers::kNo ? &*values_ : nullptr; }
   // How many numbers there are, exactly where that is less than kVeryMany and easily told, otherwise at least so many.
   static constexpr uint64_t kVeryMany = uint64_t{1} << 32;
   uint64_t count() const;

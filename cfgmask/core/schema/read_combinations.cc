@@ -2,6 +2,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "schema/listed_parts.h"
 #include "schema/plain_reading.h"
 
 namespace cfgmask {
@@ -112,6 +113,7 @@ PlainValueId PlainReading::either(std::vector<PlainValueId> parts, const std::st
   for (PlainValueId part : parts) {
     if (part != PlainSchema::never() && known.insert(part.value).second) union_of.alternatives.push_back(part);
   }
+  union_of.alternatives = listed_together(std::move(union_of.alternatives), schema_, pointer);
   return union_of.alternatives.size() == 1 ? union_of.alternatives[0] : added(std::move(union_of));
 }
 
