@@ -44,7 +44,10 @@ class Grammar:
 
     @property
     def ir(self) -> GrammarIR:
-        """The intermediate form; of a plain schema it is made when it is first asked for."""
+        """The intermediate form; of a plain schema it is made when it is first asked for.
+
+        Raises LimitExceeded where all rules at once take more than the limits of the schema allow.
+        """
         if not isinstance(self._ir, GrammarIR):
             self._ir = self._ir()
         return self._ir

@@ -314,8 +314,9 @@ uint32_t PlainReading::counted_items(const PlainSchema::Array& array) {
 }
 
 void PlainReading::count_rules(const Value& value) {
-  n_steps_ += kStepsPerRule *
-              (1 + (value.array ? 2 + value.array->prefix.size() : 0) + (value.object ? n_states(*value.object) : 0));
+  n_steps_ += kStepsPerValue;
+  if (value.array) n_steps_ += 2 + value.array->prefix.size();
+  if (value.object) n_steps_ += n_states(*value.object);
   if (n_steps_ > max_rules_) throw SchemaLimitExceeded("max_rules", max_rules_, pointer_of(value.name));
 }
 

@@ -67,7 +67,8 @@ class PlainReading {
 
   static constexpr size_t kMaxPointer = 200;
   static constexpr uint64_t kMaxCount = INT32_MAX - 1;
-  static constexpr uint64_t kStepsPerRule = 10;
+  // What a set of values takes beside its rules, which are made when a text first comes to them.
+  static constexpr uint64_t kStepsPerValue = 10;
   // The general way counts half of what the core does here and is slower by far, so that what it ends sooner, at its
   // own limit of combinations, has cost more time than this.
   static constexpr uint64_t kWorkPerRule = 4;
@@ -160,7 +161,8 @@ class PlainReading {
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
     return algebra_.all({{a}, {b}}, pointer);
   }
-  // What a value costs of max_rules; as cfgmask/json_schema/rules.py and object_algebra.py count.
+  // What a value costs of max_rules. cfgmask/json_schema/rules.py counts ten times as much for a rule, which it makes
+  // at once.
   void count_rules(const Value& value);
   // How many rules an object takes at most.
   static uint64_t n_states(PlainSchema::Object object);
@@ -240,8 +242,8 @@ class PlainReading {
   std::vector<std::optional<uint8_t>> codes_;  // by key: which keyword it is, if it is one
   std::vector<Known> known_;                   // by value
   std::vector<Later> later_;
-  std::vector<JsonId> level_;                  // the schemas being read
-  ptrdiff_t level_begin_ = 0;                  // from there on they say something about the same value
+  std::vector<JsonId> level_;  // the schemas being read
+  ptrdiff_t level_begin_ = 0;  // from there on they say something about the same value
   std::unordered_map<std::string, std::optional<uint32_t>> answers_;
   std::unordered_map<std::string, uint32_t> asked_conditions_;
   std::unordered_map<uint32_t, bool> identified_;
