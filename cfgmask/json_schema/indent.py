@@ -23,9 +23,6 @@ from cfgmask.limits import Limits
 
 MAX_DEPTH = 32
 
-OPEN = (lexemes.OPEN_OBJECT, lexemes.OPEN_ARRAY)
-CLOSE = (lexemes.CLOSE_OBJECT, lexemes.CLOSE_ARRAY)
-
 
 class _At(NamedTuple):
     """depth  how many brackets are open
@@ -129,17 +126,19 @@ class _Copies:
         return _merged([*([(Sequence(()), at)] if repeat.minimum == 0 else []), *first])
 
     def _lexeme(self, expr: Expr, at: _At) -> _Ways:
-        if expr == lexemes.COLON:
-            return [(_fixed(": "), at)]
-        if expr == lexemes.COMMA:
-            return [(_fixed("," + self._line(at.depth)), at)]
-        if expr in CLOSE:
+        mark = lexemes.mark(expr)
+        if mark == lexemes.COLON:
+            return [(_written(expr, ": "), at)]
+        if mark == lexemes.COMMA:
+            return [(_written(expr, "," + self._line(at.depth)), at)]
+        if mark in lexemes.CLOSE:
             before = "" if at.opened else self._line(at.depth - 1)
-            return [(_fixed(before + _written(expr)), _At(at.depth - 1, opened=False))]
+            bracket = "}" if mark == lexemes.CLOSE_OBJECT else "]"
+            return [(_written(expr, before + bracket), _At(at.depth - 1, opened=False))]
         if at.opened:
             line = _fixed(self._line(at.depth))
             return [(_after(line, rest), after) for rest, after in self._lexeme(expr, _At(at.depth, opened=False))]
-        if expr not in OPEN:
+        if mark is None:
             return [(replace(expr, endless=False) if isinstance(expr, Terminal) else expr, at)]
         if at.depth == MAX_DEPTH:
             self.left_out = True
@@ -186,7 +185,8 @@ def _closed(expr: Expr, known: dict[str, int]) -> int | None:
         return next((closed for closed in parts if closed is not None), None)
     if isinstance(expr, Sequence):
         return None if None in parts else sum(closed for closed in parts if closed is not None)
-    return (expr in CLOSE) - (expr in OPEN)
+    mark = lexemes.mark(expr)
+    return (mark in lexemes.CLOSE) - (mark in lexemes.OPEN)
 
 
 def _merged(ways: _Ways) -> _Ways:
@@ -211,5 +211,6 @@ def _fixed(lexeme: str) -> Terminal:
     return Terminal(json.dumps(lexeme), text(lexeme))
 
 
-def _written(bracket: Expr) -> str:
-    return "}" if bracket == lexemes.CLOSE_OBJECT else "]"
+def _written(mark: Expr, lexeme: str) -> Terminal:
+    assert isinstance(mark, Terminal)
+    return replace(mark, name=json.dumps(lexeme), regex=text(lexeme))

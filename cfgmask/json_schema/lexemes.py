@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from cfgmask.diagnostics import shortened
-from cfgmask.grammar.ir import Scope, Terminal
+from cfgmask.grammar.ir import Expr, Scope, Terminal
 from cfgmask.grammar.regex_tree import (
     ANY_TEXT,
     NOTHING,
@@ -37,8 +37,10 @@ OPEN_OBJECT, CLOSE_OBJECT = _fixed("{"), _fixed("}")
 # Closes an object whose keys come in any order.
 CLOSE_SET = replace(CLOSE_OBJECT, closes_set=True)
 OPEN_ARRAY, CLOSE_ARRAY = _fixed("["), _fixed("]")
+OPEN, CLOSE = (OPEN_OBJECT, OPEN_ARRAY), (CLOSE_OBJECT, CLOSE_ARRAY)
 COMMA, COLON = _fixed(","), _fixed(":")
 _ANY_STRING = Terminal("STRING", JsonString(ANY_TEXT))
+_MARKS = {id(mark.regex): mark for mark in (OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, COLON)}
 NULL, TRUE, FALSE = (Terminal(word, text(word)) for word in ("null", "true", "false"))
 
 
@@ -50,6 +52,11 @@ def scope(name: str, options: JsonSchemaOptions) -> Scope:
         return Scope(name, (Terminal("WHITESPACE", spacing.UNBOUNDED),))
     regex = spacing.BOUNDED if options.whitespace == "bounded" else spacing.whitespace(options.whitespace)
     return Scope(name, (Terminal("WHITESPACE", regex),), ignore_once=True)
+
+
+def mark(expr: Expr) -> Terminal | None:
+    """The bracket, comma or colon that an expression is; in sets and items these are further terminals of one regex."""
+    return _MARKS.get(id(expr.regex)) if isinstance(expr, Terminal) else None
 
 
 def number(regex: RegexTree, is_integer: bool) -> Terminal:

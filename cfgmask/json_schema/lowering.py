@@ -136,16 +136,11 @@ class Lowering(ABC):
             return self._unique_array(shape, name, pointer)
         if self.options.property_order != "schema":
             return self._unique_array(shape, name, pointer, "its keys may come in any order")
-        if not self._has_brackets_alone or unique_items.may_go_on(shape, normal_of):
+        if self.options.syntax == "yaml" or unique_items.may_go_on(shape, normal_of):
             return self._unique_array(shape, name, pointer)
         rule = self.rules.name(name)
         self.items.later.append(Later(self, rule, shape, name, pointer))
         return RuleRef(rule)
-
-    @property
-    def _has_brackets_alone(self) -> bool:
-        """Whether nothing has to stand before a bracket that closes something."""
-        return self.options.syntax == "json" and self.options.indent is None
 
     def array_of_items(self, later: Later) -> None:
         """The body of the rule of an array whose items are told apart by their steps, or by other means."""
@@ -165,7 +160,7 @@ class Lowering(ABC):
         uncounted  why it cannot be said how many arrays and objects there are among the items
         """
         normal_of = self.normaliser.normal
-        refusal = unique_items.refusal(shape, normal_of, self._has_brackets_alone, uncounted)
+        refusal = unique_items.refusal(shape, normal_of, self.options.syntax, uncounted)
         if refusal:
             rule = self.rules.name(name)
             self.rules.bodies[rule] = self._plain_array(shape, name, pointer)

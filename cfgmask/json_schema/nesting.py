@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, RuleRef, Sequence
 from cfgmask.grammar.walk import fold, walk
-from cfgmask.json_schema.indent import OPEN
+from cfgmask.json_schema import lexemes
 
 
 def is_deeper(grammar: GrammarIR, depth: int) -> bool:
@@ -54,7 +54,7 @@ def least_depth(grammar: GrammarIR) -> float:
 
 
 def _is_block(expr: Expr) -> bool:
-    return isinstance(expr, Sequence) and bool(expr.parts) and expr.parts[0] in OPEN
+    return isinstance(expr, Sequence) and bool(expr.parts) and lexemes.mark(expr.parts[0]) in lexemes.OPEN
 
 
 def _references(expr: Expr) -> Iterator[RuleRef]:

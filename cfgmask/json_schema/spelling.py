@@ -14,7 +14,7 @@ from cfgmask.json_schema.options import JsonSchemaOptions
 def spelled(grammar: GrammarIR, options: JsonSchemaOptions) -> GrammarIR:
     """The grammar with the separators and the escapes that the options ask for. Linear where they are not the usual."""
     changed = {
-        id(usual.regex): spacing.separator(pattern, mark)
+        usual: spacing.separator(pattern, mark)
         for usual, pattern, mark in (
             (lexemes.COMMA, options.item_separator, ","),
             (lexemes.COLON, options.key_separator, ":"),
@@ -26,9 +26,9 @@ def spelled(grammar: GrammarIR, options: JsonSchemaOptions) -> GrammarIR:
         return grammar
 
     def terminal(found: Terminal) -> Terminal:
-        # In items of arrays without equal items they are further terminals of the same regex.
-        if id(found.regex) in changed:
-            return replace(found, regex=changed[id(found.regex)])
+        mark = lexemes.mark(found)
+        if mark in changed:
+            return replace(found, regex=changed[mark])
         return replace(found, regex=_canonical(found.regex)) if canonical else found
 
     def combine(expr: Expr, parts: list[Expr]) -> Expr:

@@ -20,9 +20,6 @@ from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, Obj
 
 NormalOf: TypeAlias = Callable[[Conjunction], Normal]
 
-_MARKS = (lexemes.OPEN_ARRAY, lexemes.OPEN_OBJECT, lexemes.COMMA, lexemes.COLON)
-_CLOSING = (lexemes.CLOSE_ARRAY, lexemes.CLOSE_OBJECT, lexemes.CLOSE_SET)
-
 
 def told_apart(body: Expr) -> Expr:
     """The body of a rule in which every scalar counts, and every key, and nothing is closed that would come twice."""
@@ -31,11 +28,10 @@ def told_apart(body: Expr) -> Expr:
 
 def _combine(expr: Expr, parts: list[Expr]) -> Expr:
     if isinstance(expr, Terminal):
-        if any(expr is mark for mark in _MARKS):
-            return expr
-        if any(expr is closing for closing in _CLOSING):
-            return replace(expr, closes_set=True)
-        return replace(expr, distinct=True, endless=False)
+        mark = lexemes.mark(expr)
+        if mark is None:
+            return replace(expr, distinct=True, endless=False)
+        return replace(expr, closes_set=True) if mark in lexemes.CLOSE else expr
     if isinstance(expr, Repeat):
         return replace(expr, body=parts[0])
     return replace(expr, parts=tuple(parts)) if isinstance(expr, (Sequence, Choice)) else expr

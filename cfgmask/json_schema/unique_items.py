@@ -2,9 +2,9 @@
 
 The grammar's register of seen values takes out of each item what came before it. Arrays and objects it compares when
 they are closed, if they are able to go on instead (`told_apart`). Of others it knows how many ends may follow what is
-written of them (`steps`); where rules cannot be counted so, or keys come in any order, or lines are indented, there
-must be few enough for rules to know which came (`lower_unique`). And it does not look ahead: where all values of an
-item may have been used up before a required item is reached, a text could be begun that no text ends. What is beyond
+written of them (`steps`); where rules cannot be counted so, or keys come in any order, or values are those of YAML,
+there must be few enough for rules to know which came (`lower_unique`). And it does not look ahead: where all values of
+an item may have been used up before a required item is reached, a text could be begun that no text ends. What is beyond
 that is refused.
 """
 
@@ -31,14 +31,13 @@ def matters(shape: ArrayShape) -> bool:
 
 
 def refusal(
-    shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], brackets_alone: bool, uncounted: str
+    shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], syntax: str, uncounted: str
 ) -> Diagnostic | None:
     """Why uniqueItems cannot be enforced without steps; None if it can.
 
-    brackets_alone  whether nothing has to stand before a bracket that closes something
-    uncounted       why it cannot be enforced with steps, if that was tried
+    uncounted  why it cannot be enforced with steps, if that was tried
     """
-    reason = _reason(shape, normal_of, brackets_alone, uncounted)
+    reason = _reason(shape, normal_of, syntax, uncounted)
     if reason is None:
         return None
     return Diagnostic(
@@ -92,15 +91,13 @@ def items(shape: ArrayShape) -> list[Conjunction]:
     return items
 
 
-def _reason(
-    shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], brackets_alone: bool, uncounted: str
-) -> str | None:
+def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], syntax: str, uncounted: str) -> str | None:
     found = items(shape)
     composites = {item: few_composites(normal_of(item), normal_of) for item in found}
     many = None in composites.values()
     if many:
-        if not brackets_alone:
-            return f"an item may be an array or an object out of more than {MAX_VALUES}, and what is written has lines"
+        if syntax == "yaml":
+            return f"an item may be an array or an object out of more than {MAX_VALUES}, and what is written is YAML"
         if not all(goes_on(normal_of(item), normal_of) for item in found):
             return f"an item may be an array or an object to which nothing can be added, and {uncounted}"
         if shape.witnesses:

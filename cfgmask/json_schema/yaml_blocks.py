@@ -19,7 +19,7 @@ from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, R
 from cfgmask.grammar.parameters import Bits, Compare, Counted, Masked, Relation
 from cfgmask.grammar.regex_tree import Alternation, Concatenation, JsonString, text
 from cfgmask.json_schema import lexemes, yaml_scalars
-from cfgmask.json_schema.indent import CLOSE, MAX_DEPTH, OPEN, closed_brackets
+from cfgmask.json_schema.indent import MAX_DEPTH, closed_brackets
 from cfgmask.json_schema.nesting import is_deeper, least_depth
 
 DEFAULT_INDENT = 2
@@ -140,7 +140,7 @@ class _Writer:
         """An array or an object."""
         bracket, rest = expr.parts
         assert isinstance(rest, RuleRef), "the rest of it is a rule"
-        is_object = bracket == lexemes.OPEN_OBJECT
+        is_object = lexemes.mark(bracket) == lexemes.OPEN_OBJECT
         form = _Form("object" if is_object else "array", place)
         if place == "here":
             return self._within(self._call(rest.name, form, further), further)
@@ -161,11 +161,11 @@ class _Writer:
             return replace(expr, body=self._rest(expr.body, form))
         if isinstance(expr, RuleRef) and self._is_rest.get(expr.name, True):
             return self._call(expr.name, form)
-        if isinstance(expr, Sequence) and not (expr.parts and expr.parts[0] in OPEN):
+        if isinstance(expr, Sequence) and not (expr.parts and lexemes.mark(expr.parts[0]) in lexemes.OPEN):
             return self._sequence(expr, form)
-        if expr == lexemes.COMMA:
+        if lexemes.mark(expr) == lexemes.COMMA:
             return _NOTHING_WRITTEN
-        if expr in CLOSE:
+        if lexemes.mark(expr) in lexemes.CLOSE:
             return _closing(form)
         return self._item(expr, form)
 
@@ -173,13 +173,13 @@ class _Writer:
         written: list[Expr] = []
         parts = iter(zip(expr.parts, (*expr.parts[1:], None), strict=True))
         for part, following in parts:
-            if following == lexemes.COLON:
+            if following is not None and lexemes.mark(following) == lexemes.COLON:
                 next(parts)
                 value, _ = next(parts)
                 written += self._member(part, value, form)
             else:
                 written.append(self._rest(part, form))
-            if part != lexemes.COMMA:
+            if lexemes.mark(part) != lexemes.COMMA:
                 form = form._replace(place="inside")
         return Sequence(tuple(part for part in written if part != _NOTHING_WRITTEN))
 

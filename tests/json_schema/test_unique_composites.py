@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import islice, permutations, product
 from typing import Any
 
@@ -58,9 +60,29 @@ def _every_value(schema: dict[str, Any]) -> Iterable[Any]:
     return (value for value in found if len(value) <= schema.get("maxProperties", len(value)))
 
 
-def arrays(items: list[str], least: int, most: int) -> list[str]:
-    """The texts of all arrays of different items."""
-    return [f"[{','.join(some)}]" for length in range(least, most + 1) for some in permutations(items, length)]
+def arrays(items: list[str], least: int, most: int) -> list[Any]:
+    """All arrays of different items."""
+    found = [json.loads(item) for item in items]
+    return [list(some) for length in range(least, most + 1) for some in permutations(found, length)]
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How values are written, as options of the grammar and for the oracle."""
+
+    options: dict[str, Any]
+    written: Callable[[Any], list[str]]
+
+
+def _compact(value: Any) -> list[str]:
+    return [json.dumps(value, separators=(",", ":"))]
+
+
+def _indented(value: Any) -> list[str]:
+    return [json.dumps(value, indent=1)]
+
+
+WRITINGS = st.sampled_from([Writing({"whitespace": "compact"}, _compact), Writing({"indent": 1}, _indented)])
 
 
 SCALARS = st.sampled_from(
@@ -102,8 +124,8 @@ def composites(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[str]]:
-    """A schema and the texts of all its values."""
+def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[Any]]:
+    """A schema and all its values."""
     item = draw(composites())
     found = values(item)
     if not 0 < len(found) <= MOST_VALUES or not any(text[0] in "[{" for text in found):
@@ -118,10 +140,11 @@ def _beginnings(texts: list[str]) -> set[bytes]:
     return {text.encode()[:end] for text in texts for end in range(len(text) + 1)}
 
 
-@given(problems())
-def test_nothing_else_may_be_begun(problem: tuple[dict[str, Any], list[str]]) -> None:
-    schema, texts = problem
-    matcher = compiled(schema, whitespace="compact").matcher()
+@given(problems(), WRITINGS)
+def test_nothing_else_may_be_begun(problem: tuple[dict[str, Any], list[Any]], writing: Writing) -> None:
+    schema, found = problem
+    texts = [text for value in found for text in writing.written(value)]
+    matcher = compiled(schema, **writing.options).matcher()
     whole, beginnings = {text.encode() for text in texts}, _beginnings(texts)
     # Numbers have further spellings, with zeros behind a point.
     alphabet = bytes(sorted({byte for text in beginnings for byte in text}))
@@ -136,9 +159,12 @@ def test_nothing_else_may_be_begun(problem: tuple[dict[str, Any], list[str]]) ->
         pending += random.Random(len(begun)).sample(sorted(may_follow), min(len(may_follow), 2))
 
 
-@given(problems(), st.integers(0, 2**16))
-def test_masks_are_those_of_single_tokens(problem: tuple[dict[str, Any], list[str]], seed: int) -> None:
-    schema, texts = problem
+@given(problems(), WRITINGS, st.integers(0, 2**16))
+def test_masks_are_those_of_single_tokens(
+    problem: tuple[dict[str, Any], list[Any]], writing: Writing, seed: int
+) -> None:
+    schema, found = problem
+    texts = [text for value in found for text in writing.written(value)]
     rng = random.Random(seed)
     pieces = {bytes([b]) for b in range(256)}
     for text in rng.sample(texts, min(len(texts), 8)):
@@ -148,7 +174,7 @@ def test_masks_are_those_of_single_tokens(problem: tuple[dict[str, Any], list[st
             pieces.add(data[start : start + rng.choice([2, 3, 6, 12, 30])])
     tokens = sorted(pieces)
     vocabulary = cfgmask.Vocabulary.from_bytes([*tokens, b""], eos_token_id=len(tokens))
-    grammar = cfgmask.Grammar.from_json_schema(schema, whitespace="compact")
+    grammar = cfgmask.Grammar.from_json_schema(schema, **writing.options)
     matcher = cfgmask.compile(grammar, vocabulary).matcher()
     begun, beginnings, whole = b"", _beginnings(texts), {text.encode() for text in texts}
     bits = np.zeros((len(tokens) + 32) // 32, dtype=np.int32)
@@ -174,6 +200,11 @@ def test_masks_are_those_of_single_tokens(problem: tuple[dict[str, Any], list[st
             begun = states[-1]
 
 
+def _broken(mark: re.Match[bytes]) -> bytes:
+    """With the line break that follows or precedes it."""
+    return mark[0] + b"\n" if mark[1] else b"\n" + mark[0]
+
+
 ID = {"properties": {"id": {"type": "integer"}}, "required": ["id"], "type": "object", "additionalProperties": False}
 MARKED = {"id": {"type": "string"}, "on": {"type": "boolean"}}
 TOKENS = (
@@ -192,6 +223,9 @@ TOKENS = (
     *(b'"a","on":true', b'","on":', b'true},{"id":"a","on":', b'x","on":true},{"id":"x","on":t', b'"},{"id":"a"}'),
     *(b"[1],[2],[", b"1,1],[1", b"1],[1,1],[", b"[],[", b'"a"],["a"', b'","a"],["a","', b'true,"b":[{"id":1},{"id":'),
 )
+INDENTED_TOKENS = [
+    re.sub(rb"(,|\{(?!\})|\[(?!\]))|(?<!\{)\}|(?<!\[)\]", _broken, t).replace(b":", b": ") for t in TOKENS
+]
 
 
 @pytest.mark.parametrize(
@@ -205,12 +239,15 @@ TOKENS = (
         {"anyOf": [ID, {**ID, "properties": MARKED}]},
     ],
 )
+@pytest.mark.parametrize("options", [{"whitespace": "compact"}, {"indent": 0}])
 @given(seed=st.integers(0, 2**16))
-def test_masks_of_endless_items_are_those_of_single_tokens(item: dict[str, Any], seed: int) -> None:
-    tokens = [bytes([b]) for b in range(128)] + list(TOKENS)
+def test_masks_of_endless_items_are_those_of_single_tokens(
+    item: dict[str, Any], options: dict[str, Any], seed: int
+) -> None:
+    tokens = [bytes([b]) for b in range(128)] + list(TOKENS if "indent" not in options else INDENTED_TOKENS)
     vocabulary = cfgmask.Vocabulary.from_bytes([*tokens, b""], eos_token_id=len(tokens))
     schema = {"type": "array", "items": item, "uniqueItems": True}
-    matcher = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema, whitespace="compact"), vocabulary).matcher()
+    matcher = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema, **options), vocabulary).matcher()
     bits = np.zeros((len(tokens) + 32) // 32, dtype=np.int32)
     rng = random.Random(seed)
     steps = 0
@@ -219,7 +256,7 @@ def test_masks_of_endless_items_are_those_of_single_tokens(item: dict[str, Any],
         mask = np.unpackbits(bits.view(np.uint8), bitorder="little")[: len(tokens)]
         fits = [t for t in range(len(tokens)) if matcher.try_advance([t], consume=False)]
         assert np.flatnonzero(mask).tolist() == fits
-        likely = [t for t in fits if t >= 128] or [t for t in fits if tokens[t] in b'12a"]},'] or fits
+        likely = [t for t in fits if t >= 128] or [t for t in fits if tokens[t] in b'12a"]},\n'] or fits
         if not fits:
             break
         matcher.advance(rng.choice(likely if rng.random() < 0.7 else fits))

@@ -160,7 +160,9 @@ SeenId SeenValues::add(SeenId seen, TextId text, Step step) {
   return SeenId(seen_ids_.intern(after).first);
 }
 
-SeenId SeenValues::pass(SeenId seen, Step step) { return is_item(seen) ? add_value(seen, kOnly, step) : seen; }
+SeenId SeenValues::pass(SeenId seen, Step step) {
+  return is_item(seen) && step.place != 0 ? add_value(seen, kOnly, step) : seen;
+}
 
 bool SeenValues::may_pass(SeenId seen, Step step) { return !is_item(seen) || !is_exhausted(seen, step, kOnly); }
 

@@ -48,6 +48,7 @@ class SeenValues {
   // The register with the value of a lexeme, which stands at that step of an item.
   SeenId add(SeenId seen, TextId text, Step step);
   // The register of an item after a lexeme of which no other value may stand at that step, and whether it may come.
+  // Where nothing else may stand, it is the same.
   SeenId pass(SeenId seen, Step step);
   bool may_pass(SeenId seen, Step step);
   // The register with what `ended`, which was opened inside of it, came to; nullopt if that must not come again.
