@@ -18,6 +18,7 @@ from cfgmask.json_schema.normal_form import (
     either,
     negate,
 )
+from cfgmask.json_schema.session import current
 
 
 def intersect(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
@@ -26,6 +27,7 @@ def intersect(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
         if shape == ALL_ARRAYS:
             return None if is_plainly_empty(other) else other
     length = max(len(a.prefix), len(b.prefix))
+    current().spend(length + len(a.witnesses) + len(b.witnesses) + 1)
     both = trimmed(
         ArrayShape(
             tuple(conjoin(a.item(i), b.item(i)) for i in range(length)),

@@ -16,8 +16,8 @@ namespace cfgmask {
 
 namespace {
 
-// Pairs of parts that are compared.
-constexpr uint64_t kMaxPairs = 500'000;
+// Pairs of parts that are compared. The general way would end at its limit of combinations before it has compared more.
+constexpr uint64_t kMaxPairs = 2'000'000;
 // Where more are left, it pays to look at the parts within what stands around them.
 constexpr size_t kManyPairs = 1'000;
 // So many looks at a value cost as much as to combine a member with another.
@@ -228,7 +228,7 @@ PlainAlgebra::Value PlainAlgebra::chosen(const Choice& choice, const std::string
     auto fewer = Discriminators(schema_, within).not_told_apart();
     if (fewer && (!pairs || fewer->size() < pairs->size())) pairs = std::move(fewer);
   }
-  if (!pairs) throw NotPlain();
+  if (!pairs) throw TooMuchWork{name};
   for (const auto& [i, j] : *pairs) {
     if (disjoint(parts[i], parts[j])) continue;
     work(1);

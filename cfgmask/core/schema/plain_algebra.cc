@@ -247,9 +247,26 @@ PlainAlgebra::Parts PlainAlgebra::meet_all(const Terms& terms, const std::string
     return parts_of(choose(std::move(within), name));
   }
   if (all.empty()) return parts_of(PlainSchema::any());
-  Parts found = parts_of(all[0].id);
-  for (size_t i = 1; i < all.size(); ++i) found = meet(found, parts_of(all[i].id));
-  return found;
+  std::vector<Parts> parts;
+  for (const Term& term : all) parts.push_back(parts_of(term.id));
+  // Those of one shape are met two by two: in turn, thousands of members would be copied for each.
+  const auto has_one_shape = [](const Parts& p) { return p.arrays.size() <= 1 && p.objects.size() <= 1; };
+  std::optional<Parts> found;
+  for (auto at = parts.begin(); at != parts.end();) {
+    auto end = std::find_if_not(at, parts.end(), has_one_shape);
+    if (end == at) ++end;
+    Parts next = meet_in_halves({at, end});
+    found = found ? meet(*found, next) : std::move(next);
+    at = end;
+  }
+  return *std::move(found);
+}
+
+PlainAlgebra::Parts PlainAlgebra::meet_in_halves(std::span<const Parts> parts) {
+  if (parts.size() == 1) return parts[0];
+  const size_t half = parts.size() / 2;
+  const Parts first = meet_in_halves(parts.first(half));
+  return meet(first, meet_in_halves(parts.subspan(half)));
 }
 
 PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -124,6 +125,7 @@ class PlainAlgebra {
   void settle(PlainValueId id);
   Parts worked_out(const Pending& pending);
   Parts meet_all(const Terms& terms, const std::string& name);
+  Parts meet_in_halves(std::span<const Parts> parts);
   PlainValueId choose(Choice choice, const std::string& name);
   Value chosen(const Choice& choice, const std::string& name);
   bool overlaps(Choice& choice);
