@@ -864,6 +864,56 @@ def test_constants_in_parts_of_their_own_are_many(keyword: str) -> None:
     assert not any(accepts(compiled, text) for text in ['"value 5000"', "5000", "true", "[]"])
 
 
+_HELD = st.sampled_from(
+    [True, False, {"const": "a"}, {"type": "null"}, {"type": "object", "unevaluatedProperties": False}]
+)
+_EVALUATING: dict[str, st.SearchStrategy[Any]] = {
+    "properties": st.dictionaries(st.sampled_from(["a", "b"]), _HELD, max_size=2),
+    "patternProperties": st.dictionaries(st.sampled_from(["^a", "b$"]), _HELD, max_size=2),
+    "additionalProperties": _HELD,
+    "required": st.sampled_from([["a"], ["c"]]),
+    "prefixItems": st.lists(_HELD, min_size=1, max_size=2),
+    "items": _HELD,
+    "additionalItems": _HELD,
+    "contains": _HELD,
+    "minItems": st.integers(0, 2),
+    "allOf": st.sampled_from([[{"properties": {"c": {}}}], [{"prefixItems": [{}]}]]),
+}
+
+
+@given(
+    st.fixed_dictionaries({"unevaluatedProperties": _HELD, "unevaluatedItems": _HELD}, optional=_EVALUATING),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
+def test_what_no_other_keyword_looks_at(schema: dict[str, Any], is_older: bool, seed: int) -> None:
+    if is_older:
+        schema["$schema"] = "https://json-schema.org/draft/2019-09/schema"
+        if "prefixItems" in schema:
+            schema["items"] = schema.pop("prefixItems")
+    check(schema, seed)
+
+
+@given(st.lists(st.fixed_dictionaries({}, optional=_EVALUATING), min_size=3, max_size=6), st.integers(0, 2**32))
+def test_many_parts_that_meet(parts: list[Any], seed: int) -> None:
+    # They are met two by two.
+    try:
+        check({"allOf": parts}, seed)
+    except cfgmask.LimitExceeded:
+        event("limit")
+
+
+def test_thousands_of_parts_meet() -> None:
+    # One after the other, they ended at the limit of rules: each copied all that were before it.
+    parts = [{"properties": {f"k{i}": {"type": "null"}}, "required": [f"k{i}"]} for i in range(5000)]
+    grammar = cfgmask.Grammar.from_json_schema({"type": "object", "allOf": parts})
+    assert grammar.plain is not None
+    compiled = cfgmask.compile(grammar, VOCABULARY)
+    text = json.dumps({f"k{i}": None for i in range(5000)})
+    assert accepts(compiled, text)
+    assert not accepts(compiled, text.replace('"k4999"', '"k"'))
+
+
 def test_chains_of_references_may_be_long() -> None:
     # A bound on the depth left them to the general way, which took a hundred times as long.
     chain: dict[str, Any] = {
@@ -1013,6 +1063,25 @@ def test_alternatives_that_overlap_are_taken_apart_in_time() -> None:
     assert plain_schema(schema, options=DEFAULTS, limits=Limits()) is not None
     with pytest.raises(cfgmask.LimitExceeded, match=r"max_rules = 100000 was exceeded .at /items"):
         cfgmask.Grammar.from_json_schema({"items": schema}, limits=Limits(max_rules=100_000))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [lambda i: {"minimum": i}, lambda i: {"pattern": f"a{i}"}, lambda i: {"$ref": "#/$defs/a"}],
+    ids=["numbers", "patterns", "references"],
+)
+def test_thousands_of_alternatives_that_overlap_end_at_a_limit(part: Any) -> None:
+    # Python, which was asked next, took minutes.
+    schema = {"items": {"oneOf": [part(i) for i in range(3000)]}, "$defs": {"a": {"type": "object"}}}
+    with pytest.raises(cfgmask.LimitExceeded, match=r"max_rules = 2000000 was exceeded .at /items"):
+        cfgmask.Grammar.from_json_schema(schema)
+
+
+def test_thousands_of_items_that_arrays_must_have_end_at_a_limit() -> None:
+    # Each meeting copied the witnesses of all before it.
+    schema = {"type": "array", "allOf": [{"contains": {"const": i}} for i in range(3000)]}
+    with pytest.raises(cfgmask.LimitExceeded, match="max_rules"):
+        cfgmask.Grammar.from_json_schema(schema)
 
 
 def test_hundreds_of_conditions_on_one_member_are_told_apart() -> None:

@@ -95,12 +95,12 @@ class PlainReading {
   };
 
   static constexpr std::array<Keyword, 3> kOfReferences = {kReference, kIdentifier, kDialect};
-  static constexpr std::array<Keyword, 6> kOfArrays = {kItems,    kPrefixItems, kAdditionalItems,
+  static constexpr std::array<Keyword, 7> kOfArrays = {kItems,    kPrefixItems, kAdditionalItems, kUnevaluatedItems,
                                                        kMinItems, kMaxItems,    kUniqueItems};
   static constexpr std::array<Keyword, 3> kOfContained = {kContains, kMinContains, kMaxContains};
-  static constexpr std::array<Keyword, 7> kOfObjects = {kProperties,           kPatternProperties, kRequired,
-                                                        kAdditionalProperties, kMinProperties,     kMaxProperties,
-                                                        kPropertyNames};
+  static constexpr std::array<Keyword, 8> kOfObjects = {
+      kProperties,           kPatternProperties, kRequired,      kUnevaluatedProperties,
+      kAdditionalProperties, kMinProperties,     kMaxProperties, kPropertyNames};
   static constexpr std::array<Keyword, 5> kOfNumbers = {kMinimum, kMaximum, kExclusiveMinimum, kExclusiveMaximum,
                                                         kMultipleOf};
   static constexpr std::array<Keyword, 4> kOfStrings = {kMinLength, kMaxLength, kPattern, kFormat};
@@ -192,6 +192,8 @@ class PlainReading {
   // None: there is no such object.
   std::optional<PlainSchema::Object> object_shape(const Said& said, const std::string& pointer, uint64_t depth);
   void add_classes(JsonId patterns, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
+  // What the members or items hold that no other keyword looks at; it says nothing where another one looks at all.
+  Held unevaluated(const Said& said, Keyword keyword) const;
   void restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
   // The conditions that a pattern is found in a key, and that a key is one of a terminal's strings.
   uint32_t pattern_condition(std::string_view pattern);

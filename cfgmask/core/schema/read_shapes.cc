@@ -33,6 +33,13 @@ std::optional<PlainSchema::Array> PlainReading::array_shape(const Said& said, co
     for (size_t i = 0; i < schemas.size(); ++i)
       array.prefix.push_back(inner(schemas[i], below(pointer, first_keyword, std::to_string(i)), depth));
   }
+  const Held unevaluated = this->unevaluated(said, kUnevaluatedItems);
+  if (unevaluated && further) {
+    inner(*unevaluated, below(pointer, "unevaluatedItems"), depth);
+  } else if (unevaluated) {
+    further = unevaluated;
+    further_keyword = "unevaluatedItems";
+  }
   array.minimum = count_or(said[kMinItems], 0);
   array.maximum = count_or(said[kMaxItems], kUnbounded);
   if (said[kUniqueItems]) require(is_boolean(*said[kUniqueItems]));
@@ -51,6 +58,12 @@ std::optional<PlainSchema::Array> PlainReading::array_shape(const Said& said, co
   return array;
 }
 
+PlainReading::Held PlainReading::unevaluated(const Said& said, Keyword keyword) const {
+  // What schemas for the same value and `contains` look at depends on the value.
+  require(!said.has(keyword) || !(said.has_any(kApplicators) || said.has(kContains)));
+  return said[keyword];
+}
+
 PlainValueId PlainReading::containing(const Said& said, const std::string& pointer, uint64_t depth) {
   const uint32_t least = count_or(said[kMinContains], 1);
   const uint32_t most = count_or(said[kMaxContains], kUnbounded);
@@ -66,9 +79,18 @@ std::optional<PlainSchema::Object> PlainReading::object_shape(const Said& said, 
                                                               uint64_t depth) {
   PlainSchema::Object object;
   object.others = PlainSchema::any();
-  if (const Held additional = said[kAdditionalProperties]) {
+  Held further = said[kAdditionalProperties];
+  const Held unevaluated = this->unevaluated(said, kUnevaluatedProperties);
+  const char* further_keyword = "additionalProperties";
+  if (unevaluated && further) {
+    inner(*unevaluated, below(pointer, "unevaluatedProperties"), depth);
+  } else if (unevaluated) {
+    further = unevaluated;
+    further_keyword = "unevaluatedProperties";
+  }
+  if (further) {
     object.others = std::nullopt;
-    if (!is_false(*additional)) object.others = inner(*additional, below(pointer, "additionalProperties"), depth);
+    if (!is_false(*further)) object.others = inner(*further, below(pointer, further_keyword), depth);
   }
   std::unordered_map<uint32_t, bool> needed;
   std::vector<uint32_t> order;
