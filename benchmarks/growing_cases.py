@@ -125,6 +125,19 @@ def _definitions(referred: bool) -> Shape:
     return shape
 
 
+def _models(numbers: range) -> dict[str, Any]:
+    """Definitions that refer to each other, as those of an API do: the longest ways from the root go through many."""
+    names = [f"Model{i}" for i in numbers]
+
+    def model(i: int) -> dict[str, Any]:
+        near, far = ({"$ref": f"#/$defs/{names[at % len(names)]}"} for at in (i + 1, 7 * i + 3))
+        properties = {"id": {"type": "integer"}, "next": near, "others": {"type": "array", "items": far}}
+        return {"type": "object", "title": f"The model {i}", "properties": properties, "required": ["id"]}
+
+    definitions = {name: model(i) for i, name in enumerate(names)}
+    return {"$ref": f"#/$defs/{names[0]}", "$defs": definitions}
+
+
 def _patterns(numbers: range) -> dict[str, Any]:
     words = [f"word{i}[a-z]{{{i % 7},{i % 7 + 9}}}(one|two|three)?" for i in range(60)]
     pattern = "^(" + "|".join(words) + ")$"
@@ -150,6 +163,16 @@ SHAPES: dict[str, Shape] = {
     "one oneOf of objects told apart by a required key": _choice(
         "oneOf", lambda i: _object(i, required=1, additionalProperties=False)
     ),
+    "one oneOf of constants with titles": _choice(
+        "oneOf", lambda i: {"const": f"value_{i}", "title": f"The value {i}"}
+    ),
+    "one allOf of objects": lambda numbers: {
+        "type": "object",
+        **_choice("allOf", lambda i: _object(i, required=1))(numbers),
+    },
+    "definitions that refer to each other": _models,
+    "properties and unevaluatedProperties": _properties("property_{}", unevaluatedProperties=False),
+    "one object as a constant": lambda numbers: {"const": {f"key_{i}": [i, {"value": None}] for i in numbers}},
     "one enum of texts": lambda numbers: {"enum": [f"the text of number {i}" for i in numbers]},
     "properties with long patterns": _patterns,
 }
