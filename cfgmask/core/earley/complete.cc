@@ -20,18 +20,22 @@ namespace {
 constexpr uint64_t kWaysPerItem = 16;
 constexpr size_t kMany = 16;  // members that are worth to be sifted
 
+uint8_t further(uint8_t depth) { return depth == kFarReach ? depth : static_cast<uint8_t>(depth + 1); }
+
 }  // namespace
 
 // The nonterminal that `continuation` awaits ends here, and with it whatever becomes complete by that.
 void Parser::complete(ContinuationId continuation, Kernel& kernel) {
-  std::vector<ContinuationId>& pending = completing_;
-  pending.assign(1, continuation);
+  std::vector<Completing>& pending = completing_;
+  pending.assign(1, {continuation, 1});
   uint64_t n_ways = 0;
   while (!pending.empty()) {
-    const ContinuationId at = continuations_[pending.back().value].ends_with;
+    const uint8_t depth = pending.back().depth;
+    const ContinuationId at = continuations_[pending.back().continuation.value].ends_with;
     pending.pop_back();
     if (kernel.completed.find(at.value)) continue;
     kernel.completed.insert(at.value, 0);
+    kernel.depth = std::max(kernel.depth, depth);
     if (at == kRoot) {
       kernel.items.push_back(Item{kNil, kRoot}.packed());
       continue;
@@ -44,7 +48,7 @@ void Parser::complete(ContinuationId continuation, Kernel& kernel) {
       const auto item = go_on(word, ended);
       if (!item) continue;
       if (item->rest != kNil) kernel.items.push_back(item->packed());
-      if (rests_[item->rest.value].nullable) pending.push_back(item->continuation);
+      if (rests_[item->rest.value].nullable) pending.push_back({item->continuation, further(depth)});
     }
   }
 }

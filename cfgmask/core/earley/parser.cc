@@ -171,6 +171,7 @@ bool Parser::nullable(Symbol symbol) {
 Parser::Kernel& Parser::new_kernel() {
   kernel_.items.clear();
   kernel_.completed.clear();
+  kernel_.depth = 0;
   return kernel_;
 }
 
@@ -250,7 +251,9 @@ ItemSetId Parser::end_token(ItemSetId set) {
 
 ItemSetId Parser::scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock) {
   const ItemSetId to = known_scan(from, matched, text, clock);
-  if (at(to).is_vague) ++n_vague_;
+  const ItemSet& set = at(to);
+  if (set.is_vague) ++n_vague_;
+  reached_ += set.reach;
   return to;
 }
 
@@ -287,7 +290,11 @@ ItemSetId Parser::compute_scan(ItemSetId from, SlotSetId matched, TextId text, u
       }
     }
   }
-  return intern_kernel(kernel, clock);
+  const uint8_t depth = kernel.depth;
+  const ItemSetId to = intern_kernel(kernel, clock);
+  const auto reach = static_cast<uint8_t>(std::min<unsigned>(depth + 1U, kFarReach));
+  sets_[to.value].reach = std::max(sets_[to.value].reach, reach);
+  return to;
 }
 
 std::optional<ItemSetId> Parser::scan_token(std::span<const ItemSetId> sets, uint32_t token) {

@@ -78,6 +78,7 @@ struct Item {
 };
 
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
+inline constexpr uint8_t kFarReach = UINT8_MAX;
 
 // How many tokens may have bytes of a lexeme, from the clock of its set on.
 struct TokenLimit {
@@ -86,7 +87,7 @@ struct TokenLimit {
   friend auto operator<=>(const TokenLimit&, const TokenLimit&) = default;
 };
 
-// The set of items after some input, closed under prediction. Immutable.
+// The set of items after some input, closed under prediction. Immutable, but for `reach`.
 struct ItemSet {
   // An item that goes on with a terminal, or a scope that may skip.
   struct Edge {
@@ -131,6 +132,7 @@ struct ItemSet {
 
   bool is_vague = false;     // what may come is a superset, see SeenValues::is_vague
   bool has_choices = false;  // some slot has several numbers
+  uint8_t reach = 0;         // of the scans that led here, see Parser::reached(); kFarReach: further than that
 
   bool accepting() const { return !accepts.empty(); }
   // The slot that the lexer has a number for.
@@ -190,6 +192,14 @@ class Parser {
   SeenValues& seen_values() { return seen_; }
   // How often a lexeme has led to a set that is vague.
   uint64_t n_vague() const { return n_vague_; }
+  // How many levels scans have looked out of the sets that they began in, those of all scans together;
+  // earley/alike.cc. By what is added to it, scans one after the other are alike from sets that are.
+  uint64_t reached() const { return reached_; }
+  // Equal for sets that may be alike.
+  uint64_t shape(ItemSetId set) const;
+  // Whether two sets without deadlines are the same to some depth, so that scans which look no further lead to sets of
+  // the same slots. Cost: linear in what is compared; false where that is much.
+  bool alike(ItemSetId a, ItemSetId b, uint32_t depth) const;
 
   size_t n_item_sets() const { return sets_.size(); }
   size_t n_items() const { return n_items_; }
@@ -319,6 +329,7 @@ class Parser {
   struct Kernel {
     std::vector<uint64_t> items;
     HashTable completed;  // continuations
+    uint8_t depth = 0;    // of those inside of each other; kFarReach: deeper
   };
   // An empty one, until the next call.
   Kernel& new_kernel();
@@ -330,6 +341,10 @@ class Parser {
   void insert(Item item, Kernel& kernel);
 
   // earley/complete.cc
+  struct Completing {
+    ContinuationId continuation;
+    uint8_t depth;
+  };
   struct Reached {
     std::unordered_set<uint64_t> items;
     std::unordered_set<uint32_t> continuations;
@@ -340,6 +355,8 @@ class Parser {
   bool reach(uint64_t member, ContinuationId oldest, Reached& reached) const;
   std::optional<Item> go_on(uint64_t member, const Continuation& ended);
   bool may_end(ContinuationId continuation);
+  // earley/alike.cc
+  bool is_plain(ContinuationId continuation) const;
 
   void add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) const;
   ItemSetId intern_kernel(Kernel& kernel, uint32_t clock);
@@ -406,11 +423,12 @@ class Parser {
   ChunkedVector<ItemSetId> tracked_scans_;
   size_t n_items_ = 0;
   uint64_t n_vague_ = 0;
+  uint64_t reached_ = 0;
   std::vector<std::vector<uint64_t>> callers_;  // per nonterminal, while closing
   Closing closing_;
   std::vector<uint32_t> continuation_key_;
   Kernel kernel_;
-  std::vector<ContinuationId> completing_;
+  std::vector<Completing> completing_;
   ChunkedVector<int64_t> latest_;   // by continuation
   bool callers_left_over_ = false;  // a bound was crossed in the middle of a closure
   ItemSetId unskipped_start_;       // before ignored text at the start was ruled out

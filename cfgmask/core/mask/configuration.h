@@ -240,6 +240,8 @@ class Stepper {
     const auto ended = end_text(at);
     return ended && parser_.at(ended->items).accepting() && surroundings_.may_end(at.around);
   }
+  // See Parser.
+  uint64_t reached() const { return parser_.reached(); }
   // What an indenter puts at the end of the text.
   std::optional<Indentation::Ended> end_text(Boundary at) { return indentation_.end_text(at.items, at.indentation); }
 

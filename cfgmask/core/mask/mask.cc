@@ -28,10 +28,10 @@ std::vector<TokenId> Mask::allowed(const FewTokens& few) const {
   return out;
 }
 
-void ParserWalk::push(uint32_t end, Configuration at) {
+void ParserWalk::push(uint32_t end, Configuration at, uint64_t reached) {
   // Most siblings are dead, at a boundary nearly all.
   const bool may_end = lexer_.matched(at.lexer) != Lexer::no_slots();
-  stack_.push_back({end, at, may_end ? nullptr : &lexer_.first(at.lexer)});
+  stack_.push_back({end, at, reached, may_end ? nullptr : &lexer_.first(at.lexer)});
 }
 
 }  // namespace cfgmask

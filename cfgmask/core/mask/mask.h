@@ -1,6 +1,7 @@
 // The set of tokens that may come next, stored as what differs from a table that many masks share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -32,28 +33,35 @@ class ParserWalk {
   ParserWalk(Lexer& lexer, Stepper& stepper) : lexer_(lexer), stepper_(stepper) {}
 
   // Calls take(tokens of a node) for each node that fits from `at`, of the siblings [first, last) and what is below
-  // them. `trie` is a Trie or an ExitTrie.
+  // them. `trie` is a Trie or an ExitTrie. `reached`: on the way to `at`.
   template <class Nodes, class Take>
-  void run(Configuration at, const Nodes& trie, uint32_t first, uint32_t last, Take take);
+  void run(Configuration at, uint64_t reached, const Nodes& trie, uint32_t first, uint32_t last, Take take);
+
+  // The furthest that one of the ways since has reached; see Parser::reached().
+  uint64_t furthest() const { return furthest_; }
+  void forget_furthest() { furthest_ = 0; }
+  void reach(uint64_t reached) { furthest_ = std::max(furthest_, reached); }
 
  private:
   struct Frame {
     uint32_t end;
     Configuration at;
+    uint64_t reached;
     const ByteSet* taken;  // other bytes are dead; null where they may begin another lexeme
   };
 
-  void push(uint32_t end, Configuration at);
+  void push(uint32_t end, Configuration at, uint64_t reached);
 
   Lexer& lexer_;
   Stepper& stepper_;
   std::vector<Frame> stack_;
+  uint64_t furthest_ = 0;
 };
 
 template <class Nodes, class Take>
-void ParserWalk::run(Configuration at, const Nodes& trie, uint32_t first, uint32_t last, Take take) {
+void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint32_t first, uint32_t last, Take take) {
   stack_.clear();
-  push(last, at);
+  push(last, at, reached);
   for (uint32_t node = first; node < last;) {
     while (stack_.back().end <= node) stack_.pop_back();
     const uint32_t end = trie.end(node);
@@ -63,13 +71,16 @@ void ParserWalk::run(Configuration at, const Nodes& trie, uint32_t first, uint32
       node = end;
       continue;
     }
+    const uint64_t before = stepper_.reached();
     const auto next = stepper_.longest(here.at, byte);
+    const uint64_t then_reached = here.reached + (stepper_.reached() - before);
+    reach(then_reached);
     if (!next) {
       node = end;
       continue;
     }
     take(trie.tokens(node));
-    if (node + 1 != end) push(end, *next);
+    if (node + 1 != end) push(end, *next, then_reached);
     ++node;
   }
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lexer/lexer.h"
+#include "mask/alike_masks.h"
 #include "mask/closing_counts.h"
 #include "mask/key_endings.h"
 #include "mask/known_steps.h"
@@ -45,6 +46,7 @@ struct SharedStore {
   KnownLoops known_loops;  // the tables hold its trie
   LexerTables tables;
   KnownSteps known_steps;
+  AlikeMasks alike_masks;
   std::vector<TokenId> more;  // of a mask that is being made
   uint64_t n_grammars = 0;    // that were compiled in it
 
@@ -52,7 +54,8 @@ struct SharedStore {
   static constexpr uint64_t kDepthPerNesting = 8;
 
   size_t bytes() const {
-    return regexes.bytes() + closing.bytes() + lexer.bytes() + tables.bytes() + known_steps.bytes();
+    return regexes.bytes() + closing.bytes() + lexer.bytes() + tables.bytes() + known_steps.bytes() +
+           alike_masks.bytes();
   }
 };
 

@@ -242,14 +242,28 @@ std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
   StateInfo& info = states_[state.value];
   if (info.mask == nullptr) {
     if (mask_bytes_ > mask_cache_bytes_) clear_masks();
-    store_->tables.trim(kTableBytes);
-    info.mask = compute_mask(state);
+    info.mask = alike_mask(state);
+    if (info.mask == nullptr) {
+      store_->tables.trim(kTableBytes);
+      info.mask = compute_mask(state);
+      mask_bytes_ += info.mask->bytes();
+      ++n_masks_computed_;
+    }
     info.published = info.mask.get();
-    mask_bytes_ += info.mask->bytes();
     ++n_masks_;
-    ++n_masks_computed_;
   }
   return info.mask;
+}
+
+// That of another state, if the same tokens lead on from there.
+std::shared_ptr<const Mask> CompiledGrammar::alike_mask(StateId state) {
+  const Configuration at = sole_configuration(state);
+  if (!may_be_alike(at)) return nullptr;
+  const AlikeMasks::Entry* entry = store_->alike_masks.find(number_, shape(at));
+  if (entry == nullptr) return nullptr;
+  const Configuration other = sole_configuration(entry->state);
+  if (other.lexer != at.lexer || !parser_.alike(at.items, other.items, entry->depth)) return nullptr;
+  return states_[entry->state.value].mask;
 }
 
 CompiledGrammar::KnownMask CompiledGrammar::known_mask(StateId state) const {
@@ -265,6 +279,7 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   std::vector<std::shared_ptr<const LexerTable>> tables;
   std::vector<TokenId>& more = store_->more;
   more.clear();
+  walk_.forget_furthest();
   if (grammar_.complete) {
     add_complete(state, more);
   } else if (grammar_.has_context()) {
@@ -286,6 +301,10 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
     *mask = Mask{nullptr, {}, std::move(bits), {}};
   }
   if (grammar_.has_keys) add_whole_keys(state, *mask);
+  const uint64_t depth = 1 + walk_.furthest();
+  if (may_be_alike(all[0]) && depth < kFarReach) {
+    store_->alike_masks.put({number_, shape(all[0]), state, static_cast<uint32_t>(depth)});
+  }
   return mask;
 }
 
@@ -298,17 +317,23 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
   const uint64_t n_vague = parser_.n_vague();
   SlotSetId matched = Lexer::no_slots();
   Configuration boundary = at;
+  uint64_t reached = 0;
   // Exits that complete the same slots come in runs.
   const auto after = [&](SlotSetId slots) {
-    if (slots != matched)
+    if (slots != matched) {
+      const uint64_t before = parser_.reached();
       boundary = stepper_.at_boundary({parser_.scan(at.items, slots, text, 0), at.around, at.indentation});
+      reached = parser_.reached() - before;
+      walk_.reach(reached);
+    }
     matched = slots;
     return boundary;
   };
   table.for_each_layer([&](const LexerTable::Layer& layer) {
     if (const ExitTrie* below = store_->tables.below_exits(*layer.table)) {
       for (const ExitTrie::Group& group : below->groups()) {
-        walk_.run(after(layer.matched(group.matched)), *below, group.first, group.last, [&](auto tokens) {
+        const Configuration begun = after(layer.matched(group.matched));
+        walk_.run(begun, reached, *below, group.first, group.last, [&](auto tokens) {
           for (const ExitTrie::Token& token : tokens) {
             if (layer.holds(token.node)) out.push_back(token.id);
           }
@@ -320,7 +345,7 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
     layer.for_each_exit([&](const LexerTable::Exit& exit) {
       const Configuration begun = after(exit.matched);
       trie.for_each_sibling(exit.first, exit.last, store_->lexer.first(begun.lexer), [&](uint32_t node) {
-        walk_.run(begun, trie, node, trie.end(node),
+        walk_.run(begun, reached, trie, node, trie.end(node),
                   [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
       });
     });
@@ -333,6 +358,7 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
 // The same where the text of the lexeme counts: what follows is another for each that has been met, and often the same
 // for all others.
 void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
+  walk_.reach(kFarReach);
   SlotSetId matched = Lexer::no_slots();
   Configuration any = at;
   Configuration fresh = at;
@@ -341,7 +367,7 @@ void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table
       return stepper_.at_boundary({parser_.scan(at.items, exit.matched, text, 0), at.around, at.indentation});
     };
     const auto add_from = [&](Configuration begun) {
-      walk_.run(begun, *vocabulary_->trie, exit.first, exit.last,
+      walk_.run(begun, 0, *vocabulary_->trie, exit.first, exit.last,
                 [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
     };
     if (exit.matched != matched) {

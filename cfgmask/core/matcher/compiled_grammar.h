@@ -26,6 +26,7 @@
 #include "mask/shared_store.h"
 #include "matcher/position.h"
 #include "util/chunked_vector.h"
+#include "util/hash_table.h"
 #include "util/interner.h"
 #include "util/limits.h"
 #include "util/published.h"
@@ -187,7 +188,10 @@ class CompiledGrammar {
   std::optional<StateId> step_longest(StateId state, unsigned b);
   std::optional<StateId> step_text_alone(Configuration at, std::string_view text, size_t* n_taken);
   std::optional<StateId> step_complete(StateId state, unsigned b);
+  std::shared_ptr<const Mask> alike_mask(StateId state);
   std::shared_ptr<const Mask> compute_mask(StateId state);
+  bool may_be_alike(const Configuration& at) const { return steps_alone() && at.text == SeenValues::no_text(); }
+  uint64_t shape(const Configuration& at) const { return mix(parser_.shape(at.items) + at.lexer.value); }
   void add_whole_keys(StateId state, Mask& mask);
   bool is_in_string(const Configuration& at) const;
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);

@@ -200,7 +200,9 @@ void CompiledGrammar::add_whole_keys(StateId state, Mask& mask) {
   const Configuration at = sole_configuration(state);
   for (TokenId token : mask.allowed(store_->key_endings->with_string(is_in_string(at)))) {
     KeySteps steps = key_steps({state, {}, {}});
+    const uint64_t before = parser_.reached();
     steps.take(vocabulary_->text(token));
+    walk_.reach(parser_.reached() - before);
     if (steps.n_whole_keys() > 0) mask.whole_keys.push_back(token);
   }
   mask.whole_keys.shrink_to_fit();

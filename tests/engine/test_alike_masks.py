@@ -1,0 +1,142 @@
+"""Masks that serve several states, those from which the same tokens lead on: still bit for bit what steps say."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cfgmask
+from cfgmask.grammar.ir import Expr, GrammarIR
+from tests.build import choice, grammar, many, rule, scope, seq
+from tests.engine.harness import compile_ir, mask_of
+from tests.strategies import VocabularySpec
+
+BRACKETS = ["(", ")", "[", "]", "a", "b"]
+# Tokens of several lexemes, some of which close more than is open.
+PIECES = [
+    *BRACKETS,
+    "((",
+    "))",
+    ")))",
+    "))))",
+    "[[",
+    "]]",
+    "]]]",
+    "([",
+    "])",
+    ")]",
+    "()",
+    "[]",
+    "(a",
+    "a)",
+    "a))",
+    "b]",
+]
+PIECES += ["a]]", "ab", ")a", ")(", "][", "]a", "))b", ")))a", "a)))))", "((((", " ", ") )", "] a"]
+SPEC = VocabularySpec([*(piece.encode() for piece in PIECES), b""], [len(PIECES)], {})
+N_VOCAB = len(SPEC.tokens)
+
+
+def maybe(part: str | Expr) -> Expr:
+    return many(part, 0, 1)
+
+
+def check_walk(compiled: cfgmask.CompiledGrammar, rng: random.Random, steps: int) -> None:
+    """Every mask of a walk that mostly opens what it can first and closes it then is what steps say."""
+    matcher = compiled.matcher()
+    for n in range(steps):
+        allowed = {token for token in range(N_VOCAB) if matcher.try_advance([token], consume=False) == 1}
+        assert mask_of(matcher, N_VOCAB) == allowed
+        liked = "([" if n < steps // 2 else ")]"
+        fitting = [token for token in allowed if token < len(PIECES)]
+        if not fitting:
+            return
+        wanted = [token for token in fitting if PIECES[token][0] in liked]
+        matcher.advance(rng.choice(wanted if wanted and rng.random() < 0.8 else fitting))
+
+
+@st.composite
+def nested_grammars(draw: st.DrawFn) -> GrammarIR:
+    """Rules that are in brackets of each other: what may follow a bracket is said by rules further out."""
+    names = ["start", "one", "two", "three"][: draw(st.integers(1, 4))]
+    letters = st.sampled_from("ab")
+    references = st.sampled_from([f"${name}" for name in names])
+    parts: st.SearchStrategy[str | Expr] = st.one_of(
+        references,
+        references,
+        letters,
+        references.map(maybe),
+        letters.map(maybe),
+        references.map(many),
+        st.builds(lambda name, letter: many(seq(letter, name)), references, letters),
+    )
+
+    @st.composite
+    def bracketed(draw: st.DrawFn) -> Expr:
+        opening, closing = draw(st.sampled_from(["()", "[]"]))
+        inside = draw(st.lists(parts, max_size=3))
+        behind = draw(st.lists(parts, max_size=1))
+        return seq(opening, *inside, closing, *behind)
+
+    rules = []
+    for name in names:
+        alternatives: list[str | Expr] = [*draw(st.lists(bracketed(), min_size=1, max_size=3)), draw(letters)]
+        if draw(st.booleans()):
+            alternatives.append(draw(references))
+        rules.append(rule(name, choice(*alternatives)))
+    return grammar(*rules, scopes=(scope(" ") if draw(st.booleans()) else scope(),))
+
+
+@given(ir=nested_grammars(), seed=st.integers(0, 2**32))
+def test_masks_of_nested_rules_are_brute_force(ir: GrammarIR, seed: int) -> None:
+    rng = random.Random(seed)
+    try:
+        compiled = compile_ir(ir, SPEC)
+    except cfgmask.GrammarError:
+        return
+    for _ in range(3):
+        check_walk(compiled, rng, 40)
+
+
+# What may come after the brackets is told by the rule at their bottom, or by every second one.
+BY_THE_BOTTOM = grammar(
+    rule("start", choice(seq("(", "$nest", ")", "a"), seq("[", "$nest", "]", "b"))),
+    rule("nest", choice(seq("(", "$nest", ")"), seq("[", maybe("$nest"), "]"), "a")),
+)
+BY_TURNS = grammar(
+    rule("start", choice(seq("(", "$other", ")", "a"), "b")),
+    rule("other", choice(seq("(", "$start", ")", "b"), "a")),
+)
+# Nothing may follow the outermost brackets, so nothing is walked behind them.
+BY_NOTHING = grammar(
+    rule("start", choice(seq("(", ")"), "a", "$other")),
+    rule("other", choice(seq("(", "$start", "a", ")"), "$start")),
+)
+
+
+@pytest.mark.parametrize("ir", [BY_THE_BOTTOM, BY_TURNS, BY_NOTHING], ids=["by the bottom", "by turns", "by nothing"])
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_further_out_counts(ir: GrammarIR, seed: int) -> None:
+    check_walk(compile_ir(ir, SPEC), random.Random(seed), 60)
+
+
+def test_deep_brackets_need_few_masks() -> None:
+    compiled = compile_ir(BY_THE_BOTTOM, SPEC)
+    matcher = compiled.matcher()
+    for token in [*[PIECES.index("(")] * 300, PIECES.index("a"), *[PIECES.index(")")] * 300]:
+        mask_of(matcher, N_VOCAB)
+        matcher.advance(token)
+    stats = compiled.stats()
+    assert stats["masks"] >= 600
+    assert stats["masks_computed"] < 40
+
+
+def test_forgotten_masks_do_not_come_back() -> None:
+    compiled = compile_ir(BY_THE_BOTTOM, SPEC)
+    rng = random.Random(1)
+    for _ in range(20):
+        check_walk(compiled, rng, 30)
+        compiled.clear_masks()
