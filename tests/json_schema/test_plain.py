@@ -588,6 +588,20 @@ PLAIN: dict[str, Any] = {
     "no array of one item has equal ones": {"maxItems": 1, "not": {"uniqueItems": True, "type": "array"}},
     "a constant that is listed": {"enum": ["a", 1, ["b"], {"c": None}], "const": ["b"]},
     "a constant that is not listed": {"anyOf": [{"enum": ["a", 1], "const": "b"}, {"type": "null"}]},
+    "an array that needs an item without values": {
+        "type": ["array", "null"],
+        "prefixItems": [{}, {"$ref": "#/$defs/endless"}],
+        "minItems": 2,
+        "$defs": {"endless": {"type": "object", "properties": {"x": {"$ref": "#/$defs/endless"}}, "required": ["x"]}},
+    },
+    "an array that needs an item that is never there": {
+        "type": ["array", "null"],
+        "prefixItems": [{}, False],
+        "minItems": 2,
+    },
+    "an array that needs more items than there are": {
+        "properties": {"a": {"type": ["array", "null"], "prefixItems": [{}], "items": {"not": {}}, "minItems": 2}},
+    },
     "arrays told apart by an item": {
         "oneOf": [
             {"type": "array", "prefixItems": [{"const": "a"}], "minItems": 1},
@@ -879,6 +893,27 @@ _EVALUATING: dict[str, st.SearchStrategy[Any]] = {
     "minItems": st.integers(0, 2),
     "allOf": st.sampled_from([[{"properties": {"c": {}}}], [{"prefixItems": [{}]}]]),
 }
+
+
+_ENDLESS = {"type": "object", "properties": {"x": {"$ref": "#/$defs/endless"}}, "required": ["x"]}
+_PERHAPS_NEVER = st.sampled_from(
+    [{}, {"const": "a"}, False, {"$ref": "#/$defs/endless"}, {"allOf": [{"type": "string"}, {"type": "null"}]}]
+)
+
+
+@given(
+    st.lists(_PERHAPS_NEVER, min_size=1, max_size=3),
+    st.sampled_from([{}, {"items": {"$ref": "#/$defs/endless"}}, {"items": {"const": 1}}, {"items": False}]),
+    st.integers(0, 4),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
+def test_no_array_begins_that_needs_an_item_without_values(
+    prefix: list[Any], items: dict[str, Any], minimum: int, inside: bool, seed: int
+) -> None:
+    arrays = {"type": ["array", "null"], "prefixItems": prefix, "minItems": minimum, **items}
+    schema = {"properties": {"a": arrays}} if inside else arrays
+    check({**schema, "$defs": {"endless": _ENDLESS}}, seed)
 
 
 @given(

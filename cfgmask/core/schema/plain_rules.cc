@@ -407,6 +407,7 @@ class Rules : public DeferredRules {
   // Each state, so many of the items written, is a rule whose calls stand in tail position.
   void add_array(uint32_t rule, const PlainSchema::Array& array) {
     if (!array.witnesses.empty()) return add_array_with_witnesses(rule, array);
+    if (!can_be(array)) return;
     if (array.forbids_equal_items()) {
       const uint32_t whole = add_set();
       add_alternative(rule, Symbols{whole});
@@ -475,6 +476,15 @@ class Rules : public DeferredRules {
         add_alternative(rules[i], written);
       }
     }
+  }
+
+  bool can_be(const PlainSchema::Array& array) const {
+    const auto n_needed = static_cast<uint32_t>(std::min<size_t>(array.minimum, array.prefix.size() + 1));
+    for (uint32_t i = 0; i < n_needed; ++i) {
+      const auto item = array.item(i);
+      if (!item || !schema_.is_live(*item)) return false;
+    }
+    return true;
   }
 
   bool can_be(const PlainSchema::Object& object) const {
