@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cfgmask.grammar.regex_tree import ANY_TEXT, Alternation
+from cfgmask.grammar.regex_tree import ANY_TEXT, Alternation, RegexTree
 from cfgmask.json_schema import decide, lexemes
 from cfgmask.json_schema.keys import Keys
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, ObjectShape, Witness, conjoin
@@ -47,11 +47,11 @@ def key_edges(shape: ObjectShape) -> list[KeyEdge]:
     return [edge for edge in edges if not _has_only_names(edge)]
 
 
-def never_run_out(edges: Iterable[KeyEdge]) -> bool:
-    """Whether it is sure that whatever begins such a key begins infinitely many."""
-    keys = [edge.keys.regex() for edge in edges]
-    # Finitely many names fewer make no difference.
-    return ANY_TEXT in keys or decide.is_endless(keys[0] if len(keys) == 1 else Alternation(tuple(keys)))
+def never_run_out(edges: Sequence[KeyEdge]) -> bool:
+    """Whether it is sure that whatever begins such a key begins infinitely many, whichever of them have values."""
+    of_anything = [edge.keys.regex() for edge in edges if edge.value == ANYTHING]
+    each = [[edge.keys.regex()] for edge in edges if edge.value != ANYTHING]
+    return all(_is_endless(keys) for keys in (of_anything, *each) if keys)
 
 
 def meeting(
@@ -71,6 +71,11 @@ def meeting(
         # A value that meets the witness may be written by the other way as well; that does no harm.
         found = met if wanted == ANYTHING else found + met
     return found
+
+
+def _is_endless(keys: list[RegexTree]) -> bool:
+    # Finitely many names fewer make no difference.
+    return ANY_TEXT in keys or decide.is_endless(keys[0] if len(keys) == 1 else Alternation(tuple(keys)))
 
 
 def _has_only_names(edge: KeyEdge) -> bool:

@@ -594,6 +594,12 @@ PLAIN: dict[str, Any] = {
         "minItems": 2,
         "$defs": {"endless": {"type": "object", "properties": {"x": {"$ref": "#/$defs/endless"}}, "required": ["x"]}},
     },
+    "keys that run out where all others have no values": {
+        "type": "object",
+        "patternProperties": {"^[de]$": {"type": "null"}},
+        "additionalProperties": {"$ref": "#/$defs/endless"},
+        "$defs": {"endless": {"type": "object", "properties": {"x": {"$ref": "#/$defs/endless"}}, "required": ["x"]}},
+    },
     "an array that needs an item that is never there": {
         "type": ["array", "null"],
         "prefixItems": [{}, False],
@@ -914,6 +920,19 @@ def test_no_array_begins_that_needs_an_item_without_values(
     arrays = {"type": ["array", "null"], "prefixItems": prefix, "minItems": minimum, **items}
     schema = {"properties": {"a": arrays}} if inside else arrays
     check({**schema, "$defs": {"endless": _ENDLESS}}, seed)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["^[de]$", "^d", "e$", "^x+$", "^(d|xx)$"]), _PERHAPS_NEVER, max_size=3),
+    _PERHAPS_NEVER,
+    st.integers(0, 3),
+    st.integers(0, 2**32),
+)
+def test_no_key_begins_that_has_no_value_or_was_written(
+    patterns: dict[str, Any], others: Any, minimum: int, seed: int
+) -> None:
+    objects = {"type": "object", "patternProperties": patterns, "additionalProperties": others}
+    check({**objects, "minProperties": minimum, "$defs": {"endless": _ENDLESS}}, seed)
 
 
 @given(
