@@ -28,6 +28,7 @@ from cfgmask.json_schema.normal_form import (
 )
 from cfgmask.json_schema.number_regex import NoRegex, number_regex
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import JsonValue, Number
 
 MAX_ALTERNATIVES = 1_000
@@ -36,6 +37,8 @@ MAX_COMBINATIONS = 20_000
 # Alternatives that share something may fall into many that do not; what 12 closed objects take is half a second.
 MAX_DISJOINT = 100
 MAX_SHARING = 12
+# To take one set of numbers out of another takes as long as so many steps of a session.
+STEPS_PER_NUMBERS = 4
 
 Shape = TypeVar("Shape", NumberShape, ArrayShape, ObjectShape)
 Annotated = TypeVar("Annotated", ArrayShape, ObjectShape)
@@ -252,7 +255,13 @@ def exactly_one(parts: list[Normal], narrowed: list[Normal], prober: Prober) -> 
     narrowed  of each part, what matters of it: the less that is, the fewer alternatives there are
     Cost: quadratic in the number of alternatives.
     """
-    return union([difference(part, parts[:i] + parts[i + 1 :], prober) for i, part in enumerate(narrowed)])
+    with_numbers = sum(bool(part.numbers) for part in parts)
+    found = []
+    for i, part in enumerate(narrowed):
+        if part.numbers:
+            current().spend(STEPS_PER_NUMBERS * with_numbers)
+        found.append(difference(part, parts[:i] + parts[i + 1 :], prober))
+    return union(found)
 
 
 def _without(

@@ -22,6 +22,11 @@ from cfgmask.grammar.regex_tree import (
     Repetition,
 )
 from cfgmask.json_schema import decide
+from cfgmask.json_schema.session import current
+
+# One more condition or unwanted text is combined with all before it: so many of these take a step of a session.
+PARTS_PER_STEP = 4
+TEXTS_PER_STEP = 32
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,8 @@ def _both(a: RegexTree, b: RegexTree) -> RegexTree:
             unwanted.update(dict.fromkeys(part.body.keys))
         else:
             parts.append(part)
+    # Each more is combined with all before it.
+    current().spend(len(parts) // PARTS_PER_STEP + len(unwanted) // TEXTS_PER_STEP)
     if unwanted:
         parts.append(Complement(KeySet(tuple(unwanted))))
     length = of_lengths(*lengths)

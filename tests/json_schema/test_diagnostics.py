@@ -188,3 +188,18 @@ def test_long_keys_do_not_multiply(inside: Any) -> None:
 def test_references_that_double_cost_nothing() -> None:
     definitions = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(100)}
     lower_schema({"$defs": {**definitions, "d100": {"type": "object"}}, "$ref": "#/$defs/d0"})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "allOf": [{"not": {"pattern": f"v{i}"}} for i in range(300)]},
+        {"type": "string", "allOf": [{"not": {"const": f"v{i}"}} for i in range(1_000)]},
+        {"oneOf": [{"type": "number", "minimum": i, "maximum": i + 1_000} for i in range(60)]},
+    ],
+    ids=["patterns", "texts", "numbers"],
+)
+def test_combining_many_conditions_is_bounded(schema: dict[str, Any]) -> None:
+    lower_schema(schema)
+    with pytest.raises(LimitExceeded, match="max_rules"):
+        lower_schema(schema, limits=Limits(max_rules=10_000))

@@ -10,6 +10,9 @@ namespace cfgmask {
 
 namespace {
 
+// Parts of an intersection that are simplified pair by pair.
+constexpr size_t kMostCompared = 256;
+
 uint32_t saturating_add(uint32_t a, uint32_t b) { return a > kUnbounded - b ? kUnbounded : a + b; }
 
 }  // namespace
@@ -247,7 +250,8 @@ RegexId RegexStore::intersection(std::vector<RegexId> parts) {
     flat.push_back(set);
   }
   if (json_strings > 1) merge_json_strings(flat, true);
-  if (repetitions > 0 && flat.size() > 1) {
+  // Each is compared with all: of many parts none is worth that.
+  if (repetitions > 0 && flat.size() > 1 && flat.size() <= kMostCompared) {
     drop_needless_loops(flat);
     drop_needless_bounds(flat);
   }
