@@ -548,11 +548,25 @@ Holds what_set_holds(const std::string& name) {
   if (name == "distinct array") return Holds::kDistinctArray;
   if (name == "object") return Holds::kObject;
   if (name == "item") return Holds::kItem;
-  throw nb::value_error("a set holds 'values', an 'item', or what an 'array', a 'distinct array' or an 'object' does");
+  if (name == "members") return Holds::kMembers;
+  throw nb::value_error("a set holds 'values', an 'item', 'members', or what arrays and objects do");
 }
 
 // A number of a place and of ways, None for more than are counted.
 using PyStep = std::tuple<uint32_t, std::optional<uint32_t>>;
+
+// A key and how many values it may have, None for more than are counted.
+using PyMember = std::tuple<std::string, std::optional<uint32_t>>;
+
+std::vector<SetMember> members_of(const std::vector<PyMember>& members, const std::vector<std::string>& required) {
+  std::vector<SetMember> out;
+  out.reserve(members.size());
+  for (const auto& [name, ways] : members) {
+    const bool is_required = std::find(required.begin(), required.end(), name) != required.end();
+    out.push_back({name, ways.value_or(kUnbounded), is_required});
+  }
+  return out;
+}
 
 Step step_of(const PyStep& step) { return {std::get<0>(step), std::get<1>(step).value_or(kUnbounded)}; }
 
@@ -586,13 +600,15 @@ void bind_grammar_builder(nb::module_& m) {
           "nonterminal",
           [](GrammarBuilder& self, std::string name, bool opens_set, const std::vector<std::string>& required,
              uint32_t minimum, std::optional<uint32_t> maximum, bool endless, const std::string& holds,
-             const PyStep& step) {
+             const PyStep& step, const std::vector<PyMember>& members) {
             if (!opens_set) return self.nonterminal(std::move(name));
-            return self.nonterminal(std::move(name), SetBounds{required, minimum, maximum.value_or(kUnbounded), endless,
-                                                               what_set_holds(holds), step_of(step)});
+            return self.nonterminal(std::move(name),
+                                    SetBounds{required, minimum, maximum.value_or(kUnbounded), endless,
+                                              what_set_holds(holds), step_of(step), members_of(members, required)});
           },
           "name"_a, "opens_set"_a = false, "required"_a = std::vector<std::string>(), "minimum"_a = 0,
-          "maximum"_a = nb::none(), "endless"_a = false, "holds"_a = "values", "step"_a = PyStep())
+          "maximum"_a = nb::none(), "endless"_a = false, "holds"_a = "values", "step"_a = PyStep(),
+          "members"_a = std::vector<PyMember>())
       .def("endless", &GrammarBuilder::endless, "terminal"_a)
       .def(
           "step",

@@ -103,16 +103,21 @@ class SetBounds:
               alternative ends with a terminal that `closes_set`. Or all that is written of an "item", which is a value
               of the set around it, too: a set of values or a "distinct array". Its terminals have steps, those with
               several values are `distinct`, and arrays and objects in it are rules without sets or with steps of
-              theirs. Each item has one derivation. No step is taken after which as many items as it has `ways` came
+              theirs. Each item has one derivation. No step is taken after which as many items as it has `ways` came.
+              Or the "members" of an object in an item, with its closing brace, in any order: keys are `distinct`
+              terminals, at the steps 1, 2 and so on, and have values that are an "item" by themselves, in which only
+              the ends of that value count as `ways`
     step      of a set in an item
+    members   which keys it may have then, and how many values each; None: more than are counted
     """
 
     required: tuple[str, ...] = ()
     minimum: int = 0
     maximum: int | None = None
     endless: bool = False
-    holds: Literal["values", "array", "distinct array", "object", "item"] = "values"
+    holds: Literal["values", "array", "distinct array", "object", "item", "members"] = "values"
     step: Step = NO_STEP
+    members: tuple[tuple[str, int | None], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from cfgmask.grammar.ir import Expr, GrammarIR, Rule, RuleRef, SetBounds, Step, Terminal
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, SetBounds, Step, Terminal
 from cfgmask.grammar.productive import NOTHING, productive_rules
 from cfgmask.json_schema import lexemes, object_algebra, unique_items
+from cfgmask.json_schema.key_edges import key_edges
 from cfgmask.json_schema.lower_arrays import ArrayLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
 from cfgmask.json_schema.lowering import ItemRules, Later, Lowering, choice_of, wish_of
@@ -17,7 +18,7 @@ from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.steps import RUNS_OUT, Steps
 from cfgmask.json_schema.told_apart import object_goes_on, told_apart
-from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_numbers, n_strings
+from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_numbers, n_strings, product
 
 
 class ToldApart(Lowering):
@@ -71,9 +72,11 @@ class Items(Lowering):
         self._n_values_of: dict[Terminal, int] = {}
         self._beyond: dict[str, str] = {}  # rules of what is not counted, and why
         self._lists: dict[str, Conjunction] = {}  # rules of arrays without equal items, and what those are
+        self._members: dict[str, ObjectShape] = {}  # rules of what is in objects with keys in any order, and those
+        self._member_values: dict[Conjunction, RuleRef] = {}
         self._composites: dict[Normal, str] = {}
         self._made: dict[str, str] = {}  # rules of composites, and those of items that are copies
-        self._steps = Steps(self.rules.bodies, main.rules, self._n_values, self._beyond, self._never_ends, self._copied)
+        self._steps = Steps(self.rules.bodies, main.rules, self._n_values, self._beyond, self._n_nested, self._copied)
         self.later: list[Later] = []
 
     @property
@@ -133,11 +136,21 @@ class Items(Lowering):
     def _find_live(self) -> None:
         """Which rules can end."""
         bodies = {**self.apart.rules.bodies, **self.rules.bodies}
+        for name, shape in self._members.items():
+            bodies[name] = self._what_is_needed(shape)
         for name in self._made.values():
             bodies[name] = lexemes.NULL  # at the least those that are not reached must not count as dead
         start = next(iter(bodies), "")
         grammar = GrammarIR(tuple(Rule(name, body) for name, body in bodies.items()), start)
         self._steps.live = productive_rules(grammar)
+
+    def _what_is_needed(self, shape: ObjectShape) -> Expr:
+        """What there must be for an object with all keys among members."""
+        values = [self.value(member.value) for member in shape.members if member.required]
+        others = [self.value(member.value) for member in shape.members if not member.required]
+        n_others = max(shape.minimum - len(values), 0)
+        impossible = n_others > len(others) or (shape.maximum is not None and shape.maximum < len(values))
+        return NOTHING if impossible else Sequence((*values, Repeat(Choice(tuple(others)), n_others, n_others)))
 
     def _rule_of_composites(self, conjunction: Conjunction) -> str | None:
         """The rule of the arrays and objects of a conjunction; None if there are none."""
@@ -210,8 +223,14 @@ class Items(Lowering):
             return choice_of(found)
         if shape.witnesses or shape.refusals:
             return self._not_counted("in it is a condition on keys without names")
+        if self.options.property_order == "any" and not key_edges(shape):
+            members = RuleRef(self.apart.rules.name(name))
+            self._members[members.name] = shape
+            for member in shape.members:
+                self.value(member.value)  # its rule must be made before there is anything to count
+            return Sequence((lexemes.OPEN_OBJECT, members))
         lowering = ObjectLowering(shape, self.rules, name, self.value, pointer)
-        if not lowering.may_repeat:
+        if self.options.property_order == "schema" and not lowering.may_repeat:
             return lowering.lower()
         if not object_goes_on(shape, self.normaliser.normal):
             return self._not_counted("in it is an object that may run out of keys without names")
@@ -239,16 +258,59 @@ class Items(Lowering):
             found = self._n_values_of[terminal] = n_keys(terminal) if count is None else count()
         return found
 
-    def _never_ends(self, rule: str) -> bool:
-        """Whether there are endlessly many values of a nested set, however far one is written."""
+    def _n_nested(self, rule: str) -> int:
+        """How many values of a nested set there are; ENDLESS if there always are more, however far one is written."""
+        if rule in self._members:
+            return self._n_objects(self._members[rule])
         if rule not in self._lists:
-            return True
+            return ENDLESS
         conjunction = self._lists[rule]
         composites = self._rule_of_composites(conjunction)
-        n_composites = 0 if composites is None else self._steps.asked(composites)
-        return n_composites + self._n_scalars(self.normaliser.normal(conjunction)) >= ENDLESS
+        n_composites = 0 if composites is None else self._steps.asked(RuleRef(composites))
+        if n_composites + self._n_scalars(self.normaliser.normal(conjunction)) < ENDLESS:
+            raise Uncounted(RUNS_OUT)
+        return ENDLESS
+
+    def _n_objects(self, shape: ObjectShape) -> int:
+        """How many objects there are with all keys among members."""
+        ways = [1]  # by how many keys there are
+        for member in shape.members:
+            n = self._steps.asked(self.value(member.value))
+            with_it = [0, *(product(found, n) for found in ways)]
+            without = [0] * len(with_it) if member.required else [*ways, 0]
+            ways = [min(a + b, ENDLESS) for a, b in zip(with_it, without, strict=True)]
+        most = len(ways) if shape.maximum is None else shape.maximum + 1
+        return min(sum(ways[shape.minimum : most]), ENDLESS)
 
     def _copied(self, rule: str, step: Step) -> RuleRef:
+        if rule in self._members:
+            return self._members_copy(self._members[rule], step)
         apart = self.apart.rules
         bounds = replace(apart.opening[rule], step=step)
         return self._main.rules.opened("item", told_apart(apart.bodies[rule]), bounds)
+
+    def _members_copy(self, shape: ObjectShape, step: Step) -> RuleRef:
+        """The members of an object in any order, with the brace behind them, for a step."""
+        ways: list[tuple[str, int | None]] = []
+        choices: list[Expr] = []
+        for member in shape.members:
+            n = self._steps.asked(self.value(member.value))
+            if n:
+                ways.append((member.name, None if n == ENDLESS else n))
+                key = replace(lexemes.key(member.name), distinct=True, step=Step(len(ways)))
+                choices.append(Sequence((key, lexemes.COLON, self._member_value(member.value))))
+        more = Repeat(Sequence((lexemes.COMMA, Choice(tuple(choices)))), 0, None)
+        some = Sequence((Choice(tuple(choices)), more, lexemes.CLOSE_SET))
+        required = tuple(member.name for member in shape.members if member.required)
+        bounds = SetBounds(required, shape.minimum, shape.maximum, holds="members", step=step, members=tuple(ways))
+        return self._main.rules.opened("members", Choice((lexemes.CLOSE_SET, some)), bounds)
+
+    def _member_value(self, conjunction: Conjunction) -> RuleRef:
+        """The rule of a value in such an object, an item by itself."""
+        found = self._member_values.get(conjunction)
+        if found is None:
+            found = self._member_values[conjunction] = self._main.rules.opened(
+                "value", NOTHING, SetBounds(holds="item")
+            )
+            self._main.rules.bodies[found.name] = self._steps.part(self.value(conjunction))
+        return found

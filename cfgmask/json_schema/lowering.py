@@ -134,8 +134,6 @@ class Lowering(ABC):
             return self._plain_array(shape, name, pointer)
         if not unique_items.composites(shape, normal_of):
             return self._unique_array(shape, name, pointer)
-        if self.options.property_order != "schema":
-            return self._unique_array(shape, name, pointer, "its keys may come in any order")
         if self.options.syntax == "yaml" or unique_items.may_go_on(shape, normal_of):
             return self._unique_array(shape, name, pointer)
         rule = self.rules.name(name)

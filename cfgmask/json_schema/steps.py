@@ -45,7 +45,7 @@ class Steps:
     rules     where copies go
     n_values  how many values a terminal has
     beyond    why the texts of a rule cannot be counted
-    nested    the rule of a set in an item that is a value by itself: checks that there are endlessly many of them
+    n_nested  how many texts the rule of a set in an item has. Raises Uncounted
     copied    makes a copy of such a rule for a step
     """
 
@@ -55,14 +55,14 @@ class Steps:
         rules: RuleSet,
         n_values: Callable[[Terminal], int],
         beyond: Mapping[str, str],
-        nested: Callable[[str], bool],
+        n_nested: Callable[[str], int],
         copied: Callable[[str, Step], RuleRef],
     ) -> None:
         self._bodies = bodies
         self._rules = rules
         self._n_values = n_values
         self._beyond = beyond
-        self._nested = nested
+        self._n_nested = n_nested
         self._copied = copied
         self._ways: dict[tuple[str, int], int] = {}
         self._open: set[tuple[str, int]] = set()
@@ -104,9 +104,13 @@ class Steps:
             key = self._todo.pop()
             self._rules.bodies[self._names[key]] = self._copy(self._bodies[key[0]], key[1], is_only=False)
 
-    def asked(self, rule: str) -> int:
-        """`ways` while others are asked for."""
-        return self._known((rule, 1)) if rule in self.live else 0
+    def asked(self, expr: Expr) -> int:
+        """How many texts an expression has, while others are asked for."""
+        return self._of(expr, 1)
+
+    def part(self, expr: Expr) -> Expr:
+        """A copy of what is an item by itself in another, while that is made."""
+        return self._copy(expr, 1, is_only=False)
 
     def _of(self, expr: Expr, after: int) -> int:
         """How many ends there are from an expression on, if there are `after` behind it."""
@@ -142,9 +146,7 @@ class Steps:
         if name in self._beyond:
             raise Uncounted(self._beyond[name])
         if name not in self._bodies:
-            if not self._nested(name):
-                raise Uncounted(RUNS_OUT)
-            return ENDLESS
+            return product(self._n_nested(name), after)
         return self._known((name, after)) if name in self.live else 0
 
     def _known(self, key: tuple[str, int]) -> int:

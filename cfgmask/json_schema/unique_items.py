@@ -2,10 +2,9 @@
 
 The grammar's register of seen values takes out of each item what came before it. Arrays and objects it compares when
 they are closed, if they are able to go on instead (`told_apart`). Of others it knows how many ends may follow what is
-written of them (`steps`); where rules cannot be counted so, or keys come in any order, or values are those of YAML,
-there must be few enough for rules to know which came (`lower_unique`). And it does not look ahead: where all values of
-an item may have been used up before a required item is reached, a text could be begun that no text ends. What is beyond
-that is refused.
+written of them (`steps`); where rules cannot be counted so, or values are those of YAML, there must be few enough for
+rules to know which came (`lower_unique`). And it does not look ahead: where all values of an item may have been used up
+before a required item is reached, a text could be begun that no text ends. What is beyond that is refused.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from tests.json_schema.judge import accepts, compiled
 
 MOST_VALUES = 12
 MOST_ITEMS = 3
+MOST_TEXTS = 20_000
 
 
 def values(schema: dict[str, Any]) -> list[str]:
@@ -57,7 +58,8 @@ def _every_value(schema: dict[str, Any]) -> Iterable[Any]:
         ways: list[dict[str, Any]] = [{name: value} for value in _values(member)]
         choices.append(ways if name in schema.get("required", ()) else [*ways, {}])
     found = ({key: value for part in parts for key, value in part.items()} for parts in product(*choices))
-    return (value for value in found if len(value) <= schema.get("maxProperties", len(value)))
+    least, most = schema.get("minProperties", 0), schema.get("maxProperties", len(choices))
+    return (value for value in found if least <= len(value) <= most)
 
 
 def arrays(items: list[str], least: int, most: int) -> list[Any]:
@@ -82,7 +84,26 @@ def _indented(value: Any) -> list[str]:
     return [json.dumps(value, indent=1)]
 
 
-WRITINGS = st.sampled_from([Writing({"whitespace": "compact"}, _compact), Writing({"indent": 1}, _indented)])
+def _in_any_order(value: Any) -> list[str]:
+    """With the keys of all objects in every order."""
+    match value:
+        case dict():
+            pairs = [[f"{json.dumps(key)}:{text}" for text in _in_any_order(held)] for key, held in value.items()]
+            orders = (some for chosen in product(*pairs) for some in permutations(chosen))
+            return [f"{{{','.join(order)}}}" for order in orders]
+        case list():
+            return [f"[{','.join(items)}]" for items in product(*map(_in_any_order, value))]
+    return [json.dumps(value)]
+
+
+ANY_ORDER = {"whitespace": "compact", "property_order": "any"}
+WRITINGS = st.sampled_from(
+    [
+        Writing({"whitespace": "compact"}, _compact),
+        Writing({"indent": 1}, _indented),
+        Writing(ANY_ORDER, _in_any_order),
+    ]
+)
 
 
 SCALARS = st.sampled_from(
@@ -105,7 +126,8 @@ def _object(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[s
         "required": [name for name in names if draw(st.booleans())],
         "additionalProperties": False,
     }
-    return {**schema, "maxProperties": draw(st.integers(0, 2))} if draw(st.integers(0, 4)) == 0 else schema
+    bound = draw(st.sampled_from(["", "", "", "", "minProperties", "maxProperties"]))
+    return {**schema, bound: draw(st.integers(0, 2))} if bound else schema
 
 
 def _array(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[str, Any]:
@@ -136,6 +158,16 @@ def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[Any]]:
     return {**schema, "maxItems": most}, arrays(found, least, most)
 
 
+def _texts(values: list[Any], writing: Writing) -> list[str]:
+    n_texts, found = 0, []
+    for value in values:
+        found.append(writing.written(value))
+        n_texts += len(found[-1])
+        if n_texts > MOST_TEXTS:
+            reject()
+    return [text for texts in found for text in texts]
+
+
 def _beginnings(texts: list[str]) -> set[bytes]:
     return {text.encode()[:end] for text in texts for end in range(len(text) + 1)}
 
@@ -143,7 +175,7 @@ def _beginnings(texts: list[str]) -> set[bytes]:
 @given(problems(), WRITINGS)
 def test_nothing_else_may_be_begun(problem: tuple[dict[str, Any], list[Any]], writing: Writing) -> None:
     schema, found = problem
-    texts = [text for value in found for text in writing.written(value)]
+    texts = _texts(found, writing)
     matcher = compiled(schema, **writing.options).matcher()
     whole, beginnings = {text.encode() for text in texts}, _beginnings(texts)
     # Numbers have further spellings, with zeros behind a point.
@@ -164,7 +196,7 @@ def test_masks_are_those_of_single_tokens(
     problem: tuple[dict[str, Any], list[Any]], writing: Writing, seed: int
 ) -> None:
     schema, found = problem
-    texts = [text for value in found for text in writing.written(value)]
+    texts = _texts(found, writing)
     rng = random.Random(seed)
     pieces = {bytes([b]) for b in range(256)}
     for text in rng.sample(texts, min(len(texts), 8)):
@@ -222,6 +254,13 @@ TOKENS = (
     ),
     *(b'"a","on":true', b'","on":', b'true},{"id":"a","on":', b'x","on":true},{"id":"x","on":t', b'"},{"id":"a"}'),
     *(b"[1],[2],[", b"1,1],[1", b"1],[1,1],[", b"[],[", b'"a"],["a"', b'","a"],["a","', b'true,"b":[{"id":1},{"id":'),
+    *(
+        b'{"on":true,"id":"a"}',
+        b'{"on":true,"id":"',
+        b'{"b":[],"id":true}',
+        b'"b":[{"id":1}],"id":t',
+        b'"id":true,"b":[]},{',
+    ),
 )
 INDENTED_TOKENS = [
     re.sub(rb"(,|\{(?!\})|\[(?!\]))|(?<!\{)\}|(?<!\[)\]", _broken, t).replace(b":", b": ") for t in TOKENS
@@ -239,7 +278,7 @@ INDENTED_TOKENS = [
         {"anyOf": [ID, {**ID, "properties": MARKED}]},
     ],
 )
-@pytest.mark.parametrize("options", [{"whitespace": "compact"}, {"indent": 0}])
+@pytest.mark.parametrize("options", [{"whitespace": "compact"}, {"indent": 0}, ANY_ORDER])
 @given(seed=st.integers(0, 2**16))
 def test_masks_of_endless_items_are_those_of_single_tokens(
     item: dict[str, Any], options: dict[str, Any], seed: int

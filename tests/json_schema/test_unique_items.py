@@ -148,17 +148,10 @@ def test_what_is_refused(schema: dict[str, Any], reason: str) -> None:
     assert reason in problem.message
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"property_order": "any"}, "keys may come in any order"),
-        ({"syntax": "yaml"}, "is YAML"),
-    ],
-)
-def test_few_closed_items_are_told_apart_however_they_are_written(options: dict[str, Any], reason: str) -> None:
-    with pytest.raises(cfgmask.GrammarError, match=reason):
-        compiled({**ANY, "items": CLOSED}, **options)
-    compiled({"type": "array", "items": {"enum": [{"a": 1, "b": 2}, {"a": 1}]}, "uniqueItems": True}, **options)
+def test_few_closed_items_are_told_apart_in_yaml() -> None:
+    with pytest.raises(cfgmask.GrammarError, match="is YAML"):
+        compiled({**ANY, "items": CLOSED}, syntax="yaml")
+    compiled({"type": "array", "items": {"enum": [{"a": 1, "b": 2}, {"a": 1}]}, "uniqueItems": True}, syntax="yaml")
 
 
 @pytest.mark.parametrize(

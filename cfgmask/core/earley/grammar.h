@@ -153,6 +153,16 @@ enum class Holds : uint8_t {
   // What is written of an item of the set around it so far: lexemes and sets, each with the place where it stands. None
   // comes after which all ends that the item may have there are those of items before it.
   kItem,
+  // What is written of the members of an object, in any order, that is a part of an item: keys, none of which comes
+  // twice, each with its value behind it, an item by itself of which the ends are those of the value alone.
+  kMembers,
+};
+
+// A key that may be in a set of members.
+struct SetMember {
+  std::string name;
+  uint32_t ways = kUnbounded;  // how many values it may have; kUnbounded: more than are counted
+  bool is_required = false;
 };
 
 // What a set of seen values must come to.
@@ -164,6 +174,7 @@ struct SetBounds {
   bool endless = false;
   Holds holds = Holds::kValues;
   Step step;  // where it is a part of an item
+  std::vector<SetMember> members;
 };
 
 struct Alternative {

@@ -20,6 +20,12 @@ constexpr uint32_t kNothingYet = 0;
 // In YAML a key is one lexeme with its colon.
 constexpr std::string_view kAfterKey = ":";
 
+uint32_t times(uint32_t a, uint32_t b) {
+  const uint64_t product = uint64_t{a} * b;
+  return product < kUnbounded ? static_cast<uint32_t>(product) : kUnbounded;
+}
+uint32_t plus(uint32_t a, uint32_t b) { return a < kUnbounded - b ? a + b : kUnbounded; }
+
 // Values are kept as text: a string as a quote and what it decodes to, a number without superfluous zeros, an array or
 // an object as a bracket and the words of its register, an item as another one and its node, anything else as it is
 // spelled.
@@ -97,9 +103,11 @@ const SetBounds& SeenValues::bounds(SeenId seen) const {
 
 SeenId SeenValues::open(uint32_t i, SeenId around) {
   for (const std::string& name : bounds_[i].required) intern_value('"' + name);
-  if (bounds_[i].holds == Holds::kItem) {
-    const uint32_t item[] = {i, around.value, kNothingYet};
-    return SeenId(seen_ids_.intern(item).first);
+  for (const SetMember& member : bounds_[i].members) intern_value('"' + member.name);
+  if (bounds_[i].holds == Holds::kItem || bounds_[i].holds == Holds::kMembers) {
+    static_assert(kNothingYet == 0, "as no key is");
+    const uint32_t inner[] = {i, around.value, 0};
+    return SeenId(seen_ids_.intern(inner).first);
   }
   const uint32_t words[] = {i, 0};
   return SeenId(seen_ids_.intern(Words(words, bounds_[i].holds == Holds::kObject ? 2 : 1)).first);
@@ -136,7 +144,7 @@ bool SeenValues::may_be_met(TextId text) const {
 }
 
 bool SeenValues::is_vague(SeenId seen) const {
-  while (seen != none() && is_item(seen)) seen = around(seen);
+  while (seen != none() && (is_item(seen) || is_members(seen))) seen = around(seen);
   if (seen == none()) return false;
   const std::vector<uint32_t> known = taken(seen);
   return std::find(known.begin(), known.end(), kNew) != known.end();
@@ -152,13 +160,17 @@ std::string SeenValues::spelled(TextId text) const {
 SeenId SeenValues::add(SeenId seen, TextId text, Step step) {
   if (text == new_text()) return add_value(seen, kNew, step);
   if (text != any_text()) return add_value(seen, intern_value(value_of(spelled(text))), step);
+  if (is_value(seen)) return unknown();
   const Words before = seen_ids_.at(seen.value);
   std::vector<uint32_t> after(before.begin(), before.end());
-  // Nothing is known of an array or an object in which something may stand or other.
-  if (is_value(seen)) after.resize(1);
   after[0] = kNoBounds;
   return SeenId(seen_ids_.intern(after).first);
 }
+
+// Nothing is known of an array or an object in which something may stand or other.
+SeenId SeenValues::unknown() { return SeenId(seen_ids_.intern(Words(&kNoBounds, 1)).first); }
+
+bool SeenValues::is_unknown(SeenId seen) const { return seen_ids_.at(seen.value)[0] == kNoBounds; }
 
 SeenId SeenValues::pass(SeenId seen, Step step) {
   return is_item(seen) && step.place != 0 ? add_value(seen, kOnly, step) : seen;
@@ -167,7 +179,8 @@ SeenId SeenValues::pass(SeenId seen, Step step) {
 bool SeenValues::may_pass(SeenId seen, Step step) { return !is_item(seen) || !is_exhausted(seen, step, kOnly); }
 
 std::optional<SeenId> SeenValues::add_ended(SeenId seen, SeenId ended) {
-  if (seen == none() || !is_value(ended)) return seen;
+  if (seen == none()) return seen;
+  if (!is_value(ended)) return is_value(seen) && is_unknown(ended) ? unknown() : seen;
   if (!admits(seen, ended)) return std::nullopt;
   return add_value(seen, intern_value(value_of_ended(ended)), bounds(ended).step);
 }
@@ -175,7 +188,7 @@ std::optional<SeenId> SeenValues::add_ended(SeenId seen, SeenId ended) {
 bool SeenValues::admits(SeenId seen, SeenId ended) {
   if (seen == none() || !is_value(ended)) return true;
   const Holds holds = bounds(seen).holds;
-  if (holds == Holds::kArray || holds == Holds::kObject) return true;
+  if (holds == Holds::kArray || has_keys(seen)) return true;
   const auto value = value_ids_.find(words_of(value_of_ended(ended)));
   if (holds == Holds::kItem) return !value || !is_exhausted(seen, bounds(ended).step, *value);
   const Words known = entries(seen);
@@ -198,7 +211,8 @@ SeenId SeenValues::add_value(SeenId seen, uint32_t value, Step step) {
       after.push_back(value);
       break;
     case Holds::kObject:
-      add_member(after, value);
+    case Holds::kMembers:
+      add_member(after, waiting_at(seen) + 1, value);
       break;
     case Holds::kItem:
       break;  // see above
@@ -248,49 +262,134 @@ void SeenValues::count_items(SeenId outer) {
   counted_items_ = std::move(all);
 }
 
-// The nodes of the items in a set, those aside of which not everything is known.
+// The nodes of the items in a set, those aside of which not everything is known; of members the values that the key may
+// have that waits for one.
 std::vector<uint32_t> SeenValues::items(SeenId outer) const {
   std::vector<uint32_t> out;
   if (outer == none()) return out;
-  for (const uint32_t id : taken(outer)) {
+  const auto add = [&](uint32_t id) {
     const std::string& value = values_[id];
-    if (!is_item_value(value)) continue;
-    std::memcpy(&out.emplace_back(), value.data() + 1, sizeof(uint32_t));
+    if (is_item_value(value)) std::memcpy(&out.emplace_back(), value.data() + 1, sizeof(uint32_t));
+  };
+  if (is_members(outer)) {
+    for (const Pairs& object : possible_objects(outer)) add(object.at(waiting(outer) - 1));
+  } else {
+    for (const uint32_t id : taken(outer)) add(id);
   }
   return out;
 }
 
 bool SeenValues::is_exhausted(SeenId item, Step step, uint32_t value) {
-  if (step.ways == kUnbounded || n_below(item, node(item)) < step.ways) return false;
+  const uint32_t ways = times(step.ways, n_ends(around(item)));
+  if (ways == kUnbounded || n_below(item, node(item)) < ways) return false;
   const uint32_t words[] = {node(item), step.place, value};
   const auto next = node_ids_.find(words);
-  return next && n_below(item, *next) >= step.ways;
+  return next && n_below(item, *next) >= ways;
 }
 
 std::vector<uint32_t> SeenValues::exhausted(SeenId item, Step step) {
   const uint32_t before = node(item);
-  if (step.ways == kUnbounded || n_below(item, before) < step.ways) return {};
+  const uint32_t ways = times(step.ways, n_ends(around(item)));
+  if (ways == kUnbounded || n_below(item, before) < ways) return {};
   std::vector<uint32_t> out;
-  for (uint32_t next : items(around(item))) {
-    if (nodes_[next].depth <= nodes_[before].depth) continue;
-    while (nodes_[next].depth > nodes_[before].depth + 1) next = nodes_[next].parent;
-    const Words words = node_ids_.at(next);
-    if (words[0] == before && words[1] == step.place && n_below(item, next) >= step.ways) out.push_back(words[2]);
+  for (const uint32_t last : items(around(item))) {
+    const auto next = step_below(before, last);
+    if (!next) continue;
+    const Words words = node_ids_.at(*next);
+    if (words[1] == step.place && n_below(item, *next) >= ways) out.push_back(words[2]);
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
+// The node on the way from one to another right below the first; nullopt if there is none.
+std::optional<uint32_t> SeenValues::step_below(uint32_t before, uint32_t last) const {
+  if (nodes_[last].depth <= nodes_[before].depth) return std::nullopt;
+  while (nodes_[last].depth > nodes_[before].depth + 1) last = nodes_[last].parent;
+  if (nodes_[last].parent != before) return std::nullopt;
+  return last;
+}
+
+uint32_t SeenValues::n_ends(SeenId outer) const {
+  uint32_t n = 1;
+  while (outer != none() && is_members(outer)) {
+    n = times(n, times(n_completions(outer, waiting(outer) - 1), bounds(outer).step.ways));
+    outer = around(around(outer));
+  }
+  return n;
+}
+
+uint32_t SeenValues::n_completions(SeenId members, uint32_t key) const {
+  const SetBounds& bounds = this->bounds(members);
+  std::vector<uint32_t> written = keys(members);
+  written.push_back(key);
+  const bool is_bounded = bounds.minimum > bounds.required.size() || bounds.maximum != kUnbounded;
+  std::vector<uint32_t> ways{1};  // by how many keys more, where their number is bounded
+  for (const SetMember& member : bounds.members) {
+    const auto id = value_ids_.find(words_of('"' + member.name));
+    if (std::find(written.begin(), written.end(), *id) != written.end()) continue;
+    if (!is_bounded) {
+      ways[0] = times(ways[0], member.is_required ? member.ways : plus(member.ways, 1));
+      continue;
+    }
+    ways.push_back(0);
+    for (size_t n = ways.size() - 1; n > 0; --n) {
+      ways[n] = plus(member.is_required ? 0 : ways[n], times(ways[n - 1], member.ways));
+    }
+    if (member.is_required) ways[0] = 0;
+  }
+  uint32_t all = 0;
+  for (size_t n = 0; n < ways.size(); ++n) {
+    const size_t size = written.size() + n;
+    if (!is_bounded || (bounds.minimum <= size && size <= bounds.maximum)) all = plus(all, ways[n]);
+  }
+  return all;
+}
+
+std::vector<SeenValues::Pairs> SeenValues::possible_objects(SeenId members) const {
+  const SeenId item = around(members);
+  const Words written = pairs(members);
+  std::vector<Pairs> out;
+  for (const uint32_t last : items(around(item))) {
+    const auto next = step_below(node(item), last);
+    if (!next || node_ids_.at(*next)[1] != bounds(members).step.place) continue;
+    const std::string& value = values_[node_ids_.at(*next)[2]];
+    Pairs object;
+    for (size_t at = 1; at + 2 * sizeof(uint32_t) <= value.size(); at += 2 * sizeof(uint32_t)) {
+      uint32_t pair[2];
+      std::memcpy(pair, value.data() + at, sizeof(pair));
+      object.emplace(pair[0], pair[1]);
+    }
+    const auto has = [&](uint32_t key) { return object.find(key) != object.end(); };
+    bool is_possible = waiting(members) == 0 || has(waiting(members) - 1);
+    for (size_t i = 0; i < written.size() && is_possible; i += 2) {
+      is_possible = has(written[i]) && object.at(written[i]) == written[i + 1];
+    }
+    if (is_possible) out.push_back(std::move(object));
+  }
+  return out;
+}
+
+bool SeenValues::is_exhausted_key(SeenId members, uint32_t place) const {
+  const SetMember& member = bounds(members).members[place - 1];
+  const uint32_t key = *value_ids_.find(words_of('"' + member.name));
+  const uint32_t ends = times(bounds(members).step.ways, n_ends(around(around(members))));
+  const uint32_t ways = ends == kUnbounded ? ends : times(ends, times(member.ways, n_completions(members, key)));
+  if (ways == kUnbounded) return false;
+  const std::vector<Pairs> possible = possible_objects(members);
+  const auto has_key = [&](const Pairs& object) { return object.find(key) != object.end(); };
+  return std::count_if(possible.begin(), possible.end(), has_key) >= static_cast<ptrdiff_t>(ways);
+}
+
 // A key, or the value of the one before. `object` are all words of its register.
-void SeenValues::add_member(std::vector<uint32_t>& object, uint32_t value) {
-  constexpr size_t kPairs = 2;
-  uint32_t& key = object[1];
+void SeenValues::add_member(std::vector<uint32_t>& object, size_t waiting_at, uint32_t value) {
+  uint32_t& key = object[waiting_at];
   if (key == 0) {
     key = value + 1;
     return;
   }
-  size_t at = kPairs;
+  size_t at = waiting_at + 1;
   while (at < object.size() && object[at] < key - 1) at += 2;
   const uint32_t pair[] = {key - 1, value};
   key = 0;
@@ -305,36 +404,33 @@ std::string SeenValues::value_of_ended(SeenId ended) const {
     value.append(reinterpret_cast<const char*>(&last), sizeof(last));
     return value;
   }
-  const Words all = entries(ended);
-  const size_t first = bounds(ended).holds == Holds::kObject ? 1 : 0;
-  if (std::find(all.begin() + static_cast<ptrdiff_t>(first), all.end(), kNew) != all.end()) return {};
-  std::string value(1, bounds(ended).holds == Holds::kObject ? '{' : '[');
+  const Words all = has_keys(ended) ? pairs(ended) : entries(ended);
+  if (std::find(all.begin(), all.end(), kNew) != all.end()) return {};
+  std::string value(1, has_keys(ended) ? '{' : '[');
   value.append(reinterpret_cast<const char*>(all.data()), all.size_bytes());
   return value;
 }
 
 std::vector<uint32_t> SeenValues::keys(SeenId object) const {
-  const Words all = entries(object);
+  const Words all = pairs(object);
   std::vector<uint32_t> out;
-  for (size_t i = 1; i < all.size(); i += 2) out.push_back(all[i]);
+  for (size_t i = 0; i < all.size(); i += 2) out.push_back(all[i]);
   return out;
 }
 
 bool SeenValues::excludes(SeenId seen) const {
-  const Holds holds = bounds(seen).holds;
-  return holds != Holds::kArray && (holds != Holds::kObject || entries(seen)[0] == 0);
+  return bounds(seen).holds != Holds::kArray && (!has_keys(seen) || waiting(seen) == 0);
 }
 
 std::vector<uint32_t> SeenValues::taken(SeenId seen) const {
   if (!excludes(seen)) return {};
-  if (bounds(seen).holds == Holds::kObject) return keys(seen);
+  if (has_keys(seen)) return keys(seen);
   const Words all = entries(seen);
   return {all.begin(), all.end()};
 }
 
 size_t SeenValues::n_values(SeenId seen) const {
-  const size_t n = entries(seen).size();
-  return bounds(seen).holds == Holds::kObject ? n / 2 : n;
+  return has_keys(seen) ? pairs(seen).size() / 2 : entries(seen).size();
 }
 
 uint32_t SeenValues::intern_value(std::string value) {
@@ -346,8 +442,7 @@ uint32_t SeenValues::intern_value(std::string value) {
 std::vector<std::string> SeenValues::missing(SeenId seen) const {
   if (bounds(seen).required.empty()) return {};
   const Words all = entries(seen);
-  const std::vector<uint32_t> known =
-      bounds(seen).holds == Holds::kObject ? keys(seen) : std::vector<uint32_t>(all.begin(), all.end());
+  const std::vector<uint32_t> known = has_keys(seen) ? keys(seen) : std::vector<uint32_t>(all.begin(), all.end());
   std::vector<std::string> out;
   for (const std::string& name : bounds(seen).required) {
     const auto id = value_ids_.find(words_of('"' + name));
@@ -362,7 +457,7 @@ bool SeenValues::may_close(SeenId seen) const {
 
 RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {
   if (is_item(seen) && step.ways == kUnbounded) return regex;
-  const uint64_t key = (uint64_t{is_item(seen) ? step.place : regex.value} << 32) | seen.value;
+  const uint64_t key = (uint64_t{is_item(seen) || is_members(seen) ? step.place : regex.value} << 32) | seen.value;
   if (auto known = addable_.find(key)) return RegexId(*known);
   RegexId left = compute_addable(regex, seen, step);
   if (regexes_.is_empty(left)) left = RegexStore::nothing();
@@ -373,7 +468,7 @@ RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {
 RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
   if (is_item(seen)) return subtract(regex, unwanted_of(exhausted(seen, step)));
   const uint32_t maximum = bounds(seen).maximum;
-  const bool is_behind_key = bounds(seen).holds == Holds::kObject && entries(seen)[0] != 0;
+  const bool is_behind_key = has_keys(seen) && waiting(seen) != 0;
   if (maximum != kUnbounded && !is_behind_key) {
     const std::vector<std::string> needed = missing(seen);
     if (n_values(seen) + needed.size() >= maximum) {
@@ -381,6 +476,7 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
       regex = regexes_.intersection({regex, only});
     }
   }
+  if (is_members(seen) && is_exhausted_key(seen, step.place)) return RegexStore::nothing();
   return subtract(regex, unwanted(seen));
 }
 

@@ -12,10 +12,15 @@
 // item's rules and what was written there. The items before it are nodes of the same trie. If there are as many of them
 // below a step as there are ways to go on after it, the step would end in one of them, so it must not be taken.
 //
+// Members of an object in an item that come in any order are no steps: of these the register is the one of the item and
+// the set of keys with their values. How many ways there are to go on is found from what the other keys may be, and the
+// items that may be meant are those of which the object has all that was written.
+//
 // Threads: guarded by the owner.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,6 +101,9 @@ class SeenValues {
     RegexId others;
   };
 
+  // Values by keys, sorted.
+  using Pairs = std::map<uint32_t, uint32_t>;
+
   // What is written of an item: the steps before, and one more.
   struct Node {
     uint32_t parent = 0;
@@ -111,21 +119,39 @@ class SeenValues {
   SeenId in_item(SeenId item, uint32_t node);
   uint32_t intern_node(uint32_t parent, Step step, uint32_t value);
   bool is_item(SeenId seen) const { return bounds(seen).holds == Holds::kItem; }
-  SeenId around(SeenId item) const { return SeenId(entries(item)[0]); }
+  bool is_members(SeenId seen) const { return bounds(seen).holds == Holds::kMembers; }
+  // The register around an item, or around members.
+  SeenId around(SeenId inner) const { return SeenId(entries(inner)[0]); }
   uint32_t node(SeenId item) const { return entries(item)[1]; }
   // How many items of the set around an item begin with a node of the trie.
   uint32_t n_below(SeenId item, uint32_t node);
   void count_items(SeenId outer);
+  std::optional<uint32_t> step_below(uint32_t before, uint32_t last) const;
   std::vector<uint32_t> items(SeenId outer) const;
   bool is_exhausted(SeenId item, Step step, uint32_t value);
   // The values of which each leads to nothing but items that came.
   std::vector<uint32_t> exhausted(SeenId item, Step step);
-  static void add_member(std::vector<uint32_t>& object, uint32_t value);
+  // How many ends of an item may follow behind a value of the set around it.
+  uint32_t n_ends(SeenId outer) const;
+  // In how many ways members can be completed behind the value of a key.
+  uint32_t n_completions(SeenId members, uint32_t key) const;
+  // The objects that members may become, out of items that came, and there may be several alike.
+  std::vector<Pairs> possible_objects(SeenId members) const;
+  // Whether a key leads to nothing but items that came.
+  bool is_exhausted_key(SeenId members, uint32_t place) const;
+  static void add_member(std::vector<uint32_t>& object, size_t waiting_at, uint32_t value);
   // What a register holds, in words that Holds says how to read: values, sorted if their order does not count; or 1 +
-  // the key whose value comes next (0: a key does), and pairs of key and value, sorted; or of an item the register
-  // around it and a node.
+  // the key whose value comes next (0: a key does), and pairs of key and value, sorted, of members the register around
+  // them before that; or of an item the register around it and a node.
   Words entries(SeenId seen) const { return seen_ids_.at(seen.value).subspan(1); }
+  bool has_keys(SeenId seen) const { return bounds(seen).holds == Holds::kObject || is_members(seen); }
+  // Which of the entries of an object is the key whose value comes next.
+  size_t waiting_at(SeenId object) const { return is_members(object) ? 1 : 0; }
+  uint32_t waiting(SeenId object) const { return entries(object)[waiting_at(object)]; }
+  Words pairs(SeenId object) const { return entries(object).subspan(waiting_at(object) + 1); }
   std::vector<uint32_t> keys(SeenId object) const;
+  SeenId unknown();
+  bool is_unknown(SeenId seen) const;
   // The values that the next one must not be, sorted or not.
   std::vector<uint32_t> taken(SeenId seen) const;
   size_t n_values(SeenId seen) const;
@@ -144,7 +170,7 @@ class SeenValues {
   Interner value_ids_;  // words of the value's bytes; see value_of()
   ChunkedVector<std::string> values_;
   Interner seen_ids_;       // index of the bounds, then entries
-  HashTable addable_;       // (regex, register), in an item (place, register)
+  HashTable addable_;       // (regex, register), in an item and among its members (place, register)
   HashTable unwanted_ids_;  // by register; every terminal that may come next asks for the same
   ChunkedVector<Unwanted> unwanted_;
   Interner node_ids_;  // words (parent, place, value)
