@@ -6,7 +6,7 @@ A rule is productive if some text can complete it. `e: e "+" e` is not: whatever
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal
 from cfgmask.grammar.regex_tree import Alternation, CharClass
@@ -14,6 +14,14 @@ from cfgmask.grammar.walk import children, fold, walk
 
 NOTHING = Choice(())
 """What no text is."""
+
+
+@dataclass(frozen=True)
+class Several(Choice):
+    """What can end if so many of its parts can. Only for asking that: no grammar has it."""
+
+    count: int = 1
+
 
 _MAX_ROUNDS = 4
 _MAX_DEPTH = 50
@@ -98,6 +106,9 @@ def _plainly_ends(expr: Expr, rules: set[str], known: dict[int, bool], depth: in
     if not isinstance(expr, (Sequence, Choice)):
         return True
     answer = known.get(id(expr))
+    if answer is None and isinstance(expr, Several):
+        n_ends = sum(_plainly_ends(part, rules, known, depth + 1) for part in expr.parts) if depth < _MAX_DEPTH else 0
+        answer = known[id(expr)] = n_ends >= expr.count
     if answer is None:
         # A sequence is decided by the first part that cannot end, a choice by the first that can.
         decisive = isinstance(expr, Choice)
@@ -114,7 +125,7 @@ class _Productivity:
     """Propagates productivity from leaves to the rules that they make productive; each edge is followed once.
 
     `missing` holds, for each expression that is not known to be productive, how many of its parts must still become
-    so: all of a sequence, one of a choice.
+    so: all of a sequence, one of a choice, so many of several.
 
     plain  rules that are known to be productive
     """
@@ -165,6 +176,8 @@ def _needed(expr: Expr) -> int:
     """How many parts of an expression must be productive for it to be so; for a rule's name, that rule."""
     if isinstance(expr, Sequence):
         return len(expr.parts)
+    if isinstance(expr, Several):
+        return expr.count
     if isinstance(expr, (Choice, RuleRef, Guarded)):
         return 1
     if isinstance(expr, Repeat):

@@ -13,13 +13,16 @@ from functools import partial
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Terminal
-from cfgmask.grammar.productive import NOTHING
+from cfgmask.grammar.productive import NOTHING, Several
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.key_edges import key_edges, meeting
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ANYTHING, NEVER, Conjunction, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.state_rules import StateRules
+
+# Keys of a class that runs out: of those that there are so many are counted.
+_MOST_KEYS = 16
 
 
 class AnyOrderLowering:
@@ -44,10 +47,23 @@ class AnyOrderLowering:
         whole = Sequence((lexemes.OPEN_OBJECT, self._members(every, first=True) if possible else NOTHING))
         names = tuple(member.name for member in required)
         rule = self._rules.opened(self._name, whole, SetBounds(names, self._shape.minimum, self._shape.maximum))
-        self._rules.needs[rule.name] = tuple(self._value_of(member.value) for member in required)
+        self._rules.needs[rule.name] = (*(self._value_of(member.value) for member in required), self._enough_others())
         self._rules.refuse(rule.name, {*self._shape.refusals, *self._refusals()})
         self._states.fill(partial(self._members, first=False))
         return rule
+
+    def _enough_others(self) -> Expr:
+        """What there must be for enough keys: those whose values nothing satisfies cannot be written."""
+        needed = max(self._shape.minimum - sum(member.required for member in self._shape.members), 0)
+        values = [self._value_of(member.value) for member in self._shape.members if not member.required]
+        enough: list[Expr] = []
+        for edge in self._edges if needed else ():
+            if edge.has(needed):
+                enough.append(self._value_of(edge.value))
+            else:
+                n_keys = next((n for n in range(min(needed, _MOST_KEYS), 0, -1) if edge.has(n)), 0)
+                values += [self._value_of(edge.value)] * n_keys
+        return Choice((Several(tuple(values), needed), *enough))
 
     def _members(self, missing: frozenset[int], *, first: bool) -> Expr:
         """The members that still come, and the closing brace, where these witnesses are missing."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, SetBounds, Step, Terminal
-from cfgmask.grammar.productive import NOTHING, productive_rules
+from cfgmask.grammar.productive import NOTHING, Several, productive_rules
 from cfgmask.json_schema import lexemes, object_algebra, unique_items
 from cfgmask.json_schema.key_edges import key_edges
 from cfgmask.json_schema.lower_arrays import ArrayLowering
@@ -105,10 +105,11 @@ class Items(Lowering):
         self._find_live()
         for rule, name in self._made.items():
             try:
-                self._steps.ways(rule)
+                has_values = self._steps.ways(rule) > 0
             except Uncounted:
                 continue  # what it is in is refused
-            self._steps.item(rule, name)
+            if has_values:
+                self._steps.item(rule, name)
 
     def value_of(self, shape: ArrayShape) -> Callable[[Conjunction], Expr]:
         """The expressions of the items of an array. Raises Uncounted where it cannot be made sure that they suffice."""
@@ -142,15 +143,15 @@ class Items(Lowering):
             bodies[name] = lexemes.NULL  # at the least those that are not reached must not count as dead
         start = next(iter(bodies), "")
         grammar = GrammarIR(tuple(Rule(name, body) for name, body in bodies.items()), start)
-        self._steps.live = productive_rules(grammar)
+        self._steps.live = productive_rules(grammar, {**self.apart.rules.needs, **self.rules.needs})
 
     def _what_is_needed(self, shape: ObjectShape) -> Expr:
         """What there must be for an object with all keys among members."""
         values = [self.value(member.value) for member in shape.members if member.required]
         others = [self.value(member.value) for member in shape.members if not member.required]
-        n_others = max(shape.minimum - len(values), 0)
-        impossible = n_others > len(others) or (shape.maximum is not None and shape.maximum < len(values))
-        return NOTHING if impossible else Sequence((*values, Repeat(Choice(tuple(others)), n_others, n_others)))
+        if shape.maximum is not None and shape.maximum < len(values):
+            return NOTHING
+        return Sequence((*values, Several(tuple(others), max(shape.minimum - len(values), 0))))
 
     def _rule_of_composites(self, conjunction: Conjunction) -> str | None:
         """The rule of the arrays and objects of a conjunction; None if there are none."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import cfgmask
-from tests.json_schema.judge import Schema, accepts, check, compiled
+from tests.json_schema.judge import Schema, accepts, check, compiled, vocabulary
 
 AB = {"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "type": "object"}
 CLOSED = {**AB, "additionalProperties": False}
@@ -181,3 +184,57 @@ def test_many_patterns_that_are_apart() -> None:
 def test_too_many_patterns_that_overlap_are_refused(schema: dict[str, Any]) -> None:
     with pytest.raises((cfgmask.GrammarError, cfgmask.LimitExceeded)):
         compiled(schema)
+
+
+ENDLESS = {"$ref": "#/$defs/endless"}
+DEFS = {"$defs": {"endless": {"type": "object", "properties": {"x": ENDLESS}, "required": ["x"]}}}
+
+
+@st.composite
+def objects_with_dead_members(draw: st.DrawFn) -> dict[str, Any]:
+    """Objects some of whose members have values that never end, beside null."""
+    held = st.sampled_from([{"const": 1}, {"const": 1}, ENDLESS, False])
+    names = draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True))
+    objects: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: draw(held) for name in names},
+        "required": draw(st.lists(st.sampled_from(names), max_size=1)),
+        "minProperties": draw(st.integers(0, 3)),
+        "additionalProperties": draw(held),
+    }
+    if draw(st.booleans()):
+        objects["patternProperties"] = {draw(st.sampled_from(["^[de]$", "^x", "^[a-e]$"])): draw(held)}
+    if draw(st.booleans()):
+        objects["additionalProperties"] = False
+    whole: dict[str, Any] = {"anyOf": [objects, {"type": "null"}]}
+    return {"type": "array", "items": whole, "uniqueItems": True, **DEFS} if draw(st.booleans()) else {**whole, **DEFS}
+
+
+# One key has a value, and two are needed.
+TOO_FEW = {"properties": {"a": {"const": 1}, "b": ENDLESS, "c": ENDLESS}, "minProperties": 2, "type": "object"}
+TOO_FEW |= {"additionalProperties": False}
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@given(objects_with_dead_members(), st.integers(0, 2**32))
+@example({"anyOf": [TOO_FEW, {"type": "null"}], **DEFS}, 1)
+@example({"type": "array", "items": {"anyOf": [TOO_FEW, {"type": "null"}]}, "uniqueItems": True, **DEFS}, 1)
+@example({"type": "array", "items": TOO_FEW, "uniqueItems": True, **DEFS}, 1)
+def test_no_object_is_begun_that_cannot_end(order: str, schema: dict[str, Any], seed: int) -> None:
+    try:
+        grammar = cfgmask.Grammar.from_json_schema(schema, property_order=order, whitespace="compact")
+    except cfgmask.GrammarError:
+        return
+    rng = random.Random(seed)
+    matcher = cfgmask.compile(grammar, vocabulary(), cfgmask.Limits(max_search_steps=10_000)).matcher()
+    for _ in range(25):
+        try:
+            assert matcher.completion() is not None
+        except cfgmask.LimitExceeded:
+            return  # it searched for too long
+        allowed = [byte for byte in range(256) if matcher.try_advance([byte], consume=False)]
+        assert allowed or matcher.is_accepting
+        if not allowed:
+            break
+        plain = [byte for byte in allowed if chr(byte) in '{}[]",:abcdex1n']
+        matcher.advance(rng.choice([byte for byte in plain if chr(byte) == "{"] or plain or allowed))
