@@ -116,6 +116,7 @@ def complete(grammar: cfgmask.CompiledGrammar, text: bytes) -> bool:
 PIECES = [
     *(bytes([byte]) for byte in range(256)),
     *(b'"a"', b'a"', b'a":', b'":', b'":1,"', b'":1,"a"', b'{"a":1', b',"a":1', b',"a":1,"a":2', b'"a":1,"b":2', b'""'),
+    *(b'{"a":1,"a":2', b'{"a":1,"b":2', b'[{"":1,"":1}', b'":1,"":1', b'}},"a":1', b',"a":{"a"'),
     *(
         rb"\u00",
         rb"\u0061",

@@ -28,6 +28,14 @@ std::vector<TokenId> Mask::allowed(const FewTokens& few) const {
   return out;
 }
 
+void Mask::remove(TokenId token) {
+  if (!bits.empty()) {
+    clear_bit(bits, token);
+  } else {
+    std::erase(more, token);
+  }
+}
+
 void ParserWalk::push(uint32_t end, Configuration at, uint64_t reached) {
   // Most siblings are dead, at a boundary nearly all.
   const bool may_end = lexer_.matched(at.lexer) != Lexer::no_slots();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "mask/configuration.h"
@@ -12,17 +13,31 @@
 
 namespace cfgmask {
 
+// Tokens of a mask that begin and end a key, and these keys.
+struct WholeKeys {
+  std::vector<TokenId> tokens;
+  std::vector<std::string> keys;
+  bool outside = false;  // some belong to an object around the one that is open
+
+  size_t bytes() const {
+    return sizeof(*this) + tokens.capacity() * sizeof(TokenId) + keys.capacity() * sizeof(std::string);
+  }
+};
+
 struct Mask {
   std::shared_ptr<const LexerTable> base;  // or null
   std::vector<TokenId> more;               // allowed besides, if few
   std::vector<uint32_t> bits;              // else all that is allowed
-  std::vector<TokenId> whole_keys;         // those among them that begin and end a key
+  std::unique_ptr<WholeKeys> whole_keys;   // or null
 
   void write(std::span<uint32_t> out) const;
   // Those of a few tokens that are allowed; in no order.
   std::vector<TokenId> allowed(const FewTokens& few) const;
+  // One that leaves the lexeme is allowed no more.
+  void remove(TokenId token);
   size_t bytes() const {
-    return sizeof(*this) + (more.capacity() + bits.capacity() + whole_keys.capacity()) * sizeof(uint32_t);
+    return sizeof(*this) + (more.capacity() + bits.capacity()) * sizeof(uint32_t) +
+           (whole_keys == nullptr ? 0 : whole_keys->bytes());
   }
 };
 

@@ -115,7 +115,7 @@ BudgetMasks::Allowed BudgetMasks::mask(const Position& at, uint32_t left) {
   leave_out_far(at, *plain, left, bits);
   const auto way = completions_.way(at, Effort::kFull);
   if (way && !way->empty() && way->size() <= left) set_bit(bits, way->front());
-  return {std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), {}}), {}};
+  return {std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), nullptr}), {}};
 }
 
 // Of the tokens in `bits`, those after which the next key makes the way too long. That takes a token that leaves the
@@ -202,7 +202,7 @@ std::shared_ptr<const Mask> BudgetMasks::with_token(const std::shared_ptr<const 
   mask->write(bits);
   if (has_bit(bits, token)) return mask;
   set_bit(bits, token);
-  return std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), {}});
+  return std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), nullptr});
 }
 
 bool BudgetMasks::allows(StateId state, TokenId token, StateId after, uint32_t left) {

@@ -298,7 +298,7 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
     std::vector<uint32_t> bits(vocabulary_->n_words());
     mask->write(bits);
     if (tables.size() > 1) add_inside(tables, bits);
-    *mask = Mask{nullptr, {}, std::move(bits), {}};
+    *mask = Mask{nullptr, {}, std::move(bits), nullptr};
   }
   if (grammar_.has_keys) add_whole_keys(state, *mask);
   const uint64_t depth = 1 + walk_.furthest();

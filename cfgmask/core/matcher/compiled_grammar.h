@@ -21,6 +21,7 @@
 #include "earley/parser.h"
 #include "mask/conditional_walk.h"
 #include "mask/configuration.h"
+#include "mask/key_endings.h"
 #include "mask/known_steps.h"
 #include "mask/mask.h"
 #include "mask/shared_store.h"
@@ -85,8 +86,12 @@ class CompiledGrammar {
   std::optional<Position> end_token(const Position& at);
   size_t longest_token(const Position& at, std::string_view text);
   std::optional<Position> step_token(const Position& at, TokenId token);
+  // The same where `known_step` has nothing.
+  std::optional<Position> new_step(const Position& at, TokenId token);
   // Tokens, among them those of the state's mask, that do not fit because of the keys.
   std::vector<TokenId> repeated_keys(const Position& at, const Mask& mask);
+  // Whether there may be some. Needs no guard but a pin, if the mask was found under one.
+  bool asks_for_keys(const Position& at, const Mask& mask) const;
   // Not 0; equal for positions with the same masks from here on. Remembered for as long as the grammar lives: what is
   // not a state's own number is charged to max_item_sets by its size.
   uint64_t number_of(const Position& at);
@@ -166,7 +171,8 @@ class CompiledGrammar {
     std::shared_ptr<const Mask> mask;
     std::atomic<const Mask*> published = nullptr;  // the same, for readers without a guard
     Published<KnownStep> last;                     // of those from here that are known
-    std::atomic<uint16_t> loops = 0;               // of KnownLoops: these tokens lead back here, and no key goes on
+    std::atomic<uint16_t> loops = 0;               // of KnownLoops: these tokens lead back here
+    std::atomic<bool> in_key = false;              // whether a key goes on then; set before them
     std::atomic<Accepting> accepting = kUnknown;
   };
 
@@ -176,11 +182,16 @@ class CompiledGrammar {
   std::vector<Configuration> configurations(StateId state) const;
   // Of a grammar with keys.
   Configuration sole_configuration(StateId state) const;
-  KeySteps key_steps(const Position& at);
+  KeySteps key_steps(const Position& at, const Configuration& from);
   bool steps_alone() const { return !grammar_.complete && !grammar_.has_context() && grammar_.token_sets.empty(); }
-  std::optional<Position> step_back(const Position& at, TokenId token);
-  std::optional<Position> step_inside(const Position& at, TokenId token);
-  Position inside(const Position& at, StateId next, const Configuration& from, TokenId token) const;
+  std::optional<Position> new_step_apart(const Position& at, TokenId token, std::string_view text);
+  std::optional<Position> step_with_keys(const Position& at, const Configuration& from, const Configuration& to,
+                                         TokenId token, size_t n_inside);
+  Position step_inside(const Position& at, const Configuration& from, const Configuration& to, TokenId token);
+  bool leads_back(StateId state, const Configuration& from, TokenId token);
+  Position inside(const Position& at, StateId next, TokenId token, bool in_key) const;
+  static std::optional<BegunString> begun_key(const Position& at);
+  bool may_end_key(const Configuration& at) const { return parser_.at(at.items).has_keys; }
   void learn_step(StateId state, const KnownStep& step);
   std::optional<Position> repeat(const KnownStep& step, const Position& at, std::string_view text) const;
   std::vector<Boundary> ends(StateId state);

@@ -18,12 +18,16 @@ SlotSetId KeySteps::end_lexeme(ItemSetId items, SlotSetId matched, size_t end) {
     note(KeyEffects::kOpensObject, end);
   } else if (has(KeyRole::kClosesObject)) {
     keys_.close();
+    has_closed_ = true;
     note(KeyEffects::kClosesObject, end);
   } else if (has(KeyRole::kKey)) {
     note(KeyEffects::kEndsKey, end);
     if (!is_known) return matched;
-    if (is_whole) ++n_whole_keys_;
     std::string key = decode_json_string(lexeme_.string() + fresh_);
+    if (is_whole) {
+      whole_keys_.push_back(key);
+      whole_outside_ = whole_outside_ || has_closed_;
+    }
     if (keys_.has(key)) {
       is_repeatable_ = false;
       return without_keys(set, matched);

@@ -35,14 +35,20 @@ class KeySteps {
   size_t take(std::string_view text) {
     size_t n = 0;
     while (n < text.size()) {
-      const size_t inside = stepper_.go_on(at_, text.substr(n));
-      if (inside > 0 && is_in_key()) fresh_.append(text, n, inside);
-      n_taken_ += inside;
+      Configuration to = at_;
+      const size_t inside = stepper_.go_on(to, text.substr(n));
+      go_on(to, text.substr(n, inside));
       n += inside;
       if (n == text.size() || !take(static_cast<uint8_t>(text[n]), [](const Configuration&, SlotSetId, bool) {})) break;
       ++n;
     }
     return n;
+  }
+  // Takes a text with which the lexeme goes on, or begins, and which leads to `to`.
+  void go_on(const Configuration& to, std::string_view text) {
+    at_ = to;
+    if (!text.empty() && is_in_key()) fresh_.append(text);
+    n_taken_ += text.size();
   }
   // Whether one more byte fits, telling of lexemes that end: ended(lexeme, matched, with_byte), as in Stepper.
   template <class Ended>
@@ -71,8 +77,9 @@ class KeySteps {
     out.append(fresh_);
     return out;
   }
-  // Keys that began and ended in these steps.
-  size_t n_whole_keys() const { return n_whole_keys_; }
+  // Keys that began and ended in these steps, and whether one did behind an object's end.
+  const std::vector<std::string>& whole_keys() const { return whole_keys_; }
+  bool whole_outside() const { return whole_outside_; }
   // What these steps do wherever no key comes twice; nullopt if that takes more than there is room for, or one did.
   std::optional<KeyEffects> effects() const;
 
@@ -94,7 +101,9 @@ class KeySteps {
   std::string fresh_;  // of the lexeme, after it
   bool is_pending_;    // the lexeme that the steps began in
   bool is_known_;      // what came of it before
-  size_t n_whole_keys_ = 0;
+  std::vector<std::string> whole_keys_;
+  bool whole_outside_ = false;
+  bool has_closed_ = false;
   size_t n_taken_ = 0;
   size_t begin_;  // of the pending lexeme, in what was taken; KeyEffects::kBefore: before it
   KeyEffects effects_;

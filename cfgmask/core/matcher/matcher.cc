@@ -129,7 +129,7 @@ bool Matcher::fill_known_mask(std::span<uint32_t> bits) const {
   const Position& at = position();
   const Readers::Pin pin(grammar_->readers(), this);
   const auto [mask, accepting] = grammar_->known_mask(at.state);
-  if (mask == nullptr || asks_for_keys(at, *mask)) return false;
+  if (mask == nullptr || grammar_->asks_for_keys(at, *mask)) return false;
   mask->write(bits);
   if (accepting) add_end_tokens(grammar_->vocabulary(), bits);
   return true;
@@ -152,7 +152,7 @@ NextMask Matcher::next_mask() {
     return next;
   }
   next.mask_ = grammar_->mask(at.state);
-  if (asks_for_keys(at, *next.mask_)) next.repeated_keys_ = grammar_->repeated_keys(at, *next.mask_);
+  if (grammar_->asks_for_keys(at, *next.mask_)) next.repeated_keys_ = grammar_->repeated_keys(at, *next.mask_);
   return next;
 }
 
@@ -187,7 +187,7 @@ bool Matcher::advance(TokenId token) {
   const bool is_end = grammar_->vocabulary().is_end(token);
   const CompiledGrammar::Guard guard(*grammar_);
   if (!is_finished()) {
-    auto next = grammar_->step_token(position(), token);
+    auto next = is_bounded() ? grammar_->step_token(position(), token) : grammar_->new_step(position(), token);
     const Bound most = next ? bound() : Bound{};
     if (next && (!most.steps || grammar_->budget_masks().allows(position(), token, *next, *most.steps))) {
       history_.push(std::move(*next), false, token, most.stalled);

@@ -180,10 +180,6 @@ class Matcher {
     std::optional<uint32_t> steps;
     bool stalled = false;
   };
-  // Whether the mask has to be asked for tokens that would write a key again.
-  static bool asks_for_keys(const Position& at, const Mask& mask) {
-    return !at.keys.is_empty() && (!mask.whole_keys.empty() || (!at.lexeme.empty() && at.keys.has_any()));
-  }
   // Whether masks may be narrower than the grammar's.
   bool is_bounded() const { return max_tokens_.has_value() || stall_after_ != 0; }
   // The steps that a completion may take from here, the next one included.

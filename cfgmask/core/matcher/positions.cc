@@ -15,7 +15,7 @@ std::optional<Position> CompiledGrammar::step_text(const Position& at, std::stri
     const auto next = step_text(at.state, text, n_taken);
     return next ? std::optional(Position{*next, {}, {}}) : std::nullopt;
   }
-  KeySteps steps = key_steps(at);
+  KeySteps steps = key_steps(at, sole_configuration(at.state));
   const size_t n = steps.take(text);
   if (n_taken != nullptr) *n_taken = n;
   if (n < text.size()) return std::nullopt;
@@ -35,76 +35,102 @@ size_t CompiledGrammar::longest_token(const Position& at, std::string_view text)
 
 std::optional<Position> CompiledGrammar::known_step(const Position& at, TokenId token) const {
   const StateInfo& info = states_[at.state.value];
-  if ((info.loops.load(std::memory_order_relaxed) & store_->known_loops.bit(token)) != 0) {
-    return Position{at.state, at.keys, {}};
+  if ((info.loops.load(std::memory_order_acquire) & store_->known_loops.bit(token)) != 0) {
+    return inside(at, at.state, token, info.in_key.load(std::memory_order_relaxed));
   }
   // What was taken last is mostly taken again, and lies beside the state's mask.
   auto known = info.last.read();
-  if (!known || known->token != token) known = store_->known_steps.find(number_, at.state, token);
+  if (known && known->token != token) known = store_->known_steps.find(number_, at.state, token);
   if (!known) return std::nullopt;
   return grammar_.has_keys ? repeat(*known, at, vocabulary_->text(token)) : Position{known->next, {}, {}};
 }
 
+// Most states are left by one token only, which needs no place in the table of all steps: that is seldom in a cache.
 void CompiledGrammar::learn_step(StateId state, const KnownStep& step) {
-  states_[state.value].last.write(step);
-  store_->known_steps.put(number_, state, step);
+  Published<KnownStep>& last = states_[state.value].last;
+  if (const auto before = last.read()) store_->known_steps.put(number_, state, *before);
+  last.write(step);
 }
 
 std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId token) {
   if (auto known = known_step(at, token)) return known;
-  if (auto back = step_back(at, token)) return back;
-  if (auto inside = step_inside(at, token)) return inside;
+  return new_step(at, token);
+}
+
+std::optional<Position> CompiledGrammar::new_step(const Position& at, TokenId token) {
   const std::string_view text = vocabulary_->text(token);
-  if (!grammar_.has_keys || text.empty()) {
-    const auto next = step_token(at.state, token);
-    if (!next) return std::nullopt;
-    if (!grammar_.has_keys) learn_step(at.state, {token, *next, {}});
-    return Position{*next, at.keys, {}};
-  }
+  if (text.empty() || !steps_alone()) return new_step_apart(at, token, text);
+  const Configuration from = sole_configuration(at.state);
+  if (leads_back(at.state, from, token)) return inside(at, at.state, token, may_end_key(from));
+  Configuration to = from;
+  const size_t n_inside = stepper_.go_on(to, text);
+  if (n_inside == text.size()) return step_inside(at, from, to, token);
+  if (grammar_.has_keys) return step_with_keys(at, from, to, token, n_inside);
+  const auto next = step_text_alone(to, text.substr(n_inside), nullptr);
+  if (!next) return std::nullopt;
+  learn_step(at.state, {token, *next, {}});
+  return Position{*next, {}, {}};
+}
+
+// Where a text has several configurations, or a token may be taken by its id.
+std::optional<Position> CompiledGrammar::new_step_apart(const Position& at, TokenId token, std::string_view text) {
   // No token has two readings, by its bytes and by its id.
-  KeySteps steps = key_steps(at);
-  if (steps.take(text) < text.size()) return std::nullopt;
+  if (grammar_.has_keys && !text.empty()) {
+    const Configuration from = sole_configuration(at.state);
+    return step_with_keys(at, from, from, token, 0);
+  }
+  const auto next = step_token(at.state, token);
+  if (!next) return std::nullopt;
+  if (!grammar_.has_keys) learn_step(at.state, {token, *next, {}});
+  return Position{*next, at.keys, {}};
+}
+
+// The first `n_inside` bytes lead to `to`.
+std::optional<Position> CompiledGrammar::step_with_keys(const Position& at, const Configuration& from,
+                                                        const Configuration& to, TokenId token, size_t n_inside) {
+  const std::string_view text = vocabulary_->text(token);
+  KeySteps steps = key_steps(at, from);
+  steps.go_on(to, text.substr(0, n_inside));
+  if (steps.take(text.substr(n_inside)) < text.size() - n_inside) return std::nullopt;
   Position next{intern(steps.at()), steps.keys(), steps.lexeme()};
   if (const auto effects = steps.effects()) learn_step(at.state, {token, next.state, *effects});
   return next;
 }
 
-// Where the pending lexeme is free text.
-std::optional<Position> CompiledGrammar::step_back(const Position& at, TokenId token) {
-  if (!steps_alone()) return std::nullopt;
-  const Configuration from = sole_configuration(at.state);
-  if (from.text != SeenValues::no_text()) return std::nullopt;
+// Whether the pending lexeme is free text, and all tokens like this one are known to lead back to it.
+bool CompiledGrammar::leads_back(StateId state, const Configuration& from, TokenId token) {
+  if (from.text != SeenValues::no_text()) return false;
   const uint16_t loops = store_->known_loops.kept(from.lexer);
-  if ((loops & store_->known_loops.bit(token)) == 0) return std::nullopt;
-  if (!parser_.at(from.items).has_keys) states_[at.state.value].loops = loops;
-  return inside(at, at.state, from, token);
+  if ((loops & store_->known_loops.bit(token)) == 0) return false;
+  StateInfo& info = states_[state.value];
+  info.in_key.store(may_end_key(from), std::memory_order_relaxed);
+  info.loops.store(loops, std::memory_order_release);
+  return true;
 }
 
 // Where a token goes on with the pending lexeme, or begins one, to its last byte, neither parser nor keys are asked.
 // That takes half of what other steps take that are not known.
-std::optional<Position> CompiledGrammar::step_inside(const Position& at, TokenId token) {
-  if (!steps_alone()) return std::nullopt;
-  const std::string_view text = vocabulary_->text(token);
-  const Configuration from = sole_configuration(at.state);
-  Configuration to = from;
-  if (text.empty() || stepper_.go_on(to, text) < text.size()) return std::nullopt;
+Position CompiledGrammar::step_inside(const Position& at, const Configuration& from, const Configuration& to,
+                                      TokenId token) {
+  const bool in_key = may_end_key(from);
   if (to == from) {
     store_->known_loops.learn(store_->lexer, from.lexer, token);
-    return inside(at, at.state, from, token);
+    return inside(at, at.state, token, in_key);
   }
-  Position next = inside(at, intern(to), from, token);
+  Position next = inside(at, intern(to), token, in_key);
+  const std::string_view text = vocabulary_->text(token);
   if (text.size() >= KeyEffects::kBefore) return next;
   KeyEffects effects;
   effects.lexeme = static_cast<uint8_t>(text.size());
-  if (parser_.at(from.items).has_keys) effects.lexeme = stepper_.is_at_boundary(from) ? 0 : KeyEffects::kBefore;
+  if (in_key) effects.lexeme = stepper_.is_at_boundary(from) ? 0 : KeyEffects::kBefore;
   learn_step(at.state, {token, next.state, effects});
   return next;
 }
 
-// After a token of the lexeme that is pending, or begins with it.
-Position CompiledGrammar::inside(const Position& at, StateId next, const Configuration& from, TokenId token) const {
+// After a token of the lexeme that is pending, or begins with it. `in_key`: whether that may be a key.
+Position CompiledGrammar::inside(const Position& at, StateId next, TokenId token, bool in_key) const {
   Position to{next, at.keys, {}};
-  if (parser_.at(from.items).has_keys) {
+  if (in_key) {
     to.lexeme = at.lexeme;
     to.lexeme.append(vocabulary_->text(token));
   }
@@ -142,8 +168,8 @@ std::optional<Position> CompiledGrammar::repeat(const KnownStep& step, const Pos
   return next;
 }
 
-KeySteps CompiledGrammar::key_steps(const Position& at) {
-  return {parser_, store_->lexer, stepper_, *store_->key_endings, sole_configuration(at.state), at};
+KeySteps CompiledGrammar::key_steps(const Position& at, const Configuration& from) {
+  return {parser_, store_->lexer, stepper_, *store_->key_endings, from, at};
 }
 
 bool CompiledGrammar::may_repeat_key(const Position& at) const {
@@ -165,6 +191,29 @@ uint64_t CompiledGrammar::number_of(const Position& at) {
   return (uint64_t{1} << 32) + *id + 1;
 }
 
+// What the pending lexeme says, where it may end as a key that is there already.
+std::optional<BegunString> CompiledGrammar::begun_key(const Position& at) {
+  if (at.lexeme.empty() || !at.keys.has_any()) return std::nullopt;
+  const std::string lexeme = at.lexeme.string();
+  return lexeme[0] == '"' ? std::optional(decode_begun_string(lexeme)) : std::nullopt;
+}
+
+bool CompiledGrammar::asks_for_keys(const Position& at, const Mask& mask) const {
+  if (at.keys.is_empty()) return false;
+  if (const WholeKeys* whole = mask.whole_keys.get()) {
+    // The pending lexeme may be the same key.
+    if (whole->outside || !at.lexeme.empty()) return true;
+    if (std::ranges::any_of(whole->keys, [&](const std::string& key) { return at.keys.has(key); })) return true;
+  }
+  const auto begun = begun_key(at);
+  if (!begun) return false;
+  if (begun->in_escape) return at.keys.has_beginning(begun->text);
+  bool asks = false;
+  at.keys.for_each_rest(begun->text,
+                        [&](std::string_view rest) { asks = asks || !store_->key_endings->of(rest).empty(); });
+  return asks;
+}
+
 std::vector<TokenId> CompiledGrammar::repeated_keys(const Position& at, const Mask& mask) {
   std::vector<TokenId> out;
   const auto add_unfit = [&](std::span<const TokenId> tokens) {
@@ -172,17 +221,15 @@ std::vector<TokenId> CompiledGrammar::repeated_keys(const Position& at, const Ma
       if (!step_text(at, vocabulary_->text(token))) out.push_back(token);
     }
   };
-  add_unfit(mask.whole_keys);
-  if (at.lexeme.empty() || !at.keys.has_any()) return out;
-  const std::string lexeme = at.lexeme.string();
-  if (lexeme[0] != '"') return out;
-  const BegunString begun = decode_begun_string(lexeme);
+  if (mask.whole_keys != nullptr) add_unfit(mask.whole_keys->tokens);
+  const auto begun = begun_key(at);
+  if (!begun) return out;
   const KeyEndings& endings = *store_->key_endings;
-  if (begun.in_escape) {
-    if (at.keys.has_beginning(begun.text)) add_unfit(endings.with_quote());
+  if (begun->in_escape) {
+    if (at.keys.has_beginning(begun->text)) add_unfit(endings.with_quote());
     return out;
   }
-  at.keys.for_each_rest(begun.text, [&](std::string_view rest) {
+  at.keys.for_each_rest(begun->text, [&](std::string_view rest) {
     for (const KeyEndings::Ending& ending : endings.of(rest)) {
       // Where the key may be something else as well, what follows it decides.
       if (step_text(at, ending.spelling)) {
@@ -195,17 +242,31 @@ std::vector<TokenId> CompiledGrammar::repeated_keys(const Position& at, const Ma
   return out;
 }
 
-// Whatever comes before: only that the token fits the state is known.
+// Whatever comes before: only that the token fits the state is known, or that it never does, as it repeats a key of its
+// own.
 void CompiledGrammar::add_whole_keys(StateId state, Mask& mask) {
   const Configuration at = sole_configuration(state);
+  WholeKeys found;
   for (TokenId token : mask.allowed(store_->key_endings->with_string(is_in_string(at)))) {
-    KeySteps steps = key_steps({state, {}, {}});
+    KeySteps steps = key_steps({state, {}, {}}, at);
     const uint64_t before = parser_.reached();
-    steps.take(vocabulary_->text(token));
+    const std::string_view text = vocabulary_->text(token);
+    const bool fits = steps.take(text) == text.size();
     walk_.reach(parser_.reached() - before);
-    if (steps.n_whole_keys() > 0) mask.whole_keys.push_back(token);
+    if (!fits) {
+      mask.remove(token);
+    } else if (!steps.whole_keys().empty()) {
+      found.tokens.push_back(token);
+      found.keys.insert(found.keys.end(), steps.whole_keys().begin(), steps.whole_keys().end());
+      found.outside = found.outside || steps.whole_outside();
+    }
   }
-  mask.whole_keys.shrink_to_fit();
+  if (found.tokens.empty()) return;
+  std::ranges::sort(found.keys);
+  found.keys.erase(std::ranges::unique(found.keys).begin(), found.keys.end());
+  found.keys.shrink_to_fit();
+  found.tokens.shrink_to_fit();
+  mask.whole_keys = std::make_unique<WholeKeys>(std::move(found));
 }
 
 // Whether the pending lexeme is a JSON string.
