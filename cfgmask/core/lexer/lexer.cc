@@ -90,7 +90,7 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
   return LexerStateId(ids_.add(key, hash));
 }
 
-LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
+LexerStateId Lexer::compute_next(LexerStateId state, unsigned b, bool of_many) {
   State& s = states_[state.value];
   const size_t n_known = regexes_.n_derivatives();
   slots_.clear();
@@ -104,7 +104,8 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b) {
   const LexerStateId next = intern_slots(0);
   remember(s, b, next);
   // A state that is left by many bytes is left by nearly all, and most of them lead to the same one.
-  if (s.n_few > (b < 0x80 ? kMany : kManyBeyondAscii) || regexes_.n_derivatives() - n_known > kManyDerivatives) {
+  if (of_many || s.n_few > (b < 0x80 ? kMany : kManyBeyondAscii) ||
+      regexes_.n_derivatives() - n_known > kManyDerivatives) {
     ByteSet same = alike(state, b);
     same.remove(b);
     if (same.empty()) return next;

@@ -61,17 +61,13 @@ class Lexer {
 
   // The residuals that can take b; the others drop out. dead() if there is none.
   LexerStateId next(LexerStateId state, unsigned b) {
-    const State& s = states_[state.value];
-    if (!s.first.has(b)) return dead();
-    if (s.row != nullptr) {
-      const uint8_t known = s.row->numbers[b];
-      if (known != Row::kUnknown) return LexerStateId(s.row->next[known]);
-    } else {
-      for (size_t i = 0; i < s.n_few; ++i) {
-        if (s.few_bytes[i] == b) return LexerStateId(s.few_next[i]);
-      }
-    }
-    return compute_next(state, b);
+    const auto known = known_next(state, b);
+    return known ? *known : compute_next(state, b, false);
+  }
+  // The same for whoever will ask for other bytes that lead to the same state, where each is dear.
+  LexerStateId next_of_many(LexerStateId state, unsigned b) {
+    const auto known = known_next(state, b);
+    return known ? *known : compute_next(state, b, true);
   }
 
   // The state after several bytes, if it takes no states between them to tell; see RegexStore::after. Not remembered.
@@ -128,7 +124,20 @@ class Lexer {
   LexerStateId intern_slots(uint32_t flags);
   LexerStateId intern(std::span<const uint32_t> key);
   void add_slot(uint32_t slot, RegexId rest);
-  LexerStateId compute_next(LexerStateId state, unsigned b);
+  std::optional<LexerStateId> known_next(LexerStateId state, unsigned b) const {
+    const State& s = states_[state.value];
+    if (!s.first.has(b)) return dead();
+    if (s.row != nullptr) {
+      const uint8_t known = s.row->numbers[b];
+      if (known != Row::kUnknown) return LexerStateId(s.row->next[known]);
+    } else {
+      for (size_t i = 0; i < s.n_few; ++i) {
+        if (s.few_bytes[i] == b) return LexerStateId(s.few_next[i]);
+      }
+    }
+    return std::nullopt;
+  }
+  LexerStateId compute_next(LexerStateId state, unsigned b, bool of_many);
   void remember(State& s, unsigned b, LexerStateId next);
   void make_row(State& s);
 

@@ -121,9 +121,11 @@ uint32_t DifferenceWalk::visit(uint32_t node, const Segment& segment) {
   const uint32_t height = trie_.height(node);
   if (height < Trie::kTallest && has_room(static_cast<uint32_t>(stack_.size()) + height, segment)) return end;
   const Frame at = stack_.back();
-  const LexerStateId next = lexer_.next(at.state, trie_.byte(node));
+  // Within bounds each place of a long token has a state of its own, and many bytes lead from one to the next.
+  const uint8_t byte = trie_.byte(node);
+  const LexerStateId next = room_ ? lexer_.next_of_many(at.state, byte) : lexer_.next(at.state, byte);
   const bool base_above = at.base != Lexer::dead();
-  const LexerStateId base = base_above ? lexer_.next(at.base, trie_.byte(node)) : Lexer::dead();
+  const LexerStateId base = base_above ? lexer_.next(at.base, byte) : Lexer::dead();
   const bool base_here = base != Lexer::dead();
   if (next == base && base_here) return end;
 

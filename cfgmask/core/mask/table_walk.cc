@@ -60,33 +60,45 @@ void TableWalk::walk(const Segment& segment) {
 void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
   depth_ = 0;
   uint32_t inside = first;  // the nodes from here on stay inside, and are kept together
+  // In registers: as far as a compiler knows, what is written below might change what the vectors point to.
+  const Trie::Arrays nodes = trie_.arrays();
+  Frame* const stack = stack_.data();
+  const Steps* steps = steps_.data();
+  const uint32_t large = segment.is_rest ? UINT32_MAX : kLargeSubtree;
+  size_t depth = 0;  // for `depth_`
+  Frame at = stack[0];
   for (uint32_t node = first; node < last;) {
-    const Frame at = stack_[depth_];
-    const unsigned byte = trie_.byte(node);
-    const uint16_t known = steps_[at.place][byte];
-    const uint16_t next = known != kUnknown ? known : step(at.place, byte);
-    const uint32_t end = trie_.end(node);
+    const unsigned byte = nodes.byte[node];
+    uint16_t next = steps[at.place][byte];
+    if (next == kUnknown) {
+      next = step(at.place, byte);
+      steps = steps_.data();
+    }
+    const uint32_t end = nodes.end[node];
     if (next >= kFirstPlace) {
       const uint32_t place = next - kFirstPlace;
-      if (!places_[place].may_end) {
-        keep(inside, node);
-        inside = node + 1;
-      }
-      if (end - node > kLargeSubtree && !segment.is_rest && takes_all(place, segment, trie_.height(node))) {
+      if (end - node > large && takes_all(place, segment, trie_.height(node))) {
         node = end;
-        skip_to(node);
+        while (stack[depth].end <= node) --depth;
+        at = stack[depth];
         continue;
       }
-      enter(end, place);
-      ++node;
-      const uint32_t closed = trie_.closed_before(node);
-      if (closed == Trie::kManyClosed) {
-        skip_to(node);
-      } else {
-        depth_ -= closed;
+      const uint32_t closed = nodes.closed_before[++node];
+      if (closed == 0) {
+        at = stack[++depth] = {end, place};
+        continue;
       }
+      // A leaf, below which nothing is entered. The last one may close what stands above the first.
+      if (node >= last) break;
+      if (closed == Trie::kManyClosed) {
+        while (stack[depth].end <= node) --depth;
+      } else {
+        depth -= closed - 1;
+      }
+      at = stack[depth];
       continue;
     }
+    depth_ = depth;
     keep(inside, node);
     if (next == kOther) {
       node = other(node);
@@ -95,6 +107,9 @@ void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
     }
     inside = node;
     skip_to(node);
+    depth = depth_;
+    at = stack[depth];
+    steps = steps_.data();
   }
   keep(inside, last);
 }
@@ -109,7 +124,7 @@ uint16_t TableWalk::step(uint32_t at, unsigned byte) {
     if (place.matched == Lexer::no_slots()) found = byte > place.last_byte ? kDeadFurther : kDead;
   } else if (apart_ ? lexer_.goes_on(next) : lexer_.can_continue(next)) {
     const uint32_t to = place_of(next);
-    if (to < kMostPlaces) found = static_cast<uint16_t>(kFirstPlace + to);
+    if (to < kMostPlaces && places_[to].may_end) found = static_cast<uint16_t>(kFirstPlace + to);
   }
   return steps_[at][byte] = found;
 }

@@ -37,7 +37,7 @@ class TableWalk {
     kUnknown,
     kDead,         // below this node nothing stays inside or leaves
     kDeadFurther,  // nor below those after it, which have greater bytes
-    kOther,        // see `other`
+    kOther,        // anything else; see `other`
     kFirstPlace,   // and more: the token stays inside, in the place of that number
   };
   static constexpr size_t kMostPlaces = UINT16_MAX - kFirstPlace;

@@ -51,10 +51,16 @@ class Trie {
   // Bytes on the longest way down from a node, kTallest or more if there are so many.
   uint32_t height(uint32_t node) const { return height_[node]; }
   static constexpr uint32_t kTallest = 255;
-  // How many nodes end between the one before, which is one of them if it is a leaf, and this one, which stand in one
-  // segment; kManyClosed if there are so many.
-  uint32_t closed_before(uint32_t node) const { return closed_before_[node]; }
+  // Of all nodes, for a walk over many of them.
+  struct Arrays {
+    const uint8_t* byte;
+    const uint32_t* end;
+    // How many nodes end between the one before, which is one of them if it is a leaf, and this one, which stand in one
+    // segment; kManyClosed if there are so many.
+    const uint8_t* closed_before;
+  };
   static constexpr uint32_t kManyClosed = 255;
+  Arrays arrays() const { return {byte_.data(), end_.data(), closed_before_.data()}; }
   // The bytes on the way to a node, without its own. Walks down from the root.
   std::vector<uint8_t> path(uint32_t node) const;
   // The tokens whose bytes end at this node.
