@@ -22,7 +22,11 @@ OBJECTS = st.fixed_dictionaries(
         "properties": st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(VALUES)), max_size=7).map(dict),
         "additionalProperties": st.sampled_from([False, False, {"type": "null"}]),
     },
-    optional={"required": st.lists(st.sampled_from(NAMES[:6]), max_size=2, unique=True)},
+    optional={
+        "required": st.lists(st.sampled_from(NAMES[:6]), max_size=2, unique=True),
+        "minProperties": st.integers(1, 6),
+        "maxProperties": st.integers(1, 6),
+    },
 )
 SCHEMAS = OBJECTS | st.lists(OBJECTS, min_size=2, max_size=3).map(lambda objects: {"anyOf": objects})
 

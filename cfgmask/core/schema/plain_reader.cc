@@ -320,10 +320,10 @@ void PlainReading::count_rules(const Value& value) {
   if (n_steps_ > max_rules_) throw SchemaLimitExceeded("max_rules", max_rules_, pointer_of(value.name));
 }
 
-uint64_t PlainReading::n_states(PlainSchema::Object object) {
-  object.drop_idle_bounds();
-  const uint64_t most = object.maximum == kUnbounded ? 0 : object.maximum;
-  const uint64_t counts = std::max({uint64_t{1}, uint64_t{object.minimum}, most});
+uint64_t PlainReading::n_states(const PlainSchema::Object& object) {
+  const auto [minimum, maximum] = object.bounds();
+  const uint64_t most = maximum == kUnbounded ? 0 : maximum;
+  const uint64_t counts = std::max({uint64_t{1}, uint64_t{minimum}, most});
   // Other keys are counted where some of them must have a certain value.
   const uint64_t n_others = object.others && object.has_valued_witnesses() ? counts << object.witnesses.size() : 0;
   return n_others + (object.members.size() + 1) * (1 + std::min<uint64_t>(counts, object.members.size() + 1));

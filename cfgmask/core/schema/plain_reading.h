@@ -165,7 +165,7 @@ class PlainReading {
   // at once.
   void count_rules(const Value& value);
   // How many rules an object takes at most.
-  static uint64_t n_states(PlainSchema::Object object);
+  static uint64_t n_states(const PlainSchema::Object& object);
 
   // ---- schemas for the same value (read_combinations.cc)
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "earley/deferred_rules.h"
@@ -95,16 +96,15 @@ class Rules : public DeferredRules {
     grammar_ = &grammar;
     regexes_ = &regexes;
     if (object >= kFirstFork) return symbols(after_text(fork_choices_[object - kFirstFork], member));
-    const auto value = open_objects_[object].object->members[member].value;
-    return {Symbol{colon_}, Symbol{symbol_of(value)}, Symbol{rule_of(ObjectState{object, member + 1, true})}};
+    const auto value = object_at(object).members[member].value;
+    return {Symbol{colon_}, Symbol{symbol_of(value)}, Symbol{rule_of(ObjectState{object, member + 1})}};
   }
 
   uint32_t terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override {
     grammar_ = &grammar;
     regexes_ = &regexes;
-    const std::string& text = object >= kFirstFork
-                                  ? fork_choices_[object - kFirstFork].ways.text(member)
-                                  : schema_.name_at(open_objects_[object].object->members[member].name);
+    const std::string& text = object >= kFirstFork ? fork_choices_[object - kFirstFork].ways.text(member)
+                                                   : schema_.name_at(object_at(object).members[member].name);
     return Symbol{string(text)}.index();
   }
 
@@ -112,6 +112,22 @@ class Rules : public DeferredRules {
 
  private:
   using Symbols = std::vector<uint32_t>;
+
+  // So many members of an object are passed at a level.
+  struct ObjectState {
+    uint32_t level;
+    uint32_t n_passed;
+  };
+  // So many items of an array, which have positions of their own, are written.
+  struct ArrayState {
+    PlainValueId array;
+    uint32_t n_written;
+  };
+  struct ForkState {
+    uint32_t number;
+  };
+  // What rules are made of when they are first called.
+  using Deferred = std::variant<PlainValueId, ObjectState, ArrayState, ForkState>;
 
   // ---- the grammar
 
@@ -155,22 +171,25 @@ class Rules : public DeferredRules {
 
   void define(uint32_t nonterminal) {
     const auto n_before = static_cast<uint32_t>(grammar_->nonterminals.size());
-    const auto value = value_of_.find(nonterminal);
+    const uint32_t rule = Symbol::make(SymbolKind::kNonterminal, nonterminal).value;
+    const Deferred deferred = deferred_.at(nonterminal);
     try {
-      if (value != value_of_.end()) {
-        add_value(value->second);
-      } else if (const auto fork = fork_states_.find(nonterminal); fork != fork_states_.end()) {
-        add_fork(Symbol::make(SymbolKind::kNonterminal, nonterminal).value, fork->second);
-      } else {
-        add_state(Symbol::make(SymbolKind::kNonterminal, nonterminal).value, state_of_.at(nonterminal));
-      }
+      std::visit([&](const auto& of) { add_rules(rule, of); }, deferred);
     } catch (const LimitExceeded&) {
       grammar_->nonterminals[nonterminal].alternatives.clear();
       throw;
     }
     grammar_->nonterminals[nonterminal].is_deferred = false;
-    if (value != value_of_.end() && may_have_dead_ends(schema_.at(value->second)))
-      prune_since(*grammar_, n_before, nonterminal);
+    const auto* value = std::get_if<PlainValueId>(&deferred);
+    if (value != nullptr && may_have_dead_ends(schema_.at(*value))) prune_since(*grammar_, n_before, nonterminal);
+  }
+
+  // A rule that is made when it is first called.
+  uint32_t defer(uint32_t order, Deferred of) {
+    const uint32_t rule = add_nonterminal(order);
+    grammar_->nonterminals.back().is_deferred = true;
+    deferred_.emplace(Symbol{rule}.index(), of);
+    return rule;
   }
 
   void find_orders() {
@@ -199,11 +218,9 @@ class Rules : public DeferredRules {
     return (value.array && !value.array->witnesses.empty()) || (value.object && value.object->has_valued_witnesses());
   }
 
-  // Where counts or witnesses may leave no way on after some of the members or items.
+  // Where witnesses may leave no way on after some of the members or items.
   static bool may_have_dead_ends(const PlainSchema::Value& value) {
-    return may_have_many_states(value) ||
-           (value.object &&
-            (value.object->minimum > 0 || !value.object->witnesses.empty() || value.object->maximum != kUnbounded));
+    return may_have_many_states(value) || (value.object && !value.object->witnesses.empty());
   }
 
   // ---- terminals
@@ -367,26 +384,21 @@ class Rules : public DeferredRules {
     return one ? terminal(value.terminals[0]) : rule_of(id);
   }
 
-  // A rule that is made when it is first called.
   uint32_t rule_of(PlainValueId id) {
     id = schema_.resolved(id);
     auto& rule = values_[id.value];
     if (!rule) {
-      rule = add_nonterminal(orders_[id.value].order);
-      Nonterminal& made = grammar_->nonterminals.back();
-      made.left_recursive = orders_[id.value].loops;
-      made.is_deferred = true;
-      value_of_.emplace(Symbol{*rule}.index(), id);
+      rule = defer(orders_[id.value].order, id);
+      grammar_->nonterminals.back().left_recursive = orders_[id.value].loops;
     }
     return *rule;
   }
 
-  void add_value(PlainValueId id) {
+  void add_rules(uint32_t rule, PlainValueId id) {
     const PlainSchema::Value& value = schema_.at(id);
-    const uint32_t rule = *values_[id.value];
     for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
     add_either(rule, value.alternatives);
-    if (value.array) add_array(rule, *value.array);
+    if (value.array) add_array(rule, id);
     if (value.object) add_object(rule, id);
   }
 
@@ -404,8 +416,8 @@ class Rules : public DeferredRules {
     for (PlainValueId alternative : together) add_alternative(rule, Symbols{rule_of(alternative)});
   }
 
-  // Each state, so many of the items written, is a rule whose calls stand in tail position.
-  void add_array(uint32_t rule, const PlainSchema::Array& array) {
+  void add_array(uint32_t rule, PlainValueId id) {
+    const PlainSchema::Array& array = *schema_.at(id).array;
     if (!array.witnesses.empty()) return add_array_with_witnesses(rule, array);
     if (!can_be(array)) return;
     if (array.forbids_equal_items()) {
@@ -413,18 +425,27 @@ class Rules : public DeferredRules {
       add_alternative(rule, Symbols{whole});
       rule = whole;
     }
-    uint32_t state = add_nonterminal(kFirstState);
-    add_alternative(rule, Symbols{open_array_, state});
-    for (uint32_t i = 0; i < array.prefix.size(); ++i) {
-      if (i >= array.minimum) add_alternative(state, Symbols{close_array_});
-      if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
-      const uint32_t next = add_nonterminal(kFirstState);
-      Symbols item = separated(i > 0);
-      item.insert(item.end(), {item_of(array, array.prefix[i]), next});
-      add_alternative(state, item);
-      state = next;
-    }
-    add_further_items(state, array, static_cast<uint32_t>(array.prefix.size()));
+    add_alternative(rule, Symbols{open_array_, rule_of(ArrayState{id, 0})});
+  }
+
+  // Calls stand in tail position.
+  uint32_t rule_of(const ArrayState& state) {
+    const uint64_t key = (uint64_t{state.array.value} << 32) | state.n_written;
+    if (const auto known = array_states_.find(key)) return *known;
+    const uint32_t rule = defer(kFirstState, state);
+    array_states_.insert(key, rule);
+    return rule;
+  }
+
+  void add_rules(uint32_t rule, const ArrayState& state) {
+    const PlainSchema::Array& array = *schema_.at(state.array).array;
+    const uint32_t i = state.n_written;
+    if (i == array.prefix.size()) return add_further_items(rule, array, i);
+    if (i >= array.minimum) add_alternative(rule, Symbols{close_array_});
+    if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
+    Symbols item = separated(i > 0);
+    item.insert(item.end(), {item_of(array, array.prefix[i]), rule_of(ArrayState{state.array, i + 1})});
+    add_alternative(rule, item);
   }
 
   // What follows items that have a position of their own.
@@ -492,41 +513,35 @@ class Rules : public DeferredRules {
                        [&](const auto& member) { return !member.required || schema_.is_live(member.value); });
   }
 
-  static bool counts_keys(const PlainSchema::Object& object) {
-    return object.minimum > 0 || object.maximum != kUnbounded || !object.witnesses.empty();
-  }
-
-  // Whether a value is such objects and nothing else.
+  // Whether a value is objects of which nothing is counted, and nothing else.
   bool is_open_object(PlainValueId id) {
     const PlainSchema::Value& value = schema_.at(id);
     if (!value.object || value.array || !value.terminals.empty() || !can_be(*value.object)) return false;
     if (register_of(*value.object) == Register::kCounting) return false;
-    if (!counts_keys(*value.object)) return true;
-    PlainSchema::Object object = *value.object;
-    object.drop_idle_bounds();
-    return !counts_keys(object);
+    return value.object->bounds().are_idle() && value.object->witnesses.empty();
   }
 
-  // The number of the objects of a value of which nothing is counted.
+  // The number of the objects of a value.
   uint32_t open_object(PlainValueId id, Register seen) {
     const auto [at, is_new] = open_object_of_.try_emplace(id.value, static_cast<uint32_t>(open_objects_.size()));
-    if (is_new) open_objects_.push_back({schema_.at(id).object, seen, {}, {}, {}});
+    if (is_new) {
+      const auto& object = schema_.at(id).object;
+      open_objects_.push_back({object, object->bounds(), seen, {}, {}, {}, {}});
+    }
     return at->second;
   }
 
   void add_object(uint32_t rule, PlainValueId id) {
-    const auto& found = schema_.at(id).object;
-    if (!can_be(*found)) return;
-    const Register seen = register_of(*found);
+    const PlainSchema::Object& object = *schema_.at(id).object;
+    if (!can_be(object)) return;
+    const Register seen = register_of(object);
     if (seen == Register::kCounting) {
       const uint32_t whole = add_set();
       add_alternative(rule, Symbols{whole});
       rule = whole;
     }
-    PlainSchema::Object object = *found;
-    object.drop_idle_bounds();
-    if (counts_keys(object)) return add_counted_object(rule, object, seen);
-    add_alternative(rule, Symbols{open_object_, rule_of(ObjectState{open_object(id, seen), 0, false})});
+    if (!object.witnesses.empty()) return add_object_with_witnesses(rule, object, seen);
+    add_alternative(rule, Symbols{open_object_, rule_of(ObjectState{level(open_object(id, seen), 0), 0})});
   }
 
   // Texts that have numbers, in ascending order: those of one spelling, or those that may be written with escapes.
@@ -542,28 +557,48 @@ class Rules : public DeferredRules {
     bool is_optional;  // as a whole
     std::array<Numbered, 2> keys;
   };
-  // An object of which nothing is counted.
+  // An object without witnesses.
   struct OpenObject {
     std::shared_ptr<const PlainSchema::Object> object;
+    PlainSchema::Object::Bounds bounds;
     Register seen;
     std::optional<Symbols> other;
     std::vector<uint32_t> required;         // the last of each stretch; found when a state is first defined
     std::map<uint32_t, Stretch> stretches;  // by their last members
+    std::vector<uint32_t> n_left;           // where a minimum counts: how many members from each on may be written
+
+    // As many keys make no difference to each other.
+    uint32_t counted_to() const {
+      return std::max({1U, bounds.minimum, bounds.maximum == kUnbounded ? 0 : bounds.maximum});
+    }
+    bool ends_in_stretch() const { return !object->members.empty() && !object->members.back().required; }
+    uint32_t n_required_from(uint32_t member) const {
+      const auto from = std::lower_bound(required.begin(), required.end(), member);
+      return static_cast<uint32_t>(required.end() - from) - (ends_in_stretch() ? 1 : 0);
+    }
   };
-  // So many members of such an object are passed, and whether one of them is written.
-  struct ObjectState {
+  // So many keys of such an object are written, as far as they are counted.
+  struct Level {
     uint32_t object;
-    uint32_t n_passed;
-    bool some;
+    uint32_t written;
   };
+
+  uint32_t level(uint32_t object, uint32_t written) {
+    const uint64_t key = (uint64_t{object} << 32) | std::min(written, open_objects_[object].counted_to());
+    if (const auto known = level_ids_.find(key)) return *known;
+    const auto made = static_cast<uint32_t>(levels_.size());
+    levels_.push_back({object, static_cast<uint32_t>(key)});
+    level_ids_.insert(key, made);
+    return made;
+  }
+
+  const PlainSchema::Object& object_at(uint32_t level) const { return *open_objects_[levels_[level].object].object; }
 
   // As for values: of an object with many members a text meets few states at first. Calls stand in tail position.
   uint32_t rule_of(const ObjectState& state) {
-    const uint64_t key = (uint64_t{state.object} << 32) | (uint64_t{state.n_passed} << 1) | (state.some ? 1 : 0);
+    const uint64_t key = (uint64_t{state.level} << 32) | state.n_passed;
     if (const auto known = states_.find(key)) return *known;
-    const uint32_t rule = add_nonterminal(kFirstState + state.n_passed);
-    grammar_->nonterminals.back().is_deferred = true;
-    state_of_.emplace(Symbol{rule}.index(), state);
+    const uint32_t rule = defer(kFirstState + state.n_passed, state);
     states_.insert(key, rule);
     return rule;
   }
@@ -608,36 +643,82 @@ class Rules : public DeferredRules {
     return made;
   }
 
+  // Whether keys that are no members may fill up what is missing.
+  const Symbols& other_member(OpenObject& open) {
+    if (!open.other) open.other = other_member(*open.object, open.seen).value_or(Symbols{});
+    return *open.other;
+  }
+
   // What may come next is one choice. A chain of rules, one for each member, made 41 ms of a first mask out of 11,000
-  // optional members, and each state had an item for each.
-  void add_state(uint32_t rule, const ObjectState state) {
-    OpenObject& open = open_objects_[state.object];
+  // optional members, and each state had an item for each. No state is a dead end: whether the members and keys that
+  // are left are as many as the bounds ask for is known before.
+  void add_rules(uint32_t rule, const ObjectState state) {
+    const auto [object, written] = levels_[state.level];
+    OpenObject& open = open_objects_[object];
     const auto n_members = static_cast<uint32_t>(open.object->members.size());
-    if (state.n_passed == n_members) {
-      if (!open.other) open.other = other_member(*open.object, open.seen).value_or(Symbols{});
-      if (!open.other->empty()) return add_repeated(rule, state.some, *open.other, 0, kUnbounded, close_object_);
-      return add_alternative(rule, Symbols{close_object_});
-    }
+    if (state.n_passed == n_members) return add_end(rule, open, written);
     const Stretch& stretch = stretch_of(open, state.n_passed);
+    const uint32_t after = level(object, written + 1);
+    const auto [first, last] = members_to_come(open, stretch, state.n_passed, written);
     for (const auto& [are_strings, numbers, list] : stretch.keys) {
-      const auto next = std::lower_bound(numbers.begin(), numbers.end(), state.n_passed - stretch.first);
-      if (next == numbers.end()) continue;
-      if (next + 1 == numbers.end()) {
-        add_member(rule, state, stretch.first + *next);
+      const auto next = std::lower_bound(numbers.begin(), numbers.end(), first - stretch.first);
+      const auto end = std::lower_bound(next, numbers.end(), last - stretch.first);
+      if (next == end) continue;
+      if (next + 1 == end) {
+        add_member(rule, {after, stretch.first + *next}, written > 0);
       } else {
-        Symbols taken = separated(state.some);
-        taken.push_back(choice({state.object, stretch.first, list, *next, numbers.back() + 1, are_strings}));
+        Symbols taken = separated(written > 0);
+        taken.push_back(choice({after, stretch.first, list, *next, end[-1] + 1, are_strings}));
         add_alternative(rule, taken);
       }
     }
-    if (stretch.is_optional) add_alternative(rule, Symbols{rule_of(ObjectState{state.object, n_members, state.some})});
+    if (stretch.is_optional && (written >= open.bounds.minimum || !other_member(open).empty()))
+      add_alternative(rule, Symbols{rule_of(ObjectState{state.level, n_members})});
   }
 
-  void add_member(uint32_t rule, const ObjectState& before, uint32_t i) {
-    const PlainSchema::Member& member = open_objects_[before.object].object->members[i];
-    const uint32_t after = rule_of(ObjectState{before.object, i + 1, true});
+  // Those of a stretch that leave room for the required ones and enough to come: [first, last).
+  std::pair<uint32_t, uint32_t> members_to_come(OpenObject& open, const Stretch& stretch, uint32_t n_passed,
+                                                uint32_t written) {
+    const auto [minimum, maximum] = open.bounds;
+    const uint32_t end = stretch.last + 1;
+    if (maximum != kUnbounded && written + 1 + open.n_required_from(n_passed) > maximum)
+      return {stretch.is_optional ? end : stretch.last, end};
+    if (written >= minimum || !other_member(open).empty()) return {n_passed, end};
+    if (open.n_left.empty()) open.n_left = n_left(open.object->members);
+    const auto from = open.n_left.begin() + n_passed;
+    const auto enough = [&](uint32_t left) { return written + left >= minimum; };
+    const auto last = std::partition_point(from, open.n_left.begin() + end, enough);
+    return {n_passed, static_cast<uint32_t>(last - open.n_left.begin())};
+  }
+
+  std::vector<uint32_t> n_left(const std::vector<PlainSchema::Member>& members) const {
+    std::vector<uint32_t> found(members.size() + 1, 0);
+    for (size_t i = members.size(); i-- > 0;) found[i] = found[i + 1] + (schema_.is_live(members[i].value) ? 1 : 0);
+    return found;
+  }
+
+  // Behind all members.
+  void add_end(uint32_t rule, OpenObject& open, uint32_t written) {
+    add_other_keys(rule, other_member(open), open.bounds, written);
+  }
+
+  // So many keys without names that the bounds hold, and the closing mark.
+  void add_other_keys(uint32_t rule, const Symbols& other, const PlainSchema::Object::Bounds& bounds, uint32_t written,
+                      uint32_t needed = 0) {
+    const uint32_t least = std::max(needed, bounds.minimum > written ? bounds.minimum - written : 0);
+    const uint32_t further = bounds.maximum == kUnbounded ? kUnbounded : bounds.maximum - written;
+    if (!other.empty() && further >= std::max(1U, least)) {
+      add_repeated(rule, written > 0, other, least, further, close_object_);
+    } else if (least == 0) {
+      add_alternative(rule, Symbols{close_object_});
+    }
+  }
+
+  void add_member(uint32_t rule, const ObjectState& at, bool some) {
+    const PlainSchema::Member& member = object_at(at.level).members[at.n_passed];
+    const uint32_t after = rule_of(ObjectState{at.level, at.n_passed + 1});
     const std::array taken{comma_, key(member.name), colon_, symbol_of(member.value), after};
-    add_alternative(rule, std::span(taken).subspan(before.some ? 0 : 1));
+    add_alternative(rule, std::span(taken).subspan(some ? 0 : 1));
   }
 
   // A terminal of the keys of several members, of which the first tells the others.
@@ -692,16 +773,14 @@ class Rules : public DeferredRules {
   uint32_t fork(uint32_t state) {
     const auto known = rule_of_fork_.find(state);
     if (known) return *known;
-    const uint32_t rule = add_nonterminal(forks_.order(state));
-    grammar_->nonterminals.back().is_deferred = true;
-    fork_states_.emplace(Symbol{rule}.index(), state);
+    const uint32_t rule = defer(forks_.order(state), ForkState{state});
     rule_of_fork_.insert(state, rule);
     return rule;
   }
 
-  void add_fork(uint32_t rule, uint32_t state) {
+  void add_rules(uint32_t rule, const ForkState& state) {
     using Kind = ObjectForks::Kind;
-    const ObjectForks::State at = forks_.at(state);
+    const ObjectForks::State at = forks_.at(state.number);
     switch (at.kind) {
       case Kind::kFirst:
       case Kind::kFurther:
@@ -712,7 +791,7 @@ class Rules : public DeferredRules {
         return add_each(rule, at.places, true);
       case Kind::kFirstOther:
       case Kind::kFurtherOther:
-        return add_other_keys(rule, state, at.places, at.kind == Kind::kFurtherOther);
+        return add_other_keys(rule, state.number, at.places, at.kind == Kind::kFurtherOther);
       case Kind::kWithout:
         for (const ObjectForks::Half& half : forks_.halves(at)) {
           if (half.is_left()) add_half(rule, half);
@@ -721,7 +800,8 @@ class Rules : public DeferredRules {
   }
 
   void add_each(uint32_t rule, const ObjectForks::Places& places, bool some) {
-    for (auto [object, member] : places) add_alternative(rule, Symbols{rule_of(ObjectState{object, member, some})});
+    for (auto [object, member] : places)
+      add_alternative(rule, Symbols{rule_of(ObjectState{level(object, some ? 1 : 0), member})});
   }
 
   void add_keys(uint32_t rule, const ObjectForks::Places& places, bool some) {
@@ -828,7 +908,7 @@ class Rules : public DeferredRules {
 
   uint32_t after_values(std::span<const ObjectForks::Place> members) {
     if (members.size() > 1) return fork(forks_.after(members));
-    return rule_of(ObjectState{members[0].object, members[0].member + 1, true});
+    return rule_of(ObjectState{level(members[0].object, 1), members[0].member + 1});
   }
 
   // So many keys written, and which witnesses are still missing, as bits.
@@ -836,9 +916,10 @@ class Rules : public DeferredRules {
 
   // Each state, so many of the members passed and what was written of them, is a rule whose calls stand in tail
   // position.
-  void add_counted_object(uint32_t whole, const PlainSchema::Object& object, Register seen) {
-    const auto most = object.maximum == kUnbounded ? 0 : object.maximum;
-    const auto counted_to = static_cast<uint32_t>(std::max({1U, object.minimum, most}));
+  void add_object_with_witnesses(uint32_t whole, const PlainSchema::Object& object, Register seen) {
+    const PlainSchema::Object::Bounds bounds = object.bounds();
+    const auto most = bounds.maximum == kUnbounded ? 0 : bounds.maximum;
+    const auto counted_to = static_cast<uint32_t>(std::max({1U, bounds.minimum, most}));
     // The states before a member.
     const Progress start{0, (1U << object.witnesses.size()) - 1};
     std::map<Progress, uint32_t> now{{start, add_nonterminal(kFirstState)}};
@@ -854,7 +935,7 @@ class Rules : public DeferredRules {
       for (const auto& [progress, rule_before] : now) {
         const auto [written, missing] = progress;
         for (const KeyWay& way : key_ways(object, member.name, member.value, missing, common_)) {
-          if (written >= object.maximum || !schema_.is_live(way.value)) continue;
+          if (written >= bounds.maximum || !schema_.is_live(way.value)) continue;
           Symbols taken = separated(written > 0);
           const uint32_t after = state({std::min(written + 1, counted_to), way.missing});
           taken.insert(taken.end(), {key(member.name), colon_, symbol_of(way.value), after});
@@ -865,19 +946,12 @@ class Rules : public DeferredRules {
       now = std::move(next);
     }
     if (object.has_valued_witnesses() && object.others) add_ways_of_others(object, now, counted_to, seen);
-    const auto other = other_member(object, seen);
+    const Symbols other = other_member(object, seen).value_or(Symbols{});
     for (const auto& [progress, state] : now) {
       const auto [written, missing] = progress;
-      if (missing != 0 && object.has_valued_witnesses()) continue;
       // A key without a name is what all witnesses wait for.
-      const uint32_t needed = missing == 0 ? 0 : 1;
-      const uint32_t least = std::max(needed, object.minimum > written ? object.minimum - written : 0);
-      const uint32_t further = object.maximum == kUnbounded ? kUnbounded : object.maximum - written;
-      if (other && further >= std::max(1U, least)) {
-        add_repeated(state, written > 0, *other, least, further, close_object_);
-      } else if (least == 0) {
-        add_alternative(state, Symbols{close_object_});
-      }
+      if (missing == 0 || !object.has_valued_witnesses())
+        add_other_keys(state, other, bounds, written, missing == 0 ? 0 : 1);
     }
   }
 
@@ -957,16 +1031,17 @@ class Rules : public DeferredRules {
   std::vector<Order> orders_;                           // by value
   std::unordered_map<uint32_t, uint32_t> terminal_of_;  // by its index in the grammar
   std::deque<OpenObject> open_objects_;
-  HashTable states_;                                     // of objects: (object, members passed, flags) -> rule
-  HashTable choices_;                                    // (object, first member) -> terminal
-  std::unordered_map<uint32_t, ObjectState> state_of_;   // by the index of its rule
-  std::unordered_map<uint32_t, PlainValueId> value_of_;  // by the index of its rule
+  HashTable states_;        // of objects: (level, members passed) -> rule
+  HashTable choices_;       // (level behind, first member) -> terminal
+  HashTable array_states_;  // (array, items written) -> rule
+  std::deque<Level> levels_;
+  HashTable level_ids_;                              // by object and keys written
+  std::unordered_map<uint32_t, Deferred> deferred_;  // by the index of its rule
   std::map<PlainValueId, uint32_t> distinct_scalars_;
   std::unordered_map<std::string_view, uint32_t> strings_;
   std::unordered_map<uint32_t, uint32_t> open_object_of_;  // by value
   ObjectForks forks_;
-  HashTable rule_of_fork_;                              // by its state
-  std::unordered_map<uint32_t, uint32_t> fork_states_;  // by the index of its rule
+  HashTable rule_of_fork_;  // by its state
   std::deque<ForkChoice> fork_choices_;
   std::vector<NumberedText> last_texts_;
   std::array<Numbered, 2> last_numbered_;

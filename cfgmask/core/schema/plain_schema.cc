@@ -501,9 +501,9 @@ size_t PlainSchema::Object::n_required() const {
   return static_cast<size_t>(std::count_if(members.begin(), members.end(), [](const Member& m) { return m.required; }));
 }
 
-void PlainSchema::Object::drop_idle_bounds() {
-  if (minimum <= n_required()) minimum = 0;
-  if (!others && classes.empty() && maximum >= members.size()) maximum = kUnbounded;
+PlainSchema::Object::Bounds PlainSchema::Object::bounds() const {
+  const bool is_closed = !others && classes.empty();
+  return {minimum <= n_required() ? 0 : minimum, is_closed && maximum >= members.size() ? kUnbounded : maximum};
 }
 
 }  // namespace cfgmask

@@ -134,8 +134,14 @@ class PlainSchema {
     }
     // Whether more than one of these may be written.
     bool may_repeat_others() const { return (others || !classes.empty()) && maximum > n_required() + 1; }
-    // Bounds that hold anyway become 0 and kUnbounded.
-    void drop_idle_bounds();
+    struct Bounds {
+      uint32_t minimum;
+      uint32_t maximum;
+
+      bool are_idle() const { return minimum == 0 && maximum == kUnbounded; }
+    };
+    // How many keys; 0 and kUnbounded where that holds anyway.
+    Bounds bounds() const;
   };
   struct Value {
     std::string name;  // of its rule; says nothing about the value
