@@ -1,6 +1,6 @@
-"""Unions of many objects, which are read together until keys and values tell them apart.
+"""Unions of many objects or arrays, which are read together until keys and values tell them apart.
 
-The same union in parts of which each is small is read object by object: language, masks, completions and budgets are
+The same union in parts of which each is small is read one by one: language, masks, completions and budgets are
 those of that.
 """
 
@@ -71,6 +71,30 @@ def union(rng: random.Random) -> list[Schema]:
     return objects
 
 
+def random_array(rng: random.Random) -> dict[str, Any]:
+    values = list(members(rng).values())
+    found: dict[str, Any] = {"type": "array"}
+    if rng.random() < 0.7:
+        found["prefixItems"] = values[: rng.randrange(1, 4)]
+    if rng.random() < 0.7:
+        found["items"] = rng.choice([*values, False])
+    if rng.random() < 0.5:
+        found["minItems"] = rng.randrange(3)
+    if rng.random() < 0.3:
+        found["maxItems"] = rng.randrange(4)
+    if rng.random() < 0.05:
+        return {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    return found
+
+
+def array_union(rng: random.Random) -> list[Schema]:
+    arrays: list[Schema] = [random_array(rng) for _ in range(rng.randrange(MANY, 3 * MANY))]
+    arrays.append({"type": "array", "items": {"type": "boolean"}})
+    if rng.random() < 0.3:
+        arrays.append({"type": ["string", "array"], "items": {"const": 1}})
+    return arrays + ([random_object(rng) for _ in range(MANY)] if rng.random() < 0.2 else [])
+
+
 def open_union(rng: random.Random) -> list[Schema]:
     """Of objects that mostly take any other key, few of which need some key; names are of one object or of many."""
     objects: list[Schema] = []
@@ -139,7 +163,7 @@ def walk_together(rng: random.Random, a: cfgmask.Matcher, b: cfgmask.Matcher, n_
 @settings(deadline=None)
 def test_masks_are_those_of_the_parts(seed: int) -> None:
     rng = random.Random(seed)
-    objects = union(rng)
+    objects = rng.choice([union, array_union])(rng)
     a, b = both({"anyOf": objects}, in_parts(objects))
     for _ in range(2):
         text = walk_together(rng, a.matcher(), b.matcher(), 30)
@@ -153,7 +177,7 @@ def test_masks_are_those_of_the_parts(seed: int) -> None:
 @settings(deadline=None, max_examples=30)
 def test_masks_of_lists_of_unions(seed: int) -> None:
     rng = random.Random(seed)
-    objects = union(rng)
+    objects = rng.choice([union, array_union])(rng)
     a, b = both({"type": "array", "items": {"anyOf": objects}}, {"type": "array", "items": in_parts(objects)})
     walk_together(rng, a.matcher(), b.matcher(), 120)
 
@@ -182,7 +206,7 @@ def test_masks_of_open_objects_are_those_of_the_parts(seed: int) -> None:
 @settings(deadline=None, max_examples=30)
 def test_completions_and_budgets_are_those_of_the_parts(seed: int) -> None:
     rng = random.Random(seed)
-    objects = rng.choice([union, open_union])(rng)
+    objects = rng.choice([union, open_union, array_union])(rng)
     a, b = both({"anyOf": objects}, in_parts(objects))
     one, other = a.matcher(), b.matcher()
     walk_together(rng, one, other, rng.randrange(20))

@@ -17,7 +17,7 @@ using Terminal = PlainSchema::Terminal;
 
 bool is_listed(const Terminal& terminal) {
   return terminal.spelling == Spelling::kWord || terminal.spelling == Spelling::kListed ||
-         (terminal.spelling == Spelling::kNumbers && terminal.numbers.listed() != nullptr);
+         (terminal.spelling == Spelling::kNumbers && terminal.numbers->listed() != nullptr);
 }
 
 // The part without names for it on the way, if it lists scalars alone.
@@ -47,11 +47,11 @@ class Counts {
   template <class F>
   void for_each(const Terminal& terminal, F call) {
     if (terminal.spelling == Spelling::kWord) {
-      call(others_[terminal.name]);
+      call(others_[std::string(terminal.name)]);
     } else if (terminal.spelling == Spelling::kListed) {
       for (const std::string& text : terminal.listed) call(texts_[text]);
     } else {
-      for (const Decimal& number : *terminal.numbers.listed()) call(others_[number.text()]);
+      for (const Decimal& number : *terminal.numbers->listed()) call(others_[number.text()]);
     }
   }
 
@@ -70,7 +70,7 @@ class Union {
       } else if (terminal.spelling == Spelling::kListed) {
         texts_.insert(texts_.end(), terminal.listed.begin(), terminal.listed.end());
       } else {
-        const auto& listed = *terminal.numbers.listed();
+        const auto& listed = *terminal.numbers->listed();
         numbers_.insert(numbers_.end(), listed.begin(), listed.end());
       }
     }
@@ -82,10 +82,7 @@ class Union {
     std::sort(words_.begin(), words_.end());
     made.terminals = std::move(words_);
     if (!numbers_.empty()) {
-      std::string definition = "{\"type\":\"number\",\"enum\":[";
-      for (size_t i = 0; i < numbers_.size(); ++i) (definition += i == 0 ? "" : ",") += numbers_[i].text();
-      if (const auto listed = schema.numbers(NumberSet::of(std::move(numbers_)), definition + "]}"))
-        made.terminals.push_back(*listed);
+      if (const auto listed = schema.numbers(NumberSet::of(std::move(numbers_)))) made.terminals.push_back(*listed);
     }
     if (!texts_.empty()) made.terminals.push_back(schema.listed(std::move(texts_)));
     return schema.add(std::move(made));

@@ -1,9 +1,11 @@
 #include "schema/number_set.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "schema/number_spelling.h"
+#include "util/hash_table.h"
 
 namespace cfgmask {
 
@@ -22,8 +24,13 @@ bool apart(const Bound& low, const Bound& high) {
   return low.value > high.value || (low.value == high.value && (low.is_open || high.is_open));
 }
 
-std::string shown(const std::optional<Bound>& bound) {
-  return bound ? bound->value.text() + (bound->is_open ? "o" : "c") : "";
+size_t hash_of(const Decimal& number) {
+  const std::hash<std::string> of;
+  return mix(of(number.whole) ^ mix(of(number.fraction) + (number.negative ? 1 : 0)));
+}
+
+size_t hash_of(const std::optional<Bound>& bound) {
+  return bound ? hash_of(bound->value) + (bound->is_open ? 1 : 0) : 0;
 }
 
 }  // namespace
@@ -111,12 +118,12 @@ void NumberSet::tighten() {
   }
 }
 
-std::string NumberSet::content() const {
-  std::string out = std::to_string(static_cast<int>(integers_)) + ' ' + shown(low_) + ' ' + shown(high_);
+size_t NumberSet::hash() const {
+  size_t hash = mix(static_cast<size_t>(integers_) ^ mix(hash_of(low_) ^ mix(hash_of(high_))));
   if (values_) {
-    for (const Decimal& value : *values_) (out += ',') += value.text();
+    for (const Decimal& value : *values_) hash = mix(hash ^ hash_of(value));
   }
-  return out;
+  return hash;
 }
 
 RegexId NumberSet::regex(RegexStore& store, uint32_t most, Exponents exponents) const {

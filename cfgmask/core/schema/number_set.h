@@ -47,8 +47,8 @@ class NumberSet {
   uint64_t count() const;
   // Whether the set is described as one of integers.
   bool is_of_integers() const { return integers_ != Integers::kNo && !values_; }
-  // Equal exactly for sets that are described alike.
-  std::string content() const;
+  // Of how the set is described, which `==` compares.
+  size_t hash() const;
 
   // The spellings. A run of digits that nothing else bounds ends after `most`, counted from those that must come
   // (kUnbounded: it does not end). Linear in the digits of the bounds.

@@ -141,20 +141,30 @@ std::optional<PlainValueId> ObjectForks::only_value(std::span<const Place> membe
 }
 
 ObjectForks::Held ObjectForks::held_at(std::span<const Place> members) {
+  return apart(
+      schema_, members, [&](Place member) { return value(member); },
+      [&](uint64_t amount) { return take_room(amount); });
+}
+
+ObjectForks::Held ObjectForks::apart(const PlainSchema& schema, std::span<const Place> places,
+                                     const std::function<PlainValueId(Place)>& value_of,
+                                     const std::function<bool(uint64_t)>& take_room) {
   std::vector<Ways::Way> listed;
-  Places others;
+  std::vector<std::pair<PlainValueId, Place>> others;
   size_t n_tagged = 0;
-  for (Place member : members) {
-    const auto* texts = tags(value(member));
+  for (Place place : places) {
+    const PlainValueId value = value_of(place);
+    const auto* texts = tags(schema, value);
     if (texts == nullptr) {
-      others.push_back(member);
+      others.emplace_back(value, place);
       continue;
     }
     ++n_tagged;
-    for (const std::string& text : *texts) listed.push_back({&text, member});
+    for (const std::string& text : *texts) listed.push_back({&text, place});
   }
   if (n_tagged < kMany || !take_room(listed.size())) {
-    others.assign(members.begin(), members.end());
+    others.clear();
+    for (Place place : places) others.emplace_back(value_of(place), place);
     listed.clear();
   }
   const auto key = [](const Ways::Way& way) { return std::pair<std::string_view, Place>(*way.text, way.place); };
@@ -163,18 +173,18 @@ ObjectForks::Held ObjectForks::held_at(std::span<const Place> members) {
   std::sort(listed.begin(), listed.end(), less);
   listed.erase(std::unique(listed.begin(), listed.end(), same), listed.end());
   Held held{Ways(listed), {}};
-  std::stable_sort(others.begin(), others.end(), [&](Place a, Place b) { return value(a) < value(b); });
-  for (Place member : others) {
-    if (held.values.empty() || held.values.back().value != value(member)) held.values.push_back({value(member), {}});
-    held.values.back().places.push_back(member);
+  std::stable_sort(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [value, place] : others) {
+    if (held.values.empty() || held.values.back().value != value) held.values.push_back({value, {}});
+    held.values.back().places.push_back(place);
   }
   return held;
 }
 
-const std::vector<std::string>* ObjectForks::tags(PlainValueId id) const {
-  const PlainSchema::Value& value = schema_.at(id);
+const std::vector<std::string>* ObjectForks::tags(const PlainSchema& schema, PlainValueId id) {
+  const PlainSchema::Value& value = schema.at(id);
   if (value.terminals.size() != 1 || value.array || value.object || !value.alternatives.empty()) return nullptr;
-  const auto& terminal = schema_.terminal(value.terminals[0]);
+  const auto& terminal = schema.terminal(value.terminals[0]);
   return terminal.spelling == PlainSchema::Spelling::kListed ? &terminal.listed : nullptr;
 }
 

@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -140,6 +141,10 @@ class ObjectForks {
   State at(uint32_t state) const;
   Next next(const Places& places) const;
   Held held_at(std::span<const Place> members);
+  // What stands at some places, by what is there: `value_of` says of each, without names on the way, and `take_room`
+  // whether so many texts may be listed.
+  static Held apart(const PlainSchema& schema, std::span<const Place> places,
+                    const std::function<PlainValueId(Place)>& value_of, const std::function<bool(uint64_t)>& take_room);
   // The names of all members of some objects, each with the places of the objects that have it.
   Ways names(const Places& places) const;
   // Of a state that is kWithout.
@@ -156,7 +161,7 @@ class ObjectForks {
   const PlainSchema::Object& object(Place place) const { return *objects_[place.object]; }
   PlainValueId value(Place member) const;
   // Null where a value is anything but listed strings.
-  const std::vector<std::string>* tags(PlainValueId value) const;
+  static const std::vector<std::string>* tags(const PlainSchema& schema, PlainValueId value);
   // Calls f(member) for each that may come next at a place; returns whether none of them is needed.
   template <class F>
   bool for_each_next(Place place, F f) const;

@@ -54,7 +54,7 @@ PlainValueId PlainAlgebra::without_history(PlainValueId id) const {
     using Spelling = PlainSchema::Spelling;
     const auto& terminal = schema_.terminal(index);
     return terminal.spelling == Spelling::kWord || terminal.spelling == Spelling::kListed ||
-           (terminal.spelling == Spelling::kNumbers && terminal.numbers.is_listed());
+           (terminal.spelling == Spelling::kNumbers && terminal.numbers->is_listed());
   };
   const bool is_simple = !value.array && !value.object && value.alternatives.empty() &&
                          std::all_of(value.terminals.begin(), value.terminals.end(), is_listed);
@@ -113,15 +113,17 @@ std::vector<uint32_t> PlainAlgebra::strings(PlainValueId id) {
 }
 
 void PlainAlgebra::finish() {
-  std::unordered_set<uint32_t> seen;
+  std::vector<bool> seen;
   std::vector<PlainValueId> todo{schema_.root()};
   while (!todo.empty()) {
     const PlainValueId id = todo.back();
     todo.pop_back();
-    if (!seen.insert(id.value).second) continue;
+    if (seen.size() <= id.value) seen.resize(schema_.n_values());
+    if (seen[id.value]) continue;
+    seen[id.value] = true;
     settle(id);
     drop_empty_classes(id);
-    const Value value = schema_.at(id);
+    const Value& value = schema_.at(id);
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
     find_common(value, todo);
     if (value.array && value.array->forbids_equal_items()) check_distinct(*value.array);
@@ -204,7 +206,8 @@ void PlainAlgebra::settle(PlainValueId id) {
   found->second.active = true;
   ++depth_;
   const Pending pending = found->second;
-  const std::string* const around = std::exchange(settling_, &pending.name);
+  // What is inside of a constant has no name.
+  const std::string* const around = std::exchange(settling_, pending.name.empty() ? settling_ : &pending.name);
   Value value = pending.choice ? chosen(*pending.choice, pending.name) : value_of(worked_out(pending), pending.name);
   --depth_;
   settling_ = around;
@@ -495,7 +498,7 @@ std::optional<uint32_t> PlainAlgebra::meet_terminals(uint32_t a, uint32_t b) {
   asked += schema_.definition(b);
   asked += "]}";
   if (s.spelling == Spelling::kNumbers && t.spelling == Spelling::kNumbers)
-    return schema_.numbers(s.numbers & t.numbers, std::move(asked));
+    return schema_.numbers(*s.numbers & *t.numbers, std::move(asked));
   return ask(asked, s.kind);
 }
 
@@ -518,7 +521,7 @@ std::optional<uint32_t> PlainAlgebra::without(uint32_t a, const std::vector<uint
     }
     if (schema_.plainly_apart(s, t)) continue;
     if (s.spelling == Spelling::kNumbers && t.spelling == Spelling::kNumbers) {
-      if (auto rest = s.numbers - t.numbers) {
+      if (auto rest = *s.numbers - *t.numbers) {
         std::string definition = difference(*left, schema_.definition(hole));
         left = schema_.numbers(*std::move(rest), std::move(definition));
         continue;

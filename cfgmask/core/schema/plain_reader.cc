@@ -35,7 +35,7 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
       keys_(schema_, max_nesting, questions.keys),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
-          [this](const Value& made) { check_made(made); }, kWorkPerRule * max_rules),
+          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * max_rules),
       known_(document.n_values()) {
   for (size_t key = 0; key < document.n_keys(); ++key) {
     const auto code = reader.codes_.find(std::string(document.key_text(static_cast<uint32_t>(key))));
@@ -295,15 +295,20 @@ PlainValueId PlainReading::described_here(const Said& said, const std::string& p
 }
 
 PlainValueId PlainReading::added(Value value) {
-  check_made(value);
+  check_made(value, value.name);
   return schema_.add(std::move(value));
 }
 
-void PlainReading::check_made(const Value& value) {
+PlainValueId PlainReading::added(Value value, const std::string& pointer) {
+  check_made(value, pointer);
+  return schema_.add(std::move(value));
+}
+
+void PlainReading::check_made(const Value& value, const std::string& pointer) {
   // Whether there are keys enough of a few classes takes more than a look.
   if (value.object) require(!value.object->has_classes() || !value.object->counts_others());
   if (value.array && !value.array->witnesses.empty()) require(counted_items(*value.array) <= kMaxCountedItems);
-  count_rules(value);
+  count_rules(value, pointer);
 }
 
 uint32_t PlainReading::counted_items(const PlainSchema::Array& array) {
@@ -313,11 +318,11 @@ uint32_t PlainReading::counted_items(const PlainSchema::Array& array) {
   return most;
 }
 
-void PlainReading::count_rules(const Value& value) {
+void PlainReading::count_rules(const Value& value, const std::string& pointer) {
   n_steps_ += kStepsPerValue;
   if (value.array) n_steps_ += 2 + value.array->prefix.size();
   if (value.object) n_steps_ += n_states(*value.object);
-  if (n_steps_ > max_rules_) throw SchemaLimitExceeded("max_rules", max_rules_, pointer_of(value.name));
+  if (n_steps_ > max_rules_) throw SchemaLimitExceeded("max_rules", max_rules_, pointer_of(pointer));
 }
 
 uint64_t PlainReading::n_states(const PlainSchema::Object& object) {

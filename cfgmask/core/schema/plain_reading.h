@@ -155,7 +155,9 @@ class PlainReading {
   // What the keywords say that look at the value without further schemas for the same value.
   PlainValueId described_here(const Said& said, const std::string& pointer, uint64_t depth);
   PlainValueId added(Value value);
-  void check_made(const Value& value);
+  // One whose name is that of the value around.
+  PlainValueId added(Value value, const std::string& pointer);
+  void check_made(const Value& value, const std::string& pointer);
   // The greatest number that has to be counted where an array has witnesses.
   static uint32_t counted_items(const PlainSchema::Array& array);
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
@@ -163,7 +165,7 @@ class PlainReading {
   }
   // What a value costs of max_rules. cfgmask/json_schema/rules.py counts ten times as much for a rule, which it makes
   // at once.
-  void count_rules(const Value& value);
+  void count_rules(const Value& value, const std::string& pointer);
   // How many rules an object takes at most.
   static uint64_t n_states(const PlainSchema::Object& object);
 

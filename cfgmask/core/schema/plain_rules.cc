@@ -19,10 +19,10 @@
 #include "earley/deferred_rules.h"
 #include "earley/grammar.h"
 #include "regex/endless.h"
+#include "schema/array_forks.h"
 #include "schema/object_forks.h"
 #include "schema/text_names.h"
 #include "schema/witnesses.h"
-#include "util/components.h"
 #include "util/hash_table.h"
 #include "util/limits.h"
 #include "util/lists.h"
@@ -54,16 +54,13 @@ class Rules : public DeferredRules {
         outside_(std::move(outside)),
         outside_names_(std::move(outside_names)),
         max_digits_(max_digits),
-        terminals_(schema_.n_terminals()),
-        values_(schema_.n_values()),
-        orders_(schema_.n_values()),
-        forks_(schema_) {}
+        forks_(schema_),
+        array_forks_(schema_) {}
 
   Symbol start(Grammar& grammar, RegexStore& regexes) override {
     grammar_ = &grammar;
     regexes_ = &regexes;
-    find_orders();
-    grammar.has_keys = has_endless_keys();
+    grammar.has_keys = schema_.overview().has_endless_keys;
     open_object_ = mark("{", KeyRole::kOpensObject);
     close_object_ = mark("}", KeyRole::kClosesObject);
     open_array_ = mark("[");
@@ -71,10 +68,7 @@ class Rules : public DeferredRules {
     comma_ = mark(",");
     colon_ = mark(":");
     const Symbol start{rule_of(schema_.root())};
-    for (size_t i = 0; i < schema_.n_values(); ++i) {
-      const PlainValueId id(i);
-      if (schema_.is_live(id) && may_have_many_states(schema_.at(id))) define(Symbol{rule_of(id)}.index());
-    }
+    for (PlainValueId id : schema_.overview().with_many_states) define(Symbol{rule_of(id)}.index());
     return start;
   }
 
@@ -118,7 +112,7 @@ class Rules : public DeferredRules {
     uint32_t level;
     uint32_t n_passed;
   };
-  // So many items of an array, which have positions of their own, are written.
+  // So many items of an array are written.
   struct ArrayState {
     PlainValueId array;
     uint32_t n_written;
@@ -126,8 +120,11 @@ class Rules : public DeferredRules {
   struct ForkState {
     uint32_t number;
   };
+  struct ArrayForkState {
+    uint32_t number;
+  };
   // What rules are made of when they are first called.
-  using Deferred = std::variant<PlainValueId, ObjectState, ArrayState, ForkState>;
+  using Deferred = std::variant<PlainValueId, ObjectState, ArrayState, ForkState, ArrayForkState>;
 
   // ---- the grammar
 
@@ -192,35 +189,9 @@ class Rules : public DeferredRules {
     return rule;
   }
 
-  void find_orders() {
-    const auto n = static_cast<uint32_t>(schema_.n_values());
-    const Lists edges(n, [&](const auto& add) {
-      for (uint32_t i = 0; i < n; ++i) {
-        for (PlainValueId alternative : schema_.at(PlainValueId(i)).alternatives)
-          add(i, schema_.resolved(alternative).value);
-      }
-    });
-    for_each_in_components(
-        edges, [&](uint32_t value, uint32_t order, bool loops) { orders_[value] = {kValues + order, loops}; });
-  }
-
-  // Whether some object may have keys that never run out. Where it turns out that they do, no harm is done.
-  bool has_endless_keys() const {
-    for (size_t i = 0; i < schema_.n_values(); ++i) {
-      const auto& object = schema_.at(PlainValueId(i)).object;
-      if (object && schema_.is_live(PlainValueId(i)) && object->may_repeat_others() && !object->counts_others())
-        return true;
-    }
-    return false;
-  }
-
-  static bool may_have_many_states(const PlainSchema::Value& value) {
-    return (value.array && !value.array->witnesses.empty()) || (value.object && value.object->has_valued_witnesses());
-  }
-
   // Where witnesses may leave no way on after some of the members or items.
   static bool may_have_dead_ends(const PlainSchema::Value& value) {
-    return may_have_many_states(value) || (value.object && !value.object->witnesses.empty());
+    return value.may_have_many_states() || (value.object && !value.object->witnesses.empty());
   }
 
   // ---- terminals
@@ -328,9 +299,10 @@ class Rules : public DeferredRules {
   }
 
   uint32_t terminal(uint32_t index) {
-    auto& made = terminals_[index];
-    if (!made) made = new_terminal(index, false);
-    return *made;
+    if (const auto known = terminals_.find(index)) return *known;
+    const uint32_t made = new_terminal(index, false);
+    terminals_.insert(index, made);
+    return made;
   }
 
   // A terminal of an item that must not be equal to another.
@@ -350,7 +322,7 @@ class Rules : public DeferredRules {
 
   std::string terminal_name(const PlainSchema::Terminal& terminal) const {
     if (terminal.spelling == PlainSchema::Spelling::kOutside) return outside_names_[terminal.outside];
-    if (terminal.spelling != PlainSchema::Spelling::kListed) return terminal.name;
+    if (terminal.spelling != PlainSchema::Spelling::kListed) return std::string(terminal.name);
     std::string name;
     for (size_t i = 0; i < std::min(terminal.listed.size(), kShownValues); ++i)
       name += (i == 0 ? "" : " | ") + shown(terminal.listed[i]);
@@ -368,7 +340,7 @@ class Rules : public DeferredRules {
         return distinct ? listed(terminal.listed) : fixed(terminal.listed);
       case PlainSchema::Spelling::kNumbers: {
         using Exponents = NumberSet::Exponents;
-        return terminal.numbers.regex(*regexes_, max_digits_, distinct ? Exponents::kNo : Exponents::kYes);
+        return terminal.numbers->regex(*regexes_, max_digits_, distinct ? Exponents::kNo : Exponents::kYes);
       }
       case PlainSchema::Spelling::kOutside:
         break;
@@ -386,12 +358,12 @@ class Rules : public DeferredRules {
 
   uint32_t rule_of(PlainValueId id) {
     id = schema_.resolved(id);
-    auto& rule = values_[id.value];
-    if (!rule) {
-      rule = defer(orders_[id.value].order, id);
-      grammar_->nonterminals.back().left_recursive = orders_[id.value].loops;
-    }
-    return *rule;
+    if (const auto known = values_.find(id.value)) return *known;
+    const PlainSchema::Order order = schema_.order(id);
+    const uint32_t rule = defer(kValues + order.number, id);
+    grammar_->nonterminals.back().left_recursive = order.loops;
+    values_.insert(id.value, rule);
+    return rule;
   }
 
   void add_rules(uint32_t rule, PlainValueId id) {
@@ -403,17 +375,29 @@ class Rules : public DeferredRules {
   }
 
   void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives) {
-    std::vector<PlainValueId> together;
+    std::vector<PlainValueId> objects;
+    std::vector<PlainValueId> arrays;
     for (PlainValueId alternative : alternatives) {
       if (!schema_.is_live(alternative)) continue;
-      if (alternatives.size() >= ObjectForks::kMany && is_open_object(schema_.resolved(alternative))) {
-        together.push_back(schema_.resolved(alternative));
+      const PlainValueId id = schema_.resolved(alternative);
+      if (alternatives.size() >= ObjectForks::kMany && is_open_object(id)) {
+        objects.push_back(id);
+      } else if (alternatives.size() >= ObjectForks::kMany && is_open_array(id)) {
+        arrays.push_back(id);
       } else {
-        add_alternative(rule, Symbols{symbol_of(alternative)});
+        add_alternative(rule, Symbols{symbol_of(id)});
       }
     }
-    if (together.size() >= ObjectForks::kMany) return add_alternative(rule, Symbols{open_object_, fork_of(together)});
-    for (PlainValueId alternative : together) add_alternative(rule, Symbols{rule_of(alternative)});
+    if (objects.size() >= ObjectForks::kMany) {
+      add_alternative(rule, Symbols{open_object_, fork_of(objects)});
+    } else {
+      for (PlainValueId id : objects) add_alternative(rule, Symbols{rule_of(id)});
+    }
+    if (arrays.size() >= ObjectForks::kMany) {
+      add_alternative(rule, Symbols{open_array_, array_fork_of(std::move(arrays))});
+    } else {
+      for (PlainValueId id : arrays) add_alternative(rule, Symbols{rule_of(id)});
+    }
   }
 
   void add_array(uint32_t rule, PlainValueId id) {
@@ -440,7 +424,7 @@ class Rules : public DeferredRules {
   void add_rules(uint32_t rule, const ArrayState& state) {
     const PlainSchema::Array& array = *schema_.at(state.array).array;
     const uint32_t i = state.n_written;
-    if (i == array.prefix.size()) return add_further_items(rule, array, i);
+    if (i >= array.prefix.size()) return add_further_items(rule, array, i);
     if (i >= array.minimum) add_alternative(rule, Symbols{close_array_});
     if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
     Symbols item = separated(i > 0);
@@ -469,8 +453,9 @@ class Rules : public DeferredRules {
     if (value.terminals.size() == 1) return distinct_terminal(value.terminals[0]);
     const auto [at, is_new] = distinct_scalars_.try_emplace(id, 0);
     if (!is_new) return at->second;
-    const uint32_t rule = at->second = add_nonterminal(orders_[id.value].order);
-    grammar_->nonterminals.back().left_recursive = orders_[id.value].loops;
+    const PlainSchema::Order order = schema_.order(id);
+    const uint32_t rule = at->second = add_nonterminal(kValues + order.number);
+    grammar_->nonterminals.back().left_recursive = order.loops;
     for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t)});
     for (PlainValueId alternative : value.alternatives) {
       if (schema_.is_live(alternative)) add_alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative))});
@@ -511,6 +496,13 @@ class Rules : public DeferredRules {
   bool can_be(const PlainSchema::Object& object) const {
     return std::all_of(object.members.begin(), object.members.end(),
                        [&](const auto& member) { return !member.required || schema_.is_live(member.value); });
+  }
+
+  // Whether a value is arrays whose items tell nothing of each other, and nothing else.
+  bool is_open_array(PlainValueId id) const {
+    const PlainSchema::Value& value = schema_.at(id);
+    return value.array && !value.object && value.terminals.empty() && value.array->witnesses.empty() &&
+           !value.array->forbids_equal_items() && can_be(*value.array);
   }
 
   // Whether a value is objects of which nothing is counted, and nothing else.
@@ -739,16 +731,64 @@ class Rules : public DeferredRules {
     return made;
   }
 
+  // ---- unions of arrays
+
+  // What stands in one of some arrays, behind its opening mark.
+  uint32_t array_fork_of(std::vector<PlainValueId> arrays) {
+    std::sort(arrays.begin(), arrays.end());
+    arrays.erase(std::unique(arrays.begin(), arrays.end()), arrays.end());
+    ArrayForks::Places places;
+    for (PlainValueId id : arrays) places.push_back({array_forks_.add(id), 0});
+    return array_fork(array_forks_.first(places));
+  }
+
+  uint32_t array_fork(uint32_t state) {
+    if (const auto known = rule_of_array_fork_.find(state)) return *known;
+    const uint32_t rule = defer(array_forks_.order(state), ArrayForkState{state});
+    rule_of_array_fork_.insert(state, rule);
+    return rule;
+  }
+
+  void add_rules(uint32_t rule, const ArrayForkState& state) {
+    const auto [kind, places] = array_forks_.at(state.number);
+    switch (kind) {
+      case ArrayForks::Kind::kItem: {
+        const ArrayForks::Next next = array_forks_.next(places);
+        if (next.may_end) add_alternative(rule, Symbols{close_array_});
+        if (next.items.empty()) return;
+        Symbols item = separated(places[0].member > 0);
+        item.push_back(array_fork(array_forks_.held(next.items)));
+        return add_alternative(rule, item);
+      }
+      case ArrayForks::Kind::kHeld: {
+        ObjectForks::Held held = array_forks_.held_at(places);
+        for (const auto& of : held.values) add_alternative(rule, Symbols{symbol_of(of.value), after_items(of.places)});
+        return add_choice(rule, {}, {std::move(held.strings), ForkChoice::Of::kItems});
+      }
+      case ArrayForks::Kind::kEach:
+        for (ArrayForks::Place place : places) add_alternative(rule, Symbols{array_state(place)});
+    }
+  }
+
+  uint32_t array_state(ArrayForks::Place place) { return rule_of(ArrayState{array_forks_.array(place), place.member}); }
+
+  uint32_t after_items(std::span<const ArrayForks::Place> items) {
+    if (items.size() > 1) return array_fork(array_forks_.after(items));
+    return array_state(array_forks_.passed(items[0]));
+  }
+
   // ---- unions of open objects
 
-  // What follows the texts of a choice at a fork: the keys of members, strings as values, or keys that are no members
-  // of the objects that are left behind them.
+  // What follows the texts of a choice at a fork: the keys of members, strings as values or as items, or keys that are
+  // no members of the objects that are left behind them.
   struct ForkChoice {
-    enum class Of { kMembers, kStrings, kOthers };
+    enum class Of { kMembers, kStrings, kItems, kOthers };
 
     ObjectForks::Ways ways;
     Of of;
     uint32_t others = 0;  // for kOthers: the state of all objects
+
+    bool are_keys() const { return of == Of::kMembers || of == Of::kOthers; }
   };
 
   static std::vector<Symbol> symbols(const Symbols& words) {
@@ -889,7 +929,7 @@ class Rules : public DeferredRules {
         taken.insert(taken.end(), after.begin(), after.end());
       } else {
         const Choice any{kFirstFork + fork, 0, list, 0, numbers.back() + 1, are_strings};
-        taken.push_back(choice_terminal(any, choice.of == ForkChoice::Of::kStrings ? "STRING" : "KEY", role));
+        taken.push_back(choice_terminal(any, choice.are_keys() ? "KEY" : "STRING", role));
       }
       add_alternative(rule, taken);
     }
@@ -898,6 +938,7 @@ class Rules : public DeferredRules {
   Symbols after_text(const ForkChoice& choice, uint32_t number) {
     const auto members = choice.ways.places(number);
     if (choice.of == ForkChoice::Of::kStrings) return {after_values(members)};
+    if (choice.of == ForkChoice::Of::kItems) return {after_items(members)};
     if (choice.of == ForkChoice::Of::kOthers) {
       const PlainValueId value = *open_objects_[members[0].object].object->others;
       return {colon_, symbol_of(value), fork(forks_.without(choice.others, {members.begin(), members.end()}))};
@@ -1003,11 +1044,6 @@ class Rules : public DeferredRules {
 
   Symbols separated(bool some) const { return some ? Symbols{comma_} : Symbols{}; }
 
-  struct Order {
-    uint32_t order;
-    bool loops;
-  };
-
   std::shared_ptr<const PlainSchema> kept_;
   const PlainSchema& schema_;
   const CommonValue common_ = [this](PlainValueId a, PlainValueId b) { return schema_.common(a, b); };
@@ -1025,10 +1061,9 @@ class Rules : public DeferredRules {
   uint32_t close_array_ = 0;
   uint32_t comma_ = 0;
   uint32_t colon_ = 0;
-  std::vector<std::optional<uint32_t>> terminals_;
+  HashTable terminals_;
   std::map<uint32_t, uint32_t> distinct_terminals_;
-  std::vector<std::optional<uint32_t>> values_;
-  std::vector<Order> orders_;                           // by value
+  HashTable values_;
   std::unordered_map<uint32_t, uint32_t> terminal_of_;  // by its index in the grammar
   std::deque<OpenObject> open_objects_;
   HashTable states_;        // of objects: (level, members passed) -> rule
@@ -1042,6 +1077,8 @@ class Rules : public DeferredRules {
   std::unordered_map<uint32_t, uint32_t> open_object_of_;  // by value
   ObjectForks forks_;
   HashTable rule_of_fork_;  // by its state
+  ArrayForks array_forks_;
+  HashTable rule_of_array_fork_;  // by its state
   std::deque<ForkChoice> fork_choices_;
   std::vector<NumberedText> last_texts_;
   std::array<Numbered, 2> last_numbered_;

@@ -1,10 +1,13 @@
 #include "schema/plain_schema.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "schema/json_document.h"
 #include "schema/witnesses.h"
+#include "util/components.h"
+#include "util/lists.h"
 
 namespace cfgmask {
 
@@ -80,6 +83,12 @@ void write_content(const PlainSchema::Value& value, std::vector<uint32_t>& words
   }
 }
 
+std::string definition_of(const std::vector<Decimal>& numbers) {
+  std::string out = "{\"type\":\"number\",\"enum\":[";
+  for (size_t i = 0; i < numbers.size(); ++i) (out += i == 0 ? "" : ",") += numbers[i].text();
+  return out + "]}";
+}
+
 bool share_none(std::vector<std::string> a, std::vector<std::string> b) {
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
@@ -131,21 +140,29 @@ void PlainSchema::define(PlainValueId id, Value value) {
 }
 
 uint32_t PlainSchema::name(std::string_view text) {
-  const auto [at, is_new] = name_ids_.try_emplace(std::string(text), static_cast<uint32_t>(names_.size()));
-  if (is_new) names_.push_back(&at->first);
-  return at->second;
+  const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(text));
+  if (const auto known = name_ids_.find(hash, [&](uint32_t id) { return names_[id] == text; })) return *known;
+  const auto made = static_cast<uint32_t>(names_.size());
+  names_.push_back(std::string(text));
+  name_ids_.insert(hash, made);
+  return made;
+}
+
+template <class Same>
+uint32_t PlainSchema::found_or_made(HashIndex& known, size_t hash, Same same, Terminal made) {
+  const auto key = static_cast<uint32_t>(hash);
+  if (const auto found = known.find(key, [&](uint32_t id) { return same(terminals_[id], made); })) return *found;
+  const auto id = static_cast<uint32_t>(terminals_.size());
+  terminals_.push_back(std::move(made));
+  known.insert(key, id);
+  return id;
 }
 
 uint32_t PlainSchema::listed(std::vector<std::string> texts) {
-  std::string key;
-  for (const std::string& text : texts) {
-    key += std::to_string(text.size());
-    key += ':';
-    key += text;
-  }
-  const auto [at, is_new] = lists_.try_emplace(std::move(key), static_cast<uint32_t>(terminals_.size()));
-  if (is_new) terminals_.push_back({{}, kString, Spelling::kListed, std::move(texts)});
-  return at->second;
+  size_t hash = texts.size();
+  for (const std::string& text : texts) hash = mix(hash ^ std::hash<std::string_view>()(text));
+  const auto same = [](const Terminal& a, const Terminal& b) { return a.listed == b.listed; };
+  return found_or_made(lists_, hash, same, {{}, kString, Spelling::kListed, std::move(texts)});
 }
 
 std::optional<uint32_t> PlainSchema::pattern(std::string_view text, uint64_t max_nesting) {
@@ -243,6 +260,7 @@ RegexId PlainSchema::text_regex(const Terminal& terminal, RegexStore& store) con
 
 std::string PlainSchema::definition(uint32_t terminal) const {
   const Terminal& t = terminals_[terminal];
+  if (t.definition.empty() && t.spelling == Spelling::kNumbers) return definition_of(*t.numbers->listed());
   if (t.spelling == Spelling::kOutside || t.spelling == Spelling::kNumbers) return t.definition;
   std::string out = "{\"type\":\"string\"";
   for (size_t i = 0; i < t.listed.size(); ++i) {
@@ -258,15 +276,16 @@ std::string PlainSchema::definition(uint32_t terminal) const {
 
 std::optional<uint32_t> PlainSchema::numbers(NumberSet set, std::string definition) {
   if (set.is_empty()) return std::nullopt;
-  const auto [at, is_new] = number_sets_.try_emplace(set.content(), static_cast<uint32_t>(terminals_.size()));
   const char* name = set.is_of_integers() ? "INTEGER" : "NUMBER";
-  if (is_new)
-    terminals_.push_back({name, kNumber, Spelling::kNumbers, {}, {}, std::move(set), 0, std::move(definition)});
-  return at->second;
+  const size_t hash = set.hash();
+  const auto same = [](const Terminal& a, const Terminal& b) { return *a.numbers == *b.numbers; };
+  auto shared = std::make_shared<const NumberSet>(std::move(set));
+  return found_or_made(number_sets_, hash, same,
+                       {name, kNumber, Spelling::kNumbers, {}, {}, std::move(shared), 0, std::move(definition)});
 }
 
 uint32_t PlainSchema::outside(Kind kind, uint32_t regex, std::string definition) {
-  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, {}, regex, std::move(definition)});
+  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, nullptr, regex, std::move(definition)});
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
@@ -328,7 +347,7 @@ uint64_t PlainSchema::count(const Terminal& terminal) const {
     case Spelling::kText:
       return !terminal.text.pattern && terminal.text.maximum >= kLong ? NumberSet::kVeryMany : 1;
     case Spelling::kNumbers:
-      return terminal.numbers.count();
+      return terminal.numbers->count();
     case Spelling::kWord:
     case Spelling::kOutside:
       break;
@@ -340,7 +359,7 @@ bool PlainSchema::plainly_apart(const Terminal& a, const Terminal& b) const {
   if (a.kind != b.kind) return true;
   if (a.spelling == Spelling::kWord && b.spelling == Spelling::kWord) return a.name != b.name;
   if (a.spelling == Spelling::kListed && b.spelling == Spelling::kListed) return share_none(a.listed, b.listed);
-  if (a.spelling == Spelling::kNumbers && b.spelling == Spelling::kNumbers) return (a.numbers & b.numbers).is_empty();
+  if (a.spelling == Spelling::kNumbers && b.spelling == Spelling::kNumbers) return (*a.numbers & *b.numbers).is_empty();
   const auto has_none_of = [&](const Terminal& few, const Terminal& condition) {
     const auto texts = few_texts(few);
     return condition.spelling == Spelling::kText && !texts.empty() &&
@@ -487,14 +506,53 @@ void PlainSchema::finish_adding() {
   number_sets_ = {};
   texts_ = {};
   key_condition_ids_ = {};
-  bytes_ = values_.capacity() * sizeof(Value) + terminals_.capacity() * sizeof(Terminal) + names_.size() * kNameBytes;
-  for (Value& value : values_) {
+  name_ids_ = {};
+  bytes_ = values_.bytes() + terminals_.bytes() + names_.size() * kNameBytes;
+  find_orders();
+  for (uint32_t i = 0; i < values_.size(); ++i) look_over(PlainValueId(i));
+  for (uint32_t i = 0; i < values_.size(); ++i) {
+    Value& value = values_[i];
     value.name = {};
     bytes_ += (value.terminals.capacity() + value.alternatives.capacity()) * sizeof(uint32_t);
     if (value.array) bytes_ += sizeof(Array) + value.array->prefix.capacity() * sizeof(PlainValueId);
     if (value.object) bytes_ += sizeof(Object) + value.object->members.capacity() * sizeof(Member);
   }
-  for (const Terminal& terminal : terminals_) bytes_ += terminal.listed.capacity() * kNameBytes;
+  for (size_t i = 0; i < terminals_.size(); ++i) {
+    bytes_ += terminals_[i].listed.capacity() * kNameBytes + (terminals_[i].numbers ? sizeof(NumberSet) : 0);
+  }
+}
+
+void PlainSchema::look_over(PlainValueId id) {
+  const Value& value = at(id);
+  if (!is_live(id)) return;
+  if (value.may_have_many_states()) overview_.with_many_states.push_back(id);
+  if (value.object && value.object->may_repeat_others() && !value.object->counts_others())
+    overview_.has_endless_keys = true;
+}
+
+// Those that are no unions begin with no other value, so they come last, in any order.
+void PlainSchema::find_orders() {
+  for (uint32_t i = 0; i < values_.size(); ++i) {
+    if (values_[i].alternatives.size() > 1) unions_.push_back(PlainValueId(i));
+  }
+  const auto n = static_cast<uint32_t>(unions_.size());
+  const Lists edges(n, [&](const auto& add) {
+    for (uint32_t i = 0; i < n; ++i) {
+      for (PlainValueId alternative : at(unions_[i]).alternatives) {
+        const auto found = std::lower_bound(unions_.begin(), unions_.end(), resolved(alternative));
+        if (found != unions_.end() && *found == resolved(alternative))
+          add(i, static_cast<uint32_t>(found - unions_.begin()));
+      }
+    }
+  });
+  orders_.resize(n);
+  for_each_in_components(edges, [&](uint32_t i, uint32_t order, bool loops) { orders_[i] = {order, loops}; });
+}
+
+PlainSchema::Order PlainSchema::order(PlainValueId id) const {
+  const auto found = std::lower_bound(unions_.begin(), unions_.end(), id);
+  if (found == unions_.end() || *found != id) return {static_cast<uint32_t>(unions_.size()), false};
+  return orders_[static_cast<size_t>(found - unions_.begin())];
 }
 
 size_t PlainSchema::Object::n_required() const {

@@ -25,6 +25,8 @@
 #include "regex/regex_data.h"
 #include "schema/number_set.h"
 #include "schema/plain_pattern.h"
+#include "util/chunked_vector.h"
+#include "util/hash_table.h"
 #include "util/ids.h"
 #include "util/interner.h"
 
@@ -47,14 +49,14 @@ class PlainSchema {
     uint32_t maximum = kUnbounded;
   };
   struct Terminal {
-    std::string name;  // the word itself, if it is one: `true`
-    Kind kind;
-    Spelling spelling;
+    std::string_view name = {};  // the word itself, if it is one: `true`
+    Kind kind = kAnyKind;
+    Spelling spelling = Spelling::kWord;
     std::vector<std::string> listed = {};  // the strings that it stands for
     Text text = {};
-    NumberSet numbers = {};
+    std::shared_ptr<const NumberSet> numbers = {};
     uint32_t outside = 0;         // which of the regexes that the caller has
-    std::string definition = {};  // of those and of numbers: the scalars as a schema
+    std::string definition = {};  // of those and of numbers that are not listed: the scalars as a schema
   };
   struct Member {
     uint32_t name;
@@ -152,6 +154,21 @@ class PlainSchema {
     std::vector<PlainValueId> alternatives;  // if there are any, there is nothing else
 
     bool is_empty() const { return terminals.empty() && !array && !object && alternatives.empty(); }
+    bool may_have_many_states() const {
+      return (array && !array->witnesses.empty()) || (object && object->has_valued_witnesses());
+    }
+  };
+  // Where a value stands in an order in which unions come before what they are unions of, and whether it is one of
+  // itself.
+  struct Order {
+    uint32_t number;
+    bool loops;
+  };
+  // What has to be known of all values before the rules of any are made.
+  struct Overview {
+    bool has_endless_keys =
+        false;  // whether some object may have keys that never run out; it may turn out that none has
+    std::vector<PlainValueId> with_many_states = {};
   };
 
   PlainSchema();
@@ -188,8 +205,8 @@ class PlainSchema {
   std::optional<uint32_t> text(const Text& text);
   // nullopt for a pattern that is not plain.
   std::optional<uint32_t> pattern(std::string_view text, uint64_t max_nesting);
-  // None: there are no such numbers. The definition is a schema of them.
-  std::optional<uint32_t> numbers(NumberSet set, std::string definition);
+  // None: there are no such numbers. The definition is a schema of them, which listed ones need not have.
+  std::optional<uint32_t> numbers(NumberSet set, std::string definition = {});
   uint32_t outside(Kind kind, uint32_t regex, std::string definition);
   std::optional<uint32_t> some_listed(std::vector<std::string> texts);  // none for no texts
   // The number of a condition, the same for equal definitions.
@@ -204,7 +221,7 @@ class PlainSchema {
     return id;
   }
   size_t n_values() const { return values_.size(); }
-  const std::string& name_at(uint32_t name) const { return *names_[name]; }
+  const std::string& name_at(uint32_t name) const { return names_[name]; }
   const KeyCondition& key_condition(uint32_t number) const { return key_conditions_[number]; }
   // The texts of keys; `outside` are the regexes of the caller.
   RegexId keys_regex(const Keys& keys, RegexStore& store, const OutsideRegexes& outside) const;
@@ -234,6 +251,9 @@ class PlainSchema {
   size_t bytes() const { return bytes_; }
   // Forgets what is needed to add to it, and names of rules.
   void finish_adding();
+  // Known after `finish_adding`.
+  const Overview& overview() const { return overview_; }
+  Order order(PlainValueId id) const;
 
   // What a value of a set that is in another one, too, is in, where rules need to know.
   void set_common(PlainValueId a, PlainValueId b, PlainValueId both) { common_[{a.value, b.value}] = both; }
@@ -287,20 +307,25 @@ class PlainSchema {
   bool can_be_met(const Shape& shape) const;
   // What the root reaches; but in circles, what a value holds comes before it.
   std::vector<PlainValueId> reached() const;
+  // The terminal with these strings or numbers, made if it is new.
+  template <class Same>
+  uint32_t found_or_made(HashIndex& known, size_t hash, Same same, Terminal made);
+  void find_orders();
+  void look_over(PlainValueId id);
 
   std::map<std::pair<uint32_t, uint32_t>, PlainValueId> common_;
-  std::vector<Value> values_;
+  ChunkedVector<Value> values_;
   std::vector<bool> defined_;
   std::vector<bool> live_;
   bool liveness_is_known_ = true;
   Interner contents_;
   std::vector<PlainValueId> by_content_;  // by the number of its content
   std::vector<uint32_t> content_;         // working memory
-  std::unordered_map<std::string, uint32_t> name_ids_;
-  std::vector<const std::string*> names_;
-  std::vector<Terminal> terminals_;
-  std::unordered_map<std::string, uint32_t> lists_;
-  std::unordered_map<std::string, uint32_t> number_sets_;
+  HashIndex name_ids_;
+  ChunkedVector<std::string> names_;
+  ChunkedVector<Terminal> terminals_;
+  HashIndex lists_;
+  HashIndex number_sets_;
   std::vector<PlainPattern> patterns_;
   std::vector<const std::string*> pattern_texts_;
   std::unordered_map<std::string, std::optional<uint32_t>> pattern_ids_;
@@ -308,6 +333,9 @@ class PlainSchema {
   std::unordered_map<std::string, uint32_t> key_condition_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> texts_;
   PlainValueId root_{0U};
+  std::vector<PlainValueId> unions_;  // without mere names
+  std::vector<Order> orders_;         // of those
+  Overview overview_;
   size_t bytes_ = 0;
 };
 

@@ -100,7 +100,8 @@ std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, con
     for (JsonId value : listed) values.push_back(decimal(value));
     set = set & NumberSet::of(std::move(values));
   }
-  return schema_.numbers(std::move(set), question(type, said, kOfNumbers, listed));
+  std::string definition = set.listed() != nullptr ? "" : question(type, said, kOfNumbers, listed);
+  return schema_.numbers(std::move(set), std::move(definition));
 }
 
 Decimal PlainReading::decimal(JsonId number) const {
@@ -187,27 +188,28 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
 
 PlainValueId PlainReading::constant(JsonId json, const std::string& pointer) {
   Value value;
-  value.name = pointer;
   if (is_array(json)) {
     PlainSchema::Array array;
+    array.prefix.reserve(items(json).size());
     for (JsonId item : items(json)) array.prefix.push_back(constant(item, pointer));
     array.minimum = array.maximum = static_cast<uint32_t>(array.prefix.size());
     value.array = std::make_shared<PlainSchema::Array>(std::move(array));
   } else if (is_object(json)) {
     PlainSchema::Object object;
+    object.members.reserve(members(json).size());
     for (const auto& [key, held] : members(json))
       object.members.push_back({schema_.name(document_.key_text(key)), constant(held, pointer), true, true});
     value.object = std::make_shared<PlainSchema::Object>(std::move(object));
   } else if (is_text(json)) {
     value.terminals.push_back(schema_.listed({std::string(text(json))}));
   } else if (is_number(json)) {
-    add_terminal(numbers({}, Said{}, {json}), value);
+    add_terminal(schema_.numbers(NumberSet::of({decimal(json)})), value);
   } else {
     value.terminals.push_back(is(json, Json::kNull) ? PlainSchema::null()
                               : is_false(json)      ? PlainSchema::false_()
                                                     : PlainSchema::true_());
   }
-  return added(std::move(value));
+  return added(std::move(value), pointer);
 }
 
 std::optional<uint32_t> PlainReading::ask_scalars(const std::string& schema, PlainSchema::Kind kind) {
