@@ -64,6 +64,11 @@ def intersect(a: Normal, b: Normal) -> Normal:
     )
 
 
+def has_one_shape(a: Normal) -> bool:
+    """Whether numbers, arrays and objects have one alternative each at most: such sets never multiply."""
+    return len(a.numbers) <= 1 and len(a.arrays) <= 1 and len(a.objects) <= 1
+
+
 def union(parts: Iterable[Normal]) -> Normal:
     """The values of any of the sets. Raises TooManyAlternatives."""
     found = list(parts)
@@ -145,16 +150,16 @@ def difference(a: Normal, holes: Iterable[Normal], prober: Prober) -> Normal:
     """
     holes = list(holes)
     texts = a.strings
-    for hole in holes:
-        if not strings.intersect(texts, hole.strings.widest).is_plainly_empty:
-            texts = strings.intersect(texts, strings.complement(hole.strings))
+    for hole in strings.listed_together(hole.strings for hole in holes):
+        if not strings.intersect(texts, hole.widest).is_plainly_empty:
+            texts = strings.intersect(texts, strings.complement(hole))
     return Normal(
         null=a.null and not any(hole.null for hole in holes),
         booleans=a.booleans.difference(*(hole.booleans for hole in holes)),
         numbers=_without(
             a.numbers,
-            [shape for hole in holes for shape in hole.numbers],
-            lambda shape: list(numbers.complement(shape)),
+            numbers.listed_together(shape for hole in holes for shape in hole.numbers),
+            numbers.complement,
             intersect_numbers,
             lambda a, b: intersect_numbers(a, b) is None,
             lambda _shape: False,
@@ -163,7 +168,7 @@ def difference(a: Normal, holes: Iterable[Normal], prober: Prober) -> Normal:
         arrays=_without(
             a.arrays,
             [shape for hole in holes for shape in hole.arrays],
-            array_algebra.complement,
+            lambda hole, _within: array_algebra.complement(hole),
             array_algebra.intersect,
             lambda a, b: _arrays_are_disjoint(a, b, prober),
             prober.has_no_array,
@@ -171,7 +176,7 @@ def difference(a: Normal, holes: Iterable[Normal], prober: Prober) -> Normal:
         objects=_without(
             a.objects,
             [shape for hole in holes for shape in hole.objects],
-            object_algebra.complement,
+            lambda hole, _within: object_algebra.complement(hole),
             object_algebra.intersect,
             lambda a, b: _objects_are_disjoint(a, b, prober),
             prober.has_no_object,
@@ -267,7 +272,7 @@ def exactly_one(parts: list[Normal], narrowed: list[Normal], prober: Prober) -> 
 def _without(
     shapes: tuple[Shape, ...],
     holes: Iterable[Shape],
-    opposite: Callable[[Shape], list[Shape]],
+    opposite: Callable[[Shape, list[Shape]], Iterable[Shape]],
     both: Callable[[Shape, Shape], Shape | None],
     are_disjoint: Callable[[Shape, Shape], bool],
     is_empty: Callable[[Shape], bool],
@@ -283,7 +288,7 @@ def _without(
                 touched.append(shape)
         if not touched:
             continue
-        pieces = _product(tuple(touched), tuple(opposite(hole)), both)
+        pieces = _product(tuple(touched), tuple(opposite(hole, touched)), both)
         kept.update(dict.fromkeys(piece for piece in pieces if not is_empty(piece)))
         if len(kept) > MAX_ALTERNATIVES:
             raise TooManyAlternatives

@@ -27,7 +27,7 @@ from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.normal_form import Conjunction
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
-from cfgmask.json_schema.problems import first_errors, ordered
+from cfgmask.json_schema.problems import first_errors, ordered, placed
 from cfgmask.json_schema.resolve import Retriever, Schemas
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import session
@@ -147,6 +147,8 @@ def _lowered(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
     try:
         with session(limits):
             return _grammar(schemas, options, prefix, span, limits)
+    except LimitExceeded as error:
+        raise placed(error, "") from None
     except RecursionError:
         # Nothing here recurses over the schema, but comparing and hashing the trees of deeply nested patterns does.
         raise LimitExceeded("max_nesting", limits.max_nesting, "a pattern in a JSON Schema") from None

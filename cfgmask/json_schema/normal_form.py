@@ -21,6 +21,7 @@ from cfgmask.json_schema.annotations import NO_KEYS, EvaluatedKeys
 from cfgmask.json_schema.keys import ALL_KEYS, Keys
 from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.strings import ALL_STRINGS, NO_STRINGS, StringSet
 from cfgmask.json_schema.values import JsonValue, identity
 
@@ -54,6 +55,9 @@ Conjunction: TypeAlias = tuple[Term, ...]
 ANYTHING: Conjunction = ()
 NEVER: Conjunction = (Negation(ANYTHING),)
 
+# To conjoin so many terms takes a step of a session.
+_TERMS_PER_STEP = 16
+
 
 def pointer_of(conjunction: Conjunction) -> str:
     """The place of the first schema in it; "" without one."""
@@ -66,6 +70,7 @@ def conjoin(a: Conjunction, b: Conjunction) -> Conjunction:
         return a
     if not a:
         return b
+    current().spend((len(a) + len(b)) // _TERMS_PER_STEP)
     terms = dict.fromkeys(a + b)
     if any(isinstance(term, Negation) and all(part in terms for part in term.body) for term in terms):
         return NEVER

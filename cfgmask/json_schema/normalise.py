@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import reduce
+from itertools import groupby
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import LimitExceeded
@@ -222,7 +223,7 @@ class Normaliser:
         positive = [self._terms[term] for term in conjunction if not isinstance(term, Negation)]
         holes = [self._meet(term.body) for term in conjunction if isinstance(term, Negation)]
         try:
-            found = reduce(self._both, positive, EVERYTHING)
+            found = self._all(positive)
             if holes:
                 found = algebra.difference(found, holes, self._prober)
             self._normals[conjunction] = found
@@ -259,6 +260,24 @@ class Normaliser:
         many = max(len(both.arrays), len(both.objects)) > _MANY_ALTERNATIVES
         return algebra.without_empty(both, self._prober) if many else both
 
+    def _all(self, parts: list[Normal]) -> Normal:
+        """The intersection of all sets, in their order.
+
+        Those of one shape are met two by two: in turn, thousands of members would be copied for each. Where there are
+        more, what is empty has to be dropped on the way.
+        """
+        found = EVERYTHING
+        for is_simple, run in groupby(parts, algebra.has_one_shape):
+            found = reduce(self._both, self._in_pairs(list(run)) if is_simple else run, found)
+        return found
+
+    def _in_pairs(self, parts: list[Normal]) -> list[Normal]:
+        """The intersection of sets of one shape, as a list of one."""
+        while len(parts) > 1:
+            met = [self._both(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+            parts = met + parts[len(met) * 2 :]
+        return parts
+
     def _build(self, term: Term) -> Normal:
         if isinstance(term, Constant):
             return constants([term.value])
@@ -286,7 +305,7 @@ class Normaliser:
                 parts.append(self._application(node, keyword))
         if not own_place_taken:
             parts.append(own)
-        whole = reduce(self._both, parts)
+        whole = self._all(parts)
         if node.has("not"):
             whole = algebra.difference(whole, self._operands(node, "not"), self._prober)
         if node.has("unevaluatedItems"):
@@ -337,7 +356,7 @@ class Normaliser:
             return algebra.any_of(found, self._prober)
         if keyword == "if":
             return self._conditional(node, found[0])
-        return reduce(self._both, found)
+        return self._all(found)
 
     def _one_of(self, node: Node, own: Normal, own_comes_first: bool) -> Normal:
         """What `oneOf` says, of the values that the keywords beside it allow."""

@@ -47,12 +47,15 @@ def is_surely_inhabited(shape: NumberShape) -> bool:
     """Whether a set that is `reduced` has numbers for a reason that needs no search.
 
     Multiples without a bound on one side are not all multiples of finitely many others, since each of those leaves the
-    numbers next to its own, and with them those at a common distance; nor is an interval of decimals.
+    numbers next to its own, and with them those at a common distance; nor is an interval of decimals. Lists take only
+    so many of them away.
     """
     if shape.values is not None:
         return not shape.is_spelling_bound and bool(shape.values)
+    if not all(_is_simple(hole) or hole.values is not None for hole in shape.without):
+        return False
     unbounded = shape.low is None or shape.high is None
-    return all(map(_is_simple, shape.without)) and (unbounded or (shape.step is None and shape.low != shape.high))
+    return unbounded or (shape.step is None and shape.low != shape.high)
 
 
 def without_covered(shapes: tuple[NumberShape, ...]) -> tuple[NumberShape, ...]:

@@ -6,6 +6,7 @@ A set is a union of `NumberShape`s. Nothing here rounds: bounds are `int` or `Fr
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -89,7 +90,7 @@ def intersect(a: NumberShape, b: NumberShape) -> NumberShape | None:
         step=a.step if b.step is None else b.step if a.step is None else common_multiple(a.step, b.step),
         plain=a.plain or b.plain,
         values=values,
-        without=tuple(dict.fromkeys(a.without + b.without)),
+        without=tuple(listed_together(dict.fromkeys(a.without + b.without))),
         refusals=a.refusals | b.refusals,
         step_at=a.step_at or b.step_at,
     )
@@ -117,11 +118,28 @@ def tightened(shape: NumberShape) -> NumberShape:
     return replace(shape, low=low, low_open=False, high=high, high_open=False)
 
 
-def complement(shape: NumberShape) -> tuple[NumberShape, ...]:
-    """The numbers that are not in the shape (a superset of them, marked as refused, where it has refusals)."""
+def listed_together(shapes: Iterable[NumberShape]) -> list[NumberShape]:
+    """The same union, with all sets that are only lists of numbers as one."""
+    values: set[Number] = set()
+    others = []
+    for shape in shapes:
+        if shape.values is not None and shape == NumberShape(values=shape.values):
+            values |= shape.values
+        else:
+            others.append(shape)
+    return [NumberShape(values=frozenset(values)), *others] if values else others
+
+
+def complement(shape: NumberShape, within: Iterable[NumberShape] = (ALL_NUMBERS,)) -> tuple[NumberShape, ...]:
+    """The numbers that are not in the shape (a superset of them, marked as refused, where it has refusals).
+
+    within  the only sets that are of interest: of integers, those outside of a range of integers are two ranges
+    """
     if shape.refusals:
         return (NumberShape(refusals=shape.refusals),)
     whole = replace(shape, without=())
+    if whole.step is not None and all(other.step is not None and other.step % whole.step == 0 for other in within):
+        whole = replace(whole, step=None)
     if replace(whole, low=None, low_open=False, high=None, high_open=False) != ALL_NUMBERS:
         return (NumberShape(without=(whole,)), *shape.without)
     outside = list(shape.without)

@@ -24,7 +24,7 @@ from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.probe import Prober
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
-from cfgmask.json_schema.session import session
+from cfgmask.json_schema.session import current, session
 from cfgmask.json_schema.survey import form_problem
 from cfgmask.json_schema.values import JsonValue, read_text
 from cfgmask.limits import Limits
@@ -132,6 +132,11 @@ def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
     )
 
 
+# An answer takes as long as so many steps of a session, and so many characters of the question take one more.
+_STEPS_PER_ANSWER = 64
+_CHARACTERS_PER_STEP = 4
+
+
 class _Answers:
     """What the core asks while it reads one schema.
 
@@ -147,6 +152,7 @@ class _Answers:
     def scalars(self, schema: str) -> int | None:
         """As `_core.PlainReader.read` says."""
         try:
+            _spend_on(schema)
             return self._number(_scalars_of(schema, self._dialect, self._options, self._limits))
         except (_NotPlain, LimitExceeded):
             return None
@@ -154,6 +160,7 @@ class _Answers:
     def strings(self, schema: str) -> int | None:
         """As `_core.PlainReader.read` says."""
         try:
+            _spend_on(schema)
             return self._number(_strings_of(schema, self._dialect, self._options, self._limits))
         except (_NotPlain, LimitExceeded):
             return None
@@ -163,6 +170,7 @@ class _Answers:
     ) -> tuple[bool, list[int]] | None:
         """As `_core.PlainReader.read` says."""
         try:
+            _spend_on(*met, *broken)
             return _keys(met, broken, names, self._dialect, self._options, self._limits)
         except (_NotPlain, LimitExceeded):
             return None
@@ -172,6 +180,11 @@ class _Answers:
             return -1
         self.terminals.append(terminal)
         return len(self.terminals) - 1
+
+
+def _spend_on(*schemas: str) -> None:
+    """Count the answer to a question, remembered or not. Raises LimitExceeded."""
+    current().spend(_STEPS_PER_ANSWER + sum(map(len, schemas)) // _CHARACTERS_PER_STEP)
 
 
 class _NotPlain(Exception):

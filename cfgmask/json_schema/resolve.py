@@ -20,6 +20,9 @@ from cfgmask.json_schema.nodes import Dialect, Node, is_reference, quoted, subsc
 from cfgmask.json_schema.values import JsonValue, escape, read_object, unescape
 from cfgmask.limits import Limits
 
+# What a schema in a dynamic scope counts of the rules: a few resources that refer to each other have thousands of scopes.
+_RULES_PER_SCOPED = 32
+
 Retriever = Callable[[str], Any]
 """Gives the schema with a URI, as Python values; raises any exception where there is none."""
 
@@ -45,8 +48,9 @@ class Schemas:
         self._entered: dict[str, tuple[str, Dialect]] = {}
         self._resources: dict[str, Node] = {}
         self._anchors: dict[tuple[str, str], Node] = {}
-        self._dynamic_anchors = DynamicAnchors()
+        self._dynamic_anchors = DynamicAnchors(limits)
         self._dynamic_targets: dict[str, Node] = {}
+        self._n_rules = 0
         self._disregarded: set[str] = set()
         self.notes: list[Diagnostic] = []
         self.annotates = False
@@ -86,7 +90,7 @@ class Schemas:
                 self._entered[pointer] = self._enter(value, base, dialect, pointer)
             base, dialect = self._entered[pointer]
             if base != outer:
-                scope = self._dynamic_anchors.entered(scope, base)
+                scope = self._dynamic_anchors.entered(scope, base, pointer)
         return self._node(value, pointer, base, dialect, scope)
 
     def children(self, node: Node, keyword: str) -> list[Node]:
@@ -139,7 +143,7 @@ class Schemas:
             name = RECURSIVE
         else:
             return found
-        return self._in_scope(self._dynamic_targets[dict(found.scope)[name]], scope)
+        return self._in_scope(self._dynamic_targets[found.scope.targets[name]], scope)
 
     def _resource(self, uri: str, node: Node, keyword: str) -> Node | Diagnostic:
         """The schema resource with the URI to which a reference leads, retrieved where it is not known yet."""
@@ -183,7 +187,7 @@ class Schemas:
 
     def _in_scope(self, node: Node, scope: Scope) -> Node:
         """A schema as it is reached from a scope."""
-        entered = self._dynamic_anchors.entered(scope, node.base)
+        entered = self._dynamic_anchors.entered(scope, node.base, node.pointer)
         return self._node(node.value, node.pointer, node.base, node.dialect, entered)
 
     def _within(self, resource: Node, fragment: str) -> Node | None:
@@ -207,7 +211,8 @@ class Schemas:
             if pointer in self._disregarded and not isinstance(value, (dict, bool)):
                 value = True
             node = self._nodes[pointer, scope] = Node(value, pointer, base, dialect, scope, self._disregarded)
-            if len(self._nodes) > self._limits.max_rules:
+            self._n_rules += 1 if scope is NO_SCOPE else _RULES_PER_SCOPED
+            if self._n_rules > self._limits.max_rules:
                 raise LimitExceeded("max_rules", self._limits.max_rules, f"schemas, at {pointer}")
         return node
 

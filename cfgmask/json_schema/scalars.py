@@ -12,8 +12,11 @@ from cfgmask.json_schema.digits import with_ends
 from cfgmask.json_schema.normal_form import Normal
 from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
 from cfgmask.json_schema.numbers import NumberShape
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import Number, plain_decimal
 
+# To spell the multiples of a number takes as long as so many steps of a session.
+_STEPS_PER_STEP = 128
 # The longest number that a message repeats.
 _MAX_SHOWN = 40
 
@@ -36,6 +39,7 @@ def scalars(normal: Normal, max_digits: int | None, exponents: bool = True) -> l
 
 
 def _number(shapes: tuple[NumberShape, ...], max_digits: int | None, exponents: bool) -> Terminal:
+    current().spend(_STEPS_PER_STEP * sum(shape.step not in (None, 1) for shape in shapes))
     parts = tuple(regex for shape in shapes if (regex := _regex_of(shape, max_digits, exponents)) != NOTHING)
     integers = all(shape.step is not None and shape.step.denominator == 1 for shape in shapes)
     return lexemes.number(parts[0] if len(parts) == 1 else Alternation(parts), integers)
@@ -56,7 +60,7 @@ def refusals_of_scalars(normal: Normal) -> frozenset[Diagnostic]:
     for shape in normal.numbers:
         found |= shape.refusals
         try:
-            number_regex(shape)
+            number_regex(shape, True)
         except NoRegex as error:
             found |= {_no_regex(shape, error)}
     return found

@@ -13,6 +13,8 @@ from cfgmask.regex.algebra import RegexAlgebra
 
 # What combining two members counts of the rules: it takes some microseconds, and a second is enough for any schema.
 RULES_PER_STEP = 2
+# To ask the regex algebra something takes as long as so many steps, what a search takes aside.
+STEPS_PER_QUESTION = 64
 # So many searches of the longest kind may be made for one schema. A step takes some microseconds.
 SEARCHES = 2
 
@@ -39,10 +41,12 @@ class Session:
 
     @property
     def algebra(self) -> RegexAlgebra:
-        """The regex algebra, made when it is first needed.
+        """The regex algebra, made when it is first needed. To ask for it counts as a question.
 
-        Raises LimitExceeded(max_search_steps) where the questions before took all that they may take together.
+        Raises LimitExceeded: max_search_steps where the questions before took all that they may take together,
+        max_rules where they were too many.
         """
+        self.spend(STEPS_PER_QUESTION)
         if self._algebra is None:
             self._algebra = RegexAlgebra(self.limits)
         most = SEARCHES * self.limits.max_search_steps

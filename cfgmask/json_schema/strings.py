@@ -105,6 +105,18 @@ def union(a: StringSet, b: StringSet) -> StringSet:
     return StringSet(values, _either(a.pattern, b.pattern), refusals, _of_both(a, b, _either))
 
 
+def listed_together(sets: Iterable[StringSet]) -> list[StringSet]:
+    """The same union, with all sets that are only lists of texts as one."""
+    values: dict[str, None] = {}
+    others = []
+    for found in sets:
+        if found.pattern == NOTHING and found.possible is None and not found.refusals:
+            values.update(dict.fromkeys(found.values))
+        else:
+            others.append(found)
+    return [StringSet(tuple(values)), *others] if values else others
+
+
 def complement(a: StringSet) -> StringSet:
     """The texts that are not in the set (all of them, marked as refused, where it has refusals)."""
     if a.refusals:

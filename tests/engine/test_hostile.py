@@ -152,6 +152,20 @@ def test_many_literals() -> None:
     assert not accepts(compiled, b"word20000;")
 
 
+@pytest.mark.parametrize(
+    ("pattern", "texts", "others"),
+    [
+        ("|".join(f".*{n}.*" for n in range(5_000)), ["a7b", "4999"], ["a", ""]),
+        ("|".join(f"{chr(0x4E00 + n)}*x{n}|x{n}" for n in range(5_000)), ["x7", "一一x0"], ["一x1", "x5000"]),
+    ],
+    ids=["searches", "optional beginnings"],
+)
+def test_many_parts_of_a_pattern(pattern: str, texts: list[str], others: list[str]) -> None:
+    compiled = compile_ir(cfgmask.Grammar.from_regex(pattern).ir)
+    assert all(accepts(compiled, text.encode()) for text in texts)
+    assert not any(accepts(compiled, text.encode()) for text in others)
+
+
 def test_many_keys() -> None:
     keys = tuple(f"{n:x}".encode() for n in range(100_000))
     compiled = compile_ir(grammar(rule("start", seq(tree.JsonString(tree.KeySet(keys)), ";"))))
@@ -218,6 +232,15 @@ def test_ways_to_a_set_are_bounded() -> None:
     matcher = compile_ir(grammar(rule("start", choice(seq("$start", "$start"), "a"))), max_items=1_000).matcher()
     with pytest.raises(cfgmask.LimitExceeded, match="max_items"):
         matcher.advance_bytes(b"a" * 300)
+
+
+def test_states_of_many_terminals_count_more() -> None:
+    """Each byte takes a derivative of each of them."""
+    body = choice(*[rep(cls("az"), i, i + 5) for i in range(1, 2_000)])
+    matcher = compile_ir(grammar(rule("start", body)), max_lexer_states=1_000).matcher()
+    with pytest.raises(cfgmask.LimitExceeded, match="max_lexer_states"):
+        matcher.advance_bytes(b"a" * 100)
+    assert compile_ir(grammar(rule("start", body))).matcher().advance_bytes(b"a" * 100) == 100
 
 
 @pytest.mark.parametrize("limit", LIMITS)

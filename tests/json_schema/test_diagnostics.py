@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cfgmask import Grammar
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.json_schema import JsonSchemaOptions, lower_schema
@@ -191,15 +192,47 @@ def test_references_that_double_cost_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "schema",
+    ("schema", "max_rules"),
     [
-        {"type": "string", "allOf": [{"not": {"pattern": f"v{i}"}} for i in range(300)]},
-        {"type": "string", "allOf": [{"not": {"const": f"v{i}"}} for i in range(1_000)]},
-        {"oneOf": [{"type": "number", "minimum": i, "maximum": i + 1_000} for i in range(60)]},
+        ({"type": "string", "allOf": [{"not": {"pattern": f"v{i}"}} for i in range(300)]}, 10_000),
+        ({"type": "string", "allOf": [{"not": {"const": f"v{i}"}} for i in range(1_000)]}, 500),
+        ({"oneOf": [{"type": "number", "minimum": i, "maximum": i + 1_000} for i in range(60)]}, 10_000),
     ],
     ids=["patterns", "texts", "numbers"],
 )
-def test_combining_many_conditions_is_bounded(schema: dict[str, Any]) -> None:
+def test_combining_many_conditions_is_bounded(schema: dict[str, Any], max_rules: int) -> None:
     lower_schema(schema)
     with pytest.raises(LimitExceeded, match="max_rules"):
-        lower_schema(schema, limits=Limits(max_rules=10_000))
+        lower_schema(schema, limits=Limits(max_rules=max_rules))
+
+
+CROSSED = {
+    "patterns of one member": (
+        {"allOf": [{"properties": {"k": {"type": "string", "pattern": f"{i}"}}} for i in range(1_000)]},
+        Limits(max_search_steps=1_000),
+        "max_search_steps = 1000 was exceeded (at /allOf/0/properties/k)",
+    ),
+    "sets of keys": (
+        {"items": {"allOf": [{"propertyNames": {"pattern": f"{i}"}} for i in range(1_000)]}},
+        Limits(max_rules=50_000),
+        "max_rules = 50000 was exceeded (at /items",
+    ),
+    "questions": (
+        {"properties": {f"p{i}": {"type": "string", "format": "email", "maxLength": i + 9} for i in range(500)}},
+        Limits(max_rules=20_000),
+        "max_rules = 20000 was exceeded (at the root of the schema)",
+    ),
+    "multiples": (
+        {"properties": {f"p{i}": {"type": "integer", "multipleOf": 2 * i + 3, "minimum": 0} for i in range(500)}},
+        Limits(max_rules=20_000),
+        "max_rules = 20000 was exceeded (at the root of the schema)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CROSSED)
+def test_a_limit_that_is_crossed_names_the_place(name: str) -> None:
+    schema, limits, message = CROSSED[name]
+    with pytest.raises(LimitExceeded) as caught:
+        Grammar.from_json_schema(schema, limits=limits)
+    assert message in str(caught.value)

@@ -87,6 +87,26 @@ def test_scopes_that_multiply_are_bounded() -> None:
         lower_schema({"$ref": "n0a", "$defs": resources}, limits=Limits(max_rules=5_000))
 
 
+def test_scopes_of_a_chain_are_bounded() -> None:
+    """Each resource has a scope with all anchors before it."""
+    resources = {
+        f"d{i}": {"$id": f"i{i}", "$dynamicAnchor": f"x{i}", "items": {"$ref": f"i{i + 1}"}} for i in range(400)
+    }
+    schema = {"$id": "http://x/", "$ref": "i0", "$defs": {**resources, "d400": {"$id": "i400"}}}
+    lower_schema(schema)
+    with pytest.raises(LimitExceeded, match=r"max_rules.*dynamic scopes, at /\$defs/d"):
+        lower_schema(schema, limits=Limits(max_rules=100_000))
+
+
+def test_thousands_of_dynamic_anchors() -> None:
+    names = range(1_000)
+    schema = {
+        "properties": {f"p{i}": {"$dynamicRef": f"#a{i}"} for i in names},
+        "$defs": {f"d{i}": {"$dynamicAnchor": f"a{i}", "const": i} for i in names},
+    }
+    check(schema, ['{"p999":999}'], ['{"p999":998}'])
+
+
 # Documents that are retrieved
 
 

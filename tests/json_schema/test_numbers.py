@@ -99,6 +99,13 @@ COMBINED: dict[str, Schema] = {
     "between bounds": {"allOf": [{"minimum": -300}, {"exclusiveMaximum": 0}, either(33, 12, 16), no(6), no(7)]},
     "not both": {"not": {"allOf": [{"multipleOf": 6}, no(4)]}},
     "decimals": {"allOf": [either(0.25, 0.3), no(0.5)]},
+    "ranges that overlap": {"oneOf": [{"minimum": -20 * i, "maximum": 30 * i} for i in range(1, 7)]},
+    "ranges of integers that overlap": {
+        "multipleOf": 1,
+        "oneOf": [{"multipleOf": 1, "minimum": 7 * i, "maximum": 100 - 5 * i} for i in range(6)],
+    },
+    "a range of integers out of the middle": {"multipleOf": 2, "not": {"multipleOf": 1, "minimum": -3, "maximum": 8}},
+    "a range of integers among others": {"not": {"multipleOf": 1, "minimum": 3, "maximum": 8}},
     "a hole between bounds": {"multipleOf": 3, "not": {"multipleOf": 9, "minimum": 10, "maximum": 100}},
 }
 
@@ -255,6 +262,22 @@ def test_complement_is_that_of_the_set(a: NumberShape) -> None:
     for value in [a.low, a.high, 0, 1, Fraction(1, 4), -3, 10**31]:
         if value is not None:
             assert a.admits(value) != any(shape.admits(value) for shape in outside)
+
+
+@given(shapes(), shapes())
+def test_complement_is_that_of_the_set_within_another(a: NumberShape, within: NumberShape) -> None:
+    outside = numbers.complement(a, [within])
+    for value in [a.low, a.high, within.low, within.high, within.step, 0, 1, Fraction(1, 4), -3, 10**31]:
+        if value is not None and within.admits(value):
+            assert a.admits(value) != any(shape.admits(value) for shape in outside)
+
+
+def test_thousands_of_numbers_and_texts_are_left_out() -> None:
+    grammar = compiled({"allOf": [{"not": {"const": value}} for i in range(1_000) for value in (2 * i, f"t{i}")]})
+    for text in ("1", "1999", "2000", "0.5", '"t"', '"t1000"', "[]"):
+        assert accepts(grammar, text), text
+    for text in ("0", "1998", "1998.0", '"t0"', '"t999"'):
+        assert not accepts(grammar, text), text
 
 
 @given(shapes(), st.lists(shapes(), max_size=3))

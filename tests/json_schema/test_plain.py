@@ -1157,6 +1157,16 @@ def test_a_pattern_that_costs_much_is_left_to_python() -> None:
     assert grammar.plain is not None
 
 
+BOUNDS = dict.fromkeys(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], st.integers(-12, 12))
+RANGES = st.fixed_dictionaries({"type": st.sampled_from(["number", "integer"])}, optional=BOUNDS)
+
+
+@given(st.sampled_from(["allOf", "anyOf", "oneOf"]), st.lists(RANGES, min_size=2, max_size=4), st.integers(0, 3))
+def test_ranges_that_overlap(keyword: str, parts: list[Any], seed: int) -> None:
+    check({keyword: parts}, seed)
+    check({"allOf": [parts[0], *({"not": part} for part in parts[1:])]}, seed)
+
+
 def check(schema: Any, seed: int) -> None:
     """A plain schema has no errors by the general way, and the same masks."""
     try:

@@ -13,6 +13,9 @@ constexpr uint8_t kManyBeyondAscii = 1;
 // So many derivatives that a byte took anew that the question pays with the first one: of the seventy labels of
 // `idn-email` they take 100,000 instructions and more, and the question 7,000.
 constexpr size_t kManyDerivatives = 16;
+// To make a state, or to leave it by a byte, is charged by its slots, so that the bound on states bounds time and memory
+// as well: 20,000 strings of different lengths are as many slots, and each byte takes a derivative of each.
+constexpr size_t kWordsPerCharge = 32;
 
 }  // namespace
 
@@ -74,7 +77,7 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
   const uint32_t hash = Interner::hash(key);
   if (auto known = ids_.find(key, hash)) return LexerStateId(*known);
   // Charged before it is entered: a state over the bound is refused each time it is asked for.
-  if (account_ != nullptr) account_->charge();
+  charge(1 + key.size() / kWordsPerCharge);
   State state;
   state.boundary = (key[0] & kBoundary) != 0;
   const size_t n_slots = (key.size() - 1) / 2;
@@ -95,6 +98,7 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b, bool of_many) {
   const size_t n_known = regexes_.n_derivatives();
   slots_.clear();
   const Words pairs = residuals(state);
+  charge(pairs.size() / kWordsPerCharge);
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const RegexId residual(pairs[i + 1]);
     if (!regexes_.first(residual).has(b)) continue;

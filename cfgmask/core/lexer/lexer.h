@@ -43,7 +43,7 @@ class Lexer {
   static constexpr LexerStateId dead() { return LexerStateId(0U); }
   static constexpr SlotSetId no_slots() { return SlotSetId(0U); }
 
-  // New states are charged to this account until the next call.
+  // New states, those of many slots as several, and ways out of such are charged to this account until the next call.
   void charge_to(Account* account) { account_ = account; }
 
   // The boundary state in which slot i has the residual terminals[i], or where terminals have several slots, the first
@@ -120,6 +120,9 @@ class Lexer {
 
   static constexpr uint32_t kBoundary = 1;
 
+  void charge(uint64_t amount) {
+    if (account_ != nullptr) account_->charge(amount);
+  }
   // From slots_.
   LexerStateId intern_slots(uint32_t flags);
   LexerStateId intern(std::span<const uint32_t> key);

@@ -1,7 +1,10 @@
 // The operators of regexes, each node simplified where it is made: similar regexes become one node, which is what keeps
 // the residuals finite and few.
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <tuple>
+#include <vector>
 
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
@@ -12,6 +15,8 @@ namespace {
 
 // Parts of an intersection that are simplified pair by pair.
 constexpr size_t kMostCompared = 256;
+// Loops of an alternation that all of its parts are compared with.
+constexpr size_t kMostLoops = 64;
 
 uint32_t saturating_add(uint32_t a, uint32_t b) { return a > kUnbounded - b ? kUnbounded : a + b; }
 
@@ -98,26 +103,28 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
     uint32_t minimum, maximum;
     RegexId part;
     bool as_before = true;
+    bool absorbed = false;
+  };
+  const auto counted_of = [&](RegexId part) -> std::optional<Counted> {
+    const bool has_tail = kind(part) == RegexKind::kConcatenation;
+    const RegexId head = has_tail ? operand(part, 0) : part;
+    if (kind(head) != RegexKind::kRepetition) return std::nullopt;
+    const Words o = operands(head);
+    return Counted{RegexId(o[0]), has_tail ? operand(part, 1) : empty_text(), o[1], o[2], part};
+  };
+  const auto before = [](const Counted& x, const Counted& y) {
+    return std::tie(x.body, x.tail, x.minimum, x.maximum) < std::tie(y.body, y.tail, y.minimum, y.maximum);
   };
   std::vector<Counted> counted;
   std::vector<RegexId> others;
   for (RegexId part : parts) {
-    RegexId head = part;
-    RegexId tail = empty_text();
-    if (kind(part) == RegexKind::kConcatenation) {
-      head = operand(part, 0);
-      tail = operand(part, 1);
-    }
-    if (kind(head) == RegexKind::kRepetition) {
-      const Words o = operands(head);
-      counted.push_back({RegexId(o[0]), tail, o[1], o[2], part});
+    if (const auto found = counted_of(part)) {
+      counted.push_back(*found);
     } else {
       others.push_back(part);
     }
   }
-  std::sort(counted.begin(), counted.end(), [](const Counted& x, const Counted& y) {
-    return std::tie(x.body, x.tail, x.minimum, x.maximum) < std::tie(y.body, y.tail, y.minimum, y.maximum);
-  });
+  std::sort(counted.begin(), counted.end(), before);
   std::vector<Counted> merged;
   for (const Counted& c : counted) {
     if (!merged.empty() && merged.back().body == c.body && merged.back().tail == c.tail &&
@@ -128,24 +135,42 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
       merged.push_back(c);
     }
   }
-  for (Counted& c : merged) {
-    if (c.minimum <= 1 && c.tail != empty_text()) {
-      const auto bare = std::find(others.begin(), others.end(), c.tail);
-      if (bare != others.end()) {
-        c.minimum = 0;
-        c.as_before = false;
-        others.erase(bare);
-      }
+  // Tails are looked up in sorted lists, as a hostile pattern has 100,000 of them.
+  std::sort(others.begin(), others.end());
+  std::vector<bool> absorbed(others.size());
+  const auto absorb = [&](RegexId tail, std::span<Counted> done) {
+    if (const auto among = counted_of(tail)) {
+      const auto same = std::lower_bound(done.begin(), done.end(), *among, before);
+      if (same == done.end() || before(*among, *same) || same->absorbed) return false;
+      return same->absorbed = true;
     }
-    others.push_back(c.as_before ? c.part : concatenation(repetition(c.body, c.minimum, c.maximum), c.tail));
+    const auto bare = static_cast<size_t>(std::lower_bound(others.begin(), others.end(), tail) - others.begin());
+    if (bare == others.size() || others[bare] != tail || absorbed[bare]) return false;
+    absorbed[bare] = true;
+    return true;
+  };
+  for (size_t i = 0; i < merged.size(); ++i) {
+    Counted& c = merged[i];
+    if (c.minimum > 1 || c.tail == empty_text() || !absorb(c.tail, std::span(merged).first(i))) continue;
+    c.minimum = 0;
+    c.as_before = false;
   }
-  parts = std::move(others);
+  parts.clear();
+  for (size_t i = 0; i < others.size(); ++i) {
+    if (!absorbed[i]) parts.push_back(others[i]);
+  }
+  for (const Counted& c : merged) {
+    if (c.absorbed) continue;
+    parts.push_back(c.as_before ? c.part : concatenation(repetition(c.body, c.minimum, c.maximum), c.tail));
+  }
 }
 
 // .* p .* | .* is .*: so is a search that has found what it looks for.
 void RegexStore::drop_within_loops(std::vector<RegexId>& parts) {
+  size_t loops = 0;
   for (const RegexId loop : std::vector<RegexId>(parts)) {
     if (!is_loop(loop) || std::find(parts.begin(), parts.end(), loop) == parts.end()) continue;
+    if (++loops > kMostLoops) break;
     std::erase_if(parts, [&](RegexId part) { return part != loop && is_within(part, operand(loop, 0)); });
   }
 }

@@ -361,7 +361,7 @@ class RegexStore {
   bool can_escape(const JsonState& state);
   bool can_take_hex(const JsonState& state);
   bool can_take(RegexId node, uint32_t low, uint32_t high);
-  void count_step(uint64_t& steps);
+  void count_step(RegexId from, uint64_t& steps);
   std::optional<RegexId> after_any_of(RegexId node, uint32_t low, uint32_t high);
   template <class F>
   bool after_some(RegexId node, uint32_t low, uint32_t high, F f);

@@ -109,7 +109,7 @@ bool RegexStore::search_empty(RegexId node) {
       queue.pop();
       continue;
     }
-    count_step(steps);
+    count_step(at, steps);
     const RegexId next = derivative(at, b);
     const Emptiness known = props_[next.value].emptiness;
     if (known == Emptiness::kNonempty || !props_[next.value].may_be_empty) {
@@ -126,9 +126,14 @@ bool RegexStore::search_empty(RegexId node) {
   return true;
 }
 
-void RegexStore::count_step(uint64_t& steps) {
-  ++n_search_steps_;
-  if (++steps > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+// The derivative of a node of many parts counts as several, as its making does.
+void RegexStore::count_step(RegexId from, uint64_t& steps) {
+  constexpr size_t kPartsPerStep = 16;
+  const RegexId large = kind(from) == RegexKind::kJsonString ? json_body(from) : from;
+  const bool has_parts = kind(large) == RegexKind::kAlternation || kind(large) == RegexKind::kIntersection;
+  const uint64_t counted = 1 + (has_parts ? operands(large).size() / kPartsPerStep : 0);
+  n_search_steps_ += counted;
+  if ((steps += counted) > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
 }
 
 // A residual that leads back to itself and from there to an end.
@@ -151,7 +156,7 @@ bool RegexStore::is_infinite(RegexId node) {
     }
     const unsigned b = left.lowest();
     left -= alike(at, b);
-    count_step(steps);
+    count_step(at, steps);
     const RegexId next = derivative(at, b);
     if (is_empty(next)) continue;
     const auto [known, is_new] = open.emplace(next.value, true);
@@ -177,7 +182,7 @@ std::optional<std::string> RegexStore::shortest(RegexId node) {
   for (size_t i = 0; i < steps.size(); ++i) {
     ByteSet bytes = first(steps[i].node);
     for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= alike(steps[i].node, b), b = bytes.lowest()) {
-      count_step(derivatives);
+      count_step(steps[i].node, derivatives);
       const RegexId next = derivative(steps[i].node, b);
       if (next == nothing() || !seen.insert(next.value).second) continue;
       steps.push_back({next, i, static_cast<uint8_t>(b)});

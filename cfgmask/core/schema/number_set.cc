@@ -68,13 +68,29 @@ NumberSet NumberSet::operator&(const NumberSet& other) const {
 
 std::optional<NumberSet> NumberSet::operator-(const NumberSet& other) const {
   // Of the integers without a fraction, other spellings of the same numbers would be left.
-  if (!values_ || other.integers_ == Integers::kUnfractioned) return std::nullopt;
+  if (other.integers_ == Integers::kUnfractioned) return std::nullopt;
+  if (!values_) return outside(other);
   std::vector<Decimal> left;
   std::copy_if(values_->begin(), values_->end(), std::back_inserter(left),
                [&](const Decimal& value) { return !other.admits(value); });
   NumberSet found(integers_);
   found.values_ = std::move(left);
   return found;
+}
+
+std::optional<NumberSet> NumberSet::outside(const NumberSet& other) const {
+  if (other.values_ || (other.integers_ != Integers::kNo && integers_ == Integers::kNo)) return std::nullopt;
+  std::optional<NumberSet> found;
+  if (other.low_) {
+    NumberSet below = *this & to({other.low_->value, !other.low_->is_open});
+    if (!below.is_empty()) found = std::move(below);
+  }
+  if (other.high_) {
+    NumberSet above = *this & from({other.high_->value, !other.high_->is_open});
+    if (found && !above.is_empty()) return std::nullopt;
+    if (!found) found = std::move(above);
+  }
+  return found ? found : of({});
 }
 
 bool NumberSet::is_empty() const { return values_ ? values_->empty() : low_ && high_ && apart(*low_, *high_); }

@@ -32,7 +32,7 @@ class NumberSet {
 
   // The numbers of both sets.
   NumberSet operator&(const NumberSet& other) const;
-  // The numbers that are in the first set alone; nullopt where that takes more than a look at each.
+  // The numbers that are in the first set alone; nullopt where these are two ranges, or more than bounds tell them.
   std::optional<NumberSet> operator-(const NumberSet& other) const;
   static NumberSet from(Bound low);
   static NumberSet to(Bound high);
@@ -58,6 +58,8 @@ class NumberSet {
   bool operator==(const NumberSet&) const = default;
 
  private:
+  // The same of a range.
+  std::optional<NumberSet> outside(const NumberSet& other) const;
   bool admits(const Decimal& value) const;
   // Whether a value meets all but being listed.
   bool is_inside(const Decimal& value) const;

@@ -504,34 +504,43 @@ std::optional<uint32_t> PlainAlgebra::meet_terminals(uint32_t a, uint32_t b) {
 
 std::optional<uint32_t> PlainAlgebra::without(uint32_t a, const std::vector<uint32_t>& holes) {
   using Spelling = PlainSchema::Spelling;
-  const PlainSchema::Kind kind = schema_.terminal(a).kind;
-  std::optional<uint32_t> left = a;
+  using Terminal = PlainSchema::Terminal;
+  const auto list = [&](uint32_t hole, std::string& definitions) {
+    if (!definitions.empty()) definitions += ',';
+    definitions += schema_.definition(hole);
+  };
+  std::optional<Terminal> rest;  // what is left, once that is less
+  std::string taken;
   std::string unknown;
   for (uint32_t hole : holes) {
-    if (schema_.terminal(hole).kind != kind || !left) continue;
-    if (*left == hole || hole == PlainSchema::any_string() || hole == PlainSchema::any_number()) return std::nullopt;
-    const PlainSchema::Terminal& s = schema_.terminal(*left);
-    const PlainSchema::Terminal& t = schema_.terminal(hole);
+    const Terminal& s = rest ? *rest : schema_.terminal(a);
+    const Terminal& t = schema_.terminal(hole);
+    if (t.kind != s.kind) continue;
+    if (a == hole || hole == PlainSchema::any_string() || hole == PlainSchema::any_number()) return std::nullopt;
     if (s.spelling == Spelling::kWord) continue;
     if (s.spelling == Spelling::kListed) {
-      if (const auto among = schema_.divided(s.listed, t)) {
-        left = schema_.some_listed(among->out);
+      if (auto among = schema_.divided(s.listed, t)) {
+        if (among->out.empty()) return std::nullopt;
+        rest = Terminal{s.name, s.kind, s.spelling, std::move(among->out)};
         continue;
       }
     }
     if (schema_.plainly_apart(s, t)) continue;
     if (s.spelling == Spelling::kNumbers && t.spelling == Spelling::kNumbers) {
-      if (auto rest = *s.numbers - *t.numbers) {
-        std::string definition = difference(*left, schema_.definition(hole));
-        left = schema_.numbers(*std::move(rest), std::move(definition));
+      if (auto numbers = *s.numbers - *t.numbers) {
+        if (numbers->is_empty()) return std::nullopt;
+        rest = Terminal{s.name, s.kind, s.spelling, {}, {}, std::make_shared<const NumberSet>(*std::move(numbers))};
+        list(hole, taken);
         continue;
       }
     }
-    if (!unknown.empty()) unknown += ',';
-    unknown += schema_.definition(hole);
+    list(hole, unknown);
   }
-  if (!left || unknown.empty()) return left;
-  return ask(difference(*left, unknown), kind);
+  uint32_t left = a;
+  if (rest && rest->spelling == Spelling::kListed) left = schema_.listed(std::move(rest->listed));
+  if (rest && rest->spelling == Spelling::kNumbers)
+    left = schema_.numbers(*rest->numbers, difference(a, taken)).value();
+  return unknown.empty() ? left : ask(difference(left, unknown), schema_.terminal(left).kind);
 }
 
 std::string PlainAlgebra::difference(uint32_t terminal, std::string_view holes) const {
