@@ -548,6 +548,7 @@ Holds what_set_holds(const std::string& name) {
   if (name == "distinct array") return Holds::kDistinctArray;
   if (name == "object") return Holds::kObject;
   if (name == "item") return Holds::kItem;
+  if (name == "list") return Holds::kList;
   if (name == "members") return Holds::kMembers;
   throw nb::value_error("a set holds 'values', an 'item', 'members', or what arrays and objects do");
 }

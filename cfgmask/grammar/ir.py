@@ -101,9 +101,11 @@ class SetBounds:
               array", in which no two are equal, or the keys of an "object", no two equal, each with its value behind
               it. All scalars in those are `distinct` terminals, all arrays and objects rules with such sets, and each
               alternative ends with a terminal that `closes_set`. Or all that is written of an "item", which is a value
-              of the set around it, too: a set of values or a "distinct array". Its terminals have steps, those with
-              several values are `distinct`, and arrays and objects in it are rules without sets or with steps of
-              theirs. Each item has one derivation. No step is taken after which as many items as it has `ways` came.
+              of the set around it, too: a set of values, a "distinct array", or an "item" or "list" that it is a part
+              of, at a step. Its terminals have steps, those with several values are `distinct`, and arrays and objects
+              in it are rules without sets or with steps of theirs. Each item has one derivation. No step is taken
+              after which as many items as it has `ways` came. A "list" is such a part of an item, of whose values no
+              two are equal: all of them are `distinct` or an "item".
               Or the "members" of an object in an item, with its closing brace, in any order: keys are `distinct`
               terminals, at the steps 1, 2 and so on, and have values that are an "item" by themselves, in which only
               the ends of that value count as `ways`
@@ -115,7 +117,7 @@ class SetBounds:
     minimum: int = 0
     maximum: int | None = None
     endless: bool = False
-    holds: Literal["values", "array", "distinct array", "object", "item", "members"] = "values"
+    holds: Literal["values", "array", "distinct array", "object", "item", "list", "members"] = "values"
     step: Step = NO_STEP
     members: tuple[tuple[str, int | None], ...] = ()
 

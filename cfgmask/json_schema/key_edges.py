@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from cfgmask.grammar.regex_tree import ANY_TEXT, Alternation, RegexTree
 from cfgmask.json_schema import decide, lexemes
-from cfgmask.json_schema.keys import Keys
+from cfgmask.json_schema.keys import Keys, key_pattern
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, ObjectShape, Witness, conjoin
 from cfgmask.json_schema.session import current
 
@@ -32,6 +32,14 @@ class KeyEdge:
     def has(self, least: int) -> bool:
         """Whether it is sure that there are so many such keys."""
         return decide.has_texts(lexemes.other_key_text(self.keys, self.names), least)
+
+
+def of_keys(shape: ObjectShape, possible: RegexTree) -> ObjectShape:
+    """The objects of which all keys without names are possible."""
+    if possible == ANY_TEXT:
+        return shape
+    keys = Keys(include=(key_pattern(possible),))
+    return replace(shape, others=tuple(replace(other, keys=other.keys & keys) for other in shape.others))
 
 
 def key_edges(shape: ObjectShape) -> list[KeyEdge]:

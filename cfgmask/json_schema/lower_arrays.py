@@ -36,14 +36,27 @@ class _State(NamedTuple):
 
 
 class ArrayLowering:
-    """Lowers one alternative of a set of arrays. Arguments as those of `ObjectLowering`."""
+    """Lowers one alternative of a set of arrays. Arguments as those of `ObjectLowering`.
 
-    def __init__(self, shape: ArrayShape, rules: RuleSet, name: str, value_of: ValueOf, pointer: str) -> None:
+    in_one_way  whether each array must have one derivation
+    """
+
+    def __init__(
+        self,
+        shape: ArrayShape,
+        rules: RuleSet,
+        name: str,
+        value_of: ValueOf,
+        pointer: str,
+        *,
+        in_one_way: bool = False,
+    ) -> None:
+        self._in_one_way = in_one_way
         self._rules = rules
         self._value_of = value_of
         self._refusals = [*shape.refusals, *_inexact(shape, pointer)]
         # What is refused must not be taken for something that nothing satisfies.
-        self._shape = shape = shape if _greatest_bound(shape) <= MAX_COUNTED_ITEMS else replace(shape, witnesses=())
+        self._shape = shape = shape if is_countable(shape) else replace(shape, witnesses=())
         self._states = StateRules[_State](rules, lambda state: f"{name}.{state.position}")
         positions = [1, shape.minimum, shape.maximum or 0, *(witness.start for witness in shape.witnesses)]
         self._counted_to = max(len(shape.prefix), max(positions) if shape.witnesses else 0)
@@ -87,12 +100,11 @@ class ArrayLowering:
         found = [(self._shape.item(state.position), state.met)]
         for number, witness in asking:
             met = [(conjoin(value, witness.value), _counted(counts, number)) for value, counts in found]
-            if witness.most is None:
-                # An item that meets the witness may go uncounted; that does no harm.
+            if witness.most is not None or self._in_one_way:
+                # Otherwise an item that meets the witness may go uncounted; that does no harm.
+                found = [(conjoin(value, negate(witness.value)), counts) for value, counts in found]
+            if witness.most is None or state.met[number] < witness.most:
                 found += met
-                continue
-            found = [(conjoin(value, negate(witness.value)), counts) for value, counts in found]
-            found += met if state.met[number] < witness.most else []
         return found
 
     def _alike(self, index: int) -> Expr:
@@ -111,13 +123,18 @@ class ArrayLowering:
 
 def _inexact(shape: ArrayShape, pointer: str) -> Iterator[Diagnostic]:
     """Conditions that the rules do not express."""
-    if _greatest_bound(shape) > MAX_COUNTED_ITEMS:
+    if not is_countable(shape):
         yield Diagnostic(
             "schema-contains-size",
             f"contains can be enforced where the bounds beside it are at most {MAX_COUNTED_ITEMS}",
             pointer=pointer,
             help="make the bounds smaller",
         )
+
+
+def is_countable(shape: ArrayShape) -> bool:
+    """Whether rules can count as far as the witnesses need it."""
+    return _greatest_bound(shape) <= MAX_COUNTED_ITEMS
 
 
 def _greatest_bound(shape: ArrayShape) -> int:

@@ -10,14 +10,15 @@ from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, S
 from cfgmask.grammar.productive import NOTHING, Several, productive_rules
 from cfgmask.json_schema import lexemes, object_algebra, unique_items
 from cfgmask.json_schema.key_edges import key_edges
-from cfgmask.json_schema.lower_arrays import ArrayLowering
+from cfgmask.json_schema.lower_arrays import ArrayLowering, is_countable
+from cfgmask.json_schema.lower_lists import ListEnds, ListLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
 from cfgmask.json_schema.lowering import ItemRules, Later, Lowering, choice_of, wish_of
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape, pointer_of
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
-from cfgmask.json_schema.steps import RUNS_OUT, Steps
-from cfgmask.json_schema.told_apart import object_goes_on, told_apart
+from cfgmask.json_schema.steps import Steps
+from cfgmask.json_schema.told_apart import told_apart
 from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_numbers, n_strings, product
 
 
@@ -71,12 +72,21 @@ class Items(Lowering):
         self._counts: dict[Terminal, Callable[[], int]] = {}
         self._n_values_of: dict[Terminal, int] = {}
         self._beyond: dict[str, str] = {}  # rules of what is not counted, and why
-        self._lists: dict[str, Conjunction] = {}  # rules of arrays without equal items, and what those are
+        self._lists: dict[str, ArrayShape] = {}  # rules of arrays without equal items, and those
         self._members: dict[str, ObjectShape] = {}  # rules of what is in objects with keys in any order, and those
         self._member_values: dict[Conjunction, RuleRef] = {}
         self._composites: dict[Normal, str] = {}
         self._made: dict[str, str] = {}  # rules of composites, and those of items that are copies
-        self._steps = Steps(self.rules.bodies, main.rules, self._n_values, self._beyond, self._n_nested, self._copied)
+        self._values: set[str] = set()
+        self._steps = Steps(
+            self.rules.bodies,
+            main.rules,
+            self._n_values,
+            self._beyond,
+            self._n_nested,
+            self._copied,
+            self._values if self.options.syntax == "yaml" else None,
+        )
         self.later: list[Later] = []
 
     @property
@@ -88,6 +98,12 @@ class Items(Lowering):
     def items(self) -> ItemRules:
         """The rules of arrays and objects that are items of arrays without equal items."""
         return self
+
+    def rule_of(self, conjunction: Conjunction) -> RuleRef:
+        """The rule of a value."""
+        found = super().rule_of(conjunction)
+        self._values.add(found.name)
+        return found
 
     def make_items(self) -> None:
         """The bodies of all arrays that wait for them, and the items in these."""
@@ -139,6 +155,8 @@ class Items(Lowering):
         bodies = {**self.apart.rules.bodies, **self.rules.bodies}
         for name, shape in self._members.items():
             bodies[name] = self._what_is_needed(shape)
+        for name, array in self._lists.items():
+            bodies[name] = self._value_in_list(array.rest) if array.minimum else lexemes.NULL
         for name in self._made.values():
             bodies[name] = lexemes.NULL  # at the least those that are not reached must not count as dead
         start = next(iter(bodies), "")
@@ -152,6 +170,12 @@ class Items(Lowering):
         if shape.maximum is not None and shape.maximum < len(values):
             return NOTHING
         return Sequence((*values, Several(tuple(others), max(shape.minimum - len(values), 0))))
+
+    def _value_in_list(self, conjunction: Conjunction) -> Expr:
+        """What there must be for an array without equal items in an item that must not be empty."""
+        composites = self._rule_of_composites(conjunction)
+        choices: list[Expr] = [] if composites is None else [RuleRef(composites)]
+        return Choice((*self._scalars(self.normaliser.normal(conjunction)), *choices))
 
     def _rule_of_composites(self, conjunction: Conjunction) -> str | None:
         """The rule of the arrays and objects of a conjunction; None if there are none."""
@@ -204,18 +228,16 @@ class Items(Lowering):
         return super()._alternatives(rule, parts, name, pointer)
 
     def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
-        if shape.witnesses or shape.refusals:
-            return self._not_counted("in it is contains")
+        if shape.refusals or not is_countable(shape):
+            return self._not_counted("in it are arrays that cannot be enforced")
         if not unique_items.matters(shape):
-            return ArrayLowering(shape, self.rules, name, self.value, pointer).lower()
-        if shape.prefix or shape.maximum is not None:
-            return self._not_counted(RUNS_OUT)
-        apart = self.apart
-        item = self._item(shape.rest)
-        whole = ArrayLowering(shape, apart.rules, name, lambda _: item, pointer).lower()
-        rule = apart.rules.opened(name, whole, SetBounds(holds="distinct array"))
-        self._lists[rule.name] = shape.rest
-        return rule
+            return ArrayLowering(shape, self.rules, name, self.value, pointer, in_one_way=True).lower()
+        if shape.prefix or shape.witnesses:
+            return self._not_counted("in it is an array without equal items of several kinds")
+        self._rule_of_composites(shape.rest)  # must be made before there is anything to count
+        items = RuleRef(self.apart.rules.name(name))
+        self._lists[items.name] = shape
+        return items
 
     def object(self, shape: ObjectShape, name: str, pointer: str) -> Expr:
         """One alternative; a rule with a set where keys may come in several orders."""
@@ -230,10 +252,10 @@ class Items(Lowering):
             for member in shape.members:
                 self.value(member.value)  # its rule must be made before there is anything to count
             return Sequence((lexemes.OPEN_OBJECT, members))
-        lowering = ObjectLowering(shape, self.rules, name, self.value, pointer)
-        if self.options.property_order == "schema" and not lowering.may_repeat:
+        lowering = self._objects(shape, self.rules, name, self.value, pointer)
+        if isinstance(lowering, ObjectLowering) and not lowering.may_repeat:
             return lowering.lower()
-        if not object_goes_on(shape, self.normaliser.normal):
+        if not self._goes_on.object(shape):
             return self._not_counted("in it is an object that may run out of keys without names")
         return self.apart.object(shape, name, pointer)
 
@@ -263,14 +285,13 @@ class Items(Lowering):
         """How many values of a nested set there are; ENDLESS if there always are more, however far one is written."""
         if rule in self._members:
             return self._n_objects(self._members[rule])
-        if rule not in self._lists:
-            return ENDLESS
-        conjunction = self._lists[rule]
-        composites = self._rule_of_composites(conjunction)
+        return self._ends_of(self._lists[rule]).behind(0) if rule in self._lists else ENDLESS
+
+    def _ends_of(self, shape: ArrayShape) -> ListEnds:
+        composites = self._rule_of_composites(shape.rest)
         n_composites = 0 if composites is None else self._steps.asked(RuleRef(composites))
-        if n_composites + self._n_scalars(self.normaliser.normal(conjunction)) < ENDLESS:
-            raise Uncounted(RUNS_OUT)
-        return ENDLESS
+        n_values = min(n_composites + self._n_scalars(self.normaliser.normal(shape.rest)), ENDLESS)
+        return ListEnds.of(n_values, shape.minimum, shape.maximum)
 
     def _n_objects(self, shape: ObjectShape) -> int:
         """How many objects there are with all keys among members."""
@@ -286,9 +307,29 @@ class Items(Lowering):
     def _copied(self, rule: str, step: Step) -> RuleRef:
         if rule in self._members:
             return self._members_copy(self._members[rule], step)
+        if rule in self._lists:
+            return self._list_copy(self._lists[rule], step)
         apart = self.apart.rules
         bounds = replace(apart.opening[rule], step=step)
         return self._main.rules.opened("item", told_apart(apart.bodies[rule]), bounds)
+
+    def _list_copy(self, shape: ArrayShape, step: Step) -> RuleRef:
+        """An array without equal items for a step."""
+        lowering = ListLowering(
+            self._ends_of(shape), self._main.rules, self._steps.step, partial(self._element, shape.rest)
+        )
+        return self._main.rules.opened("list", lowering.lower(), SetBounds(holds="list", step=step))
+
+    def _element(self, conjunction: Conjunction, n_ends: int) -> Expr:
+        """A value in such an array, with so many ends of the array behind it."""
+        choices: list[Expr] = [
+            replace(scalar, distinct=True, step=self._steps.step(n_ends))
+            for scalar in self._scalars(self.normaliser.normal(conjunction))
+        ]
+        composites = self._rule_of_composites(conjunction)
+        if composites is not None and self._steps.asked(RuleRef(composites)):
+            choices.append(self._steps.item_in_item(composites, n_ends))
+        return choice_of(choices)
 
     def _members_copy(self, shape: ObjectShape, step: Step) -> RuleRef:
         """The members of an object in any order, with the brace behind them, for a step."""

@@ -17,8 +17,7 @@ from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Termin
 from cfgmask.grammar.productive import NOTHING
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.json_schema import lexemes
-from cfgmask.json_schema.key_edges import KeyEdge, key_edges, meeting, never_run_out
-from cfgmask.json_schema.keys import Keys, key_pattern
+from cfgmask.json_schema.key_edges import KeyEdge, key_edges, meeting, never_run_out, of_keys
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.state_rules import StateRules
@@ -61,7 +60,7 @@ class ObjectLowering:
         self._name = name
         self._value_of = value_of
         self._pointer = pointer
-        self._shape = shape = _without_idle_bounds(_of_keys(shape, possible_keys))
+        self._shape = shape = _without_idle_bounds(of_keys(shape, possible_keys))
         self._edges = key_edges(shape)
         # What keys without names must come to depends on no key being written twice.
         self._needed = shape.minimum - sum(member.required for member in shape.members)
@@ -192,14 +191,6 @@ class ObjectLowering:
 
 def _comma(state: _State) -> tuple[Expr, ...]:
     return (lexemes.COMMA,) if state.written else ()
-
-
-def _of_keys(shape: ObjectShape, possible: RegexTree) -> ObjectShape:
-    """The objects of which all keys without names are possible."""
-    if possible == ANY_TEXT:
-        return shape
-    keys = Keys(include=(key_pattern(possible),))
-    return replace(shape, others=tuple(replace(other, keys=other.keys & keys) for other in shape.others))
 
 
 def _without_idle_bounds(shape: ObjectShape) -> ObjectShape:

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Choice, Expr, RuleRef, SetBounds, Terminal
+from cfgmask.grammar.regex_tree import ANY_TEXT
 from cfgmask.json_schema import unique_items, yaml_scalars
 from cfgmask.json_schema.finite_values import few_composites
 from cfgmask.json_schema.lower_any_order import AnyOrderLowering
@@ -22,6 +23,7 @@ from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import placed
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
+from cfgmask.json_schema.told_apart import GoesOn
 from cfgmask.json_schema.value_counts import Uncounted
 
 
@@ -57,6 +59,7 @@ class Lowering(ABC):
         self.normaliser = normaliser
         self.options = options
         self._objects = _object_lowering(options)
+        self._goes_on = GoesOn(normaliser.normal, yaml_scalars.SHORT_TEXT if options.syntax == "yaml" else ANY_TEXT)
         self._scalars: Callable[..., list[Terminal]] = partial(scalars, max_digits=options.max_digits)
         self.rules = rules
         self._names: dict[Conjunction, str] = {}
@@ -134,7 +137,7 @@ class Lowering(ABC):
             return self._plain_array(shape, name, pointer)
         if not unique_items.composites(shape, normal_of):
             return self._unique_array(shape, name, pointer)
-        if self.options.syntax == "yaml" or unique_items.may_go_on(shape, normal_of):
+        if unique_items.may_go_on(shape, normal_of, self._goes_on):
             return self._unique_array(shape, name, pointer)
         rule = self.rules.name(name)
         self.items.later.append(Later(self, rule, shape, name, pointer))
@@ -158,7 +161,7 @@ class Lowering(ABC):
         uncounted  why it cannot be said how many arrays and objects there are among the items
         """
         normal_of = self.normaliser.normal
-        refusal = unique_items.refusal(shape, normal_of, self.options.syntax, uncounted)
+        refusal = unique_items.refusal(shape, normal_of, self._goes_on, uncounted)
         if refusal:
             rule = self.rules.name(name)
             self.rules.bodies[rule] = self._plain_array(shape, name, pointer)

@@ -8,14 +8,18 @@ what has more is taken to have no end; so there are few of them, and rules that 
 many.
 
 The rules have one derivation for each value. A lexeme that nothing else may stand in place of needs no number.
+
+In the blocks of YAML neither commas nor brackets are written. So what follows a comma has the number, and a value in an
+item is an item by itself: it is over where the text goes on outside of it, and may be if it did not come too often.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import replace
 
 from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, SetBounds, Step, Terminal
+from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, product
 
@@ -23,10 +27,8 @@ from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, product
 _MAX_UNROLLED = 1_000
 _MAX_COPIES = 10_000
 
-RUNS_OUT = "in it is an array without equal items that may run out of them"
-"""Why arrays may be no part of an item."""
-
 _NOTHING_MORE = Sequence(())
+_UNWRITTEN_IN_BLOCKS = (*lexemes.OPEN, lexemes.COMMA)
 
 
 class _Missing(Exception):
@@ -47,6 +49,7 @@ class Steps:
     beyond    why the texts of a rule cannot be counted
     n_nested  how many texts the rule of a set in an item has. Raises Uncounted
     copied    makes a copy of such a rule for a step
+    values    the rules of values, of which those in an item are items by themselves; None where brackets are written
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Steps:
         beyond: Mapping[str, str],
         n_nested: Callable[[str], int],
         copied: Callable[[str, Step], RuleRef],
+        values: Container[str] | None,
     ) -> None:
         self._bodies = bodies
         self._rules = rules
@@ -64,6 +68,7 @@ class Steps:
         self._beyond = beyond
         self._n_nested = n_nested
         self._copied = copied
+        self._values = values
         self._ways: dict[tuple[str, int], int] = {}
         self._open: set[tuple[str, int]] = set()
         self._names: dict[tuple[str, int], str] = {}
@@ -112,6 +117,15 @@ class Steps:
         """A copy of what is an item by itself in another, while that is made."""
         return self._copy(expr, 1, is_only=False)
 
+    def step(self, after: int) -> Step:
+        """A place of its own, with so many ends behind it."""
+        self._n_places += 1
+        return Step(self._n_places, None if after == ENDLESS else after)
+
+    def item_in_item(self, rule: str, after: int) -> RuleRef:
+        """The texts of a rule as items by themselves in another, with so many ends behind them."""
+        return self._rules.opened("item", self._call(rule, 1), SetBounds(holds="item", step=self.step(after)))
+
     def _of(self, expr: Expr, after: int) -> int:
         """How many ends there are from an expression on, if there are `after` behind it."""
         if after == 0:
@@ -147,7 +161,13 @@ class Steps:
             raise Uncounted(self._beyond[name])
         if name not in self._bodies:
             return product(self._n_nested(name), after)
-        return self._known((name, after)) if name in self.live else 0
+        if name not in self.live:
+            return 0
+        return product(self._known((name, 1)), after) if self._is_apart(name) else self._known((name, after))
+
+    def _is_apart(self, rule: str) -> bool:
+        """Whether its texts are items by themselves."""
+        return self._values is not None and rule in self._values
 
     def _known(self, key: tuple[str, int]) -> int:
         """A rule that leads back to itself has endlessly many texts."""
@@ -186,18 +206,16 @@ class Steps:
             self._todo.append(key)
         return RuleRef(name)
 
-    def _step(self, after: int) -> Step:
-        self._n_places += 1
-        return Step(self._n_places, None if after == ENDLESS else after)
-
     def _copy(self, expr: Expr, after: int, *, is_only: bool) -> Expr:
         """is_only  whether nothing else may stand where the expression begins"""
         if isinstance(expr, Terminal):
+            if self._is_unwritten(expr):
+                return expr
             if self._n_values(expr) > 1:
-                return replace(expr, distinct=True, endless=False, step=self._step(after))
-            return expr if is_only else replace(expr, step=self._step(after))
+                return replace(expr, distinct=True, endless=False, step=self.step(after))
+            return expr if is_only else replace(expr, step=self.step(after))
         if isinstance(expr, RuleRef):
-            return self._call(expr.name, after) if expr.name in self._bodies else self._nested_copy(expr, after)
+            return self._copied_rule(expr.name, after)
         if isinstance(expr, Sequence):
             return self._copied_sequence(expr, after, is_only)
         if isinstance(expr, Choice):
@@ -206,16 +224,25 @@ class Steps:
         assert isinstance(expr, Repeat), "rules of values have nothing else"
         return self._copied_repeat(expr, after)
 
-    def _nested_copy(self, rule: RuleRef, after: int) -> RuleRef:
-        return self._copied(rule.name, self._step(after))
+    def _is_unwritten(self, terminal: Terminal) -> bool:
+        return self._values is not None and lexemes.mark(terminal) in _UNWRITTEN_IN_BLOCKS
+
+    def _copied_rule(self, rule: str, after: int) -> RuleRef:
+        if rule not in self._bodies:
+            return self._copied(rule, self.step(after))
+        return self.item_in_item(rule, after) if self._is_apart(rule) else self._call(rule, after)
 
     def _copied_sequence(self, expr: Sequence, after: int, is_only: bool) -> Expr:
         copies: list[Expr] = []
         for i in range(len(expr.parts) - 1, -1, -1):
-            follows = not isinstance(expr.parts[i - 1], Repeat) if i else is_only
+            follows = self._is_followed(expr.parts[i - 1]) if i else is_only
             copies.append(self._copy(expr.parts[i], after, is_only=follows))
             after = self._of(expr.parts[i], after)
         return Sequence(tuple(reversed(copies)))
+
+    def _is_followed(self, expr: Expr) -> bool:
+        """Whether a lexeme that stands behind an expression must come there."""
+        return not isinstance(expr, Repeat) and not (isinstance(expr, Terminal) and self._is_unwritten(expr))
 
     def _copied_repeat(self, repeat: Repeat, after: int) -> Expr:
         if repeat.maximum == 0 or not self._of(repeat.body, 1):

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, Terminal
-from cfgmask.grammar.regex_tree import ANY_TEXT
+from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.grammar.walk import fold
 from cfgmask.json_schema import decide, lexemes
-from cfgmask.json_schema.key_edges import key_edges
+from cfgmask.json_schema.key_edges import KeyEdge, key_edges, of_keys
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape
+from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_texts
 
-NormalOf: TypeAlias = Callable[[Conjunction], Normal]
+# Required members of required members.
+_MAX_DEPTH = 4
 
 
 def told_apart(body: Expr) -> Expr:
@@ -37,40 +38,57 @@ def _combine(expr: Expr, parts: list[Expr]) -> Expr:
     return replace(expr, parts=tuple(parts)) if isinstance(expr, (Sequence, Choice)) else expr
 
 
-def goes_on(normal: Normal, normal_of: NormalOf) -> bool:
-    """Whether it is sure that every array and object of a set may end in infinitely many ways, however far it is."""
-    return all(_array_goes_on(shape, normal_of) for shape in normal.arrays) and all(
-        object_goes_on(shape, normal_of) for shape in normal.objects
-    )
+class GoesOn:
+    """Whether it is sure that every value of a set may end in infinitely many ways, however far it is.
 
+    possible_keys  what keys without names can be written
+    """
 
-def _array_goes_on(shape: ArrayShape, normal_of: NormalOf) -> bool:
-    rest = normal_of(shape.rest)
-    if not all(_has_some(normal_of(item)) for item in shape.prefix):
-        return False
-    # Of items of which no two are equal there must always be more.
-    enough = rest.strings.pattern == ANY_TEXT if shape.unique_at is not None else _has_some(rest)
-    return shape.maximum is None and not shape.witnesses and not shape.refusals and enough
+    def __init__(self, normal_of: Callable[[Conjunction], Normal], possible_keys: RegexTree) -> None:
+        self._normal_of = normal_of
+        self._possible_keys = possible_keys
 
+    def composites(self, normal: Normal) -> bool:
+        """Every array and object of a set."""
+        return all(self._array(shape) for shape in normal.arrays) and all(map(self.object, normal.objects))
 
-def object_goes_on(shape: ObjectShape, normal_of: NormalOf) -> bool:
-    """The same of one alternative."""
-    if shape.maximum is not None or shape.witnesses or shape.refusals:
-        return False
-    return any(_has_some(normal_of(edge.value)) and edge.is_infinite for edge in key_edges(shape))
+    def object(self, shape: ObjectShape) -> bool:
+        """Every object of one alternative."""
+        if shape.maximum is not None or shape.witnesses or shape.refusals:
+            return False
+        edges = key_edges(of_keys(shape, self._possible_keys))
+        return any(self._has_some(edge.value) and self._is_endless(edge) for edge in edges)
 
+    def _is_endless(self, edge: KeyEdge) -> bool:
+        if self._possible_keys == ANY_TEXT:
+            return edge.is_infinite
+        try:
+            return n_texts(lexemes.other_key_text(edge.keys, edge.names)) == ENDLESS
+        except Uncounted:
+            return False
 
-def _has_some(normal: Normal) -> bool:
-    """Whether it is plain that there is some value."""
-    scalars = normal.null or normal.booleans or normal.strings.values
-    return bool(
-        scalars
-        or any(not shape.without and not shape.refusals and not shape.is_plainly_empty for shape in normal.numbers)
-        or decide.has_texts(normal.strings.pattern, 1)
-        or any(not shape.minimum and not shape.witnesses for shape in normal.arrays)
-        or any(not shape.minimum and not shape.witnesses and not _required(shape) for shape in normal.objects)
-    )
+    def _array(self, shape: ArrayShape) -> bool:
+        if shape.maximum is not None or shape.witnesses or shape.refusals or not all(map(self._has_some, shape.prefix)):
+            return False
+        # Of items of which no two are equal there must always be more.
+        is_unique = shape.unique_at is not None
+        return self._normal_of(shape.rest).strings.pattern == ANY_TEXT if is_unique else self._has_some(shape.rest)
 
+    def _has_some(self, conjunction: Conjunction, depth: int = 0) -> bool:
+        """Whether it is plain that there is some value."""
+        normal = self._normal_of(conjunction)
+        scalars = normal.null or normal.booleans or normal.strings.values
+        return bool(
+            scalars
+            or any(not shape.without and not shape.refusals and not shape.is_plainly_empty for shape in normal.numbers)
+            or decide.has_texts(normal.strings.pattern, 1)
+            or any(not shape.minimum and not shape.witnesses for shape in normal.arrays)
+            or any(self._is_some_object(shape, depth) for shape in normal.objects)
+        )
 
-def _required(shape: ObjectShape) -> bool:
-    return any(member.required for member in shape.members)
+    def _is_some_object(self, shape: ObjectShape, depth: int) -> bool:
+        """Whether there plainly is one with the required keys alone."""
+        required = [member for member in shape.members if member.required]
+        if shape.witnesses or shape.minimum > len(required) or depth > _MAX_DEPTH:
+            return False
+        return all(self._has_some(member.value, depth + 1) for member in required)

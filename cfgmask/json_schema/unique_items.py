@@ -15,10 +15,10 @@ from dataclasses import replace
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Terminal
 from cfgmask.json_schema import decide
-from cfgmask.json_schema.finite_values import MAX_VALUES, few_composites
+from cfgmask.json_schema.finite_values import few_composites
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
 from cfgmask.json_schema.numbers import NumberShape, count
-from cfgmask.json_schema.told_apart import goes_on
+from cfgmask.json_schema.told_apart import GoesOn
 
 # Arrays that may hold arrays and objects have states of their own up to this length.
 _MAX_COUNTED_ITEMS = 64
@@ -30,13 +30,13 @@ def matters(shape: ArrayShape) -> bool:
 
 
 def refusal(
-    shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], syntax: str, uncounted: str
+    shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], goes_on: GoesOn, uncounted: str
 ) -> Diagnostic | None:
     """Why uniqueItems cannot be enforced without steps; None if it can.
 
     uncounted  why it cannot be enforced with steps, if that was tried
     """
-    reason = _reason(shape, normal_of, syntax, uncounted)
+    reason = _reason(shape, normal_of, goes_on, uncounted)
     if reason is None:
         return None
     return Diagnostic(
@@ -58,9 +58,9 @@ def has_many_composites(shape: ArrayShape, normal_of: Callable[[Conjunction], No
     return any(few_composites(normal_of(item), normal_of) is None for item in items(shape))
 
 
-def may_go_on(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> bool:
+def may_go_on(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], goes_on: GoesOn) -> bool:
     """Whether it is sure that something may always be added to items that are arrays and objects."""
-    return not shape.witnesses and all(goes_on(normal_of(item), normal_of) for item in items(shape))
+    return not shape.witnesses and all(goes_on.composites(normal_of(item)) for item in items(shape))
 
 
 def needed(shape: ArrayShape) -> dict[Conjunction, int]:
@@ -90,14 +90,14 @@ def items(shape: ArrayShape) -> list[Conjunction]:
     return items
 
 
-def _reason(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], syntax: str, uncounted: str) -> str | None:
+def _reason(
+    shape: ArrayShape, normal_of: Callable[[Conjunction], Normal], goes_on: GoesOn, uncounted: str
+) -> str | None:
     found = items(shape)
     composites = {item: few_composites(normal_of(item), normal_of) for item in found}
     many = None in composites.values()
     if many:
-        if syntax == "yaml":
-            return f"an item may be an array or an object out of more than {MAX_VALUES}, and what is written is YAML"
-        if not all(goes_on(normal_of(item), normal_of) for item in found):
+        if not all(goes_on.composites(normal_of(item)) for item in found):
             return f"an item may be an array or an object to which nothing can be added, and {uncounted}"
         if shape.witnesses:
             return "contains beside it looks at arrays and objects"

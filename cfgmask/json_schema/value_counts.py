@@ -25,7 +25,7 @@ def product(a: int, b: int) -> int:
 
 def n_keys(key: Terminal) -> int:
     """How many keys a terminal matches; 1 for any that is no string."""
-    return _texts(key.regex.body) if isinstance(key.regex, JsonString) else 1
+    return n_texts(key.regex.body) if isinstance(key.regex, JsonString) else 1
 
 
 def n_strings(texts: StringSet) -> int:
@@ -34,10 +34,11 @@ def n_strings(texts: StringSet) -> int:
         raise Uncounted("in it are strings that cannot be enforced")
     if texts.pattern == NOTHING:
         return min(len(texts.values), ENDLESS)
-    return _texts(Alternation((KeySet(tuple(value.encode() for value in texts.values)), texts.pattern)))
+    return n_texts(Alternation((KeySet(tuple(value.encode() for value in texts.values)), texts.pattern)))
 
 
-def _texts(tree: RegexTree) -> int:
+def n_texts(tree: RegexTree) -> int:
+    """How many texts match. Raises Uncounted."""
     if isinstance(tree, Literal):
         return 1
     if tree == ANY_TEXT:

@@ -15,7 +15,19 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Scope, Sequence, Terminal
+from cfgmask.grammar.ir import (
+    NO_STEP,
+    Choice,
+    Expr,
+    GrammarIR,
+    Guarded,
+    Repeat,
+    Rule,
+    RuleRef,
+    Scope,
+    Sequence,
+    Terminal,
+)
 from cfgmask.grammar.parameters import Bits, Compare, Counted, Masked, Relation
 from cfgmask.grammar.regex_tree import Alternation, Concatenation, JsonString, text
 from cfgmask.json_schema import lexemes, yaml_scalars
@@ -41,7 +53,7 @@ class _Form(NamedTuple):
     place: _Place
 
 
-_WORDS = (lexemes.NULL, lexemes.TRUE, lexemes.FALSE)
+_WORDS = tuple(word.regex for word in (lexemes.NULL, lexemes.TRUE, lexemes.FALSE))
 _NOTHING_WRITTEN = Sequence(())
 
 
@@ -159,15 +171,19 @@ class _Writer:
         if isinstance(expr, Repeat):
             assert form.place == "inside", "what is repeated follows an item"
             return replace(expr, body=self._rest(expr.body, form))
-        if isinstance(expr, RuleRef) and self._is_rest.get(expr.name, True):
+        if isinstance(expr, RuleRef) and self._is_in_rest(expr.name):
             return self._call(expr.name, form)
-        if isinstance(expr, Sequence) and not (expr.parts and lexemes.mark(expr.parts[0]) in lexemes.OPEN):
+        if isinstance(expr, Sequence) and expr.parts and lexemes.mark(expr.parts[0]) not in lexemes.OPEN:
             return self._sequence(expr, form)
-        if lexemes.mark(expr) == lexemes.COMMA:
+        if lexemes.mark(expr) == lexemes.COMMA or expr == _NOTHING_WRITTEN:
             return _NOTHING_WRITTEN
-        if lexemes.mark(expr) in lexemes.CLOSE:
-            return _closing(form)
+        if isinstance(expr, Terminal) and lexemes.mark(expr) in lexemes.CLOSE:
+            return _closing(expr, form)
         return self._item(expr, form)
+
+    def _is_in_rest(self, rule: str) -> bool:
+        """Whether a rule is the rest of a value, or some of the items in it, and no value."""
+        return self._is_rest.get(rule, True) or _is_more(self._rules[rule].body)
 
     def _sequence(self, expr: Sequence, form: _Form) -> Expr:
         written: list[Expr] = []
@@ -194,16 +210,26 @@ class _Writer:
         return Sequence((dash, self._value(value, "here", self._below_dash)))
 
 
-def _closing(form: _Form) -> Expr:
+def _is_more(expr: Expr) -> bool:
+    """Whether what an expression begins with is a further item, with the comma before it, or none."""
+    if isinstance(expr, Choice):
+        return any(map(_is_more, expr.parts))
+    if isinstance(expr, Sequence):
+        return not expr.parts or _is_more(expr.parts[0])
+    return isinstance(expr, Repeat) or lexemes.mark(expr) == lexemes.COMMA
+
+
+def _closing(bracket: Terminal, form: _Form) -> Expr:
     """The end of a block; of one that has not begun, an empty value."""
     if form.place == "inside":
         return _NOTHING_WRITTEN
-    empty = _fixed("{}" if form.kind == "object" else "[]")
+    written = "{}" if form.kind == "object" else "[]"
+    empty = replace(bracket, name=json.dumps(written), regex=text(written))
     return _behind_key(empty) if form.place == "below" else empty
 
 
 def _scalar(terminal: Terminal) -> Terminal:
-    if terminal in _WORDS:
+    if terminal.regex in _WORDS:
         return terminal
     is_string = isinstance(terminal.regex, JsonString) or (
         isinstance(terminal.regex, Alternation) and isinstance(terminal.regex.parts[0], JsonString)
@@ -216,7 +242,9 @@ def _moved(rule: str) -> RuleRef:
     return RuleRef(rule, argument=Counted(Bits(), up=True))
 
 
-def _behind_key(scalar: Terminal) -> Terminal:
+def _behind_key(scalar: Terminal) -> Expr:
+    if scalar.distinct or scalar.step != NO_STEP:
+        return Sequence((_fixed(" "), scalar))  # its value is compared, without the blank
     return replace(scalar, regex=Concatenation((text(" "), scalar.regex)))
 
 

@@ -52,14 +52,24 @@ def _every_value(schema: dict[str, Any]) -> Iterable[Any]:
             most = schema["maxItems"]
             parts = [_values(prefix[i] if i < len(prefix) else schema["items"]) for i in range(most)]
             lengths = range(schema.get("minItems", 0), most + 1)
-            return (list(items) for length in lengths for items in product(*parts[:length]))
+            found = (list(items) for length in lengths for items in product(*parts[:length]))
+            return (items for items in found if _is_array_of(schema, items))
     choices = []
     for name, member in schema["properties"].items():
         ways: list[dict[str, Any]] = [{name: value} for value in _values(member)]
         choices.append(ways if name in schema.get("required", ()) else [*ways, {}])
-    found = ({key: value for part in parts for key, value in part.items()} for parts in product(*choices))
+    objects = ({key: value for part in parts for key, value in part.items()} for parts in product(*choices))
     least, most = schema.get("minProperties", 0), schema.get("maxProperties", len(choices))
-    return (value for value in found if least <= len(value) <= most)
+    return (value for value in objects if least <= len(value) <= most)
+
+
+def _is_array_of(schema: dict[str, Any], items: list[Any]) -> bool:
+    """Whether what items must be to each other, or some of them, is met."""
+    texts = [*map(json.dumps, items)]
+    wanted = [*map(json.dumps, schema["contains"]["enum"])] if "contains" in schema else texts
+    n_wanted = sum(text in wanted for text in texts)
+    is_enough = schema.get("minContains", int("contains" in schema)) <= n_wanted <= schema.get("maxContains", n_wanted)
+    return is_enough and (not schema.get("uniqueItems") or len({*texts}) == len(texts))
 
 
 def arrays(items: list[str], least: int, most: int) -> list[Any]:
@@ -96,12 +106,46 @@ def _in_any_order(value: Any) -> list[str]:
     return [json.dumps(value)]
 
 
+def _in_blocks(value: Any) -> list[str]:
+    """In the blocks of YAML: strings with and without quotes, dashes below a key or further to the right."""
+    return [text + end for text in _block(value, 0) for end in ("", "\n")]
+
+
+def _block(value: Any, column: int) -> list[str]:
+    match value:
+        case [_, *_]:
+            items = ([f"- {text}" for text in _block(item, column + 2)] for item in value)
+            return [_lines(some, column) for some in product(*items)]
+        case {} if value:
+            members = ([f"{key}:{text}" for text in _behind_key(held, column)] for key, held in value.items())
+            return [_lines(some, column) for some in product(*members)]
+        case str() if not value.isdigit():
+            return [value, f'"{value}"']
+    return [json.dumps(value)]
+
+
+def _behind_key(value: Any, column: int) -> list[str]:
+    match value:
+        case [_, *_]:
+            columns = [column, column + 2]
+        case {} if value:
+            columns = [column + 2]
+        case _:
+            return [f" {text}" for text in _block(value, column)]
+    return [f"\n{' ' * at}{text}" for at in columns for text in _block(value, at)]
+
+
+def _lines(lines: Iterable[str], column: int) -> str:
+    return f"\n{' ' * column}".join(lines)
+
+
 ANY_ORDER = {"whitespace": "compact", "property_order": "any"}
 WRITINGS = st.sampled_from(
     [
         Writing({"whitespace": "compact"}, _compact),
         Writing({"indent": 1}, _indented),
         Writing(ANY_ORDER, _in_any_order),
+        Writing({"syntax": "yaml"}, _in_blocks),
     ]
 )
 
@@ -133,7 +177,12 @@ def _object(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[s
 def _array(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[str, Any]:
     least = draw(st.integers(0, 2))
     schema = {"type": "array", "minItems": least, "maxItems": least + draw(st.integers(0, 2)), "items": draw(parts)}
-    return {**schema, "prefixItems": [draw(parts)]} if draw(st.booleans()) else schema
+    contains = {
+        "contains": {"enum": [True, "x", "a", []]},
+        draw(st.sampled_from(["minContains", "maxContains"])): least,
+    }
+    kinds = [{}, {"prefixItems": [draw(parts)]}, {"uniqueItems": True, "minItems": least % 2}, contains]
+    return {**schema, **draw(st.sampled_from(kinds))}
 
 
 @st.composite
@@ -141,7 +190,9 @@ def composites(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
     parts = SCALARS if depth == 0 else st.one_of(SCALARS, SCALARS, composites(depth - 1))
     kind = draw(st.sampled_from(["object", "object", "array", "anyOf"]))
     if kind == "anyOf":
-        return {"anyOf": draw(st.lists(st.one_of(parts, composites(max(depth - 1, 0))), min_size=1, max_size=3))}
+        found = draw(st.lists(st.one_of(parts, composites(max(depth - 1, 0))), min_size=1, max_size=3))
+        # To tell alternatives apart takes arrays that have equal items.
+        return {"anyOf": [json.loads(json.dumps(part).replace('"uniqueItems"', '"x"')) for part in found]}
     return _object(draw, parts) if kind == "object" else _array(draw, parts)
 
 
@@ -215,7 +266,7 @@ def test_masks_are_those_of_single_tokens(
         matcher.fill_mask(bits)
         mask = np.unpackbits(bits.view(np.uint8), bitorder="little")[: len(tokens) + 1]
         allowed = [i for i, token in enumerate(tokens) if begun + token in beginnings]
-        plain = [i for i, token in enumerate(tokens) if b"." not in token and b"\\" not in token and b"-" not in token]
+        plain = [i for i, token in enumerate(tokens) if b"." not in token and b"\\" not in token]
         assert [i for i in plain if mask[i]] == [i for i in plain if i in set(allowed)], begun
         assert mask[-1] == (begun in whole)
         if not allowed:
@@ -265,6 +316,12 @@ TOKENS = (
 INDENTED_TOKENS = [
     re.sub(rb"(,|\{(?!\})|\[(?!\]))|(?<!\{)\}|(?<!\[)\]", _broken, t).replace(b":", b": ") for t in TOKENS
 ]
+YAML_TOKENS = (
+    *(b"id: ", b"- id:", b"12", b"3\n", b"1\n- id: ", b"2\n- id: 1\n", b"1\n- id: 1", b"\n- id: 12\n- id: 1", b"- - 1"),
+    *(b"\n  - 2", b" a\n  on: true", b"\n  on: ", b"true\n- id: a\n  on: true", b"x\n  on: true\n- id: x\n  on: t"),
+    *(b"\n- - 1\n- - 2\n- -", b"1\n  - 1\n- - 1", b"- []\n- ", b'"a"\n- - "a"', b"a\n  - a", b"a\n- - a\n  - "),
+    *(b"true\n  b:\n  - id: 1\n  - id:", b"\n    - id: 1\n", b"b: []\n- id:", b"- 1\n- 1", b"\n  - a\n- - a\n"),
+)
 
 
 @pytest.mark.parametrize(
@@ -278,12 +335,13 @@ INDENTED_TOKENS = [
         {"anyOf": [ID, {**ID, "properties": MARKED}]},
     ],
 )
-@pytest.mark.parametrize("options", [{"whitespace": "compact"}, {"indent": 0}, ANY_ORDER])
+@pytest.mark.parametrize("options", [{"whitespace": "compact"}, {"indent": 0}, ANY_ORDER, {"syntax": "yaml"}])
 @given(seed=st.integers(0, 2**16))
 def test_masks_of_endless_items_are_those_of_single_tokens(
     item: dict[str, Any], options: dict[str, Any], seed: int
 ) -> None:
-    tokens = [bytes([b]) for b in range(128)] + list(TOKENS if "indent" not in options else INDENTED_TOKENS)
+    further = INDENTED_TOKENS if "indent" in options else YAML_TOKENS if "syntax" in options else TOKENS
+    tokens = [bytes([b]) for b in range(128)] + list(further)
     vocabulary = cfgmask.Vocabulary.from_bytes([*tokens, b""], eos_token_id=len(tokens))
     schema = {"type": "array", "items": item, "uniqueItems": True}
     matcher = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema, **options), vocabulary).matcher()
@@ -295,7 +353,11 @@ def test_masks_of_endless_items_are_those_of_single_tokens(
         mask = np.unpackbits(bits.view(np.uint8), bitorder="little")[: len(tokens)]
         fits = [t for t in range(len(tokens)) if matcher.try_advance([t], consume=False)]
         assert np.flatnonzero(mask).tolist() == fits
-        likely = [t for t in fits if t >= 128] or [t for t in fits if tokens[t] in b'12a"]},\n'] or fits
+        likely = (
+            [t for t in fits if t >= 128]
+            or [t for t in fits if tokens[t] in (b"12a -\n" if "syntax" in options else b'12a"]},\n')]
+            or fits
+        )
         if not fits:
             break
         matcher.advance(rng.choice(likely if rng.random() < 0.7 else fits))

@@ -7,10 +7,12 @@ import random
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
+from tests.json_schema import yaml_judge
 from tests.json_schema.judge import compiled, is_valid
 
 STRINGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
@@ -39,6 +41,15 @@ LIST = {
     "additionalProperties": False,
 }
 PERSON = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}, "required": ["id"]}
+AB = {"type": "array", "items": {"enum": ["a", "b"]}, "uniqueItems": True}
+ONE = {"type": "array", "items": {"enum": [0, 1]}, "maxItems": 2, "contains": {"const": 1}}
+ACTIONS = {"type": "array", "items": {"enum": [str(i) for i in range(40)]}, "uniqueItems": True}
+POINT = {
+    "type": "object",
+    "properties": {"x": {"enum": ["left", "right"]}, "y": {"type": "boolean"}},
+    "required": ["x", "y"],
+    "additionalProperties": False,
+}
 
 
 @pytest.mark.parametrize(
@@ -106,6 +117,31 @@ PERSON = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"
             '[{"a": [{"id": 1}, {"id": 1',
             "}]}]",
         ),
+        ({**ANY, "items": ONE}, "[[1], [1, 0], [0, 1], [1, 1]]", ""),
+        ({**ANY, "items": ONE}, "[[1, 1], [0", "]"),
+        ({**ANY, "items": ONE}, "[[0, 1], [", "0, 1]]"),
+        ({**ANY, "items": ONE}, "[[1], [1, 0], [0, 1], [1, 1]", ", ["),
+        ({**ANY, "items": {**ONE, "maxContains": 1}}, "[[1], [1, 0], [0, 1]", ", ["),
+        ({**ANY, "items": {**AB, "maxItems": 1}}, '[["a"], [], ["b"]', ", "),
+        ({**ANY, "items": AB}, '[["a"], ["b"], ["a", "b"], ["b", "a"], []]', ""),
+        ({**ANY, "items": AB}, '[["a"], ["b"], ["a", "b"], ["b", "a"], []', ", ["),
+        ({**ANY, "items": AB}, '[["b"], ["b", "a"], ["', 'b"]'),
+        ({**ANY, "items": {**AB, "minItems": 3}}, "[]", ""),
+        ({**ANY, "items": {**CLOSED, "properties": {"a": {**AB, "minItems": 1}}}}, '[{"a": ["a"]}, {"a": ["a"', "]}]"),
+        ({**ANY, "items": {**CLOSED, "properties": {"a": ACTIONS}}}, '[{"a": ["1", "8"]}, {"a": ["8", "1"]}]', ""),
+        ({**ANY, "items": {**CLOSED, "properties": {"a": ACTIONS}}}, '[{"a": ["1", "8", "1', '"]}]'),
+        ({**ANY, "items": {**STRINGS, "maxItems": 2}}, r'[["a", "b"], ["b", "a"], ["a", "\u0062', '"]]'),
+        ({**ANY, "items": {**STRINGS, "maxItems": 2}}, '[["a", "b"], ["b"], ["b"', "]]"),
+        (
+            {**ANY, "items": {**ANY, "type": "array", "items": POINT, "maxItems": 1}},
+            '[[{"x": "left", "y": true}], [{"x": "left", "y": false}], [{"x": "',
+            'left"',
+        ),
+        (
+            {**ANY, "items": {**ANY, "type": "array", "items": POINT}},
+            '[[{"x": "left", "y": true}, {"x": "left", "y": false}, {"x": "',
+            'left"',
+        ),
         ({**ANY, "items": PERSON}, '[{"id": 1}, {"id": 1, "name": "x"}, {"id": 1, "x": 1}]', ""),
         ({**ANY, "items": PERSON}, '[{"id": 1}, {"id": 2}, {"id": 1', "}]"),
         ({"properties": {"x": STRINGS, "y": STRINGS}}, '{"x": ["a"], "y": ["a", "b"]}', ""),
@@ -124,8 +160,7 @@ def test_how_far_an_array_goes(schema: dict[str, Any], taken: str, refused: str)
     [
         ({**ANY, "items": {"patternProperties": {"^a$": {}}, "additionalProperties": False}}, "run out of keys"),
         ({**ANY, "items": {"maxProperties": 9}}, "run out of keys"),
-        ({**ANY, "items": {"type": "array", "maxItems": 2, "contains": {"const": 1}}}, "in it is contains"),
-        ({**ANY, "items": {**CLOSED, "properties": {"a": LETTERS}}}, "without equal items that may run out"),
+        ({**ANY, "items": {**CLOSED, "properties": {"a": {**LETTERS, "prefixItems": [{}]}}}}, "several kinds"),
         ({**ANY, "items": {**CLOSED, "properties": {"a": {"not": {"multipleOf": 2}}}}}, "how many numbers"),
         ({**ANY, "items": {"enum": [[i] for i in range(9)]}, "prefixItems": [{"const": []}]}, "differ by position"),
         ({**ANY, "items": {"type": "array", "maxItems": 1_002, "items": {"const": 1}}}, "more than 1,000 items"),
@@ -148,10 +183,48 @@ def test_what_is_refused(schema: dict[str, Any], reason: str) -> None:
     assert reason in problem.message
 
 
-def test_few_closed_items_are_told_apart_in_yaml() -> None:
-    with pytest.raises(cfgmask.GrammarError, match="is YAML"):
-        compiled({**ANY, "items": CLOSED}, syntax="yaml")
-    compiled({"type": "array", "items": {"enum": [{"a": 1, "b": 2}, {"a": 1}]}, "uniqueItems": True}, syntax="yaml")
+ROWS = {"type": "array", "items": {"type": "array", "items": {"enum": [1, "a"]}, "maxItems": 2}, "maxItems": 2}
+FEW_NAMES = {"type": "object", "patternProperties": {"^a*$": {}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("items", "taken", "refused"),
+    [
+        (POINT, "- x: right\n  y: true\n- x: right\n  y: false\n- x: left\n  y: true\n", ""),
+        (POINT, "- x: right\n  y: true\n- x: right\n  y: false\n- x: ", "right"),
+        (POINT, '- x: right\n  y: true\n- x: right\n  y: false\n- x: "', 'right"'),
+        (POINT, "- x: right\n  y: true\n- x: right\n  y: ", "true"),
+        (ROWS, "- - - 1\n- - - 1\n    - 1\n- - - 1\n  - - 1\n- []\n- - []\n", ""),
+        (ROWS, "- - - 1\n- - - 1\n", "- []"),
+        (ROWS, "- - - 1\n    - a\n- - - 1\n    - a\n  - ", "1"),
+        ({**CLOSED, "properties": {"a": ROWS}}, "- a:\n  - - 1\n- a:\n    - - 1\n", "- a:"),
+        ({**CLOSED, "properties": {"a": {"type": "boolean"}}}, "- {}\n- a: false\n- a: true\n", "- a"),
+        ({"type": ["array", "null"], "maxItems": 1, "items": {"type": "boolean"}}, "- null\n- []\n- - true\n", ""),
+        (TREE, "- of: []\n- of:\n  - of: []\n- of:\n    - of: []\n", "- of"),
+        (TREE, "- of:\n  - of: []\n  - of: []\n- of:\n  - of:\n    - of: []\n", ""),
+        (LIST, "- next: null\n- next:\n    next: null\n- next:\n    next:", " null"),
+        (PERSON, "- id: 1\n- id: 1\n  name: x\n- id: 1\n", "- id"),
+        (PERSON, '- id: 1\n  name: x\n- id: 1\n  name: "x"\n', "- id"),
+        ({}, "- - a\n- - a\n  - a: {}\n- a: {}\n- []\n- {}\n- a: []\n", ""),
+        ({}, '- - a: 1\n- - "a": 1.0\n', "- b"),
+        ({**CLOSED, "properties": {"a": STRINGS}}, "- a:\n  - x\n  - y\n- a:\n  - y\n  - x\n", ""),
+        ({**CLOSED, "properties": {"a": STRINGS}}, "- a:\n  - x\n  - y\n- a:\n  - x\n  - y\n  - x", "\n"),
+        (AB, "- - b\n- []\n- - a\n- - b\n  - a\n- - a\n", "- "),
+        (AB, "- - b\n- []\n- - a\n- - b\n  - a\n- - a\n  - b\n", "- "),
+        ({**CLOSED, "properties": {"a": AB}, "required": ["a"]}, "- a:\n  - a\n- a:\n  - a\n  - ", "a"),
+    ],
+)
+def test_items_are_told_apart_in_yaml(items: dict[str, Any], taken: str, refused: str) -> None:
+    matcher = compiled({**ANY, "type": "array", "items": items}, syntax="yaml").matcher()
+    assert matcher.advance_bytes((taken + refused).encode()) == len(taken.encode())
+    assert matcher.is_accepting == (not refused)
+
+
+def test_keys_run_out_in_yaml() -> None:
+    """They have 170 characters at most."""
+    compiled({**ANY, "items": FEW_NAMES})
+    with pytest.raises(cfgmask.GrammarError, match="run out of keys"):
+        compiled({**ANY, "items": FEW_NAMES}, syntax="yaml")
 
 
 @pytest.mark.parametrize(
@@ -215,7 +288,12 @@ VALUES = st.sampled_from(
 )
 
 
-OPTIONS = st.sampled_from([{}, {"property_order": "any"}, {"indent": 1}])
+def written_yaml(value: Any) -> str:
+    """In the way that keeps the places of dashes as they are, and strings without quotes."""
+    return str(yaml.safe_dump(value, sort_keys=False))
+
+
+OPTIONS = st.sampled_from([{}, {"property_order": "any"}, {"indent": 1}, {"syntax": "yaml"}])
 
 
 @given(SCHEMAS, OPTIONS, st.integers(0, 2**16))
@@ -224,9 +302,12 @@ def test_walks_end_in_valid_arrays(schema: dict[str, Any], options: dict[str, An
         matcher = compiled(schema, **options).matcher()
     except cfgmask.GrammarError:
         return
-    rng, text = random.Random(seed), b""
-    while not (matcher.is_accepting and text.endswith(b"]")):
+    rng, text, is_yaml = random.Random(seed), b"", "syntax" in options
+    end = b"\n" if is_yaml else b"]"
+    while not (matcher.is_accepting and text.endswith(end)):
         likely = b'"ab],]1.50tfnrueals{}:[\n' + (b"],,," if len(text) < 40 else b"]]]]]}}}}")
+        if is_yaml:
+            likely = b'"ab-- []{}:1.50tfnrueals' + (b"" if len(text) < 40 else b"\n\n\n")
         fits = [byte for byte in likely if matcher.try_advance([byte], consume=False)]
         fits = fits or [byte for byte in range(256) if matcher.try_advance([byte], consume=False)]
         assert fits, text
@@ -234,7 +315,7 @@ def test_walks_end_in_valid_arrays(schema: dict[str, Any], options: dict[str, An
         matcher.advance(text[-1])
         if len(text) > 400:
             return
-    assert is_valid(schema, text.decode()), text
+    assert (yaml_judge.says if is_yaml else is_valid)(schema, text.decode()), text
 
 
 @given(SCHEMAS, st.lists(VALUES, max_size=5), OPTIONS)
@@ -243,7 +324,8 @@ def test_verdicts_agree(schema: dict[str, Any], value: list[Any], options: dict[
         matcher = compiled(schema, **options).matcher()
     except cfgmask.GrammarError:
         return
-    text = json.dumps(value, indent=options.get("indent")).encode()
+    shown = json.dumps(value, indent=options.get("indent"))
+    text = (written_yaml(value) if "syntax" in options else shown).encode()
     accepted = matcher.advance_bytes(text) == len(text) and matcher.is_accepting
     is_out_of_order = "property_order" not in options and '"b": 1, "a"' in json.dumps(value)
-    assert accepted == (is_valid(schema, text.decode()) and not is_out_of_order)
+    assert accepted == (is_valid(schema, shown) and not is_out_of_order)

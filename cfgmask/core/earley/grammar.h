@@ -150,9 +150,11 @@ enum class Holds : uint8_t {
   kArray,          // the items of an array
   kDistinctArray,  // of which no two are equal
   kObject,         // keys, none of which comes twice, each with its value behind it
-  // What is written of an item of the set around it so far: lexemes and sets, each with the place where it stands. None
-  // comes after which all ends that the item may have there are those of items before it.
+  // What is written of an item of the set around it so far, or of a part of an item: lexemes and sets, each with the
+  // place where it stands. None comes after which all ends that the item may have there are those of items before it.
   kItem,
+  // The same of an array that is a part of an item, of whose items no two are equal.
+  kList,
   // What is written of the members of an object, in any order, that is a part of an item: keys, none of which comes
   // twice, each with its value behind it, an item by itself of which the ends are those of the value alone.
   kMembers,

@@ -531,11 +531,17 @@ bool Parser::may_begin(RestId rest, SeenId seen) {
     if (head.kind() == SymbolKind::kRepeat) head = Symbol{repeat_ids_.at(head.index())[0]};
     if (head.kind() == SymbolKind::kTokenSet) return true;
     if (head.kind() == SymbolKind::kTerminal) {
-      if (may_begin(terminal(head.index()), known)) return true;
+      const Terminal& first = terminal(head.index());
+      const bool is_plain = !first.distinct && !first.closes_set && first.step.place == 0;
+      if (is_plain) {
+        todo.emplace_back(here.tail, known);  // a dash before a value
+      } else if (may_begin(first, known)) {
+        return true;
+      }
       continue;
     }
     const auto& opens = instances_.nonterminal(head.index()).opens_set;
-    if (opens && grammar_.set_bounds[*opens].holds != Holds::kItem) return true;
+    if (opens && !SeenValues::is_item(grammar_.set_bounds[*opens])) return true;
     const SeenId within = opens ? seen_.open(*opens, known) : known;
     if (!called.emplace(head.index(), within).second) continue;
     for (const RestId alternative : alternatives(head.index())) todo.emplace_back(alternative, within);

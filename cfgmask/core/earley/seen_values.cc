@@ -104,7 +104,7 @@ const SetBounds& SeenValues::bounds(SeenId seen) const {
 SeenId SeenValues::open(uint32_t i, SeenId around) {
   for (const std::string& name : bounds_[i].required) intern_value('"' + name);
   for (const SetMember& member : bounds_[i].members) intern_value('"' + member.name);
-  if (bounds_[i].holds == Holds::kItem || bounds_[i].holds == Holds::kMembers) {
+  if (is_item(bounds_[i]) || bounds_[i].holds == Holds::kMembers) {
     static_assert(kNothingYet == 0, "as no key is");
     const uint32_t inner[] = {i, around.value, 0};
     return SeenId(seen_ids_.intern(inner).first);
@@ -144,7 +144,9 @@ bool SeenValues::may_be_met(TextId text) const {
 }
 
 bool SeenValues::is_vague(SeenId seen) const {
-  while (seen != none() && (is_item(seen) || is_members(seen))) seen = around(seen);
+  for (; seen != none() && (is_item(seen) || is_members(seen)); seen = around(seen)) {
+    if (is_list(seen) && nodes_[node(seen)].is_vague) return true;
+  }
   if (seen == none()) return false;
   const std::vector<uint32_t> known = taken(seen);
   return std::find(known.begin(), known.end(), kNew) != known.end();
@@ -190,7 +192,7 @@ bool SeenValues::admits(SeenId seen, SeenId ended) {
   const Holds holds = bounds(seen).holds;
   if (holds == Holds::kArray || has_keys(seen)) return true;
   const auto value = value_ids_.find(words_of(value_of_ended(ended)));
-  if (holds == Holds::kItem) return !value || !is_exhausted(seen, bounds(ended).step, *value);
+  if (is_item(seen)) return !value || !is_exhausted(seen, bounds(ended).step, *value);
   const Words known = entries(seen);
   return !value || std::find(known.begin(), known.end(), *value) == known.end();
 }
@@ -215,6 +217,7 @@ SeenId SeenValues::add_value(SeenId seen, uint32_t value, Step step) {
       add_member(after, waiting_at(seen) + 1, value);
       break;
     case Holds::kItem:
+    case Holds::kList:
       break;  // see above
   }
   if (auto known = seen_ids_.find(after)) return SeenId(*known);
@@ -237,16 +240,67 @@ uint32_t SeenValues::intern_node(uint32_t parent, Step step, uint32_t value) {
   return id;
 }
 
+bool SeenValues::is_exhausted(SeenId item, Step step, uint32_t value) {
+  if (is_list(item) && value != kNew) {
+    const std::vector<uint32_t> known = in_list(item);
+    if (std::find(known.begin(), known.end(), value) != known.end()) return true;
+  }
+  const uint32_t words[] = {node(item), step.place, value};
+  const auto next = node_ids_.find(words);
+  if (!next) return false;  // nothing has it there
+  return is_used_up(item, step.ways,
+                    [&](SeenId of) { return is_list(of) ? n_below(items(item, of), *next) : n_below(item, *next); });
+}
+
+bool SeenValues::is_used_up(SeenId part, uint32_t ways, const std::function<uint32_t(SeenId)>& n_alike) const {
+  while (ways != kUnbounded) {
+    const SeenId outer = around(part);
+    if (!is_item(outer) && !is_members(outer)) return n_alike(outer) >= ways;
+    if (is_list(outer)) {
+      // What came in its own list is none of the ends that the part may still have.
+      const uint32_t n = n_alike(outer);
+      if (n >= ways) return true;
+      ways -= n;
+    }
+    ways = times(ways, n_ends(part));
+    part = is_members(outer) ? around(outer) : outer;
+  }
+  return false;
+}
+
+std::vector<uint32_t> SeenValues::exhausted(SeenId item, Step step) {
+  std::vector<uint32_t> out = is_list(item) ? in_list(item) : std::vector<uint32_t>{};
+  if (step.ways == kUnbounded) return out;
+  SeenId of = around(item);
+  for (; is_item(of) || is_members(of); of = around(of)) {
+    if (is_list(of)) add_next_values(item, items(item, of), step.place, out);
+  }
+  if (!out.empty() || n_below(item, node(item)) >= step.ways) add_next_values(item, items(item, of), step.place, out);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  std::erase_if(out, [&](uint32_t value) { return !is_exhausted(item, step, value); });
+  return out;
+}
+
 uint32_t SeenValues::n_below(SeenId item, uint32_t node) {
-  const SeenId outer = around(item);
-  if (outer != counted_) count_items(outer);
+  const std::pair place{around(item), bounds(item).step.place};
+  if (place != counted_) count_items(item, place);
   const auto found = below_.find(node);
   return found == below_.end() ? 0 : found->second;
 }
 
-void SeenValues::count_items(SeenId outer) {
+uint32_t SeenValues::n_below(const std::vector<uint32_t>& others, uint32_t node) const {
+  return static_cast<uint32_t>(std::count_if(others.begin(), others.end(), [&](uint32_t other) {
+    while (nodes_[other].depth > nodes_[node].depth) other = nodes_[other].parent;
+    return other == node;
+  }));
+}
+
+void SeenValues::count_items(SeenId item, std::pair<SeenId, uint32_t> place) {
   // Mostly it is the set that was counted before, with one more.
-  std::vector<uint32_t> all = items(outer);
+  SeenId outermost = place.first;
+  while (is_item(outermost) || is_members(outermost)) outermost = around(outermost);
+  std::vector<uint32_t> all = items(item, outermost);
   std::sort(all.begin(), all.end());
   if (!std::includes(all.begin(), all.end(), counted_items_.begin(), counted_items_.end())) {
     below_.clear();
@@ -258,48 +312,53 @@ void SeenValues::count_items(SeenId outer) {
     for (uint32_t node = last; node != kNothingYet; node = nodes_[node].parent) ++below_[node];
     ++below_[kNothingYet];
   }
-  counted_ = outer;
+  counted_ = place;
   counted_items_ = std::move(all);
 }
 
-// The nodes of the items in a set, those aside of which not everything is known; of members the values that the key may
-// have that waits for one.
-std::vector<uint32_t> SeenValues::items(SeenId outer) const {
+// Those aside of which not everything is known.
+std::vector<uint32_t> SeenValues::items(SeenId item, SeenId of) const {
+  const SeenId outer = around(item);
+  if (outer == none()) return {};
+  if (outer == of) return nodes_of(is_list(of) ? in_list(of) : taken(of));
+  if (!is_members(outer)) return nodes_of(next_values(outer, bounds(item).step.place, of));
+  std::vector<uint32_t> values;
+  for (const Pairs& object : possible_objects(outer, of)) values.push_back(object.at(waiting(outer) - 1));
+  return nodes_of(values);
+}
+
+std::vector<uint32_t> SeenValues::nodes_of(const std::vector<uint32_t>& values) const {
   std::vector<uint32_t> out;
-  if (outer == none()) return out;
-  const auto add = [&](uint32_t id) {
+  for (const uint32_t id : values) {
     const std::string& value = values_[id];
     if (is_item_value(value)) std::memcpy(&out.emplace_back(), value.data() + 1, sizeof(uint32_t));
-  };
-  if (is_members(outer)) {
-    for (const Pairs& object : possible_objects(outer)) add(object.at(waiting(outer) - 1));
-  } else {
-    for (const uint32_t id : taken(outer)) add(id);
   }
   return out;
 }
 
-bool SeenValues::is_exhausted(SeenId item, Step step, uint32_t value) {
-  const uint32_t ways = times(step.ways, n_ends(around(item)));
-  if (ways == kUnbounded || n_below(item, node(item)) < ways) return false;
-  const uint32_t words[] = {node(item), step.place, value};
-  const auto next = node_ids_.find(words);
-  return next && n_below(item, *next) >= ways;
+// What stands at a place behind all that is written of an item, in items that came.
+std::vector<uint32_t> SeenValues::next_values(SeenId item, uint32_t place, SeenId of) const {
+  std::vector<uint32_t> out;
+  add_next_values(item, items(item, of), place, out);
+  return out;
 }
 
-std::vector<uint32_t> SeenValues::exhausted(SeenId item, Step step) {
-  const uint32_t before = node(item);
-  const uint32_t ways = times(step.ways, n_ends(around(item)));
-  if (ways == kUnbounded || n_below(item, before) < ways) return {};
-  std::vector<uint32_t> out;
-  for (const uint32_t last : items(around(item))) {
-    const auto next = step_below(before, last);
+void SeenValues::add_next_values(SeenId item, const std::vector<uint32_t>& others, uint32_t place,
+                                 std::vector<uint32_t>& out) const {
+  for (const uint32_t last : others) {
+    const auto next = step_below(node(item), last);
     if (!next) continue;
     const Words words = node_ids_.at(*next);
-    if (words[1] == step.place && n_below(item, *next) >= ways) out.push_back(words[2]);
+    if (words[1] == place) out.push_back(words[2]);
   }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+std::vector<uint32_t> SeenValues::in_list(SeenId list) const {
+  std::vector<uint32_t> out;
+  for (uint32_t at = node(list); at != kNothingYet; at = nodes_[at].parent) {
+    const uint32_t value = node_ids_.at(at)[2];
+    if (value != kOnly) out.push_back(value);
+  }
   return out;
 }
 
@@ -311,13 +370,10 @@ std::optional<uint32_t> SeenValues::step_below(uint32_t before, uint32_t last) c
   return last;
 }
 
-uint32_t SeenValues::n_ends(SeenId outer) const {
-  uint32_t n = 1;
-  while (outer != none() && is_members(outer)) {
-    n = times(n, times(n_completions(outer, waiting(outer) - 1), bounds(outer).step.ways));
-    outer = around(around(outer));
-  }
-  return n;
+uint32_t SeenValues::n_ends(SeenId part) const {
+  const SeenId outer = around(part);
+  if (!is_members(outer)) return bounds(part).step.ways;
+  return times(n_completions(outer, waiting(outer) - 1), bounds(outer).step.ways);
 }
 
 uint32_t SeenValues::n_completions(SeenId members, uint32_t key) const {
@@ -347,14 +403,11 @@ uint32_t SeenValues::n_completions(SeenId members, uint32_t key) const {
   return all;
 }
 
-std::vector<SeenValues::Pairs> SeenValues::possible_objects(SeenId members) const {
-  const SeenId item = around(members);
+std::vector<SeenValues::Pairs> SeenValues::possible_objects(SeenId members, SeenId of) const {
   const Words written = pairs(members);
   std::vector<Pairs> out;
-  for (const uint32_t last : items(around(item))) {
-    const auto next = step_below(node(item), last);
-    if (!next || node_ids_.at(*next)[1] != bounds(members).step.place) continue;
-    const std::string& value = values_[node_ids_.at(*next)[2]];
+  for (const uint32_t id : next_values(around(members), bounds(members).step.place, of)) {
+    const std::string& value = values_[id];
     Pairs object;
     for (size_t at = 1; at + 2 * sizeof(uint32_t) <= value.size(); at += 2 * sizeof(uint32_t)) {
       uint32_t pair[2];
@@ -374,12 +427,12 @@ std::vector<SeenValues::Pairs> SeenValues::possible_objects(SeenId members) cons
 bool SeenValues::is_exhausted_key(SeenId members, uint32_t place) const {
   const SetMember& member = bounds(members).members[place - 1];
   const uint32_t key = *value_ids_.find(words_of('"' + member.name));
-  const uint32_t ends = times(bounds(members).step.ways, n_ends(around(around(members))));
-  const uint32_t ways = ends == kUnbounded ? ends : times(ends, times(member.ways, n_completions(members, key)));
-  if (ways == kUnbounded) return false;
-  const std::vector<Pairs> possible = possible_objects(members);
-  const auto has_key = [&](const Pairs& object) { return object.find(key) != object.end(); };
-  return std::count_if(possible.begin(), possible.end(), has_key) >= static_cast<ptrdiff_t>(ways);
+  const uint32_t ways = times(bounds(members).step.ways, times(member.ways, n_completions(members, key)));
+  return is_used_up(around(members), ways, [&](SeenId of) {
+    const std::vector<Pairs> possible = possible_objects(members, of);
+    const auto has_key = [&](const Pairs& object) { return object.find(key) != object.end(); };
+    return static_cast<uint32_t>(std::count_if(possible.begin(), possible.end(), has_key));
+  });
 }
 
 // A key, or the value of the one before. `object` are all words of its register.
@@ -456,7 +509,7 @@ bool SeenValues::may_close(SeenId seen) const {
 }
 
 RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {
-  if (is_item(seen) && step.ways == kUnbounded) return regex;
+  if (is_item(seen) && step.ways == kUnbounded && !is_list(seen)) return regex;
   const uint64_t key = (uint64_t{is_item(seen) || is_members(seen) ? step.place : regex.value} << 32) | seen.value;
   if (auto known = addable_.find(key)) return RegexId(*known);
   RegexId left = compute_addable(regex, seen, step);

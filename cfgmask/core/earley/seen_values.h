@@ -12,6 +12,11 @@
 // item's rules and what was written there. The items before it are nodes of the same trie. If there are as many of them
 // below a step as there are ways to go on after it, the step would end in one of them, so it must not be taken.
 //
+// A part of an item may be an item by itself: of the items before it those count that are alike around it, each for
+// what it has in that place, and what may follow the part is what ends there are besides. That is for parts whose end
+// is not written, as in YAML, which are known by what they came to. A list, an array without equal items, is such a
+// part, too. What stands in it already is none of the ways to go on with its next item.
+//
 // Members of an object in an item that come in any order are no steps: of these the register is the one of the item and
 // the set of keys with their values. How many ways there are to go on is found from what the other keys may be, and the
 // items that may be meant are those of which the object has all that was written.
@@ -20,11 +25,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "earley/grammar.h"
@@ -60,6 +67,8 @@ class SeenValues {
   std::optional<SeenId> add_ended(SeenId seen, SeenId ended);
   // Whether add_ended() would give one.
   bool admits(SeenId seen, SeenId ended);
+  // Whether a set is what is written of an item, or of a list in one.
+  static bool is_item(const SetBounds& of) { return of.holds == Holds::kItem || of.holds == Holds::kList; }
   // Whether what it comes to is a value.
   bool is_value(SeenId seen) const { return bounds(seen).holds != Holds::kValues; }
   // The lexemes of `regex` whose values may be added to the register: those that are not in it and for which it has
@@ -118,25 +127,39 @@ class SeenValues {
   SeenId add_value(SeenId seen, uint32_t value, Step step = {});
   SeenId in_item(SeenId item, uint32_t node);
   uint32_t intern_node(uint32_t parent, Step step, uint32_t value);
-  bool is_item(SeenId seen) const { return bounds(seen).holds == Holds::kItem; }
+  bool is_item(SeenId seen) const { return is_item(bounds(seen)); }
+  bool is_list(SeenId seen) const { return seen != none() && bounds(seen).holds == Holds::kList; }
   bool is_members(SeenId seen) const { return bounds(seen).holds == Holds::kMembers; }
   // The register around an item, or around members.
   SeenId around(SeenId inner) const { return SeenId(entries(inner)[0]); }
   uint32_t node(SeenId item) const { return entries(item)[1]; }
-  // How many items of the set around an item begin with a node of the trie.
+  // How many of the items() of the outermost set begin with a node of the trie; how many of some nodes do.
   uint32_t n_below(SeenId item, uint32_t node);
-  void count_items(SeenId outer);
+  uint32_t n_below(const std::vector<uint32_t>& others, uint32_t node) const;
+  void count_items(SeenId item, std::pair<SeenId, uint32_t> place);
   std::optional<uint32_t> step_below(uint32_t before, uint32_t last) const;
-  std::vector<uint32_t> items(SeenId outer) const;
+  // The nodes of what an item must not become too often: of what stands in its place in such items of a set or list
+  // that is around it as it may still be a part of. There may be several alike.
+  std::vector<uint32_t> items(SeenId item, SeenId of) const;
+  std::vector<uint32_t> next_values(SeenId item, uint32_t place, SeenId of) const;
+  // Adds what stands at a place behind all that is written of an item in those of the others that begin like it.
+  void add_next_values(SeenId item, const std::vector<uint32_t>& others, uint32_t place,
+                       std::vector<uint32_t>& out) const;
+  std::vector<uint32_t> nodes_of(const std::vector<uint32_t>& values) const;
+  // The values that are written of a list.
+  std::vector<uint32_t> in_list(SeenId list) const;
   bool is_exhausted(SeenId item, Step step, uint32_t value);
   // The values of which each leads to nothing but items that came.
   std::vector<uint32_t> exhausted(SeenId item, Step step);
-  // How many ends of an item may follow behind a value of the set around it.
-  uint32_t n_ends(SeenId outer) const;
+  // Whether all ends of a part that go on in so many ways are taken, where n_alike() tells how many items of a set or
+  // list around it go on so.
+  bool is_used_up(SeenId part, uint32_t ways, const std::function<uint32_t(SeenId)>& n_alike) const;
+  // How many ends of what is right around a part may follow behind it.
+  uint32_t n_ends(SeenId part) const;
   // In how many ways members can be completed behind the value of a key.
   uint32_t n_completions(SeenId members, uint32_t key) const;
-  // The objects that members may become, out of items that came, and there may be several alike.
-  std::vector<Pairs> possible_objects(SeenId members) const;
+  // The objects that members may become, out of items of a set or list that came, and there may be several alike.
+  std::vector<Pairs> possible_objects(SeenId members, SeenId of) const;
   // Whether a key leads to nothing but items that came.
   bool is_exhausted_key(SeenId members, uint32_t place) const;
   static void add_member(std::vector<uint32_t>& object, size_t waiting_at, uint32_t value);
@@ -175,8 +198,8 @@ class SeenValues {
   ChunkedVector<Unwanted> unwanted_;
   Interner node_ids_;  // words (parent, place, value)
   ChunkedVector<Node> nodes_;
-  SeenId counted_;                                // the set of which these are the counts
-  std::vector<uint32_t> counted_items_;           // its items, sorted
+  std::pair<SeenId, uint32_t> counted_;           // the register and the place in it of these counts
+  std::vector<uint32_t> counted_items_;           // what stands there in items, sorted
   std::unordered_map<uint32_t, uint32_t> below_;  // by node, how many of its items begin so
 };
 

@@ -1,0 +1,113 @@
+"""Arrays without equal items that are themselves a part of an item.
+
+How many ends such a list may have depends only on how many values are written of it: each that came is one less for the
+next place. So its places are rules of their own from where there are few enough ends to be counted (`steps`), and the
+grammar's register of the list (`Holds::kList` of the core) has all that came in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, Step
+from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.value_counts import ENDLESS, product
+
+
+class ListEnds(NamedTuple):
+    """How many ends a list may have.
+
+    n_values  how many different values may be in it
+    minimum   how many there must be
+    most      how many there can be; None: any number
+    first     behind fewer than so many, ends are endless; None: behind any number
+    counts    the ends behind so many and each more
+    """
+
+    n_values: int
+    minimum: int
+    most: int | None
+    first: int | None
+    counts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, n_values: int, minimum: int, maximum: int | None) -> ListEnds:
+        """The ends of lists with bounds on their length."""
+        most = maximum if n_values == ENDLESS else min(n_values, n_values if maximum is None else maximum)
+        if most is None:
+            return cls(n_values, minimum, None, None, ())
+        if most < minimum:
+            return cls(n_values, minimum, most, 0, (0,))
+        found, place = [1], most
+        while place and found[-1] < ENDLESS:
+            place -= 1
+            found.append(min((place >= minimum) + product(_left(n_values, place), found[-1]), ENDLESS))
+        return cls(n_values, minimum, most, place, tuple(reversed(found)))
+
+    def behind(self, n_written: int) -> int:
+        """How many there are behind so many values."""
+        if self.first is None or n_written < self.first:
+            return ENDLESS
+        return self.counts[n_written - self.first]
+
+    def behind_comma(self, n_written: int) -> int:
+        """How many there are behind so many values and a comma."""
+        return product(_left(self.n_values, n_written), self.behind(n_written + 1))
+
+
+class ListLowering:
+    """Lowers lists.
+
+    step     a place of its own with so many ends behind it
+    element  the expression of a value of the list, with so many ends behind it
+    """
+
+    def __init__(
+        self, ends: ListEnds, rules: RuleSet, step: Callable[[int], Step], element: Callable[[int], Expr]
+    ) -> None:
+        self._ends = ends
+        self._rules = rules
+        self._step = step
+        self._element = element
+        self._close = replace(lexemes.CLOSE_ARRAY, step=step(1))
+
+    def lower(self) -> Expr:
+        """The expression of the whole list. Adds a rule for each place from which on ends are counted."""
+        whole = self._counted() if self._ends.first == 0 else self._rule(self._from_endless())
+        return Sequence((replace(lexemes.OPEN_ARRAY, step=self._step(self._ends.behind(0))), whole))
+
+    def _rule(self, body: Expr) -> RuleRef:
+        name = self._rules.name("list")
+        self._rules.bodies[name] = body
+        return RuleRef(name)
+
+    def _counted(self) -> RuleRef:
+        """What comes behind the values whose ends are endless."""
+        assert self._ends.first is not None
+        assert self._ends.most is not None
+        rest = self._rule(self._close)
+        for place in range(self._ends.most - 1, self._ends.first - 1, -1):
+            comma = [replace(lexemes.COMMA, step=self._step(self._ends.behind_comma(place)))] if place else []
+            further = Sequence((*comma, self._element(self._ends.behind(place + 1)), rest))
+            rest = self._rule(Choice((self._close, further)) if place >= self._ends.minimum else further)
+        return rest
+
+    def _from_endless(self) -> Expr:
+        """The list from its first value on, where ends behind that are endless."""
+        value, first, least = self._element(ENDLESS), self._ends.first, max(self._ends.minimum - 1, 0)
+        again = Sequence((replace(lexemes.COMMA, step=self._step(ENDLESS)), value))
+        ways: list[Expr] = []
+        if first is None or least <= first - 2:
+            ways.append(Sequence((value, Repeat(again, least, None if first is None else first - 2), self._close)))
+        if first is not None:
+            # As long as there are endlessly many ends it does not matter how many values are still to come.
+            before = [Repeat(again, first - 1, first - 1)] if first > 1 else []
+            ways.append(Sequence((value, *before, self._counted())))
+        return Choice((*([] if self._ends.minimum else [self._close]), *ways))
+
+
+def _left(n_values: int, n_written: int) -> int:
+    return ENDLESS if n_values == ENDLESS else n_values - n_written
