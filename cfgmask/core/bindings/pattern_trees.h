@@ -52,11 +52,8 @@ class PatternTrees {
 
   nb::object tree(uint32_t id) const {
     const auto& node = pattern_.node(id);
-    if (const auto character = node.character()) {
-      std::string text;
-      append_utf8(*character, text);
-      return literal(text);
-    }
+    std::string text;
+    if (node.append_to(text)) return literal(text);
     switch (node.kind) {
       case Kind::kClass: {
         nb::list ranges;
@@ -73,6 +70,7 @@ class PatternTrees {
         if (node.maximum != kUnbounded) most = nb::int_(node.maximum);
         return types_.attr("Repetition")(tree(node.parts[0]), node.minimum, most);
       }
+      case Kind::kText:
       case Kind::kAlternation:
         break;
     }
@@ -89,12 +87,9 @@ class PatternTrees {
       run.clear();
     };
     for (uint32_t part : pattern_.node(id).parts) {
-      if (const auto character = pattern_.node(part).character()) {
-        append_utf8(*character, run);
-      } else {
-        end_run();
-        out.push_back(tree(part));
-      }
+      if (pattern_.node(part).append_to(run)) continue;
+      end_run();
+      out.push_back(tree(part));
     }
     end_run();
   }

@@ -69,6 +69,8 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
       return derive_key_set(node, b);
     case RegexKind::kNumberedKeys:
       return derive_numbered_keys(node, b);
+    case RegexKind::kPrefixed:
+      return derive_prefixed(node, b);
     case RegexKind::kSubstring:
       return derive_substring(node, b);
     case RegexKind::kJsonString:
@@ -209,10 +211,7 @@ ByteSet RegexStore::compute_first(RegexId node) {
       set = first(RegexId(o[0]));
       break;
     case RegexKind::kKeySet: {
-      const KeyTable table = key_table(o[0]);
-      for (size_t i = o[1]; i < o[2]; ++i) {
-        if (table[i].size() > o[3]) set.add(static_cast<uint8_t>(table[i][o[3]]));
-      }
+      set = key_table(o[0]).bytes_at(o[1] + (nullable(node) ? 1 : 0), o[2], o[3]);  // a key that ends sorts first
       break;
     }
     case RegexKind::kNumberedKeys: {
@@ -223,6 +222,9 @@ ByteSet RegexStore::compute_first(RegexId node) {
       });
       break;
     }
+    case RegexKind::kPrefixed:
+      set = prefixed_[o[0]]->texts().table().bytes_at(o[1], o[2], o[3]);
+      break;
     case RegexKind::kSubstring:
       for (const auto& edge : substring_edges(node)) set.add(static_cast<uint8_t>(automata_[o[0]]->chunk(edge)[o[4]]));
       break;

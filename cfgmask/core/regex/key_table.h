@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "util/byte_set.h"
 #include "util/interner.h"
 
 namespace cfgmask {
@@ -51,6 +53,23 @@ class KeyTable {
       }
     }
     return low;
+  }
+  // The keys of [low, high) that go on with a byte; all have so many bytes in common, and more.
+  std::pair<uint32_t, uint32_t> with_byte(uint32_t low, uint32_t high, uint32_t depth, unsigned b) const {
+    const auto byte_at = [depth](std::string_view key) { return static_cast<uint8_t>(key[depth]); };
+    const uint32_t from = find(low, high, [&](std::string_view key) { return byte_at(key) < b; });
+    return {from, find(from, high, [&](std::string_view key) { return byte_at(key) == b; })};
+  }
+  // The bytes that they go on with. A search for each byte, or a look at each key.
+  ByteSet bytes_at(uint32_t low, uint32_t high, uint32_t depth) const {
+    constexpr uint32_t kFew = 256;
+    ByteSet set;
+    while (low < high) {
+      const auto b = static_cast<uint8_t>((*this)[low][depth]);
+      set.add(b);
+      low = high - low < kFew ? low + 1 : with_byte(low, high, depth, b).second;
+    }
+    return set;
   }
   // The words that stand behind the bytes.
   Words further() const { return words_.subspan(n_before(size()) + n_words(words_[1 + size()])); }

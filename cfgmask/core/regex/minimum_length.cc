@@ -65,6 +65,12 @@ uint32_t MinimumLengths::compute(RegexId node) {
       return regexes_.shortest_json(node, of(RegexId(o[0])));
     case RegexKind::kDivisible:
       return digits_to_multiple(o[0], o[1]);
+    case RegexKind::kPrefixed: {
+      uint32_t least = kNoLength;
+      for (uint32_t place = o[1]; place < o[2]; ++place)
+        least = std::min(least, of(regexes_.prefixed_part(o[0], place, o[3])));
+      return least;
+    }
     default:
       return 1;
   }
@@ -162,6 +168,7 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
     case RegexKind::kComplement:
     case RegexKind::kDivisible:
     case RegexKind::kSubstring:
+    case RegexKind::kPrefixed:
       return search_farthest(node);
   }
   return kNoLength;

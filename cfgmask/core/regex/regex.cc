@@ -20,7 +20,7 @@ RegexStore::~RegexStore() = default;
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
          within_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() + automaton_ids_.bytes() +
-         automaton_bytes_ + lengths_->bytes();
+         automaton_bytes_ + prefixed_ids_.bytes() + prefixed_.bytes() + prefixed_bytes_ + lengths_->bytes();
 }
 
 // A node of many parts is charged as several, so that the bound on nodes bounds memory and time as well.
@@ -84,6 +84,7 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       p.nullable = true;
       break;
     case RegexKind::kBytes:
+    case RegexKind::kPrefixed:
       break;
     case RegexKind::kNumberedKeys:
       p.nullable = numbered_table(operands[0]).keys[operands[1]].size() == operands[3];

@@ -21,7 +21,9 @@
 #include <utility>
 #include <vector>
 
+#include "regex/key_list.h"
 #include "regex/key_table.h"
+#include "regex/prefixed_parts.h"
 #include "regex/substring_automaton.h"
 #include "util/byte_set.h"
 #include "util/chunked_vector.h"
@@ -30,8 +32,6 @@
 #include "util/limits.h"
 
 namespace cfgmask {
-
-using RegexId = Id<struct RegexTag>;
 
 inline constexpr uint32_t kUnbounded = UINT32_MAX;
 
@@ -48,6 +48,7 @@ enum class RegexKind : uint32_t {
   kNumberedKeys,   // the same of those whose numbers are in [from, to); at least two
   kJsonString,     // body over the decoded text, and where in the literal we are
   kDivisible,      // modulus, remainder of the digits read so far
+  kPrefixed,       // parts [low, high) of a list, of whose texts `depth` bytes were read
   kSubstring,      // edges [low, high) of a state of an automaton, of whose chunks `depth` bytes were read
 };
 
@@ -87,6 +88,7 @@ class RegexStore {
   RegexId key_set(const std::vector<std::string>& keys) {
     return key_set(std::vector<std::string_view>(keys.begin(), keys.end()));
   }
+  RegexId key_set(const std::shared_ptr<const KeyList>& keys);
   // Keys that have numbers. Which it is is known where it is the only one left, so that one residual serves thousands
   // of keys with a different future each. By themselves, none of them begins with another; or they are the body of a
   // JSON string, which ends with its quote. Never a part of any other node.
@@ -142,6 +144,8 @@ class RegexStore {
   RegexId divisible(uint32_t modulus) { return divisible(modulus, 0); }
   // The regex over decoded text of a JSON string, whose opening quote is still to come.
   RegexId json_body(RegexId node) const { return operand(node, 0); }
+  // Any of the parts.
+  RegexId prefixed(const std::shared_ptr<const PrefixedParts>& parts);
   // Any run of consecutive chunks, the empty run included.
   RegexId substring(const std::vector<std::string>& chunks);
   // `node` without the empty string.
@@ -300,6 +304,7 @@ class RegexStore {
   bool is_contradiction(const std::vector<RegexId>& sorted_parts);
 
   // regex/texts.cc
+  RegexId keys_of_table(uint32_t table);
   KeyTable key_table(uint32_t table) const { return KeyTable(key_tables_.at(table)); }
   NumberedTable numbered_table(uint32_t list) const { return NumberedTable(numbered_tables_.at(list)); }
   bool is_prefix_free_set(Words set) const;
@@ -317,6 +322,11 @@ class RegexStore {
   void for_each_place(const NumberedTable& table, uint32_t low, uint32_t high, uint32_t from, uint32_t to, F f) const;
   uint32_t shortest_key(RegexId node) const;
   uint32_t longest_key(RegexId node) const;
+
+  // regex/prefixed_parts.cc
+  RegexId prefixed_from(uint32_t parts, uint32_t low, uint32_t high, uint32_t depth);
+  RegexId prefixed_part(uint32_t parts, uint32_t place, uint32_t depth);
+  RegexId derive_prefixed(RegexId node, unsigned b);
 
   // regex/derivative.cc
   RegexId derive(RegexId node, unsigned b);
@@ -383,10 +393,14 @@ class RegexStore {
   ChunkedVector<RegexId> class_nodes_;
   HashTable portable_;
   Interner key_tables_;
+  ChunkedVector<std::shared_ptr<const KeyList>> kept_lists_;
   Interner numbered_tables_;
   Interner automaton_ids_;
   ChunkedVector<std::unique_ptr<const SubstringAutomaton>> automata_;
   size_t automaton_bytes_ = 0;
+  HashTable prefixed_ids_;  // by the numbers of parts
+  ChunkedVector<std::shared_ptr<const PrefixedParts>> prefixed_;
+  size_t prefixed_bytes_ = 0;
 };
 
 template <class F>

@@ -6,51 +6,17 @@
 #include <string_view>
 #include <utility>
 
+#include "regex/key_list.h"
 #include "regex/regex.h"
+#include "regex/text_order.h"
 
 namespace cfgmask {
 
 namespace {
 
-// The next eight bytes of a text, so that their order is that of the texts where they differ.
-uint64_t head_of(std::string_view text) {
-  std::array<uint8_t, 8> bytes{};
-  std::memcpy(bytes.data(), text.data(), std::min(text.size(), bytes.size()));
-  uint64_t head = 0;
-  for (uint8_t byte : bytes) head = (head << 8) | byte;
-  return head;
-}
-
-// Sorts by texts, of which lists of thousands mostly have a beginning in common and differ soon behind it.
-template <class T, class F>
-void sort_by_text(std::vector<T>& items, F text_of) {
-  constexpr size_t kFew = 64;
-  const auto less = [&](const T& a, const T& b) { return text_of(a) < text_of(b); };
-  if (items.size() < kFew) return std::sort(items.begin(), items.end(), less);
-  std::string_view common = text_of(items[0]);
-  for (const T& item : items) {
-    const std::string_view text = text_of(item);
-    const auto [end, other] = std::mismatch(common.begin(), common.end(), text.begin(), text.end());
-    common = common.substr(0, static_cast<size_t>(end - common.begin()));
-  }
-  std::vector<std::pair<uint64_t, uint32_t>> order;
-  order.reserve(items.size());
-  for (const T& item : items)
-    order.emplace_back(head_of(text_of(item).substr(common.size())), static_cast<uint32_t>(order.size()));
-  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-    return a.first == b.first ? less(items[a.second], items[b.second]) : a.first < b.first;
-  });
-  std::vector<T> sorted;
-  sorted.reserve(items.size());
-  for (const auto& [head, at] : order) sorted.push_back(std::move(items[at]));
-  items = std::move(sorted);
-}
-
-// The keys of [low, high) that go on with a byte; all have so many bytes in common, and more.
-std::pair<uint32_t, uint32_t> with_byte(const KeyTable& keys, uint32_t low, uint32_t high, uint32_t depth, unsigned b) {
-  const auto byte_at = [depth](std::string_view key) { return static_cast<uint8_t>(key[depth]); };
-  const uint32_t from = keys.find(low, high, [&](std::string_view key) { return byte_at(key) < b; });
-  return {from, keys.find(from, high, [&](std::string_view key) { return byte_at(key) == b; })};
+void sort_distinct(std::vector<std::string_view>& texts) {
+  sort_by_text(texts, [](std::string_view text) { return text; });
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
 }
 
 }  // namespace
@@ -66,14 +32,31 @@ RegexId RegexStore::literal(std::string_view data) {
 }
 
 RegexId RegexStore::key_set(std::vector<std::string_view> keys) {
-  sort_by_text(keys, [](std::string_view key) { return key; });
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   if (keys.empty()) return nothing();
+  sort_distinct(keys);
+  return keys_of_table(key_tables_.intern(KeyTable::words_of(keys)).first);
+}
+
+RegexId RegexStore::key_set(const std::shared_ptr<const KeyList>& keys) {
+  auto table = key_tables_.find(keys->words(), keys->hash());
+  if (!table) {
+    charge(keys->words().size());
+    table = key_tables_.add_kept(keys->words(), keys->hash());
+    kept_lists_.push_back(keys);
+  }
+  return keys_of_table(*table);
+}
+
+RegexId RegexStore::keys_of_table(uint32_t table) {
+  const KeyTable keys = key_table(table);
   if (keys.size() == 1 && keys[0].empty()) return empty_text();
-  const auto n = static_cast<uint32_t>(keys.size());
-  const uint32_t table = key_tables_.intern(KeyTable::words_of(keys)).first;
-  const uint32_t node[] = {table, 0, n, 0};
+  const uint32_t node[] = {table, 0, keys.size(), 0};
   return intern(RegexKind::kKeySet, node);
+}
+
+std::shared_ptr<const KeyList> KeyList::of(std::vector<std::string_view> texts) {
+  sort_distinct(texts);
+  return std::make_shared<const KeyList>(KeyTable::words_of(texts));
 }
 
 // Sorted, so a key stands right before one that it begins.
@@ -90,7 +73,7 @@ RegexId RegexStore::derive_key_set(RegexId node, unsigned b) {
   const KeyTable table = key_table(o[0]);
   const uint32_t depth = o[3];
   const uint32_t low = o[1] + (table[o[1]].size() == depth ? 1 : 0);  // the key that ends here sorts first
-  const auto [from, to] = with_byte(table, low, o[2], depth, b);
+  const auto [from, to] = table.with_byte(low, o[2], depth, b);
   if (from == to) return nothing();
   if (to - from == 1 && table[from].size() == depth + 1) return empty_text();
   const uint32_t rest[] = {o[0], from, to, depth + 1};
@@ -154,7 +137,7 @@ RegexId RegexStore::derive_numbered_keys(RegexId node, unsigned b) {
   const Words o = operands(node);
   const uint32_t depth = o[3];
   const uint32_t low = o[1] + (nullable(node) ? 1 : 0);  // the key that ends here sorts first
-  const auto [from, to] = with_byte(numbered_table(o[0]).keys, low, o[2], depth, b);
+  const auto [from, to] = numbered_table(o[0]).keys.with_byte(low, o[2], depth, b);
   return numbered(o[0], from, to, depth + 1, o[4], o[5]);
 }
 

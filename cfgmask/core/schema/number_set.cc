@@ -134,6 +134,18 @@ void NumberSet::tighten() {
   }
 }
 
+// Where both bounds have as many digits before the point, no number has an exponent.
+std::optional<std::string> NumberSet::start() const {
+  if (values_ || is_empty() || !low_ || !high_) return std::nullopt;
+  const Decimal& low = low_->value;
+  const Decimal& high = high_->value;
+  if (low.negative != high.negative || low.whole.size() != high.whole.size() || low.whole == "0" || high.whole == "0")
+    return std::nullopt;
+  const auto end = std::mismatch(low.whole.begin(), low.whole.end(), high.whole.begin()).first;
+  if (end == low.whole.begin()) return std::nullopt;
+  return (low.negative ? "-" : "") + std::string(low.whole.begin(), end);
+}
+
 size_t NumberSet::hash() const {
   size_t hash = mix(static_cast<size_t>(integers_) ^ mix(hash_of(low_) ^ mix(hash_of(high_))));
   if (values_) {

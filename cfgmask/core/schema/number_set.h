@@ -47,6 +47,8 @@ class NumberSet {
   uint64_t count() const;
   // Whether the set is described as one of integers.
   bool is_of_integers() const { return integers_ != Integers::kNo && !values_; }
+  // What all spellings of the numbers between two bounds plainly begin with; not empty.
+  std::optional<std::string> start() const;
   // Of how the set is described, which `==` compares.
   size_t hash() const;
 

@@ -1,6 +1,7 @@
 #include "schema/plain_pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace cfgmask {
@@ -74,34 +75,7 @@ const Ranges& line_ends() {
   return kRanges;
 }
 
-}  // namespace
-
-void append_utf8(uint32_t c, std::string& out) {
-  const auto byte = [&](uint32_t b) { out += static_cast<char>(b); };
-  if (c < 0x80) {
-    byte(c);
-  } else if (c < 0x800) {
-    byte(0xC0 | (c >> 6));
-    byte(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    byte(0xE0 | (c >> 12));
-    byte(0x80 | ((c >> 6) & 0x3F));
-    byte(0x80 | (c & 0x3F));
-  } else {
-    byte(0xF0 | (c >> 18));
-    byte(0x80 | ((c >> 12) & 0x3F));
-    byte(0x80 | ((c >> 6) & 0x3F));
-    byte(0x80 | (c & 0x3F));
-  }
-}
-
-namespace {
-
-RegexId joined(RegexStore& store, const std::vector<RegexId>& parts) {
-  RegexId whole = RegexStore::empty_text();
-  for (size_t i = parts.size(); i-- > 0;) whole = store.concatenation(parts[i], whole);
-  return whole;
-}
+bool begins_character(char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }
 
 }  // namespace
 
@@ -127,6 +101,7 @@ class PatternReading {
     try {
       out_.branches_ = alternatives(0);
       require(at_ == text_.size());
+      out_.nodes_->finish();
     } catch (const NotPlain&) {
       return std::nullopt;
     }
@@ -161,10 +136,7 @@ class PatternReading {
     return c;
   }
 
-  uint32_t add(PlainPattern::Node node) {
-    out_.nodes_.push_back(std::move(node));
-    return static_cast<uint32_t>(out_.nodes_.size() - 1);
-  }
+  uint32_t add(PlainPattern::Node node) { return out_.nodes_->add(std::move(node)); }
   uint32_t add_class(const Ranges& ranges) {
     Ranges kept = characters(ranges);
     require(!kept.empty());
@@ -189,6 +161,10 @@ class PatternReading {
     require(!from_start || !quantifier_follows());
     std::vector<uint32_t> parts;
     while (at_ < text_.size() && !next_is('|') && !next_is(')')) {
+      if (stands_alone()) {
+        parts.push_back(run());
+        continue;
+      }
       if (take('$')) {
         require(!is_python());
         require(at_ == text_.size() || next_is('|') || next_is(')'));
@@ -214,6 +190,34 @@ class PatternReading {
     return {{add({Kind::kSequence, {}, std::move(parts)}), from_start, false}};
   }
 
+  // Whether a character is next that means itself, once.
+  bool stands_alone() const {
+    if (at_ == text_.size() || is_special(text_[at_]) || (0xD800 <= text_[at_] && text_[at_] <= 0xDFFF)) return false;
+    return at_ + 1 == text_.size() || !is_quantifier(text_[at_ + 1]);
+  }
+  static bool is_quantifier(uint32_t c) { return c == '*' || c == '+' || c == '?' || c == '{'; }
+  static bool is_special(uint32_t c) {
+    static constexpr auto kSpecial = [] {
+      std::array<bool, 0x80> found{};
+      for (const char special : std::string_view("\\^$.|?*+()[]{}")) found[static_cast<size_t>(special)] = true;
+      return found;
+    }();
+    return c < kSpecial.size() && kSpecial[c];
+  }
+
+  // All such characters from here on.
+  uint32_t run() {
+    std::string text;
+    for (; stands_alone(); ++at_) {
+      if (text_[at_] < 0x80) {
+        text += static_cast<char>(text_[at_]);
+      } else {
+        append_utf8(text_[at_], text);
+      }
+    }
+    return add({Kind::kText, {}, {}, 1, 1, std::move(text)});
+  }
+
   std::vector<Branch> group(uint64_t depth) {
     if (take('?')) require(take(':'));
     auto inside = alternatives(depth + 1);
@@ -228,7 +232,7 @@ class PatternReading {
     return add({Kind::kAlternation, {}, std::move(parts)});
   }
 
-  bool quantifier_follows() const { return next_is('*') || next_is('+') || next_is('?') || next_is('{'); }
+  bool quantifier_follows() const { return at_ < text_.size() && is_quantifier(text_[at_]); }
 
   uint32_t quantified(uint32_t body) {
     uint32_t minimum = 0;
@@ -377,52 +381,16 @@ std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64
 }
 
 RegexId PlainPattern::regex(RegexStore& store) const {
+  std::vector<RegexId> ways;
+  for (const Branch& branch : branches_) ways.push_back(regex(store, *nodes_, branch));
+  return store.alternation(std::move(ways));
+}
+
+RegexId PlainPattern::regex(RegexStore& store, const PatternNodes& nodes, const Branch& branch) {
   const RegexId any = store.repetition(store.char_class(characters({{0, kMaxCodePoint}})), 0, kUnbounded);
-  std::vector<RegexId> ways;
-  for (const Branch& branch : branches_) {
-    std::vector<RegexId> parts;
-    if (!branch.from_start) parts.push_back(any);
-    parts.push_back(regex_of(store, branch.body));
-    if (!branch.to_end) parts.push_back(any);
-    ways.push_back(joined(store, parts));
-  }
-  return store.alternation(std::move(ways));
-}
-
-RegexId PlainPattern::regex_of(RegexStore& store, uint32_t id) const {
-  const Node& node = nodes_[id];
-  switch (node.kind) {
-    case Kind::kClass:
-      return store.char_class(node.ranges);
-    case Kind::kSequence:
-      return sequence(store, node.parts);
-    case Kind::kRepetition:
-      return store.repetition(regex_of(store, node.parts[0]), node.minimum, node.maximum);
-    case Kind::kAlternation:
-      break;
-  }
-  std::vector<RegexId> ways;
-  for (uint32_t part : node.parts) ways.push_back(regex_of(store, part));
-  return store.alternation(std::move(ways));
-}
-
-RegexId PlainPattern::sequence(RegexStore& store, const std::vector<uint32_t>& parts) const {
-  std::vector<RegexId> found;
-  std::string run;
-  const auto end_run = [&] {
-    if (!run.empty()) found.push_back(store.literal(run));
-    run.clear();
-  };
-  for (uint32_t part : parts) {
-    if (const auto character = nodes_[part].character()) {
-      append_utf8(*character, run);
-    } else {
-      end_run();
-      found.push_back(regex_of(store, part));
-    }
-  }
-  end_run();
-  return joined(store, found);
+  const RegexId way =
+      store.concatenation(nodes.regex(store, branch.body), branch.to_end ? RegexStore::empty_text() : any);
+  return branch.from_start ? way : store.concatenation(any, way);
 }
 
 std::optional<bool> PlainPattern::found_in(std::string_view text) const {
@@ -442,7 +410,7 @@ std::optional<bool> PlainPattern::found_in(std::string_view text) const {
 // Where the texts of a node end that begin at one of these places. Nothing in particular once `steps` are used up.
 PlainPattern::Positions PlainPattern::ends(uint32_t id, Positions starts, const std::vector<uint32_t>& text,
                                            uint64_t& steps) const {
-  const Node& node = nodes_[id];
+  const Node& node = (*nodes_)[id];
   Positions found(starts.size(), false);
   steps -= std::min<uint64_t>(steps, starts.size());
   if (steps == 0) return found;
@@ -450,6 +418,14 @@ PlainPattern::Positions PlainPattern::ends(uint32_t id, Positions starts, const 
     for (size_t i = 0; i < some.size(); ++i) found[i] = found[i] || some[i];
   };
   switch (node.kind) {
+    case Kind::kText: {
+      const std::vector<uint32_t> run = code_points(node.text);
+      for (size_t i = 0; i + run.size() <= text.size(); ++i) {
+        const auto here = text.begin() + static_cast<ptrdiff_t>(i);
+        if (starts[i] && std::equal(run.begin(), run.end(), here)) found[i + run.size()] = true;
+      }
+      return found;
+    }
     case Kind::kClass:
       for (size_t i = 0; i < text.size(); ++i) {
         if (!starts[i]) continue;
@@ -486,9 +462,8 @@ std::optional<std::string> PlainPattern::only_text() const {
   while (!todo.empty()) {
     const Node& next = node(todo.back());
     todo.pop_back();
-    if (const auto character = next.character()) {
-      append_utf8(*character, text);
-    } else if (next.kind == Kind::kSequence) {
+    if (next.append_to(text)) continue;
+    if (next.kind == Kind::kSequence) {
       todo.insert(todo.end(), next.parts.rbegin(), next.parts.rend());
     } else {
       return std::nullopt;
@@ -500,14 +475,14 @@ std::optional<std::string> PlainPattern::only_text() const {
 std::string PlainPattern::found_start() const {
   constexpr uint32_t kAscii = 0x80;
   std::string found;
+  const auto is_ascii = [](char c) { return static_cast<uint8_t>(c) < kAscii; };
   if (branches_.size() != 1 || !branches_[0].from_start) return found;
   const std::vector<uint32_t> whole{branches_[0].body};
-  const Node& body = nodes_[branches_[0].body];
+  const Node& body = (*nodes_)[branches_[0].body];
   for (uint32_t part : body.kind == Kind::kSequence ? body.parts : whole) {
-    const auto character = nodes_[part].character();
-    if (!character || *character >= kAscii) break;
-    found += static_cast<char>(*character);
+    if (!(*nodes_)[part].append_to(found) || !std::all_of(found.begin(), found.end(), is_ascii)) break;
   }
+  found.erase(std::find_if_not(found.begin(), found.end(), is_ascii), found.end());
   return found;
 }
 
@@ -519,16 +494,18 @@ bool PlainPattern::has_text(uint64_t least, uint64_t most) const {
 }
 
 bool PlainPattern::only_empty(uint32_t id) const {
-  const Node& node = nodes_[id];
-  if (node.kind == Kind::kClass) return false;
+  const Node& node = (*nodes_)[id];
+  if (node.kind == Kind::kClass || node.kind == Kind::kText) return false;
   if (node.maximum == 0) return true;
   return std::all_of(node.parts.begin(), node.parts.end(), [&](uint32_t part) { return only_empty(part); });
 }
 
 // The characters of a shortest text.
 uint64_t PlainPattern::shortest(uint32_t id) const {
-  const Node& node = nodes_[id];
+  const Node& node = (*nodes_)[id];
   switch (node.kind) {
+    case Kind::kText:
+      return static_cast<uint64_t>(std::count_if(node.text.begin(), node.text.end(), begins_character));
     case Kind::kClass:
       return 1;
     case Kind::kRepetition:

@@ -6,35 +6,24 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "regex/regex.h"
+#include "schema/pattern_nodes.h"
 
 namespace cfgmask {
 
-void append_utf8(uint32_t code_point, std::string& out);
 // The code points of a text in UTF-8, which must be valid.
 std::vector<uint32_t> code_points(std::string_view text);
 
 class PlainPattern {
  public:
-  enum class Kind : uint8_t { kClass, kSequence, kAlternation, kRepetition };
-  struct Node {
-    Kind kind;
-    std::vector<CodePointRange> ranges;  // sorted, apart from each other
-    std::vector<uint32_t> parts;
-    uint32_t minimum = 1;
-    uint32_t maximum = 1;
-
-    // The only text of a node that is one character.
-    std::optional<uint32_t> character() const {
-      const bool one = kind == Kind::kClass && ranges.size() == 1 && ranges[0].low == ranges[0].high;
-      return one ? std::optional(ranges[0].low) : std::nullopt;
-    }
-  };
+  using Kind = PatternNode::Kind;
+  using Node = PatternNode;
   // An alternative of the whole pattern, and whether it begins and ends where the text does.
   struct Branch {
     uint32_t body;
@@ -51,6 +40,11 @@ class PlainPattern {
 
   // The texts in which the pattern is found.
   RegexId regex(RegexStore& store) const;
+  // Those of one branch.
+  static RegexId regex(RegexStore& store, const PatternNodes& nodes, const Branch& branch);
+  // Null where there are several.
+  const Branch* only_branch() const { return branches_.size() == 1 ? branches_.data() : nullptr; }
+  const std::shared_ptr<PatternNodes>& nodes() const { return nodes_; }
   // nullopt where that takes long to tell.
   std::optional<bool> found_in(std::string_view text) const;
   // The only text in which it is found, if there plainly is just one.
@@ -64,19 +58,17 @@ class PlainPattern {
   bool only_empty(uint32_t node) const;
 
   const std::vector<Branch>& branches() const { return branches_; }
-  const Node& node(uint32_t id) const { return nodes_[id]; }
+  const Node& node(uint32_t id) const { return (*nodes_)[id]; }
 
  private:
   friend class PatternReading;
   using Positions = std::vector<bool>;
 
-  RegexId regex_of(RegexStore& store, uint32_t node) const;
-  RegexId sequence(RegexStore& store, const std::vector<uint32_t>& parts) const;
   Positions ends(uint32_t node, Positions starts, const std::vector<uint32_t>& text, uint64_t& steps) const;
   uint64_t shortest(uint32_t node) const;
   std::string found_start() const;
 
-  std::vector<Node> nodes_;
+  std::shared_ptr<PatternNodes> nodes_ = std::make_shared<PatternNodes>();
   std::vector<Branch> branches_;
   std::string start_;
 };

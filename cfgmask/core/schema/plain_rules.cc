@@ -21,6 +21,7 @@
 #include "regex/endless.h"
 #include "schema/array_forks.h"
 #include "schema/object_forks.h"
+#include "schema/scalars_together.h"
 #include "schema/text_names.h"
 #include "schema/witnesses.h"
 #include "util/hash_table.h"
@@ -369,9 +370,20 @@ class Rules : public DeferredRules {
   void add_rules(uint32_t rule, PlainValueId id) {
     const PlainSchema::Value& value = schema_.at(id);
     for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
-    add_either(rule, value.alternatives);
+    const auto together = schema_.together(id);
+    if (together) add_scalars(rule, together);
+    add_either(rule, together ? together->others : value.alternatives);
     if (value.array) add_array(rule, id);
     if (value.object) add_object(rule, id);
+  }
+
+  void add_scalars(uint32_t rule, const std::shared_ptr<const ScalarsTogether>& scalars) {
+    if (scalars->texts) {
+      const RegexId strings = regexes_->json_string(regexes_->prefixed(scalars->texts), JsonEscapes::kAny);
+      add_alternative(rule, Symbols{add_terminal(strings, "STRING")});
+    }
+    if (const auto numbers = ScalarsTogether::numbers(scalars, max_digits_))
+      add_alternative(rule, Symbols{add_terminal(regexes_->prefixed(numbers), "NUMBER")});
   }
 
   void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives) {

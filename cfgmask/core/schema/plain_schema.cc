@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schema/json_document.h"
+#include "schema/scalars_together.h"
 #include "schema/witnesses.h"
 #include "util/components.h"
 #include "util/lists.h"
@@ -509,6 +510,9 @@ void PlainSchema::finish_adding() {
   name_ids_ = {};
   bytes_ = values_.bytes() + terminals_.bytes() + names_.size() * kNameBytes;
   find_orders();
+  for (PlainValueId id : unions_) {
+    if (auto together = scalars_together(*this, at(id).alternatives)) together_.emplace(id.value, std::move(together));
+  }
   for (uint32_t i = 0; i < values_.size(); ++i) look_over(PlainValueId(i));
   for (uint32_t i = 0; i < values_.size(); ++i) {
     Value& value = values_[i];
@@ -547,6 +551,17 @@ void PlainSchema::find_orders() {
   });
   orders_.resize(n);
   for_each_in_components(edges, [&](uint32_t i, uint32_t order, bool loops) { orders_[i] = {order, loops}; });
+}
+
+std::shared_ptr<const ScalarsTogether> PlainSchema::together(PlainValueId id) const {
+  const auto found = together_.find(id.value);
+  return found == together_.end() ? nullptr : found->second;
+}
+
+const PlainPattern* PlainSchema::only_pattern(const Terminal& terminal) const {
+  const Text& text = terminal.text;
+  const bool alone = text.pattern && text.minimum == 0 && text.maximum == kUnbounded;
+  return alone ? &patterns_[*text.pattern] : nullptr;
 }
 
 PlainSchema::Order PlainSchema::order(PlainValueId id) const {

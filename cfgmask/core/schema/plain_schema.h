@@ -36,6 +36,8 @@ using PlainValueId = Id<struct PlainValueTag>;
 // Those of scalars that the front end reads.
 using OutsideRegexes = std::vector<std::shared_ptr<const PortableRegex>>;
 
+struct ScalarsTogether;
+
 class PlainSchema {
  public:
   // The JSON types of a value, as bits.
@@ -254,6 +256,10 @@ class PlainSchema {
   // Known after `finish_adding`.
   const Overview& overview() const { return overview_; }
   Order order(PlainValueId id) const;
+  // The scalars of a union that are read together; null for other values and where there are few.
+  std::shared_ptr<const ScalarsTogether> together(PlainValueId id) const;
+  // The pattern that is all there is to the strings of a terminal; or null.
+  const PlainPattern* only_pattern(const Terminal& terminal) const;
 
   // What a value of a set that is in another one, too, is in, where rules need to know.
   void set_common(PlainValueId a, PlainValueId b, PlainValueId both) { common_[{a.value, b.value}] = both; }
@@ -335,6 +341,7 @@ class PlainSchema {
   PlainValueId root_{0U};
   std::vector<PlainValueId> unions_;  // without mere names
   std::vector<Order> orders_;         // of those
+  std::unordered_map<uint32_t, std::shared_ptr<const ScalarsTogether>> together_;
   Overview overview_;
   size_t bytes_ = 0;
 };

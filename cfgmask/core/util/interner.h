@@ -36,9 +36,11 @@ class Interner {
   std::optional<uint32_t> find(Words words, uint32_t hash) const {
     return table_.find(hash, [&](uint32_t id) { return equal(entries_[id], words); });
   }
-  uint32_t add(Words words, uint32_t hash) {
+  uint32_t add(Words words, uint32_t hash) { return add_kept(store(words), hash); }
+  // The same of words that the caller keeps as long as the interner.
+  uint32_t add_kept(Words words, uint32_t hash) {
     const auto id = static_cast<uint32_t>(entries_.size());
-    entries_.push_back(store(words));
+    entries_.push_back(words);
     table_.insert(hash, id);
     return id;
   }

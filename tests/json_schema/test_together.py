@@ -1,0 +1,107 @@
+"""Scalars of large unions, and ways of large patterns, which the core reads by what they begin with: against the
+general way, which makes each of them at once.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cfgmask
+from tests.json_schema.test_plain import TOKENS, VOCABULARY, WORDS
+
+MANY = 64
+# Some begin others, some may be written with escapes, and one begins as an escape does.
+WORDS_OF_PATTERNS = ["a", "ab", "abc", "b", "é", "éa", "q", "u0061", "b/", "ab ", "1", "-"]
+ENDS = ["", "[a-c]", "b*", "(c|1)?", "[^a]{1,2}", ".", "é+", "(ab|b){2}"]
+
+
+def pattern(rng: random.Random) -> str:
+    words = rng.choices(WORDS_OF_PATTERNS, k=rng.choice([1, 1, 2]))
+    body = "".join(words) + rng.choice(ENDS)
+    return rng.choice(["^", "^", "^", "^", ""]) + body + rng.choice(["$", "$", "$", ""])
+
+
+def patterns(rng: random.Random) -> list[Any]:
+    found = [{"type": "string", "pattern": pattern(rng)} for _ in range(rng.randrange(MANY, 2 * MANY))]
+    return [part | ({"maxLength": 3} if rng.random() < 0.1 else {}) for part in found]
+
+
+def bound(rng: random.Random) -> float:
+    return rng.choice([rng.randrange(-1200, 1200), rng.randrange(-30, 30) / 4, rng.randrange(100, 130)])
+
+
+def ranges(rng: random.Random) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(rng.randrange(MANY, 2 * MANY)):
+        low = bound(rng)
+        high = rng.choice([low + rng.randrange(6), low + rng.randrange(400), low + 0.5])
+        keyword = rng.choice(["minimum", "minimum", "exclusiveMinimum"])
+        found.append({"type": rng.choice(["number", "integer"]), keyword: low, "maximum": high})
+    return found
+
+
+def one_pattern(rng: random.Random) -> Any:
+    ways = [
+        "".join(rng.choices(WORDS_OF_PATTERNS, k=2)) + rng.choice(["", *ENDS])
+        for _ in range(rng.randrange(MANY, 2 * MANY))
+    ]
+    ways += rng.choices(["[ab]c", "", "(a|b)+"], k=rng.randrange(2))
+    return {"type": "string", "pattern": f"^x?({'|'.join(ways)}){rng.choice(['', 'a', '[ab]+'])}$"}
+
+
+def schema(rng: random.Random) -> Any:
+    kind = rng.randrange(4)
+    if kind == 0:
+        return one_pattern(rng)
+    parts = [*(patterns(rng) if kind != 1 else []), *(ranges(rng) if kind != 2 else [])]
+    parts += rng.choices([{"const": "abc"}, {"type": "null"}, {"type": "array", "items": {"type": "null"}}], k=2)
+    rng.shuffle(parts)
+    return {"anyOf": parts}
+
+
+@given(st.integers(0, 2**32), st.booleans())
+@settings(deadline=None)
+def test_the_same_as_each_at_once(seed: int, has_budget: bool) -> None:
+    rng = random.Random(seed)
+    grammar = cfgmask.Grammar.from_json_schema(schema(rng))
+    assert grammar.plain is not None
+    both = [cfgmask.compile(each, VOCABULARY) for each in (grammar, grammar.ir)]
+    least = len(both[1].matcher().completion()) + 1
+    budget = least + rng.randrange(8) if has_budget else None
+    one, other = (compiled.matcher(max_tokens=budget) for compiled in both)
+    mask, expected = np.zeros(WORDS, np.uint32), np.zeros(WORDS, np.uint32)
+    text = b""
+    for _ in range(20):
+        one.fill_mask(mask)
+        other.fill_mask(expected)
+        assert (mask == expected).all(), text
+        assert len(one.completion()) == len(other.completion()), text
+        assert one.forced_bytes() == other.forced_bytes(), text
+        token = int(rng.choice(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))))
+        one.advance(token)
+        other.advance(token)
+        if one.is_finished:
+            return
+        text += TOKENS[token]
+
+
+@pytest.mark.parametrize(
+    ("part", "taken", "refused"),
+    [
+        (lambda i: {"type": "string", "pattern": f"^w{i}[a-c]$"}, ['"w64b"', '"w6400a"'], ['"w64d"', '"w"', '"w64"']),
+        (lambda i: {"type": "integer", "minimum": 10 * i, "maximum": 10 * i + 3}, ["643", "64000"], ["644", "6e2"]),
+    ],
+)
+def test_thousands_of_parts(part: Any, taken: list[str], refused: list[str]) -> None:
+    parts = [part(i) for i in range(20_000)]
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema({"anyOf": parts}), VOCABULARY)
+    for text in taken + refused:
+        matcher = compiled.matcher()
+        fits = matcher.advance_bytes(text.encode()) == len(text) and matcher.is_accepting
+        assert fits == (text in taken), text
