@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, SetBounds, Step, Terminal
 from cfgmask.grammar.productive import NOTHING, Several, productive_rules
 from cfgmask.json_schema import lexemes, object_algebra, unique_items
+from cfgmask.json_schema.item_kinds import has_composites, is_inhabited, is_within, kinds_of
 from cfgmask.json_schema.key_edges import key_edges
 from cfgmask.json_schema.lower_arrays import ArrayLowering, is_countable
 from cfgmask.json_schema.lower_lists import ListEnds, ListLowering
 from cfgmask.json_schema.lower_objects import ObjectLowering
-from cfgmask.json_schema.lowering import ItemRules, Later, Lowering, choice_of, wish_of
+from cfgmask.json_schema.lowering import DistinctValues, ItemRules, Later, Lowering, choice_of, wish_of
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape, pointer_of
 from cfgmask.json_schema.rules import RuleSet
-from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
+from cfgmask.json_schema.scalars import scalars
 from cfgmask.json_schema.steps import Steps
 from cfgmask.json_schema.told_apart import told_apart
-from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_numbers, n_strings, product
+from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_scalars, product
 
 
 class ToldApart(Lowering):
@@ -111,8 +113,9 @@ class Items(Lowering):
         while self.later:
             waiting, self.later = self.later, []
             for later in waiting:
-                for item in unique_items.items(later.shape):
-                    self._rule_of_composites(item)
+                with suppress(Uncounted):  # in which case it is refused below
+                    for kind in self._kinds_of(later.shape):
+                        self._make_composites(kind)
             self._make_all()
             self._find_live()
             for later in waiting:
@@ -127,22 +130,16 @@ class Items(Lowering):
             if has_values:
                 self._steps.item(rule, name)
 
-    def value_of(self, shape: ArrayShape) -> Callable[[Conjunction], Expr]:
-        """The expressions of the items of an array. Raises Uncounted where it cannot be made sure that they suffice."""
-        items = unique_items.items(shape)
-        if shape.witnesses:
-            raise Uncounted("contains beside it looks at these")
-        needed = {item: (least, self._n_items(item)) for item, least in unique_items.needed(shape).items()}
-        if any(n_items == 0 for _, n_items in needed.values()):
-            return lambda _: NOTHING
-        for least, n_items in needed.values():
-            if n_items < least:
-                raise Uncounted(f"one that is required has fewer than {least} values")
-        rules = {rule for item in items if (rule := self._rule_of_composites(item)) is not None}
-        possible = [rule for rule in rules if self._steps.ways(rule)]
-        if len(possible) > 1:
-            raise Uncounted("these differ by position")
-        return self._item
+    def of(self, shape: ArrayShape) -> DistinctValues:
+        """The items of an array that waited. Raises Uncounted."""
+        return _OfKinds(self, self._kinds_of(shape))
+
+    def _kinds_of(self, shape: ArrayShape) -> list[Conjunction]:
+        """The kinds of items, of scalars as well where these are not too many. Raises Uncounted."""
+        try:
+            return kinds_of(shape, self.normaliser.normal, is_inhabited)
+        except Uncounted:
+            return kinds_of(shape, self.normaliser.normal, has_composites)
 
     def _make_all(self) -> None:
         lowerings = (self._main, self, self.apart)
@@ -177,6 +174,13 @@ class Items(Lowering):
         choices: list[Expr] = [] if composites is None else [RuleRef(composites)]
         return Choice((*self._scalars(self.normaliser.normal(conjunction)), *choices))
 
+    def _make_composites(self, conjunction: Conjunction) -> None:
+        """Ask for the rules of arrays and objects."""
+        if self._go_on(conjunction):
+            self.apart.value(conjunction)
+        else:
+            self._rule_of_composites(conjunction)
+
     def _rule_of_composites(self, conjunction: Conjunction) -> str | None:
         """The rule of the arrays and objects of a conjunction; None if there are none."""
         normal = self.normaliser.normal(conjunction)
@@ -189,32 +193,38 @@ class Items(Lowering):
             self.rules.bodies[rule] = self._alternatives(rule, only, wish_of(conjunction), pointer_of(conjunction))
         return rule
 
-    def _item(self, conjunction: Conjunction) -> Expr:
-        """The expression of an item."""
-        choices: list[Expr] = []
-        scalar = self._main.distinct_scalar(conjunction)
-        if scalar is not None:
-            choices.append(scalar)
+    def composites(self, conjunction: Conjunction) -> Expr:
+        """The expression of the arrays and objects among some items, of which there are some."""
+        if self._go_on(conjunction):
+            return self.apart.value(conjunction)
         rule = self._rule_of_composites(conjunction)
-        if rule is not None:
-            if rule not in self._made:
-                self._made[rule] = self._main.rules.name("item")
-            choices.append(RuleRef(self._made[rule]))
-        return choice_of(choices)
+        assert rule is not None, "only those of some kinds are asked for"
+        if rule not in self._made:
+            self._made[rule] = self._main.rules.name("item")
+        return RuleRef(self._made[rule])
 
-    def _n_items(self, conjunction: Conjunction) -> int:
+    def _go_on(self, conjunction: Conjunction) -> bool:
+        """Whether something may always be added to all arrays and objects, so that their values tell them apart."""
         normal = self.normaliser.normal(conjunction)
+        return has_composites(normal) and self.goes_on.composites(normal)
+
+    def scalar(self, conjunction: Conjunction) -> Expr | None:
+        """The expression of the scalars among them; None if there are none."""
+        return self._main.distinct_scalar(conjunction)
+
+    def n_composites(self, conjunction: Conjunction) -> int:
+        """How many arrays and objects there are among some items. Raises Uncounted."""
+        if self._go_on(conjunction):
+            return ENDLESS
         rule = self._rule_of_composites(conjunction)
-        composites = 0 if rule is None else self._steps.ways(rule)
-        return composites + self._n_scalars(normal)
+        return 0 if rule is None else self._steps.ways(rule)
+
+    def n_scalars(self, conjunction: Conjunction) -> int:
+        """How many scalars there are among them. Raises Uncounted."""
+        return self._n_scalars(self.normaliser.normal(conjunction))
 
     def _n_scalars(self, normal: Normal) -> int:
-        if refusals_of_scalars(normal):
-            raise Uncounted("in it are scalars that cannot be enforced")
-        found = int(normal.null) + len(normal.booleans)
-        if normal.numbers:
-            found += n_numbers(normal.numbers, self.options.max_digits)
-        return found if normal.strings.is_plainly_empty else found + n_strings(normal.strings)
+        return n_scalars(normal, self.options.max_digits)
 
     def _body(self, name: str, conjunction: Conjunction) -> Expr:
         return self._alternatives(
@@ -255,7 +265,7 @@ class Items(Lowering):
         lowering = self._objects(shape, self.rules, name, self.value, pointer)
         if isinstance(lowering, ObjectLowering) and not lowering.may_repeat:
             return lowering.lower()
-        if not self._goes_on.object(shape):
+        if not self.goes_on.object(shape):
             return self._not_counted("in it is an object that may run out of keys without names")
         return self.apart.object(shape, name, pointer)
 
@@ -356,3 +366,29 @@ class Items(Lowering):
             )
             self._main.rules.bodies[found.name] = self._steps.part(self.value(conjunction))
         return found
+
+
+class _OfKinds:
+    """Items of which arrays and objects are told apart by their steps, each of one kind. Raises Uncounted."""
+
+    def __init__(self, items: Items, kinds: list[Conjunction]) -> None:
+        self._items = items
+        self._n_composites = {kind: n for kind in kinds if (n := items.n_composites(kind))}
+
+    def value(self, conjunction: Conjunction) -> Expr:
+        """The expression of an item."""
+        scalar = self._items.scalar(conjunction)
+        composites = [self._items.composites(kind) for kind in self._kinds_in(conjunction)]
+        return choice_of(composites if scalar is None else [scalar, *composites])
+
+    def n_values(self, conjunction: Conjunction, enough: int) -> int:
+        """How many values there are, ENDLESS where it is plain that there are `enough`. Raises Uncounted."""
+        n = sum(self._n_composites[kind] for kind in self._kinds_in(conjunction))
+        return ENDLESS if n >= enough else min(n + self._items.n_scalars(conjunction), ENDLESS)
+
+    def kinds(self, shape: ArrayShape) -> list[Conjunction]:
+        """The kinds of items of an array of such values. Raises Uncounted."""
+        return kinds_of(shape, self._items.normaliser.normal, is_inhabited)
+
+    def _kinds_in(self, conjunction: Conjunction) -> list[Conjunction]:
+        return [kind for kind in self._n_composites if is_within(kind, conjunction)]

@@ -11,20 +11,20 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Choice, Expr, RuleRef, SetBounds, Terminal
 from cfgmask.grammar.regex_tree import ANY_TEXT
 from cfgmask.json_schema import unique_items, yaml_scalars
-from cfgmask.json_schema.finite_values import few_composites
+from cfgmask.json_schema.item_kinds import Kind, different_items, has_composites, is_inhabited, kinds_of
 from cfgmask.json_schema.lower_any_order import AnyOrderLowering
-from cfgmask.json_schema.lower_arrays import ArrayLowering
+from cfgmask.json_schema.lower_arrays import ArrayLowering, is_countable
 from cfgmask.json_schema.lower_objects import ObjectLowering
-from cfgmask.json_schema.lower_unique import UniqueLowering
+from cfgmask.json_schema.lower_unique import UniqueLowering, horizon
 from cfgmask.json_schema.nodes import Node
-from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Constant, Normal, ObjectShape, pointer_of
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape, pointer_of
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import placed
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.told_apart import GoesOn
-from cfgmask.json_schema.value_counts import Uncounted
+from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_scalars
 
 
 class Later(NamedTuple):
@@ -37,6 +37,19 @@ class Later(NamedTuple):
     pointer: str
 
 
+class DistinctValues(Protocol):
+    """What the items of an array without equal items come to."""
+
+    def value(self, conjunction: Conjunction) -> Expr:
+        """The expression of an item."""
+
+    def n_values(self, conjunction: Conjunction, enough: int) -> int:
+        """How many values there are, ENDLESS where it is plain that there are `enough`. Raises Uncounted."""
+
+    def kinds(self, shape: ArrayShape) -> list[Conjunction]:
+        """The kinds of items of an array of such values. Raises Uncounted."""
+
+
 class ItemRules(Protocol):
     """What becomes of items that are told apart by their steps.
 
@@ -45,8 +58,8 @@ class ItemRules(Protocol):
 
     later: list[Later]
 
-    def value_of(self, shape: ArrayShape) -> Callable[[Conjunction], Expr]:
-        """The expressions of the items of an array. Raises Uncounted where it cannot be made sure that they suffice."""
+    def of(self, shape: ArrayShape) -> DistinctValues:
+        """The items of an array that waited. Raises Uncounted."""
 
 
 class Lowering(ABC):
@@ -59,7 +72,7 @@ class Lowering(ABC):
         self.normaliser = normaliser
         self.options = options
         self._objects = _object_lowering(options)
-        self._goes_on = GoesOn(normaliser.normal, yaml_scalars.SHORT_TEXT if options.syntax == "yaml" else ANY_TEXT)
+        self.goes_on = GoesOn(normaliser.normal, yaml_scalars.SHORT_TEXT if options.syntax == "yaml" else ANY_TEXT)
         self._scalars: Callable[..., list[Terminal]] = partial(scalars, max_digits=options.max_digits)
         self.rules = rules
         self._names: dict[Conjunction, str] = {}
@@ -132,66 +145,69 @@ class Lowering(ABC):
         return self._objects(shape, self.rules, name, self.value, pointer).lower()
 
     def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
-        normal_of = self.normaliser.normal
         if not unique_items.matters(shape):
             return self._plain_array(shape, name, pointer)
-        if not unique_items.composites(shape, normal_of):
-            return self._unique_array(shape, name, pointer)
-        if unique_items.may_go_on(shape, normal_of, self._goes_on):
-            return self._unique_array(shape, name, pointer)
-        rule = self.rules.name(name)
-        self.items.later.append(Later(self, rule, shape, name, pointer))
-        return RuleRef(rule)
+        if self._has_composites(shape) and not self._always_go_on(shape):
+            rule = self.rules.name(name)
+            self.items.later.append(Later(self, rule, shape, name, pointer))
+            return RuleRef(rule)
+        try:
+            whole = self._unique_array(shape, _Apart(self), name, pointer)
+        except Uncounted as error:
+            return self._with_equal_items(shape, name, pointer, str(error))
+        return self.rules.opened(name, whole, self._distinct_items)
 
     def array_of_items(self, later: Later) -> None:
-        """The body of the rule of an array whose items are told apart by their steps, or by other means."""
+        """The body of the rule of an array whose items are told apart by their steps."""
+        _, rule, shape, name, pointer = later
         try:
-            value_of = self.items.value_of(later.shape)
+            whole = self._unique_array(shape, self.items.of(shape), name, pointer)
         except Uncounted as error:
-            self.rules.bodies[later.rule] = self._unique_array(later.shape, later.name, later.pointer, str(error))
-            return
-        self.rules.bodies[later.rule] = ArrayLowering(
-            later.shape, self.rules, later.name, value_of, later.pointer
-        ).lower()
-        self.rules.opening[later.rule] = self._distinct_items
-
-    def _unique_array(self, shape: ArrayShape, name: str, pointer: str, uncounted: str = "") -> Expr:
-        """Arrays without equal items that need no steps.
-
-        uncounted  why it cannot be said how many arrays and objects there are among the items
-        """
-        normal_of = self.normaliser.normal
-        refusal = unique_items.refusal(shape, normal_of, self._goes_on, uncounted)
-        if refusal:
-            rule = self.rules.name(name)
-            self.rules.bodies[rule] = self._plain_array(shape, name, pointer)
-            self.rules.refuse(rule, [refusal])
-            return RuleRef(rule)
-        if unique_items.has_many_composites(shape, normal_of):
-            whole = ArrayLowering(shape, self.rules, name, self.apart.value, pointer).lower()
-        elif unique_items.composites(shape, normal_of):
-            whole = UniqueLowering(
-                shape, self.rules, name, self.distinct_scalar, self._few_composites, self.value
-            ).lower()
+            reason = f"an item may be an array or an object to which nothing can be added, and {error}"
+            whole = self._with_equal_items(shape, name, pointer, reason)
         else:
-            whole = ArrayLowering(shape, self.rules, name, self._distinct_value, pointer).lower()
-        return self.rules.opened(name, whole, self._distinct_items)
+            self.rules.opening[rule] = self._distinct_items
+        self.rules.bodies[rule] = whole
+
+    def _has_composites(self, shape: ArrayShape) -> bool:
+        return any(has_composites(self.normaliser.normal(items)) for items in different_items(shape))
+
+    def _always_go_on(self, shape: ArrayShape) -> bool:
+        """Whether something may always be added to items that are arrays and objects."""
+        asked_for = different_items(shape)
+        if not unique_items.asks_for_one(shape):
+            try:
+                asked_for = kinds_of(shape, self.normaliser.normal, has_composites)
+            except Uncounted:
+                return False
+        return all(self.goes_on.composites(self.normaliser.normal(items)) for items in asked_for)
+
+    def _unique_array(self, shape: ArrayShape, values: DistinctValues, name: str, pointer: str) -> Expr:
+        """Arrays without equal items, without the set that knows of these. Raises Uncounted."""
+        are_refused = bool(shape.refusals) or not is_countable(shape)
+        if are_refused or unique_items.never_run_out(shape, lambda items, n: values.n_values(items, n) >= n):
+            return ArrayLowering(shape, self.rules, name, values.value, pointer).lower()
+        asked = horizon(shape)
+        kinds = [Kind(kind, values.n_values(kind, asked), values.value(kind)) for kind in values.kinds(shape)]
+        return UniqueLowering(shape, self.rules, name, kinds).lower()
+
+    def _with_equal_items(self, shape: ArrayShape, name: str, pointer: str, reason: str) -> RuleRef:
+        """Arrays with items that may be equal, though they must not be."""
+        rule = self.rules.name(name)
+        self.rules.bodies[rule] = self._plain_array(shape, name, pointer)
+        self.rules.refuse(rule, [unique_items.refusal(shape, reason)])
+        return RuleRef(rule)
 
     def _plain_array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
         """Arrays whose items may be equal."""
         return ArrayLowering(shape, self.rules, name, self.value, pointer).lower()
 
-    def _few_composites(self, conjunction: Conjunction) -> tuple[Constant, ...]:
-        found = few_composites(self.normaliser.normal(conjunction), self.normaliser.normal)
-        assert found is not None, "more of them are refused"
-        return found
-
     def distinct_scalar(self, conjunction: Conjunction) -> Expr | None:
         """The expression of the scalars of a conjunction that must not come twice in an array; None: no scalars."""
         has_some = unique_items.has_scalars(self.normaliser.normal(conjunction))
-        return self._distinct_value(conjunction) if has_some else None
+        return self.distinct_value(conjunction) if has_some else None
 
-    def _distinct_value(self, conjunction: Conjunction) -> Expr:
+    def distinct_value(self, conjunction: Conjunction) -> Expr:
         """The expression of a scalar that must not come twice in an array."""
         found = self._distinct.get(conjunction)
         if found is None:
@@ -205,6 +221,35 @@ class Lowering(ABC):
                 found = RuleRef(rule)
             self._distinct[conjunction] = found
         return found
+
+
+class _Apart:
+    """Items that are told apart by their values; to arrays and objects among them something may always be added."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
+        self._normal_of = lowering.normaliser.normal
+
+    def value(self, conjunction: Conjunction) -> Expr:
+        """The expression of an item."""
+        if has_composites(self._normal_of(conjunction)):
+            return self._lowering.apart.value(conjunction)
+        return self._lowering.distinct_value(conjunction)
+
+    def n_values(self, conjunction: Conjunction, enough: int) -> int:
+        """How many values there are, ENDLESS where it is plain that there are `enough`. Raises Uncounted."""
+        normal = self._normal_of(conjunction)
+        if has_composites(normal):
+            if not self._lowering.goes_on.composites(normal):
+                raise Uncounted("arrays and objects of one kind of its items may run out")
+            return ENDLESS
+        if refusals_of_scalars(normal) or unique_items.has_values(normal, enough):
+            return ENDLESS
+        return n_scalars(normal, self._lowering.options.max_digits)
+
+    def kinds(self, shape: ArrayShape) -> list[Conjunction]:
+        """The kinds of items of an array of such values. Raises Uncounted."""
+        return kinds_of(shape, self._normal_of, is_inhabited)
 
 
 def _object_lowering(options: JsonSchemaOptions) -> Callable[..., AnyOrderLowering | ObjectLowering]:

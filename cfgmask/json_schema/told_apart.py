@@ -54,7 +54,7 @@ class GoesOn:
 
     def object(self, shape: ObjectShape) -> bool:
         """Every object of one alternative."""
-        if shape.maximum is not None or shape.witnesses or shape.refusals:
+        if shape.maximum is not None or shape.refusals:
             return False
         edges = key_edges(of_keys(shape, self._possible_keys))
         return any(self._has_some(edge.value) and self._is_endless(edge) for edge in edges)
@@ -68,7 +68,9 @@ class GoesOn:
             return False
 
     def _array(self, shape: ArrayShape) -> bool:
-        if shape.maximum is not None or shape.witnesses or shape.refusals or not all(map(self._has_some, shape.prefix)):
+        if shape.maximum is not None or shape.refusals or not all(map(self._has_some, shape.prefix)):
+            return False
+        if any(witness.most is not None for witness in shape.witnesses):
             return False
         # Of items of which no two are equal there must always be more.
         is_unique = shape.unique_at is not None

@@ -6,7 +6,9 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import ANY_TEXT, NOTHING, Alternation, JsonString, KeySet, Literal, RegexTree
 from cfgmask.json_schema import session
+from cfgmask.json_schema.normal_form import Normal
 from cfgmask.json_schema.numbers import NumberShape, count, enumerated
+from cfgmask.json_schema.scalars import refusals_of_scalars
 from cfgmask.json_schema.strings import StringSet
 from cfgmask.json_schema.values import Number
 
@@ -26,6 +28,16 @@ def product(a: int, b: int) -> int:
 def n_keys(key: Terminal) -> int:
     """How many keys a terminal matches; 1 for any that is no string."""
     return n_texts(key.regex.body) if isinstance(key.regex, JsonString) else 1
+
+
+def n_scalars(normal: Normal, max_digits: int | None) -> int:
+    """How many scalars there are in a set. Raises Uncounted."""
+    if refusals_of_scalars(normal):
+        raise Uncounted("in it are scalars that cannot be enforced")
+    found = int(normal.null) + len(normal.booleans)
+    if normal.numbers:
+        found += n_numbers(normal.numbers, max_digits)
+    return min(found if normal.strings.is_plainly_empty else found + n_strings(normal.strings), ENDLESS)
 
 
 def n_strings(texts: StringSet) -> int:

@@ -72,10 +72,18 @@ def _is_array_of(schema: dict[str, Any], items: list[Any]) -> bool:
     return is_enough and (not schema.get("uniqueItems") or len({*texts}) == len(texts))
 
 
-def arrays(items: list[str], least: int, most: int) -> list[Any]:
-    """All arrays of different items."""
-    found = [json.loads(item) for item in items]
-    return [list(some) for length in range(least, most + 1) for some in permutations(found, length)]
+def arrays(schema: dict[str, Any], places: list[list[str]], rest: list[str]) -> list[Any]:
+    """All arrays of different items that the schema of an array allows, from the texts of what stands in each place."""
+    found: list[list[str]] = [[]]
+    begun = found
+    for place in range(schema["maxItems"]):
+        texts = places[place] if place < len(places) else rest
+        begun = [[*items, text] for items in begun for text in texts if text not in items]
+        found = [*found, *begun]
+        if len(found) > MOST_TEXTS:
+            reject()
+    values = ([*map(json.loads, items)] for items in found if len(items) >= schema["minItems"])
+    return [items for items in values if _is_array_of(schema, items)]
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,7 @@ SCALARS = st.sampled_from(
 
 
 def _object(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[str, Any]:
-    names = draw(st.lists(st.sampled_from(["a", "b", "ab", "c"]), max_size=3, unique=True))
+    names = sorted(draw(st.sets(st.sampled_from(["a", "b", "ab", "c"]), max_size=3)))
     schema = {
         "type": "object",
         "properties": {name: draw(parts) for name in names},
@@ -185,28 +193,43 @@ def _array(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[st
     return {**schema, **draw(st.sampled_from(kinds))}
 
 
+def _without_lists(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without arrays of different items in it: to tell those from others takes arrays that have equal ones."""
+    changed: dict[str, Any] = json.loads(json.dumps(schema).replace('"uniqueItems"', '"x-unique"'))
+    return changed
+
+
 @st.composite
 def composites(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
     parts = SCALARS if depth == 0 else st.one_of(SCALARS, SCALARS, composites(depth - 1))
     kind = draw(st.sampled_from(["object", "object", "array", "anyOf"]))
     if kind == "anyOf":
         found = draw(st.lists(st.one_of(parts, composites(max(depth - 1, 0))), min_size=1, max_size=3))
-        # To tell alternatives apart takes arrays that have equal items.
-        return {"anyOf": [json.loads(json.dumps(part).replace('"uniqueItems"', '"x"')) for part in found]}
+        return {"anyOf": [*map(_without_lists, found)]}
     return _object(draw, parts) if kind == "object" else _array(draw, parts)
 
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[Any]]:
     """A schema and all its values."""
-    item = draw(composites())
-    found = values(item)
-    if not 0 < len(found) <= MOST_VALUES or not any(text[0] in "[{" for text in found):
+    item, prefix = draw(composites()), draw(st.lists(st.one_of(SCALARS, composites(1)), max_size=2))
+    has_contains = draw(st.booleans())
+    if prefix or has_contains:
+        item, prefix = _without_lists(item), [*map(_without_lists, prefix)]
+    rest, places = values(item), [values(part) for part in prefix]
+    every = list(dict.fromkeys(text for texts in [*places, rest] for text in texts))
+    if not 0 < len(every) <= MOST_VALUES or not any(text[0] in "[{" for text in every):
         reject()
-    least = draw(st.integers(0, min(2, len(found))))
-    most = min(max(least, MOST_ITEMS), len(found))
-    schema: dict[str, Any] = {"items": item, "type": "array", "uniqueItems": True, "minItems": least}
-    return {**schema, "maxItems": most}, arrays(found, least, most)
+    least = draw(st.integers(0, 2))
+    most = max(least, MOST_ITEMS)
+    schema: dict[str, Any] = {"items": item, "type": "array", "uniqueItems": True, "minItems": least, "maxItems": most}
+    if prefix:
+        schema["prefixItems"] = prefix
+    if has_contains:
+        wanted = draw(st.lists(st.sampled_from(every), min_size=1, max_size=3, unique=True))
+        schema["contains"] = {"enum": [*map(json.loads, wanted)]}
+        schema[draw(st.sampled_from(["minContains", "maxContains"]))] = draw(st.integers(0, 2))
+    return schema, arrays(schema, places, rest)
 
 
 def _texts(values: list[Any], writing: Writing) -> list[str]:
@@ -227,6 +250,10 @@ def _beginnings(texts: list[str]) -> set[bytes]:
 def test_nothing_else_may_be_begun(problem: tuple[dict[str, Any], list[Any]], writing: Writing) -> None:
     schema, found = problem
     texts = _texts(found, writing)
+    if not texts:
+        with pytest.raises(cfgmask.GrammarError, match="no value satisfies"):
+            compiled(schema, **writing.options)
+        return
     matcher = compiled(schema, **writing.options).matcher()
     whole, beginnings = {text.encode() for text in texts}, _beginnings(texts)
     # Numbers have further spellings, with zeros behind a point.
@@ -247,7 +274,7 @@ def test_masks_are_those_of_single_tokens(
     problem: tuple[dict[str, Any], list[Any]], writing: Writing, seed: int
 ) -> None:
     schema, found = problem
-    texts = _texts(found, writing)
+    texts = _texts(found, writing) or reject()
     rng = random.Random(seed)
     pieces = {bytes([b]) for b in range(256)}
     for text in rng.sample(texts, min(len(texts), 8)):
