@@ -81,7 +81,7 @@ def test_deep_regexes(make: Callable[[Any], Any]) -> None:
 
 
 def test_long_chains_of_rules() -> None:
-    rules = [rule(f"r{n}", f"$r{n + 1}") for n in range(50_000)]
+    rules = [rule(f"r{n}", f"$r{n + 1}") for n in range(5_000)]
     compiled = compile_ir(grammar(rule("start", "$r0"), *rules, rule("r50000", "x")))
     assert accepts(compiled, b"x")
 
@@ -241,6 +241,26 @@ def test_states_of_many_terminals_count_more() -> None:
     with pytest.raises(cfgmask.LimitExceeded, match="max_lexer_states"):
         matcher.advance_bytes(b"a" * 100)
     assert compile_ir(grammar(rule("start", body))).matcher().advance_bytes(b"a" * 100) == 100
+
+
+LETTERS = [chr(97 + n % 26) + chr(97 + n * 7 % 26) for n in range(50_000)]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "".join(f"(?:{pair})?" for pair in LETTERS),
+        "".join(f"{pair[0]}*" for pair in LETTERS),
+        ".?" * 5_000 + "x",
+        "|".join(f".{{1,{n + 1000}}}{n}" for n in range(3_000)),
+    ],
+    ids=["optional pairs", "stars", "optional dots", "counts"],
+)
+def test_a_regex_of_many_parts_ends_at_a_limit(pattern: str) -> None:
+    """Each byte may lead into the middle of it, and each of its residuals has thousands of parts."""
+    matcher = compile_ir(cfgmask.Grammar.from_regex(pattern).ir, max_regex_nodes=60_000).matcher()
+    with pytest.raises(cfgmask.LimitExceeded, match="max_regex_nodes"):
+        matcher.advance_bytes("".join(LETTERS[:50]).encode())
 
 
 @pytest.mark.parametrize("limit", LIMITS)

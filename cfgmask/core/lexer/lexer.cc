@@ -13,8 +13,8 @@ constexpr uint8_t kManyBeyondAscii = 1;
 // So many derivatives that a byte took anew that the question pays with the first one: of the seventy labels of
 // `idn-email` they take 100,000 instructions and more, and the question 7,000.
 constexpr size_t kManyDerivatives = 16;
-// To make a state, or to leave it by a byte, is charged by its slots, so that the bound on states bounds time and memory
-// as well: 20,000 strings of different lengths are as many slots, and each byte takes a derivative of each.
+// To make a state, or to leave it by a byte, is charged by its slots, so that the bound on states bounds time and
+// memory as well: 20,000 strings of different lengths are as many slots, and each byte takes a derivative of each.
 constexpr size_t kWordsPerCharge = 32;
 
 }  // namespace

@@ -53,6 +53,7 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
       return derive_alternation(operands(node), b);
     case RegexKind::kIntersection: {
       if (const auto excepting = derive_excepting(operands(node), b)) return *excepting;
+      charge_work(operands(node).size());
       std::vector<RegexId> parts;
       parts.reserve(operands(node).size());
       for (uint32_t part : operands(node)) parts.push_back(derivative(RegexId(part), b));
@@ -88,6 +89,7 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
 
 // Of a class of characters, or of words that begin differently, one part is left.
 RegexId RegexStore::derive_alternation(Words parts, unsigned b) {
+  charge_work(parts.size());
   std::vector<RegexId> rests;
   for (uint32_t part : parts) {
     if (first(RegexId(part)).has(b)) rests.push_back(derivative(RegexId(part), b));
@@ -158,9 +160,10 @@ std::optional<RegexId> RegexStore::excepting_after(Words parts, std::string_view
 // One derivative for each head that may be skipped, along the tail in a loop.
 RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
   std::vector<RegexId> parts;
-  while (kind(node) == RegexKind::kConcatenation) {
+  for (size_t n_heads = 1; kind(node) == RegexKind::kConcatenation; ++n_heads) {
     const RegexId head = operand(node, 0);
     const RegexId tail = operand(node, 1);
+    if (n_heads % kFreeWork == 0) charge_work(kFreeWork);
     if (first(head).has(b)) {
       const RegexId rest = concatenation(derivative(head, b), tail);
       if (parts.empty() && (!nullable(head) || !first(tail).has(b))) return rest;
@@ -173,10 +176,25 @@ RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
   return alternation(std::move(parts));
 }
 
+// What is found of a sequence holds for all of its tails that were passed: they are asked for one after the other.
 const ByteSet& RegexStore::find_first(RegexId node) {
-  const ByteSet set = compute_first(node);
+  std::vector<RegexId> passed;
+  while (kind(node) == RegexKind::kConcatenation && nullable(operand(node, 0)) && props_[node.value].first == 0) {
+    passed.push_back(node);
+    node = operand(node, 1);
+  }
+  if (props_[node.value].first == 0) set_first(node, compute_first(node));
+  ByteSet set = first(node);
+  for (size_t i = passed.size(); i-- > 0;) {
+    set |= first(operand(passed[i], 0));
+    set_first(passed[i], set);
+  }
+  return first_sets_[props_[passed.empty() ? node.value : passed.front().value].first];
+}
+
+void RegexStore::set_first(RegexId node, const ByteSet& set) {
   props_[node.value].first = static_cast<uint32_t>(first_sets_.size());
-  return first_sets_.push_back(set);
+  first_sets_.push_back(set);
 }
 
 ByteSet RegexStore::compute_first(RegexId node) {
@@ -190,13 +208,7 @@ ByteSet RegexStore::compute_first(RegexId node) {
       std::copy(o.begin(), o.end(), set.words.begin());
       break;
     case RegexKind::kConcatenation:
-      while (kind(node) == RegexKind::kConcatenation) {
-        set |= first(operand(node, 0));
-        if (!nullable(operand(node, 0))) return set;
-        node = operand(node, 1);
-      }
-      set |= first(node);
-      break;
+      return first(RegexId(o[0]));  // it is not nullable: `find_first` passes those that are
     case RegexKind::kAlternation:
       for (uint32_t part : o) set |= first(RegexId(part));
       break;

@@ -37,14 +37,28 @@ uint32_t MinimumLengths::of(RegexId node) {
   return length;
 }
 
+template <class IsOpen, class Join>
+uint32_t MinimumLengths::along(RegexId node, HashTable& known, IsOpen is_open, Join join) {
+  std::vector<RegexId> passed{node};
+  for (RegexId tail = regexes_.operand(node, 1);
+       regexes_.kind(tail) == RegexKind::kConcatenation && is_open(tail) && !known.find(tail.value);
+       tail = regexes_.operand(tail, 1)) {
+    passed.push_back(tail);
+  }
+  for (size_t i = passed.size(); i-- > 1;) {
+    const uint32_t length = join(regexes_.operand(passed[i], 0), regexes_.operand(passed[i], 1));
+    if (!known.find(passed[i].value)) known.insert(passed[i].value, length);
+  }
+  return join(regexes_.operand(node, 0), regexes_.operand(node, 1));
+}
+
 uint32_t MinimumLengths::compute(RegexId node) {
   const Words o = regexes_.operands(node);
   switch (regexes_.kind(node)) {
     case RegexKind::kConcatenation: {
-      uint32_t sum = 0;
-      for (; regexes_.kind(node) == RegexKind::kConcatenation; node = regexes_.operand(node, 1))
-        sum = add_lengths(sum, of(regexes_.operand(node, 0)));
-      return add_lengths(sum, of(node));
+      const auto is_open = [&](RegexId tail) { return !regexes_.nullable(tail); };
+      return along(node, known_, is_open,
+                   [&](RegexId head, RegexId tail) { return std::max(1U, add_lengths(of(head), of(tail))); });
     }
     case RegexKind::kAlternation: {
       uint32_t least = kNoLength;
@@ -95,12 +109,10 @@ uint32_t MinimumLengths::longest(RegexId node) {
 uint32_t MinimumLengths::compute_longest(RegexId node) {
   const Words o = regexes_.operands(node);
   switch (regexes_.kind(node)) {
-    case RegexKind::kConcatenation: {
-      uint32_t sum = 0;
-      for (; regexes_.kind(node) == RegexKind::kConcatenation; node = regexes_.operand(node, 1))
-        sum = add_lengths(sum, longest(regexes_.operand(node, 0)));
-      return add_lengths(sum, longest(node));
-    }
+    case RegexKind::kConcatenation:
+      return along(
+          node, longest_, [](RegexId) { return true; },
+          [&](RegexId head, RegexId tail) { return add_lengths(longest(head), longest(tail)); });
     case RegexKind::kAlternation: {
       uint32_t most = 0;
       for (uint32_t part : o) most = std::max(most, longest(RegexId(part)));
@@ -136,15 +148,11 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
       return 0;
     case RegexKind::kBytes:
       return 1;
-    case RegexKind::kConcatenation: {
+    case RegexKind::kConcatenation:
       // Inside a head all tails are still to come.
-      uint32_t most = 0;
-      for (; regexes_.kind(node) == RegexKind::kConcatenation; node = regexes_.operand(node, 1)) {
-        const uint32_t tail = of(regexes_.operand(node, 1));
-        most = std::max(most, add_lengths(farthest(regexes_.operand(node, 0)), tail));
-      }
-      return std::max(most, farthest(node));
-    }
+      return along(
+          node, farthest_, [](RegexId) { return true; },
+          [&](RegexId head, RegexId tail) { return std::max(add_lengths(farthest(head), of(tail)), farthest(tail)); });
     case RegexKind::kAlternation: {
       uint32_t most = 0;
       for (uint32_t part : o) most = std::max(most, farthest(RegexId(part)));

@@ -29,6 +29,11 @@ void RegexStore::charge(size_t n_words) {
   if (account_ != nullptr) account_->charge(1 + n_words / kWordsPerCharge);
 }
 
+void RegexStore::charge_work(size_t n_parts) {
+  constexpr size_t kPartsPerCharge = 8;
+  if (account_ != nullptr && n_parts >= kFreeWork) account_->charge(n_parts / kPartsPerCharge);
+}
+
 RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
   uint32_t small[16];
   std::vector<uint32_t> large;

@@ -269,6 +269,9 @@ class RegexStore {
 
   // regex/regex.cc
   void charge(size_t n_words);
+  // What it takes to look at many parts, which may come to no new node; so many are free.
+  static constexpr size_t kFreeWork = 64;
+  void charge_work(size_t n_parts);
   Words operands(RegexId node) const { return nodes_.at(node.value).subspan(1); }
   RegexId operand(RegexId node, size_t i) const { return RegexId(operands(node)[i]); }
   RegexId intern(RegexKind kind, std::span<const uint32_t> operands);
@@ -336,6 +339,7 @@ class RegexStore {
   std::optional<RegexId> excepting_after(Words parts, std::string_view text);
   bool loops_over(RegexId node, std::string_view text);
   const ByteSet& find_first(RegexId node);
+  void set_first(RegexId node, const ByteSet& set);
   ByteSet compute_first(RegexId node);
 
   // regex/search.cc
