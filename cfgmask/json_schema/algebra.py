@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import reduce
 from typing import Protocol, TypeVar
 
 from cfgmask.json_schema import array_algebra, decide, number_holes, numbers, object_algebra, strings
@@ -39,6 +38,8 @@ MAX_DISJOINT = 100
 MAX_SHARING = 12
 # To take one set of numbers out of another takes as long as so many steps of a session.
 STEPS_PER_NUMBERS = 4
+# And any set out of another one, as long as so many.
+STEPS_PER_HOLE = 16
 
 Shape = TypeVar("Shape", NumberShape, ArrayShape, ObjectShape)
 Annotated = TypeVar("Annotated", ArrayShape, ObjectShape)
@@ -80,7 +81,7 @@ def union(parts: Iterable[Normal]) -> Normal:
         null=any(part.null for part in found),
         booleans=frozenset().union(*(part.booleans for part in found)),
         numbers=_merged_numbers([shape for part in found for shape in part.numbers]),
-        strings=reduce(strings.union, (part.strings for part in found)),
+        strings=strings.union(part.strings for part in found),
         arrays=_alternatives([shape for part in found for shape in part.arrays], ALL_ARRAYS),
         objects=_alternatives([shape for part in found for shape in part.objects], ALL_OBJECTS),
     )
@@ -149,6 +150,7 @@ def difference(a: Normal, holes: Iterable[Normal], prober: Prober) -> Normal:
     Alternatives that share nothing with a hole stay as they are: that is what keeps discriminated unions small.
     """
     holes = list(holes)
+    current().spend(STEPS_PER_HOLE * len(holes))
     texts = a.strings
     for hole in strings.listed_together(hole.strings for hole in holes):
         if not strings.intersect(texts, hole.widest).is_plainly_empty:

@@ -44,6 +44,14 @@ class Negation:
     """Every value that the terms do not all allow."""
 
     body: Conjunction
+    # By value, each part once: negations of negations share what is inside of them.
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((Negation, self.body)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 Term: TypeAlias = Node | Constant | Negation

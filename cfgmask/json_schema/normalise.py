@@ -36,6 +36,7 @@ from cfgmask.json_schema.probe import InProgress, Prober
 from cfgmask.json_schema.problems import MAX_PROBLEMS, placed
 from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import around
 from cfgmask.limits import Limits
 
@@ -43,6 +44,9 @@ from cfgmask.limits import Limits
 _APPLICATORS = (*REFERENCES, "allOf", "anyOf", "oneOf", "not", "if")
 # And all keywords for whose sake others are normalised first.
 _LEADING = frozenset([*_APPLICATORS, "propertyNames", "dependentSchemas", "dependencies"])
+
+# What a schema takes by itself, in steps of a session.
+_STEPS_PER_SCHEMA = 8
 
 # How many normalisations may wait for the answer of a probe that led to the next one.
 _MAX_PROBES = 8
@@ -267,8 +271,9 @@ class Normaliser:
         more, what is empty has to be dropped on the way.
         """
         found = EVERYTHING
-        for is_simple, run in groupby(parts, algebra.has_one_shape):
-            found = reduce(self._both, self._in_pairs(list(run)) if is_simple else run, found)
+        for is_simple, group in groupby(parts, algebra.has_one_shape):
+            run = list(group)
+            found = reduce(self._both, self._in_pairs(run) if is_simple else run, found)
         return found
 
     def _in_pairs(self, parts: list[Normal]) -> list[Normal]:
@@ -283,6 +288,7 @@ class Normaliser:
             return constants([term.value])
         assert isinstance(term, Node), "negations are taken apart before"
         try:
+            current().spend(_STEPS_PER_SCHEMA)
             return self._schema(term)
         except TooManyAlternatives:
             return self._too_many(term.pointer)

@@ -28,6 +28,8 @@ from cfgmask.json_schema.session import current
 _MAX_DEPTH = 2
 _MAX_PAIRS = 64
 _MAX_ITEMS = 16
+# What a look at a conjunction takes, in steps of a session.
+_STEPS_PER_DECISION = 32
 _ALL_SCALARS = replace(EVERYTHING, arrays=(), objects=())
 
 
@@ -53,6 +55,7 @@ class Prober:
             return bool(conjunction)
         key = conjunction, depth
         if key not in self._answers:
+            current().spend(_STEPS_PER_DECISION + len(conjunction))
             try:
                 self._answers[key] = self._decide(conjunction, depth)
             except (InProgress, algebra.TooManyAlternatives):

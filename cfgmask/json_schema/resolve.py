@@ -20,8 +20,8 @@ from cfgmask.json_schema.nodes import Dialect, Node, is_reference, quoted, subsc
 from cfgmask.json_schema.values import JsonValue, escape, read_object, unescape
 from cfgmask.limits import Limits
 
-# What a schema in a dynamic scope counts of the rules: a few resources that refer to each other have thousands of scopes.
-_RULES_PER_SCOPED = 32
+# What a schema in a dynamic scope counts of the rules: a few resources that refer to each other have thousands.
+_RULES_PER_SCOPED = 16
 
 Retriever = Callable[[str], Any]
 """Gives the schema with a URI, as Python values; raises any exception where there is none."""

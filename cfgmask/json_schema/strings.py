@@ -6,7 +6,7 @@ text meets a further condition is cheap while intersecting regexes is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cfgmask.diagnostics import Diagnostic
@@ -92,17 +92,22 @@ def intersect(a: StringSet, b: StringSet) -> StringSet:
     in_a, in_b = frozenset(a.values), frozenset(b.values)
     values = [v for v in a.values if v in in_b or decide.matches(b.pattern, v)]
     values += [v for v in b.values if v not in in_a and decide.matches(a.pattern, v)]
-    possible = _of_both(a, b, _both)
+    doubtful = a.possible is not None or b.possible is not None
+    possible = _both(a.widest.pattern, b.widest.pattern) if doubtful else None
     return StringSet(tuple(values), _live(_both(a.pattern, b.pattern)), a.refusals | b.refusals, possible)
 
 
-def union(a: StringSet, b: StringSet) -> StringSet:
-    """The strings of either set."""
-    refusals = a.refusals | b.refusals
-    if ANY_TEXT in (a.pattern, b.pattern):
+def union(sets: Iterable[StringSet]) -> StringSet:
+    """The strings of any of the sets. Linear in their parts."""
+    found = list(sets)
+    refusals = frozenset().union(*(each.refusals for each in found))
+    if any(each.pattern == ANY_TEXT for each in found):
         return StringSet(pattern=ANY_TEXT, refusals=refusals)
-    values = tuple(dict.fromkeys(a.values + b.values))
-    return StringSet(values, _either(a.pattern, b.pattern), refusals, _of_both(a, b, _either))
+    values = tuple(dict.fromkeys(value for each in found for value in each.values))
+    pattern = _either(each.pattern for each in found)
+    if all(each.possible is None for each in found):
+        return StringSet(values, pattern, refusals)
+    return StringSet(values, pattern, refusals, _either(each.widest.pattern for each in found))
 
 
 def listed_together(sets: Iterable[StringSet]) -> list[StringSet]:
@@ -131,15 +136,8 @@ def complement(a: StringSet) -> StringSet:
     )
 
 
-def _of_both(a: StringSet, b: StringSet, operation: Callable[[RegexTree, RegexTree], RegexTree]) -> RegexTree | None:
-    """The operation on what may belong to the sets; None where nothing is in doubt."""
-    if a.possible is None and b.possible is None:
-        return None
-    return operation(a.widest.pattern, b.widest.pattern)
-
-
-def _either(a: RegexTree, b: RegexTree) -> RegexTree:
-    parts = _without_repetition((a, b), Alternation)
+def _either(trees: Iterable[RegexTree]) -> RegexTree:
+    parts = _without_repetition(trees, Alternation)
     return parts[0] if len(parts) == 1 else Alternation(parts)
 
 
