@@ -97,7 +97,8 @@ class RegexStore {
     uint32_t number;
   };
   // A list of different keys and numbers, for `numbered_keys`.
-  uint32_t number_keys(std::vector<NumberedKey> keys);
+  static std::shared_ptr<const KeyList> numbered_list(std::vector<NumberedKey> keys);
+  uint32_t number_keys(const std::shared_ptr<const KeyList>& list);
   // Those of a list with numbers in [from, to). Linear in these or in the list, whichever is less.
   RegexId numbered_keys(uint32_t list, uint32_t from, uint32_t to) {
     return numbered(list, 0, UINT32_MAX, 0, from, to);
@@ -308,6 +309,7 @@ class RegexStore {
 
   // regex/texts.cc
   RegexId keys_of_table(uint32_t table);
+  uint32_t intern_list(Interner& tables, const std::shared_ptr<const KeyList>& list);
   KeyTable key_table(uint32_t table) const { return KeyTable(key_tables_.at(table)); }
   NumberedTable numbered_table(uint32_t list) const { return NumberedTable(numbered_tables_.at(list)); }
   bool is_prefix_free_set(Words set) const;
@@ -398,6 +400,7 @@ class RegexStore {
   HashTable portable_;
   Interner key_tables_;
   ChunkedVector<std::shared_ptr<const KeyList>> kept_lists_;
+  size_t kept_bytes_ = 0;
   Interner numbered_tables_;
   Interner automaton_ids_;
   ChunkedVector<std::unique_ptr<const SubstringAutomaton>> automata_;

@@ -38,13 +38,19 @@ RegexId RegexStore::key_set(std::vector<std::string_view> keys) {
 }
 
 RegexId RegexStore::key_set(const std::shared_ptr<const KeyList>& keys) {
-  auto table = key_tables_.find(keys->words(), keys->hash());
-  if (!table) {
-    charge(keys->words().size());
-    table = key_tables_.add_kept(keys->words(), keys->hash());
-    kept_lists_.push_back(keys);
-  }
-  return keys_of_table(*table);
+  return keys_of_table(intern_list(key_tables_, keys));
+}
+
+// Large ones stay where they are.
+uint32_t RegexStore::intern_list(Interner& tables, const std::shared_ptr<const KeyList>& list) {
+  constexpr size_t kLarge = 1'024;
+  const Words words = list->words();
+  if (const auto known = tables.find(words, list->hash())) return *known;
+  charge(words.size());
+  if (words.size() < kLarge) return tables.add(words, list->hash());
+  kept_lists_.push_back(list);
+  kept_bytes_ += words.size_bytes();
+  return tables.add_kept(words, list->hash());
 }
 
 RegexId RegexStore::keys_of_table(uint32_t table) {
@@ -80,7 +86,7 @@ RegexId RegexStore::derive_key_set(RegexId node, unsigned b) {
   return intern(RegexKind::kKeySet, rest);
 }
 
-uint32_t RegexStore::number_keys(std::vector<NumberedKey> keys) {
+std::shared_ptr<const KeyList> RegexStore::numbered_list(std::vector<NumberedKey> keys) {
   sort_by_text(keys, [](const NumberedKey& key) { return key.key; });
   std::vector<std::string_view> texts;
   std::vector<uint32_t> numbers;
@@ -90,10 +96,11 @@ uint32_t RegexStore::number_keys(std::vector<NumberedKey> keys) {
     texts.push_back(text);
     numbers.push_back(number);
   }
-  const std::vector<uint32_t> words = NumberedTable::words_of(texts, numbers);
-  const auto [list, is_new] = numbered_tables_.intern(words);
-  if (is_new) charge(words.size());
-  return list;
+  return std::make_shared<const KeyList>(NumberedTable::words_of(texts, numbers));
+}
+
+uint32_t RegexStore::number_keys(const std::shared_ptr<const KeyList>& list) {
+  return intern_list(numbered_tables_, list);
 }
 
 uint32_t RegexStore::n_numbers(RegexId node) const {

@@ -20,6 +20,7 @@
 #include "earley/grammar.h"
 #include "regex/endless.h"
 #include "schema/array_forks.h"
+#include "schema/large_lists.h"
 #include "schema/object_forks.h"
 #include "schema/scalars_together.h"
 #include "schema/text_names.h"
@@ -201,23 +202,17 @@ class Rules : public DeferredRules {
     return add_terminal(regexes_->literal(text), shown(text), false, grammar_->has_keys ? role : KeyRole::kNone);
   }
 
-  // A string that is written as one of these, or as a key: printable characters only as themselves. Most have one
-  // spelling, whose bytes a lexer steps through in a third of the time that it takes to decode them.
+  // A string that is written as one of these, or as a key: printable characters only as themselves.
   RegexId fixed(const std::vector<std::string>& texts) {
-    RegexStore& r = *regexes_;
-    const auto add_size = [](size_t sum, const std::string& text) { return sum + text.size(); };
-    QuotedTexts quoted(texts.size(), std::accumulate(texts.begin(), texts.end(), size_t{0}, add_size));
-    std::vector<std::string_view> printed;
-    std::vector<std::string_view> spelled;
+    SpelledTexts spelled(texts, [](const std::string& text) -> std::string_view { return text; });
+    std::array<std::vector<std::string_view>, 2> of;
     for (const std::string& text : texts) {
-      if (has_escapes(text)) {
-        spelled.push_back(text);
-      } else {
-        printed.push_back(quoted.add(text));
-      }
+      const auto [has_escapes, written] = spelled.add(text);
+      of[has_escapes ? 1 : 0].push_back(written);
     }
-    const RegexId others = spelled.empty() ? RegexStore::nothing() : r.key_set(std::move(spelled));
-    return r.alternation({r.key_set(std::move(printed)), r.json_string(others, JsonEscapes::kLiteral)});
+    RegexStore& r = *regexes_;
+    const RegexId others = r.key_set(std::move(of[1]));
+    return r.alternation({r.key_set(std::move(of[0])), r.json_string(others, JsonEscapes::kLiteral)});
   }
 
   // The same as one string, of which values can be taken away.
@@ -269,29 +264,33 @@ class Rules : public DeferredRules {
   }
 
   // The keys of a class but those of the members; all keys but those where there are no classes.
-  uint32_t other_key(const PlainSchema::Object& object, const PlainSchema::Keys& keys, Register seen) {
+  uint32_t other_key(const PlainSchema::Object& object, const PlainSchema::Keys& keys, Register seen,
+                     const std::shared_ptr<const LargeObject>& large) {
+    if (large) return other_key(regexes_->key_set(large->names), keys, seen);
     std::vector<std::string_view> names;
     for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
-    return other_key(std::move(names), keys, seen);
+    return other_key(regexes_->key_set(std::move(names)), keys, seen);
   }
 
-  uint32_t other_key(std::vector<std::string_view> names, const PlainSchema::Keys& keys, Register seen) {
+  uint32_t other_key(RegexId names, const PlainSchema::Keys& keys, Register seen) {
     RegexStore& r = *regexes_;
     std::vector<RegexId> conditions{schema_.keys_regex(keys, r, outside_)};
-    if (!names.empty()) conditions.push_back(r.complement(r.key_set(std::move(names))));
+    if (names != RegexStore::nothing()) conditions.push_back(r.complement(names));
     const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
     return add_terminal(r.json_string(body, JsonEscapes::kAny), "KEY", seen == Register::kCounting,
                         seen == Register::kEndless ? KeyRole::kKey : KeyRole::kNone);
   }
 
   // A key that is no member, and its value; one rule where there are several kinds.
-  std::optional<Symbols> other_member(const PlainSchema::Object& object, Register seen) {
+  std::optional<Symbols> other_member(const PlainSchema::Object& object, Register seen,
+                                      const std::shared_ptr<const LargeObject>& large) {
     std::vector<Symbols> ways;
     for (const auto& c : object.classes) {
-      if (schema_.is_live(c.value)) ways.push_back({other_key(object, c.keys, seen), colon_, symbol_of(c.value)});
+      if (schema_.is_live(c.value))
+        ways.push_back({other_key(object, c.keys, seen, large), colon_, symbol_of(c.value)});
     }
     if (object.others && schema_.is_live(*object.others))
-      ways.push_back({other_key(object, object.others_keys, seen), colon_, symbol_of(*object.others)});
+      ways.push_back({other_key(object, object.others_keys, seen, large), colon_, symbol_of(*object.others)});
     if (ways.empty()) return std::nullopt;
     if (ways.size() == 1) return ways[0];
     const uint32_t either = add_nonterminal(kBeginsWithTerminal);
@@ -338,7 +337,8 @@ class Rules : public DeferredRules {
       case PlainSchema::Spelling::kText:
         return regexes_->json_string(schema_.text_regex(terminal, *regexes_), JsonEscapes::kAny);
       case PlainSchema::Spelling::kListed:
-        return distinct ? listed(terminal.listed) : fixed(terminal.listed);
+        if (distinct) return listed(terminal.listed);
+        return terminal.large ? terminal.large->regex(*regexes_) : fixed(terminal.listed);
       case PlainSchema::Spelling::kNumbers: {
         using Exponents = NumberSet::Exponents;
         return terminal.numbers->regex(*regexes_, max_digits_, distinct ? Exponents::kNo : Exponents::kYes);
@@ -530,7 +530,7 @@ class Rules : public DeferredRules {
     const auto [at, is_new] = open_object_of_.try_emplace(id.value, static_cast<uint32_t>(open_objects_.size()));
     if (is_new) {
       const auto& object = schema_.at(id).object;
-      open_objects_.push_back({object, object->bounds(), seen, {}, {}, {}, {}});
+      open_objects_.push_back({object, object->bounds(), schema_.large(id), seen, {}, {}, {}, {}});
     }
     return at->second;
   }
@@ -565,6 +565,7 @@ class Rules : public DeferredRules {
   struct OpenObject {
     std::shared_ptr<const PlainSchema::Object> object;
     PlainSchema::Object::Bounds bounds;
+    std::shared_ptr<const LargeObject> large;  // or null
     Register seen;
     std::optional<Symbols> other;
     std::vector<uint32_t> required;         // the last of each stretch; found when a state is first defined
@@ -617,39 +618,36 @@ class Rules : public DeferredRules {
     }
     const auto last = std::lower_bound(open.required.begin(), open.required.end(), member);
     const auto [at, is_new] = open.stretches.try_emplace(*last);
-    if (is_new) at->second = make_stretch(members, last == open.required.begin() ? 0 : last[-1] + 1, *last);
+    if (is_new) at->second = make_stretch(open, last == open.required.begin() ? 0 : last[-1] + 1, *last);
     return at->second;
   }
 
-  Stretch make_stretch(const std::vector<PlainSchema::Member>& members, uint32_t first, uint32_t last) {
+  Stretch make_stretch(const OpenObject& open, uint32_t first, uint32_t last) {
+    const auto& members = open.object->members;
+    if (open.large) {
+      const auto same = [&](const LargeObject::Stretch& stretch) { return stretch.first == first; };
+      const auto known = std::find_if(open.large->stretches.begin(), open.large->stretches.end(), same);
+      if (known != open.large->stretches.end()) return {first, last, !members[last].required, numbered(known->keys)};
+    }
     std::vector<NumberedText> names;
     for (uint32_t i = first; i <= last; ++i) {
       if (schema_.is_live(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i - first);
     }
-    return {first, last, !members[last].required, numbered(names)};
+    return {first, last, !members[last].required, numbered(numbered_texts(names))};
   }
 
-  // Texts of one spelling stand with their quotes: a lexer steps through their bytes faster than it decodes them.
-  using NumberedText = std::pair<const std::string*, uint32_t>;
-  std::array<Numbered, 2> numbered(const std::vector<NumberedText>& texts) {
-    std::array<Numbered, 2> made{Numbered{false}, Numbered{true}};
-    std::array<std::vector<RegexStore::NumberedKey>, 2> keys;
-    const auto add_size = [](size_t sum, const NumberedText& text) { return sum + text.first->size(); };
-    QuotedTexts quoted(texts.size(), std::accumulate(texts.begin(), texts.end(), size_t{0}, add_size));
-    for (const auto& [text, number] : texts) {
-      const size_t kind = has_escapes(*text) ? 1 : 0;
-      made[kind].numbers.push_back(number);
-      keys[kind].push_back({kind == 0 ? quoted.add(*text) : std::string_view(*text), number});
-    }
+  std::array<Numbered, 2> numbered(std::array<NumberedTexts, 2> texts) {
+    std::array<Numbered, 2> made;
     for (size_t kind : {0, 1}) {
-      if (keys[kind].size() > 1) made[kind].list = regexes_->number_keys(std::move(keys[kind]));
+      made[kind] = {kind == 1, std::move(texts[kind].numbers), 0};
+      if (texts[kind].list) made[kind].list = regexes_->number_keys(texts[kind].list);
     }
     return made;
   }
 
   // Whether keys that are no members may fill up what is missing.
   const Symbols& other_member(OpenObject& open) {
-    if (!open.other) open.other = other_member(*open.object, open.seen).value_or(Symbols{});
+    if (!open.other) open.other = other_member(*open.object, open.seen, open.large).value_or(Symbols{});
     return *open.other;
   }
 
@@ -895,7 +893,7 @@ class Rules : public DeferredRules {
     ways.drop_if([&](const auto& having) { return having.size() == objects.size(); });
     add_alternative(rule, Symbols{close_object_});
     Symbols taken = separated(some);
-    const uint32_t key = other_key(std::move(names), one.others_keys, Register::kEndless);
+    const uint32_t key = other_key(regexes_->key_set(std::move(names)), one.others_keys, Register::kEndless);
     taken.insert(taken.end(), {key, colon_, symbol_of(*one.others), fork(forks_.others(objects, true))});
     add_alternative(rule, taken);
     add_choice(rule, separated(some), {std::move(ways), ForkChoice::Of::kOthers, state});
@@ -925,7 +923,7 @@ class Rules : public DeferredRules {
     for (uint32_t i = 0; i < made.ways.size(); ++i) texts.emplace_back(&made.ways.text(i), i);
     // Of objects that may have any key, the members and then the others are the same names.
     if (texts != last_texts_) {
-      last_numbered_ = numbered(texts);
+      last_numbered_ = numbered(numbered_texts(texts));
       last_texts_ = std::move(texts);
     }
     // Known before its terminals are, which stay where a limit is crossed behind them.
@@ -999,7 +997,7 @@ class Rules : public DeferredRules {
       now = std::move(next);
     }
     if (object.has_valued_witnesses() && object.others) add_ways_of_others(object, now, counted_to, seen);
-    const Symbols other = other_member(object, seen).value_or(Symbols{});
+    const Symbols other = other_member(object, seen, nullptr).value_or(Symbols{});
     for (const auto& [progress, state] : now) {
       const auto [written, missing] = progress;
       // A key without a name is what all witnesses wait for.
@@ -1011,7 +1009,7 @@ class Rules : public DeferredRules {
   // Adds the states that other keys lead to where some of them must have a certain value, and the keys.
   void add_ways_of_others(const PlainSchema::Object& object, std::map<Progress, uint32_t>& states, uint32_t counted_to,
                           Register seen) {
-    const uint32_t key = other_key(object, object.others_keys, seen);
+    const uint32_t key = other_key(object, object.others_keys, seen, nullptr);
     std::vector<Progress> todo;
     for (const auto& [progress, state] : states) todo.push_back(progress);
     while (!todo.empty()) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schema/json_document.h"
+#include "schema/large_lists.h"
 #include "schema/scalars_together.h"
 #include "schema/witnesses.h"
 #include "util/components.h"
@@ -282,11 +283,11 @@ std::optional<uint32_t> PlainSchema::numbers(NumberSet set, std::string definiti
   const auto same = [](const Terminal& a, const Terminal& b) { return *a.numbers == *b.numbers; };
   auto shared = std::make_shared<const NumberSet>(std::move(set));
   return found_or_made(number_sets_, hash, same,
-                       {name, kNumber, Spelling::kNumbers, {}, {}, std::move(shared), 0, std::move(definition)});
+                       {name, kNumber, Spelling::kNumbers, {}, {}, std::move(shared), {}, 0, std::move(definition)});
 }
 
 uint32_t PlainSchema::outside(Kind kind, uint32_t regex, std::string definition) {
-  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, nullptr, regex, std::move(definition)});
+  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, {}, {}, regex, std::move(definition)});
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
@@ -522,6 +523,8 @@ void PlainSchema::finish_adding() {
     if (value.object) bytes_ += sizeof(Object) + value.object->members.capacity() * sizeof(Member);
   }
   for (size_t i = 0; i < terminals_.size(); ++i) {
+    const auto& listed = terminals_[i].listed;
+    if (listed.size() >= kManyTexts) terminals_[i].large = std::make_shared<const LargeChoice>(listed);
     bytes_ += terminals_[i].listed.capacity() * kNameBytes + (terminals_[i].numbers ? sizeof(NumberSet) : 0);
   }
 }
@@ -529,6 +532,8 @@ void PlainSchema::finish_adding() {
 void PlainSchema::look_over(PlainValueId id) {
   const Value& value = at(id);
   if (!is_live(id)) return;
+  if (auto found = value.object ? large_object(*this, *value.object) : nullptr)
+    large_.emplace(id.value, std::move(found));
   if (value.may_have_many_states()) overview_.with_many_states.push_back(id);
   if (value.object && value.object->may_repeat_others() && !value.object->counts_others())
     overview_.has_endless_keys = true;
@@ -551,6 +556,11 @@ void PlainSchema::find_orders() {
   });
   orders_.resize(n);
   for_each_in_components(edges, [&](uint32_t i, uint32_t order, bool loops) { orders_[i] = {order, loops}; });
+}
+
+std::shared_ptr<const LargeObject> PlainSchema::large(PlainValueId id) const {
+  const auto found = large_.find(id.value);
+  return found == large_.end() ? nullptr : found->second;
 }
 
 std::shared_ptr<const ScalarsTogether> PlainSchema::together(PlainValueId id) const {

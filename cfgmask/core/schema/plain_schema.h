@@ -36,6 +36,8 @@ using PlainValueId = Id<struct PlainValueTag>;
 // Those of scalars that the front end reads.
 using OutsideRegexes = std::vector<std::shared_ptr<const PortableRegex>>;
 
+class LargeChoice;
+struct LargeObject;
 struct ScalarsTogether;
 
 class PlainSchema {
@@ -57,7 +59,8 @@ class PlainSchema {
     std::vector<std::string> listed = {};  // the strings that it stands for
     Text text = {};
     std::shared_ptr<const NumberSet> numbers = {};
-    uint32_t outside = 0;         // which of the regexes that the caller has
+    std::shared_ptr<const LargeChoice> large = {};  // of many listed strings; known after `finish_adding`
+    uint32_t outside = 0;                           // which of the regexes that the caller has
     std::string definition = {};  // of those and of numbers that are not listed: the scalars as a schema
   };
   struct Member {
@@ -258,6 +261,8 @@ class PlainSchema {
   Order order(PlainValueId id) const;
   // The scalars of a union that are read together; null for other values and where there are few.
   std::shared_ptr<const ScalarsTogether> together(PlainValueId id) const;
+  // Null where the members of an object are few.
+  std::shared_ptr<const LargeObject> large(PlainValueId id) const;
   // The pattern that is all there is to the strings of a terminal; or null.
   const PlainPattern* only_pattern(const Terminal& terminal) const;
 
@@ -342,6 +347,7 @@ class PlainSchema {
   std::vector<PlainValueId> unions_;  // without mere names
   std::vector<Order> orders_;         // of those
   std::unordered_map<uint32_t, std::shared_ptr<const ScalarsTogether>> together_;
+  std::unordered_map<uint32_t, std::shared_ptr<const LargeObject>> large_;
   Overview overview_;
   size_t bytes_ = 0;
 };

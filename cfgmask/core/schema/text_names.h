@@ -30,4 +30,31 @@ class QuotedTexts {
 // Whether a text may be written with escapes where printable characters stand as themselves alone.
 bool has_escapes(std::string_view text);
 
+// Texts as strings: in quotes where each has one spelling, whose bytes a lexer steps through in a third of the time
+// that it takes to decode them, and as they are where they may be written with escapes.
+class SpelledTexts {
+ public:
+  struct Spelled {
+    bool has_escapes;
+    std::string_view text;  // valid as long as the whole and what was added
+  };
+
+  template <class Texts, class F>
+  SpelledTexts(const Texts& texts, F text_of) : quoted_(texts.size(), size_of(texts, text_of)) {}
+  Spelled add(std::string_view text) {
+    const bool escaped = has_escapes(text);
+    return {escaped, escaped ? text : quoted_.add(text)};
+  }
+
+ private:
+  template <class Texts, class F>
+  static size_t size_of(const Texts& texts, F text_of) {
+    size_t sum = 0;
+    for (const auto& each : texts) sum += std::string_view(text_of(each)).size();
+    return sum;
+  }
+
+  QuotedTexts quoted_;
+};
+
 }  // namespace cfgmask

@@ -1,0 +1,63 @@
+#include "schema/large_lists.h"
+
+#include <string_view>
+
+#include "schema/text_names.h"
+
+namespace cfgmask {
+
+LargeChoice::LargeChoice(const std::vector<std::string>& texts) {
+  SpelledTexts spelled(texts, [](const std::string& text) -> std::string_view { return text; });
+  std::array<std::vector<std::string_view>, 2> of;
+  for (const std::string& text : texts) {
+    const auto [has_escapes, written] = spelled.add(text);
+    of[has_escapes ? 1 : 0].push_back(written);
+  }
+  for (const size_t kind : {0, 1}) {
+    if (!of[kind].empty()) of_[kind] = KeyList::of(std::move(of[kind]));
+  }
+}
+
+RegexId LargeChoice::regex(RegexStore& store) const {
+  const RegexId printed = of_[0] ? store.key_set(of_[0]) : RegexStore::nothing();
+  if (!of_[1]) return printed;
+  return store.alternation({printed, store.json_string(store.key_set(of_[1]), JsonEscapes::kLiteral)});
+}
+
+std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& texts) {
+  SpelledTexts spelled(texts, [](const NumberedText& each) -> std::string_view { return *each.first; });
+  std::array<NumberedTexts, 2> found;
+  std::array<std::vector<RegexStore::NumberedKey>, 2> keys;
+  for (const auto& [text, number] : texts) {
+    const auto [has_escapes, written] = spelled.add(*text);
+    keys[has_escapes ? 1 : 0].push_back({written, number});
+    found[has_escapes ? 1 : 0].numbers.push_back(number);
+  }
+  for (const size_t kind : {0, 1}) {
+    if (keys[kind].size() > 1) found[kind].list = RegexStore::numbered_list(std::move(keys[kind]));
+  }
+  return found;
+}
+
+std::shared_ptr<const LargeObject> large_object(const PlainSchema& schema, const PlainSchema::Object& object) {
+  const auto& members = object.members;
+  if (members.size() < kManyTexts) return nullptr;
+  auto found = std::make_shared<LargeObject>();
+  std::vector<NumberedText> names;
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < members.size(); ++i) {
+    if (schema.is_live(members[i].value)) names.emplace_back(&schema.name_at(members[i].name), i - first);
+    if (!members[i].required && i + 1 < members.size()) continue;
+    if (names.size() >= kManyTexts) found->stretches.push_back({first, numbered_texts(names)});
+    names.clear();
+    first = i + 1;
+  }
+  if (object.others || !object.classes.empty()) {
+    std::vector<std::string_view> all;
+    for (const auto& member : members) all.push_back(schema.name_at(member.name));
+    found->names = KeyList::of(std::move(all));
+  }
+  return found;
+}
+
+}  // namespace cfgmask

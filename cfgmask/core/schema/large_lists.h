@@ -1,0 +1,55 @@
+// Lists of many texts in a plain schema, sorted when it is read: a first mask would wait for that otherwise, in each
+// store that the schema is used in.
+//
+// Threads: immutable.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "regex/key_list.h"
+#include "regex/regex.h"
+#include "schema/plain_schema.h"
+
+namespace cfgmask {
+
+// Lists of fewer are sorted when they are needed.
+inline constexpr size_t kManyTexts = 64;
+
+// A string that is one of some texts.
+class LargeChoice {
+ public:
+  explicit LargeChoice(const std::vector<std::string>& texts);
+
+  RegexId regex(RegexStore& store) const;
+
+ private:
+  std::array<std::shared_ptr<const KeyList>, 2> of_;  // in quotes, and as they are; null for none
+};
+
+// Texts that have numbers, in ascending order: those of one spelling, or those that may be written with escapes.
+struct NumberedTexts {
+  std::vector<uint32_t> numbers = {};
+  std::shared_ptr<const KeyList> list = nullptr;  // where they are several
+};
+using NumberedText = std::pair<const std::string*, uint32_t>;
+std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& texts);
+
+// The members of an object.
+struct LargeObject {
+  struct Stretch {
+    uint32_t first;
+    std::array<NumberedTexts, 2> keys;
+  };
+  std::vector<Stretch> stretches;        // of those with many members
+  std::shared_ptr<const KeyList> names;  // of all members, where other keys may come; or null
+};
+
+// Null where the members are few.
+std::shared_ptr<const LargeObject> large_object(const PlainSchema& schema, const PlainSchema::Object& object);
+
+}  // namespace cfgmask
