@@ -556,15 +556,15 @@ Holds what_set_holds(const std::string& name) {
 // A number of a place and of ways, None for more than are counted.
 using PyStep = std::tuple<uint32_t, std::optional<uint32_t>>;
 
-// A key and how many values it may have, None for more than are counted.
-using PyMember = std::tuple<std::string, std::optional<uint32_t>>;
+// A key, None for a class of so many, and how many values it may have; None for numbers that are not counted.
+using PyMember = std::tuple<std::optional<std::string>, std::optional<uint32_t>, std::optional<uint32_t>>;
 
 std::vector<SetMember> members_of(const std::vector<PyMember>& members, const std::vector<std::string>& required) {
   std::vector<SetMember> out;
   out.reserve(members.size());
-  for (const auto& [name, ways] : members) {
-    const bool is_required = std::find(required.begin(), required.end(), name) != required.end();
-    out.push_back({name, ways.value_or(kUnbounded), is_required});
+  for (const auto& [name, ways, n_keys] : members) {
+    const bool is_required = name && std::find(required.begin(), required.end(), *name) != required.end();
+    out.push_back({name.value_or(""), ways.value_or(kUnbounded), is_required, !name, n_keys.value_or(kUnbounded)});
   }
   return out;
 }

@@ -110,7 +110,8 @@ class SetBounds:
               terminals, at the steps 1, 2 and so on, and have values that are an "item" by themselves, in which only
               the ends of that value count as `ways`
     step      of a set in an item
-    members   which keys it may have then, and how many values each; None: more than are counted
+    members   which keys it may have then, and how many values each: of keys with names those, each 1, then classes of
+              keys without, None, and how many there are; None for numbers: more than are counted
     """
 
     required: tuple[str, ...] = ()
@@ -119,7 +120,7 @@ class SetBounds:
     endless: bool = False
     holds: Literal["values", "array", "distinct array", "object", "item", "list", "members"] = "values"
     step: Step = NO_STEP
-    members: tuple[tuple[str, int | None], ...] = ()
+    members: tuple[tuple[str | None, int | None, int | None], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ MAX_COMBINATIONS = 20_000
 # Alternatives that share something may fall into many that do not; what 12 closed objects take is half a second.
 MAX_DISJOINT = 100
 MAX_SHARING = 12
+# Pieces of pieces: some are empty though it does not show, and would be taken apart for ever.
+_MAX_APART = 16
 # To take one set of numbers out of another takes as long as so many steps of a session.
 STEPS_PER_NUMBERS = 4
 # And any set out of another one, as long as so many.
@@ -197,11 +199,13 @@ def disjoint(a: Normal, prober: Prober) -> Normal:
     )
 
 
-def _apart(parts: list[Normal], prober: Prober) -> list[Normal]:
+def _apart(parts: list[Normal], prober: Prober, depth: int = 0) -> list[Normal]:
     """Sets of one alternative each, without what is in those before them.
 
     Constants are told apart at sight, so there may be any number of them.
     """
+    if depth > _MAX_APART:
+        raise TooManyAlternatives
     constants: dict[Constant, Normal] = {}
     others: list[Normal] = []
     n_sharing = 0
@@ -215,8 +219,10 @@ def _apart(parts: list[Normal], prober: Prober) -> list[Normal]:
             constants[only] = part
             continue
         n_sharing += left != part
-        pieces = [Normal(arrays=(shape,)) for shape in left.arrays] + [Normal(objects=(s,)) for s in left.objects]
-        others += pieces if len(pieces) < 2 else _apart(pieces, prober)
+        # What is left of an array is in pieces that share nothing.
+        others += [Normal(arrays=(shape,)) for shape in left.arrays]
+        pieces = [Normal(objects=(shape,)) for shape in left.objects]
+        others += pieces if len(pieces) < 2 else _apart(pieces, prober, depth + 1)
         if len(others) > MAX_DISJOINT or n_sharing > MAX_SHARING:
             raise TooManyAlternatives
     return [*constants.values(), *others]

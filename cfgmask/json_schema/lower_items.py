@@ -7,21 +7,21 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, SetBounds, Step, Terminal
-from cfgmask.grammar.productive import NOTHING, Several, productive_rules
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, Sequence, SetBounds, Step, Terminal
+from cfgmask.grammar.productive import NOTHING, productive_rules
 from cfgmask.json_schema import lexemes, object_algebra, unique_items
 from cfgmask.json_schema.item_kinds import has_composites, is_inhabited, is_within, kinds_of
-from cfgmask.json_schema.key_edges import key_edges
+from cfgmask.json_schema.key_edges import KeyEdge, key_edges
 from cfgmask.json_schema.lower_arrays import ArrayLowering, is_countable
 from cfgmask.json_schema.lower_lists import ListEnds, ListLowering
-from cfgmask.json_schema.lower_objects import ObjectLowering
+from cfgmask.json_schema.lower_members import Members
 from cfgmask.json_schema.lowering import DistinctValues, ItemRules, Later, Lowering, choice_of, wish_of
-from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape, pointer_of
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Member, Normal, ObjectShape, pointer_of
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.scalars import scalars
 from cfgmask.json_schema.steps import Steps
 from cfgmask.json_schema.told_apart import told_apart
-from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_scalars, product
+from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_scalars
 
 
 class ToldApart(Lowering):
@@ -75,7 +75,7 @@ class Items(Lowering):
         self._n_values_of: dict[Terminal, int] = {}
         self._beyond: dict[str, str] = {}  # rules of what is not counted, and why
         self._lists: dict[str, ArrayShape] = {}  # rules of arrays without equal items, and those
-        self._members: dict[str, ObjectShape] = {}  # rules of what is in objects with keys in any order, and those
+        self._members: dict[str, Members] = {}  # rules of what is in objects with keys in any order, and that
         self._member_values: dict[Conjunction, RuleRef] = {}
         self._composites: dict[Normal, str] = {}
         self._made: dict[str, str] = {}  # rules of composites, and those of items that are copies
@@ -150,8 +150,8 @@ class Items(Lowering):
     def _find_live(self) -> None:
         """Which rules can end."""
         bodies = {**self.apart.rules.bodies, **self.rules.bodies}
-        for name, shape in self._members.items():
-            bodies[name] = self._what_is_needed(shape)
+        for name, members in self._members.items():
+            bodies[name] = members.needs(self.value)
         for name, array in self._lists.items():
             bodies[name] = self._value_in_list(array.rest) if array.minimum else lexemes.NULL
         for name in self._made.values():
@@ -159,14 +159,6 @@ class Items(Lowering):
         start = next(iter(bodies), "")
         grammar = GrammarIR(tuple(Rule(name, body) for name, body in bodies.items()), start)
         self._steps.live = productive_rules(grammar, {**self.apart.rules.needs, **self.rules.needs})
-
-    def _what_is_needed(self, shape: ObjectShape) -> Expr:
-        """What there must be for an object with all keys among members."""
-        values = [self.value(member.value) for member in shape.members if member.required]
-        others = [self.value(member.value) for member in shape.members if not member.required]
-        if shape.maximum is not None and shape.maximum < len(values):
-            return NOTHING
-        return Sequence((*values, Several(tuple(others), max(shape.minimum - len(values), 0))))
 
     def _value_in_list(self, conjunction: Conjunction) -> Expr:
         """What there must be for an array without equal items in an item that must not be empty."""
@@ -254,20 +246,31 @@ class Items(Lowering):
         if shape.witnesses and not shape.others:
             found = [self.object(part, name, pointer) for part in object_algebra.by_first_to_meet(shape)]
             return choice_of(found)
+        if self.goes_on.object(shape):
+            return self.apart.object(shape, name, pointer)
         if shape.witnesses or shape.refusals:
             return self._not_counted("in it is a condition on keys without names")
-        if self.options.property_order == "any" and not key_edges(shape):
-            members = RuleRef(self.apart.rules.name(name))
-            self._members[members.name] = shape
-            for member in shape.members:
-                self.value(member.value)  # its rule must be made before there is anything to count
-            return Sequence((lexemes.OPEN_OBJECT, members))
-        lowering = self._objects(shape, self.rules, name, self.value, pointer)
-        if isinstance(lowering, ObjectLowering) and not lowering.may_repeat:
-            return lowering.lower()
-        if not self.goes_on.object(shape):
-            return self._not_counted("in it is an object that may run out of keys without names")
-        return self.apart.object(shape, name, pointer)
+        try:
+            if self.options.property_order == "any":
+                members = self._members_in_any_order(
+                    shape.members, key_edges(shape), shape.minimum, shape.maximum, True
+                )
+                return Sequence((lexemes.OPEN_OBJECT, members))
+            return self._objects(
+                shape, self.rules, name, self.value, pointer, others_of=partial(self._members_in_any_order, ())
+            ).lower()
+        except Uncounted as error:
+            return self._not_counted(str(error))
+
+    def _members_in_any_order(
+        self, named: tuple[Member, ...], edges: list[KeyEdge], minimum: int, maximum: int | None, is_first: bool
+    ) -> RuleRef:
+        members = Members.of(named, edges, minimum, maximum, is_first)
+        rule = RuleRef(self.apart.rules.name("members"))
+        self._members[rule.name] = members
+        for value in members.values:
+            self.value(value)  # its rule must be made before there is anything to count
+        return rule
 
     def _not_counted(self, reason: str) -> RuleRef:
         rule = self.rules.name("item")
@@ -294,7 +297,7 @@ class Items(Lowering):
     def _n_nested(self, rule: str) -> int:
         """How many values of a nested set there are; ENDLESS if there always are more, however far one is written."""
         if rule in self._members:
-            return self._n_objects(self._members[rule])
+            return self._members[rule].count(self._n_of)
         return self._ends_of(self._lists[rule]).behind(0) if rule in self._lists else ENDLESS
 
     def _ends_of(self, shape: ArrayShape) -> ListEnds:
@@ -303,20 +306,14 @@ class Items(Lowering):
         n_values = min(n_composites + self._n_scalars(self.normaliser.normal(shape.rest)), ENDLESS)
         return ListEnds.of(n_values, shape.minimum, shape.maximum)
 
-    def _n_objects(self, shape: ObjectShape) -> int:
-        """How many objects there are with all keys among members."""
-        ways = [1]  # by how many keys there are
-        for member in shape.members:
-            n = self._steps.asked(self.value(member.value))
-            with_it = [0, *(product(found, n) for found in ways)]
-            without = [0] * len(with_it) if member.required else [*ways, 0]
-            ways = [min(a + b, ENDLESS) for a, b in zip(with_it, without, strict=True)]
-        most = len(ways) if shape.maximum is None else shape.maximum + 1
-        return min(sum(ways[shape.minimum : most]), ENDLESS)
+    def _n_of(self, conjunction: Conjunction) -> int:
+        """How many values there are, while others are asked for."""
+        return self._steps.asked(self.value(conjunction))
 
     def _copied(self, rule: str, step: Step) -> RuleRef:
         if rule in self._members:
-            return self._members_copy(self._members[rule], step)
+            body, bounds = self._members[rule].lower(self._n_of, self._member_value, step)
+            return self._main.rules.opened("members", body, bounds)
         if rule in self._lists:
             return self._list_copy(self._lists[rule], step)
         apart = self.apart.rules
@@ -340,22 +337,6 @@ class Items(Lowering):
         if composites is not None and self._steps.asked(RuleRef(composites)):
             choices.append(self._steps.item_in_item(composites, n_ends))
         return choice_of(choices)
-
-    def _members_copy(self, shape: ObjectShape, step: Step) -> RuleRef:
-        """The members of an object in any order, with the brace behind them, for a step."""
-        ways: list[tuple[str, int | None]] = []
-        choices: list[Expr] = []
-        for member in shape.members:
-            n = self._steps.asked(self.value(member.value))
-            if n:
-                ways.append((member.name, None if n == ENDLESS else n))
-                key = replace(lexemes.key(member.name), distinct=True, step=Step(len(ways)))
-                choices.append(Sequence((key, lexemes.COLON, self._member_value(member.value))))
-        more = Repeat(Sequence((lexemes.COMMA, Choice(tuple(choices)))), 0, None)
-        some = Sequence((Choice(tuple(choices)), more, lexemes.CLOSE_SET))
-        required = tuple(member.name for member in shape.members if member.required)
-        bounds = SetBounds(required, shape.minimum, shape.maximum, holds="members", step=step, members=tuple(ways))
-        return self._main.rules.opened("members", Choice((lexemes.CLOSE_SET, some)), bounds)
 
     def _member_value(self, conjunction: Conjunction) -> RuleRef:
         """The rule of a value in such an object, an item by itself."""

@@ -23,6 +23,7 @@ from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.state_rules import StateRules
 
 ValueOf = Callable[[Conjunction], Expr]
+OthersOf = Callable[[list[KeyEdge], int, int | None, bool], Expr]
 
 
 class _State(NamedTuple):
@@ -43,6 +44,8 @@ class ObjectLowering:
     pointer   the place to name in refusals that only show here
     in_braces  whether what is made stays between braces that are lexemes
     possible_keys  what other keys can be written
+    others_of  makes what follows the members, out of the classes of other keys, how many must and may come, and whether
+               they come first; None: no key twice, by a set of the object's own
     """
 
     def __init__(
@@ -55,7 +58,9 @@ class ObjectLowering:
         *,
         in_braces: bool = True,
         possible_keys: RegexTree = ANY_TEXT,
+        others_of: OthersOf | None = None,
     ) -> None:
+        self._others_of = others_of
         self._rules = rules
         self._name = name
         self._value_of = value_of
@@ -81,7 +86,9 @@ class ObjectLowering:
         self._rules.refuse(start.name, refusals)
         self._states.fill(self._body)
         whole = Sequence((lexemes.OPEN_OBJECT, start))
-        return self._rules.opened(self._name, whole, SetBounds(endless=self._endless)) if self.may_repeat else whole
+        if self._others_of is not None or not self.may_repeat:
+            return whole
+        return self._rules.opened(self._name, whole, SetBounds(endless=self._endless))
 
     @property
     def may_repeat(self) -> bool:
@@ -126,6 +133,8 @@ class ObjectLowering:
         other = self._member_of(self._edges)
         if other is None or most == 0:
             return lexemes.CLOSE_OBJECT if least <= 0 else NOTHING
+        if self._others_of is not None and self.may_repeat:
+            return self._others_of(self._edges, max(least, 0), most, not state.written)
         if state.written:
             more = Repeat(Sequence((lexemes.COMMA, other)), max(least, 0), most)
             return Sequence((more, lexemes.CLOSE_OBJECT))

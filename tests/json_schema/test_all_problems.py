@@ -27,7 +27,7 @@ def pointers(schema: Any, limits: Limits = Limits()) -> list[str]:  # noqa: B008
     return sorted(found[0])
 
 
-UNIQUE = {"type": "array", "uniqueItems": True, "prefixItems": [{"maxProperties": 9}]}
+UNIQUE = {"type": "array", "uniqueItems": True, "prefixItems": [{"minProperties": 1001, "maxProperties": 9999}]}
 ATOMIC = {"type": "string", "pattern": "(?>x)"}
 
 
@@ -44,7 +44,11 @@ ATOMIC = {"type": "string", "pattern": "(?>x)"}
         (
             {
                 "properties": {"a": 3, "b": ATOMIC, "c": None},
-                "allOf": [True, "x", {"uniqueItems": True, "prefixItems": [{"maxProperties": 9}]}],
+                "allOf": [
+                    True,
+                    "x",
+                    {"uniqueItems": True, "prefixItems": [{"minProperties": 1001, "maxProperties": 9999}]},
+                ],
             },
             ["/allOf/1", "/allOf/2/uniqueItems", "/properties/a", "/properties/b/pattern", "/properties/c"],
         ),
@@ -71,7 +75,13 @@ ATOMIC = {"type": "string", "pattern": "(?>x)"}
         # siblings of a broken reference stay hidden where the draft hides them
         (
             {"$schema": "http://json-schema.org/draft-07/schema#", "items": {"$ref": "x.json", **UNIQUE}}
-            | {"additionalProperties": {"type": "array", "uniqueItems": True, "items": {"maxProperties": 9}}},
+            | {
+                "additionalProperties": {
+                    "type": "array",
+                    "uniqueItems": True,
+                    "items": {"minProperties": 1001, "maxProperties": 9999},
+                }
+            },
             ["/additionalProperties/uniqueItems", "/items/$ref"],
         ),
         # what cannot be read, malformed and not to be enforced
@@ -101,7 +111,7 @@ def test_duplicate_keys_hide_nothing() -> None:
     with pytest.raises(GrammarError) as caught:
         lower_schema(
             '{"type": "array", "title": "", "title": "x", "uniqueItems": true, "minItems": NaN, "items": 3, '
-            '"prefixItems": [{"maxProperties": 9}]}'
+            '"prefixItems": [{"minProperties": 1001, "maxProperties": 9999}]}'
         )
     assert [(d.code, d.pointer) for d in caught.value.diagnostics] == [
         ("schema-keyword-value", "/items"),

@@ -51,7 +51,7 @@ def test_all_malformed_places_are_named_at_once() -> None:
 
 
 def test_all_places_that_cannot_be_enforced_are_named_at_once() -> None:
-    unique = {"type": "array", "uniqueItems": True, "items": {"maxProperties": 9}}
+    unique = {"type": "array", "uniqueItems": True, "items": {"minProperties": 1001, "maxProperties": 9999}}
     schema = {
         "properties": {"a": unique, "b": {"items": unique}, "c": {"pattern": "(?>x)"}, "d": {"multipleOf": 10007}},
         "$defs": {"unused": unique},
@@ -73,11 +73,14 @@ def test_all_places_that_cannot_be_enforced_are_named_at_once() -> None:
         {
             "properties": {
                 "a": {
-                    "allOf": [{"type": "array", "uniqueItems": True, "items": {"maxProperties": 9}}, {"type": "string"}]
+                    "allOf": [
+                        {"type": "array", "uniqueItems": True, "items": {"minProperties": 1001, "maxProperties": 9999}},
+                        {"type": "string"},
+                    ]
                 }
             }
         },
-        {"anyOf": [True, {"uniqueItems": True, "items": {"maxProperties": 9}}]},
+        {"anyOf": [True, {"uniqueItems": True, "items": {"minProperties": 1001, "maxProperties": 9999}}]},
         {"type": "integer", "multipleOf": 101, "minimum": 0, "maximum": 1000},
     ],
 )

@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 import cfgmask
 from tests.json_schema.judge import accepts, compiled
 
+# What keys without names there may be.
+UNNAMED = ("p", "q")
 MOST_VALUES = 12
 MOST_ITEMS = 3
 MOST_TEXTS = 20_000
@@ -58,6 +60,9 @@ def _every_value(schema: dict[str, Any]) -> Iterable[Any]:
     for name, member in schema["properties"].items():
         ways: list[dict[str, Any]] = [{name: value} for value in _values(member)]
         choices.append(ways if name in schema.get("required", ()) else [*ways, {}])
+    for pattern, others in schema.get("patternProperties", {}).items():
+        assert pattern == "^[pq]$"
+        choices += [[{}, *({key: value} for value in _values(others))] for key in UNNAMED]
     objects = ({key: value for part in parts for key, value in part.items()} for parts in product(*choices))
     least, most = schema.get("minProperties", 0), schema.get("maxProperties", len(choices))
     return (value for value in objects if least <= len(value) <= most)
@@ -95,11 +100,28 @@ class Writing:
 
 
 def _compact(value: Any) -> list[str]:
-    return [json.dumps(value, separators=(",", ":"))]
+    return [json.dumps(ordered, separators=(",", ":")) for ordered in _orders(value)]
 
 
 def _indented(value: Any) -> list[str]:
-    return [json.dumps(value, indent=1)]
+    return [json.dumps(ordered, indent=1) for ordered in _orders(value)]
+
+
+def _orders(value: Any) -> list[Any]:
+    """With keys that have no names in every order, behind the others."""
+    match value:
+        case dict():
+            pairs = [[(key, held) for held in _orders(held)] for key, held in value.items()]
+            chosen = [[*some] for some in product(*pairs)]
+            return [dict(pairs) for some in chosen for pairs in _with_unnamed_last(some)]
+        case list():
+            return [[*items] for items in product(*map(_orders, value))]
+    return [value]
+
+
+def _with_unnamed_last(pairs: list[tuple[str, Any]]) -> list[list[tuple[str, Any]]]:
+    named = [pair for pair in pairs if pair[0] not in UNNAMED]
+    return [[*named, *unnamed] for unnamed in permutations(pair for pair in pairs if pair[0] in UNNAMED)]
 
 
 def _in_any_order(value: Any) -> list[str]:
@@ -115,8 +137,8 @@ def _in_any_order(value: Any) -> list[str]:
 
 
 def _in_blocks(value: Any) -> list[str]:
-    """In the blocks of YAML: strings with and without quotes, dashes below a key or further to the right."""
-    return [text + end for text in _block(value, 0) for end in ("", "\n")]
+    """In the blocks of YAML: strings and keys that have no names with and without quotes, dashes in both places."""
+    return [text + end for ordered in _orders(value) for text in _block(ordered, 0) for end in ("", "\n")]
 
 
 def _block(value: Any, column: int) -> list[str]:
@@ -125,11 +147,18 @@ def _block(value: Any, column: int) -> list[str]:
             items = ([f"- {text}" for text in _block(item, column + 2)] for item in value)
             return [_lines(some, column) for some in product(*items)]
         case {} if value:
-            members = ([f"{key}:{text}" for text in _behind_key(held, column)] for key, held in value.items())
+            members = (
+                [f"{written}:{text}" for written in _key(key) for text in _behind_key(held, column)]
+                for key, held in value.items()
+            )
             return [_lines(some, column) for some in product(*members)]
         case str() if not value.isdigit():
             return [value, f'"{value}"']
     return [json.dumps(value)]
+
+
+def _key(key: str) -> list[str]:
+    return [key, f'"{key}"'] if key in UNNAMED else [key]
 
 
 def _behind_key(value: Any, column: int) -> list[str]:
@@ -178,6 +207,8 @@ def _object(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[s
         "required": [name for name in names if draw(st.booleans())],
         "additionalProperties": False,
     }
+    if draw(st.integers(0, 2)) == 0:
+        schema["patternProperties"] = {"^[pq]$": draw(parts)}
     bound = draw(st.sampled_from(["", "", "", "", "minProperties", "maxProperties"]))
     return {**schema, bound: draw(st.integers(0, 2))} if bound else schema
 
@@ -193,9 +224,13 @@ def _array(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[st
     return {**schema, **draw(st.sampled_from(kinds))}
 
 
-def _without_lists(schema: dict[str, Any]) -> dict[str, Any]:
-    """Without arrays of different items in it: to tell those from others takes arrays that have equal ones."""
-    changed: dict[str, Any] = json.loads(json.dumps(schema).replace('"uniqueItems"', '"x-unique"'))
+def _tellable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without arrays of different items in it, and without keys that have no names.
+
+    To tell these from others takes arrays that have equal items, and objects that have some key.
+    """
+    text = json.dumps(schema).replace('"uniqueItems"', '"x-unique"').replace('"patternProperties"', '"x-pattern"')
+    changed: dict[str, Any] = json.loads(text)
     return changed
 
 
@@ -205,7 +240,7 @@ def composites(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
     kind = draw(st.sampled_from(["object", "object", "array", "anyOf"]))
     if kind == "anyOf":
         found = draw(st.lists(st.one_of(parts, composites(max(depth - 1, 0))), min_size=1, max_size=3))
-        return {"anyOf": [*map(_without_lists, found)]}
+        return {"anyOf": [*map(_tellable, found)]}
     return _object(draw, parts) if kind == "object" else _array(draw, parts)
 
 
@@ -215,7 +250,7 @@ def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[Any]]:
     item, prefix = draw(composites()), draw(st.lists(st.one_of(SCALARS, composites(1)), max_size=2))
     has_contains = draw(st.booleans())
     if prefix or has_contains:
-        item, prefix = _without_lists(item), [*map(_without_lists, prefix)]
+        item, prefix = _tellable(item), [*map(_tellable, prefix)]
     rest, places = values(item), [values(part) for part in prefix]
     every = list(dict.fromkeys(text for texts in [*places, rest] for text in texts))
     if not 0 < len(every) <= MOST_VALUES or not any(text[0] in "[{" for text in every):
@@ -360,6 +395,8 @@ YAML_TOKENS = (
         {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 1},
         {**ID, "properties": {"id": {"type": "boolean"}, "b": {"type": "array", "items": ID, "uniqueItems": True}}},
         {"anyOf": [ID, {**ID, "properties": MARKED}]},
+        {"type": "object", "additionalProperties": {"type": ["integer", "boolean"]}, "maxProperties": 2},
+        {"type": "object", "propertyNames": {"pattern": "^[a-z]*$"}, "minProperties": 2, "maxProperties": 3},
     ],
 )
 @pytest.mark.parametrize("options", [{"whitespace": "compact"}, {"indent": 0}, ANY_ORDER, {"syntax": "yaml"}])

@@ -160,11 +160,14 @@ enum class Holds : uint8_t {
   kMembers,
 };
 
-// A key that may be in a set of members.
+// A key that may be in a set of members, or a class of such.
 struct SetMember {
   std::string name;
   uint32_t ways = kUnbounded;  // how many values it may have; kUnbounded: more than are counted
   bool is_required = false;
+  // Keys without names, none of them required, and how many there are. Classes come behind keys with names.
+  bool is_class = false;
+  uint32_t n_keys = 1;
 };
 
 // What a set of seen values must come to.

@@ -541,7 +541,7 @@ bool Parser::may_begin(RestId rest, SeenId seen) {
       continue;
     }
     const auto& opens = instances_.nonterminal(head.index()).opens_set;
-    if (opens && !SeenValues::is_item(grammar_.set_bounds[*opens])) return true;
+    if (opens && !SeenValues::is_part(grammar_.set_bounds[*opens])) return true;
     const SeenId within = opens ? seen_.open(*opens, known) : known;
     if (!called.emplace(head.index(), within).second) continue;
     for (const RestId alternative : alternatives(head.index())) todo.emplace_back(alternative, within);
@@ -552,7 +552,7 @@ bool Parser::may_begin(RestId rest, SeenId seen) {
 bool Parser::may_begin(const Terminal& first, SeenId seen) {
   if (first.distinct) return seen_.addable(first.regex, seen, first.step) != RegexStore::nothing();
   if (first.step.place != 0) return seen_.may_pass(seen, first.step);
-  return !first.closes_set || seen_.may_close(seen);
+  return !first.closes_set || (seen_.may_close(seen) && seen_.may_be_over(seen));
 }
 
 std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, const Callee& callee, Closing& closing) {

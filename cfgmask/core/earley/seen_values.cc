@@ -103,7 +103,9 @@ const SetBounds& SeenValues::bounds(SeenId seen) const {
 
 SeenId SeenValues::open(uint32_t i, SeenId around) {
   for (const std::string& name : bounds_[i].required) intern_value('"' + name);
-  for (const SetMember& member : bounds_[i].members) intern_value('"' + member.name);
+  for (const SetMember& member : bounds_[i].members) {
+    if (!member.is_class) intern_value('"' + member.name);
+  }
   if (is_item(bounds_[i]) || bounds_[i].holds == Holds::kMembers) {
     static_assert(kNothingYet == 0, "as no key is");
     const uint32_t inner[] = {i, around.value, 0};
@@ -115,7 +117,7 @@ SeenId SeenValues::open(uint32_t i, SeenId around) {
 
 size_t SeenValues::bytes() const {
   return texts_.bytes() + text_ids_.bytes() + value_ids_.bytes() * 2 + seen_ids_.bytes() + addable_.bytes() +
-         unwanted_ids_.bytes() + unwanted_.bytes() + node_ids_.bytes() + nodes_.bytes();
+         unwanted_ids_.bytes() + unwanted_.bytes() + node_ids_.bytes() + nodes_.bytes() + key_places_.bytes();
 }
 
 TextId SeenValues::append(TextId text, unsigned b) {
@@ -143,13 +145,17 @@ bool SeenValues::may_be_met(TextId text) const {
   return false;
 }
 
+bool SeenValues::has_new(const std::vector<uint32_t>& values) {
+  return std::find(values.begin(), values.end(), kNew) != values.end();
+}
+
 bool SeenValues::is_vague(SeenId seen) const {
   for (; seen != none() && (is_item(seen) || is_members(seen)); seen = around(seen)) {
     if (is_list(seen) && nodes_[node(seen)].is_vague) return true;
+    if (is_members(seen) && excludes(seen) && has_new(taken(seen))) return true;
   }
   if (seen == none()) return false;
-  const std::vector<uint32_t> known = taken(seen);
-  return std::find(known.begin(), known.end(), kNew) != known.end();
+  return has_new(taken(seen));
 }
 
 std::string SeenValues::spelled(TextId text) const {
@@ -213,7 +219,12 @@ SeenId SeenValues::add_value(SeenId seen, uint32_t value, Step step) {
       after.push_back(value);
       break;
     case Holds::kObject:
+      add_member(after, waiting_at(seen) + 1, value);
+      break;
     case Holds::kMembers:
+      if (waiting(seen) == 0 && value != kNew && place_of(seen, value) == 0) {
+        key_places_.insert(key_of_place(seen, value), step.place);
+      }
       add_member(after, waiting_at(seen) + 1, value);
       break;
     case Holds::kItem:
@@ -373,34 +384,57 @@ std::optional<uint32_t> SeenValues::step_below(uint32_t before, uint32_t last) c
 uint32_t SeenValues::n_ends(SeenId part) const {
   const SeenId outer = around(part);
   if (!is_members(outer)) return bounds(part).step.ways;
-  return times(n_completions(outer, waiting(outer) - 1), bounds(outer).step.ways);
+  return times(n_completions(outer, place_of(outer, waiting(outer) - 1)), bounds(outer).step.ways);
 }
 
-uint32_t SeenValues::n_completions(SeenId members, uint32_t key) const {
+uint32_t SeenValues::n_completions(SeenId members, uint32_t place) const {
   const SetBounds& bounds = this->bounds(members);
-  std::vector<uint32_t> written = keys(members);
-  written.push_back(key);
-  const bool is_bounded = bounds.minimum > bounds.required.size() || bounds.maximum != kUnbounded;
-  std::vector<uint32_t> ways{1};  // by how many keys more, where their number is bounded
-  for (const SetMember& member : bounds.members) {
-    const auto id = value_ids_.find(words_of('"' + member.name));
-    if (std::find(written.begin(), written.end(), *id) != written.end()) continue;
-    if (!is_bounded) {
-      ways[0] = times(ways[0], member.is_required ? member.ways : plus(member.ways, 1));
-      continue;
-    }
-    ways.push_back(0);
+  std::vector<uint32_t> n_written(bounds.members.size() + 1, 0);
+  const std::vector<uint32_t> written = keys(members);
+  for (const uint32_t key : written) ++n_written[place_of(members, key)];
+  ++n_written[place];
+  if (n_written[0] > 0) return kUnbounded;  // which keys these are is not known
+  const size_t size = written.size() + 1;
+  if (size > bounds.maximum) return 0;
+  const size_t least = bounds.minimum > size ? bounds.minimum - size : 0;
+  const size_t most = bounds.maximum == kUnbounded ? SIZE_MAX : bounds.maximum - size;
+  std::vector<uint32_t> ways{1};  // by how many keys more
+  const auto add = [&](const SetMember& member) {
+    if (ways.size() <= most) ways.push_back(0);
     for (size_t n = ways.size() - 1; n > 0; --n) {
       ways[n] = plus(member.is_required ? 0 : ways[n], times(ways[n - 1], member.ways));
     }
     if (member.is_required) ways[0] = 0;
+  };
+  const auto sum = [&] {
+    uint32_t all = 0;
+    for (size_t n = least; n < ways.size(); ++n) all = plus(all, ways[n]);
+    return all;
+  };
+  for (size_t i = 0; i < bounds.members.size(); ++i) {
+    const SetMember& member = bounds.members[i];
+    if (!member.is_class) {
+      if (n_written[i + 1] == 0) add(member);
+      continue;
+    }
+    // Classes come last, and with each of their keys there are more ways.
+    if (member.n_keys == kUnbounded) {
+      const auto fewest = std::find_if(ways.begin(), ways.end(), [](uint32_t n) { return n > 0; });
+      if (fewest != ways.end() && static_cast<size_t>(fewest - ways.begin()) < most) return kUnbounded;
+      continue;
+    }
+    for (uint32_t n = n_written[i + 1]; n < member.n_keys && sum() != kUnbounded; ++n) add(member);
   }
-  uint32_t all = 0;
-  for (size_t n = 0; n < ways.size(); ++n) {
-    const size_t size = written.size() + n;
-    if (!is_bounded || (bounds.minimum <= size && size <= bounds.maximum)) all = plus(all, ways[n]);
-  }
-  return all;
+  return sum();
+}
+
+uint32_t SeenValues::place_of(SeenId members, uint32_t key) const {
+  const auto known = key_places_.find(key_of_place(members, key));
+  return known ? *known : 0;
+}
+
+uint64_t SeenValues::key_of_place(SeenId members, uint32_t key) const {
+  return (uint64_t{bounds(members).step.place} << 32) | key;
 }
 
 std::vector<SeenValues::Pairs> SeenValues::possible_objects(SeenId members, SeenId of) const {
@@ -424,15 +458,41 @@ std::vector<SeenValues::Pairs> SeenValues::possible_objects(SeenId members, Seen
   return out;
 }
 
-bool SeenValues::is_exhausted_key(SeenId members, uint32_t place) const {
+bool SeenValues::is_exhausted_key(SeenId members, uint32_t place, std::optional<uint32_t> key) const {
   const SetMember& member = bounds(members).members[place - 1];
-  const uint32_t key = *value_ids_.find(words_of('"' + member.name));
-  const uint32_t ways = times(bounds(members).step.ways, times(member.ways, n_completions(members, key)));
+  const uint32_t ways = times(bounds(members).step.ways, times(member.ways, n_completions(members, place)));
   return is_used_up(around(members), ways, [&](SeenId of) {
+    if (!key) return 0U;
     const std::vector<Pairs> possible = possible_objects(members, of);
-    const auto has_key = [&](const Pairs& object) { return object.find(key) != object.end(); };
+    const auto has_key = [&](const Pairs& object) { return object.find(*key) != object.end(); };
     return static_cast<uint32_t>(std::count_if(possible.begin(), possible.end(), has_key));
   });
+}
+
+// Of the keys that stand at a place those that do not lead to anything new; nullopt if none of them leads anywhere.
+std::optional<std::vector<uint32_t>> SeenValues::exhausted_keys(SeenId members, uint32_t place) const {
+  const SetMember& member = bounds(members).members[place - 1];
+  if (!member.is_class) {
+    if (is_exhausted_key(members, place, value_ids_.find(words_of('"' + member.name)))) return std::nullopt;
+    return std::vector<uint32_t>{};
+  }
+  if (is_exhausted_key(members, place, std::nullopt)) return std::nullopt;
+  std::vector<uint32_t> out;
+  SeenId of = around(members);
+  do {
+    of = around(of);
+    if (is_item(of) && !is_list(of)) continue;
+    if (is_members(of)) continue;
+    for (const Pairs& object : possible_objects(members, of)) {
+      for (const auto& [key, value] : object) {
+        if (place_of(members, key) == place) out.push_back(key);
+      }
+    }
+  } while (is_item(of) || is_members(of));
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  std::erase_if(out, [&](uint32_t key) { return !is_exhausted_key(members, place, key); });
+  return out;
 }
 
 // A key, or the value of the one before. `object` are all words of its register.
@@ -529,7 +589,11 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
       regex = regexes_.intersection({regex, only});
     }
   }
-  if (is_members(seen) && is_exhausted_key(seen, step.place)) return RegexStore::nothing();
+  if (is_members(seen)) {
+    const auto keys = exhausted_keys(seen, step.place);
+    if (!keys) return RegexStore::nothing();
+    regex = subtract(regex, unwanted_of(*keys));
+  }
   return subtract(regex, unwanted(seen));
 }
 

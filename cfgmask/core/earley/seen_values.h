@@ -67,8 +67,10 @@ class SeenValues {
   std::optional<SeenId> add_ended(SeenId seen, SeenId ended);
   // Whether add_ended() would give one.
   bool admits(SeenId seen, SeenId ended);
-  // Whether a set is what is written of an item, or of a list in one.
-  static bool is_item(const SetBounds& of) { return of.holds == Holds::kItem || of.holds == Holds::kList; }
+  // Whether a set is what is written of an item, or of a list or members in one.
+  static bool is_part(const SetBounds& of) { return is_item(of) || of.holds == Holds::kMembers; }
+  // Whether such a part may end as it is.
+  bool may_be_over(SeenId seen) { return seen == none() || !is_part(bounds(seen)) || admits(around(seen), seen); }
   // Whether what it comes to is a value.
   bool is_value(SeenId seen) const { return bounds(seen).holds != Holds::kValues; }
   // The lexemes of `regex` whose values may be added to the register: those that are not in it and for which it has
@@ -127,6 +129,7 @@ class SeenValues {
   SeenId add_value(SeenId seen, uint32_t value, Step step = {});
   SeenId in_item(SeenId item, uint32_t node);
   uint32_t intern_node(uint32_t parent, Step step, uint32_t value);
+  static bool is_item(const SetBounds& of) { return of.holds == Holds::kItem || of.holds == Holds::kList; }
   bool is_item(SeenId seen) const { return is_item(bounds(seen)); }
   bool is_list(SeenId seen) const { return seen != none() && bounds(seen).holds == Holds::kList; }
   bool is_members(SeenId seen) const { return bounds(seen).holds == Holds::kMembers; }
@@ -156,12 +159,16 @@ class SeenValues {
   bool is_used_up(SeenId part, uint32_t ways, const std::function<uint32_t(SeenId)>& n_alike) const;
   // How many ends of what is right around a part may follow behind it.
   uint32_t n_ends(SeenId part) const;
-  // In how many ways members can be completed behind the value of a key.
-  uint32_t n_completions(SeenId members, uint32_t key) const;
+  // In how many ways members can be completed behind the value of one more key, which stands at a place.
+  uint32_t n_completions(SeenId members, uint32_t place) const;
+  // At which place a key of members stands; 0 if that is not known.
+  uint32_t place_of(SeenId members, uint32_t key) const;
+  uint64_t key_of_place(SeenId members, uint32_t key) const;
   // The objects that members may become, out of items of a set or list that came, and there may be several alike.
   std::vector<Pairs> possible_objects(SeenId members, SeenId of) const;
-  // Whether a key leads to nothing but items that came.
-  bool is_exhausted_key(SeenId members, uint32_t place) const;
+  // Whether a key, or any of its place that no item has, leads to nothing but items that came.
+  bool is_exhausted_key(SeenId members, uint32_t place, std::optional<uint32_t> key) const;
+  std::optional<std::vector<uint32_t>> exhausted_keys(SeenId members, uint32_t place) const;
   static void add_member(std::vector<uint32_t>& object, size_t waiting_at, uint32_t value);
   // What a register holds, in words that Holds says how to read: values, sorted if their order does not count; or 1 +
   // the key whose value comes next (0: a key does), and pairs of key and value, sorted, of members the register around
@@ -173,6 +180,7 @@ class SeenValues {
   uint32_t waiting(SeenId object) const { return entries(object)[waiting_at(object)]; }
   Words pairs(SeenId object) const { return entries(object).subspan(waiting_at(object) + 1); }
   std::vector<uint32_t> keys(SeenId object) const;
+  static bool has_new(const std::vector<uint32_t>& values);
   SeenId unknown();
   bool is_unknown(SeenId seen) const;
   // The values that the next one must not be, sorted or not.
@@ -196,7 +204,8 @@ class SeenValues {
   HashTable addable_;       // (regex, register), in an item and among its members (place, register)
   HashTable unwanted_ids_;  // by register; every terminal that may come next asks for the same
   ChunkedVector<Unwanted> unwanted_;
-  Interner node_ids_;  // words (parent, place, value)
+  Interner node_ids_;     // words (parent, place, value)
+  HashTable key_places_;  // by step of members in an item, and key
   ChunkedVector<Node> nodes_;
   std::pair<SeenId, uint32_t> counted_;           // the register and the place in it of these counts
   std::vector<uint32_t> counted_items_;           // what stands there in items, sorted
