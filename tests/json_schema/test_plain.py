@@ -982,6 +982,23 @@ def test_chains_of_references_may_be_long() -> None:
     assert not accepts(compiled, '{"a":' * 1999 + "1" + "}" * 1999)
 
 
+def test_chains_of_references_to_references_may_be_long() -> None:
+    chain: dict[str, Any] = {str(i): {"$ref": f"#/$defs/{i + 1}"} for i in range(20_000)} | {"20000": {"const": 1}}
+    schema = {"items": {"$ref": "#/$defs/0"}, "contains": {"$ref": "#/$defs/7"}, "$defs": chain}
+    grammar = cfgmask.Grammar.from_json_schema(schema)
+    assert grammar.plain is not None
+    compiled = cfgmask.compile(grammar, VOCABULARY)
+    assert accepts(compiled, "[1,1]")
+    assert not accepts(compiled, "[2]")
+
+
+def test_references_that_lead_back_to_themselves_are_refused() -> None:
+    circle = {str(i): {"$ref": f"#/$defs/{(i + 1) % 30}"} for i in range(30)}
+    for first in [{"$ref": "#/$defs/0"}, {"items": {"$ref": "#/$defs/0"}}, {"allOf": [{}, {"$ref": "#/$defs/7"}]}]:
+        with pytest.raises(cfgmask.GrammarError):
+            cfgmask.Grammar.from_json_schema({**first, "$defs": circle})
+
+
 @given(SCHEMAS, st.integers(0, 2**32))
 def test_random_schemas(schema: dict[str, Any], seed: int) -> None:
     check(schema, seed)

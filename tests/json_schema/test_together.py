@@ -1,5 +1,5 @@
-"""Scalars of large unions, and ways of large patterns, which the core reads by what they begin with: against the
-general way, which makes each of them at once.
+"""Scalars of large unions, and ways of large patterns, which the core reads by what they begin with, and large lists,
+which it sorts when it reads a schema: against the general way, which makes each of them at once.
 """
 
 from __future__ import annotations
@@ -65,11 +65,50 @@ def schema(rng: random.Random) -> Any:
     return {"anyOf": parts}
 
 
+def texts(rng: random.Random) -> list[str]:
+    found = [
+        "".join(rng.choices(WORDS_OF_PATTERNS, k=rng.randrange(1, 4))) for _ in range(rng.randrange(MANY, 3 * MANY))
+    ]
+    return list(dict.fromkeys([*found, *(f"a{i}" for i in range(MANY))]))
+
+
+def large_object(rng: random.Random) -> Any:
+    names = texts(rng)
+    found = {"type": "object", "properties": {name: {"const": rng.choice([1, "a"])} for name in names}}
+    found["additionalProperties"] = rng.choice([False, False, {"type": "null"}])
+    found["required"] = rng.sample(names, rng.randrange(3))
+    return found | rng.choice([{}, {"minProperties": rng.randrange(1, 5)}, {"maxProperties": rng.randrange(3, 6)}])
+
+
+def large_list(rng: random.Random) -> Any:
+    numbers = [bound(rng) for _ in range(3 * MANY)]
+    return rng.choice(
+        [
+            {"enum": texts(rng)},
+            {"enum": numbers},
+            {"enum": [*texts(rng), *numbers, None]},
+            {"type": "object", "propertyNames": {"enum": texts(rng)}, "additionalProperties": {"const": 1}},
+            large_object(rng),
+        ]
+    )
+
+
+@given(st.integers(0, 2**32), st.booleans())
+@settings(deadline=None)
+def test_large_lists(seed: int, has_budget: bool) -> None:
+    rng = random.Random(seed)
+    check(rng, large_list(rng), has_budget)
+
+
 @given(st.integers(0, 2**32), st.booleans())
 @settings(deadline=None)
 def test_the_same_as_each_at_once(seed: int, has_budget: bool) -> None:
     rng = random.Random(seed)
-    grammar = cfgmask.Grammar.from_json_schema(schema(rng))
+    check(rng, schema(rng), has_budget)
+
+
+def check(rng: random.Random, schema: Any, has_budget: bool) -> None:
+    grammar = cfgmask.Grammar.from_json_schema(schema)
     assert grammar.plain is not None
     both = [cfgmask.compile(each, VOCABULARY) for each in (grammar, grammar.ir)]
     least = len(both[1].matcher().completion()) + 1

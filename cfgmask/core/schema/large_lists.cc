@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "schema/number_spelling.h"
 #include "schema/text_names.h"
 
 namespace cfgmask {
@@ -22,6 +23,23 @@ RegexId LargeChoice::regex(RegexStore& store) const {
   const RegexId printed = of_[0] ? store.key_set(of_[0]) : RegexStore::nothing();
   if (!of_[1]) return printed;
   return store.alternation({printed, store.json_string(store.key_set(of_[1]), JsonEscapes::kLiteral)});
+}
+
+LargeNumbers::LargeNumbers(const std::vector<Decimal>& values) {
+  std::vector<std::string> texts;
+  texts.reserve(values.size());
+  std::vector<std::string_view> whole;
+  std::vector<std::string_view> broken;
+  for (const Decimal& value : values) (value.is_integer() ? whole : broken).push_back(texts.emplace_back(value.text()));
+  if (!whole.empty()) whole_ = KeyList::of(std::move(whole));
+  if (!broken.empty()) broken_ = KeyList::of(std::move(broken));
+}
+
+RegexId LargeNumbers::regex(RegexStore& store, uint32_t most_digits) const {
+  const auto set = [&](const std::shared_ptr<const KeyList>& list) {
+    return list ? store.key_set(list) : RegexStore::nothing();
+  };
+  return NumberSpelling(store, most_digits).listed(set(whole_), set(broken_), true);
 }
 
 std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& texts) {

@@ -20,6 +20,18 @@ namespace cfgmask {
 // Lists of fewer are sorted when they are needed.
 inline constexpr size_t kManyTexts = 64;
 
+// A number that is one of some.
+class LargeNumbers {
+ public:
+  explicit LargeNumbers(const std::vector<Decimal>& values);
+
+  RegexId regex(RegexStore& store, uint32_t most_digits) const;
+
+ private:
+  std::shared_ptr<const KeyList> whole_;  // null for none
+  std::shared_ptr<const KeyList> broken_;
+};
+
 // A string that is one of some texts.
 class LargeChoice {
  public:

@@ -36,7 +36,7 @@ size_t hash_of(const std::optional<Bound>& bound) {
 }  // namespace
 
 NumberSet NumberSet::of(std::vector<Decimal> values) {
-  std::sort(values.begin(), values.end());
+  if (!std::is_sorted(values.begin(), values.end())) std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   NumberSet found;
   found.values_ = std::move(values);

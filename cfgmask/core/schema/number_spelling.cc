@@ -67,8 +67,11 @@ RegexId NumberSpelling::listed(const std::vector<Decimal>& values, bool fraction
   std::vector<std::string> whole;
   std::vector<std::string> broken;
   for (const Decimal& value : values) (value.is_integer() ? whole : broken).push_back(value.text());
-  return either({join({r_.key_set(std::move(whole)), point_zeros(fraction)}),
-                 join({r_.key_set(std::move(broken)), r_.repetition(zero_, 0, kMaxZeros)})});
+  return listed(r_.key_set(whole), r_.key_set(broken), fraction);
+}
+
+RegexId NumberSpelling::listed(RegexId whole, RegexId broken, bool fraction) const {
+  return either({join({whole, point_zeros(fraction)}), join({broken, r_.repetition(zero_, 0, kMaxZeros)})});
 }
 
 RegexId NumberSpelling::integers(const MaybeBound& low, const MaybeBound& high, bool fraction) const {

@@ -29,6 +29,8 @@ class NumberSpelling {
   RegexId without_exponents() const;
   // Exactly these; `fraction`: integers may have one, of zeros.
   RegexId listed(const std::vector<Decimal>& values, bool fraction) const;
+  // The same of their texts: the integers, and the others.
+  RegexId listed(RegexId whole, RegexId broken, bool fraction) const;
   // The bounds are integers, and not open.
   RegexId integers(const MaybeBound& low, const MaybeBound& high, bool fraction) const;
   RegexId decimals(const MaybeBound& low, const MaybeBound& high) const;

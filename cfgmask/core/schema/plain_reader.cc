@@ -181,12 +181,32 @@ bool PlainReading::is_identified(JsonId object) {
 }
 
 PlainValueId PlainReading::referred(const Said& said, uint64_t depth) {
-  require(!inside_identified_);
-  const std::string_view reference = text(*said[kReference]);
-  const JsonId found = referred_schema(reference);
+  std::string_view reference = text(*said[kReference]);
+  std::vector<JsonId> passed;
+  JsonId found = followed(reference);
+  while (const auto next = only_reference(found)) {
+    // A reference that leads back to itself says nothing.
+    require(passed.size() < document_.n_values());
+    passed.push_back(found);
+    found = followed(reference = *next);
+  }
   const PlainValueId id = value(found, std::string(reference), depth + 1);
+  for (JsonId reference_to_it : passed) known_[reference_to_it.value] = {Progress::kDone, id};
   inside_identified_ = false;
   return id;
+}
+
+JsonId PlainReading::followed(std::string_view reference) {
+  require(!inside_identified_);
+  return referred_schema(reference);
+}
+
+std::optional<std::string_view> PlainReading::only_reference(JsonId schema) const {
+  if (!is_object(schema) || known_[schema.value].progress != Progress::kNew || known_[schema.value].id)
+    return std::nullopt;
+  const Said said = keywords(schema);
+  if (!said[kReference] || said.has(kIdentifier) || said.has(kDialect) || !is_reference(said)) return std::nullopt;
+  return text(*said[kReference]);
 }
 
 std::optional<PlainValueId> PlainReading::referred_later(const Said& said, uint64_t depth) {

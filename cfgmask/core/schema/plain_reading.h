@@ -141,6 +141,9 @@ class PlainReading {
   // The same of an object on the way of references. Linear in its members once.
   bool is_identified(JsonId object);
   PlainValueId referred(const Said& said, uint64_t depth);
+  JsonId followed(std::string_view reference);
+  // What a schema refers to that is not read yet and says nothing else. Chains of such are followed in a loop.
+  std::optional<std::string_view> only_reference(JsonId schema) const;
   // The id of what a member or an item refers to, if that is read later.
   std::optional<PlainValueId> referred_later(const Said& said, uint64_t depth);
   void read_later_ones();

@@ -340,6 +340,7 @@ class Rules : public DeferredRules {
         if (distinct) return listed(terminal.listed);
         return terminal.large ? terminal.large->regex(*regexes_) : fixed(terminal.listed);
       case PlainSchema::Spelling::kNumbers: {
+        if (terminal.large_numbers) return terminal.large_numbers->regex(*regexes_, max_digits_);
         using Exponents = NumberSet::Exponents;
         return terminal.numbers->regex(*regexes_, max_digits_, distinct ? Exponents::kNo : Exponents::kYes);
       }

@@ -239,6 +239,7 @@ uint32_t PlainSchema::add_key_condition(KeyCondition condition) {
 RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store, const OutsideRegexes& outside) const {
   const auto regex_of = [&](uint32_t number) {
     const KeyCondition& condition = key_conditions_[number];
+    if (condition.large) return store.key_set(condition.large);
     return condition.terminal ? text_regex(terminals_[*condition.terminal], store)
                               : store.json_body(outside[condition.outside]->in(store));
   };
@@ -282,12 +283,13 @@ std::optional<uint32_t> PlainSchema::numbers(NumberSet set, std::string definiti
   const size_t hash = set.hash();
   const auto same = [](const Terminal& a, const Terminal& b) { return *a.numbers == *b.numbers; };
   auto shared = std::make_shared<const NumberSet>(std::move(set));
-  return found_or_made(number_sets_, hash, same,
-                       {name, kNumber, Spelling::kNumbers, {}, {}, std::move(shared), {}, 0, std::move(definition)});
+  return found_or_made(
+      number_sets_, hash, same,
+      {name, kNumber, Spelling::kNumbers, {}, {}, std::move(shared), {}, {}, 0, std::move(definition)});
 }
 
 uint32_t PlainSchema::outside(Kind kind, uint32_t regex, std::string definition) {
-  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, {}, {}, regex, std::move(definition)});
+  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, {}, {}, {}, regex, std::move(definition)});
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
@@ -509,6 +511,11 @@ void PlainSchema::finish_adding() {
   texts_ = {};
   key_condition_ids_ = {};
   name_ids_ = {};
+  for (KeyCondition& condition : key_conditions_) {
+    const auto* listed = condition.terminal ? &terminals_[*condition.terminal].listed : nullptr;
+    if (listed != nullptr && listed->size() >= kManyTexts)
+      condition.large = KeyList::of({listed->begin(), listed->end()});
+  }
   bytes_ = values_.bytes() + terminals_.bytes() + names_.size() * kNameBytes;
   find_orders();
   for (PlainValueId id : unions_) {
@@ -524,7 +531,10 @@ void PlainSchema::finish_adding() {
   }
   for (size_t i = 0; i < terminals_.size(); ++i) {
     const auto& listed = terminals_[i].listed;
+    const auto* numbers = terminals_[i].numbers ? terminals_[i].numbers->listed() : nullptr;
     if (listed.size() >= kManyTexts) terminals_[i].large = std::make_shared<const LargeChoice>(listed);
+    if (numbers != nullptr && numbers->size() >= kManyTexts)
+      terminals_[i].large_numbers = std::make_shared<const LargeNumbers>(*numbers);
     bytes_ += terminals_[i].listed.capacity() * kNameBytes + (terminals_[i].numbers ? sizeof(NumberSet) : 0);
   }
 }

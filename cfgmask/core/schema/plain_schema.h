@@ -37,6 +37,7 @@ using PlainValueId = Id<struct PlainValueTag>;
 using OutsideRegexes = std::vector<std::shared_ptr<const PortableRegex>>;
 
 class LargeChoice;
+class LargeNumbers;
 struct LargeObject;
 struct ScalarsTogether;
 
@@ -59,8 +60,10 @@ class PlainSchema {
     std::vector<std::string> listed = {};  // the strings that it stands for
     Text text = {};
     std::shared_ptr<const NumberSet> numbers = {};
-    std::shared_ptr<const LargeChoice> large = {};  // of many listed strings; known after `finish_adding`
-    uint32_t outside = 0;                           // which of the regexes that the caller has
+    // Of many listed strings or numbers; known after `finish_adding`.
+    std::shared_ptr<const LargeChoice> large = {};
+    std::shared_ptr<const LargeNumbers> large_numbers = {};
+    uint32_t outside = 0;         // which of the regexes that the caller has
     std::string definition = {};  // of those and of numbers that are not listed: the scalars as a schema
   };
   struct Member {
@@ -73,7 +76,8 @@ class PlainSchema {
   struct KeyCondition {
     std::optional<uint32_t> terminal;
     uint32_t outside = 0;
-    std::string definition = {};  // as a schema
+    std::string definition = {};                // as a schema
+    std::shared_ptr<const KeyList> large = {};  // the keys, if they are many; known after `finish_adding`
   };
   // Keys that meet some conditions and not others, by their numbers in ascending order.
   struct Keys {

@@ -1,8 +1,9 @@
 #include <algorithm>
-#include <unordered_set>
+#include <functional>
 #include <utility>
 
 #include "schema/plain_reading.h"
+#include "util/hash_table.h"
 
 namespace cfgmask {
 
@@ -97,8 +98,10 @@ std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, con
   }
   if (!listed.empty()) {
     std::vector<Decimal> values;
+    values.reserve(listed.size());
     for (JsonId value : listed) values.push_back(decimal(value));
-    set = set & NumberSet::of(std::move(values));
+    NumberSet found = NumberSet::of(std::move(values));
+    set = set.is_everything() ? std::move(found) : set & found;
   }
   std::string definition = set.listed() != nullptr ? "" : question(type, said, kOfNumbers, listed);
   return schema_.numbers(std::move(set), std::move(definition));
@@ -144,14 +147,17 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
   value.name = shape.name;
   std::vector<JsonId> composites;
   std::vector<std::string> texts;
-  std::unordered_set<std::string_view> seen;
+  HashIndex seen;
   std::vector<JsonId> strings;
   std::vector<JsonId> listed_numbers;
   std::array<bool, 3> words{};
   const auto add = [&](JsonId item) {
     if (is_text(item)) {
       const std::string_view found = text(item);
-      if ((types.kinds & PlainSchema::kString) == 0 || !seen.insert(found).second) return;
+      const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(found));
+      if ((types.kinds & PlainSchema::kString) == 0 || seen.find(hash, [&](uint32_t i) { return texts[i] == found; }))
+        return;
+      seen.insert(hash, static_cast<uint32_t>(texts.size()));
       texts.emplace_back(found);
       strings.push_back(item);
     } else if (is_number(item)) {
@@ -181,8 +187,14 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
     value.terminals.push_back(schema_.listed(std::move(texts)));
   }
   std::vector<PlainValueId> parts{added(std::move(value))};
-  const PlainValueId shapes = composites.empty() ? PlainSchema::never() : added(shape);
-  for (JsonId composite : composites) parts.push_back(both(constant(composite, shape.name), shapes, shape.name));
+  const Value& any = schema_.at(PlainSchema::any());
+  std::optional<PlainValueId> shapes;
+  for (JsonId composite : composites) {
+    const PlainValueId exactly = constant(composite, shape.name);
+    const bool is_free = is_array(composite) ? shape.array == any.array : shape.object == any.object;
+    if (!is_free && !shapes) shapes = added(shape);
+    parts.push_back(is_free ? exactly : both(exactly, *shapes, shape.name));
+  }
   return either(std::move(parts), shape.name);
 }
 
