@@ -22,6 +22,7 @@ import numpy as np
 
 import cfgmask
 import growing_cases
+import large_schemas
 import measure
 import peers
 import report
@@ -99,10 +100,10 @@ def schema(sizes: tuple[int, ...], shape: str, repeat: int, vocab: Path, clock: 
     _first_mask("{}", vocabulary, perf_counter_ns)  # what is made once for a vocabulary
     rows = []
     for size in sizes:
-        for name in growing_cases.SHAPES:
+        for name in large_schemas.SHAPES:
             if shape not in name:
                 continue
-            texts = [growing_cases.of_bytes(name, size, variation) for variation in range(repeat)]
+            texts = [large_schemas.of_bytes(name, size, variation) for variation in range(repeat)]
             times = [_first_mask(text, vocabulary, measure.CLOCKS[clock]) for text in texts]
             rows.append(
                 [name, f"{len(texts[0]):,}", *(report.number(min(each) / 1e6) for each in zip(*times, strict=True))]

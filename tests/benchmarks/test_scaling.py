@@ -14,6 +14,7 @@ from tests.scripts import benchmark
 
 SCALING = benchmark("scaling")
 CASES = benchmark("growing_cases")
+SCHEMAS = benchmark("large_schemas")
 
 VOCABULARIES = benchmark("vocabularies")
 SMALL = VOCABULARIES.synthetic(600)
@@ -25,7 +26,7 @@ SMALL = VOCABULARIES.synthetic(600)
         (["vocabulary", "--size", "400", "--size", "500", "--limit", "1", "--engine", "cfgmask"], 2),
         (["grammar", "--size", "3", "--engine", "cfgmask"], 1),
         (["grammar", "--rules", "--size", "3", "--engine", "cfgmask"], 1),
-        (["schema", "--bytes", "2000", "--repeat", "1"], len(CASES.SHAPES)),
+        (["schema", "--bytes", "2000", "--repeat", "1"], len(SCHEMAS.SHAPES)),
         (["text", "--bytes", "200", "--engine", "cfgmask"], 2),
         (["threads", "--rows", "4", "--repeat", "1"], 2),
         (["batches", "--rows", "2", "--shards", "2"], 2),
@@ -61,9 +62,9 @@ def test_texts_have_about_the_size_that_was_asked_for(make: Any) -> None:
     assert 900 < len(make(1_000).instances[0].text) < 1_100
 
 
-@pytest.mark.parametrize("shape", CASES.SHAPES)
+@pytest.mark.parametrize("shape", SCHEMAS.SHAPES)
 def test_schemas_have_about_the_size_that_was_asked_for_and_variations_differ(shape: str) -> None:
-    texts = [CASES.of_bytes(shape, 30_000, variation) for variation in range(2)]
+    texts = [SCHEMAS.of_bytes(shape, 30_000, variation) for variation in range(2)]
     assert texts[0] != texts[1]
     for text in texts:
         assert 25_000 < len(text) < 35_000
