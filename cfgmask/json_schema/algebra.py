@@ -36,8 +36,6 @@ MAX_COMBINATIONS = 20_000
 # Alternatives that share something may fall into many that do not; what 12 closed objects take is half a second.
 MAX_DISJOINT = 100
 MAX_SHARING = 12
-# Pieces of pieces: some are empty though it does not show, and would be taken apart for ever.
-_MAX_APART = 16
 # To take one set of numbers out of another takes as long as so many steps of a session.
 STEPS_PER_NUMBERS = 4
 # And any set out of another one, as long as so many.
@@ -199,13 +197,11 @@ def disjoint(a: Normal, prober: Prober) -> Normal:
     )
 
 
-def _apart(parts: list[Normal], prober: Prober, depth: int = 0) -> list[Normal]:
+def _apart(parts: list[Normal], prober: Prober) -> list[Normal]:
     """Sets of one alternative each, without what is in those before them.
 
     Constants are told apart at sight, so there may be any number of them.
     """
-    if depth > _MAX_APART:
-        raise TooManyAlternatives
     constants: dict[Constant, Normal] = {}
     others: list[Normal] = []
     n_sharing = 0
@@ -219,10 +215,9 @@ def _apart(parts: list[Normal], prober: Prober, depth: int = 0) -> list[Normal]:
             constants[only] = part
             continue
         n_sharing += left != part
-        # What is left of an array is in pieces that share nothing.
+        # What is left is in pieces that share nothing, since those of a complement do not.
         others += [Normal(arrays=(shape,)) for shape in left.arrays]
-        pieces = [Normal(objects=(shape,)) for shape in left.objects]
-        others += pieces if len(pieces) < 2 else _apart(pieces, prober, depth + 1)
+        others += [Normal(objects=(shape,)) for shape in left.objects]
         if len(others) > MAX_DISJOINT or n_sharing > MAX_SHARING:
             raise TooManyAlternatives
     return [*constants.values(), *others]

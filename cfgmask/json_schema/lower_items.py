@@ -76,6 +76,7 @@ class Items(Lowering):
         self._beyond: dict[str, str] = {}  # rules of what is not counted, and why
         self._lists: dict[str, ArrayShape] = {}  # rules of arrays without equal items, and those
         self._members: dict[str, Members] = {}  # rules of what is in objects with keys in any order, and that
+        self._n_members: dict[str, int] = {}
         self._member_values: dict[Conjunction, RuleRef] = {}
         self._composites: dict[Normal, str] = {}
         self._made: dict[str, str] = {}  # rules of composites, and those of items that are copies
@@ -297,7 +298,9 @@ class Items(Lowering):
     def _n_nested(self, rule: str) -> int:
         """How many values of a nested set there are; ENDLESS if there always are more, however far one is written."""
         if rule in self._members:
-            return self._members[rule].count(self._n_of)
+            if rule not in self._n_members:
+                self._n_members[rule] = self._members[rule].count(self._n_of)
+            return self._n_members[rule]
         return self._ends_of(self._lists[rule]).behind(0) if rule in self._lists else ENDLESS
 
     def _ends_of(self, shape: ArrayShape) -> ListEnds:

@@ -15,6 +15,7 @@ from cfgmask.grammar.productive import NOTHING, Several
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.key_edges import KeyEdge
 from cfgmask.json_schema.normal_form import Conjunction, Member
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_texts, product
 
 _MAX_NEEDED = 1_000
@@ -71,6 +72,7 @@ class Members(NamedTuple):
             if n_keys == ENDLESS and n and fewest is not None and (self.maximum is None or fewest < self.maximum):
                 return ENDLESS
             for _ in range(n_keys if n and n_keys < ENDLESS else 0):
+                current().spend(1)
                 if self._sum(ways) == ENDLESS:
                     return ENDLESS
                 ways = self._with_key(ways, n, is_required=False)

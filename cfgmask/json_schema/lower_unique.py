@@ -15,6 +15,7 @@ from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.item_kinds import Kind
 from cfgmask.json_schema.normal_form import ArrayShape
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.state_rules import StateRules
 from cfgmask.json_schema.value_counts import Uncounted
 
@@ -64,6 +65,7 @@ class UniqueLowering:
                 continue
             if len(ways) == _MAX_STATES:
                 raise Uncounted("there are too many ways to use up kinds of items of which there are few")
+            current().spend(len(self._kinds))
             ways[state] = self._ways(state)
             todo += ways[state]
         return ways
