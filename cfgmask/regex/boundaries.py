@@ -37,6 +37,7 @@ _NOT_EMPTY = Repetition(ANY_CHAR, 1, None)
 _MAX_ROUNDS = 40
 _MAX_OCCURRENCES = 1_000
 _MAX_PAIRS = 20_000
+_MAX_LOOKS = 1_000_000
 _LIMITS = Limits(max_regex_nodes=200_000, max_search_steps=20_000)
 
 
@@ -213,13 +214,15 @@ class _Search:
         self._places = places
         self._algebra = RegexAlgebra(_LIMITS)
         self._seen: set[tuple[int, int]] = set()
+        self._added: set[tuple[int, int]] = set()
+        self._n_looks = 0
         self._pending: list[tuple[int, int]] = []
         self._answers: dict[object, bool] = {}
 
     def is_clear(self) -> bool:
         self._add(self._places.first, self._places.first)
         while self._pending:
-            if len(self._seen) > _MAX_PAIRS:
+            if len(self._seen) > _MAX_PAIRS or self._n_looks > _MAX_LOOKS:
                 return False
             pair = self._pending.pop()
             one, other = (self._places.occurrences[number] for number in pair)
@@ -230,6 +233,10 @@ class _Search:
         return True
 
     def _add(self, some: int, others: int) -> None:
+        if (some, others) in self._added:
+            return
+        self._added.add((some, others))
+        self._n_looks += some.bit_count() * others.bit_count()
         for one in self._places.next(some):
             for other in self._places.next(others):
                 pair = (min(one, other), max(one, other))

@@ -81,7 +81,7 @@ def test_deep_regexes(make: Callable[[Any], Any]) -> None:
 
 
 def test_long_chains_of_rules() -> None:
-    rules = [rule(f"r{n}", f"$r{n + 1}") for n in range(5_000)]
+    rules = [rule(f"r{n}", f"$r{n + 1}") for n in range(50_000)]
     compiled = compile_ir(grammar(rule("start", "$r0"), *rules, rule("r50000", "x")))
     assert accepts(compiled, b"x")
 
@@ -243,7 +243,17 @@ def test_states_of_many_terminals_count_more() -> None:
     assert compile_ir(grammar(rule("start", body))).matcher().advance_bytes(b"a" * 100) == 100
 
 
-LETTERS = [chr(97 + n % 26) + chr(97 + n * 7 % 26) for n in range(50_000)]
+def test_parts_of_parts_are_looked_at_once() -> None:
+    """Each regex has the next one twice, so there are exponentially many ways to the last."""
+    doubled = nested(lambda r: alt(cat(r, "x", r), r), 60, rep(cls("az"), 1, 100))
+    matcher = compile_ir(grammar(rule("start", doubled)), max_regex_nodes=100_000).matcher()
+    try:
+        assert mask_of(matcher, END + 1) == set(range(ord("a"), ord("z") + 1))
+    except cfgmask.LimitExceeded as error:
+        assert error.limit == "max_regex_nodes"
+
+
+LETTERS = [chr(97 + n % 26) + chr(97 + n * 7 % 26) for n in range(5_000)]
 
 
 @pytest.mark.parametrize(

@@ -250,8 +250,11 @@ ByteSet RegexStore::compute_first(RegexId node) {
   return set;
 }
 
-ByteSet RegexStore::alike(RegexId node, unsigned b) {
-  if (kind(node) == RegexKind::kComplement) return alike(operand(node, 0), b);
+// Whatever is found is intersected in the end, so a second look at a node says nothing new: there may be exponentially
+// many ways to it.
+ByteSet RegexStore::alike_here(RegexId node, unsigned b) {
+  if (std::exchange(props_[node.value].asked, n_asked_) == n_asked_) return ByteSet::all();
+  if (kind(node) == RegexKind::kComplement) return alike_here(operand(node, 0), b);
   if (!first(node).has(b)) return first(node).complement();  // all of them lead nowhere
   const Words o = operands(node);
   switch (kind(node)) {
@@ -260,11 +263,11 @@ ByteSet RegexStore::alike(RegexId node, unsigned b) {
     case RegexKind::kConcatenation: {
       ByteSet set = ByteSet::all();
       while (kind(node) == RegexKind::kConcatenation) {
-        set &= alike(operand(node, 0), b);
-        if (!nullable(operand(node, 0))) return set;
+        set &= alike_here(operand(node, 0), b);
+        if (!nullable(operand(node, 0)) || set == ByteSet::only(b)) return set;
         node = operand(node, 1);
       }
-      set &= alike(node, b);
+      set &= alike_here(node, b);
       return set;
     }
     case RegexKind::kAlternation:
@@ -272,19 +275,19 @@ ByteSet RegexStore::alike(RegexId node, unsigned b) {
         // Its parts begin with different bytes.
         const auto taking =
             std::find_if(o.begin(), o.end(), [&](uint32_t part) { return first(RegexId(part)).has(b); });
-        return alike(RegexId(*taking), b);
+        return alike_here(RegexId(*taking), b);
       }
       [[fallthrough]];
     case RegexKind::kIntersection: {
       ByteSet set = ByteSet::all();
       for (uint32_t part : o) {
-        set &= alike(RegexId(part), b);
+        set &= alike_here(RegexId(part), b);
         if (set == ByteSet::only(b)) break;
       }
       return set;
     }
     case RegexKind::kRepetition:
-      return alike(RegexId(o[0]), b);
+      return alike_here(RegexId(o[0]), b);
     case RegexKind::kJsonString:
       return alike_in_json_string(node, b);
     default:

@@ -332,7 +332,7 @@ ByteSet RegexStore::alike_in_json_string(RegexId node, unsigned b) {
   if (s.takes_any_digit() && hex_value(b, s.escapes)) return hex_digits(s.escapes);
   if (s.phase != Phase::kText || b == '"' || b == '\\') return ByteSet::only(b);
   if (b < 0x20) return ByteSet::range(0, 0x1F);
-  ByteSet set = alike(s.body, b);
+  ByteSet set = alike_here(s.body, b);
   set -= ByteSet::range(0, 0x1F);
   for (unsigned other : {'"', '\\'}) set.remove(other);
   if (s.escapes == JsonEscapes::kYaml) {

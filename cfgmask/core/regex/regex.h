@@ -173,8 +173,11 @@ class RegexStore {
     return known != 0 ? first_sets_[known] : find_first(node);
   }
   // Bytes, b among them, that all lead to the residual that b leads to; not always all of them. Cost: one visit of the
-  // nodes that `derivative` would visit.
-  ByteSet alike(RegexId node, unsigned b);
+  // nodes that `derivative` would visit, each once.
+  ByteSet alike(RegexId node, unsigned b) {
+    ++n_asked_;
+    return alike_here(node, b);
+  }
   // Whether the node denotes no string. Constant but for intersections and complements, which search their residuals,
   // those first that seem nearest to an end, at most max_search_steps derivatives (else LimitExceeded). Answers are
   // remembered.
@@ -266,6 +269,7 @@ class RegexStore {
     // parts that has_far_bounds looks at.
     uint32_t most_characters = 0;
     uint32_t most_rounds = 0;
+    uint64_t asked = 0;  // the last question to `alike` that came by here
   };
 
   // regex/regex.cc
@@ -343,6 +347,7 @@ class RegexStore {
   const ByteSet& find_first(RegexId node);
   void set_first(RegexId node, const ByteSet& set);
   ByteSet compute_first(RegexId node);
+  ByteSet alike_here(RegexId node, unsigned b);
 
   // regex/search.cc
   bool is_infinite_at_sight(RegexId node) const;
@@ -387,6 +392,7 @@ class RegexStore {
   uint64_t max_depth_;
   uint64_t max_search_steps_;
   uint64_t n_search_steps_ = 0;
+  uint64_t n_asked_ = 0;  // questions to `alike`
   Account* account_ = nullptr;
   std::unique_ptr<MinimumLengths> lengths_;
   Interner nodes_;
