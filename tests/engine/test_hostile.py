@@ -250,7 +250,8 @@ def test_parts_of_parts_are_looked_at_once() -> None:
     try:
         assert mask_of(matcher, END + 1) == set(range(ord("a"), ord("z") + 1))
     except cfgmask.LimitExceeded as error:
-        assert error.limit == "max_regex_nodes"
+        if error.limit != "max_regex_nodes":
+            raise
 
 
 LETTERS = [chr(97 + n % 26) + chr(97 + n * 7 % 26) for n in range(5_000)]
