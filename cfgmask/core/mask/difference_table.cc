@@ -104,7 +104,8 @@ bool DifferenceWalk::has_room(LexerStateId state, LexerStateId base, uint32_t he
 
 void DifferenceWalk::push(uint32_t end, LexerStateId state, LexerStateId base) {
   Frame frame{end, state, base, ByteSet::all()};
-  if (base != Lexer::dead()) {
+  // Bounds tell the two apart whatever the byte.
+  if (!room_ && base != Lexer::dead()) {
     const auto simpler = simpler_state(regexes_, lexer_, state);
     // Both must leave alike what neither can take: a complete lexeme ends there, one that is not dies.
     const bool same_end = lexer_.matched(state) == lexer_.matched(base);
