@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
-from tests.json_schema.test_plain import TOKENS, VOCABULARY, WORDS
+from tests.json_schema.beside import beside
+from tests.json_schema.test_plain import VOCABULARY
 
 # Some begin others, some may be written with escapes, and some begin with what escapes do.
 NAMES = ["a", "ab", "abc", "b", "bc", "é", "a/b", 'q"', "q", "\\", "u0061"]
@@ -37,27 +37,8 @@ def test_the_same_as_a_rule_for_each(schema: dict[str, Any], seed: int, has_budg
         grammar = cfgmask.Grammar.from_json_schema(schema)
     except cfgmask.GrammarError:
         return
-    assert grammar.plain is not None
-    both = [cfgmask.compile(g, VOCABULARY) for g in (grammar, grammar.ir)]
-    least = len(both[1].matcher().completion()) + 1
-    rng = random.Random(seed)
-    budget = least + rng.randrange(12) if has_budget else None
-    one, other = (compiled.matcher(max_tokens=budget) for compiled in both)
-    mask, expected = np.zeros(WORDS, np.uint32), np.zeros(WORDS, np.uint32)
-    text = b""
-    for _ in range(40):
-        one.fill_mask(mask)
-        other.fill_mask(expected)
-        assert (mask == expected).all(), text
-        assert len(one.completion()) == len(other.completion()), text
-        assert sorted(one.expected()) == sorted(other.expected()), text
-        assert one.forced_bytes() == other.forced_bytes(), text
-        token = int(rng.choice(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))))
-        one.advance(token)
-        other.advance(token)
-        if one.is_finished:
-            return
-        text += TOKENS[token]
+    for one, other in beside(grammar, random.Random(seed), n_steps=40, room=12 if has_budget else None):
+        assert sorted(one.expected()) == sorted(other.expected())
 
 
 def test_what_is_expected_of_many_keys() -> None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cfgmask
-from tests.json_schema.test_plain import TOKENS, VOCABULARY, WORDS
+from tests.json_schema.beside import beside
+from tests.json_schema.test_plain import VOCABULARY
 
 MANY = 64
 # Some begin others, some may be written with escapes, and one begins as an escape does.
@@ -109,25 +109,8 @@ def test_the_same_as_each_at_once(seed: int, has_budget: bool) -> None:
 
 def check(rng: random.Random, schema: Any, has_budget: bool) -> None:
     grammar = cfgmask.Grammar.from_json_schema(schema)
-    assert grammar.plain is not None
-    both = [cfgmask.compile(each, VOCABULARY) for each in (grammar, grammar.ir)]
-    least = len(both[1].matcher().completion()) + 1
-    budget = least + rng.randrange(8) if has_budget else None
-    one, other = (compiled.matcher(max_tokens=budget) for compiled in both)
-    mask, expected = np.zeros(WORDS, np.uint32), np.zeros(WORDS, np.uint32)
-    text = b""
-    for _ in range(20):
-        one.fill_mask(mask)
-        other.fill_mask(expected)
-        assert (mask == expected).all(), text
-        assert len(one.completion()) == len(other.completion()), text
-        assert one.forced_bytes() == other.forced_bytes(), text
-        token = int(rng.choice(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))))
-        one.advance(token)
-        other.advance(token)
-        if one.is_finished:
-            return
-        text += TOKENS[token]
+    for _ in beside(grammar, rng, n_steps=20, room=8 if has_budget else None):
+        pass
 
 
 @pytest.mark.parametrize(
