@@ -24,7 +24,8 @@ OBJECTS = st.fixed_dictionaries(
     },
     optional={
         "required": st.lists(st.sampled_from(NAMES[:6]), max_size=2, unique=True),
-        "minProperties": st.integers(1, 6),
+        # Over single bytes, a search for a shortest text with more keys that have no names ends at its limit.
+        "minProperties": st.integers(1, 3),
         "maxProperties": st.integers(1, 6),
     },
 )
