@@ -20,7 +20,9 @@ struct WholeKeys {
   bool outside = false;  // some belong to an object around the one that is open
 
   size_t bytes() const {
-    return sizeof(*this) + tokens.capacity() * sizeof(TokenId) + keys.capacity() * sizeof(std::string);
+    size_t n = sizeof(*this) + tokens.capacity() * sizeof(TokenId) + keys.capacity() * sizeof(std::string);
+    for (const std::string& key : keys) n += key.capacity();
+    return n;
   }
 };
 
