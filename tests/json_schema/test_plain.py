@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 import cfgmask
@@ -926,12 +926,14 @@ def test_no_array_begins_that_needs_an_item_without_values(
     st.dictionaries(st.sampled_from(["^[de]$", "^d", "e$", "^x+$", "^(d|xx)$"]), _PERHAPS_NEVER, max_size=3),
     _PERHAPS_NEVER,
     st.integers(0, 3),
+    st.sampled_from(["object", ["object", "null"]]),
     st.integers(0, 2**32),
 )
+@example({}, {"$ref": "#/$defs/endless"}, 1, ["object", "null"], 0)  # its objects have no key that has a value
 def test_no_key_begins_that_has_no_value_or_was_written(
-    patterns: dict[str, Any], others: Any, minimum: int, seed: int
+    patterns: dict[str, Any], others: Any, minimum: int, types: Any, seed: int
 ) -> None:
-    objects = {"type": "object", "patternProperties": patterns, "additionalProperties": others}
+    objects = {"type": types, "patternProperties": patterns, "additionalProperties": others}
     check({**objects, "minProperties": minimum, "$defs": {"endless": _ENDLESS}}, seed)
 
 

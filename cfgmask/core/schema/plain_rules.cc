@@ -416,7 +416,7 @@ class Rules : public DeferredRules {
   void add_array(uint32_t rule, PlainValueId id) {
     const PlainSchema::Array& array = *schema_.at(id).array;
     if (!array.witnesses.empty()) return add_array_with_witnesses(rule, array);
-    if (!can_be(array)) return;
+    if (!schema_.can_be(array)) return;
     if (array.forbids_equal_items()) {
       const uint32_t whole = add_set();
       add_alternative(rule, Symbols{whole});
@@ -497,31 +497,17 @@ class Rules : public DeferredRules {
     }
   }
 
-  bool can_be(const PlainSchema::Array& array) const {
-    const auto n_needed = static_cast<uint32_t>(std::min<size_t>(array.minimum, array.prefix.size() + 1));
-    for (uint32_t i = 0; i < n_needed; ++i) {
-      const auto item = array.item(i);
-      if (!item || !schema_.is_live(*item)) return false;
-    }
-    return true;
-  }
-
-  bool can_be(const PlainSchema::Object& object) const {
-    return std::all_of(object.members.begin(), object.members.end(),
-                       [&](const auto& member) { return !member.required || schema_.is_live(member.value); });
-  }
-
   // Whether a value is arrays whose items tell nothing of each other, and nothing else.
   bool is_open_array(PlainValueId id) const {
     const PlainSchema::Value& value = schema_.at(id);
     return value.array && !value.object && value.terminals.empty() && value.array->witnesses.empty() &&
-           !value.array->forbids_equal_items() && can_be(*value.array);
+           !value.array->forbids_equal_items() && schema_.can_be(*value.array);
   }
 
   // Whether a value is objects of which nothing is counted, and nothing else.
   bool is_open_object(PlainValueId id) {
     const PlainSchema::Value& value = schema_.at(id);
-    if (!value.object || value.array || !value.terminals.empty() || !can_be(*value.object)) return false;
+    if (!value.object || value.array || !value.terminals.empty() || !schema_.can_be(*value.object)) return false;
     if (register_of(*value.object) == Register::kCounting) return false;
     return value.object->bounds().are_idle() && value.object->witnesses.empty();
   }
@@ -538,7 +524,7 @@ class Rules : public DeferredRules {
 
   void add_object(uint32_t rule, PlainValueId id) {
     const PlainSchema::Object& object = *schema_.at(id).object;
-    if (!can_be(object)) return;
+    if (!schema_.can_be(object)) return;
     const Register seen = register_of(object);
     if (seen == Register::kCounting) {
       const uint32_t whole = add_set();

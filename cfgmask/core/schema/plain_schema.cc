@@ -417,7 +417,7 @@ PlainSchema::Held PlainSchema::held(const Object& object, uint32_t name) const {
   return {!object.has_classes(), object.others};
 }
 
-bool PlainSchema::has_object(const Object& object) {
+bool PlainSchema::can_be(const Object& object) const {
   size_t n_possible = 0;
   for (const Member& member : object.members) {
     if (is_live(member.value)) {
@@ -432,8 +432,6 @@ bool PlainSchema::has_object(const Object& object) {
   if (!more && n_possible < object.minimum) return false;
   if (object.witnesses.empty()) return true;
   if (object.has_valued_witnesses()) return can_be_met(object);
-  // How few keys meet all of these takes more than a look.
-  if (object.maximum < object.n_required() + object.witnesses.size()) liveness_is_known_ = false;
   return more || std::all_of(object.witnesses.begin(), object.witnesses.end(), [&](const KeyWitness& witness) {
            return std::any_of(object.members.begin(), object.members.end(), [&](const Member& member) {
              return is_live(member.value) && witness.admits(member.name);
@@ -447,13 +445,15 @@ bool PlainSchema::can_be_met(const Shape& shape) const {
   return cfgmask::can_be_met(shape, both, [this](PlainValueId id) { return is_live(id); });
 }
 
-bool PlainSchema::has_value(const Value& value) {
+bool PlainSchema::has_value(const Value& value) const {
   if (!value.terminals.empty()) return true;
   if (std::any_of(value.alternatives.begin(), value.alternatives.end(), [&](PlainValueId id) { return is_live(id); }))
     return true;
-  if (value.object && has_object(*value.object)) return true;
-  if (!value.array) return false;
-  const Array& array = *value.array;
+  if (value.object && can_be(*value.object)) return true;
+  return value.array && can_be(*value.array);
+}
+
+bool PlainSchema::can_be(const Array& array) const {
   if (!array.witnesses.empty()) return can_be_met(array);
   for (uint32_t i = 0; i < std::min<size_t>(array.minimum, array.prefix.size() + 1); ++i) {
     const auto item = array.item(i);
@@ -493,10 +493,12 @@ bool PlainSchema::find_live() {
     bool changed = false;
     for (PlainValueId id : all) {
       if (is_live(id)) continue;
-      live_[id.value] = has_value(this->at(id));
+      const Value& value = at(id);
+      // How few keys meet all of them takes more than a look.
+      if (value.terminals.empty() && value.object && value.object->has_few_keys_for_witnesses()) return false;
+      live_[id.value] = has_value(value);
       changed = changed || is_live(id);
     }
-    if (!liveness_is_known_) return false;
     if (!changed && round > 0) return true;
   }
   return false;

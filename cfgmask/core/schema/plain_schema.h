@@ -143,6 +143,9 @@ class PlainSchema {
     bool has_valued_witnesses() const {
       return std::any_of(witnesses.begin(), witnesses.end(), [](const KeyWitness& w) { return w.value != any(); });
     }
+    bool has_few_keys_for_witnesses() const {
+      return !witnesses.empty() && !has_valued_witnesses() && maximum < n_required() + witnesses.size();
+    }
     // Whether more than one of these may be written.
     bool may_repeat_others() const { return (others || !classes.empty()) && maximum > n_required() + 1; }
     struct Bounds {
@@ -296,6 +299,9 @@ class PlainSchema {
   bool find_live();
   // Known after `find_live`.
   bool is_live(PlainValueId id) const { return live_[id.value]; }
+  // Whether some value has this shape: a union may be live though its objects are not.
+  bool can_be(const Array& array) const;
+  bool can_be(const Object& object) const;
   // What an object has to hold at a key that is `name`; none: it cannot have such a key; unknown where classes of keys
   // may have it.
   struct Held {
@@ -316,8 +322,7 @@ class PlainSchema {
   bool told_apart(const Object& a, const Object& b, Look look) const;
   bool told_apart(const Array& a, const Array& b, Look look) const;
   std::vector<std::string> few_texts(const Terminal& terminal) const;
-  bool has_value(const Value& value);
-  bool has_object(const Object& object);
+  bool has_value(const Value& value) const;
   template <class Shape>
   bool can_be_met(const Shape& shape) const;
   // What the root reaches; but in circles, what a value holds comes before it.
@@ -332,7 +337,6 @@ class PlainSchema {
   ChunkedVector<Value> values_;
   std::vector<bool> defined_;
   std::vector<bool> live_;
-  bool liveness_is_known_ = true;
   Interner contents_;
   std::vector<PlainValueId> by_content_;  // by the number of its content
   std::vector<uint32_t> content_;         // working memory
