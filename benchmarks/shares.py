@@ -16,6 +16,7 @@ from peers import CfgmaskSession, Mask, Session
 # By the dearest way that a table was made for the mask; a counter of `CompiledGrammar.stats()` and what it says.
 _BY_TABLE = {
     "tables_walked": "a new table, by a walk with the lexer",
+    "tables_patched": "a new table, a known one but for some first bytes",
     "tables_texts": "a new table, of a few texts",
     "tables_bounded": "a new table, a known one within bounds",
     "tables_clipped": "a new table, a known one that ends sooner",

@@ -298,8 +298,8 @@ class CompiledGrammar:
 
         Lexer states, regex nodes and tables are those of all grammars that share the vocabulary.
         Counts that never fall: masks_computed, the masks that were not remembered; and tables made by each way,
-        tables_texts, tables_renamed, tables_counted, tables_bounded, tables_difference, tables_clipped and
-        tables_walked.
+        tables_texts, tables_renamed, tables_counted, tables_bounded, tables_difference, tables_clipped,
+        tables_patched and tables_walked.
         """
     def clear_masks(self) -> None:
         """Forget every remembered mask; for tests and benchmarks. Masks are computed anew when asked for."""

@@ -791,6 +791,7 @@ void bind_compiled_grammar(nb::module_& m) {
             out["tables_bounded"] = s.tables_made.bounded;
             out["tables_difference"] = s.tables_made.difference;
             out["tables_clipped"] = s.tables_made.clipped;
+            out["tables_patched"] = s.tables_made.patched;
             out["tables_walked"] = s.tables_made.walked;
             out["bytes"] = s.bytes;
             out["regex_bytes"] = s.regex_bytes;

@@ -193,7 +193,7 @@ def test_masks_are_counted_when_computed_and_tables_when_made() -> None:
         matcher.fill_mask(bits)
     once = compiled.stats()
     assert once["masks_computed"] == once["masks"] == 1
-    ways = ("renamed", "counted", "bounded", "difference", "clipped", "walked")
+    ways = ("renamed", "counted", "bounded", "difference", "clipped", "patched", "walked")
     assert sum(once[f"tables_{way}"] for way in ways) == once["tables"] > 0
     compiled.clear_masks()
     matcher.fill_mask(bits)

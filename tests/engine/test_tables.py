@@ -137,9 +137,21 @@ headed = st.builds(
     st.one_of(counted, heads),
 )
 
+# Bounds on parts that come again and again, as labels of host names do, and on all of those; before them others.
+rounds = st.builds(
+    lambda part, mark, more: cat(part, tree.Repetition(cat(mark, part), *more)),
+    st.one_of(heads, heads.map(lambda head: cat("e", tree.Repetition(head, 0, 1)))),
+    st.sampled_from([".", "-", "t"]),
+    st.sampled_from([(0, None), (1, None), (0, 1), (0, 20)]),
+)
+bounded_rounds = st.one_of(rounds, st.tuples(rounds, st.one_of(any_lengths, lengths)).map(tree.Intersection))
+later = st.builds(cat, st.one_of(counted, headed, bounded_rounds), st.sampled_from(["@", "-", "e"]), bounded_rounds)
+
 bodies = st.one_of(
     counted,
     headed,
+    bounded_rounds,
+    later,
     counted,
     bounded_texts,
     patterns,

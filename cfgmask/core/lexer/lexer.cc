@@ -166,12 +166,11 @@ ByteSet Lexer::alike(LexerStateId state, unsigned b) {
   return set;
 }
 
-void Lexer::Row::set(ByteSet bytes, uint32_t state) {
+void Lexer::Row::set(const ByteSet& bytes, uint32_t state) {
   const auto number = static_cast<size_t>(std::find(next.begin(), next.end(), state) - next.begin());
   if (number == kUnknown) return;  // hardly possible; it is worked out again
   if (number == next.size()) next.push_back(state);
-  for (unsigned b = bytes.lowest(); b < 256; bytes.remove(b), b = bytes.lowest())
-    numbers[b] = static_cast<uint8_t>(number);
+  bytes.for_each([&](unsigned b) { numbers[b] = static_cast<uint8_t>(number); });
 }
 
 void Lexer::make_row(State& s) {

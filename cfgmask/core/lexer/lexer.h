@@ -104,7 +104,7 @@ class Lexer {
     std::vector<uint32_t> next;
 
     Row() { numbers.fill(kUnknown); }
-    void set(ByteSet bytes, uint32_t state);
+    void set(const ByteSet& bytes, uint32_t state);
   };
   // Most states are left by a few bytes only, so a row is made for the fifth.
   struct State {

@@ -66,34 +66,42 @@ std::optional<SimplerState> simpler_state(RegexStore& regexes, Lexer& lexer, Lex
 
 void DifferenceWalk::run(LexerStateId state, LexerStateId base) {
   push(trie_.n_nodes(), state, base);
-  const bool with_base = lives_with(regexes_, lexer_, state, base);
+  const bool with_base = !room_ && lives_with(regexes_, lexer_, state, base);
   for (const Segment& segment : trie_.segments()) {
     ByteSet told_apart = stack_.front().differs;
     told_apart &= segment.first_bytes;
-    if (told_apart.empty()) continue;
+    if (!room_ && told_apart.empty()) continue;
+    same_for_ = room_in(segment);
     // Where all tokens stay inside from both there is no difference; so names differ where quotes are, which end them.
-    const bool same =
-        has_room(segment.height, segment) || (!room_ && answers_.takes_all(base, segment, segment.height) &&
-                                              (with_base || answers_.takes_all(state, segment, segment.height)));
+    const bool same = room_ ? segment.height <= same_for_
+                            : answers_.takes_all(base, segment, segment.height) &&
+                                  (with_base || answers_.takes_all(state, segment, segment.height));
     if (same) continue;
     for (uint32_t node = segment.first; node < segment.last;) {
       while (stack_.back().end <= node) stack_.pop_back();
-      node = visit(node, segment);
+      if (!room_) {
+        node = visit(node);
+      } else if (const uint32_t height = trie_.height(node);
+                 height < Trie::kTallest && stack_.size() + height <= same_for_) {
+        node = trie_.end(node);
+      } else {
+        node = visit_near_bounds(node);
+      }
     }
   }
 }
 
-// Whether all texts of at most so many bytes, and so at most as many characters, do the same to both.
-bool DifferenceWalk::has_room(uint32_t n_bytes, const Segment& segment) const {
-  if (!room_ || room_->maximum < n_bytes + room_->farthest) return false;
+// Texts of so many bytes, and so at most as many characters, do the same to both.
+uint32_t DifferenceWalk::room_in(const Segment& segment) const {
+  if (!room_ || room_->maximum < room_->farthest) return 0;
   // One that is too short must not end yet, and reach the least length some time.
   const bool may_end = !room_->in_json || segment.is_rest || segment.ascii.has('"');
-  return room_->minimum == 0 || (room_->ends_in_loop && !may_end);
+  return room_->minimum == 0 || (room_->ends_in_loop && !may_end) ? room_->maximum - room_->farthest : 0;
 }
 
 // The same for two states on the way, where the text has become long enough.
 bool DifferenceWalk::has_room(LexerStateId state, LexerStateId base, uint32_t height) const {
-  if (!room_ || room_->minimum == 0 || height >= Trie::kTallest) return false;
+  if (room_->minimum == 0 || height >= Trie::kTallest) return false;
   const Words live = lexer_.residuals(state);
   const Words loose = lexer_.residuals(base);
   if (live.size() != 2 || loose.size() != 2) return false;
@@ -103,9 +111,11 @@ bool DifferenceWalk::has_room(LexerStateId state, LexerStateId base, uint32_t he
 }
 
 void DifferenceWalk::push(uint32_t end, LexerStateId state, LexerStateId base) {
-  Frame frame{end, state, base, ByteSet::all()};
   // Bounds tell the two apart whatever the byte.
-  if (!room_ && base != Lexer::dead()) {
+  Frame frame{end, state, base};
+  if (room_) return stack_.push_back(frame);
+  frame.differs = ByteSet::all();
+  if (base != Lexer::dead()) {
     const auto simpler = simpler_state(regexes_, lexer_, state);
     // Both must leave alike what neither can take: a complete lexeme ends there, one that is not dies.
     const bool same_end = lexer_.matched(state) == lexer_.matched(base);
@@ -115,32 +125,75 @@ void DifferenceWalk::push(uint32_t end, LexerStateId state, LexerStateId base) {
 }
 
 // Returns the node to go on with.
-uint32_t DifferenceWalk::visit(uint32_t node, const Segment& segment) {
-  const uint32_t end = trie_.end(node);
-  if (!stack_.back().differs.has(trie_.byte(node))) return end;
-  // Each byte on the way down has its frame.
-  const uint32_t height = trie_.height(node);
-  if (height < Trie::kTallest && has_room(static_cast<uint32_t>(stack_.size()) + height, segment)) return end;
-  const Frame at = stack_.back();
-  // Within bounds each place of a long token has a state of its own, and many bytes lead from one to the next.
+uint32_t DifferenceWalk::visit(uint32_t node) {
   const uint8_t byte = trie_.byte(node);
-  const LexerStateId next = room_ ? lexer_.next_of_many(at.state, byte) : lexer_.next(at.state, byte);
-  const bool base_above = at.base != Lexer::dead();
-  const LexerStateId base = base_above ? lexer_.next(at.base, byte) : Lexer::dead();
-  const bool base_here = base != Lexer::dead();
-  if (next == base && base_here) return end;
+  if (!stack_.back().differs.has(byte)) return trie_.end(node);
+  return compare(node, lexer_.next(stack_.back().state, byte));
+}
 
-  const bool base_below = base_here && lexer_.can_continue(base);
+// Long tokens alone come near the bounds, and on their way the characters are counted, not read.
+uint32_t DifferenceWalk::visit_near_bounds(uint32_t node) {
+  const uint32_t end = trie_.end(node);
+  const Frame& at = stack_.back();
+  const uint8_t byte = trie_.byte(node);
+  // Each byte on the way down has its frame.
+  if (stack_.size() <= same_for_ && at.base != Lexer::dead()) {
+    const LexerStateId base = lexer_.next(at.base, byte);
+    if (base == Lexer::dead()) return end;
+    if (base == at.base && node + 1 != end && loops(at.state, byte)) {
+      stack_.push_back({end, at.state, base, at.n_loops + 1});
+      return node + 1;
+    }
+  }
+  // Each place of a long token has a state of its own, and many bytes lead from one to the next.
+  return compare(node, lexer_.next_of_many(state_here(), byte));
+}
+
+// Whether a character leads to the same state, but that one fewer may come.
+bool DifferenceWalk::loops(LexerStateId state, unsigned b) {
+  const Words live = lexer_.residuals(state);
+  if (live.size() != 2) return false;
+  const RegexId node(live[1]);
+  if (looping_.node != node) looping_ = {node, {}, {}};
+  if (!looping_.asked.has(b)) {
+    looping_.asked.add(b);
+    if (regexes_.loops_within_bounds(node, b)) looping_.loops.add(b);
+  }
+  return looping_.loops.has(b);
+}
+
+// That of the node's parent.
+LexerStateId DifferenceWalk::state_here() {
+  Frame& at = stack_.back();
+  if (at.n_loops > 0) {
+    const Words live = lexer_.residuals(at.state);
+    at.state = lexer_.inside(live[0], regexes_.after_loops(RegexId(live[1]), at.n_loops));
+    at.n_loops = 0;
+  }
+  return at.state;
+}
+
+// Writes what a node that leads to `next` does unlike the base. Returns the node to go on with.
+uint32_t DifferenceWalk::compare(uint32_t node, LexerStateId next) {
+  const uint32_t end = trie_.end(node);
+  const LexerStateId state = stack_.back().state;
+  const LexerStateId base_here = stack_.back().base;
+  const bool base_above = base_here != Lexer::dead();
+  const LexerStateId base = base_above ? lexer_.next(base_here, trie_.byte(node)) : Lexer::dead();
+  const bool base_takes = base != Lexer::dead();
+  if (next == base && base_takes) return end;
+
+  const bool base_below = base_takes && lexer_.can_continue(base);
   const bool below = next != Lexer::dead() && lexer_.can_continue(next);
   // Only where both go on may they still meet; elsewhere the base's exits are replaced.
   if (base_above && !(below && base_below)) table_.replaced_.push_back({node, end});
 
   if (next == Lexer::dead()) {
-    if (base_here) drop_base(node, end);
-    if (lexer_.matched(at.state) != Lexer::no_slots()) table_.exits_.push_back({lexer_.matched(at.state), node, end});
+    if (base_takes) drop_base(node, end);
+    if (lexer_.matched(state) != Lexer::no_slots()) table_.exits_.push_back({lexer_.matched(state), node, end});
     return end;
   }
-  if (!base_here) {
+  if (!base_takes) {
     const auto tokens = trie_.tokens(node);
     table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
   }
@@ -149,7 +202,7 @@ uint32_t DifferenceWalk::visit(uint32_t node, const Segment& segment) {
     if (node + 1 != end) table_.exits_.push_back({lexer_.matched(next), node + 1, end});
     return end;
   }
-  if (node + 1 == end || (base_below && has_room(next, base, height))) return end;
+  if (node + 1 == end || (room_ && base_below && has_room(next, base, trie_.height(node)))) return end;
   push(end, next, base_below ? base : Lexer::dead());
   return node + 1;
 }

@@ -57,13 +57,24 @@ class DifferenceWalk {
   struct Frame {
     uint32_t end;
     LexerStateId state;
-    LexerStateId base;  // dead() once the base's lexeme has ended: it has nothing to say below
-    ByteSet differs;    // bytes after which the two may differ
+    LexerStateId base;     // dead() once the base's lexeme has ended: it has nothing to say below
+    uint32_t n_loops = 0;  // characters since `state`, after each of which one fewer may come, and nothing else changes
+    ByteSet differs = {};  // bytes after which the two may differ; not within bounds
+  };
+  // The node that `loops` was last asked about, and what it was told.
+  struct Looping {
+    RegexId node;
+    ByteSet asked;
+    ByteSet loops;
   };
   void push(uint32_t end, LexerStateId state, LexerStateId base);
-  uint32_t visit(uint32_t node, const Segment& segment);
-  bool has_room(uint32_t n_bytes, const Segment& segment) const;
+  uint32_t visit(uint32_t node);
+  uint32_t visit_near_bounds(uint32_t node);
+  uint32_t compare(uint32_t node, LexerStateId next);
+  uint32_t room_in(const Segment& segment) const;
   bool has_room(LexerStateId state, LexerStateId base, uint32_t height) const;
+  bool loops(LexerStateId state, unsigned b);
+  LexerStateId state_here();
   void drop_base(uint32_t first, uint32_t last);
 
   const Trie& trie_;
@@ -75,6 +86,8 @@ class DifferenceWalk {
   std::optional<Room> room_;
   std::vector<uint32_t> base_inside_;  // the base's mask, once it is asked for
   std::vector<Frame> stack_;
+  uint32_t same_for_ = 0;  // texts of so many bytes, all of one segment, do the same to both
+  Looping looping_;
 };
 
 }  // namespace cfgmask

@@ -95,8 +95,16 @@ std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
   if (is_inside) {
     if (auto table = clipped(state)) return ++made_.clipped, table;
   }
+  if (is_inside && takes_long_walk(state)) {
+    if (auto table = patched(state)) return ++made_.patched, table;
+    walked_[n_walked_++ % walked_.size()] = state;
+  }
   ++made_.walked;
   return walk(state);
+}
+
+bool LexerTables::takes_long_walk(LexerStateId state) const {
+  return trie_->n_nodes_of(lexer_.first(state)) >= kLongWalk;
 }
 
 std::shared_ptr<const LexerTable> LexerTables::apart(LexerStateId state) {
@@ -193,15 +201,25 @@ bool LexerTables::take_far_bounds(const RegexStore::Counted& parts, LexerTable& 
   return true;
 }
 
-// Nothing begins with these bytes.
-void LexerTables::drop_tops(const ByteSet& bytes, LexerTable& table) const {
-  trie_->for_each_sibling(1, trie_->n_nodes(), bytes, [&](uint32_t node) {
-    const auto below = trie_->tokens_between(node, trie_->end(node));
-    table.base_->add_inside(FewTokens({below.begin(), below.end()}), table.less_);
-    table.replaced_.push_back({node, trie_->end(node)});
-  });
-  std::sort(table.replaced_.begin(), table.replaced_.end(),
-            [](const LexerTable::Range& a, const LexerTable::Range& b) { return a.first < b.first; });
+// Nothing of the base that begins with these bytes holds.
+void LexerTables::drop_tops(const ByteSet& first_bytes, LexerTable& table) const {
+  std::vector<uint32_t> inside(n_words_);
+  table.base_->write_inside(inside);
+  for (const Segment& segment : trie_->segments()) {
+    if (segment.first == segment.last) continue;
+    trie_->for_each_sibling(segment.first, segment.last, first_bytes, [&](uint32_t node) {
+      const uint32_t end = trie_->end(node);
+      for (TokenId token : trie_->tokens_between(node, end)) {
+        if (has_bit(inside, token)) table.less_.push_back(token);
+      }
+      auto& replaced = table.replaced_;
+      if (!replaced.empty() && replaced.back().last == node) {
+        replaced.back().last = end;
+      } else {
+        replaced.push_back({node, end});
+      }
+    });
+  }
 }
 
 std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded) {
@@ -215,23 +233,27 @@ std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded
 // pattern's table, but for tokens that come near the bounds. Each position has other bounds and few have another
 // pattern.
 std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
-  // Bounds nearer than that are met by too many tokens, and below that many characters a text is everywhere too short.
-  constexpr uint32_t kNear = 16;
-  constexpr uint32_t kFewCharacters = 2;
   const Words live = lexer_.residuals(state);
   if (live.size() != 2) return nullptr;
   const RegexId residual(live[1]);
-  const auto bounds = regexes_.bounded(residual);
-  if (!bounds || bounds->maximum < kNear) return nullptr;
-  const bool in_json = regexes_.kind(bounds->without) == RegexKind::kJsonString;
-  // No end is farther than the longest text, which takes no search.
-  const uint32_t longest = regexes_.lengths().longest(bounds->head);
-  const bool is_short = longest < kNoLength && bounds->maximum >= longest + kNear;
-  const uint32_t farthest = is_short ? longest : regexes_.lengths().farthest(bounds->head);
-  const Room room{bounds->minimum, bounds->maximum, farthest, regexes_.ends_in_loop(bounds->without), in_json};
-  if (farthest >= kNoLength || bounds->maximum < farthest + kNear) return nullptr;
-  if (bounds->minimum > kFewCharacters && !(room.ends_in_loop && in_json)) return nullptr;
-  const LexerStateId base = lexer_.inside(live[0], bounds->without);
+  // Bounds that come later are left to the base, if there is one: texts do the same to both once they are there.
+  if (const auto bounds = regexes_.bounded(residual)) {
+    if (auto table = bounded(state, *bounds)) return table;
+  }
+  if (!takes_long_walk(state)) return nullptr;
+  const auto later = regexes_.bounded_later(residual);
+  return later ? bounded(state, *later) : nullptr;
+}
+
+std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state, const RegexStore::Bounded& bounds) {
+  // Below that many characters a text is everywhere too short.
+  constexpr uint32_t kFewCharacters = 2;
+  if (bounds.maximum < add_lengths(bounds.farthest, RegexStore::kNearBound)) return nullptr;
+  const bool in_json = regexes_.kind(bounds.without) == RegexKind::kJsonString;
+  const bool ends_in_loop = regexes_.ends_in_loop(bounds.without);
+  if (bounds.minimum > kFewCharacters && !(ends_in_loop && in_json)) return nullptr;
+  const Room room{bounds.minimum, bounds.maximum, bounds.farthest, ends_in_loop, in_json};
+  const LexerStateId base = lexer_.inside(lexer_.residuals(state)[0], bounds.without);
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(base);
   table->exits_base_ = table->base_;
@@ -251,6 +273,43 @@ std::shared_ptr<const LexerTable> LexerTables::difference(LexerStateId state) {
   DifferenceWalk(*trie_, n_words_, regexes_, lexer_, *segment_answers_, *table).run(state, simpler->state);
   settle(*table);
   return table;
+}
+
+// The bytes that do not the same to both: lead to other states, or end other lexemes. nullopt if more nodes begin so.
+std::optional<ByteSet> LexerTables::told_apart(LexerStateId a, LexerStateId b, uint32_t most_nodes) {
+  const bool same_end = lexer_.matched(a) == lexer_.matched(b);
+  ByteSet taken = lexer_.first(a);
+  taken |= lexer_.first(b);
+  ByteSet found = same_end ? ByteSet() : taken.complement();
+  uint32_t n_nodes = trie_->n_nodes_of(found);
+  for (unsigned byte = taken.lowest(); byte < 256 && n_nodes <= most_nodes; taken.remove(byte), byte = taken.lowest()) {
+    const LexerStateId next = lexer_.next_of_many(a, byte);
+    if (next == lexer_.next_of_many(b, byte) && (next != Lexer::dead() || same_end)) continue;
+    found.add(byte);
+    n_nodes += trie_->n_nodes_of(byte);
+  }
+  if (n_nodes > most_nodes) return std::nullopt;
+  return found;
+}
+
+// A state that most bytes lead from to where they lead from another, whose tokens were walked: as inside of a name, or
+// of a part of an address, beside its beginning. Only what begins with the other bytes is walked.
+std::shared_ptr<const LexerTable> LexerTables::patched(LexerStateId state) {
+  const uint32_t n_nodes = trie_->n_nodes_of(lexer_.first(state));
+  for (size_t i = std::min(n_walked_, walked_.size()); i-- > 0;) {
+    const auto base = tables_.find(walked_[i].value);
+    if (!base) continue;
+    const auto differs = told_apart(state, walked_[i], n_nodes / 2);
+    if (!differs) continue;
+    auto table = std::make_shared<LexerTable>();
+    table->base_ = *base;
+    table->exits_base_ = *base;
+    drop_tops(*differs, *table);
+    TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run(state, *differs);
+    settle(*table);
+    return table;
+  }
+  return nullptr;
 }
 
 size_t LexerTables::bytes() const {

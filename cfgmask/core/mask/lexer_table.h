@@ -10,10 +10,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -222,24 +224,30 @@ class LexerTables {
   // How many tables were made so far by each way, those that were since forgotten included. One by another's way, such
   // as a renamed one of a walk, counts as both.
   struct Made {
-    size_t texts, renamed, counted, bounded, difference, clipped, walked;
+    size_t texts, renamed, counted, bounded, difference, clipped, patched, walked;
   };
   const Made& made() const { return made_; }
 
  private:
   std::shared_ptr<const LexerTable> make(LexerStateId state);
+  bool takes_long_walk(LexerStateId state) const;
   std::shared_ptr<const LexerTable> texts(LexerStateId state);
   std::shared_ptr<const LexerTable> renamed(LexerStateId state);
   std::shared_ptr<const LexerTable> counted(LexerStateId state);
   std::shared_ptr<const LexerTable> bounded(LexerStateId state);
+  std::shared_ptr<const LexerTable> bounded(LexerStateId state, const RegexStore::Bounded& bounds);
   std::shared_ptr<const LexerTable> difference(LexerStateId state);
   std::shared_ptr<const LexerTable> clipped(LexerStateId state);
+  std::shared_ptr<const LexerTable> patched(LexerStateId state);
+  std::optional<ByteSet> told_apart(LexerStateId a, LexerStateId b, uint32_t most_nodes);
   bool take_far_bounds(const RegexStore::Counted& parts, LexerTable& table) const;
   void drop_tops(const ByteSet& bytes, LexerTable& table) const;
   std::shared_ptr<const CountedTable> counted_table(RegexId unbounded);
   std::shared_ptr<const LexerTable> common_table(RegexId smaller, RegexId larger);
   void settle(LexerTable& table) const;
 
+  // Nodes below which there is nothing to save.
+  static constexpr uint32_t kLongWalk = 1024;
   // To put the exits of a JSON string together takes as long as to walk them ten times.
   static constexpr uint32_t kManyWalks = 8;
 
@@ -253,6 +261,8 @@ class LexerTables {
   RecentValues<CountedTable> counted_tables_;  // by residual
   RecentValues<LexerTable> common_tables_;     // by a pair of residuals, or null
   Made made_{};
+  std::array<LexerStateId, 4> walked_{};  // whose tables took long walks, the last ones
+  size_t n_walked_ = 0;
 };
 
 }  // namespace cfgmask

@@ -15,6 +15,15 @@ size_t TableWalk::run(LexerStateId state) {
   return n_inside_;
 }
 
+void TableWalk::run(LexerStateId state, const ByteSet& first_bytes) {
+  stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
+  for (const Segment& segment : trie_.segments()) {
+    if (segment.first == segment.last) continue;
+    trie_.for_each_sibling(segment.first, segment.last, first_bytes,
+                           [&](uint32_t node) { walk(node, trie_.end(node), segment); });
+  }
+}
+
 void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
   apart_ = true;
   may_end_ = may_end;
@@ -167,7 +176,7 @@ uint32_t TableWalk::place_of(LexerStateId state) {
 void TableWalk::keep(uint32_t first, uint32_t last) {
   if (first == last) return;
   const auto tokens = trie_.tokens_between(first, last);
-  if (tokens.size() > n_words_ / 8) table_.bits_.resize(n_words_);
+  if (tokens.size() > n_words_ / 8 && table_.base_ == nullptr) table_.bits_.resize(n_words_);
   if (table_.bits_.empty()) {
     table_.more_.insert(table_.more_.end(), tokens.begin(), tokens.end());
   } else {

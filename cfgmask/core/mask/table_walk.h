@@ -23,6 +23,8 @@ class TableWalk {
 
   // Returns how many nodes stay inside.
   size_t run(LexerStateId state);
+  // Of the tokens alone that begin with one of the bytes; those that stay inside are listed, for a table with a base.
+  void run(LexerStateId state, const ByteSet& first_bytes);
   // Only the tokens that leave the lexeme unfinished stay inside, of these only those after which a token may end,
   // where `may_end` is asked once for each state; null: all of them. What ends the lexeme with its byte is an exit of
   // no slots, with the state before that.

@@ -2,7 +2,6 @@
 // exceptions. What is known of them serves all of those.
 #include <algorithm>
 
-#include "regex/minimum_length.h"
 #include "regex/regex.h"
 
 namespace cfgmask {
@@ -78,85 +77,6 @@ ByteSet RegexStore::after_run(RegexId unbounded) {
       return first(operand(unbounded, 1));
     default:
       return {};
-  }
-}
-
-std::optional<RegexStore::Bounded> RegexStore::bounded(RegexId node) {
-  const bool in_json = json_between_characters(node);
-  const RegexId body = in_json ? operand(node, 0) : node;
-  auto bounds = bounded_whole(body);
-  if (!bounds) bounds = bounded_beginning(body);
-  if (bounds && in_json) bounds->without = json_with_body(node, bounds->without);
-  return bounds;
-}
-
-std::optional<RegexStore::Bounded> RegexStore::bounded_whole(RegexId body) {
-  const auto with_bounds_of = [&](RegexId run, RegexId rest) {
-    const Words o = operands(run);
-    return Bounded{rest, rest, o[1], o[2]};
-  };
-  if (is_run(body) && !is_loop(body)) return with_bounds_of(body, repetition(operand(body, 0), 0, kUnbounded));
-  if (kind(body) != RegexKind::kIntersection) return std::nullopt;
-  const std::vector<RegexId> all = parts(body);
-  for (RegexId run : all) {
-    if (!is_run(run)) continue;
-    std::vector<RegexId> others = all;
-    std::erase(others, run);
-    const RegexId rest = intersection(std::move(others));
-    if (!is_within(rest, operand(run, 0))) continue;
-    Bounded bounds = with_bounds_of(run, rest);
-    const bool of_bytes = kind(operand(run, 0)) == RegexKind::kBytes;
-    if (of_bytes && lengths_->of(rest) >= bounds.minimum) bounds.minimum = 0;
-    return bounds;
-  }
-  return std::nullopt;
-}
-
-// What its texts begin with, one way or another. One with a minimum is none: of texts that are too short for it, what
-// comes after it decides.
-std::optional<RegexStore::Bounded> RegexStore::bounded_beginning(RegexId body) {
-  switch (kind(body)) {
-    case RegexKind::kConcatenation: {
-      auto bounds = bounded_beginning(operand(body, 0));
-      if (bounds) bounds->without = concatenation(bounds->without, operand(body, 1));
-      return bounds;
-    }
-    case RegexKind::kAlternation:
-      return bounded_alternatives(body);
-    default: {
-      const auto bounds = bounded_whole(body);
-      return bounds && bounds->minimum == 0 && bounds->maximum != kUnbounded ? bounds : std::nullopt;
-    }
-  }
-}
-
-std::optional<RegexStore::Bounded> RegexStore::bounded_alternatives(RegexId body) {
-  std::vector<RegexId> without;
-  std::vector<RegexId> heads;
-  uint32_t maximum = kUnbounded;
-  for (RegexId part : parts(body)) {
-    const auto bounds = bounded_beginning(part);
-    without.push_back(bounds ? bounds->without : part);
-    if (!bounds) continue;
-    heads.push_back(bounds->head);
-    maximum = std::min(maximum, bounds->maximum);
-  }
-  if (heads.empty()) return std::nullopt;
-  return Bounded{alternation(std::move(without)), alternation(std::move(heads)), 0, maximum};
-}
-
-bool RegexStore::ends_in_loop(RegexId node) {
-  if (json_between_characters(node)) node = operand(node, 0);
-  while (kind(node) == RegexKind::kConcatenation) node = operand(node, 1);
-  switch (kind(node)) {
-    case RegexKind::kRepetition:
-      return operands(node)[2] == kUnbounded && is_class(operand(node, 0));
-    case RegexKind::kAlternation: {
-      const Words parts = operands(node);
-      return std::all_of(parts.begin(), parts.end(), [&](uint32_t part) { return ends_in_loop(RegexId(part)); });
-    }
-    default:
-      return false;
   }
 }
 

@@ -151,6 +151,7 @@ bool RegexStore::is_loop(RegexId node) {
 bool RegexStore::is_within(RegexId node, RegexId one) {
   // Most that is asked for begins otherwise, which takes no look-up.
   if (!first(one).holds(first(node))) return false;
+  if (kind(one) == RegexKind::kBytes && first(one) == ByteSet::all()) return true;
   const uint64_t key = (uint64_t{node.value} << 32) | one.value;
   if (auto known = within_.find(key)) return *known != 0;
   const bool within = is_class(one) && compute_within(node, one);

@@ -50,6 +50,14 @@ struct ByteSet {
       if (words[i] != 0) return 32 * i + 31 - static_cast<unsigned>(std::countl_zero(words[i]));
     return 0;
   }
+  // Calls f(byte) for each member, in ascending order.
+  template <class F>
+  void for_each(F f) const {
+    for (unsigned i = 0; i < 8; ++i) {
+      for (uint32_t left = words[i]; left != 0; left &= left - 1)
+        f(32 * i + static_cast<unsigned>(std::countr_zero(left)));
+    }
+  }
   bool holds(const ByteSet& other) const {
     for (size_t i = 0; i < 8; ++i)
       if ((other.words[i] & ~words[i]) != 0) return false;

@@ -140,7 +140,10 @@ Trie::Trie(const Texts& texts) : segments_(classes()), segment_of_(texts.size(),
     sort_by_bytes(texts, members[i]);
     add(texts, members[i]);
     segments_[i].last = n_nodes();
-    for (uint32_t node = segments_[i].first; node < n_nodes(); node = end(node)) segments_[i].tops[byte(node)] = node;
+    for (uint32_t node = segments_[i].first; node < n_nodes(); node = end(node)) {
+      segments_[i].tops[byte(node)] = node;
+      n_nodes_of_[byte(node)] += end(node) - node;
+    }
   }
   closed_before_.push_back(0);
   end_[0] = n_nodes();

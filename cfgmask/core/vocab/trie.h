@@ -119,12 +119,19 @@ class Trie {
       if (segment.last <= first || segment.first >= last) continue;
       ByteSet left = segment.first_bytes;
       left &= bytes;
-      for (unsigned b = left.lowest(); b < 256; left.remove(b), b = left.lowest()) {
+      left.for_each([&](unsigned b) {
         if (segment.tops[b] >= first && segment.tops[b] < last) f(segment.tops[b]);
-      }
+      });
     }
   }
   size_t max_depth() const { return max_depth_; }
+  // The nodes of all tokens that begin with a byte, or with one of several.
+  uint32_t n_nodes_of(unsigned first_byte) const { return n_nodes_of_[first_byte]; }
+  uint32_t n_nodes_of(const ByteSet& first_bytes) const {
+    uint32_t n = 0;
+    first_bytes.for_each([&](unsigned b) { n += n_nodes_of_[b]; });
+    return n;
+  }
   size_t bytes() const;
 
  private:
@@ -141,6 +148,7 @@ class Trie {
   std::vector<TokenId> longest_first_;  // those of each segment but the rest, at the places that they have in tokens_
   std::vector<Segment> segments_;
   std::vector<uint8_t> segment_of_;  // by token
+  std::array<uint32_t, 256> n_nodes_of_{};  // by first byte
   size_t max_depth_ = 0;
 };
 
