@@ -147,7 +147,7 @@ class Trie {
   std::vector<TokenId> tokens_;
   std::vector<TokenId> longest_first_;  // those of each segment but the rest, at the places that they have in tokens_
   std::vector<Segment> segments_;
-  std::vector<uint8_t> segment_of_;  // by token
+  std::vector<uint8_t> segment_of_;         // by token
   std::array<uint32_t, 256> n_nodes_of_{};  // by first byte
   size_t max_depth_ = 0;
 };
