@@ -233,27 +233,17 @@ std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded
 // pattern's table, but for tokens that come near the bounds. Each position has other bounds and few have another
 // pattern.
 std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
-  const Words live = lexer_.residuals(state);
-  if (live.size() != 2) return nullptr;
-  const RegexId residual(live[1]);
-  // Bounds that come later are left to the base, if there is one: texts do the same to both once they are there.
-  if (const auto bounds = regexes_.bounded(residual)) {
-    if (auto table = bounded(state, *bounds)) return table;
-  }
-  if (!takes_long_walk(state)) return nullptr;
-  const auto later = regexes_.bounded_later(residual);
-  return later ? bounded(state, *later) : nullptr;
-}
-
-std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state, const RegexStore::Bounded& bounds) {
   // Below that many characters a text is everywhere too short.
   constexpr uint32_t kFewCharacters = 2;
-  if (bounds.maximum < add_lengths(bounds.farthest, RegexStore::kNearBound)) return nullptr;
-  const bool in_json = regexes_.kind(bounds.without) == RegexKind::kJsonString;
-  const bool ends_in_loop = regexes_.ends_in_loop(bounds.without);
-  if (bounds.minimum > kFewCharacters && !(ends_in_loop && in_json)) return nullptr;
-  const Room room{bounds.minimum, bounds.maximum, bounds.farthest, ends_in_loop, in_json};
-  const LexerStateId base = lexer_.inside(lexer_.residuals(state)[0], bounds.without);
+  const Words live = lexer_.residuals(state);
+  if (live.size() != 2) return nullptr;
+  const auto bounds = regexes_.bounded(RegexId(live[1]));
+  if (!bounds || bounds->maximum < add_lengths(bounds->farthest, RegexStore::kNearBound)) return nullptr;
+  const bool in_json = regexes_.kind(bounds->without) == RegexKind::kJsonString;
+  const bool ends_in_loop = regexes_.ends_in_loop(bounds->without);
+  if (bounds->minimum > kFewCharacters && !(ends_in_loop && in_json)) return nullptr;
+  const Room room{bounds->minimum, bounds->maximum, bounds->farthest, ends_in_loop, in_json};
+  const LexerStateId base = lexer_.inside(live[0], bounds->without);
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(base);
   table->exits_base_ = table->base_;

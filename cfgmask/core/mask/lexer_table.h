@@ -235,7 +235,6 @@ class LexerTables {
   std::shared_ptr<const LexerTable> renamed(LexerStateId state);
   std::shared_ptr<const LexerTable> counted(LexerStateId state);
   std::shared_ptr<const LexerTable> bounded(LexerStateId state);
-  std::shared_ptr<const LexerTable> bounded(LexerStateId state, const RegexStore::Bounded& bounds);
   std::shared_ptr<const LexerTable> difference(LexerStateId state);
   std::shared_ptr<const LexerTable> clipped(LexerStateId state);
   std::shared_ptr<const LexerTable> patched(LexerStateId state);

@@ -11,7 +11,6 @@
 // Threads: none of this is safe for concurrent use; the owner of a RegexStore guards it.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -217,19 +216,10 @@ class RegexStore {
     uint32_t minimum;
     uint32_t maximum;
     uint32_t farthest;  // bytes from anywhere inside of what the bounds are on to an end of that, decoded in JSON
-
-    // With other bounds, but for what both are without.
-    Bounded beside(const Bounded& other) const {
-      return {without, 0, std::min(maximum, other.maximum), std::max(farthest, other.farthest)};
-    }
   };
   std::optional<Bounded> bounded(RegexId node);
   // Nearer maxima are not worth it: too many texts meet them.
   static constexpr uint32_t kNearBound = 16;
-  // Such bounds, not near, on what comes later in some of its texts, as in a(c{0,60}d)*. A text of W, which is the node
-  // without them, that is no longer than the least of them is one of the node's; so all texts do the same to both that
-  // can be completed, if to something of W, within the bounds.
-  std::optional<Bounded> bounded_later(RegexId node);
   // Of a node with bounds on all of it or on its first part: whether a character of ASCII leads to the same, but that
   // one character fewer may come; and what many such characters lead to, no more than the maximum.
   bool loops_within_bounds(RegexId node, unsigned b);
@@ -371,21 +361,11 @@ class RegexStore {
   bool is_too_short(RegexId node);
 
   // regex/bounds.cc
-  template <class F>
-  std::optional<Bounded> inside_json(RegexId node, F bounds_of);
   std::optional<RegexId> bounding_run(RegexId node);
   RegexId without_part(RegexId node, RegexId part);
   std::optional<Bounded> bounded_whole(RegexId body);
-  std::optional<Bounded> bounded_above(RegexId body);
   std::optional<Bounded> bounded_beginning(RegexId body);
-  std::optional<Bounded> bounded_tails(RegexId body, uint32_t& left);
-  std::optional<Bounded> bounded_anywhere(RegexId node, uint32_t& left);
-  std::optional<Bounded> bounded_afar(RegexId node);
-  std::optional<Bounded> bounded_part(RegexId node, uint32_t& left);
-  std::optional<Bounded> joined(RegexId head, const std::optional<Bounded>& of_head, RegexId tail,
-                                const std::optional<Bounded>& of_tail);
-  template <class F>
-  std::optional<Bounded> bounded_parts(RegexId alternation_of, F bounds_of);
+  std::optional<Bounded> bounded_alternatives(RegexId body);
   uint32_t farthest_within(RegexId head, uint32_t maximum);
 
   // regex/approximations.cc
@@ -431,8 +411,6 @@ class RegexStore {
   ChunkedVector<ByteSet> first_sets_;
   HashTable derivatives_;
   HashTable uncounted_;
-  HashTable bounded_ids_;  // index into bounded_
-  ChunkedVector<std::optional<Bounded>> bounded_;
   HashTable within_;     // (node, class) -> whether is_within
   Interner class_keys_;  // ranges of char_class; grammars ask for the same few again and again
   ChunkedVector<RegexId> class_nodes_;

@@ -39,6 +39,7 @@ std::vector<Segment> classes() {
   std::vector<Segment> all{segment(lower, false),
                            segment(names, false),
                            segment(with(names, " "), false),
+                           segment(with(names, "_-"), false),
                            segment(with(names, "_-."), false),
                            segment(visible, false),
                            segment(with(visible, " "), false),
