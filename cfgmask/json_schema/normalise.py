@@ -67,6 +67,7 @@ class Normaliser:
         self.limits = limits
         self.problems: list[Diagnostic] = []
         self._conjunctions: dict[Node, Conjunction] = {}
+        self._ends: dict[Node, Conjunction] = {}
         self._by_content: dict[Hashable, Node] = {}
         # Places that say the same as the one that is their key; nothing inside them is looked at.
         self._alike: dict[str, list[str]] = {}
@@ -137,18 +138,23 @@ class Normaliser:
         return self._terms[term]
 
     def _followed(self, node: Node) -> Conjunction:
-        passed = set()
-        while node not in passed:
-            passed.add(node)
-            if isinstance(node.value, bool):
-                return ANYTHING if node.value else NEVER
-            if not node.keywords:
-                return ANYTHING
-            first = next(iter(node.keywords))
-            if len(node.keywords) > 1 or first not in REFERENCES:
+        """What a schema comes to that may be a reference and nothing else.
+
+        All that are passed on the way come to the same; but of those that lead to themselves each is its own.
+        """
+        passed: dict[Node, None] = {}
+        while node not in passed and node not in self._ends:
+            passed[node] = None
+            reference = _only_reference(node)
+            if reference is None:
                 break
-            node = self._target(node, first)
-        return (node,)
+            node = self._target(node, reference)
+        end = self._ends.get(node, _said_by(node))
+        in_circle = False
+        for other in passed:
+            in_circle = in_circle or (other is node and _only_reference(node) is not None)
+            self._ends[other] = (other,) if in_circle else end
+        return end
 
     def _target(self, node: Node, keyword: str) -> Node:
         target = self.schemas.target(node, keyword)
@@ -379,6 +385,20 @@ class Normaliser:
         return algebra.union(
             [self._both(condition, consequence), algebra.difference(alternative, [condition], self._prober)]
         )
+
+
+def _only_reference(node: Node) -> str | None:
+    """The keyword that is all that a schema has, where that is a reference."""
+    if len(node.keywords) != 1:
+        return None
+    (keyword,) = node.keywords
+    return keyword if keyword in REFERENCES else None
+
+
+def _said_by(node: Node) -> Conjunction:
+    if isinstance(node.value, bool):
+        return ANYTHING if node.value else NEVER
+    return (node,) if node.keywords else ANYTHING
 
 
 def _positive_terms(conjunction: Conjunction) -> list[Term]:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from cfgmask.errors import GrammarError
 from cfgmask.json_schema import lower_schema
 from tests.json_schema.judge import Schema, accepts, check, compiled
 
@@ -146,3 +147,12 @@ def test_doubling_references_stay_linear() -> None:
 def test_deep_recursion_is_the_parsers_business() -> None:
     text = '{"value":1,"children":[' * 150 + '{"value":1}' + "]}" * 150
     assert accepts(compiled(TREE), text)
+
+
+def test_long_circles_of_nothing_but_references() -> None:
+    """Each is looked at once: to go round from each takes minutes."""
+    n = 5_000
+    definitions = {f"d{i}": {"$ref": f"#/$defs/d{(i + 1) % n}"} for i in range(n)}
+    with pytest.raises(GrammarError) as caught:
+        lower_schema({"$defs": definitions, "anyOf": [{"$ref": "#/$defs/d0"}, {"$ref": f"#/$defs/d{n // 2}"}]})
+    assert {d.code for d in caught.value.diagnostics} == {"schema-reference-loop"}
