@@ -274,6 +274,32 @@ def test_a_regex_of_many_parts_ends_at_a_limit(pattern: str) -> None:
         matcher.advance_bytes("".join(LETTERS[:50]).encode())
 
 
+def test_counted_parts_after_each_other_are_looked_at_once() -> None:
+    """The table of each state is sought among those of its regex with other counts, which is as long as the rest."""
+    part = rep(cat(cls("az"), opt("1")), 1, 1_000)
+    matcher = compile_ir(grammar(rule("start", cat(*[part] * 20_000)))).matcher()
+    for byte in b"abab1abba1b" * 20:
+        assert mask_of(matcher, END + 1) >= set(range(ord("a"), ord("z") + 1))
+        matcher.advance(byte)
+
+
+def test_searches_count_as_nodes_do() -> None:
+    """What comes after a lexeme with n conditions on it is sought for each way in which these may hold or fail."""
+    terminals = [f"T{i}: /a(?=.*{i})/\n" for i in range(9)]
+    ir = cfgmask.Grammar.from_lark(f"start: ({'|'.join(f'T{i}' for i in range(9))})*\n{''.join(terminals)}").ir
+
+    def nodes_made(**limits: int) -> int:
+        compiled = compile_ir(ir, **limits)
+        matcher = compiled.matcher()
+        assert mask_of(matcher, END + 1) == {ord("a"), END}
+        matcher.advance(ord("a"))
+        mask_of(matcher, END + 1)
+        return compiled.stats()["regex_nodes"]
+
+    with pytest.raises(cfgmask.LimitExceeded, match="max_regex_nodes"):
+        nodes_made(max_regex_nodes=2 * nodes_made())
+
+
 @pytest.mark.parametrize("limit", LIMITS)
 def test_limits_leave_the_matcher_as_it_was(limit: str) -> None:
     matcher, byte = stuck(limit)

@@ -167,3 +167,9 @@ def test_the_height_of_a_tree_is_bounded() -> None:
         tree = Repetition(tree, 2, 3)
     with pytest.raises(LimitExceeded, match="max_nesting"):
         algebra.is_empty(tree)
+
+
+def test_searches_go_where_the_parts_of_an_intersection_end() -> None:
+    """In any order of the letters there is an end, and there are more orders than steps."""
+    tree = Intersection(tuple(of(f".*{chr(ord('a') + i)}.*") for i in range(26)))
+    assert not algebra.RegexAlgebra(Limits(max_search_steps=200)).is_empty(tree)

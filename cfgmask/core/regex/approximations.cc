@@ -13,46 +13,46 @@ constexpr uint32_t kFewRounds = 20;
 
 }  // namespace
 
-// A superset of the node in which nothing is counted. Remembered for what has parts.
-RegexId RegexStore::uncounted(RegexId node) {
-  switch (kind(node)) {
-    case RegexKind::kConcatenation:
-    case RegexKind::kAlternation:
-    case RegexKind::kIntersection:
-    case RegexKind::kRepetition:
-      break;
-    default:
-      return node;  // a complement's body would have to shrink instead
-  }
-  if (auto known = uncounted_.find(node.value)) return RegexId(*known);
-  const RegexId larger = compute_uncounted(node);
-  if (!uncounted_.find(node.value)) uncounted_.insert(node.value, larger.value);
-  return larger;
-}
-
-RegexId RegexStore::compute_uncounted(RegexId node) {
+// A node with `change` made to each of its parts, where it is a concatenation, alternation or intersection; else null.
+// Tails that come again and again are looked up in `known`, by `key`: of 20,000 parts after each other, each byte would
+// have all gone through otherwise.
+template <class Key, class Change>
+std::optional<RegexId> RegexStore::with_parts(RegexId node, HashTable& known, Key key, Change change) {
   switch (kind(node)) {
     case RegexKind::kConcatenation: {
-      std::vector<RegexId> heads;
-      while (kind(node) == RegexKind::kConcatenation) {
-        heads.push_back(uncounted(operand(node, 0)));
-        node = operand(node, 1);
+      std::vector<RegexId> passed;
+      std::optional<uint32_t> end;
+      for (; kind(node) == RegexKind::kConcatenation && !(end = known.find(key(node))); node = operand(node, 1))
+        passed.push_back(node);
+      RegexId whole = end ? RegexId(*end) : change(node);
+      for (size_t i = passed.size(); i-- > 0;) {
+        whole = concatenation(change(operand(passed[i], 0)), whole);
+        if (!known.find(key(passed[i]))) known.insert(key(passed[i]), whole.value);
       }
-      RegexId whole = uncounted(node);
-      for (size_t i = heads.size(); i-- > 0;) whole = concatenation(heads[i], whole);
       return whole;
     }
     case RegexKind::kAlternation:
     case RegexKind::kIntersection: {
-      std::vector<RegexId> parts;
-      for (uint32_t part : operands(node)) parts.push_back(uncounted(RegexId(part)));
-      return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
+      if (const auto end = known.find(key(node))) return RegexId(*end);
+      std::vector<RegexId> changed;
+      for (RegexId part : parts(node)) changed.push_back(change(part));
+      const bool either = kind(node) == RegexKind::kAlternation;
+      const RegexId whole = either ? alternation(std::move(changed)) : intersection(std::move(changed));
+      if (!known.find(key(node))) known.insert(key(node), whole.value);
+      return whole;
     }
-    case RegexKind::kRepetition:
-      return repetition(uncounted(operand(node, 0)), 0, kUnbounded);
     default:
-      return node;
+      return std::nullopt;
   }
+}
+
+// A superset of the node in which nothing is counted. Remembered for what has parts.
+RegexId RegexStore::uncounted(RegexId node) {
+  const auto key = [](RegexId of) { return uint64_t{of.value}; };
+  const auto change = [&](RegexId part) { return uncounted(part); };
+  if (const auto larger = with_parts(node, uncounted_, key, change)) return *larger;
+  // A complement's body would have to shrink instead.
+  return kind(node) == RegexKind::kRepetition ? repetition(uncounted(operand(node, 0)), 0, kUnbounded) : node;
 }
 
 std::optional<RegexStore::Counted> RegexStore::counted(RegexId node) {
@@ -100,32 +100,16 @@ bool RegexStore::has_far_bounds(RegexId node, uint32_t longest) const {
 
 // Every operation here is monotone, so smaller operands make smaller languages. What is under a complement stays.
 RegexId RegexStore::clip(RegexId node, uint32_t longest, bool smaller) {
-  switch (kind(node)) {
-    case RegexKind::kConcatenation: {
-      std::vector<RegexId> heads;
-      while (kind(node) == RegexKind::kConcatenation) {
-        heads.push_back(clip(operand(node, 0), longest, smaller));
-        node = operand(node, 1);
-      }
-      RegexId whole = clip(node, longest, smaller);
-      for (size_t i = heads.size(); i-- > 0;) whole = concatenation(heads[i], whole);
-      return whole;
-    }
-    case RegexKind::kAlternation:
-    case RegexKind::kIntersection: {
-      std::vector<RegexId> parts;
-      for (uint32_t part : operands(node)) parts.push_back(clip(RegexId(part), longest, smaller));
-      return kind(node) == RegexKind::kAlternation ? alternation(std::move(parts)) : intersection(std::move(parts));
-    }
-    case RegexKind::kRepetition: {
-      if (!has_far_bounds(node, longest)) return node;
-      const Words o = operands(node);
-      const uint32_t near = is_class(RegexId(o[0])) ? longest : std::min(longest, kFewRounds);
-      return repetition(RegexId(o[0]), o[1], smaller ? near : kUnbounded);
-    }
-    default:
-      return node;
-  }
+  if (!has_far_bounds(node, longest)) return node;
+  // Beyond half of all lengths no text counts them.
+  const uint64_t how = (uint64_t{std::min(longest, kUnbounded / 2)} << 1) | (smaller ? 1 : 0);
+  const auto key = [&](RegexId of) { return (uint64_t{of.value} << 32) | how; };
+  const auto change = [&](RegexId part) { return clip(part, longest, smaller); };
+  if (const auto clipped = with_parts(node, clipped_, key, change)) return *clipped;
+  if (kind(node) != RegexKind::kRepetition) return node;
+  const Words o = operands(node);
+  const uint32_t near = is_class(RegexId(o[0])) ? longest : std::min(longest, kFewRounds);
+  return repetition(RegexId(o[0]), o[1], smaller ? near : kUnbounded);
 }
 
 std::vector<RegexId> RegexStore::leading_loops(RegexId node) {

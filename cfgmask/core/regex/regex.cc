@@ -19,9 +19,9 @@ RegexStore::~RegexStore() = default;
 
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
-         within_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() + automaton_ids_.bytes() +
-         automaton_bytes_ + prefixed_ids_.bytes() + prefixed_.bytes() + prefixed_bytes_ + kept_lists_.bytes() +
-         kept_bytes_ + lengths_->bytes();
+         clipped_.bytes() + within_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() +
+         automaton_ids_.bytes() + automaton_bytes_ + prefixed_ids_.bytes() + prefixed_.bytes() + prefixed_bytes_ +
+         kept_lists_.bytes() + kept_bytes_ + lengths_->bytes();
 }
 
 // A node of many parts is charged as several, so that the bound on nodes bounds memory and time as well.

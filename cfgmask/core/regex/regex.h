@@ -369,8 +369,9 @@ class RegexStore {
   uint32_t farthest_within(RegexId head, uint32_t maximum);
 
   // regex/approximations.cc
+  template <class Key, class Change>
+  std::optional<RegexId> with_parts(RegexId node, HashTable& known, Key key, Change change);
   RegexId uncounted(RegexId node);
-  RegexId compute_uncounted(RegexId node);
   bool has_far_bounds(RegexId node, uint32_t longest) const;
   RegexId clip(RegexId node, uint32_t longest, bool smaller);
   RegexId without_few_texts(RegexId node) const;
@@ -411,6 +412,7 @@ class RegexStore {
   ChunkedVector<ByteSet> first_sets_;
   HashTable derivatives_;
   HashTable uncounted_;
+  HashTable clipped_;    // (node, longest, whether it is the smaller one) -> what `clip` makes of it
   HashTable within_;     // (node, class) -> whether is_within
   Interner class_keys_;  // ranges of char_class; grammars ask for the same few again and again
   ChunkedVector<RegexId> class_nodes_;

@@ -80,12 +80,14 @@ bool RegexStore::is_endless_at_sight(RegexId node) const {
 
 // Best first: of an e-mail address within 100 characters, all that is no longer would be looked at before the first end
 // otherwise, 90 ms; straight to an end it is a step a character. So a residual's other bytes wait until nothing nearer
-// to an end is left: most of them are never tried.
+// to an end is left: most of them are never tried. An intersection is as far from one as its farthest part, and of
+// those that are equally far the one goes first whose parts are nearest together: .*1.* & .*2.* & ... has an end once
+// each part has, and without that all orders of the digits were gone through.
 //
 // .{0,997} & ~.* is empty at every count; without counts that takes one step to see instead of a thousand. But most
 // regexes have an end in reach, so that is looked at where a few steps found none.
 bool RegexStore::search_empty(RegexId node) {
-  using Entry = std::tuple<uint32_t, uint32_t>;  // least length of the rest; residual
+  using Entry = std::tuple<uint32_t, uint64_t, uint32_t>;  // least length of the rest; of all parts; residual
   struct Seen {
     RegexId parent;
     ByteSet left;  // bytes to be tried, the last one that was and those alike among them
@@ -93,7 +95,15 @@ bool RegexStore::search_empty(RegexId node) {
   };
   std::unordered_map<uint32_t, Seen> seen{{node.value, {node, first(node)}}};
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  queue.emplace(lengths_->of(node), node.value);
+  const auto enqueue = [&](RegexId residual) {
+    uint64_t together = 0;
+    const RegexId body = kind(residual) == RegexKind::kJsonString ? json_body(residual) : residual;
+    if (kind(body) == RegexKind::kIntersection) {
+      for (uint32_t part : operands(body)) together += lengths_->of(RegexId(part));
+    }
+    queue.emplace(lengths_->of(residual), together, residual.value);
+  };
+  enqueue(node);
   constexpr uint64_t kFewSteps = 32;
   uint64_t steps = 0;
   while (!queue.empty()) {
@@ -101,7 +111,7 @@ bool RegexStore::search_empty(RegexId node) {
       const RegexId larger = uncounted(node);
       if (larger != node && is_empty(larger)) return true;
     }
-    const RegexId at(std::get<1>(queue.top()));
+    const RegexId at(std::get<2>(queue.top()));
     Seen& here = seen.at(at.value);
     if (here.tried < 256) here.left -= alike(at, here.tried);
     const unsigned b = here.tried = here.left.lowest();
@@ -120,13 +130,14 @@ bool RegexStore::search_empty(RegexId node) {
       return false;
     }
     if (known == Emptiness::kUnknown && !is_too_short(next) && seen.emplace(next.value, Seen{at, first(next)}).second)
-      queue.emplace(lengths_->of(next), next.value);
+      enqueue(next);
   }
   for (const auto& [id, entry] : seen) props_[id].emptiness = Emptiness::kEmpty;
   return true;
 }
 
-// The derivative of a node of many parts counts as several, as its making does.
+// The derivative of a node of many parts counts as several, as its making does. To the account each step is a node, new
+// or not: one question is bounded by max_search_steps, and thousands of them by that.
 void RegexStore::count_step(RegexId from, uint64_t& steps) {
   constexpr size_t kPartsPerStep = 16;
   const RegexId large = kind(from) == RegexKind::kJsonString ? json_body(from) : from;
@@ -134,6 +145,7 @@ void RegexStore::count_step(RegexId from, uint64_t& steps) {
   const uint64_t counted = 1 + (has_parts ? operands(large).size() / kPartsPerStep : 0);
   n_search_steps_ += counted;
   if ((steps += counted) > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
+  if (account_ != nullptr) account_->charge(counted);
 }
 
 // A residual that leads back to itself and from there to an end.
