@@ -17,7 +17,8 @@ class Limits:
     max_source_bytes   size of a grammar, schema or pattern text
     max_nesting        nesting depth of groups, of schema values and of regexes
     max_regex_nodes    different regex nodes (residuals included) that one grammar may create; large ones, and
-                       looks at many parts, count more, and each step of a search counts as one
+                       looks at many parts, count more, and each step of a search counts as one; the parts of a
+                       pattern, which are counted by themselves, as four each
     max_lexer_states   different lexer states that one grammar may create; those of many terminals count more
     max_search_steps   derivatives that one question of emptiness may take; all about a JSON Schema take twice as many;
                        those of regexes with many parts count more

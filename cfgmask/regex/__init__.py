@@ -21,7 +21,7 @@ from cfgmask.regex.lazy import is_lazy, without_lazy
 from cfgmask.regex.lexemes import Lexeme, LexemeCase
 from cfgmask.regex.named_groups import NAMED_GROUPS
 from cfgmask.regex.parser import parse
-from cfgmask.regex.plain import LAZY
+from cfgmask.regex.plain import LAZY, plain_text
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.syntax import Node
 from cfgmask.regex.tokens import TokenContext, with_tokens
@@ -67,7 +67,8 @@ def parse_regex(
     tree but intersections and complements. Lookbehind may be of any length, and `\B` holds in the empty text.
     Errors: GrammarError with every problem (codes `regex-...`), each with its place in the pattern.
     LimitExceeded: max_source_bytes, max_nesting, max_regex_nodes. ValueError: no such dialect.
-    Cost: linear in the pattern, some 10 ms once for each Unicode property that is used. Counts cost nothing.
+    Cost: linear in the pattern, of which a million parts take some 4 s and more than that are refused, and some 10 ms
+    once for each Unicode property that is used. Counts cost nothing.
     Assertions other than anchors take milliseconds, and are refused as too complex before they take many seconds.
     """
     problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups)
@@ -114,6 +115,10 @@ def parse_extended(
     context  what a pattern without tokens is: a whole text, or a lexeme in some text
     Everything else is as in `parse_regex` with `named_groups`.
     """
+    if dialect == "python" and context == "text":
+        plain = plain_text(pattern, flags, limits)
+        if plain is not None:
+            return ir.Terminal(pattern, plain, span=span)
     problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, "", True)
     if context == "lexeme" and is_lazy(syntax):
         message = "a lazy repetition beside groups that are tokens is not supported"

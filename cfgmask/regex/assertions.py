@@ -79,6 +79,8 @@ class Combiner:
 
     def sequence(self, parts: Sequence[Part]) -> Meaning:
         """The parts in order."""
+        if len(parts) == 1:
+            return self._cases(parts[0])
         joined = self.joined(parts)
         if len(joined) > _MAX_IN_ORDER:
             return self._halves([self._cases(part) for part in joined])
@@ -150,6 +152,8 @@ class Combiner:
 
     def joined(self, parts: Sequence[Part]) -> list[Part]:
         """The parts, with what needs no thought put together: texts anywhere, and conditions at their outer sides."""
+        if len(parts) < 2:
+            return list(parts)
         runs: list[list[Part]] = []
         for part in parts:
             if runs and _is_run(runs[-1][-1], part):

@@ -34,9 +34,12 @@ from cfgmask.regex.syntax import (
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|]+")
 _PLAIN_VERBOSE = re.compile(r"[^\\.^$*+?{}\[\]()|#\s\u200e\u200f]+")
-# What groups and assertions count for when parts are limited, a character being one part. A group has several nodes;
-# what stands around an assertion is translated for several cases, which takes up to half a millisecond.
+# What groups, quantifiers and assertions count for when parts are limited, a character being one part. A group has
+# several nodes; what stands around an assertion is translated for several cases, which takes up to half a millisecond.
+# In a run of characters without regard to case each is a class of its own, but they are read together.
 _GROUP_PARTS = 4
+_REPEAT_PARTS = 2
+_CASED_PER_PART = 4
 _ANCHOR_PARTS = 16
 _ASSERTION_PARTS = 256
 
@@ -101,8 +104,7 @@ class _Parser:
         scan = self._scan
         plain = scan.match(_PLAIN_VERBOSE if scan.flags.verbose else _PLAIN)
         if plain:
-            # Without regard to case each character becomes a part of its own.
-            parts = len(plain[0]) if scan.flags.ignore_case else 1
+            parts = 1 + len(plain[0]) // _CASED_PER_PART if scan.flags.ignore_case else 1
             self._add(Text(plain.start(), plain.end(), plain[0], scan.flags), parts=parts)
             return
         character = scan.peek()
@@ -253,7 +255,7 @@ class _Parser:
         if isinstance(item, Repeat):
             height += 1
             scan.check_nesting(len(self._frames) - 1 + height)
-        self._add(Repeat(item.start, scan.position, item, minimum, maximum, mode), height)
+        self._add(Repeat(item.start, scan.position, item, minimum, maximum, mode), height, parts=_REPEAT_PARTS)
 
     def _repeatable(self, start: int) -> Node | None:
         """Take the last item off the branch, if it may be repeated; of a text only its last character."""

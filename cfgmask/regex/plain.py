@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
+from cfgmask.regex.scanner import NODES_PER_PART
 
 Syntax: TypeAlias = Literal["ecma", "python", "python-dot-all"]
 
@@ -22,25 +23,24 @@ def plain_search(pattern: str, limits: Limits) -> RegexTree | None:
     return _read(pattern, "ecma", limits)
 
 
-def plain_text(pattern: str, limits: Limits) -> RegexTree | None:
-    """The texts that match a pattern of Python's with the flag `s`; None where `parse_regex` has to read it."""
-    return _read(pattern, "python-dot-all", limits)
+def plain_text(pattern: str, flags: str, limits: Limits) -> RegexTree | None:
+    """The texts that match a pattern of Python's; None where `parse_regex` has to read it."""
+    # Unicode is what a pattern is about in any case.
+    if not set(flags) <= {"s", "u"}:
+        return None
+    return _read(pattern, "python-dot-all" if "s" in flags else "python", limits)
 
 
 def plain_lexeme(pattern: str, flags: str, limits: Limits) -> RegexTree | None:
     """What a pattern of Python's matches somewhere in a larger text; None where `parse_lexeme` has to read it."""
-    # Unicode is what a pattern is about in any case.
-    dot_all = "s" in flags
-    if LAZY.search(pattern) or not set(flags) <= {"s", "u"}:
-        return None
-    return _read(pattern, "python-dot-all" if dot_all else "python", limits)
+    return None if LAZY.search(pattern) else plain_text(pattern, flags, limits)
 
 
 def _read(pattern: str, syntax: Syntax, limits: Limits) -> RegexTree | None:
     from cfgmask import _core
 
-    # In UTF-8 each character may take four bytes.
-    if 4 * len(pattern) > limits.max_source_bytes:
+    # In UTF-8 each character may take four bytes, and each may be a part, which only the other reader counts.
+    if 4 * len(pattern) > limits.max_source_bytes or NODES_PER_PART * len(pattern) > limits.max_regex_nodes:
         return None
     try:
         pattern.encode()

@@ -15,6 +15,11 @@ class Problems:
         self._place = place
         self._found: list[Diagnostic] = []
 
+    @property
+    def count(self) -> int:
+        """How many were reported so far."""
+        return len(self._found)
+
     def report(self, code: str, start: int, end: int, message: str, help: str | None = None) -> None:
         """Note a problem with characters `start` to `end` of the pattern.
 

@@ -10,6 +10,9 @@ from cfgmask.regex.dialects import Dialect
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.syntax import Flags
 
+NODES_PER_PART = 4
+"""A part takes as long to read and to translate as so many nodes take that the core makes."""
+
 
 class Scanner:
     """The pattern, how far it is read, and what goes with every read: dialect, flags in force, problems, limits."""
@@ -75,5 +78,5 @@ class Scanner:
     def count(self, parts: int) -> None:
         """Note that so many parts were read. Raises LimitExceeded where the pattern has too many to be held."""
         self._parts += parts
-        if self._parts > self._limits.max_regex_nodes:
+        if NODES_PER_PART * self._parts > self._limits.max_regex_nodes:
             raise LimitExceeded("max_regex_nodes", self._limits.max_regex_nodes, "in the parts of a regex")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from cfgmask.grammar.regex_tree import ANY_CHAR, CharClass, char_class, negated
 from cfgmask.regex.case_folding import Folding, closure
@@ -37,6 +37,16 @@ class SetResolver:
     def __init__(self, dialect: Dialect, problems: Problems) -> None:
         self._dialect = dialect
         self._problems = problems
+
+    def members(self, node: Dot | Shorthand | Property | CharacterSet) -> CharClass:
+        """What a node matches that is a set of characters."""
+        if isinstance(node, Dot):
+            return self.dot(node)
+        if isinstance(node, Shorthand):
+            return self.shorthand(node)
+        if isinstance(node, Property):
+            return self.property(node)
+        return self.character_set(node)
 
     def character(self, code: int, flags: Flags) -> CharClass:
         """What one character that stands for itself matches."""
@@ -146,6 +156,29 @@ class SetResolver:
             "drop `-u` here",
         )
         return True
+
+
+def said_by(node: Dot | Shorthand | Property | CharacterSet) -> Hashable:
+    """What two nodes of one tree share only if they say the same. Linear."""
+    # Nodes keep their flags, so ids of flags stay theirs.
+    if isinstance(node, Dot):
+        return id(node.flags)
+    if isinstance(node, Shorthand):
+        return id(node.flags), node.letter, node.negated
+    if isinstance(node, Property):
+        return id(node.flags), node.name, node.value, node.negated
+    return (
+        id(node.flags),
+        node.negated,
+        *((term.operator, *map(_said_by_member, term.members)) for term in node.terms),
+    )
+
+
+def _said_by_member(member: SetMember) -> Hashable:
+    if isinstance(member, ClassRange):
+        return member.low, member.high
+    # Whatever else it is, is looked up by itself.
+    return member
 
 
 def _nested(node: CharacterSet) -> list[CharacterSet]:

@@ -231,10 +231,14 @@ def fold(root: _N, below: Callable[[_N], SequenceOf[_N]], combine: Callable[[_N,
         node, arity = pending.pop()
         if arity < 0:
             parts = below(node)
-            pending.append((node, len(parts)))
-            pending.extend((part, -1) for part in reversed(parts))
+            if parts:
+                pending.append((node, len(parts)))
+                pending.extend([(part, -1) for part in reversed(parts)])
+            else:
+                # Most nodes are leaves: those need no second look.
+                results.append(combine(node, []))
         else:
-            values = results[len(results) - arity :]
-            del results[len(results) - arity :]
+            values = results[-arity:]
+            del results[-arity:]
             results.append(combine(node, values))
     return results[0]

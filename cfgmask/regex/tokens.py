@@ -42,6 +42,8 @@ class _Splitter:
         self._problems = problems
 
     def split(self, root: Node) -> ir.Expr:
+        if not any(name in self._pattern for name in TOKEN_GROUPS):
+            return self._terminal(root, self._context)
         whole = fold(root, children, self._combine)
         if not isinstance(whole, _EXPRESSIONS):
             return self._terminal(whole, self._context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from collections.abc import Sequence as SequenceOf
 from typing import Literal, TypeAlias, TypeVar
 
@@ -22,21 +22,18 @@ from cfgmask.regex.named_groups import (
     text_until,
 )
 from cfgmask.regex.problems import Problems
-from cfgmask.regex.sets import SetResolver
+from cfgmask.regex.sets import SetResolver, said_by
 from cfgmask.regex.syntax import (
     Anchor,
     Atomic,
     Backreference,
     BoundaryKind,
-    CharacterSet,
     Choice,
-    Dot,
     Flags,
     Group,
     Leaf,
     Lookaround,
     Node,
-    Property,
     Repeat,
     Sequence,
     Shorthand,
@@ -79,6 +76,7 @@ class _Translator:
         self._combiner = Combiner(self._trees)
         self._newline_at_end = self._trees.repetition(self._trees.literal(b"\n"), 0, 1)
         self._cased: dict[tuple[str, bool], RegexTree] = {}
+        self._characters: dict[Hashable, Meaning] = {}
 
     def translate(self, root: Node, context: Context) -> RegexTree:
         branches = self._folded(root)
@@ -188,18 +186,19 @@ class _Translator:
             message = "a backreference is not supported: what it matches depends on what a group matched"
             self._problems.report("backreference", node.start, node.end, message, help)
             return NO_TEXT
-        return plain(self._characters(node))
-
-    def _characters(self, node: Text | Dot | Shorthand | Property | CharacterSet) -> RegexTree:
         if isinstance(node, Text):
-            return self._text(node.text, node.flags)
-        if isinstance(node, Dot):
-            return self._trees.char_class(self._sets.dot(node))
-        if isinstance(node, Shorthand):
-            return self._trees.char_class(self._sets.shorthand(node))
-        if isinstance(node, Property):
-            return self._trees.char_class(self._sets.property(node))
-        return self._trees.char_class(self._sets.character_set(node))
+            return self._remembered((id(node.flags), node.text), lambda: self._text(node.text, node.flags))
+        return self._remembered(said_by(node), lambda: self._trees.char_class(self._sets.members(node)))
+
+    def _remembered(self, said: Hashable, translate: Callable[[], RegexTree]) -> Meaning:
+        """What characters mean. Those that come again mean the same, or have the same problem at another place."""
+        known = self._characters.get(said)
+        if known is None:
+            n_problems = self._problems.count
+            known = plain(translate())
+            if self._problems.count == n_problems:
+                self._characters[said] = known
+        return known
 
     def _text(self, text: str, flags: Flags) -> RegexTree:
         if flags.ignore_case:

@@ -56,6 +56,15 @@ def test_the_number_of_parts_is_bounded(pattern: str) -> None:
         parse_regex(pattern, limits=Limits(max_regex_nodes=1000))
 
 
+@pytest.mark.parametrize(
+    "pattern", ["a|" * 600, "[a]" * 200, "(a)" * 210, "a*" * 350, r"\d" * 1_010, "(?i)" + "é" * 4_000]
+)
+def test_parts_count_as_the_time_that_they_take(pattern: str) -> None:
+    """Beside the nodes that the core makes of them, of which all grammars may have so many."""
+    with pytest.raises(LimitExceeded, match=r"max_regex_nodes = 4000 .*parts of a regex"):
+        parse_regex(pattern, limits=Limits(max_regex_nodes=4000))
+
+
 def test_counts_cost_nothing() -> None:
     assert parse_regex("(?:a{2,2147483647}b){2147483647}").__class__ is Repetition
 

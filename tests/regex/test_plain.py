@@ -75,12 +75,12 @@ def test_patterns_are_found_in_the_same_texts(pattern: str) -> None:
         assert difference(plain, parse_regex(pattern, dialect="ecma", context="search")) is None
 
 
-@given(PATTERNS)
-def test_patterns_match_the_same_texts(pattern: str) -> None:
-    plain = plain_text(pattern, LIMITS)
+@given(PATTERNS, st.sampled_from(["", "s", "u", "su"]))
+def test_patterns_match_the_same_texts(pattern: str, flags: str) -> None:
+    plain = plain_text(pattern, flags, LIMITS)
     event(f"plain: {plain is not None}")
     if plain is not None:
-        assert difference(plain, parse_regex(pattern, dialect="python", flags="s")) is None
+        assert difference(plain, parse_regex(pattern, dialect="python", flags=flags)) is None
 
 
 @given(PATTERNS, st.sampled_from(["", "s", "u", "su"]))
@@ -102,6 +102,7 @@ def test_lexemes_that_are_not_plain(pattern: str) -> None:
 @pytest.mark.parametrize("flags", ["i", "m", "x", "l"])
 def test_flags_of_lexemes_that_are_not_plain(flags: str) -> None:
     assert plain_lexeme("a", flags, LIMITS) is None
+    assert plain_text("a", flags, LIMITS) is None
 
 
 @pytest.mark.parametrize(
@@ -130,13 +131,14 @@ def test_what_is_plain(pattern: str, is_plain: bool) -> None:
 
 def test_a_long_pattern_is_left_to_the_other_reader() -> None:
     assert plain_search("a" * 100, Limits(max_source_bytes=100)) is None
+    assert plain_search("a" * 100, Limits(max_regex_nodes=100)) is None
 
 
 @pytest.mark.parametrize("name", [name for name, found in FORMATS.items() if isinstance(found.allowed, str)])
 def test_formats_are_plain(name: str) -> None:
     pattern = FORMATS[name].allowed
     assert isinstance(pattern, str)
-    plain = plain_text(pattern, LIMITS)
+    plain = plain_text(pattern, "s", LIMITS)
     assert plain is not None
     assert difference(plain, parse_regex(pattern, flags="s")) is None
 

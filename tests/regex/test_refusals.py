@@ -161,3 +161,11 @@ def test_the_source_has_a_name() -> None:
 
 def test_a_file_full_of_problems_gives_a_hundred_of_them() -> None:
     assert len(refusals("\\y" * 1000, "python")) == 100
+
+
+@pytest.mark.parametrize("part", [r"\p{Nothing}", r"[\p{Nothing}]", r"\ud800", "[b-a]"])
+def test_what_is_wrong_twice_is_reported_twice(part: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        parse_regex(f"{part}a{part}", dialect="python")
+    first, second = [d.span.start for d in caught.value.diagnostics if d.span]
+    assert second - first == len(part) + 1

@@ -14,7 +14,7 @@ from cfgmask.regex.plain import plain_text
 
 def read(pattern: str) -> RegexTree:
     """The tree of a pattern in Python's dialect, in which `.` is any character."""
-    plain = plain_text(pattern, Limits())
+    plain = plain_text(pattern, "s", Limits())
     return plain or parse_regex(pattern, dialect="python", flags="s", source_name="<format>")
 
 
