@@ -147,6 +147,12 @@ def test_one_algebra_serves_many_questions() -> None:
     assert all(shared.disjoint(a, b) == (a is not b) for a in words for b in words)
 
 
+def test_many_trees_are_lowered_one_by_one() -> None:
+    """What was lowered before is not copied for the next one, which takes minutes."""
+    shared = algebra.RegexAlgebra()
+    assert not any(shared.is_empty(Intersection((Literal(b"%d" % n), ANY_TEXT))) for n in range(300_000))
+
+
 def test_hard_questions_end_in_a_limit() -> None:
     blocks = "|".join(f"(?:[01]*1[01]{{{n}}})" for n in range(12, 20))
     tree = Intersection((of(blocks), Complement(of(f"{blocks}|1*"))))

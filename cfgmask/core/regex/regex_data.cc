@@ -39,7 +39,7 @@ uint32_t RegexData::texts(Kind kind, std::vector<std::string> all) {
 }
 
 void RegexData::make(RegexStore& store, std::vector<RegexId>& made) const {
-  made.reserve(nodes_.size());
+  // Without a reserve: trees come one by one, and each would have all that was made copied.
   for (size_t i = made.size(); i < nodes_.size(); ++i) made.push_back(make(store, nodes_[i], made));
 }
 
