@@ -19,10 +19,13 @@ from cfgmask.json_schema.key_edges import key_edges, meeting
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ANYTHING, NEVER, Conjunction, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.state_rules import StateRules
 
 # Keys of a class that runs out: of those that there are so many are counted.
 _MOST_KEYS = 16
+# To write a key takes as long as so many steps of a session.
+_STEPS_PER_WAY = 8
 
 
 class AnyOrderLowering:
@@ -87,6 +90,7 @@ class AnyOrderLowering:
     def _values(
         self, key: Terminal, value: Conjunction, missing: frozenset[int], possible: frozenset[int]
     ) -> Iterator[tuple[Expr, frozenset[int]]]:
+        current().spend(_STEPS_PER_WAY)
         for allowed, rest in meeting(self._shape.witnesses, value, missing, possible & missing):
             yield Sequence((replace(key, distinct=True), lexemes.COLON, self._value_of(allowed))), rest
 

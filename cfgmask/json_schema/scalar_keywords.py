@@ -22,6 +22,7 @@ from cfgmask.json_schema.normal_form import (
 )
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.session import STEPS_PER_QUESTION, current
 from cfgmask.json_schema.strings import ALL_STRINGS, StringSet
 from cfgmask.json_schema.survey import TYPES
 from cfgmask.json_schema.values import JsonValue, Number, is_number
@@ -134,10 +135,15 @@ def string_set(node: Node, options: JsonSchemaOptions, limits: Limits) -> String
 
 
 def read_pattern(pattern: str, pointer: str, limits: Limits) -> StringSet:
-    """The texts in which the pattern is found; all texts, with refusals, where it cannot be read."""
+    """The texts in which the pattern is found; all texts, with refusals, where it cannot be read.
+
+    Raises LimitExceeded: what reading a pattern raises, and max_rules where too many are not read by the core.
+    """
     plain = plain_search(pattern, limits)
     if plain is not None:
         return StringSet(pattern=plain)
+    # Each character takes a microsecond or two, and a short pattern as long as a question.
+    current().spend(STEPS_PER_QUESTION + len(pattern))
     try:
         tree: RegexTree = parse_regex(pattern, dialect="ecma", context="search", limits=limits)
     except GrammarError as error:

@@ -15,8 +15,9 @@ from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import Number, plain_decimal
 
-# To spell the multiples of a number takes as long as so many steps of a session.
+# To spell the multiples of a number takes as long as so many steps of a session, and any numbers as long as so many.
 _STEPS_PER_STEP = 128
+_STEPS_PER_NUMBER = 64
 # The longest number that a message repeats.
 _MAX_SHOWN = 40
 
@@ -39,7 +40,8 @@ def scalars(normal: Normal, max_digits: int | None, exponents: bool = True) -> l
 
 
 def _number(shapes: tuple[NumberShape, ...], max_digits: int | None, exponents: bool) -> Terminal:
-    current().spend(_STEPS_PER_STEP * sum(shape.step not in (None, 1) for shape in shapes))
+    n_multiples = sum(shape.step not in (None, 1) for shape in shapes)
+    current().spend(_STEPS_PER_STEP * n_multiples + _STEPS_PER_NUMBER * len(shapes))
     parts = tuple(regex for shape in shapes if (regex := _regex_of(shape, max_digits, exponents)) != NOTHING)
     integers = all(shape.step is not None and shape.step.denominator == 1 for shape in shapes)
     return lexemes.number(parts[0] if len(parts) == 1 else Alternation(parts), integers)

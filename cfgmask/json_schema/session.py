@@ -83,7 +83,14 @@ def session(limits: Limits) -> Iterator[None]:
     if around is not None and around.limits == limits:
         yield
         return
-    token = _current.set(Session(limits))
+    with inside(Session(limits)):
+        yield
+
+
+@contextmanager
+def inside(this: Session) -> Iterator[None]:
+    """Have all that is asked inside of the `with` block share a session that goes on."""
+    token = _current.set(this)
     try:
         yield
     finally:

@@ -33,6 +33,9 @@ _POINTERS_PER_BYTE = 8
 _FEW_POINTERS = 1_000_000
 
 _MAX_SHOWN = 200
+# What a number, array or object inside counts of the rules: it takes some five microseconds, and those of a schema are
+# few beside its texts.
+_RULES_PER_VALUE = 3
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -196,10 +199,12 @@ def _decimal(text: str) -> Decimal:
 def _exact(value: Any, limits: Limits) -> Document:
     """A copy of `value` with exact numbers; iterative, so that depth is bounded by the limit alone.
 
-    Raises GrammarError for more problems than are ever reported.
+    Raises GrammarError for more problems than are ever reported, LimitExceeded (max_nesting, max_source_bytes,
+    max_rules) for too much inside.
     """
     problems: list[Diagnostic] = []
     unread: list[str] = []
+    n_read, most_read = 0, limits.max_rules // _RULES_PER_VALUE
     pointers, most = 0, max(_FEW_POINTERS, _POINTERS_PER_BYTE * limits.max_source_bytes)
     root: list[JsonValue] = [None]
     todo: list[tuple[Any, str, int, Any, Any]] = [(value, "", 0, root, 0)]
@@ -207,6 +212,9 @@ def _exact(value: Any, limits: Limits) -> Document:
         if len(problems) > MAX_PROBLEMS:
             raise GrammarError(first_errors(problems))
         item, pointer, depth, parent, key = todo.pop()
+        n_read += 1
+        if n_read > most_read:
+            raise LimitExceeded("max_rules", limits.max_rules, f"at {pointer[:_MAX_SHOWN]}")
         if depth > limits.max_nesting:
             raise LimitExceeded("max_nesting", limits.max_nesting, f"at {pointer[:_MAX_SHOWN]}")
         if isinstance(item, (dict, list, tuple)):

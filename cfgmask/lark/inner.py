@@ -21,12 +21,16 @@ from cfgmask.text import check_text
 
 if TYPE_CHECKING:
     from cfgmask.json_schema import JsonSchemaOptions
+    from cfgmask.json_schema.session import Session
 
 GivenGrammar: TypeAlias = str | ir.GrammarIR
 """What `@name` may stand for: a text in this language, or a grammar that was read."""
 
 MAX_DEPTH = 20
 """How deep `%lark` blocks may stand in each other: a text in them is cut into tokens once for each."""
+
+# A `%json` block takes as long as so many steps of a session, however small it is.
+_STEPS_PER_BLOCK = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,8 @@ class InnerGrammars:
         self._limits = limits
         self._problems = problems
         self._n_blocks = 0
+        # What all `%json` blocks may spend together.
+        self._session: Session | None = None
         self._starts: dict[str, str] = {}
         self.pending: deque[GrammarText] = deque()
         self.rules: list[ir.Rule] = []
@@ -84,16 +90,21 @@ class InnerGrammars:
     def _json(self, block: nodes.JsonBlock) -> ir.Expr:
         # Most grammars have no blocks and need not wait for what reads them.
         from cfgmask.json_schema import JsonSchemaOptions, lower_schema
+        from cfgmask.json_schema.session import Session, inside
 
         span = block.value
+        if self._session is None:
+            self._session = Session(self._limits)
+        self._session.spend(_STEPS_PER_BLOCK)
         try:
-            schema = lower_schema(
-                span.source.text[span.start : span.end],
-                options=self._json_options or JsonSchemaOptions(),
-                prefix=self._new_prefix("json"),
-                span=span,
-                limits=self._limits,
-            )
+            with inside(self._session):
+                schema = lower_schema(
+                    span.source.text[span.start : span.end],
+                    options=self._json_options or JsonSchemaOptions(),
+                    prefix=self._new_prefix("json"),
+                    span=span,
+                    limits=self._limits,
+                )
         except GrammarError as error:
             self._problems.extend(_placed(diagnostic, block) for diagnostic in error.diagnostics)
             return ir.Sequence(())

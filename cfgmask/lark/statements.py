@@ -6,6 +6,7 @@ Parsing statement by statement is what lets one reading find all syntax errors.
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,7 +19,10 @@ from cfgmask.limits import Limits
 
 BYTES_PER_TOKEN = 128
 """One token is allowed for so many bytes of `Limits.max_source_bytes`, since a token costs some 20 microseconds and
-half a kilobyte. What is inside braced blocks does not count."""
+half a kilobyte. What is JSON inside braced blocks does not count."""
+
+# Where a value in JSON ends, the values themselves are not wanted here.
+_JSON = json.JSONDecoder(parse_int=str, parse_float=str)
 
 _UNREADABLE_HELP = {
     ";": "a statement ends with its line, and comments begin with `//` or `#`",
@@ -86,6 +90,11 @@ class _Lookahead:
         self._tokens = tokens
         self._ahead: deque[Token] = deque()
 
+    def go_on_with(self, tokens: Iterator[Token]) -> None:
+        """Have others come next, in place of those that were still to come."""
+        self._tokens = tokens
+        self._ahead.clear()
+
     def next(self) -> Token | None:
         return self._ahead.popleft() if self._ahead else next(self._tokens, None)
 
@@ -112,11 +121,15 @@ class _Lookahead:
 class _Splitter:
     def __init__(self, text: Span, limits: Limits, problems: Problems) -> None:
         self._source = text.source
+        self._end = text.end
         self._limits = limits
         self._problems = problems
-        self._input = _Lookahead(statement_parser().lex(text.source.text, text.start, text.end))
+        self._input = _Lookahead(self._tokens_from(text.start))
         self._max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
         self._n_tokens_left = self._max_tokens
+
+    def _tokens_from(self, start: int) -> Iterator[Token]:
+        return statement_parser().lex(self._source.text, start, self._end)
 
     def statements(self) -> Iterator[TokenStatement]:
         while self._input.peek() is not None:
@@ -155,11 +168,22 @@ class _Splitter:
             statement.broken = True
         return statement
 
+    def _end_of_json(self, start: int) -> int | None:
+        """Where the JSON ends that begins here; None where there is none, or what is there has to be looked at."""
+        try:
+            _, end = _JSON.raw_decode(self._source.text, start)
+        except (ValueError, RecursionError):
+            return None
+        return end if end <= self._end else None
+
     def _add(self, statement: TokenStatement, token: Token) -> None:
+        self._check_number(statement)
+        statement.tokens.append(token)
+
+    def _check_number(self, statement: TokenStatement) -> None:
         if len(statement.tokens) >= self._n_tokens_left:
             detail = f"more than {self._max_tokens} tokens in a grammar, one for {BYTES_PER_TOKEN} bytes of the limit"
             raise LimitExceeded("max_source_bytes", self._limits.max_source_bytes, detail)
-        statement.tokens.append(token)
 
     def _track(self, token: Token, brackets: list[Token]) -> None:
         """Keep the stack of open brackets. A closing bracket of the wrong kind is left to the parser to report."""
@@ -186,9 +210,16 @@ class _Splitter:
             return
         opening = self._input.next()
         assert opening is not None
+        after = self._end_of_json(opening.start) if statement.tokens[-1].type != "LARK" else None
+        if after is not None:
+            self._input.go_on_with(self._tokens_from(after))
+            self._add(statement, Token.of("BLOCK", "", opening.start, after))
+            return
         brackets = [opening]
         while brackets:
             token = self._input.next()
+            self._n_tokens_left -= 1
+            self._check_number(statement)
             if token is None:
                 self._report_open(opening, None)
                 statement.broken = True

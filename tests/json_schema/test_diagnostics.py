@@ -225,6 +225,16 @@ CROSSED = {
         Limits(max_rules=20_000),
         "max_rules = 20000 was exceeded (at the root of the schema)",
     ),
+    "patterns that the core does not read": (
+        {"properties": {f"p{i}": {"type": "string", "pattern": f"a{i}(?=b)"} for i in range(200)}},
+        Limits(max_rules=20_000),
+        "max_rules = 20000 was exceeded (at ",
+    ),
+    "ranges": (
+        {"prefixItems": [{"type": "integer", "minimum": i} for i in range(200)], "uniqueItems": True},
+        Limits(max_rules=20_000),
+        "max_rules = 20000 was exceeded (at ",
+    ),
     "multiples": (
         {"properties": {f"p{i}": {"type": "integer", "multipleOf": 2 * i + 3, "minimum": 0} for i in range(500)}},
         Limits(max_rules=20_000),
@@ -239,3 +249,28 @@ def test_a_limit_that_is_crossed_names_the_place(name: str) -> None:
     with pytest.raises(LimitExceeded) as caught:
         Grammar.from_json_schema(schema, limits=limits)
     assert message in str(caught.value)
+
+
+def test_keys_in_any_order_count() -> None:
+    schema = {"type": "object", "required": [f"k{i}" for i in range(1_000)]}
+    options = JsonSchemaOptions(property_order="any")
+    lower_schema(schema, options=options)
+    with pytest.raises(LimitExceeded, match="max_rules = 10000"):
+        lower_schema(schema, options=options, limits=Limits(max_rules=10_000))
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"examples": [[]] * 500}, "/examples/331"),
+        ({"enum": list(range(500))}, "/enum/331"),
+        ({"anyOf": [True] * 100}, "/anyOf/61"),
+        ({"$defs": {f"d{i}": {} for i in range(100)}}, "/$defs/d61"),
+    ],
+)
+def test_what_is_inside_counts(schema: dict[str, Any], place: str) -> None:
+    """Millions of empty arrays or schemas take no more than some bytes each."""
+    for given_as in (schema, json.dumps(schema)):
+        with pytest.raises(LimitExceeded, match="max_rules = 1000") as caught:
+            lower_schema(given_as, limits=Limits(max_rules=1_000))
+        assert f"at {place})" in str(caught.value)

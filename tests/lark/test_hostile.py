@@ -110,6 +110,19 @@ def test_limits_are_those_given() -> None:
     assert codes('start: "a"', Limits(max_source_bytes=9)) == "max_source_bytes"
 
 
+def test_blocks_of_one_grammar_spend_together() -> None:
+    blocks = "".join(f'| %json {{"const": {n}}}' for n in range(100))
+    assert codes(f'start: "a"{blocks}') == set()
+    assert codes(f'start: "a"{blocks}', Limits(max_rules=10_000)) == "max_rules"
+
+
+def test_json_in_blocks_takes_one_token() -> None:
+    limits = Limits(max_source_bytes=12_800)
+    numbers, strings = ", ".join(["1"] * 1_000), '"a" ' * 1_000
+    assert codes(f'start: %json {{"enum": [{numbers}]}} "b"\n', limits) == set()
+    assert codes(f"start: %lark {{start: {strings}}}", limits) == "max_source_bytes"
+
+
 _PIECES = [
     *'"/{}()[]|&~:\n\\%#?*+!., -_Aai@<>é1',
     *(
