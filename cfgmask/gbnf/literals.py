@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from string import punctuation
+from typing import NamedTuple
 
 from cfgmask.gbnf.tokens import Token
 from cfgmask.grammar import ir
@@ -14,6 +14,7 @@ from cfgmask.problems import Problems
 MAX_NUMBER = regex.MAX_COUNT
 """The largest count and the largest token id."""
 
+_NOT_VERBATIM = re.compile("[\\\\\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _SIMPLE = dict(zip("trnabfv0e", "\t\r\n\a\b\f\v\0\x1b", strict=True)) | {c: c for c in "\\\"[]-^'?/"}
 _SIMPLE_IN_CLASS = {c: c for c in punctuation} | _SIMPLE
@@ -23,8 +24,7 @@ _COUNT = re.compile(r"\{\s*(\d+)\s*(?:(,)\s*(\d*)\s*)?\}")
 _TOKEN = re.compile(r"(!?)<(?:\[(\d+)\]|(?!\[)[^>]+)>")
 
 
-@dataclass(frozen=True)
-class _Character:
+class _Character(NamedTuple):
     """A character of a string or class; `is_hyphen` if it is a hyphen that may stand for a range."""
 
     code: int
@@ -39,6 +39,9 @@ class _Character:
 
 def string(token: Token, problems: Problems) -> str:
     """The text between the quotes, escapes resolved. What is wrong is reported and left out."""
+    written = token.text[1:-1]
+    if not _NOT_VERBATIM.search(written):
+        return written
     characters = _characters(token, 1, problems) or []
     for character in characters:
         if character.is_surrogate:

@@ -13,6 +13,8 @@ from cfgmask.problems import Problems
 
 BYTES_PER_TOKEN = 128
 """One token is allowed for so many bytes of `Limits.max_source_bytes`: it takes some hundred times its size."""
+_CHARACTERS_PER_TOKEN = 16
+"""So many characters count as one more token where each is looked at: in classes, and in strings with escapes."""
 
 Kind: TypeAlias = Literal[
     "name", "define", "string", "class", "any", "token", "count", "repeat", "or", "open", "close", "newline", "error",
@@ -82,8 +84,12 @@ def tokens(source: Source, limits: Limits, problems: Problems) -> Iterator[Token
     """
     scanner = _Scanner(source, problems)
     most = limits.max_source_bytes // BYTES_PER_TOKEN
-    for number, token in enumerate(scanner.tokens()):
-        if number >= most:
+    number = 0
+    for token in scanner.tokens():
+        number += 1
+        if token.kind == "class" or (token.kind == "string" and "\\" in token.text):
+            number += (token.span.end - token.span.start) // _CHARACTERS_PER_TOKEN
+        if number > most:
             detail = f"more than {most} tokens in a grammar, one for {BYTES_PER_TOKEN} bytes of the limit"
             raise LimitExceeded("max_source_bytes", limits.max_source_bytes, detail)
         yield token

@@ -12,6 +12,9 @@ from cfgmask.regex.unicode_data import POSIX_CLASSES
 
 # What a class counts for when parts are limited, beside its members: about as many parts of the size of a character.
 _CLASS_PARTS = 5
+# A named set in a class has hundreds of ranges, of which each has its other cases where case is without regard.
+_SET_PARTS = 64
+_CASED_SET_PARTS = 512
 
 _POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
 _STRING = re.compile(r"\\q\{[^}]*\}")
@@ -188,6 +191,7 @@ def _atom(scan: Scanner) -> SetMember | None:
     if scan.accept("\\"):
         escape = read_escape(scan, in_class=True)
         if isinstance(escape, (Shorthand, Property)):
+            scan.count(_CASED_SET_PARTS if scan.flags.ignore_case else _SET_PARTS)
             return escape
         if not isinstance(escape, Text):
             return None

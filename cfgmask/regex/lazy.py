@@ -56,10 +56,12 @@ def without_lazy(root: Node, problems: Problems) -> Node:
 
     Quadratic in the number of lazy repetitions.
     """
-    if not is_lazy(root):
+    n_lazy = sum(map(_is_lazy, walk(root)))
+    if not n_lazy:
         return root
-    rests = _rests(root, problems)
-    if sum(rest.size for rest in rests.values() if rest is not None) > _MAX_NODES:
+    # Something follows each but one.
+    rests = _rests(root, problems) if n_lazy <= _MAX_NODES else None
+    if rests is None or sum(rest.size for rest in rests.values() if rest is not None) > _MAX_NODES:
         message, help = "the lazy repetitions here are too many", "write what a repetition may hold as a class"
         problems.report("lazy-too-many", root.start, root.end, message, help)
         return root

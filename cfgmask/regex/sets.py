@@ -158,27 +158,24 @@ class SetResolver:
         return True
 
 
-def said_by(node: Dot | Shorthand | Property | CharacterSet) -> Hashable:
-    """What two nodes of one tree share only if they say the same. Linear."""
-    # Nodes keep their flags, so ids of flags stay theirs.
+def said_by(node: Dot | Shorthand | Property | CharacterSet | PosixClass | ClassRange) -> Hashable:
+    """What two nodes share only if they say the same. Linear."""
+    if isinstance(node, ClassRange):
+        return node.low, node.high
     if isinstance(node, Dot):
-        return id(node.flags)
+        return node.flags
     if isinstance(node, Shorthand):
-        return id(node.flags), node.letter, node.negated
+        return node.flags, node.letter, node.negated
     if isinstance(node, Property):
-        return id(node.flags), node.name, node.value, node.negated
-    return (
-        id(node.flags),
-        node.negated,
-        *((term.operator, *map(_said_by_member, term.members)) for term in node.terms),
+        return node.flags, node.name, node.value, node.negated
+    if isinstance(node, PosixClass):
+        return node.name, node.negated
+    # Classes in classes are told apart by what they are, since they may be deep.
+    terms = (
+        (term.operator, *(m if isinstance(m, CharacterSet) else said_by(m) for m in term.members))
+        for term in node.terms
     )
-
-
-def _said_by_member(member: SetMember) -> Hashable:
-    if isinstance(member, ClassRange):
-        return member.low, member.high
-    # Whatever else it is, is looked up by itself.
-    return member
+    return node.flags, node.negated, *terms
 
 
 def _nested(node: CharacterSet) -> list[CharacterSet]:

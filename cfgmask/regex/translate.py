@@ -187,7 +187,7 @@ class _Translator:
             self._problems.report("backreference", node.start, node.end, message, help)
             return NO_TEXT
         if isinstance(node, Text):
-            return self._remembered((id(node.flags), node.text), lambda: self._text(node.text, node.flags))
+            return self._remembered((node.flags, node.text), lambda: self._text(node.text, node.flags))
         return self._remembered(said_by(node), lambda: self._trees.char_class(self._sets.members(node)))
 
     def _remembered(self, said: Hashable, translate: Callable[[], RegexTree]) -> Meaning:

@@ -27,6 +27,8 @@ REFUSED = {
     "one long name": ("a" * 10 * MEGABYTES, {"gbnf-syntax"}),
     "one long line of quotes": ('"' * 10 * MEGABYTES, "max_source_bytes"),
     "too many tokens": ("root ::= " + '"a" ' * MEGABYTES, "max_source_bytes"),
+    "a class of too many characters": ("root ::= [" + "ab" * 3 * MEGABYTES + "]", "max_source_bytes"),
+    "a string of too many escapes": ('root ::= "' + r"\n" * 3 * MEGABYTES + '"', "max_source_bytes"),
     "printable junk": ("".join(_JUNK), {"gbnf-too-many-errors"}),
     "many open classes": ("[\n" * MEGABYTES, {"gbnf-too-many-errors"}),
     "10,000 parentheses": ("root ::= " + "(" * 10_000 + '"a"' + ")" * 10_000, "max_nesting"),
@@ -54,6 +56,7 @@ def test_refused(name: str) -> None:
 
 
 ACCEPTED = {
+    "a long string": 'root ::= "' + "ab" * 3 * MEGABYTES + '"',
     "parentheses as deep as the limit": "root ::= " + "(" * 200 + '"a"' + ")*" * 200,
     "a long chain of rules": "root ::= r0\n" + "".join(f"r{i} ::= r{i + 1}\n" for i in range(3_000)) + 'r3000 ::= "a"',
     "rules that double in length": "root ::= r0\n"

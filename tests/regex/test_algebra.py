@@ -148,7 +148,7 @@ def test_one_algebra_serves_many_questions() -> None:
 
 
 def test_many_trees_are_lowered_one_by_one() -> None:
-    """What was lowered before is not copied for the next one, which takes minutes."""
+    """What was lowered before is not copied for the next one, which would take most of a minute."""
     shared = algebra.RegexAlgebra()
     assert not any(shared.is_empty(Intersection((Literal(b"%d" % n), ANY_TEXT))) for n in range(300_000))
 

@@ -57,12 +57,28 @@ def test_the_number_of_parts_is_bounded(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["a|" * 600, "[a]" * 200, "(a)" * 210, "a*" * 350, r"\d" * 1_010, "(?i)" + "é" * 4_000]
+    "pattern",
+    [
+        "a|" * 600,
+        "[a]" * 200,
+        "(a)" * 210,
+        "a*" * 350,
+        r"[\w.]" * 20,
+        r"(?i)[\Wa]" * 2,
+        r"\d" * 1_010,
+        "(?i)" + "é" * 4_000,
+    ],
 )
 def test_parts_count_as_the_time_that_they_take(pattern: str) -> None:
     """Beside the nodes that the core makes of them, of which all grammars may have so many."""
     with pytest.raises(LimitExceeded, match=r"max_regex_nodes = 4000 .*parts of a regex"):
         parse_regex(pattern, limits=Limits(max_regex_nodes=4000))
+
+
+@pytest.mark.parametrize("pattern", [r"(?i:\p{L})" * 5_000, r"[\w\s]" * 5_000, r"(?i:[\d])" * 1_500])
+def test_sets_that_come_again_are_made_once(pattern: str) -> None:
+    """Each has hundreds of ranges, which would take up to a millisecond."""
+    assert parse_regex(pattern)
 
 
 def test_counts_cost_nothing() -> None:
