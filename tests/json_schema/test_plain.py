@@ -23,11 +23,16 @@ from tests.json_schema.random_schemas import NAMES, PATTERNS, SCHEMAS, TEXTS
 from tests.json_schema.walks import MASKBENCH
 from tests.regex.test_plain import PATTERNS as PLAIN_PATTERNS
 
-# Every byte, and some tokens that cross lexemes.
+# Every byte, and some tokens that cross lexemes: what may follow a key depends on which one it is.
 TOKENS = [
     *(bytes([i]) for i in range(256)),
     b'{"',
     b'":',
+    b'":1',
+    b'":null',
+    b'":"',
+    b'":[',
+    b'":{"',
     b'", "',
     b'"a"',
     b"null",

@@ -151,10 +151,11 @@ std::shared_ptr<const LexerTable> LexerTables::texts(LexerStateId state) {
   return std::make_shared<const LexerTable>(std::move(table));
 }
 
-// One residual in another slot: the table of the same residual in slot 0, its exits renamed.
+// One residual in another slot: the table of the same residual in slot 0, its exits renamed. Not of numbered keys, of
+// which each ends in a slot of its own.
 std::shared_ptr<const LexerTable> LexerTables::renamed(LexerStateId state) {
   const Words live = lexer_.residuals(state);
-  if (live.size() != 2 || live[0] == 0) return nullptr;
+  if (live.size() != 2 || live[0] == 0 || regexes_.is_numbered(RegexId(live[1]))) return nullptr;
   const uint32_t slot = live[0];
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(lexer_.inside(0, RegexId(live[1])));
