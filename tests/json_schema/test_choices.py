@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
 from tests.json_schema.beside import beside
-from tests.json_schema.test_plain import VOCABULARY
+from tests.json_schema.test_plain import TOKENS, VOCABULARY, WORDS
 
 # Some begin others, some may be written with escapes, and some begin with what escapes do.
 NAMES = ["a", "ab", "abc", "b", "bc", "é", "a/b", 'q"', "q", "\\", "u0061"]
@@ -24,7 +26,7 @@ OBJECTS = st.fixed_dictionaries(
     },
     optional={
         "required": st.lists(st.sampled_from(NAMES[:6]), max_size=2, unique=True),
-        # Over single bytes, a search for a shortest text with more keys that have no names ends at its limit.
+        # Over single bytes, most searches for a shortest text with more keys that have no names end at their limit.
         "minProperties": st.integers(1, 3),
         "maxProperties": st.integers(1, 6),
     },
@@ -40,6 +42,44 @@ def test_the_same_as_a_rule_for_each(schema: dict[str, Any], seed: int, has_budg
         return
     for one, other in beside(grammar, random.Random(seed), n_steps=40, room=12 if has_budget else None):
         assert sorted(one.expected()) == sorted(other.expected())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"', ["a/b", "é", "😀/", "😃"]),
+        ('{"\\', ["é", "😀/", "😃"]),  # only what must be escaped may be, and an `a` need not
+        (r'{"\u', ["é", "😀/", "😃"]),
+        (r'{"\u00', ["é"]),
+        (r'{"\uD8', ["😀/", "😃"]),
+        ('{"\\uD83D\\', ["😀/", "😃"]),
+        (r'{"\uD83D\uDE0', ["😀/", "😃"]),
+        (r'{"\uD83D\uDE03', ["😃"]),
+        ('{"a\\', ["a/b"]),
+    ],
+)
+def test_what_is_expected_after_half_an_escape(text: str, expected: list[str]) -> None:
+    members = {name: {"type": "null"} for name in ["a/b", "é", "😀/", "😃"]}
+    schema = {"properties": members, "additionalProperties": False, "type": "object"}
+    grammar = cfgmask.Grammar.from_json_schema(schema)
+    for way in (grammar, grammar.ir):
+        matcher = cfgmask.compile(way, VOCABULARY).matcher()
+        assert matcher.advance_bytes(text.encode()) == len(text)
+        assert sorted(matcher.expected()) == sorted(f'"{name}"' for name in expected)
+
+
+@pytest.mark.parametrize("begun", ["", "é", "éa", r"\u00e9a", "b"])
+def test_what_follows_a_key_is_its_own(begun: str) -> None:
+    """Where all keys that are left may be spelled with escapes, a token may end one of them and begin its value."""
+    members = {key: {"type": "null"} for key in ["/", "a", "b"]} | {"éa": {"const": 1}, "éab": {"const": "x"}}
+    schema = {"type": "object", "properties": members, "additionalProperties": False}
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), VOCABULARY)
+    matcher, bits = compiled.matcher(), np.zeros(WORDS, np.uint32)
+    assert matcher.advance_bytes(f'{{"{begun}'.encode()) == len(f'{{"{begun}'.encode())
+    matcher.fill_mask(bits)
+    mask = np.unpackbits(bits.view(np.uint8), bitorder="little")
+    for token, text in enumerate(TOKENS):
+        assert mask[token] == matcher.try_advance([token], consume=False), text
 
 
 def test_what_is_expected_of_many_keys() -> None:

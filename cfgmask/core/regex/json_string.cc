@@ -120,6 +120,16 @@ int encode_utf8(uint32_t c, std::array<uint8_t, 4>& out) {
   return 4;
 }
 
+// Of UTF-8 that is not empty.
+uint32_t first_character(std::string_view text) {
+  const auto lead = static_cast<uint8_t>(text[0]);
+  if (lead < 0x80) return lead;
+  const size_t n_bytes = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  uint32_t c = lead & (0x7FU >> n_bytes);
+  for (size_t i = 1; i < n_bytes; ++i) c = (c << 6) | (static_cast<uint8_t>(text[i]) & 0x3FU);
+  return c;
+}
+
 }  // namespace
 
 struct RegexStore::JsonState {
@@ -133,6 +143,9 @@ struct RegexStore::JsonState {
   // Whether digits may follow, of which all are alike.
   bool takes_any_digit() const {
     return phase == Phase::kAnyHex || (phase == Phase::kLowHex && high == kAnyHigh && n_digits >= 2);
+  }
+  bool is_after_high_surrogate() const {
+    return phase == Phase::kLowEscape || phase == Phase::kLowU || phase == Phase::kLowHex;
   }
 };
 
@@ -221,9 +234,8 @@ RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
         return nullable(s.body) ? empty_text() : nothing();
       }
       if (b == '\\') {
-        if (!can_escape(s)) return nothing();
         s.phase = Phase::kEscape;
-        return json_node(s);
+        return can_complete_escape(s) ? json_node(s) : nothing();
       }
       if (b < 0x20) return nothing();
       s.body = derivative(s.body, b);
@@ -236,7 +248,7 @@ RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
       }
       if (b != 'u') return nothing();
       s.phase = Phase::kHex;
-      return can_take_hex(s) ? json_node(s) : nothing();
+      return can_complete_escape(s) ? json_node(s) : nothing();
     case Phase::kLowEscape:
       if (b != '\\') return nothing();
       s.phase = Phase::kLowU;
@@ -258,7 +270,7 @@ RegexId RegexStore::derive_json_string(RegexId node, unsigned b) {
   }
   s.digits = s.digits * 16 + *digit;
   ++s.n_digits;
-  if (!can_take_hex(s)) return nothing();
+  if (!can_complete_escape(s)) return nothing();
   if (s.n_digits < 4) return json_node(without_digits(s));
   if (s.phase == Phase::kLowHex) {
     return after_character(s, 0x10000 + s.high * kSurrogateSpan + (s.digits - kLowSurrogate));
@@ -368,36 +380,50 @@ RegexId RegexStore::after_character(const JsonState& state, uint32_t code_point)
   return json_node({body, state.escapes, Phase::kText});
 }
 
-// Whether some escape may follow here. The body is between characters exactly if it can take one.
-bool RegexStore::can_escape(const JsonState& state) {
-  for (const ShortEscape& escape : kShortEscapes) {
-    if (allows(state.escapes, escape) && can_take(state.body, escape.code_point, escape.code_point)) return true;
+// Calls f(low, high) for ranges of the characters that an escape under way may yet spell, none of them a surrogate.
+// Stops where it says true, and then does so.
+template <class F>
+bool RegexStore::may_spell_some(const JsonState& state, F f) const {
+  if (state.phase == Phase::kEscape) {
+    for (const ShortEscape& escape : kShortEscapes) {
+      if (allows(state.escapes, escape) && f(escape.code_point, escape.code_point)) return true;
+    }
   }
-  JsonState hex = state;
-  hex.phase = Phase::kHex;
-  return can_take_hex(hex);
-}
-
-// Whether the digits read so far can be completed to a character that the body takes.
-bool RegexStore::can_take_hex(const JsonState& state) {
   const uint32_t shift = 4 * (4 - state.n_digits);
   const uint32_t low = state.digits << shift;
   const uint32_t high = low + (1U << shift) - 1;
-  auto overlap = [&](uint32_t from, uint32_t to) { return std::pair(std::max(low, from), std::min(high, to)); };
-  if (state.phase == Phase::kLowHex) {
-    const auto [from, to] = overlap(kLowSurrogate, kLowSurrogate + kSurrogateSpan - 1);
-    if (state.high == kAnyHigh) return from <= to;
-    const uint32_t base = 0x10000 + state.high * kSurrogateSpan;
-    return from <= to && can_take(state.body, base + (from - kLowSurrogate), base + (to - kLowSurrogate));
+  // The digits may have these values, of which each stands for so many characters, from `first` on.
+  const auto spells = [&](uint32_t from, uint32_t to, uint32_t first, uint32_t n_each) {
+    const uint32_t least = std::max(low, from);
+    const uint32_t most = std::min(high, to);
+    return least <= most && f(first + (least - from) * n_each, first + (most + 1 - from) * n_each - 1);
+  };
+  if (state.is_after_high_surrogate()) {
+    const uint32_t first = 0x10000 + state.high * kSurrogateSpan;
+    return spells(kLowSurrogate, kLowSurrogate + kSurrogateSpan - 1, first, 1);
   }
   for (const CodePointRange& range : hex_escapes(state.escapes)) {
-    const auto [from, to] = overlap(range.low, range.high);
-    if (from <= to && can_take(state.body, from, to)) return true;
+    if (spells(range.low, range.high, range.low, 1)) return true;
   }
-  if (!allows_pairs(state.escapes)) return false;
-  const auto [from, to] = overlap(kHighSurrogate, kHighSurrogate + kSurrogateSpan - 1);
-  return from <= to && can_take(state.body, 0x10000 + (from - kHighSurrogate) * kSurrogateSpan,
-                                0x10000 + (to - kHighSurrogate) * kSurrogateSpan + kSurrogateSpan - 1);
+  return allows_pairs(state.escapes) &&
+         spells(kHighSurrogate, kHighSurrogate + kSurrogateSpan - 1, 0x10000, kSurrogateSpan);
+}
+
+// Whether the escape under way can be completed to a character that the body takes. Before its first digit, the body is
+// between characters exactly if it can.
+bool RegexStore::can_complete_escape(const JsonState& state) {
+  const bool has_left = state.high == kAnyHigh;
+  return may_spell_some(state,
+                        [&](uint32_t low, uint32_t high) { return has_left || can_take(state.body, low, high); });
+}
+
+bool RegexStore::may_spell(RegexId node, std::string_view text) const {
+  const JsonState s = json_state(node);
+  const bool has_left = s.phase == Phase::kAnyHex || s.high == kAnyHigh;
+  if (s.phase == Phase::kStart || s.phase == Phase::kText || has_left) return true;
+  if (text.empty()) return false;
+  const uint32_t first = first_character(text);
+  return may_spell_some(s, [first](uint32_t low, uint32_t high) { return low <= first && first <= high; });
 }
 
 // Calls f(residual) after each character of [low, high], none of them a surrogate; once for many that are alike. Stops

@@ -127,7 +127,7 @@ class RegexStore {
     const NumberedTable table = numbered_table(list);
     return static_cast<uint32_t>(table.keys[table.places[number]].size());
   }
-  // Of numbered keys: calls f(number, how many bytes of it are left, at least) for each.
+  // Of numbered keys: calls f(number, how many bytes of it are left, at least) for each that may be written from here.
   template <class F>
   void for_each_number(RegexId node, F f) const;
   // Whether the node is a set of keys, numbered or not; no more than how many it has; calls f(what is left of a key,
@@ -391,8 +391,11 @@ class RegexStore {
   ByteSet alike_in_json_string(RegexId node, unsigned b);
   RegexId after_character(const JsonState& state, uint32_t code_point);
   RegexId as_itself_in_yaml(RegexId left, unsigned b);
-  bool can_escape(const JsonState& state);
-  bool can_take_hex(const JsonState& state);
+  template <class F>
+  bool may_spell_some(const JsonState& state, F f) const;
+  bool can_complete_escape(const JsonState& state);
+  // Whether what is left of a JSON string may spell `text`, with which its body goes on: half an escape may not.
+  bool may_spell(RegexId node, std::string_view text) const;
   bool can_take(RegexId node, uint32_t low, uint32_t high);
   void count_step(RegexId from, uint64_t& steps);
   std::optional<RegexId> after_any_of(RegexId node, uint32_t low, uint32_t high);
@@ -450,8 +453,10 @@ void RegexStore::for_each_number(RegexId node, F f) const {
   const Words o = operands(is_string ? json_body(node) : node);
   const NumberedTable table = numbered_table(o[0]);
   for_each_place(table, o[1], o[2], o[4], o[5], [&](uint32_t place) {
-    const uint32_t left = static_cast<uint32_t>(table.keys[place].size()) - o[3];
-    f(table.numbers[place], is_string ? shortest_json(node, left) : left);
+    const std::string_view left = table.keys[place].substr(o[3]);
+    const auto length = static_cast<uint32_t>(left.size());
+    if (!is_string) return f(table.numbers[place], length);
+    if (may_spell(node, left)) f(table.numbers[place], shortest_json(node, length));
   });
 }
 
