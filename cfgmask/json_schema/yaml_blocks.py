@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic
@@ -30,6 +31,7 @@ from cfgmask.grammar.ir import (
 )
 from cfgmask.grammar.parameters import Bits, Compare, Counted, Masked, Relation
 from cfgmask.grammar.regex_tree import Alternation, Concatenation, JsonString, text
+from cfgmask.grammar.walk import walk
 from cfgmask.json_schema import lexemes, yaml_scalars
 from cfgmask.json_schema.indent import MAX_DEPTH, closed_brackets
 from cfgmask.json_schema.nesting import is_deeper, least_depth
@@ -89,6 +91,7 @@ class _Writer:
         self._below_dash = len(_DASH) // self._unit
         self._below_key = indent // self._unit
         self._deepest = (MAX_DEPTH - 1) * max(self._below_dash, self._below_key)
+        self._blank_is_apart = _tells_values_apart(grammar)
         self._names: dict[tuple[str, _Form], str] = {}
         self._todo: list[tuple[str, _Form]] = []
         self._shifts: dict[str, Rule] = {}
@@ -146,7 +149,17 @@ class _Writer:
             return self._block(expr, place, further)
         assert isinstance(expr, Terminal), "a value is a scalar, or begins with a bracket"
         scalar = _scalar(expr)
-        return _behind_key(scalar) if place == "below" else scalar
+        return self._behind_key(scalar) if place == "below" else scalar
+
+    def _behind_key(self, scalar: Terminal) -> Expr:
+        """A scalar and the blank before it: one lexeme, unless that of some scalar is compared, without the blank.
+
+        Two scalars that begin alike may both be meant, and the longest lexeme would leave one of them if the blank were
+        a lexeme of its own for the other only.
+        """
+        if self._blank_is_apart:
+            return Sequence((_fixed(" "), scalar))
+        return replace(scalar, regex=Concatenation((text(" "), scalar.regex)))
 
     def _block(self, expr: Sequence, place: _Place, further: int) -> Expr:
         """An array or an object."""
@@ -178,8 +191,16 @@ class _Writer:
         if lexemes.mark(expr) == lexemes.COMMA or expr == _NOTHING_WRITTEN:
             return _NOTHING_WRITTEN
         if isinstance(expr, Terminal) and lexemes.mark(expr) in lexemes.CLOSE:
-            return _closing(expr, form)
+            return self._closing(expr, form)
         return self._item(expr, form)
+
+    def _closing(self, bracket: Terminal, form: _Form) -> Expr:
+        """The end of a block; of one that has not begun, an empty value."""
+        if form.place == "inside":
+            return _NOTHING_WRITTEN
+        written = "{}" if form.kind == "object" else "[]"
+        empty = replace(bracket, name=json.dumps(written), regex=text(written))
+        return self._behind_key(empty) if form.place == "below" else empty
 
     def _is_in_rest(self, rule: str) -> bool:
         """Whether a rule is the rest of a value, or some of the items in it, and no value."""
@@ -210,6 +231,23 @@ class _Writer:
         return Sequence((dash, self._value(value, "here", self._below_dash)))
 
 
+def _tells_values_apart(grammar: GrammarIR) -> bool:
+    """Whether something is compared with what came before it, or is a step of such, that is no key."""
+    for rule in grammar.rules:
+        parts = list(walk(rule.body))
+        keys = {
+            id(part)
+            for expr in parts
+            if isinstance(expr, Sequence)
+            for part, following in pairwise(expr.parts)
+            if lexemes.mark(following) == lexemes.COLON
+        }
+        for part in parts:
+            if isinstance(part, Terminal) and (part.distinct or part.step != NO_STEP) and id(part) not in keys:
+                return True
+    return False
+
+
 def _is_more(expr: Expr) -> bool:
     """Whether what an expression begins with is a further item, with the comma before it, or none."""
     if isinstance(expr, Choice):
@@ -217,15 +255,6 @@ def _is_more(expr: Expr) -> bool:
     if isinstance(expr, Sequence):
         return not expr.parts or _is_more(expr.parts[0])
     return isinstance(expr, Repeat) or lexemes.mark(expr) == lexemes.COMMA
-
-
-def _closing(bracket: Terminal, form: _Form) -> Expr:
-    """The end of a block; of one that has not begun, an empty value."""
-    if form.place == "inside":
-        return _NOTHING_WRITTEN
-    written = "{}" if form.kind == "object" else "[]"
-    empty = replace(bracket, name=json.dumps(written), regex=text(written))
-    return _behind_key(empty) if form.place == "below" else empty
 
 
 def _scalar(terminal: Terminal) -> Terminal:
@@ -240,12 +269,6 @@ def _scalar(terminal: Terminal) -> Terminal:
 
 def _moved(rule: str) -> RuleRef:
     return RuleRef(rule, argument=Counted(Bits(), up=True))
-
-
-def _behind_key(scalar: Terminal) -> Expr:
-    if scalar.distinct or scalar.step != NO_STEP:
-        return Sequence((_fixed(" "), scalar))  # its value is compared, without the blank
-    return replace(scalar, regex=Concatenation((text(" "), scalar.regex)))
 
 
 def _fixed(lexeme: str) -> Terminal:

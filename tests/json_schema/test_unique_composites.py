@@ -456,3 +456,14 @@ def test_listed_objects_and_arrays() -> None:
     assert accepts(both, json.dumps(every))
     for again in every[:-1]:
         assert not accepts(both, json.dumps([*every[:-1], again]))
+
+
+def test_items_of_different_kinds_may_begin_alike() -> None:
+    """In YAML, the blank behind a key was one lexeme with the scalars of some kinds, and apart from those of others."""
+    items = {"properties": {"a": {"enum": [9, 10, 11]}}, "type": "object", "required": ["a"]}
+    schema = {"items": {**items, "additionalProperties": False}, "contains": {"enum": [{"a": 10}]}, "uniqueItems": True}
+    grammar = compiled({**schema, "type": "array"}, syntax="yaml")
+    for text in ["- a: 11\n- a: 10", "- a: 10\n- a: 11", "- a: 9\n- a: 11\n- a: 10"]:
+        assert accepts(grammar, text), text
+    for text in ["- a: 11", "- a: 10\n- a: 10", "- a: 11\n- a: 11"]:
+        assert not accepts(grammar, text), text
