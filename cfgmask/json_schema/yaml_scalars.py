@@ -50,6 +50,7 @@ _READ_OTHERWISE = "|".join(
     (
         "~|=|<<|(?i:null|true|false|yes|no|on|off)",
         "[-+]?0(?:[bB][01_]*|[oO][0-7_]*|[xX][0-9a-fA-F_]*)",
+        "[-+][0-9_]+",  # to ruamel.yaml, which knows of digits that may be none
         r"[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9_]*)(?:[eE][-+]?[0-9_]*)?",
         r"[-+]?\.(?i:inf|nan)",
         r"[-+]?[0-9][0-9_]*(?::[0-9_]+)+(?:\.[0-9_]*)?",
