@@ -77,7 +77,8 @@ def walk(grammar: cfgmask.CompiledGrammar, schema: dict[str, Any], seed: int) ->
         # Of the characters of strings a few stand for all, and later on what closes comes first, so that walks end.
         wanted = b'"]}' if step > 30 else b'{}[],:"-019.abx tfn\\'
         # The validator cannot read numbers like 1E99999999999999999999, so no digit is followed by an exponent.
-        usable = [byte for byte in allowed if not (text[-1:].isdigit() and byte in b"eE")]
+        # In an escape nothing else may follow.
+        usable = [byte for byte in allowed if not (text[-1:].isdigit() and byte in b"eE")] or allowed
         few = [byte for byte in usable if byte in wanted] or usable
         byte = few[(seed + step) * 2654435761 % 2**32 % len(few)]
         matcher.advance(byte)
