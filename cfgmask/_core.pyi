@@ -258,8 +258,8 @@ class PlainReader:
         strings  is asked for the regex of the strings of a schema, in the same way, as one string of JSON
         keys     is asked, with schemas of strings that keys meet, others that they do not, and names, whether there are
                  such keys beside the names, and for the positions of the names that are among the keys
-        Each may answer None: the schema is not plain. Linear. Raises LimitExceeded(max_rules), and what the answers
-        raise.
+        Each may answer None: the schema is not plain. Linear. Raises LimitExceeded(max_rules) with the place in the
+        schema, also where an answer raises it, and what else the answers raise.
         """
 
 @final

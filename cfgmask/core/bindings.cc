@@ -695,13 +695,25 @@ std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader,
                                                       const nb::callable& keys, uint64_t max_nesting,
                                                       uint64_t max_rules) {
   using Texts = std::vector<std::string>;
+  const auto answer_of = [&](const nb::callable& ask, const auto&... question) -> nb::object {
+    try {
+      return ask(question...);
+    } catch (const nb::python_error& error) {
+      if (error.matches(python_error("LimitExceeded"))) throw LimitExceeded("max_rules", max_rules);
+      throw;
+    }
+  };
   PlainQuestions questions;
-  questions.scalars = [&](const std::string& schema) { return nb::cast<std::optional<int64_t>>(scalars(schema)); };
-  questions.strings = [&](const std::string& schema) { return nb::cast<std::optional<int64_t>>(strings(schema)); };
+  questions.scalars = [&](const std::string& schema) {
+    return nb::cast<std::optional<int64_t>>(answer_of(scalars, schema));
+  };
+  questions.strings = [&](const std::string& schema) {
+    return nb::cast<std::optional<int64_t>>(answer_of(strings, schema));
+  };
   questions.keys = [&](const Texts& met, const Texts& broken,
                        const Texts& names) -> std::optional<KeyConditions::Found> {
     const auto listed = [](const Texts& texts) { return nb::tuple(nb::cast(texts)); };
-    const nb::object answer = keys(listed(met), listed(broken), listed(names));
+    const nb::object answer = answer_of(keys, listed(met), listed(broken), listed(names));
     if (answer.is_none()) return std::nullopt;
     auto [has_more, among] = nb::cast<std::pair<bool, std::vector<size_t>>>(answer);
     return KeyConditions::Found{has_more, std::move(among)};

@@ -118,13 +118,17 @@ def attempt(
     errors = [*document.problems, *misguided, *found.errors]
     grammar, is_complete = None, found.complete
     if found.complete:
+        normaliser = Normaliser(schemas, options, limits)
         try:
-            grammar = _lowered(schemas, options, prefix, span, limits)
+            grammar = _lowered(normaliser, prefix, span)
         except GrammarError as error:
             # That nothing satisfies the schema may come of what is disregarded in it.
             errors += [d for d in error.diagnostics if not errors or d.code != "schema-unsatisfiable"]
             is_complete = options.on_unsupported == "error"
         except LimitExceeded:
+            # A schema that leads back to itself, with others in each round, is what often takes so long.
+            normaliser.find_loops(found.reached)
+            errors += normaliser.all_problems()
             if not errors:
                 raise
             is_complete = False
@@ -143,10 +147,11 @@ def _surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) 
     return found
 
 
-def _lowered(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Span | None, limits: Limits) -> GrammarIR:
+def _lowered(normaliser: Normaliser, prefix: str, span: Span | None) -> GrammarIR:
+    limits = normaliser.limits
     try:
         with session(limits):
-            return _grammar(schemas, options, prefix, span, limits)
+            return _grammar(normaliser, prefix, span)
     except LimitExceeded as error:
         raise placed(error, "") from None
     except RecursionError:
@@ -154,9 +159,10 @@ def _lowered(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
         raise LimitExceeded("max_nesting", limits.max_nesting, "a pattern in a JSON Schema") from None
 
 
-def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Span | None, limits: Limits) -> GrammarIR:
+def _grammar(normaliser: Normaliser, prefix: str, span: Span | None) -> GrammarIR:
     """The grammar of a schema that the survey found well formed. Raises GrammarError."""
-    lowering = _Main(Normaliser(schemas, options, limits), RuleSet(prefix), options)
+    schemas, options, limits = normaliser.schemas, normaliser.options, normaliser.limits
+    lowering = _Main(normaliser, RuleSet(prefix), options)
     bodies, start = lowering.rules_of(schemas.root)
     grammar = GrammarIR(
         tuple(Rule(name, body, span=span, opens_set=lowering.opening.get(name)) for name, body in bodies.items()),
@@ -170,7 +176,7 @@ def _grammar(schemas: Schemas, options: JsonSchemaOptions, prefix: str, span: Sp
         live = productive_rules(grammar, lowering.needs)
         if len(live) < len(bodies) or lowering.may_have_loose_rules:
             grammar = without_unreachable(without_nonproductive(grammar, live))
-    problems, refusals = lowering.problems, lowering.refusals(grammar)
+    problems, refusals = normaliser.all_problems(), lowering.refusals(grammar)
     if options.on_unsupported == "relax":
         grammar = replace(grammar, notes=tuple(replace(refusal, severity="warning") for refusal in refusals))
     else:
@@ -241,11 +247,6 @@ class _Main(Lowering):
     def may_have_loose_rules(self) -> bool:
         """Whether some rules may have only been made to be copied."""
         return self._items is not None
-
-    @property
-    def problems(self) -> list[Diagnostic]:
-        """What could not be brought to normal form."""
-        return [d for found in self.normaliser.problems for d in self.normaliser.everywhere(found)]
 
     def refusals(self, grammar: GrammarIR) -> list[Diagnostic]:
         """What cannot be enforced in the rules that are left in a grammar: they allow more than the schema does."""

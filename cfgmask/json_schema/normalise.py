@@ -7,7 +7,7 @@ into a value is found out. Schemas of members and items are left as conjunctions
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import reduce
 from itertools import groupby
@@ -105,6 +105,10 @@ class Normaliser:
                         todo.append(place)
         return set(found.values())
 
+    def all_problems(self) -> list[Diagnostic]:
+        """The problems so far, each at all places that say the same."""
+        return [d for found in self.problems for d in self.everywhere(found)]
+
     def _first_alike(self, term: Term) -> Term:
         if not isinstance(term, Node):
             return term
@@ -118,7 +122,7 @@ class Normaliser:
         found = self._normals.get(conjunction)
         if found is None:
             for term in _positive_terms(conjunction):
-                self._evaluate(term)
+                self._evaluate(term, self._build)
             found = self._meet(conjunction)
         if not self.schemas.annotates:
             return found
@@ -126,13 +130,22 @@ class Normaliser:
             self._plain[conjunction] = algebra.without_annotations(found)
         return self._plain[conjunction]
 
+    def find_loops(self, nodes: Iterable[Node]) -> None:
+        """Report the references of these that lead nowhere but to themselves, for when normal forms take too long.
+
+        Nothing can be asked for afterwards. Linear.
+        """
+        for node in nodes:
+            for term in _positive_terms(self.conjunction(node)):
+                self._evaluate(term, lambda _: EVERYTHING)
+
     def _probed(self, term: Term) -> Normal:
         """The normal form of a term for a probe, which must not go on for ever nor look at what is being made."""
         if self._probes == _MAX_PROBES:
             raise InProgress
         self._probes += 1
         try:
-            self._evaluate(term)
+            self._evaluate(term, self._build)
         finally:
             self._probes -= 1
         return self._terms[term]
@@ -161,7 +174,7 @@ class Normaliser:
         assert isinstance(target, Node), "the survey reports references that lead nowhere"
         return target
 
-    def _evaluate(self, goal: Term) -> None:
+    def _evaluate(self, goal: Term, build: Callable[[Term], Normal]) -> None:
         """Normalise a term and, before it, all terms that it needs."""
         stack, own = [goal], set[Term]()
         try:
@@ -179,7 +192,7 @@ class Normaliser:
                 if pending:
                     stack.extend(need for need in pending if not self._is_loop(need, own))
                     continue
-                self._terms[term] = self._build(term)
+                self._terms[term] = build(term)
                 self._active.discard(term)
                 stack.pop()
         finally:

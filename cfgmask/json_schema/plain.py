@@ -7,9 +7,10 @@ core brings those to rules some forty times faster than `lower` does; everything
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
@@ -31,6 +32,8 @@ from cfgmask.limits import Limits
 
 if TYPE_CHECKING:
     from cfgmask import _core
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ _CHARACTERS_PER_STEP = 4
 
 
 class _Answers:
-    """What the core asks while it reads one schema.
+    """What the core asks while it reads one schema. Raises LimitExceeded(max_rules) where it asks too much.
 
     terminals  those of the answers, which refer to them by number
     """
@@ -151,29 +154,20 @@ class _Answers:
 
     def scalars(self, schema: str) -> int | None:
         """As `_core.PlainReader.read` says."""
-        try:
-            _spend_on(schema)
-            return self._number(_scalars_of(schema, self._dialect, self._options, self._limits))
-        except (_NotPlain, LimitExceeded):
-            return None
+        _spend_on(schema)
+        return _or_none(lambda: self._number(_scalars_of(schema, self._dialect, self._options, self._limits)))
 
     def strings(self, schema: str) -> int | None:
         """As `_core.PlainReader.read` says."""
-        try:
-            _spend_on(schema)
-            return self._number(_strings_of(schema, self._dialect, self._options, self._limits))
-        except (_NotPlain, LimitExceeded):
-            return None
+        _spend_on(schema)
+        return _or_none(lambda: self._number(_strings_of(schema, self._dialect, self._options, self._limits)))
 
     def keys(
         self, met: tuple[str, ...], broken: tuple[str, ...], names: tuple[str, ...]
     ) -> tuple[bool, list[int]] | None:
         """As `_core.PlainReader.read` says."""
-        try:
-            _spend_on(*met, *broken)
-            return _keys(met, broken, names, self._dialect, self._options, self._limits)
-        except (_NotPlain, LimitExceeded):
-            return None
+        _spend_on(*met, *broken)
+        return _or_none(lambda: _keys(met, broken, names, self._dialect, self._options, self._limits))
 
     def _number(self, terminal: PlainTerminal | None) -> int:
         if terminal is None:
@@ -185,6 +179,21 @@ class _Answers:
 def _spend_on(*schemas: str) -> None:
     """Count the answer to a question, remembered or not. Raises LimitExceeded."""
     current().spend(_STEPS_PER_ANSWER + sum(map(len, schemas)) // _CHARACTERS_PER_STEP)
+
+
+def _or_none(answer: Callable[[], T]) -> T | None:
+    """The answer; None where the schema is not plain after all, or crosses a limit that the general way may keep.
+
+    What was spent of `max_rules` is spent for that way, too.
+    """
+    try:
+        return answer()
+    except _NotPlain:
+        return None
+    except LimitExceeded as error:
+        if error.limit == "max_rules":
+            raise
+        return None
 
 
 class _NotPlain(Exception):

@@ -28,12 +28,14 @@ class Survey:
     """What the pass found: `errors` stop the schema from being used, `notes` do not.
 
     idle      the places of keywords that count as absent, since no text can be long enough to break them
+    reached   the schemas that were looked at
     complete  False where the pass stopped early since there were more than `MAX_PROBLEMS` errors
     """
 
     errors: list[Diagnostic] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
     idle: list[str] = field(default_factory=list)
+    reached: list[Node] = field(default_factory=list)
     complete: bool = True
 
 
@@ -44,6 +46,7 @@ def survey(schemas: Schemas, options: JsonSchemaOptions) -> Survey:
     todo = [schemas.root]
     while todo and found.complete:
         node = todo.pop()
+        found.reached.append(node)
         for reached in reversed(_examine(node, schemas, options, found)):
             if reached not in seen:
                 seen.add(reached)

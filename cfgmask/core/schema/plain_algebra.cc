@@ -36,7 +36,7 @@ void add_new(std::vector<T>& list, const T& item) {
 
 void PlainAlgebra::work(uint64_t steps) {
   work_ += steps;
-  if (work_ > max_work_) throw TooMuchWork{settling_ == nullptr ? "" : *settling_};
+  if (work_ > max_work_) throw TooMuchWork{place()};
 }
 
 // ---- combinations
@@ -207,10 +207,10 @@ void PlainAlgebra::settle(PlainValueId id) {
   ++depth_;
   const Pending pending = found->second;
   // What is inside of a constant has no name.
-  const std::string* const around = std::exchange(settling_, pending.name.empty() ? settling_ : &pending.name);
+  const std::string* const around = enter(pending.name.empty() ? place_ : &pending.name);
   Value value = pending.choice ? chosen(*pending.choice, pending.name) : value_of(worked_out(pending), pending.name);
   --depth_;
-  settling_ = around;
+  enter(around);
   if (!value.is_empty()) {
     Value same;
     same.name = pending.name;

@@ -60,6 +60,10 @@ class PlainAlgebra {
   PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend, uint64_t max_work)
       : schema_(schema), keys_(keys), ask_(std::move(ask)), spend_(std::move(spend)), max_work_(max_work) {}
 
+  // What is worked out from now on is at this place, which outlives that or is left again; the place before.
+  const std::string* enter(const std::string* place) { return std::exchange(place_, place); }
+  std::string place() const { return place_ == nullptr ? "" : *place_; }
+
   // The values under all terms. Keys are written in the order in which the terms name them.
   PlainValueId all(const Terms& terms, std::string name);
   // The values of exactly one of the parts, of those in `own`, which comes before or after each part.
@@ -190,7 +194,7 @@ class PlainAlgebra {
   std::unordered_map<uint32_t, int> looked_at_;  // sets that seem to have values, at which depth
   uint64_t max_work_;
   uint64_t work_ = 0;
-  const std::string* settling_ = nullptr;  // the name of the set that is being worked out
+  const std::string* place_ = nullptr;  // the name of the schema that is read or the set that is worked out
   int depth_ = 0;
 };
 

@@ -28,11 +28,11 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
                            uint64_t max_nesting, uint64_t max_rules)
     : reader_(reader),
       document_(document),
-      questions_(questions),
+      questions_(with_places(questions)),
       max_nesting_(max_nesting),
       max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
       max_rules_(max_rules),
-      keys_(schema_, max_nesting, questions.keys),
+      keys_(schema_, max_nesting, questions_.keys),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
           [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * max_rules),
@@ -41,6 +41,21 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
     const auto code = reader.codes_.find(std::string(document.key_text(static_cast<uint32_t>(key))));
     codes_.push_back(code == reader.codes_.end() ? std::nullopt : std::optional(code->second));
   }
+}
+
+// A limit that the answers cross is met where they are asked for.
+PlainQuestions PlainReading::with_places(PlainQuestions questions) const {
+  const auto placed = [this](auto ask) {
+    return [this, ask = std::move(ask)](const auto&... question) {
+      try {
+        return ask(question...);
+      } catch (const LimitExceeded& crossed) {
+        throw SchemaLimitExceeded(crossed.limit().c_str(), crossed.value(), pointer_of(algebra_.place()));
+      }
+    };
+  };
+  return {placed(std::move(questions.scalars)), placed(std::move(questions.strings)),
+          placed(std::move(questions.keys))};
 }
 
 PlainReader::Found PlainReading::read() {
@@ -112,7 +127,9 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
     level_.pop_back();
     return *later;
   }
+  const std::string* const around = algebra_.enter(&pointer);
   PlainValueId id = is_reference(said) ? referred(said, depth) : described(schema, said, pointer, depth);
+  algebra_.enter(around);
   inside_identified_ = inside;
   level_.pop_back();
   if (known.id) {

@@ -231,12 +231,13 @@ class PlainReading {
   // Those scalars as a schema.
   std::string question(std::string_view type, const Said& said, std::span<const Keyword> keywords,
                        const std::vector<JsonId>& listed) const;
+  PlainQuestions with_places(PlainQuestions questions) const;
   // The same terminal for the same question.
   std::optional<uint32_t> ask_scalars(const std::string& schema, PlainSchema::Kind kind);
 
   const PlainReader& reader_;
   const JsonDocument& document_;
-  const PlainQuestions& questions_;
+  PlainQuestions questions_;
   uint64_t max_nesting_;
   uint64_t max_depth_;
   uint64_t max_rules_;
