@@ -63,11 +63,13 @@ class Members(NamedTuple):
 
     def count(self, n_values: Callable[[Conjunction], int]) -> int:
         """How many objects have such members."""
+        # All are asked for, since all must be known where the rules are made.
+        n_of = {value: n_values(value) for value in self.values}
         ways = [1]  # by how many keys there are
         for member in self.named:
-            ways = self._with_key(ways, n_values(member.value), member.required)
+            ways = self._with_key(ways, n_of[member.value], member.required)
         for edge, n_keys in self.classes:
-            n = n_values(edge.value)
+            n = n_of[edge.value]
             fewest = next((i for i, found in enumerate(ways) if found), None)
             if n_keys == ENDLESS and n and fewest is not None and (self.maximum is None or fewest < self.maximum):
                 return ENDLESS

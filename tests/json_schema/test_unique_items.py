@@ -343,6 +343,7 @@ ITEMS = st.sampled_from(
         {"maxProperties": 1, "minProperties": 1},
         {"type": ["object", "array"], "maxProperties": 2, "additionalProperties": {"enum": [True, 1]}},
         {**CLOSED, "patternProperties": {"^[bc]$": {"type": ["boolean", "integer"]}}, "maxProperties": 2},
+        {"patternProperties": {"^b": {}}, "additionalProperties": {"type": "object"}, "maxProperties": 1},
         {**ID, "additionalProperties": False},
         {"type": ["array", "integer"], "items": {"type": "integer"}, "maxItems": 2},
         {"type": "array", "items": {"type": "array", "items": {"enum": [1, True, "a"]}}, "maxItems": 2},
