@@ -233,7 +233,7 @@ def _only_value(part: Normal) -> Constant | None:
             return None
         return Constant.of(dict(zip((member.name for member in shape.members), values, strict=True)))
     for array in part.arrays:
-        if array.minimum != array.maximum or array.witnesses or array.refusals or array.unique_at is not None:
+        if array.minimum != array.maximum or array.witnesses or array.repeats_at or array.unique_at is not None:
             return None
         values = _constants([array.item(i) for i in range(array.minimum)])
         return None if values is None else Constant.of(values)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.normal_form import (
     ALL_ARRAYS,
     ANYTHING,
@@ -35,8 +34,8 @@ def intersect(a: ArrayShape, b: ArrayShape) -> ArrayShape | None:
             max(a.minimum, b.minimum),
             min((m for m in (a.maximum, b.maximum) if m is not None), default=None),
             tuple(dict.fromkeys(a.witnesses + b.witnesses)),
-            a.refusals | b.refusals,
             a.unique_at if a.unique_at is not None else b.unique_at,
+            a.repeats_at | b.repeats_at,
             a.evaluated | b.evaluated,
         )
     )
@@ -62,6 +61,8 @@ def trimmed(shape: ArrayShape) -> ArrayShape:
 def is_plainly_empty(shape: ArrayShape) -> bool:
     """Whether the conditions contradict each other without a look at what the items must be."""
     if any(_cannot_be_met(witness) for witness in shape.witnesses):
+        return True
+    if shape.unique_at is not None and shape.repeats_at:
         return True
     needed = max([shape.minimum, *(witness.start + witness.least for witness in shape.witnesses if witness.least)])
     return shape.maximum is not None and needed > shape.maximum
@@ -100,12 +101,10 @@ def closed(shape: ArrayShape, value: Conjunction) -> ArrayShape | None:
 
 
 def complement(shape: ArrayShape) -> list[ArrayShape]:
-    """The arrays that are not of the shape (all of them, marked as refused, where the shape has refusals).
+    """The arrays that are not of the shape.
 
     The alternatives are disjoint: each breaks one condition and meets those before it.
     """
-    if shape.refusals:
-        return [ArrayShape(refusals=shape.refusals)]
     outside: list[ArrayShape | None] = []
     held: ArrayShape | None = ALL_ARRAYS
     for met, broken in _conditions(shape):
@@ -136,14 +135,11 @@ def _conditions(shape: ArrayShape) -> Iterator[tuple[ArrayShape, ArrayShape]]:
         if witness.most is not None:
             yield containing(start, value, 0, witness.most), containing(start, value, witness.most + 1, None)
     if shape.unique_at is not None:
-        broken = ArrayShape(minimum=2, refusals=frozenset([_needs_equal_items(shape.unique_at)]))
-        yield ArrayShape(unique_at=shape.unique_at), broken
+        yield ArrayShape(unique_at=shape.unique_at), _repeating(shape.unique_at)
+    for pointer in sorted(shape.repeats_at):
+        yield _repeating(pointer), ArrayShape(unique_at=pointer)
 
 
-def _needs_equal_items(pointer: str) -> Diagnostic:
-    return Diagnostic(
-        "schema-unique-items",
-        "that an array has two equal items cannot be enforced",
-        pointer=pointer,
-        help="take it out and check the finished value",
-    )
+def _repeating(pointer: str) -> ArrayShape:
+    """The arrays with equal items, which the `uniqueItems` at a place forbids."""
+    return ArrayShape(minimum=2, repeats_at=frozenset([pointer]))

@@ -54,7 +54,7 @@ class ArrayLowering:
         self._in_one_way = in_one_way
         self._rules = rules
         self._value_of = value_of
-        self._refusals = [*shape.refusals, *_inexact(shape, pointer)]
+        self._refusals = list(_inexact(shape, pointer))
         # What is refused must not be taken for something that nothing satisfies.
         self._shape = shape = shape if is_countable(shape) else replace(shape, witnesses=())
         self._states = StateRules[_State](rules, lambda state: f"{name}.{state.position}")
@@ -123,6 +123,13 @@ class ArrayLowering:
 
 def _inexact(shape: ArrayShape, pointer: str) -> Iterator[Diagnostic]:
     """Conditions that the rules do not express."""
+    for unique_at in shape.repeats_at:
+        yield Diagnostic(
+            "schema-unique-items",
+            "that an array has two equal items cannot be enforced",
+            pointer=unique_at,
+            help="take it out and check the finished value",
+        )
     if not is_countable(shape):
         yield Diagnostic(
             "schema-contains-size",

@@ -231,7 +231,7 @@ class Items(Lowering):
         return super()._alternatives(rule, parts, name, pointer)
 
     def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
-        if shape.refusals or not is_countable(shape):
+        if shape.repeats_at or not is_countable(shape):
             return self._not_counted("in it are arrays that cannot be enforced")
         if not unique_items.matters(shape):
             return ArrayLowering(shape, self.rules, name, self.value, pointer, in_one_way=True).lower()

@@ -184,7 +184,7 @@ class Lowering(ABC):
 
     def _unique_array(self, shape: ArrayShape, values: DistinctValues, name: str, pointer: str) -> Expr:
         """Arrays without equal items, without the set that knows of these. Raises Uncounted."""
-        are_refused = bool(shape.refusals) or not is_countable(shape)
+        are_refused = bool(shape.repeats_at) or not is_countable(shape)
         if are_refused or unique_items.never_run_out(shape, lambda items, n: values.n_values(items, n) >= n):
             return ArrayLowering(shape, self.rules, name, values.value, pointer).lower()
         asked = horizon(shape)

@@ -214,8 +214,8 @@ class ArrayShape:
     minimum    how many items there must be at least
     maximum    and at most
     witnesses  items that must be there somewhere, or not too often
-    refusals   conditions that could not be read; the set may be smaller than the rest says
     unique_at  the JSON Pointer of a `uniqueItems` that forbids equal items; None where equal items are allowed
+    repeats_at  those of such whose negation asks for equal items, which is refused where it cannot be left out
     evaluated  the items that the schema looked at: an annotation as that of `ObjectShape`
     """
 
@@ -224,8 +224,8 @@ class ArrayShape:
     minimum: int = 0
     maximum: int | None = None
     witnesses: tuple[ItemWitness, ...] = ()
-    refusals: frozenset[Diagnostic] = frozenset()
     unique_at: str | None = None
+    repeats_at: frozenset[str] = frozenset()
     evaluated: EvaluatedItems = NO_ITEMS
 
     def item(self, index: int) -> Conjunction:

@@ -68,7 +68,7 @@ class GoesOn:
             return False
 
     def _array(self, shape: ArrayShape) -> bool:
-        if shape.maximum is not None or shape.refusals or not all(map(self._has_some, shape.prefix)):
+        if shape.maximum is not None or shape.repeats_at or not all(map(self._has_some, shape.prefix)):
             return False
         if any(witness.most is not None for witness in shape.witnesses):
             return False

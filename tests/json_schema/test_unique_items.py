@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import cfgmask
 from tests.json_schema import yaml_judge
-from tests.json_schema.judge import compiled, is_valid
+from tests.json_schema.judge import accepts, compiled, is_valid
 
 STRINGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 ANY_SCALAR = {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}, "uniqueItems": True}
@@ -262,6 +262,48 @@ def test_what_is_refused(schema: dict[str, Any], reason: str) -> None:
     (problem,) = caught.value.diagnostics
     assert problem.code == "schema-unique-items"
     assert reason in problem.message
+
+
+_PARTS = st.fixed_dictionaries(
+    {"type": st.just("array"), "uniqueItems": st.booleans()},
+    optional={
+        "items": st.sampled_from([{"type": "string"}, {"type": ["string", "integer"]}, {"enum": [1, "a"]}]),
+        "minItems": st.integers(0, 2),
+        "maxItems": st.integers(1, 3),
+    },
+)
+_COMBINATIONS = st.one_of(
+    st.fixed_dictionaries({"oneOf": st.lists(_PARTS, min_size=2, max_size=3)}),
+    st.builds(lambda part, hole: {**part, "uniqueItems": True, "not": hole}, _PARTS, _PARTS),
+    st.builds(lambda part: {"type": "array", "not": {"type": "array", "not": part}}, _PARTS),
+    st.builds(lambda part, then, other: {"if": part, "then": then, "else": other}, _PARTS, _PARTS, _PARTS),
+)
+
+
+@given(_COMBINATIONS, st.lists(st.lists(st.sampled_from([1, 2, "a", "b", "c"]), max_size=4), min_size=6, max_size=6))
+def test_equal_items_that_may_not_be_are_not_asked_for(schema: dict[str, Any], values: list[list[Any]]) -> None:
+    """Of `oneOf` with parts that forbid equal items, what one allows and another does not has none, either."""
+    try:
+        grammar = compiled(schema)
+    except cfgmask.GrammarError as error:
+        if {problem.code for problem in error.diagnostics} == {"schema-unsatisfiable"}:
+            assert not any(is_valid(schema, json.dumps(value)) for value in values)
+        return
+    for value in values:
+        assert accepts(grammar, json.dumps(value)) == is_valid(schema, json.dumps(value)), value
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"oneOf": [{**STRINGS, "minItems": 1}, {**LETTERS, "maxItems": 2}]},
+        {**STRINGS, "not": LETTERS},
+        {"not": {"type": "array", "not": STRINGS}},
+        {"if": STRINGS, "then": STRINGS, "else": {"maxItems": 1}},
+    ],
+)
+def test_a_negation_that_meets_what_it_negates_is_enforced(schema: dict[str, Any]) -> None:
+    compiled(schema)
 
 
 ROWS = {"type": "array", "items": {"type": "array", "items": {"enum": [1, "a"]}, "maxItems": 2}, "maxItems": 2}
