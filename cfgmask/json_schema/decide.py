@@ -59,16 +59,24 @@ def is_endless(tree: RegexTree) -> bool:
 
 
 def has_texts(tree: RegexTree, least: int) -> bool:
-    """Whether it is sure that so many texts match. They are found one by one, up to `MAX_COUNTED`."""
+    """Whether it is sure that so many texts match."""
+    return count_texts(tree, least) >= least
+
+
+def count_texts(tree: RegexTree, most: int) -> int:
+    """How many texts match, `most` if there are more. They are found one by one, up to `MAX_COUNTED`.
+
+    Beyond that it is known of infinitely many only; of others the answer is `MAX_COUNTED`.
+    """
     if tree == ANY_TEXT:
-        return True
+        return most
     found: list[bytes] = []
-    while len(found) < min(least, MAX_COUNTED):
+    while len(found) < min(most, MAX_COUNTED):
         text = session.current().algebra.shortest(Intersection((tree, Complement(KeySet(tuple(found))))))
         if text is None:
-            return False
+            return len(found)
         found.append(text)
-    return least <= MAX_COUNTED or is_infinite(tree)
+    return most if most <= MAX_COUNTED or is_infinite(tree) else MAX_COUNTED
 
 
 def matches(tree: RegexTree, text: str) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from cfgmask.grammar.ir import Choice, Expr
+from cfgmask.grammar.productive import Several
 from cfgmask.grammar.regex_tree import ANY_TEXT, Alternation, RegexTree
 from cfgmask.json_schema import decide, lexemes
 from cfgmask.json_schema.keys import Keys, key_pattern
@@ -29,9 +31,9 @@ class KeyEdge:
         """Whether there are always more such keys."""
         return decide.is_infinite(lexemes.other_key_text(self.keys, self.names))
 
-    def has(self, least: int) -> bool:
-        """Whether it is sure that there are so many such keys."""
-        return decide.has_texts(lexemes.other_key_text(self.keys, self.names), least)
+    def count(self, most: int) -> int:
+        """How many such keys there are, as far as it is known, up to `most`; see `decide.count_texts`."""
+        return decide.count_texts(lexemes.other_key_text(self.keys, self.names), most)
 
 
 def of_keys(shape: ObjectShape, possible: RegexTree) -> ObjectShape:
@@ -53,6 +55,37 @@ def key_edges(shape: ObjectShape) -> list[KeyEdge]:
             split += [replace(edge, keys=rest) for rest in edge.keys.difference(witness.keys)]
         edges = [edge for edge in split if not edge.keys.is_empty]
     return [edge for edge in edges if not _has_only_names(edge)]
+
+
+def enough_keys(
+    counts: Iterable[tuple[KeyEdge, int]],
+    needed: int,
+    members: Iterable[Conjunction],
+    value_of: Callable[[Conjunction], Expr],
+) -> Expr:
+    """What there must be for so many keys: those whose values nothing satisfies cannot be written.
+
+    counts   the classes of keys, and how many keys there are of each, up to `needed` at least
+    members  what the values of further keys must be, which have names
+    """
+    values = list(map(value_of, members))
+    enough: list[Expr] = []
+    for edge, n_keys in counts if needed > 0 else ():
+        value = value_of(edge.value)
+        if n_keys >= min(needed, decide.MAX_COUNTED):
+            enough.append(value)
+        else:
+            values += [value] * n_keys
+    return Choice((Several(tuple(values), max(needed, 0)), *enough))
+
+
+def may_run_out(counts: Iterable[tuple[KeyEdge, int]], needed: int, are_counted: bool) -> bool:
+    """Whether so many keys may not be there though `enough_keys` says so.
+
+    are_counted  whether what matters is how many keys there are, whichever of them were written before
+    """
+    found = [n_keys for _, n_keys in counts]
+    return bool(found) and max(found) < needed and not (are_counted and max(found) < decide.MAX_COUNTED)
 
 
 def never_run_out(edges: Sequence[KeyEdge]) -> bool:

@@ -13,17 +13,15 @@ from functools import partial
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Terminal
-from cfgmask.grammar.productive import NOTHING, Several
+from cfgmask.grammar.productive import NOTHING
 from cfgmask.json_schema import lexemes
-from cfgmask.json_schema.key_edges import key_edges, meeting
+from cfgmask.json_schema.key_edges import enough_keys, key_edges, may_run_out, meeting
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ANYTHING, NEVER, Conjunction, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.state_rules import StateRules
 
-# Keys of a class that runs out: of those that there are so many are counted.
-_MOST_KEYS = 16
 # To write a key takes as long as so many steps of a session.
 _STEPS_PER_WAY = 8
 
@@ -40,6 +38,8 @@ class AnyOrderLowering:
         # A key whose value nothing satisfies can be written by nobody.
         members = tuple(member for member in shape.members if member.required or member.value != NEVER)
         self._shape = replace(shape, members=members)
+        self._needed = shape.minimum - sum(member.required for member in members)
+        self._counts = [(edge, edge.count(self._needed)) for edge in self._edges if self._needed > 0]
         self._states = StateRules[frozenset[int]](rules, lambda _: f"{name}.members")
 
     def lower(self) -> Expr:
@@ -57,16 +57,8 @@ class AnyOrderLowering:
 
     def _enough_others(self) -> Expr:
         """What there must be for enough keys: those whose values nothing satisfies cannot be written."""
-        needed = max(self._shape.minimum - sum(member.required for member in self._shape.members), 0)
-        values = [self._value_of(member.value) for member in self._shape.members if not member.required]
-        enough: list[Expr] = []
-        for edge in self._edges if needed else ():
-            if edge.has(needed):
-                enough.append(self._value_of(edge.value))
-            else:
-                n_keys = next((n for n in range(min(needed, _MOST_KEYS), 0, -1) if edge.has(n)), 0)
-                values += [self._value_of(edge.value)] * n_keys
-        return Choice((Several(tuple(values), needed), *enough))
+        optional = [member.value for member in self._shape.members if not member.required]
+        return enough_keys(self._counts, self._needed, optional, self._value_of)
 
     def _members(self, missing: frozenset[int], *, first: bool) -> Expr:
         """The members that still come, and the closing brace, where these witnesses are missing."""
@@ -97,8 +89,7 @@ class AnyOrderLowering:
     def _refusals(self) -> Iterator[Diagnostic]:
         """Conditions under which a text could be begun that no text ends."""
         infinite = [edge for edge in self._edges if edge.is_infinite]
-        needed = self._shape.minimum - len(self._shape.members)
-        if self._edges and needed > 0 and not any(edge.has(needed) for edge in self._edges):
+        if may_run_out(self._counts, self._shape.minimum - len(self._shape.members), not self._shape.witnesses):
             yield self._refusal("schema-min-properties", "the object may run out of keys before it has minProperties")
         for number, witness in enumerate(self._shape.witnesses):
             certain = witness.value == ANYTHING or any(number in edge.meets for edge in infinite)

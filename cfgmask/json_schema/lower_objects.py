@@ -17,7 +17,15 @@ from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Termin
 from cfgmask.grammar.productive import NOTHING
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.json_schema import lexemes
-from cfgmask.json_schema.key_edges import KeyEdge, key_edges, meeting, never_run_out, of_keys
+from cfgmask.json_schema.key_edges import (
+    KeyEdge,
+    enough_keys,
+    key_edges,
+    may_run_out,
+    meeting,
+    never_run_out,
+    of_keys,
+)
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.state_rules import StateRules
@@ -70,6 +78,7 @@ class ObjectLowering:
         # What keys without names must come to depends on no key being written twice.
         self._needed = shape.minimum - sum(member.required for member in shape.members)
         self._needs_others = bool(self._edges) and self._needed > 1
+        self._counts = [(edge, edge.count(self._needed)) for edge in self._edges if self._needs_others]
         met = frozenset(n for edge in self._edges for n in edge.meets)
         self._valued = frozenset(n for n in met if shape.witnesses[n].value != ANYTHING)
         # Without bounds that are checked by the way, they only must not be written twice.
@@ -133,6 +142,9 @@ class ObjectLowering:
         other = self._member_of(self._edges)
         if other is None or most == 0:
             return lexemes.CLOSE_OBJECT if least <= 0 else NOTHING
+        if least > 1:
+            needs = enough_keys(self._counts, least, (), self._value_of)
+            self._rules.needs[self._states.call(state).name] = (needs,)
         if self._others_of is not None and self.may_repeat:
             return self._others_of(self._edges, max(least, 0), most, not state.written)
         if state.written:
@@ -174,7 +186,7 @@ class ObjectLowering:
 
     def _inexact(self) -> Iterator[Diagnostic]:
         """Conditions under which an object could be begun that nothing completes."""
-        if self._needs_others and not any(edge.has(self._needed) for edge in self._edges):
+        if may_run_out(self._counts, self._needed, not self._shape.witnesses):
             yield Diagnostic(
                 "schema-min-properties",
                 "minProperties cannot be enforced where keys without names are needed and may run out",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import suppress
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -11,7 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import cfgmask
-from tests.json_schema.judge import Schema, accepts, check, compiled, vocabulary
+from benchmarks.any_order import accepts_in_some_order
+from tests.json_schema.judge import Schema, accepts, check, compiled, is_valid, vocabulary
 
 AB = {"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "type": "object"}
 CLOSED = {**AB, "additionalProperties": False}
@@ -161,16 +164,16 @@ def patterned(patterns: list[str], **others: Any) -> dict[str, Any]:
 
 def test_many_patterns_that_are_apart() -> None:
     closed = compiled(patterned([f"^p{i}_" for i in range(1000)], additionalProperties=False))
-    for text, is_valid in {
+    for text, is_taken in {
         '{"p7_":7}': True,
         '{"p999_x":999,"p0_":0}': True,
         '{"p7_":8}': False,
         '{"q":1}': False,
     }.items():
-        assert accepts(closed, text) == is_valid, text
+        assert accepts(closed, text) == is_taken, text
     open_ = compiled(patterned([f"^p{i}$" for i in range(1000)]))
-    for text, is_valid in {'{"p7":7}': True, '{"p7x":8,"q":[]}': True, '{"p7":8}': False}.items():
-        assert accepts(open_, text) == is_valid, text
+    for text, is_taken in {'{"p7":7}': True, '{"p7x":8,"q":[]}': True, '{"p7":8}': False}.items():
+        assert accepts(open_, text) == is_taken, text
 
 
 @pytest.mark.parametrize(
@@ -238,3 +241,60 @@ def test_no_object_is_begun_that_cannot_end(order: str, schema: dict[str, Any], 
             break
         plain = [byte for byte in allowed if chr(byte) in '{}[]",:abcdex1n']
         matcher.advance(rng.choice([byte for byte in plain if chr(byte) == "{"] or plain or allowed))
+
+
+_ENDLESS = {"type": "object", "properties": {"x": {"$ref": "#/$defs/endless"}}, "required": ["x"]}
+_NEVER = [{"$ref": "#/$defs/endless"}, {"allOf": [{"type": "integer"}, {"type": "string"}]}, False]
+_FEW_KEYS = st.fixed_dictionaries(
+    {
+        "type": st.just("object"),
+        "patternProperties": st.dictionaries(
+            st.sampled_from(["^[ab]$", "^[bc]$", "^d$", "^a", "^[^abc]*$"]),
+            st.sampled_from([{"type": "null"}, True, {"const": 1}, *_NEVER]),
+            max_size=2,
+        ),
+        "additionalProperties": st.sampled_from([{"type": "null"}, True, *_NEVER]),
+        "minProperties": st.integers(1, 4),
+        "$defs": st.just({"endless": _ENDLESS}),
+    },
+    optional={
+        "properties": st.dictionaries(st.sampled_from("abcd"), st.sampled_from([True, *_NEVER]), max_size=2),
+        "required": st.sampled_from([["a"], ["d"]]),
+        "maxProperties": st.integers(1, 4),
+        "propertyNames": st.sampled_from([{"enum": ["a", "b", "c"]}, {"maxLength": 1}, {"pattern": "^[a-c]$"}]),
+    },
+)
+
+
+@given(_FEW_KEYS, st.sampled_from(["schema", "any"]))
+def test_as_many_keys_as_there_are(schema: dict[str, Any], order: str) -> None:
+    """Where keys without names run out, or their values are none, all objects with enough keys are there, no others,
+    and what is begun can be ended.
+    """
+    names = ["a", "b", "c", "d", "zz"]
+    objects = [dict.fromkeys(some) for n in range(len(names)) for some in combinations(names, n)]
+    valid = [value for value in objects if is_valid(schema, json.dumps(value))]
+    codes: set[str] = set()
+    try:
+        ir = cfgmask.Grammar.from_json_schema(schema, property_order=order, whitespace="compact")
+    except cfgmask.GrammarError as error:
+        codes = {problem.code for problem in error.diagnostics}
+    if codes:
+        assert codes == {"schema-unsatisfiable"}
+        assert not valid
+        return
+    grammar = cfgmask.compile(ir, vocabulary(), limits=cfgmask.Limits(max_search_steps=2_000))
+    assert [value for value in objects if accepts_in_some_order(grammar, value)] == valid
+    matcher, pending = grammar.matcher(), [b"{"]
+    while pending:
+        begun = pending.pop()
+        members = [(b"," if len(begun) > 1 else b"") + b'"%b":null' % name.encode() for name in names]
+        longer = [begun + member for member in members]
+        matcher.reset()
+        assert matcher.advance_bytes(begun) == len(begun)
+        with suppress(cfgmask.LimitExceeded):  # where there are endlessly many keys
+            assert matcher.completion() is not None, begun
+        for text in longer:
+            matcher.reset()
+            if text.count(b":") < 4 and matcher.advance_bytes(text) == len(text):
+                pending.append(text)
