@@ -216,6 +216,7 @@ PLAIN: dict[str, Any] = {
         },
         "additionalProperties": {"type": "null"},
     },
+    "a condition on which nothing depends": {"if": {"type": "integer"}, "else": {}},
     "some key": {"type": "object", "minProperties": 1},
     "many other keys": {"type": "object", "properties": {"a": {}}, "minProperties": 3, "maxProperties": 4},
     "some of the keys": {
