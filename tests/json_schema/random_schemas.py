@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-NAMES = st.sampled_from(["a", "b", "ab", "x1", ""])
+NAMES = st.sampled_from(["a", "b", "ab", "x1", "", "é/"])
 TEXTS = st.sampled_from(["", "a", "b", "ab", "aab", "x1", "ba\n", 'q"', "é"])
 PATTERNS = st.sampled_from(["^a", "b$", "a|b", "^[ab]*$", "1", "^.$", "[^a]"])
 INTEGERS = st.integers(-3, 12)
@@ -67,8 +67,26 @@ def _deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.lists(keywords, min_size=1, max_size=3).map(_merged)
 
 
+# What no value is, as far as a look at it tells or not: a text must not be begun that needs one.
+NEVER: list[Any] = [
+    False,
+    {"$ref": "#/$defs/endless"},
+    {"type": "array", "items": {"$ref": "#/$defs/endless"}, "minItems": 1},
+    {"allOf": [{"type": "integer"}, {"type": "string"}]},
+    {"type": "string", "pattern": "^a$", "minLength": 2},
+    {"type": "integer", "multipleOf": 4, "minimum": 1, "maximum": 3},
+    {"type": "object", "minProperties": 1, "propertyNames": False},
+    {"type": "object", "required": ["a"], "dependentRequired": {"a": ["b"]}, "maxProperties": 1},
+    {"type": "array", "contains": False},
+    {"type": "array", "items": {"const": 1}, "uniqueItems": True, "minItems": 2},
+]
+_ENDLESS = {"type": "object", "properties": {"x": {"$ref": "#/$defs/endless"}}, "required": ["x"]}
+
 _LEAVES = st.one_of(
-    st.booleans(), _SCALAR_KEYWORDS, st.sampled_from([{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/two"}])
+    st.booleans(),
+    _SCALAR_KEYWORDS,
+    st.sampled_from([{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/two"}]),
+    st.sampled_from(NEVER),
 )
 _PARTS = st.recursive(_LEAVES, _deeper, max_leaves=5)
 _OBJECTS = _deeper(_PARTS)
@@ -91,5 +109,8 @@ def _is_free_of_loops(schema: dict[str, Any]) -> bool:
 
 
 SCHEMAS = st.builds(
-    lambda one, two, root: {"$defs": {"one": one, "two": two}, **root}, _OBJECTS, _OBJECTS, _OBJECTS
+    lambda one, two, root: {"$defs": {"one": one, "two": two, "endless": _ENDLESS}, **root},
+    _OBJECTS,
+    _OBJECTS,
+    _OBJECTS,
 ).filter(_is_free_of_loops)
