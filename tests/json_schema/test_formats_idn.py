@@ -37,7 +37,7 @@ def is_valid(name: str) -> bool:
         written = idna.encode(name)
         labels = idna.decode(written).split(".")
         if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for label in labels for c in label):
-            return all(idna.check_bidi(label, check_ltr=True) for label in labels)
+            return all(idna.check_bidi(label, check_ltr=True) for label in labels if label)  # the root has none
     except idna.IDNAError:
         return False
     return True
