@@ -11,7 +11,8 @@ ARGS ?=
 MASKBENCH := $(wildcard ../shared/data/maskbench-dev.jsonl.gz)
 TOKENIZER := $(wildcard ../shared/data/vocab/llama3-tokenizer.model)
 BENCH_ARGS ?= --limit 300 --memory
-FUZZ_SECONDS ?= 60
+FUZZERS ?= regex grammar schema
+FUZZ_UNTIL ?= --seconds 60
 FUZZ_SEED ?= $(shell date +%s)
 # What calls the core in every way that there is.
 SANITIZED_TESTS := $(wildcard tests/engine/test_[bcfi]*.py) tests/engine/test_masks.py tests/compiler tests/json_schema/test_plain.py
@@ -72,9 +73,9 @@ test-sanitize: $(STAMPS)/test  ## the C++ core and its bindings under address, u
 	$(call native,build/tsan,thread,threads)
 	$(BIN)/ctest --test-dir build/tsan --output-on-failure --tests-regex '^threads$$'
 
-fuzz: $(STAMPS)/tools  ## each fuzzer for FUZZ_SECONDS, on a new seed or FUZZ_SEED
+fuzz: $(STAMPS)/tools  ## each of FUZZERS as far as FUZZ_UNTIL says, on a new seed or FUZZ_SEED
 	$(call native,build/asan,address$(COMMA)undefined,all)
-	for fuzzer in regex grammar schema; do build/asan/tests/native/fuzz_$$fuzzer --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) || exit 1; done
+	for fuzzer in $(FUZZERS); do build/asan/tests/native/fuzz_$$fuzzer $(FUZZ_UNTIL) --seed $(FUZZ_SEED) || exit 1; done
 
 bench: $(STAMPS)/bench develop  ## masks and first masks beside llguidance, a small run (BENCH_ARGS)
 	$(BIN)/python benchmarks/masks.py $(MASKBENCH:%=--data %) $(TOKENIZER:%=--vocab %) --plot build/masks.svg $(BENCH_ARGS)
