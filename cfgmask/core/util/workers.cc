@@ -26,9 +26,9 @@ Workers& Workers::shared() {
   return process_workers.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
 }
 
-void Workers::for_each(size_t n, size_t helpers, const std::function<void(size_t)>& f) {
-  helpers = std::min({helpers, n > 0 ? n - 1 : 0, kMostThreads});
-  const auto job = std::make_shared<Job>(&f, n, helpers);
+void Workers::for_each(size_t n, size_t helpers, size_t chunk, const std::function<void(size_t)>& f) {
+  helpers = std::min({helpers, n > 0 ? (n - 1) / chunk : 0, kMostThreads});
+  const auto job = std::make_shared<Job>(&f, n, chunk, helpers);
   if (helpers > 0) {
     const std::lock_guard lock(mutex_);
     grow(helpers);
@@ -44,9 +44,10 @@ void Workers::for_each(size_t n, size_t helpers, const std::function<void(size_t
 }
 
 void Workers::Job::run() {
-  for (size_t i = next++; i < n; i = next++) {
-    (*f)(i);
-    if (++done == n) done.notify_one();
+  for (size_t first = next.fetch_add(chunk); first < n; first = next.fetch_add(chunk)) {
+    const size_t last = std::min(first + chunk, n);
+    for (size_t i = first; i < last; ++i) (*f)(i);
+    if ((done += last - first) == n) done.notify_one();
   }
 }
 
