@@ -206,21 +206,18 @@ bool LexerTables::take_far_bounds(const RegexStore::Counted& parts, LexerTable& 
 void LexerTables::drop_tops(const ByteSet& first_bytes, LexerTable& table) const {
   std::vector<uint32_t> inside(n_words_);
   table.base_->write_inside(inside);
-  for (const Segment& segment : trie_->segments()) {
-    if (segment.first == segment.last) continue;
-    trie_->for_each_sibling(segment.first, segment.last, first_bytes, [&](uint32_t node) {
-      const uint32_t end = trie_->end(node);
-      for (TokenId token : trie_->tokens_between(node, end)) {
-        if (has_bit(inside, token)) table.less_.push_back(token);
-      }
-      auto& replaced = table.replaced_;
-      if (!replaced.empty() && replaced.back().last == node) {
-        replaced.back().last = end;
-      } else {
-        replaced.push_back({node, end});
-      }
-    });
-  }
+  trie_->for_each_top(first_bytes, [&](uint32_t node, const Segment&) {
+    const uint32_t end = trie_->end(node);
+    for (TokenId token : trie_->tokens_between(node, end)) {
+      if (has_bit(inside, token)) table.less_.push_back(token);
+    }
+    auto& replaced = table.replaced_;
+    if (!replaced.empty() && replaced.back().last == node) {
+      replaced.back().last = end;
+    } else {
+      replaced.push_back({node, end});
+    }
+  });
 }
 
 std::shared_ptr<const CountedTable> LexerTables::counted_table(RegexId unbounded) {

@@ -17,11 +17,8 @@ size_t TableWalk::run(LexerStateId state) {
 
 void TableWalk::run(LexerStateId state, const ByteSet& first_bytes) {
   stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
-  for (const Segment& segment : trie_.segments()) {
-    if (segment.first == segment.last) continue;
-    trie_.for_each_sibling(segment.first, segment.last, first_bytes,
-                           [&](uint32_t node) { walk(node, trie_.end(node), segment); });
-  }
+  trie_.for_each_top(first_bytes,
+                     [&](uint32_t node, const Segment& segment) { walk(node, trie_.end(node), segment); });
 }
 
 void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
@@ -61,8 +58,7 @@ void TableWalk::walk(const Segment& segment) {
   const Place& top = places_[stack_[0].place];
   if (top.matched != Lexer::no_slots()) return walk(segment.first, segment.last, segment);
   const ByteSet taken = lexer_.first(top.state);
-  trie_.for_each_sibling(segment.first, segment.last, taken,
-                         [&](uint32_t node) { walk(node, trie_.end(node), segment); });
+  Trie::for_each_top(segment, taken, [&](uint32_t node) { walk(node, trie_.end(node), segment); });
 }
 
 // The siblings [first, last) under the root, and what is below them.

@@ -21,21 +21,21 @@ std::optional<RegexStore::Bounded> RegexStore::bounded_whole(RegexId body) {
     return Bounded{rest, o[1], o[2], farthest_within(rest, o[2])};
   };
   if (is_run(body) && !is_loop(body)) return with_bounds_of(body, repetition(operand(body, 0), 0, kUnbounded));
-  const auto run = bounding_run(body);
-  if (!run) return std::nullopt;
-  const RegexId rest = without_part(body, *run);
-  Bounded bounds = with_bounds_of(*run, rest);
-  const bool of_bytes = kind(operand(*run, 0)) == RegexKind::kBytes;
-  if (of_bytes && lengths_->of(rest) >= bounds.minimum) bounds.minimum = 0;
+  const auto parts = bounding_run(body);
+  if (!parts) return std::nullopt;
+  Bounded bounds = with_bounds_of(parts->run, parts->rest);
+  const bool of_bytes = kind(operand(parts->run, 0)) == RegexKind::kBytes;
+  if (of_bytes && lengths_->of(parts->rest) >= bounds.minimum) bounds.minimum = 0;
   return bounds;
 }
 
-// The part D{m,n} of an intersection that has no characters but those of D.
-std::optional<RegexId> RegexStore::bounding_run(RegexId node) {
+std::optional<RegexStore::RunAndRest> RegexStore::bounding_run(RegexId node) {
   if (kind(node) != RegexKind::kIntersection) return std::nullopt;
   for (uint32_t part : operands(node)) {
     const RegexId run(part);
-    if (is_run(run) && is_within(without_part(node, run), operand(run, 0))) return run;
+    if (!is_run(run)) continue;
+    const RegexId rest = without_part(node, run);
+    if (is_within(rest, operand(run, 0))) return RunAndRest{run, rest};
   }
   return std::nullopt;
 }
@@ -92,20 +92,28 @@ bool RegexStore::loops_within_bounds(RegexId node, unsigned b) {
   const RegexId body = in_json ? operand(node, 0) : node;
   const bool has_tail = kind(body) == RegexKind::kConcatenation;
   const RegexId head = has_tail ? operand(body, 0) : body;
-  const auto run = is_run(head) ? head : bounding_run(head);
-  if (!run) return false;
-  const RegexId rest = *run == head ? repetition(operand(head, 0), 0, kUnbounded) : without_part(head, *run);
+  RegexId loop = head;
+  if (is_run(head)) {
+    loop = repetition(operand(head, 0), 0, kUnbounded);
+  } else if (const auto parts = bounding_run(head)) {
+    loop = parts->rest;
+  } else {
+    return false;
+  }
   // What comes after it must not begin so.
-  return derivative(rest, b) == rest && !(has_tail && nullable(rest) && first(operand(body, 1)).has(b));
+  return derivative(loop, b) == loop && !(has_tail && nullable(loop) && first(operand(body, 1)).has(b));
 }
 
 RegexId RegexStore::after_loops(RegexId node, uint32_t n) {
   if (json_between_characters(node)) return json_with_body(node, after_loops(operand(node, 0), n));
   if (kind(node) == RegexKind::kConcatenation) return concatenation(after_loops(operand(node, 0), n), operand(node, 1));
-  const RegexId run = is_run(node) ? node : *bounding_run(node);
-  const Words o = operands(run);
-  const RegexId fewer = repetition(RegexId(o[0]), o[1] - std::min(o[1], n), o[2] == kUnbounded ? kUnbounded : o[2] - n);
-  return run == node ? fewer : intersection({fewer, without_part(node, run)});
+  const auto fewer = [&](RegexId run) {
+    const Words o = operands(run);
+    return repetition(RegexId(o[0]), o[1] - std::min(o[1], n), o[2] == kUnbounded ? kUnbounded : o[2] - n);
+  };
+  if (is_run(node)) return fewer(node);
+  const auto parts = bounding_run(node);
+  return intersection({fewer(parts->run), parts->rest});
 }
 
 bool RegexStore::ends_in_loop(RegexId node) {

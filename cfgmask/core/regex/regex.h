@@ -361,7 +361,12 @@ class RegexStore {
   bool is_too_short(RegexId node);
 
   // regex/bounds.cc
-  std::optional<RegexId> bounding_run(RegexId node);
+  // D{m,n} among the parts of an intersection, where the rest has no characters but those of D.
+  struct RunAndRest {
+    RegexId run;
+    RegexId rest;
+  };
+  std::optional<RunAndRest> bounding_run(RegexId node);
   RegexId without_part(RegexId node, RegexId part);
   std::optional<Bounded> bounded_whole(RegexId body);
   std::optional<Bounded> bounded_beginning(RegexId body);

@@ -105,8 +105,20 @@ class Trie {
     return std::any_of(segments_.begin(), segments_.end(),
                        [&](const Segment& segment) { return segment.tops[byte(node)] == node; });
   }
-  // Calls f(node) for those of the siblings [first, last) whose byte is in `bytes`. The hundreds under the root, which
-  // lie far apart in memory, are found by their bytes.
+  // Calls f(node) for the nodes of a segment that stand under the root and whose byte is in `bytes`: hundreds, which lie
+  // far apart in memory and are found by their bytes.
+  template <class F>
+  static void for_each_top(const Segment& segment, const ByteSet& bytes, F f) {
+    ByteSet its_own = segment.first_bytes;
+    its_own &= bytes;
+    its_own.for_each([&](unsigned b) { f(segment.tops[b]); });
+  }
+  // Calls f(node, segment) for those of all segments.
+  template <class F>
+  void for_each_top(const ByteSet& bytes, F f) const {
+    for (const Segment& segment : segments_) for_each_top(segment, bytes, [&](uint32_t node) { f(node, segment); });
+  }
+  // Calls f(node) for those of the siblings [first, last) whose byte is in `bytes`.
   template <class F>
   void for_each_sibling(uint32_t first, uint32_t last, const ByteSet& bytes, F f) const {
     if (!is_top(first)) {
@@ -117,10 +129,8 @@ class Trie {
     }
     for (const Segment& segment : segments_) {
       if (segment.last <= first || segment.first >= last) continue;
-      ByteSet left = segment.first_bytes;
-      left &= bytes;
-      left.for_each([&](unsigned b) {
-        if (segment.tops[b] >= first && segment.tops[b] < last) f(segment.tops[b]);
+      for_each_top(segment, bytes, [&](uint32_t node) {
+        if (node >= first && node < last) f(node);
       });
     }
   }
