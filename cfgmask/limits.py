@@ -28,6 +28,9 @@ class Limits:
     max_item_sets      different item sets that one grammar may create; what `Matcher.state` tells apart counts too
     max_capture_bytes  bytes of all captures of a text; those inside of others count again
     mask_cache_bytes   size of the remembered masks of one grammar; over it they are dropped, nothing is raised
+    shared_cache_bytes size of what the grammars of one vocabulary learn together (regexes, lexer states, tables); over
+                       it tables are dropped and the next grammar that is compiled shares nothing with those before,
+                       whose part goes with the last of them; nothing is raised
     """
 
     max_source_bytes: int = 32 * 1024 * 1024
@@ -40,6 +43,7 @@ class Limits:
     max_item_sets: int = 4_000_000
     max_capture_bytes: int = 256 * 1024 * 1024
     mask_cache_bytes: int = 256 * 1024 * 1024
+    shared_cache_bytes: int = 256 * 1024 * 1024
 
     def __post_init__(self) -> None:
         for field in fields(self):

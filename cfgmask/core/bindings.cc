@@ -138,6 +138,7 @@ Limits parse_limits(const std::optional<nb::dict>& values) {
   read("max_item_sets", limits.max_item_sets);
   read("max_capture_bytes", limits.max_capture_bytes);
   read("mask_cache_bytes", limits.mask_cache_bytes);
+  read("shared_cache_bytes", limits.shared_cache_bytes);
   return limits;
 }
 

@@ -163,6 +163,7 @@ def walk_far(ir: GrammarIR, rng: random.Random, steps: int) -> None:
 
 LIMITS = st.one_of(
     st.builds(dict, mask_cache_bytes=st.integers(0, 500)),
+    st.builds(dict, shared_cache_bytes=st.integers(0, 5_000)),
     st.builds(dict, max_items=st.integers(1, 12)),
     st.builds(dict, max_item_sets=st.integers(1, 12)),
     st.builds(dict, max_lexer_states=st.integers(1, 30)),

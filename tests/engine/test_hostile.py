@@ -13,7 +13,7 @@ import cfgmask
 from cfgmask.grammar import regex_tree as tree
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, Sequence, TokenSet
 from tests.build import DIGITS, alt, cat, choice, cls, grammar, lit, many, opt, rep, rule, scope, seq, t
-from tests.engine.harness import as_set, compile_ir, mask_of
+from tests.engine.harness import ALL_BYTES, as_set, compile_ir, mask_of
 
 END = 256
 
@@ -343,6 +343,26 @@ def test_masks_are_forgotten_over_their_limit() -> None:
         matcher.advance(byte)
         reference.advance(byte)
     assert small.stats()["mask_bytes"] <= 2_000 < large.stats()["mask_bytes"]
+
+
+def test_tables_are_dropped_over_the_limit_of_what_is_shared() -> None:
+    ir = grammar(rule("start", many(choice(rep(cls("az"), 1, 50), rep(cls("09"), 1, 50)))))
+    small, large = compile_ir(ir, shared_cache_bytes=8_000), compile_ir(ir)
+    matcher, reference = small.matcher(), large.matcher()
+    for byte in b"abcdefghij0123456789" * 20:
+        assert mask_of(matcher, END + 1) == mask_of(reference, END + 1)
+        matcher.advance(byte)
+        reference.advance(byte)
+    assert small.stats()["table_bytes"] <= 8_000 < large.stats()["table_bytes"]
+
+
+def test_a_grammar_begins_anew_over_the_limit_of_what_is_shared() -> None:
+    letters, digits = (cfgmask.Grammar(grammar(rule("start", rep(cls(ends), 1, 50)))) for ends in ("az", "09"))
+    vocabulary, other = (cfgmask.Vocabulary.from_bytes(ALL_BYTES.tokens, END) for _ in range(2))
+    alone = cfgmask.compile(digits, other).stats()["regex_bytes"]
+    cfgmask.compile(letters, vocabulary)
+    anew = cfgmask.compile(digits, vocabulary, cfgmask.Limits(shared_cache_bytes=0))
+    assert anew.stats()["regex_bytes"] == alone
 
 
 # Grammars without a text.

@@ -17,8 +17,7 @@ size_t TableWalk::run(LexerStateId state) {
 
 void TableWalk::run(LexerStateId state, const ByteSet& first_bytes) {
   stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
-  trie_.for_each_top(first_bytes,
-                     [&](uint32_t node, const Segment& segment) { walk(node, trie_.end(node), segment); });
+  trie_.for_each_top(first_bytes, [&](uint32_t node, const Segment& segment) { walk(node, trie_.end(node), segment); });
 }
 
 void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {

@@ -13,9 +13,6 @@ namespace cfgmask {
 
 namespace {
 
-// Tables are shared by the grammars of a vocabulary and rebuilt when needed; this much of them is kept.
-constexpr size_t kTableBytes = 256U << 20;
-
 // A configuration is so many words of a state's.
 constexpr size_t kWords = 6;
 
@@ -43,6 +40,7 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       store_(std::move(store)),
       number_(++store_->n_grammars),
       mask_cache_bytes_(limits.mask_cache_bytes),
+      shared_cache_bytes_(limits.shared_cache_bytes),
       max_search_steps_(limits.max_search_steps),
       max_capture_bytes_(limits.max_capture_bytes),
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},
@@ -244,7 +242,7 @@ std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
     if (mask_bytes_ > mask_cache_bytes_) clear_masks();
     info.mask = alike_mask(state);
     if (info.mask == nullptr) {
-      store_->tables.trim(kTableBytes);
+      store_->tables.trim(shared_cache_bytes_);
       info.mask = compute_mask(state);
       mask_bytes_ += info.mask->bytes();
       ++n_masks_computed_;

@@ -218,6 +218,7 @@ class CompiledGrammar {
   std::shared_ptr<SharedStore> store_;
   uint64_t number_;  // in its store
   uint64_t mask_cache_bytes_;
+  uint64_t shared_cache_bytes_;
   uint64_t max_search_steps_;
   uint64_t max_capture_bytes_;
   Account regex_account_;

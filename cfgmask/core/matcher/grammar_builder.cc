@@ -13,7 +13,7 @@ std::shared_ptr<SharedStore> VocabularyStores::acquire(uint32_t shard, const Lim
   bool fits = store != nullptr && max_nesting == limits.max_nesting && max_search_steps == limits.max_search_steps;
   if (fits) {
     const std::lock_guard<std::mutex> store_lock(store->mutex);
-    fits = store->bytes() < kGenerationBytes;
+    fits = store->bytes() < limits.shared_cache_bytes;
   }
   if (!fits) {
     store = std::make_shared<SharedStore>(vocabulary_->trie, vocabulary_->n_words(), limits, key_endings_);

@@ -42,8 +42,6 @@ class VocabularyStores {
   std::shared_ptr<SharedStore> acquire(uint32_t shard, const Limits& limits);
 
  private:
-  static constexpr size_t kGenerationBytes = 256U << 20;
-
   struct Generation {
     std::shared_ptr<SharedStore> store;
     uint64_t max_nesting = 0;

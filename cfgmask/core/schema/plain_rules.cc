@@ -915,7 +915,7 @@ class Rules : public DeferredRules {
     }
     // Known before its terminals are, which stay where a limit is crossed behind them.
     const auto fork = static_cast<uint32_t>(fork_choices_.size());
-    const ForkChoice& choice = fork_choices_.emplace_back(std::move(made));
+    const ForkChoice& choice = fork_choices_.push_back(std::move(made));
     const KeyRole role = choice.of == ForkChoice::Of::kOthers ? KeyRole::kKey : KeyRole::kNone;
     for (const auto& [are_strings, numbers, list] : last_numbered_) {
       if (numbers.empty()) continue;
@@ -1066,7 +1066,7 @@ class Rules : public DeferredRules {
   HashTable states_;        // of objects: (level, members passed) -> rule
   HashTable choices_;       // (level behind, first member) -> terminal
   HashTable array_states_;  // (array, items written) -> rule
-  std::deque<Level> levels_;
+  std::vector<Level> levels_;
   HashTable level_ids_;                              // by object and keys written
   std::unordered_map<uint32_t, Deferred> deferred_;  // by the index of its rule
   std::map<PlainValueId, uint32_t> distinct_scalars_;
@@ -1076,7 +1076,7 @@ class Rules : public DeferredRules {
   HashTable rule_of_fork_;  // by its state
   ArrayForks array_forks_;
   HashTable rule_of_array_fork_;  // by its state
-  std::deque<ForkChoice> fork_choices_;
+  ChunkedVector<ForkChoice> fork_choices_;
   std::vector<NumberedText> last_texts_;
   std::array<Numbered, 2> last_numbered_;
 };

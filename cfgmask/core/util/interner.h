@@ -50,7 +50,7 @@ class Interner {
   size_t bytes() const { return table_.bytes() + entries_.bytes() + block_words_ * sizeof(uint32_t); }
 
  private:
-  static constexpr size_t kFirstBlock = 128;
+  static constexpr size_t kFirstBlock = 32;
   static constexpr size_t kLargestBlock = 16 * 1024;
 
   static bool equal(Words a, Words b) {

@@ -18,6 +18,7 @@ struct Limits {
   uint64_t max_item_sets = 4'000'000;
   uint64_t max_capture_bytes = 256ULL << 20;
   uint64_t mask_cache_bytes = 256ULL << 20;
+  uint64_t shared_cache_bytes = 256ULL << 20;
 };
 
 class LimitExceeded : public std::runtime_error {

@@ -105,8 +105,8 @@ class Trie {
     return std::any_of(segments_.begin(), segments_.end(),
                        [&](const Segment& segment) { return segment.tops[byte(node)] == node; });
   }
-  // Calls f(node) for the nodes of a segment that stand under the root and whose byte is in `bytes`: hundreds, which lie
-  // far apart in memory and are found by their bytes.
+  // Calls f(node) for the nodes of a segment that stand under the root and whose byte is in `bytes`: hundreds, which
+  // lie far apart in memory and are found by their bytes.
   template <class F>
   static void for_each_top(const Segment& segment, const ByteSet& bytes, F f) {
     ByteSet its_own = segment.first_bytes;
