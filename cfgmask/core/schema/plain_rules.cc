@@ -25,6 +25,7 @@
 #include "schema/scalars_together.h"
 #include "schema/text_names.h"
 #include "schema/witnesses.h"
+#include "util/chunked_vector.h"
 #include "util/hash_table.h"
 #include "util/limits.h"
 #include "util/lists.h"
