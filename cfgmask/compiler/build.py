@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 # As VocabularyStores has.
 MAX_SHARDS = 256
 
+_DEFAULT_LIMITS = Limits()
+
 # Nodes of what must stand before a lexeme and after it.
 _Conditions: TypeAlias = tuple[int | None, int | None]
 
@@ -65,7 +67,7 @@ def compile(
             raise TypeError(f"compile takes a Grammar, a Vocabulary and Limits, not {type(value).__name__}")
     if not isinstance(shard, int) or not 0 <= shard < MAX_SHARDS:
         raise ValueError(f"shard must be an integer from 0 to {MAX_SHARDS - 1}, not {shard!r}")
-    limits = limits or Limits()
+    limits = limits or _DEFAULT_LIMITS
     if isinstance(grammar, Grammar) and grammar.plain is not None:
         compiled = _build_plain(grammar.plain, vocabulary, limits, shard)
     else:

@@ -40,4 +40,5 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    # Found without this function from now on.
+    return globals().setdefault(name, getattr(import_module(f"{__name__}.{_MODULES[name]}"), name))

@@ -75,7 +75,7 @@ def plain_schema(
 
     Linear, and without anything that lasts: a schema that is not plain costs a small part of lowering it.
     """
-    if options.indent is not None or replace(options, **_FREE) != DEFAULTS:
+    if not _may_be_plain(options):
         return None
     from cfgmask import _core
 
@@ -106,6 +106,12 @@ _FREE: dict[str, Any] = {
     "on_unsupported": DEFAULTS.on_unsupported,
     "max_digits": DEFAULTS.max_digits,
 }
+
+
+@lru_cache(maxsize=32)
+def _may_be_plain(options: JsonSchemaOptions) -> bool:
+    """Whether schemas with these options may be plain."""
+    return options.indent is None and replace(options, **_FREE) == DEFAULTS
 
 
 @lru_cache(maxsize=32)

@@ -97,7 +97,7 @@ def _lower_text(
         rules, ignored = [indentation.rule(rule) for rule in rules], indentation.ignored(ignored)
         inner.indenter = indentation.indenter(scope)
     inner.rules[n_rules:n_rules] = rules
-    inner.scopes[scope] = replace(inner.scopes[scope], ignore=ignored, ignore_once=text.options.ignore_once)
+    inner.scopes[scope] = ir.Scope(inner.scopes[scope].name, ignored, text.options.ignore_once)
 
 
 def _refuse_empty(document: nodes.Document, problems: Problems) -> None:

@@ -143,6 +143,17 @@ def is_terminal_name(name: str) -> bool:
     return next((c.isupper() for c in reversed(name) if c.isascii() and c.isalpha()), False)
 
 
+class _Builders(dict[str, Callable[[list[Built]], Built]]):
+    """The methods `build_*` of a reader by their names, found when first asked for: most grammars need a few."""
+
+    def __init__(self, reader: _Reader) -> None:
+        self._reader = reader
+
+    def __missing__(self, name: str) -> Callable[[list[Built]], Built]:
+        builder: Callable[[list[Built]], Built] = getattr(self._reader, f"build_{name}")
+        return self.setdefault(name, builder)
+
+
 class _Reader:
     """Builds nodes, children first, with one `build_*` method for each rule of `syntax.lark`."""
 
@@ -151,9 +162,7 @@ class _Reader:
         self._problems = problems
         self._statements: list[nodes.Statement] = []
         self._defined_elsewhere: set[str] = set()
-        self._builders: dict[str, Callable[[list[Built]], Built]] = {
-            name: getattr(self, f"build_{name}") for name in statement_parser().names
-        }
+        self._builders = _Builders(self)
         self._good_names: set[str] = set()
         self._place = text.within(0, 0)
 

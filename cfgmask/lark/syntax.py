@@ -121,7 +121,6 @@ class StatementParser:
         reductions = [Reduction(**{**rule, "taken": tuple(rule["taken"])}) for rule in tables["reductions"]]
         # A number from 0 is the next state, `~n` the reduction n; its size and whether it is a step are looked up once.
         self._shifts: list[dict[str, int]] = tables["states"]
-        self.names = frozenset(r.name for r in reductions if not (r.is_inline or r.changes_nothing))
         self._reductions = [(r, len(r.taken), r.origin, not r.changes_nothing) for r in reductions]
         # By the two states on top and a token; what depends on no more than these is worked out once.
         self._chains: dict[tuple[int, int, str], _Chain] = {}
