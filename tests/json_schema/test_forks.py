@@ -25,6 +25,12 @@ VOCABULARY = cfgmask.Vocabulary.from_bytes(
 )
 KEYS = ["kind", "a", "ab", "a/b", "é", "b", ""]
 MANY = 8
+# What comes first in so many is found when the schema is read.
+LARGE = 64
+
+
+def how_many(rng: random.Random, most: int) -> int:
+    return LARGE + rng.randrange(most) if rng.random() < 0.25 else rng.randrange(MANY, most)
 
 
 def members(rng: random.Random) -> dict[str, Any]:
@@ -56,7 +62,7 @@ def random_object(rng: random.Random) -> dict[str, Any]:
     if kind < 0.7:
         found["additionalProperties"] = False
     elif kind < 0.8:
-        found["additionalProperties"] = {"type": "integer"}
+        found["additionalProperties"] = rng.choice([{"type": "integer"}, {"type": "integer"}, {"not": {}}])
     elif kind < 0.85:
         found["patternProperties"] = {"^x": {"type": "integer"}}
     if rng.random() < 0.1:
@@ -65,7 +71,7 @@ def random_object(rng: random.Random) -> dict[str, Any]:
 
 
 def union(rng: random.Random) -> list[Schema]:
-    objects: list[Schema] = [random_object(rng) for _ in range(rng.randrange(MANY, 3 * MANY))]
+    objects: list[Schema] = [random_object(rng) for _ in range(how_many(rng, 3 * MANY))]
     if rng.random() < 0.3:
         objects.append({"type": ["string", "object"], "properties": {"a": {"const": 1}}, "required": ["a"]})
     return objects
@@ -88,7 +94,7 @@ def random_array(rng: random.Random) -> dict[str, Any]:
 
 
 def array_union(rng: random.Random) -> list[Schema]:
-    arrays: list[Schema] = [random_array(rng) for _ in range(rng.randrange(MANY, 3 * MANY))]
+    arrays: list[Schema] = [random_array(rng) for _ in range(how_many(rng, 3 * MANY))]
     arrays.append({"type": "array", "items": {"type": "boolean"}})
     if rng.random() < 0.3:
         arrays.append({"type": ["string", "array"], "items": {"const": 1}})
@@ -98,13 +104,13 @@ def array_union(rng: random.Random) -> list[Schema]:
 def open_union(rng: random.Random) -> list[Schema]:
     """Of objects that mostly take any other key, few of which need some key; names are of one object or of many."""
     objects: list[Schema] = []
-    for i in range(rng.randrange(MANY, 6 * MANY)):
+    for i in range(how_many(rng, 6 * MANY)):
         names = rng.sample([*KEYS[1:], f"n{i}", f"n/{i}", "n0"], rng.randrange(4))
         found: dict[str, Any] = {"type": "object", "properties": {n: {"enum": [i % 5, None]} for n in names}}
         if names and rng.random() < 0.1:
             found["required"] = names[-1:]
         if rng.random() < 0.3:
-            found["additionalProperties"] = rng.choice([False, {"type": "integer"}, {"type": "null"}])
+            found["additionalProperties"] = rng.choice([False, {"not": {}}, {"type": "integer"}, {"type": "null"}])
         objects.append(found)
     return objects
 

@@ -115,8 +115,8 @@ class SchemaMaker {
         return say_object(out, depth, source_.below(4) == 0 ? 12 : 3);
       case 4:
         return say(out, one_of(kAll), list(1 + source_.below(3), [&] { return schema(depth + 1); }));
-      case 5:  // so many that they are read together
-        return say(out, one_of(kAll), list(8 + source_.below(3), [&] { return small_object(); }));
+      case 5:  // so many that they are read together, or that what comes first is found before
+        return say(out, one_of(kAll), list(many() + source_.below(3), [&] { return small_object(); }));
       case 6:
         return say(out, "not", schema(depth + 1));
       default:
@@ -126,6 +126,7 @@ class SchemaMaker {
     }
   }
 
+  uint32_t many() { return source_.below(8) == 0 ? 64 : 8; }
   std::string type() { return joined({"\"", one_of(kTypes), "\""}); }
   std::string key() { return joined({"\"", one_of(kKeys), "\""}); }
   std::string value(int depth) {

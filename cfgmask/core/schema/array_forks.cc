@@ -11,10 +11,16 @@ constexpr uint64_t kRoom = 32;
 
 }  // namespace
 
-uint32_t ArrayForks::add(PlainValueId array) {
-  arrays_.push_back(array);
-  room_ += kRoom * (schema_.at(array).array->prefix.size() + 1);
-  return static_cast<uint32_t>(arrays_.size() - 1);
+bool ArrayForks::takes(const PlainSchema& schema, PlainValueId id) {
+  const PlainSchema::Value& value = schema.at(id);
+  return value.array && !value.object && value.terminals.empty() && value.array->witnesses.empty() &&
+         !value.array->forbids_equal_items() && schema.can_be(*value.array);
+}
+
+uint64_t ArrayForks::room_for(const PlainSchema& schema, const Places& places) {
+  uint64_t room = 0;
+  for (Place place : places) room += kRoom * (schema.at(place.of).array->prefix.size() + 1);
+  return room;
 }
 
 // Behind the items that have positions of their own and the bounds, all states of an array are one.
@@ -22,7 +28,7 @@ ArrayForks::Place ArrayForks::passed(Place item) const {
   const PlainSchema::Array& array = shape(item);
   const uint32_t most = array.maximum == kUnbounded ? 0 : array.maximum;
   const auto last = std::max({1U, static_cast<uint32_t>(array.prefix.size()), array.minimum, most});
-  return {item.object, std::min(item.member + 1, last)};
+  return {item.of, std::min(item.member + 1, last)};
 }
 
 uint32_t ArrayForks::after(std::span<const Place> items) {
@@ -30,19 +36,19 @@ uint32_t ArrayForks::after(std::span<const Place> items) {
   for (Place item : items) places.push_back(passed(item));
   if (places.size() < ObjectForks::kMany) return state(Kind::kEach, places);
   if (const auto known = states_.find(words_of(Kind::kItem, places))) return *known;
-  return state(take_room(places.size()) ? Kind::kItem : Kind::kEach, places);
+  return state(taken(places.size(), room_) ? Kind::kItem : Kind::kEach, places);
 }
 
 std::vector<uint32_t> ArrayForks::words_of(Kind kind, const Places& places) {
   std::vector<uint32_t> words{static_cast<uint32_t>(kind)};
-  for (Place place : places) words.insert(words.end(), {place.object, place.member});
+  for (Place place : places) words.insert(words.end(), {place.of.value, place.member});
   return words;
 }
 
 ArrayForks::State ArrayForks::at(uint32_t state) const {
   const Words words = states_.at(state);
   State found{static_cast<Kind>(words[0]), {}};
-  for (size_t i = 1; i < words.size(); i += 2) found.places.push_back({words[i], words[i + 1]});
+  for (size_t i = 1; i < words.size(); i += 2) found.places.push_back({PlainValueId(words[i]), words[i + 1]});
   return found;
 }
 
@@ -57,14 +63,16 @@ ArrayForks::Next ArrayForks::next(const Places& places) const {
   return found;
 }
 
-ObjectForks::Held ArrayForks::held_at(std::span<const Place> items) {
-  const auto value = [&](Place item) { return schema_.resolved(*shape(item).item(item.member)); };
-  return ObjectForks::apart(schema_, items, value, [&](uint64_t amount) { return take_room(amount); });
+ObjectForks::Held ArrayForks::held_at(std::span<const Place> items) { return held_at(schema_, items, room_); }
+
+ObjectForks::Held ArrayForks::held_at(const PlainSchema& schema, std::span<const Place> items, uint64_t& room) {
+  const auto value = [&](Place item) { return schema.resolved(*schema.at(item.of).array->item(item.member)); };
+  return ObjectForks::apart(schema, items, value, [&](uint64_t amount) { return taken(amount, room); });
 }
 
-bool ArrayForks::take_room(uint64_t amount) {
-  if (amount > room_) return false;
-  room_ -= amount;
+bool ArrayForks::taken(uint64_t amount, uint64_t& room) {
+  if (amount > room) return false;
+  room -= amount;
   return true;
 }
 

@@ -38,9 +38,11 @@ class ArrayForks {
 
   explicit ArrayForks(const PlainSchema& schema) : schema_(schema) {}
 
-  // Gives a number to an array of which no item may be told from another, and some room for it.
-  uint32_t add(PlainValueId array);
-  PlainValueId array(Place place) const { return arrays_[place.object]; }
+  // Whether a value is arrays whose items tell nothing of each other, and nothing else.
+  static bool takes(const PlainSchema& schema, PlainValueId id);
+  // The room that some arrays need.
+  static uint64_t room_for(const PlainSchema& schema, const Places& places);
+  void add_room(uint64_t room) { room_ += room; }
 
   // The states by their numbers. Places are in ascending order.
   uint32_t first(const Places& places) { return state(Kind::kItem, places); }
@@ -55,15 +57,16 @@ class ArrayForks {
   State at(uint32_t state) const;
   Next next(const Places& places) const;
   ObjectForks::Held held_at(std::span<const Place> items);
+  // The same, with room for so many places, of which it takes what it needs.
+  static ObjectForks::Held held_at(const PlainSchema& schema, std::span<const Place> items, uint64_t& room);
 
  private:
   uint32_t state(Kind kind, const Places& places) { return states_.intern(words_of(kind, places)).first; }
   static std::vector<uint32_t> words_of(Kind kind, const Places& places);
-  const PlainSchema::Array& shape(Place place) const { return *schema_.at(array(place)).array; }
-  bool take_room(uint64_t amount);
+  const PlainSchema::Array& shape(Place place) const { return *schema_.at(place.of).array; }
+  static bool taken(uint64_t amount, uint64_t& room);
 
   const PlainSchema& schema_;
-  std::vector<PlainValueId> arrays_;
   Interner states_;
   uint64_t room_ = 0;
 };

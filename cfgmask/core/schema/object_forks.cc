@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <string_view>
 
 namespace cfgmask {
@@ -25,10 +26,16 @@ ObjectForks::Ways::Ways(std::span<const Way> ways) {
   }
 }
 
-void ObjectForks::add(uint32_t number, std::shared_ptr<const PlainSchema::Object> object) {
-  room_ += kRoom * (object->members.size() + 1);
-  if (number >= objects_.size()) objects_.resize(number + 1);
-  objects_[number] = std::move(object);
+bool ObjectForks::takes(const PlainSchema& schema, PlainValueId id) {
+  const PlainSchema::Value& value = schema.at(id);
+  if (!value.object || value.array || !value.terminals.empty() || !schema.can_be(*value.object)) return false;
+  return value.object->bounds().are_idle() && value.object->witnesses.empty();
+}
+
+uint64_t ObjectForks::room_for(const PlainSchema& schema, const Places& places) {
+  uint64_t room = 0;
+  for (Place place : places) room += kRoom * (schema.at(place.of).object->members.size() + 1);
+  return room;
 }
 
 uint32_t ObjectForks::after(std::span<const Place> members) {
@@ -48,7 +55,7 @@ uint32_t ObjectForks::state(Kind kind, const Places& places) { return states_.in
 
 std::vector<uint32_t> ObjectForks::words_of(Kind kind, const Places& places) {
   std::vector<uint32_t> words{static_cast<uint32_t>(kind)};
-  for (Place place : places) words.insert(words.end(), {place.object, place.member});
+  for (Place place : places) words.insert(words.end(), {place.of.value, place.member});
   return words;
 }
 
@@ -57,7 +64,7 @@ ObjectForks::State ObjectForks::at(uint32_t state) const {
   State found{static_cast<Kind>(words[0]), {}};
   size_t i = 1;
   if (found.kind == Kind::kWithout) found.of = words[i++];
-  for (; i < words.size(); i += 2) found.places.push_back({words[i], words[i + 1]});
+  for (; i < words.size(); i += 2) found.places.push_back({PlainValueId(words[i]), words[i + 1]});
   return found;
 }
 
@@ -95,20 +102,44 @@ ObjectForks::Next ObjectForks::next(const Places& places) const {
   Places members;
   Places ends;
   for (Place place : places) {
-    const auto add = [&](uint32_t member) { members.push_back({place.object, member}); };
+    const auto add = [&](uint32_t member) { members.push_back({place.of, member}); };
     if (for_each_next(place, add)) ends.push_back(place);
   }
   return {by_name(std::move(members), [](Place member) { return member; }), std::move(ends)};
 }
 
+ObjectForks::Ends ObjectForks::ends(const Places& places,
+                                    const std::function<bool(const PlainSchema::Object&)>& is_apart) const {
+  Ends found;
+  std::map<PlainValueId, Places> others;
+  for (Place place : places) {
+    const PlainSchema::Object& ended = object(place);
+    const Place passed{place.of, static_cast<uint32_t>(ended.members.size())};
+    if (!ended.others && ended.classes.empty()) {
+      found.may_close = true;
+    } else if (is_apart(ended)) {
+      found.apart.push_back(passed);
+    } else {
+      others[schema_.resolved(*ended.others)].push_back(passed);
+    }
+  }
+  for (auto& [value, objects] : others) {
+    if (objects.size() < kMany) {
+      found.apart.insert(found.apart.end(), objects.begin(), objects.end());
+    } else {
+      found.others.push_back({value, std::move(objects)});
+    }
+  }
+  return found;
+}
+
 ObjectForks::Ways ObjectForks::names(const Places& places) const {
   Places members;
   for (Place place : places) {
-    for (uint32_t i = 0; i < object(place).members.size(); ++i) members.push_back({place.object, i});
+    for (uint32_t i = 0; i < object(place).members.size(); ++i) members.push_back({place.of, i});
   }
-  return by_name(std::move(members), [&](Place member) {
-    return Place{member.object, static_cast<uint32_t>(object(member).members.size())};
-  });
+  return by_name(std::move(members),
+                 [&](Place member) { return Place{member.of, static_cast<uint32_t>(object(member).members.size())}; });
 }
 
 std::array<ObjectForks::Half, 2> ObjectForks::halves(const State& state) const {

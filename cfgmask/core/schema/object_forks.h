@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,9 +34,9 @@ class ObjectForks {
   // Fewer objects go on one by one.
   static constexpr size_t kMany = 8;
 
-  // So many members of an object are passed; or, where something is said of a member, its index.
+  // So many members are passed of the object of a value; or, where something is said of a member, its index.
   struct Place {
-    uint32_t object;
+    PlainValueId of;
     uint32_t member;
 
     auto operator<=>(const Place&) const = default;
@@ -85,6 +84,16 @@ class ObjectForks {
     Ways keys;
     Places ends;  // the objects that need no further member
   };
+  // What objects that need no further member go on with.
+  struct Ends {
+    bool may_close = false;  // some of them, which have no other keys
+    Places apart;
+    struct Of {
+      PlainValueId value;
+      Places places;
+    };
+    std::vector<Of> others;  // by what they hold in other keys
+  };
   // What the members at some places hold.
   struct Held {
     Ways strings;  // of members that list strings, where these tell the objects apart
@@ -119,8 +128,11 @@ class ObjectForks {
 
   explicit ObjectForks(const PlainSchema& schema) : schema_(schema) {}
 
-  // Gives a number to an object of which nothing is counted, and some room for it.
-  void add(uint32_t number, std::shared_ptr<const PlainSchema::Object> object);
+  // Whether a value is objects of which nothing is counted, but for keys that may run out, and nothing else.
+  static bool takes(const PlainSchema& schema, PlainValueId id);
+  // The room that some objects need.
+  static uint64_t room_for(const PlainSchema& schema, const Places& places);
+  void add_room(uint64_t room) { room_ += room; }
 
   // The states by their numbers. Places are in ascending order.
   uint32_t first(const Places& places) { return state(Kind::kFirst, places); }
@@ -140,6 +152,9 @@ class ObjectForks {
   uint32_t order(uint32_t state) const;
   State at(uint32_t state) const;
   Next next(const Places& places) const;
+  // What follows where nothing but other keys may come; `is_apart` says which of those that may have any key go on by
+  // themselves. The places are behind all members.
+  Ends ends(const Places& places, const std::function<bool(const PlainSchema::Object&)>& is_apart) const;
   Held held_at(std::span<const Place> members);
   // What stands at some places, by what is there: `value_of` says of each, without names on the way, and `take_room`
   // whether so many texts may be listed.
@@ -158,7 +173,7 @@ class ObjectForks {
   // Ways by the names of members; `place_of` says what place a member stands for.
   template <class F>
   Ways by_name(Places members, F place_of) const;
-  const PlainSchema::Object& object(Place place) const { return *objects_[place.object]; }
+  const PlainSchema::Object& object(Place place) const { return *schema_.at(place.of).object; }
   PlainValueId value(Place member) const;
   // Null where a value is anything but listed strings.
   static const std::vector<std::string>* tags(const PlainSchema& schema, PlainValueId value);
@@ -168,7 +183,6 @@ class ObjectForks {
   bool take_room(uint64_t amount);
 
   const PlainSchema& schema_;
-  std::vector<std::shared_ptr<const PlainSchema::Object>> objects_;
   Interner states_;
   uint64_t room_ = 0;
 };

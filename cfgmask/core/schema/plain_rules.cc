@@ -21,6 +21,7 @@
 #include "regex/endless.h"
 #include "schema/array_forks.h"
 #include "schema/large_lists.h"
+#include "schema/large_unions.h"
 #include "schema/object_forks.h"
 #include "schema/scalars_together.h"
 #include "schema/text_names.h"
@@ -100,7 +101,7 @@ class Rules : public DeferredRules {
   uint32_t terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override {
     grammar_ = &grammar;
     regexes_ = &regexes;
-    const std::string& text = object >= kFirstFork ? fork_choices_[object - kFirstFork].ways.text(member)
+    const std::string& text = object >= kFirstFork ? fork_choices_[object - kFirstFork].ways->text(member)
                                                    : schema_.name_at(object_at(object).members[member].name);
     return Symbol{string(text)}.index();
   }
@@ -374,7 +375,12 @@ class Rules : public DeferredRules {
     for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
     const auto together = schema_.together(id);
     if (together) add_scalars(rule, together);
-    add_either(rule, together ? together->others : value.alternatives);
+    if (const auto large = schema_.large_union(id)) {
+      add_large(rule, *large);
+      add_either(rule, large->rest);
+    } else {
+      add_either(rule, together ? together->others : value.alternatives);
+    }
     if (value.array) add_array(rule, id);
     if (value.object) add_object(rule, id);
   }
@@ -388,6 +394,25 @@ class Rules : public DeferredRules {
       add_alternative(rule, Symbols{add_terminal(regexes_->prefixed(numbers), "NUMBER")});
   }
 
+  // What the schema has, stays.
+  void add_large(uint32_t rule, const LargeUnion& large) {
+    if (large.objects) {
+      forks_.add_room(large.objects->room);
+      const uint32_t state = forks_.first(large.objects->places);
+      large_objects_.emplace(state, &*large.objects);
+      for (const LargeUnion::Others& others : large.objects->others) {
+        for (const bool some : {false, true}) large_others_.emplace(forks_.others(others.places, some), &others);
+      }
+      add_alternative(rule, Symbols{open_object_, fork(state)});
+    }
+    if (large.arrays) {
+      array_forks_.add_room(large.arrays->room);
+      const uint32_t state = array_forks_.first(large.arrays->places);
+      large_arrays_.emplace(state, &*large.arrays);
+      add_alternative(rule, Symbols{open_array_, array_fork(state)});
+    }
+  }
+
   void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives) {
     std::vector<PlainValueId> objects;
     std::vector<PlainValueId> arrays;
@@ -396,7 +421,7 @@ class Rules : public DeferredRules {
       const PlainValueId id = schema_.resolved(alternative);
       if (alternatives.size() >= ObjectForks::kMany && is_open_object(id)) {
         objects.push_back(id);
-      } else if (alternatives.size() >= ObjectForks::kMany && is_open_array(id)) {
+      } else if (alternatives.size() >= ObjectForks::kMany && ArrayForks::takes(schema_, id)) {
         arrays.push_back(id);
       } else {
         add_alternative(rule, Symbols{symbol_of(id)});
@@ -498,19 +523,9 @@ class Rules : public DeferredRules {
     }
   }
 
-  // Whether a value is arrays whose items tell nothing of each other, and nothing else.
-  bool is_open_array(PlainValueId id) const {
-    const PlainSchema::Value& value = schema_.at(id);
-    return value.array && !value.object && value.terminals.empty() && value.array->witnesses.empty() &&
-           !value.array->forbids_equal_items() && schema_.can_be(*value.array);
-  }
-
   // Whether a value is objects of which nothing is counted, and nothing else.
   bool is_open_object(PlainValueId id) {
-    const PlainSchema::Value& value = schema_.at(id);
-    if (!value.object || value.array || !value.terminals.empty() || !schema_.can_be(*value.object)) return false;
-    if (register_of(*value.object) == Register::kCounting) return false;
-    return value.object->bounds().are_idle() && value.object->witnesses.empty();
+    return ObjectForks::takes(schema_, id) && register_of(*schema_.at(id).object) != Register::kCounting;
   }
 
   // The number of the objects of a value.
@@ -736,7 +751,8 @@ class Rules : public DeferredRules {
     std::sort(arrays.begin(), arrays.end());
     arrays.erase(std::unique(arrays.begin(), arrays.end()), arrays.end());
     ArrayForks::Places places;
-    for (PlainValueId id : arrays) places.push_back({array_forks_.add(id), 0});
+    for (PlainValueId id : arrays) places.push_back({id, 0});
+    array_forks_.add_room(ArrayForks::room_for(schema_, places));
     return array_fork(array_forks_.first(places));
   }
 
@@ -751,24 +767,45 @@ class Rules : public DeferredRules {
     const auto [kind, places] = array_forks_.at(state.number);
     switch (kind) {
       case ArrayForks::Kind::kItem: {
+        if (const auto large = large_arrays_.find(state.number); large != large_arrays_.end())
+          return add_first_item(rule, *large->second);
         const ArrayForks::Next next = array_forks_.next(places);
-        if (next.may_end) add_alternative(rule, Symbols{close_array_});
-        if (next.items.empty()) return;
-        Symbols item = separated(places[0].member > 0);
-        item.push_back(array_fork(array_forks_.held(next.items)));
-        return add_alternative(rule, item);
+        return add_items(rule, next, places[0].member > 0, array_forks_.held(next.items));
       }
       case ArrayForks::Kind::kHeld: {
+        if (const auto large = large_items_.find(state.number); large != large_items_.end()) {
+          add_item_values(rule, large->second->values);
+          return add_choice(rule, {}, {large->second->strings.ways, ForkChoice::Of::kItems},
+                            large->second->strings.texts);
+        }
         ObjectForks::Held held = array_forks_.held_at(places);
-        for (const auto& of : held.values) add_alternative(rule, Symbols{symbol_of(of.value), after_items(of.places)});
-        return add_choice(rule, {}, {std::move(held.strings), ForkChoice::Of::kItems});
+        add_item_values(rule, held.values);
+        return add_choice(rule, {}, std::move(held.strings), ForkChoice::Of::kItems);
       }
       case ArrayForks::Kind::kEach:
         for (ArrayForks::Place place : places) add_alternative(rule, Symbols{array_state(place)});
     }
   }
 
-  uint32_t array_state(ArrayForks::Place place) { return rule_of(ArrayState{array_forks_.array(place), place.member}); }
+  void add_first_item(uint32_t rule, const LargeUnion::Arrays& large) {
+    const uint32_t held = array_forks_.held(large.next.items);
+    large_items_.emplace(held, &large);
+    add_items(rule, large.next, false, held);
+  }
+
+  void add_items(uint32_t rule, const ArrayForks::Next& next, bool some, uint32_t held) {
+    if (next.may_end) add_alternative(rule, Symbols{close_array_});
+    if (next.items.empty()) return;
+    Symbols item = separated(some);
+    item.push_back(array_fork(held));
+    add_alternative(rule, item);
+  }
+
+  void add_item_values(uint32_t rule, const std::vector<ObjectForks::Held::Of>& values) {
+    for (const auto& of : values) add_alternative(rule, Symbols{symbol_of(of.value), after_items(of.places)});
+  }
+
+  uint32_t array_state(ArrayForks::Place place) { return rule_of(ArrayState{place.of, place.member}); }
 
   uint32_t after_items(std::span<const ArrayForks::Place> items) {
     if (items.size() > 1) return array_fork(array_forks_.after(items));
@@ -782,7 +819,7 @@ class Rules : public DeferredRules {
   struct ForkChoice {
     enum class Of { kMembers, kStrings, kItems, kOthers };
 
-    ObjectForks::Ways ways;
+    std::shared_ptr<const ObjectForks::Ways> ways;
     Of of;
     uint32_t others = 0;  // for kOthers: the state of all objects
 
@@ -798,13 +835,10 @@ class Rules : public DeferredRules {
   // What stands in one of some objects, behind its opening mark.
   uint32_t fork_of(const std::vector<PlainValueId>& objects) {
     ObjectForks::Places places;
-    for (PlainValueId id : objects) {
-      const uint32_t number = open_object(id, register_of(*schema_.at(id).object));
-      places.push_back({number, 0});
-      forks_.add(number, open_objects_[number].object);
-    }
+    for (PlainValueId id : objects) places.push_back({id, 0});
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
+    forks_.add_room(ObjectForks::room_for(schema_, places));
     return fork(forks_.first(places));
   }
 
@@ -822,6 +856,8 @@ class Rules : public DeferredRules {
     switch (at.kind) {
       case Kind::kFirst:
       case Kind::kFurther:
+        if (const auto large = large_objects_.find(state.number); large != large_objects_.end())
+          return add_first_keys(rule, *large->second);
         return add_keys(rule, at.places, at.kind == Kind::kFurther);
       case Kind::kHeld:
         return add_held(rule, at.places);
@@ -829,6 +865,8 @@ class Rules : public DeferredRules {
         return add_each(rule, at.places, true);
       case Kind::kFirstOther:
       case Kind::kFurtherOther:
+        if (const auto large = large_others_.find(state.number); large != large_others_.end())
+          return add_large_others(rule, state.number, *large->second, at.kind == Kind::kFurtherOther);
         return add_other_keys(rule, state.number, at.places, at.kind == Kind::kFurtherOther);
       case Kind::kWithout:
         for (const ObjectForks::Half& half : forks_.halves(at)) {
@@ -838,53 +876,59 @@ class Rules : public DeferredRules {
   }
 
   void add_each(uint32_t rule, const ObjectForks::Places& places, bool some) {
-    for (auto [object, member] : places)
-      add_alternative(rule, Symbols{rule_of(ObjectState{level(object, some ? 1 : 0), member})});
+    for (ObjectForks::Place place : places) add_alternative(rule, Symbols{state_at(place, some ? 1 : 0)});
+  }
+
+  // Where an object goes on by itself, so many of its keys written.
+  uint32_t state_at(ObjectForks::Place place, uint32_t written) {
+    const uint32_t object = open_object(place.of, register_of(*schema_.at(place.of).object));
+    return rule_of(ObjectState{level(object, written), place.member});
   }
 
   void add_keys(uint32_t rule, const ObjectForks::Places& places, bool some) {
     ObjectForks::Next next = forks_.next(places);
-    bool may_close = false;
-    ObjectForks::Places apart;
-    std::map<PlainValueId, ObjectForks::Places> others;  // by what they hold in other keys
-    for (auto [object, member] : next.ends) {
-      const OpenObject& open = open_objects_[object];
-      const PlainSchema::Object& ended = *open.object;
-      const ObjectForks::Place passed{object, static_cast<uint32_t>(ended.members.size())};
-      if (!ended.others && ended.classes.empty()) {
-        may_close = true;
-      } else if (ended.has_classes() || open.seen != Register::kEndless) {
-        apart.push_back(passed);
-      } else {
-        others[schema_.resolved(*ended.others)].push_back(passed);
-      }
-    }
-    if (may_close) add_alternative(rule, Symbols{close_object_});
-    add_each(rule, apart, some);
-    for (const auto& [value, objects] : others) {
-      if (objects.size() < ObjectForks::kMany) {
-        add_each(rule, objects, some);
-      } else {
-        add_alternative(rule, Symbols{fork(forks_.others(objects, some))});
-      }
-    }
-    add_choice(rule, separated(some), {std::move(next.keys), ForkChoice::Of::kMembers});
+    const auto is_apart = [&](const PlainSchema::Object& object) {
+      return object.has_classes() || register_of(object) != Register::kEndless;
+    };
+    add_ends(rule, forks_.ends(next.ends, is_apart), some);
+    add_choice(rule, separated(some), std::move(next.keys), ForkChoice::Of::kMembers);
+  }
+
+  void add_first_keys(uint32_t rule, const LargeUnion::Objects& large) {
+    add_ends(rule, large.ends, false);
+    add_choice(rule, {}, {large.keys.ways, ForkChoice::Of::kMembers}, large.keys.texts);
+  }
+
+  void add_ends(uint32_t rule, const ObjectForks::Ends& ends, bool some) {
+    if (ends.may_close) add_alternative(rule, Symbols{close_object_});
+    add_each(rule, ends.apart, some);
+    for (const auto& of : ends.others) add_alternative(rule, Symbols{fork(forks_.others(of.places, some))});
   }
 
   // Keys that are no members of any of the objects, and those that are members of some.
   void add_other_keys(uint32_t rule, uint32_t state, const ObjectForks::Places& objects, bool some) {
-    const PlainSchema::Object& one = *open_objects_[objects[0].object].object;
     ObjectForks::Ways ways = forks_.names(objects);
     std::vector<std::string_view> names;
     names.reserve(ways.size());
     for (size_t i = 0; i < ways.size(); ++i) names.push_back(ways.text(i));
     ways.drop_if([&](const auto& having) { return having.size() == objects.size(); });
+    add_other_key(rule, regexes_->key_set(std::move(names)), objects, some);
+    add_choice(rule, separated(some), std::move(ways), ForkChoice::Of::kOthers, state);
+  }
+
+  void add_large_others(uint32_t rule, uint32_t state, const LargeUnion::Others& large, bool some) {
+    add_other_key(rule, regexes_->key_set(large.names), large.places, some);
+    add_choice(rule, separated(some), {large.missing.ways, ForkChoice::Of::kOthers, state}, large.missing.texts);
+  }
+
+  // A key that is none of the names, of all of the objects, or their end.
+  void add_other_key(uint32_t rule, RegexId names, const ObjectForks::Places& objects, bool some) {
+    const PlainSchema::Object& one = *schema_.at(objects[0].of).object;
     add_alternative(rule, Symbols{close_object_});
     Symbols taken = separated(some);
-    const uint32_t key = other_key(regexes_->key_set(std::move(names)), one.others_keys, Register::kEndless);
+    const uint32_t key = other_key(names, one.others_keys, Register::kEndless);
     taken.insert(taken.end(), {key, colon_, symbol_of(*one.others), fork(forks_.others(objects, true))});
     add_alternative(rule, taken);
-    add_choice(rule, separated(some), {std::move(ways), ForkChoice::Of::kOthers, state});
   }
 
   void add_half(uint32_t rule, const ObjectForks::Half& half) {
@@ -901,28 +945,26 @@ class Rules : public DeferredRules {
   void add_held(uint32_t rule, const ObjectForks::Places& members) {
     ObjectForks::Held held = forks_.held_at(members);
     for (const auto& of : held.values) add_alternative(rule, Symbols{symbol_of(of.value), after_values(of.places)});
-    add_choice(rule, {}, {std::move(held.strings), ForkChoice::Of::kStrings});
+    add_choice(rule, {}, std::move(held.strings), ForkChoice::Of::kStrings);
   }
 
   // Texts, one of which comes next, behind some symbols.
-  void add_choice(uint32_t rule, const Symbols& before, ForkChoice made) {
-    std::vector<NumberedText> texts;
-    texts.reserve(made.ways.size());
-    for (uint32_t i = 0; i < made.ways.size(); ++i) texts.emplace_back(&made.ways.text(i), i);
-    // Of objects that may have any key, the members and then the others are the same names.
-    if (texts != last_texts_) {
-      last_numbered_ = numbered(numbered_texts(texts));
-      last_texts_ = std::move(texts);
-    }
+  void add_choice(uint32_t rule, const Symbols& before, ObjectForks::Ways ways, ForkChoice::Of of,
+                  uint32_t others = 0) {
+    LargeWays sorted = LargeWays::of(std::move(ways));
+    add_choice(rule, before, {std::move(sorted.ways), of, others}, std::move(sorted.texts));
+  }
+
+  void add_choice(uint32_t rule, const Symbols& before, ForkChoice made, std::array<NumberedTexts, 2> texts) {
     // Known before its terminals are, which stay where a limit is crossed behind them.
     const auto fork = static_cast<uint32_t>(fork_choices_.size());
     const ForkChoice& choice = fork_choices_.push_back(std::move(made));
     const KeyRole role = choice.of == ForkChoice::Of::kOthers ? KeyRole::kKey : KeyRole::kNone;
-    for (const auto& [are_strings, numbers, list] : last_numbered_) {
+    for (const auto& [are_strings, numbers, list] : numbered(std::move(texts))) {
       if (numbers.empty()) continue;
       Symbols taken = before;
       if (numbers.size() == 1) {
-        taken.push_back(string(choice.ways.text(numbers[0]), role));
+        taken.push_back(string(choice.ways->text(numbers[0]), role));
         const Symbols after = after_text(choice, numbers[0]);
         taken.insert(taken.end(), after.begin(), after.end());
       } else {
@@ -934,11 +976,11 @@ class Rules : public DeferredRules {
   }
 
   Symbols after_text(const ForkChoice& choice, uint32_t number) {
-    const auto members = choice.ways.places(number);
+    const auto members = choice.ways->places(number);
     if (choice.of == ForkChoice::Of::kStrings) return {after_values(members)};
     if (choice.of == ForkChoice::Of::kItems) return {after_items(members)};
     if (choice.of == ForkChoice::Of::kOthers) {
-      const PlainValueId value = *open_objects_[members[0].object].object->others;
+      const PlainValueId value = *schema_.at(members[0].of).object->others;
       return {colon_, symbol_of(value), fork(forks_.without(choice.others, {members.begin(), members.end()}))};
     }
     if (const auto value = forks_.only_value(members)) return {colon_, symbol_of(*value), after_values(members)};
@@ -947,7 +989,7 @@ class Rules : public DeferredRules {
 
   uint32_t after_values(std::span<const ObjectForks::Place> members) {
     if (members.size() > 1) return fork(forks_.after(members));
-    return rule_of(ObjectState{level(members[0].object, 1), members[0].member + 1});
+    return state_at({members[0].of, members[0].member + 1}, 1);
   }
 
   // So many keys written, and which witnesses are still missing, as bits.
@@ -1078,8 +1120,11 @@ class Rules : public DeferredRules {
   ArrayForks array_forks_;
   HashTable rule_of_array_fork_;  // by its state
   ChunkedVector<ForkChoice> fork_choices_;
-  std::vector<NumberedText> last_texts_;
-  std::array<Numbered, 2> last_numbered_;
+  // What is known of states of forks from when the schema was read, by their numbers.
+  std::unordered_map<uint32_t, const LargeUnion::Objects*> large_objects_;
+  std::unordered_map<uint32_t, const LargeUnion::Others*> large_others_;
+  std::unordered_map<uint32_t, const LargeUnion::Arrays*> large_arrays_;
+  std::unordered_map<uint32_t, const LargeUnion::Arrays*> large_items_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "schema/json_document.h"
 #include "schema/large_lists.h"
+#include "schema/large_unions.h"
 #include "schema/scalars_together.h"
 #include "schema/witnesses.h"
 #include "util/components.h"
@@ -521,7 +522,11 @@ void PlainSchema::finish_adding() {
   bytes_ = values_.bytes() + terminals_.bytes() + names_.size() * kNameBytes;
   find_orders();
   for (PlainValueId id : unions_) {
-    if (auto together = scalars_together(*this, at(id).alternatives)) together_.emplace(id.value, std::move(together));
+    const auto together = scalars_together(*this, at(id).alternatives);
+    if (together) together_.emplace(id.value, together);
+    if (!is_live(id)) continue;
+    if (auto large = cfgmask::large_union(*this, together ? together->others : at(id).alternatives))
+      large_unions_.emplace(id.value, std::move(large));
   }
   for (uint32_t i = 0; i < values_.size(); ++i) look_over(PlainValueId(i));
   for (uint32_t i = 0; i < values_.size(); ++i) {
@@ -573,6 +578,11 @@ void PlainSchema::find_orders() {
 std::shared_ptr<const LargeObject> PlainSchema::large(PlainValueId id) const {
   const auto found = large_.find(id.value);
   return found == large_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const LargeUnion> PlainSchema::large_union(PlainValueId id) const {
+  const auto found = large_unions_.find(id.value);
+  return found == large_unions_.end() ? nullptr : found->second;
 }
 
 std::shared_ptr<const ScalarsTogether> PlainSchema::together(PlainValueId id) const {

@@ -39,6 +39,7 @@ using OutsideRegexes = std::vector<std::shared_ptr<const PortableRegex>>;
 class LargeChoice;
 class LargeNumbers;
 struct LargeObject;
+struct LargeUnion;
 struct ScalarsTogether;
 
 class PlainSchema {
@@ -268,6 +269,8 @@ class PlainSchema {
   Order order(PlainValueId id) const;
   // The scalars of a union that are read together; null for other values and where there are few.
   std::shared_ptr<const ScalarsTogether> together(PlainValueId id) const;
+  // The objects and arrays of a union, but for what is read together; null for other values and where there are few.
+  std::shared_ptr<const LargeUnion> large_union(PlainValueId id) const;
   // Null where the members of an object are few.
   std::shared_ptr<const LargeObject> large(PlainValueId id) const;
   // The pattern that is all there is to the strings of a terminal; or null.
@@ -355,6 +358,7 @@ class PlainSchema {
   std::vector<PlainValueId> unions_;  // without mere names
   std::vector<Order> orders_;         // of those
   std::unordered_map<uint32_t, std::shared_ptr<const ScalarsTogether>> together_;
+  std::unordered_map<uint32_t, std::shared_ptr<const LargeUnion>> large_unions_;
   std::unordered_map<uint32_t, std::shared_ptr<const LargeObject>> large_;
   Overview overview_;
   size_t bytes_ = 0;
