@@ -614,6 +614,18 @@ PLAIN: dict[str, Any] = {
     "an array that needs more items than there are": {
         "properties": {"a": {"type": ["array", "null"], "prefixItems": [{}], "items": {"not": {}}, "minItems": 2}},
     },
+    "a pattern of hundreds of parts": {
+        "type": "string",
+        "pattern": "^" + "".join(f"(a{i}|b{i}c*)?" for i in range(100)) + "[ab]?x" + "(ab|c)?[a-c]?" * 130 + "$",
+    },
+    "a text of thousands of characters": {"type": "string", "pattern": "^" + "abc" * 1_400 + "[de]?" + "f" * 10 + "$"},
+    "so many objects and arrays that what comes first is found before": {
+        "anyOf": [
+            *({"type": "object", "properties": {f"k{i}": {"const": 1}, "a": {}}, "required": ["a"]} for i in range(70)),
+            *({"type": "object", "properties": {f"k{i}": {"const": i}}, "required": []} for i in range(70)),
+            *({"type": "array", "prefixItems": [{"enum": [f"k{i}", "a"]}, {"const": i}]} for i in range(70)),
+        ],
+    },
     "arrays told apart by an item": {
         "oneOf": [
             {"type": "array", "prefixItems": [{"const": "a"}], "minItems": 1},

@@ -16,6 +16,8 @@ from tests.json_schema.beside import beside
 from tests.json_schema.test_plain import VOCABULARY
 
 MANY = 64
+# Sequences of so many parts are read part by part.
+SEQUENCE = 256
 # Some begin others, some may be written with escapes, and one begins as an escape does.
 WORDS_OF_PATTERNS = ["a", "ab", "abc", "b", "é", "éa", "q", "u0061", "b/", "ab ", "1", "-"]
 ENDS = ["", "[a-c]", "b*", "(c|1)?", "[^a]{1,2}", ".", "é+", "(ab|b){2}"]
@@ -53,6 +55,22 @@ def one_pattern(rng: random.Random) -> Any:
     ]
     ways += rng.choices(["[ab]c", "", "(a|b)+"], k=rng.randrange(2))
     return {"type": "string", "pattern": f"^x?({'|'.join(ways)}){rng.choice(['', 'a', '[ab]+'])}$"}
+
+
+def part_of_sequence(rng: random.Random, is_rare: bool) -> str:
+    """Mostly one that may be left out, by what it begins with; `is_rare`: one that must be there, or begins anyhow."""
+    ways = ["".join(rng.choices(WORDS_OF_PATTERNS, k=2)) + rng.choice(["", *ENDS]) for _ in range(rng.randrange(1, 3))]
+    if is_rare:
+        return rng.choice([f"({'|'.join(ways)})", "[ab]?", "(a*|b)", "é", "()", "(a|b?)?", "(ab){2}", "[^a]"])
+    return f"({'|'.join(ways)}){rng.choice(['?', '?', '?', '*', '{0,2}'])}" if rng.random() < 0.8 else f"({ways[0]}|)"
+
+
+def long_sequence(rng: random.Random) -> Any:
+    rare = rng.choice([0.0, 0.005, 0.03, 0.3])
+    parts = [part_of_sequence(rng, rng.random() < rare) for _ in range(SEQUENCE + rng.randrange(50))]
+    # Where some parts must be there, whether such a text fits is a long search.
+    limit = {"maxLength": rng.randrange(20, 200)} if rare == 0 and rng.random() < 0.2 else {}
+    return {"type": "string", "pattern": rng.choice(["^", "^", ""]) + "".join(parts) + rng.choice(["$", "$", ""]), **limit}
 
 
 def schema(rng: random.Random) -> Any:
@@ -105,6 +123,13 @@ def test_large_lists(seed: int, has_budget: bool) -> None:
 def test_the_same_as_each_at_once(seed: int, has_budget: bool) -> None:
     rng = random.Random(seed)
     check(rng, schema(rng), has_budget)
+
+
+@given(st.integers(0, 2**32), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_long_sequences(seed: int, has_budget: bool) -> None:
+    rng = random.Random(seed)
+    check(rng, long_sequence(rng), has_budget)
 
 
 def check(rng: random.Random, schema: Any, has_budget: bool) -> None:

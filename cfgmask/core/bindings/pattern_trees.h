@@ -51,7 +51,7 @@ class PatternTrees {
   using Kind = PlainPattern::Kind;
 
   nb::object tree(uint32_t id) const {
-    const auto& node = pattern_.node(id);
+    const auto node = pattern_.node(id);
     std::string text;
     if (node.append_to(text)) return literal(text);
     switch (node.kind) {

@@ -72,6 +72,8 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
       return derive_numbered_keys(node, b);
     case RegexKind::kPrefixed:
       return derive_prefixed(node, b);
+    case RegexKind::kSequence:
+      return derive_sequence(node, b);
     case RegexKind::kSubstring:
       return derive_substring(node, b);
     case RegexKind::kJsonString:
@@ -235,8 +237,9 @@ ByteSet RegexStore::compute_first(RegexId node) {
       break;
     }
     case RegexKind::kPrefixed:
-      set = prefixed_[o[0]]->texts().table().bytes_at(o[1], o[2], o[3]);
-      break;
+      return first_of_prefixed(node);
+    case RegexKind::kSequence:
+      return first_of_sequence(node);
     case RegexKind::kSubstring:
       for (const auto& edge : substring_edges(node)) set.add(static_cast<uint8_t>(automata_[o[0]]->chunk(edge)[o[4]]));
       break;

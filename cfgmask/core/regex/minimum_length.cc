@@ -79,12 +79,10 @@ uint32_t MinimumLengths::compute(RegexId node) {
       return regexes_.shortest_json(node, of(RegexId(o[0])));
     case RegexKind::kDivisible:
       return digits_to_multiple(o[0], o[1]);
-    case RegexKind::kPrefixed: {
-      uint32_t least = kNoLength;
-      for (uint32_t place = o[1]; place < o[2]; ++place)
-        least = std::min(least, of(regexes_.prefixed_part(o[0], place, o[3])));
-      return least;
-    }
+    case RegexKind::kPrefixed:
+      return regexes_.shortest_prefixed(node);
+    case RegexKind::kSequence:
+      return regexes_.sequences_[o[0]]->least_from(o[1]);
     default:
       return 1;
   }
@@ -177,6 +175,7 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
     case RegexKind::kDivisible:
     case RegexKind::kSubstring:
     case RegexKind::kPrefixed:
+    case RegexKind::kSequence:
       return search_farthest(node);
   }
   return kNoLength;

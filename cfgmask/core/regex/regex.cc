@@ -21,7 +21,8 @@ size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
          clipped_.bytes() + within_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() +
          automaton_ids_.bytes() + automaton_bytes_ + prefixed_ids_.bytes() + prefixed_.bytes() + prefixed_bytes_ +
-         kept_lists_.bytes() + kept_bytes_ + lengths_->bytes();
+         sequence_ids_.bytes() + sequences_.bytes() + sequence_bytes_ + kept_lists_.bytes() + kept_bytes_ +
+         lengths_->bytes();
 }
 
 // A node of many parts is charged as several, so that the bound on nodes bounds memory and time as well.
@@ -100,6 +101,9 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       p.nullable = table[operands[1]].size() == operands[3];
       break;
     }
+    case RegexKind::kSequence:
+      p.nullable = sequences_[operands[0]]->nullable_from(operands[1]);
+      break;
     case RegexKind::kConcatenation:
       // A long tail is walked in a loop, so only heads count as depth.
       p.nullable = all_of(&Props::nullable);

@@ -23,6 +23,7 @@
 
 #include "regex/key_list.h"
 #include "regex/key_table.h"
+#include "regex/long_sequence.h"
 #include "regex/prefixed_parts.h"
 #include "regex/substring_automaton.h"
 #include "util/byte_set.h"
@@ -48,7 +49,8 @@ enum class RegexKind : uint32_t {
   kNumberedKeys,   // the same of those whose numbers are in [from, to); at least two
   kJsonString,     // body over the decoded text, and where in the literal we are
   kDivisible,      // modulus, remainder of the digits read so far
-  kPrefixed,       // parts [low, high) of a list, of whose texts `depth` bytes were read
+  kPrefixed,       // parts [low, high) of a list, of whose texts `depth` bytes were read, from some owner on
+  kSequence,       // the parts of a long sequence from one on; at least two
   kSubstring,      // edges [low, high) of a state of an automaton, of whose chunks `depth` bytes were read
 };
 
@@ -145,8 +147,10 @@ class RegexStore {
   RegexId divisible(uint32_t modulus) { return divisible(modulus, 0); }
   // The regex over decoded text of a JSON string, whose opening quote is still to come.
   RegexId json_body(RegexId node) const { return operand(node, 0); }
-  // Any of the parts.
-  RegexId prefixed(const std::shared_ptr<const PrefixedParts>& parts);
+  // Any of the parts whose owners are not before one.
+  RegexId prefixed(const std::shared_ptr<const PrefixedParts>& parts, uint32_t first_owner = 0);
+  // All parts from one on, one after the other.
+  RegexId sequence(const std::shared_ptr<const LongSequence>& parts, uint32_t first = 0);
   // Any run of consecutive chunks, the empty run included.
   RegexId substring(const std::vector<std::string>& chunks);
   // `node` without the empty string.
@@ -339,9 +343,18 @@ class RegexStore {
   uint32_t longest_key(RegexId node) const;
 
   // regex/prefixed_parts.cc
-  RegexId prefixed_from(uint32_t parts, uint32_t low, uint32_t high, uint32_t depth);
+  RegexId prefixed_from(uint32_t parts, uint32_t low, uint32_t high, uint32_t depth, uint32_t owner);
   RegexId prefixed_part(uint32_t parts, uint32_t place, uint32_t depth);
   RegexId derive_prefixed(RegexId node, unsigned b);
+  ByteSet first_of_prefixed(RegexId node);
+  uint32_t shortest_prefixed(RegexId node);
+
+  // regex/long_sequence.cc
+  RegexId sequence_from(uint32_t sequence, uint32_t first);
+  template <class F>
+  void for_each_beginning(RegexId node, F f);
+  RegexId derive_sequence(RegexId node, unsigned b);
+  ByteSet first_of_sequence(RegexId node);
 
   // regex/derivative.cc
   RegexId derive(RegexId node, unsigned b);
@@ -435,6 +448,9 @@ class RegexStore {
   HashTable prefixed_ids_;  // by the numbers of parts
   ChunkedVector<std::shared_ptr<const PrefixedParts>> prefixed_;
   size_t prefixed_bytes_ = 0;
+  HashTable sequence_ids_;  // by their numbers
+  ChunkedVector<std::shared_ptr<const LongSequence>> sequences_;
+  size_t sequence_bytes_ = 0;
 };
 
 template <class F>

@@ -136,11 +136,11 @@ class PatternReading {
     return c;
   }
 
-  uint32_t add(PlainPattern::Node node) { return out_.nodes_->add(std::move(node)); }
+  PatternNodes& nodes() { return *out_.nodes_; }
   uint32_t add_class(const Ranges& ranges) {
     Ranges kept = characters(ranges);
     require(!kept.empty());
-    return add({Kind::kClass, std::move(kept), {}});
+    return nodes().add_class(kept);
   }
 
   std::vector<Branch> alternatives(uint64_t depth) {
@@ -168,7 +168,7 @@ class PatternReading {
       if (take('$')) {
         require(!is_python());
         require(at_ == text_.size() || next_is('|') || next_is(')'));
-        return {{add({Kind::kSequence, {}, std::move(parts)}), from_start, true}};
+        return {{nodes().add_parts(Kind::kSequence, parts), from_start, true}};
       }
       if (take('(')) {
         auto inside = group(depth);
@@ -187,7 +187,7 @@ class PatternReading {
         parts.push_back(quantified(add_class(atom())));
       }
     }
-    return {{add({Kind::kSequence, {}, std::move(parts)}), from_start, false}};
+    return {{nodes().add_parts(Kind::kSequence, parts), from_start, false}};
   }
 
   // Whether a character is next that means itself, once.
@@ -215,7 +215,7 @@ class PatternReading {
         append_utf8(text_[at_], text);
       }
     }
-    return add({Kind::kText, {}, {}, 1, 1, std::move(text)});
+    return nodes().add_text(text);
   }
 
   std::vector<Branch> group(uint64_t depth) {
@@ -229,7 +229,7 @@ class PatternReading {
     if (branches.size() == 1) return branches[0].body;
     std::vector<uint32_t> parts;
     for (const Branch& branch : branches) parts.push_back(branch.body);
-    return add({Kind::kAlternation, {}, std::move(parts)});
+    return nodes().add_parts(Kind::kAlternation, parts);
   }
 
   bool quantifier_follows() const { return at_ < text_.size() && is_quantifier(text_[at_]); }
@@ -251,7 +251,7 @@ class PatternReading {
     }
     take('?');  // lazy ones find the same texts
     require(!quantifier_follows());
-    return add({Kind::kRepetition, {}, {body}, minimum, maximum});
+    return nodes().add_repetition(body, minimum, maximum);
   }
 
   uint32_t number() {
@@ -380,16 +380,16 @@ std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64
   return found;
 }
 
-RegexId PlainPattern::regex(RegexStore& store) const {
+RegexId PlainPattern::regex(RegexStore& store, Sequences how) const {
   std::vector<RegexId> ways;
-  for (const Branch& branch : branches_) ways.push_back(regex(store, *nodes_, branch));
+  for (const Branch& branch : branches_) ways.push_back(regex(store, *nodes_, branch, how));
   return store.alternation(std::move(ways));
 }
 
-RegexId PlainPattern::regex(RegexStore& store, const PatternNodes& nodes, const Branch& branch) {
+RegexId PlainPattern::regex(RegexStore& store, const PatternNodes& nodes, const Branch& branch, Sequences how) {
   const RegexId any = store.repetition(store.char_class(characters({{0, kMaxCodePoint}})), 0, kUnbounded);
   const RegexId way =
-      store.concatenation(nodes.regex(store, branch.body), branch.to_end ? RegexStore::empty_text() : any);
+      store.concatenation(nodes.regex(store, branch.body, how), branch.to_end ? RegexStore::empty_text() : any);
   return branch.from_start ? way : store.concatenation(any, way);
 }
 
@@ -410,7 +410,7 @@ std::optional<bool> PlainPattern::found_in(std::string_view text) const {
 // Where the texts of a node end that begin at one of these places. Nothing in particular once `steps` are used up.
 PlainPattern::Positions PlainPattern::ends(uint32_t id, Positions starts, const std::vector<uint32_t>& text,
                                            uint64_t& steps) const {
-  const Node& node = (*nodes_)[id];
+  const Node node = (*nodes_)[id];
   Positions found(starts.size(), false);
   steps -= std::min<uint64_t>(steps, starts.size());
   if (steps == 0) return found;
@@ -460,7 +460,7 @@ std::optional<std::string> PlainPattern::only_text() const {
   std::string text;
   std::vector<uint32_t> todo{branches_[0].body};
   while (!todo.empty()) {
-    const Node& next = node(todo.back());
+    const Node next = node(todo.back());
     todo.pop_back();
     if (next.append_to(text)) continue;
     if (next.kind == Kind::kSequence) {
@@ -478,8 +478,8 @@ std::string PlainPattern::found_start() const {
   const auto is_ascii = [](char c) { return static_cast<uint8_t>(c) < kAscii; };
   if (branches_.size() != 1 || !branches_[0].from_start) return found;
   const std::vector<uint32_t> whole{branches_[0].body};
-  const Node& body = (*nodes_)[branches_[0].body];
-  for (uint32_t part : body.kind == Kind::kSequence ? body.parts : whole) {
+  const Node body = (*nodes_)[branches_[0].body];
+  for (uint32_t part : body.kind == Kind::kSequence ? body.parts : std::span<const uint32_t>(whole)) {
     if (!(*nodes_)[part].append_to(found) || !std::all_of(found.begin(), found.end(), is_ascii)) break;
   }
   found.erase(std::find_if_not(found.begin(), found.end(), is_ascii), found.end());
@@ -494,7 +494,7 @@ bool PlainPattern::has_text(uint64_t least, uint64_t most) const {
 }
 
 bool PlainPattern::only_empty(uint32_t id) const {
-  const Node& node = (*nodes_)[id];
+  const Node node = (*nodes_)[id];
   if (node.kind == Kind::kClass || node.kind == Kind::kText) return false;
   if (node.maximum == 0) return true;
   return std::all_of(node.parts.begin(), node.parts.end(), [&](uint32_t part) { return only_empty(part); });
@@ -502,7 +502,7 @@ bool PlainPattern::only_empty(uint32_t id) const {
 
 // The characters of a shortest text.
 uint64_t PlainPattern::shortest(uint32_t id) const {
-  const Node& node = (*nodes_)[id];
+  const Node node = (*nodes_)[id];
   switch (node.kind) {
     case Kind::kText:
       return static_cast<uint64_t>(std::count_if(node.text.begin(), node.text.end(), begins_character));

@@ -24,6 +24,7 @@ class PlainPattern {
  public:
   using Kind = PatternNode::Kind;
   using Node = PatternNode;
+  using Sequences = PatternNodes::Sequences;
   // An alternative of the whole pattern, and whether it begins and ends where the text does.
   struct Branch {
     uint32_t body;
@@ -39,9 +40,10 @@ class PlainPattern {
                                            Syntax syntax = Syntax::kEcma);
 
   // The texts in which the pattern is found.
-  RegexId regex(RegexStore& store) const;
+  RegexId regex(RegexStore& store, Sequences how = Sequences::kByPart) const;
   // Those of one branch.
-  static RegexId regex(RegexStore& store, const PatternNodes& nodes, const Branch& branch);
+  static RegexId regex(RegexStore& store, const PatternNodes& nodes, const Branch& branch,
+                       Sequences how = Sequences::kByPart);
   // Null where there are several.
   const Branch* only_branch() const { return branches_.size() == 1 ? branches_.data() : nullptr; }
   const std::shared_ptr<PatternNodes>& nodes() const { return nodes_; }
@@ -58,7 +60,7 @@ class PlainPattern {
   bool only_empty(uint32_t node) const;
 
   const std::vector<Branch>& branches() const { return branches_; }
-  const Node& node(uint32_t id) const { return (*nodes_)[id]; }
+  Node node(uint32_t id) const { return (*nodes_)[id]; }
 
  private:
   friend class PatternReading;

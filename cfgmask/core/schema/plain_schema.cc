@@ -27,6 +27,7 @@ constexpr uint64_t kMaxLooks = 100'000;
 constexpr size_t kNameBytes = 64;
 // There are more texts of so many characters than anyone counts.
 constexpr uint32_t kLong = 2;
+constexpr auto kAtOnce = PlainPattern::Sequences::kAtOnce;
 
 // Content as words that two values share exactly if they are alike.
 class Content {
@@ -241,7 +242,7 @@ RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store, const Outsi
   const auto regex_of = [&](uint32_t number) {
     const KeyCondition& condition = key_conditions_[number];
     if (condition.large) return store.key_set(condition.large);
-    return condition.terminal ? text_regex(terminals_[*condition.terminal], store)
+    return condition.terminal ? text_regex(terminals_[*condition.terminal], store, kAtOnce)
                               : store.json_body(outside[condition.outside]->in(store));
   };
   std::vector<RegexId> conditions;
@@ -251,12 +252,13 @@ RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store, const Outsi
   return conditions.size() == 1 ? conditions[0] : store.intersection(std::move(conditions));
 }
 
-RegexId PlainSchema::text_regex(const Terminal& terminal, RegexStore& store) const {
+RegexId PlainSchema::text_regex(const Terminal& terminal, RegexStore& store, PlainPattern::Sequences how) const {
   if (terminal.spelling == Spelling::kListed) return store.key_set(terminal.listed);
   const Text& text = terminal.text;
   std::vector<RegexId> conditions;
-  if (text.pattern) conditions.push_back(patterns_[*text.pattern].regex(store));
-  if (!text.pattern || text.minimum > 0 || text.maximum != kUnbounded)
+  const bool is_bounded = text.minimum > 0 || text.maximum != kUnbounded;
+  if (text.pattern) conditions.push_back(patterns_[*text.pattern].regex(store, is_bounded ? kAtOnce : how));
+  if (!text.pattern || is_bounded)
     conditions.push_back(
         store.repetition(store.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), text.minimum, text.maximum));
   return conditions.size() == 1 ? conditions[0] : store.intersection(std::move(conditions));

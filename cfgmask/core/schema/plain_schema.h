@@ -239,7 +239,8 @@ class PlainSchema {
   // The texts of keys; `outside` are the regexes of the caller.
   RegexId keys_regex(const Keys& keys, RegexStore& store, const OutsideRegexes& outside) const;
   // The texts of the strings of a terminal that is kAnyString, kListed or kText.
-  RegexId text_regex(const Terminal& terminal, RegexStore& store) const;
+  RegexId text_regex(const Terminal& terminal, RegexStore& store,
+                     PlainPattern::Sequences how = PlainPattern::Sequences::kByPart) const;
   // What the strings of a terminal plainly begin with.
   std::string_view start(const Terminal& terminal) const;
   // Whether a text meets the conditions; nullopt where that takes long to tell.
