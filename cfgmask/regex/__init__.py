@@ -17,10 +17,10 @@ from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.dialects import Dialect, DialectName, select
-from cfgmask.regex.lazy import is_lazy, without_lazy
+from cfgmask.regex.lazy import MAX_LAZY, is_lazy, report_too_many, without_lazy
 from cfgmask.regex.lexemes import Lexeme, LexemeCase
 from cfgmask.regex.named_groups import NAMED_GROUPS
-from cfgmask.regex.parser import parse
+from cfgmask.regex.parser import TooManyLazy, parse
 from cfgmask.regex.plain import LAZY, plain_text
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.syntax import Node
@@ -95,7 +95,7 @@ def parse_lexeme(
     has one case, without conditions.
     Arguments, errors and cost are those of `parse_regex`.
     """
-    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups)
+    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups, MAX_LAZY)
     lexeme = translate_lexeme(without_lazy(syntax, problems), rules, problems)
     problems.raise_if_any()
     return lexeme
@@ -136,6 +136,7 @@ def _parsed(
     limits: Limits,
     source_name: str,
     named_groups: bool,
+    max_lazy: int | None = None,
 ) -> tuple[Problems, Node, Dialect]:
     size = len(pattern.encode(errors="surrogatepass"))
     if size > limits.max_source_bytes:
@@ -145,7 +146,12 @@ def _parsed(
     rules, initial = select(dialect, flags, len(pattern), problems)
     if named_groups:
         rules = replace(rules, named_groups=NAMED_GROUPS)
-    return problems, parse(pattern, rules, initial, problems, limits), rules
+    try:
+        return problems, parse(pattern, rules, initial, problems, limits, max_lazy), rules
+    except TooManyLazy:
+        report_too_many(0, len(pattern), problems)
+        problems.raise_if_any()
+        raise
 
 
 def has_lazy(pattern: str, flags: str = "", dialect: DialectName = "python") -> bool:

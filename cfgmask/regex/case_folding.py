@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 from cfgmask.grammar.regex_tree import CharClass, char_class
@@ -27,6 +27,7 @@ _CASED_WITH_ASCII = (*range(0x41, 0x5B), *range(0x61, 0x7B), 0x130, 0x131, 0x17F
 """The letters of ASCII and those that some mapping turns into one: dotted and dotless i, long s, the Kelvin sign."""
 
 
+@lru_cache(maxsize=64)
 def closure(members: CharClass, folding: Folding) -> CharClass:
     """`members` and every character that equals one of them. Linear in the cased characters among them."""
     is_ascii = not members.ranges or members.ranges[-1][1] < 0x80
@@ -34,8 +35,8 @@ def closure(members: CharClass, folding: Folding) -> CharClass:
     cased, equals = _equivalents(folding, _CASED_WITH_ASCII if is_ascii else _cased())
     added: list[tuple[int, int]] = []
     for low, high in members.ranges:
-        for place in range(bisect_left(cased, low), bisect_right(cased, high)):
-            added.extend((other, other) for other in equals[cased[place]])
+        inside = cased[bisect_left(cased, low) : bisect_right(cased, high)]
+        added += [(other, other) for code in inside for other in equals[code] if not low <= other <= high]
     return char_class([*members.ranges, *added]) if added else members
 
 

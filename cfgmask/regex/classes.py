@@ -15,6 +15,9 @@ _CLASS_PARTS = 5
 # A named set in a class has hundreds of ranges, of which each has its other cases where case is without regard.
 _SET_PARTS = 64
 _CASED_SET_PARTS = 512
+# So has a range, as many as there are characters in it, of which not all have case.
+_CASED_RANGE_PARTS = 128
+_CASED_PER_PART = 16
 
 _POSIX = re.compile(r"\[:(\^?)([a-z]+):\]")
 _STRING = re.compile(r"\\q\{[^}]*\}")
@@ -167,6 +170,8 @@ def _member(scan: Scanner, level: _Level) -> None:
     elif first.low > last.high:
         scan.report("reversed-range", start, "this range ends before it begins", "exchange its ends")
     else:
+        if scan.flags.ignore_case:
+            scan.count(min(_CASED_RANGE_PARTS, (last.high - first.low) // _CASED_PER_PART))
         level.members.append(ClassRange(start, scan.position, first.low, last.high))
 
 

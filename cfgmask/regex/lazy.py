@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from cfgmask.regex.problems import Problems
 from cfgmask.regex.syntax import Atomic, Choice, Group, Lookaround, Node, Repeat, Sequence, children, fold
 
-# How many nodes the guards of one pattern may come to; each lazy repetition repeats what follows it.
+# How many nodes the guards of one pattern may come to; each lazy repetition repeats what follows it, which is something
+# for each but one.
 _MAX_NODES = 20_000
+MAX_LAZY = _MAX_NODES
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +61,9 @@ def without_lazy(root: Node, problems: Problems) -> Node:
     n_lazy = sum(map(_is_lazy, walk(root)))
     if not n_lazy:
         return root
-    # Something follows each but one.
-    rests = _rests(root, problems) if n_lazy <= _MAX_NODES else None
+    rests = _rests(root, problems) if n_lazy <= MAX_LAZY else None
     if rests is None or sum(rest.size for rest in rests.values() if rest is not None) > _MAX_NODES:
-        message, help = "the lazy repetitions here are too many", "write what a repetition may hold as a class"
-        problems.report("lazy-too-many", root.start, root.end, message, help)
+        report_too_many(root.start, root.end, problems)
         return root
 
     def combine(node: Node, parts: list[Node]) -> Node:
@@ -76,6 +76,11 @@ def without_lazy(root: Node, problems: Problems) -> Node:
         return node
 
     return fold(root, _matched, combine)
+
+
+def report_too_many(start: int, end: int, problems: Problems) -> None:
+    message, help = "the lazy repetitions here are too many", "write what a repetition may hold as a class"
+    problems.report("lazy-too-many", start, end, message, help)
 
 
 def _matched(node: Node) -> tuple[Node, ...]:

@@ -66,22 +66,35 @@ class _Frame:
     last_height: int = 0
 
 
-def parse(pattern: str, dialect: Dialect, flags: Flags, problems: Problems, limits: Limits) -> Node:
+class TooManyLazy(Exception):
+    """A pattern has more lazy repetitions than are wanted; the rest was not read."""
+
+
+def parse(
+    pattern: str,
+    dialect: Dialect,
+    flags: Flags,
+    problems: Problems,
+    limits: Limits,
+    max_lazy: int | None = None,
+) -> Node:
     """The syntax tree of `pattern`.
 
     What is wrong is reported to `problems`; the tree then stands for what could be read.
-    Raises LimitExceeded (max_nesting, max_regex_nodes). Linear in the pattern.
+    Raises LimitExceeded (max_nesting, max_regex_nodes), TooManyLazy. Linear in the pattern.
     """
     for found in _SURROGATE.finditer(pattern):
         problems.report("surrogate", found.start(), found.end(), "a lone surrogate is no character", "leave it out")
-    return _Parser(Scanner(pattern, dialect, flags, problems, limits)).parse()
+    return _Parser(Scanner(pattern, dialect, flags, problems, limits), max_lazy).parse()
 
 
 class _Parser:
-    def __init__(self, scan: Scanner) -> None:
+    def __init__(self, scan: Scanner, max_lazy: int | None) -> None:
         self._scan = scan
         self._frames = [_Frame(0, Group, scan.flags, 0)]
         self._names: set[str] = set()
+        self._n_lazy = 0
+        self._max_lazy = max_lazy
 
     def parse(self) -> Node:
         scan = self._scan
@@ -246,6 +259,7 @@ class _Parser:
         mode: Literal["greedy", "lazy", "possessive"] = "greedy"
         if scan.accept("?"):
             mode = "lazy"
+            self._count_lazy(minimum, maximum)
         elif scan.dialect.possessive and scan.accept("+"):
             mode = "possessive"
         item = self._repeatable(start)
@@ -256,6 +270,13 @@ class _Parser:
             height += 1
             scan.check_nesting(len(self._frames) - 1 + height)
         self._add(Repeat(item.start, scan.position, item, minimum, maximum, mode), height, parts=_REPEAT_PARTS)
+
+    def _count_lazy(self, minimum: int, maximum: int | None) -> None:
+        if self._max_lazy is None or minimum == maximum:
+            return
+        self._n_lazy += 1
+        if self._n_lazy > self._max_lazy:
+            raise TooManyLazy
 
     def _repeatable(self, start: int) -> Node | None:
         """Take the last item off the branch, if it may be repeated; of a text only its last character."""

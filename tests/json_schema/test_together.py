@@ -70,7 +70,11 @@ def long_sequence(rng: random.Random) -> Any:
     parts = [part_of_sequence(rng, rng.random() < rare) for _ in range(SEQUENCE + rng.randrange(50))]
     # Where some parts must be there, whether such a text fits is a long search.
     limit = {"maxLength": rng.randrange(20, 200)} if rare == 0 and rng.random() < 0.2 else {}
-    return {"type": "string", "pattern": rng.choice(["^", "^", ""]) + "".join(parts) + rng.choice(["$", "$", ""]), **limit}
+    return {
+        "type": "string",
+        "pattern": rng.choice(["^", "^", ""]) + "".join(parts) + rng.choice(["$", "$", ""]),
+        **limit,
+    }
 
 
 def schema(rng: random.Random) -> Any:

@@ -179,3 +179,10 @@ def test_refused(pattern: str, code: str) -> None:
     with pytest.raises(GrammarError) as caught:
         parse_lexeme(pattern)
     assert [problem.code for problem in caught.value.diagnostics] == [code]
+
+
+def test_of_a_large_pattern_no_more_is_read_than_says_that_it_is_refused() -> None:
+    # What follows is wrong, which would be said as well.
+    with pytest.raises(GrammarError) as caught:
+        parse_lexeme("a*?b" * 250_000 + "(")
+    assert [problem.code for problem in caught.value.diagnostics] == ["regex-lazy-too-many"]

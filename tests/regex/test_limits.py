@@ -67,6 +67,7 @@ def test_the_number_of_parts_is_bounded(pattern: str) -> None:
         r"(?i)[\Wa]" * 2,
         r"\d" * 1_010,
         "(?i)" + "é" * 4_000,
+        "(?i)" + "[\\0-\U0001ffff]" * 8,
     ],
 )
 def test_parts_count_as_the_time_that_they_take(pattern: str) -> None:
@@ -75,7 +76,9 @@ def test_parts_count_as_the_time_that_they_take(pattern: str) -> None:
         parse_regex(pattern, limits=Limits(max_regex_nodes=4000))
 
 
-@pytest.mark.parametrize("pattern", [r"(?i:\p{L})" * 5_000, r"[\w\s]" * 5_000, r"(?i:[\d])" * 1_500])
+@pytest.mark.parametrize(
+    "pattern", [r"(?i:\p{L})" * 5_000, r"(?i:[\p{L}x])" * 1_500, r"[\w\s]" * 5_000, r"(?i:[\d])" * 1_500]
+)
 def test_sets_that_come_again_are_made_once(pattern: str) -> None:
     """Each has hundreds of ranges, which would take up to a millisecond."""
     assert parse_regex(pattern)
