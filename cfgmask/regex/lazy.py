@@ -79,6 +79,7 @@ def without_lazy(root: Node, problems: Problems) -> Node:
 
 
 def report_too_many(start: int, end: int, problems: Problems) -> None:
+    """Say of what is between two offsets that it has more lazy repetitions than can be said by lookahead."""
     message, help = "the lazy repetitions here are too many", "write what a repetition may hold as a class"
     problems.report("lazy-too-many", start, end, message, help)
 

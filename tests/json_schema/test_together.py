@@ -54,6 +54,9 @@ def one_pattern(rng: random.Random) -> Any:
         for _ in range(rng.randrange(MANY, 2 * MANY))
     ]
     ways += rng.choices(["[ab]c", "", "(a|b)+"], k=rng.randrange(2))
+    if rng.random() < 0.4:
+        ways = [rng.choice(["^", "^", "", "^x"]) + way + rng.choice(["$", "$", "", "b$"]) for way in ways if way]
+        return {"type": "string", "pattern": "|".join(ways)}
     return {"type": "string", "pattern": f"^x?({'|'.join(ways)}){rng.choice(['', 'a', '[ab]+'])}$"}
 
 
@@ -156,3 +159,13 @@ def test_thousands_of_parts(part: Any, taken: list[str], refused: list[str]) -> 
         matcher = compiled.matcher()
         fits = matcher.advance_bytes(text.encode()) == len(text) and matcher.is_accepting
         assert fits == (text in taken), text
+
+
+def test_thousands_of_patterns_that_begin_anywhere() -> None:
+    """That ended at `max_regex_nodes` after seconds, when each began with any text by itself."""
+    pattern = "|".join(f"a{i}.*c" for i in range(10_000, 50_000))
+    schema = {"type": "object", "propertyNames": {"pattern": pattern}}
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema, whitespace="compact"), VOCABULARY)
+    for text, fits in [('{"xa10007-c.":1}', True), ('{"a49999c":1,"a10000 c":2}', True), ('{"a1000-c":1}', False)]:
+        matcher = compiled.matcher()
+        assert (matcher.advance_bytes(text.encode()) == len(text) and matcher.is_accepting) == fits

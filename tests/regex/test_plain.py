@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from cfgmask.errors import GrammarError
@@ -73,6 +73,26 @@ def test_patterns_are_found_in_the_same_texts(pattern: str) -> None:
     event(f"plain: {plain is not None}")
     if plain is not None:
         assert difference(plain, parse_regex(pattern, dialect="ecma", context="search")) is None
+
+
+_WAYS = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(["", "^"]),
+        st.text("ab", min_size=1, max_size=3),
+        st.sampled_from(["", "[a-c]", "b*", "(a|)"]),
+        st.sampled_from(["", "$"]),
+    ),
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(_WAYS, min_size=64, max_size=80))
+def test_patterns_of_many_branches_are_found_in_the_same_texts(ways: list[str]) -> None:
+    pattern = "|".join(ways)
+    plain = plain_search(pattern, LIMITS)
+    assert plain is not None
+    assert difference(plain, parse_regex(pattern, dialect="ecma", context="search")) is None
 
 
 @given(PATTERNS, st.sampled_from(["", "s", "u", "su"]))

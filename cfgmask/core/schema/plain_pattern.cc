@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace cfgmask {
@@ -99,7 +100,7 @@ class PatternReading {
 
   std::optional<PlainPattern> read() {
     try {
-      out_.branches_ = alternatives(0);
+      out_.branches_ = together(alternatives(0));
       require(at_ == text_.size());
       out_.nodes_->finish();
     } catch (const NotPlain&) {
@@ -216,6 +217,27 @@ class PatternReading {
       }
     }
     return nodes().add_text(text);
+  }
+
+  // Many branches, those of the same anchors as one: before each that begins anywhere may be any text, and after each
+  // byte of that all of them may begin.
+  std::vector<Branch> together(std::vector<Branch> branches) {
+    if (branches.size() < PrefixedParts::kMany) return branches;
+    std::vector<Branch> found;
+    for (const bool from_start : {true, false}) {
+      for (const bool to_end : {true, false}) {
+        std::vector<Branch> alike;
+        std::copy_if(branches.begin(), branches.end(), std::back_inserter(alike),
+                     [&](const Branch& b) { return b.from_start == from_start && b.to_end == to_end; });
+        if (alike.size() > 1) {
+          const uint32_t ways[] = {joined(alike)};
+          found.push_back({nodes().add_parts(Kind::kSequence, ways), from_start, to_end});
+        } else {
+          found.insert(found.end(), alike.begin(), alike.end());
+        }
+      }
+    }
+    return found;
   }
 
   std::vector<Branch> group(uint64_t depth) {

@@ -27,7 +27,7 @@ class PlainPattern {
   using Sequences = PatternNodes::Sequences;
   // An alternative of the whole pattern, and whether it begins and ends where the text does.
   struct Branch {
-    uint32_t body;
+    uint32_t body;  // a sequence
     bool from_start;
     bool to_end;
   };
