@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import event, example, given
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 import cfgmask
@@ -1103,6 +1103,52 @@ def test_patterns(pattern: str, lengths: dict[str, int], seed: int) -> None:
 def test_patterns_of_keys(pattern: str, names: list[str], seed: int) -> None:
     named = {name: {"type": "null"} for name in names}
     check({"type": "object", "properties": named, "patternProperties": {pattern: {"const": 1}}}, seed)
+
+
+# Some begin others, some match one key, and some are told apart by a search.
+KEY_PATTERNS = ["^a", "^ab", "^abc", "^ab$", "^abc$", "^a{2,3}$", "^b", "^ba$", "^[bc]", "^é", "^é$", "^c?d$", "a$"]
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.sampled_from(KEY_PATTERNS), min_size=2, max_size=9, unique=True),
+    st.lists(st.sampled_from(["a", "ab", "abc", "ba", "d", "é"]), max_size=2, unique=True),
+    st.sampled_from([{}, {"additionalProperties": False}, {"additionalProperties": {"const": 9}}, {"maxProperties": 2}]),
+    st.integers(0, 2**32),
+)
+def test_many_patterns_of_keys(patterns: list[str], names: list[str], further: Any, seed: int) -> None:
+    rng = random.Random(seed)
+    values = [{"type": "null"}, {"type": ["null", "boolean"]}, {"enum": [None, 1]}, {"type": "integer"}, False]
+    schema = {"type": "object", "patternProperties": {pattern: rng.choice(values) for pattern in patterns}, **further}
+    check(schema | {"properties": dict.fromkeys(names, {"type": ["null", "integer"]})}, seed)
+
+
+@pytest.mark.parametrize("further", [{}, {"additionalProperties": False}, {"properties": {"p1_x": {}, "q": {}}}])
+def test_thousands_of_patterns_of_keys(further: Any) -> None:
+    """Each was compared with each, and more than 1,024 were refused."""
+    patterns = {f"^p{i}{'_' if i % 2 else '$'}": {"const": i} for i in range(20_000)}
+    grammar = cfgmask.Grammar.from_json_schema({"type": "object", "patternProperties": patterns, **further})
+    assert grammar.plain is not None
+    compiled = cfgmask.compile(grammar, VOCABULARY)
+    is_closed = "additionalProperties" in further
+    for text, fits in [
+        ('{"p17_x":17,"p18":18}', True),
+        ('{"p17_x":18}', False),
+        ('{"p19998":2', False),
+        ('{"p19999_":19999}', True),
+        ('{"p1_x":2', False),
+        ('{"p18x":1}', not is_closed),
+        ('{"p2_":1}', not is_closed),
+    ]:
+        matcher = compiled.matcher()
+        assert (matcher.advance_bytes(text.encode()) == len(text)) == fits, text
+
+
+def test_thousands_of_patterns_of_keys_that_overlap_end_at_a_limit() -> None:
+    # Python, which was asked next, took seconds.
+    patterns = {f"p{i}": {"const": i} for i in range(20_000)}
+    with pytest.raises(cfgmask.LimitExceeded, match=r"max_rules = 2000000 was exceeded .at /items"):
+        cfgmask.Grammar.from_json_schema({"items": {"patternProperties": patterns}})
 
 
 SPELLED = ["a", "a/", "a/b", "/", '"', "\\", "\n", "\0", "\0a", "\x7f", "é", "éa", "ê", "😀", "😁", "b", "bc", ""]

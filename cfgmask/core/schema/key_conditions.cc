@@ -39,13 +39,31 @@ std::optional<PlainSchema::Keys> KeyConditions::both(const Keys& a, const Keys& 
 }
 
 bool KeyConditions::plainly_apart(uint32_t a, uint32_t b) const {
-  const auto start = [&](uint32_t condition) {
-    const auto terminal = schema_.key_condition(condition).terminal;
-    return terminal ? schema_.start(schema_.terminal(*terminal)) : std::string_view();
-  };
   const std::string_view x = start(a);
   const std::string_view y = start(b);
   return !x.starts_with(y) && !y.starts_with(x);
+}
+
+std::string_view KeyConditions::start(uint32_t condition) const {
+  const auto terminal = schema_.key_condition(condition).terminal;
+  return terminal ? schema_.start(schema_.terminal(*terminal)) : std::string_view();
+}
+
+std::optional<bool> KeyConditions::has_keys_of_pattern(const Keys& keys, const std::vector<uint32_t>& besides) const {
+  const PlainPattern* pattern = nullptr;
+  for (uint32_t condition : keys.met) {
+    const auto terminal = schema_.key_condition(condition).terminal;
+    pattern = terminal ? schema_.only_pattern(schema_.terminal(*terminal)) : nullptr;
+    const auto text = pattern == nullptr ? std::nullopt : pattern->only_text();
+    const auto is_in = text ? admits(keys, *text) : std::nullopt;
+    if (is_in)
+      return *is_in && std::none_of(besides.begin(), besides.end(),
+                                    [&](uint32_t name) { return schema_.name_at(name) == *text; });
+  }
+  if (pattern == nullptr || keys.met.size() != 1 || !keys.broken.empty()) return std::nullopt;
+  const auto goes_on = [](const PlainPattern::Branch& b) { return !b.from_start || !b.to_end; };
+  const bool is_endless = std::any_of(pattern->branches().begin(), pattern->branches().end(), goes_on);
+  return besides.empty() || is_endless ? std::optional(true) : std::nullopt;
 }
 
 std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<uint32_t>& besides) {
@@ -53,6 +71,7 @@ std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<
   for (size_t i = 1; i < keys.met.size(); ++i) {
     if (plainly_apart(keys.met[i - 1], keys.met[i])) return false;
   }
+  if (const auto told = has_keys_of_pattern(keys, besides)) return told;
   std::vector<std::string> names;
   for (uint32_t name : besides) names.push_back(schema_.name_at(name));
   if (plainly_has_keys(keys, names)) return true;

@@ -38,6 +38,8 @@ class KeyConditions {
   static std::optional<Keys> both(const Keys& a, const Keys& b);
   // Whether it is plain that no key meets both conditions. Constant: patterns are mostly told apart by how they begin.
   bool plainly_apart(uint32_t a, uint32_t b) const;
+  // What all keys that meet a condition plainly begin with; valid until a pattern is added to the schema.
+  std::string_view start(uint32_t condition) const;
   // nullopt where these take long to tell.
   std::optional<bool> has_keys(const Keys& keys, const std::vector<uint32_t>& besides);
   std::optional<bool> admits(const Keys& keys, uint32_t name);
@@ -45,6 +47,8 @@ class KeyConditions {
  private:
   std::optional<bool> admits(const Keys& keys, const std::string& key) const;
   bool is_read_here(const Keys& keys) const;
+  // Whether there are keys that meet a pattern, beside some names, where a look at that is enough.
+  std::optional<bool> has_keys_of_pattern(const Keys& keys, const std::vector<uint32_t>& besides) const;
   bool plainly_has_keys(const Keys& keys, const std::vector<std::string>& names) const;
   std::optional<bool> search(const Keys& keys, std::vector<std::string> names);
   std::optional<Found> ask(const Keys& keys, const std::vector<std::string>& names);

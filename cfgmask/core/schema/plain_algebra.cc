@@ -141,6 +141,7 @@ void PlainAlgebra::drop_empty_classes(PlainValueId id) {
     if (!has_keys) throw NotPlain();
     return !*has_keys;
   };
+  work(object.classes.size() * names.size() / kNamesPerStep);
   std::erase_if(object.classes, [&](const auto& c) { return is_empty(c.keys); });
   if (object.others && !object.others_keys.is_any() && is_empty(object.others_keys)) object.others = std::nullopt;
   value.object = std::make_shared<Object>(std::move(object));
@@ -683,6 +684,7 @@ std::optional<PlainSchema::Object> PlainAlgebra::meet(const Object& a, const Obj
   if (a.is_any()) return b;
   if (b.is_any()) return a;
   work(a.members.size() + b.members.size() + 1);
+  work((a.classes.size() * b.members.size() + b.classes.size() * a.members.size()) / kKeysPerStep);
   Object both;
   both.minimum = std::max(a.minimum, b.minimum);
   both.maximum = std::min(a.maximum, b.maximum);
@@ -768,7 +770,9 @@ void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
       }
     }
   }
-  if (are_too_many(both.classes)) throw NotPlain();
+  const auto overlaps = [](const auto& c) { return c.keys.met.size() > 1; };
+  const auto n_overlaps = std::count_if(both.classes.begin(), both.classes.end(), overlaps);
+  if (are_too_many(both.classes.size(), static_cast<size_t>(n_overlaps))) throw NotPlain();
 }
 
 void PlainAlgebra::restrict_keys(const Object& allowed, Object& object) {

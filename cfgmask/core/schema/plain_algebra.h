@@ -29,12 +29,10 @@ class PlainAlgebra {
  public:
   // Conditions on keys sort them into so many classes at most, and into so many for those that overlap each other, each
   // of which is a terminal of several regexes.
-  static constexpr size_t kMaxClasses = 1'024;
-  static constexpr ptrdiff_t kMaxOverlaps = 128;
-  template <class Classes>
-  static bool are_too_many(const Classes& classes) {
-    const auto overlaps = [](const auto& c) { return c.keys.met.size() > 1; };
-    return classes.size() > kMaxClasses || std::count_if(classes.begin(), classes.end(), overlaps) > kMaxOverlaps;
+  static constexpr size_t kMaxClasses = 100'000;
+  static constexpr size_t kMaxOverlaps = 128;
+  static bool are_too_many(size_t n_classes, size_t n_overlaps) {
+    return n_classes > kMaxClasses || n_overlaps > kMaxOverlaps;
   }
 
   // Thrown where it takes more than this to tell what a combination is.
@@ -81,8 +79,14 @@ class PlainAlgebra {
   // The terminals of the strings of a set. Throws NotPlain where it is not read to its end yet.
   std::vector<uint32_t> strings(PlainValueId id);
 
+  // To ask of so many keys whether they meet a condition costs as much as to combine a member with another.
+  static constexpr uint64_t kKeysPerStep = 2;
+
   // Works out everything that the root reaches.
   void finish();
+
+  // Counts what is done beside. Throws TooMuchWork.
+  void work(uint64_t steps);
 
  private:
   using Array = PlainSchema::Array;
@@ -142,7 +146,6 @@ class PlainAlgebra {
   bool is_known(PlainValueId id) const;
   bool has_none(const Array& array, int depth);
   bool has_none(const Object& object, int depth);
-  void work(uint64_t steps);
 
   Parts meet(const Parts& a, const Parts& b);
   Parts without(Parts a, const Parts& hole);

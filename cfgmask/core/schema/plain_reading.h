@@ -196,6 +196,7 @@ class PlainReading {
   PlainValueId containing(const Said& said, const std::string& pointer, uint64_t depth);
   // None: there is no such object.
   std::optional<PlainSchema::Object> object_shape(const Said& said, const std::string& pointer, uint64_t depth);
+  class KeyKinds;
   void add_classes(JsonId patterns, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
   // What the members or items hold that no other keyword looks at; it says nothing where another one looks at all.
   Held unevaluated(const Said& said, Keyword keyword) const;

@@ -248,7 +248,11 @@ RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store, const Outsi
   std::vector<RegexId> conditions;
   for (uint32_t number : keys.met) conditions.push_back(regex_of(number));
   if (conditions.empty()) conditions.push_back(text_regex(terminals_[any_string()], store));
-  for (uint32_t number : keys.broken) conditions.push_back(store.complement(regex_of(number)));
+  std::vector<RegexId> broken;
+  for (uint32_t number : keys.broken) broken.push_back(regex_of(number));
+  // A byte leads few of many to anything, but each of as many complements to another one.
+  if (broken.size() >= kManyTexts) broken = {store.alternation(std::move(broken))};
+  for (RegexId one : broken) conditions.push_back(store.complement(one));
   return conditions.size() == 1 ? conditions[0] : store.intersection(std::move(conditions));
 }
 

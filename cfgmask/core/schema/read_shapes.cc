@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -124,17 +128,120 @@ std::optional<PlainSchema::Object> PlainReading::object_shape(const Said& said, 
   return object;
 }
 
-void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, const std::string& pointer,
-                               uint64_t depth) {
+// Keys sorted by patterns, one pattern after the other.
+//
+// Most of thousands of patterns are told apart by how they begin, so a new one is compared with those alone whose
+// beginning begins its own, or is begun by it: each with each took 3 seconds for 25,000.
+class PlainReading::KeyKinds {
+ public:
+  // Keys, and what they hold as far as a pattern says so.
   struct Kind {
     PlainSchema::Keys keys;
-    PlainValueId value;
-    bool described;
+    PlainValueId value = PlainSchema::any();
+    bool is_left = true;
   };
-  std::vector<Kind> kinds{{{}, PlainSchema::any(), false}};
-  std::vector<uint32_t> conditions;
+
+  KeyKinds(PlainReading& reading, size_t n_patterns) : reading_(reading), n_patterns_(n_patterns), kinds_(1) {}
+
+  // A pattern that is not there yet.
+  void add(uint32_t condition, PlainValueId value, const std::string& pointer) {
+    const std::vector<uint32_t> near = near_of(condition);
+    const PlainSchema::Keys matching{{condition}, {}};
+    const PlainSchema::Keys broken{{}, {condition}};
+    for (size_t at : kinds_of(near)) {
+      const auto inside = reading_.algebra_.both(said_of(near, kinds_[at].keys), matching);
+      if (!inside) continue;
+      const PlainValueId held = reading_.both(kinds_[at].value, value, pointer);
+      Kind& outside = kinds_[at];
+      if (at == 0) {
+        // Whether keys are left that match no pattern is asked once, at the end.
+        auto& all = outside.keys.broken;
+        all.insert(std::lower_bound(all.begin(), all.end(), condition), condition);
+      } else {
+        const auto keys = reading_.algebra_.both(outside.keys, broken);
+        outside.is_left = keys.has_value();
+        if (keys) outside.keys = *keys;
+      }
+      put({*inside, held}, pointer);
+    }
+  }
+
+  // The keys that match no pattern, and all that match some.
+  std::vector<Kind>& all() { return kinds_; }
+
+ private:
+  // What is said of keys by some conditions alone; those met are all of these.
+  static PlainSchema::Keys said_of(const std::vector<uint32_t>& conditions, const PlainSchema::Keys& keys) {
+    PlainSchema::Keys found{keys.met, {}};
+    std::copy_if(conditions.begin(), conditions.end(), std::back_inserter(found.broken), [&](uint32_t condition) {
+      return std::binary_search(keys.broken.begin(), keys.broken.end(), condition);
+    });
+    return found;
+  }
+
+  // The conditions that keys of this one may meet, too, in ascending order.
+  std::vector<uint32_t> near_of(uint32_t condition) {
+    const std::string start(reading_.keys_.start(condition));
+    const PlainSchema::Keys matching{{condition}, {}};
+    std::vector<uint32_t> near;
+    const auto add = [&](uint32_t other) {
+      if (reading_.algebra_.both(matching, {{other}, {}})) near.push_back(other);
+    };
+    for (size_t n = 0; n < start.size(); ++n) {
+      const auto found = by_start_.equal_range(std::string_view(start).substr(0, n));
+      for (auto other = found.first; other != found.second; ++other) add(other->second);
+    }
+    for (auto other = by_start_.lower_bound(start); other != by_start_.end() && other->first.starts_with(start);
+         ++other) {
+      add(other->second);
+    }
+    by_start_.emplace(start, condition);
+    std::sort(near.begin(), near.end());
+    return near;
+  }
+
+  // The kinds whose keys meet none but these conditions: patterns that are apart from one say nothing about its keys.
+  std::vector<size_t> kinds_of(const std::vector<uint32_t>& near) const {
+    std::vector<size_t> found{0};
+    for (uint32_t condition : near) {
+      const auto known = by_condition_.find(condition);
+      if (known != by_condition_.end()) found.insert(found.end(), known->second.begin(), known->second.end());
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    std::erase_if(found, [&](size_t at) {
+      const auto& met = kinds_[at].keys.met;
+      return !kinds_[at].is_left || !std::includes(near.begin(), near.end(), met.begin(), met.end());
+    });
+    return found;
+  }
+
+  void put(Kind kind, const std::string& pointer) {
+    for (uint32_t condition : kind.keys.met) by_condition_[condition].push_back(kinds_.size());
+    if (kind.keys.met.size() > 1) ++n_overlaps_;
+    kinds_.push_back(std::move(kind));
+    if (!PlainAlgebra::are_too_many(kinds_.size(), n_overlaps_)) return;
+    // The general way would not take them either, after seconds.
+    if (n_patterns_ > kManyPatterns) throw PlainAlgebra::TooMuchWork{pointer};
+    throw NotPlain();
+  }
+
+  static constexpr size_t kManyPatterns = 2'000;
+
+  PlainReading& reading_;
+  size_t n_patterns_;
+  std::vector<Kind> kinds_;
+  std::multimap<std::string, uint32_t, std::less<>> by_start_;
+  std::unordered_map<uint32_t, std::vector<size_t>> by_condition_;
+  size_t n_overlaps_ = 0;
+};
+
+void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, const std::string& pointer,
+                               uint64_t depth) {
+  KeyKinds kinds(*this, members(patterns).size());
   std::vector<bool> described;
   for (const auto& member : object.members) described.push_back(member.listed);
+  algebra_.work(members(patterns).size() * object.members.size() / PlainAlgebra::kKeysPerStep);
   for (const auto& [key, held] : members(patterns)) {
     const std::string_view pattern = document_.key_text(key);
     const PlainValueId value = inner(held, below(pointer, "patternProperties", pattern), depth);
@@ -147,43 +254,16 @@ void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, con
       member.value = described[at] ? both(member.value, value, pointer) : value;
       described[at] = true;
     }
-    // Most patterns are apart from each other: those that are say nothing about this one.
-    std::vector<uint32_t> near;
-    for (uint32_t other : conditions) {
-      if (!keys_.plainly_apart(condition, other) && algebra_.both(matching, {{other}, {}})) near.push_back(other);
-    }
-    std::sort(near.begin(), near.end());
-    const auto is_apart = [&](uint32_t other) { return !std::binary_search(near.begin(), near.end(), other); };
-    conditions.push_back(condition);
-    std::vector<Kind> split;
-    for (Kind& kind : kinds) {
-      std::optional<PlainSchema::Keys> inside;
-      if (std::none_of(kind.keys.met.begin(), kind.keys.met.end(), is_apart)) {
-        inside = kind.keys;
-        std::erase_if(inside->broken, is_apart);
-        inside = algebra_.both(*inside, matching);
-      }
-      if (!inside) {
-        split.push_back(std::move(kind));
-        continue;
-      }
-      split.push_back({*std::move(inside), both(kind.value, value, pointer), true});
-      // Whether keys are left that match no pattern is asked once, at the end.
-      const PlainSchema::Keys broken{{}, {condition}};
-      auto outside = kind.described ? algebra_.both(kind.keys, broken) : KeyConditions::both(kind.keys, broken);
-      if (outside) split.push_back({*std::move(outside), kind.value, kind.described});
-    }
-    kinds = std::move(split);
-    require(!PlainAlgebra::are_too_many(kinds));
+    kinds.add(condition, value, pointer);
   }
   const auto others = object.others;
   object.others = std::nullopt;
-  for (Kind& kind : kinds) {
-    if (!kind.described) {
+  for (KeyKinds::Kind& kind : kinds.all()) {
+    if (kind.keys.met.empty()) {
       if (!algebra_.both(kind.keys, {})) continue;
       object.others = others;
       object.others_keys = std::move(kind.keys);
-    } else if (kind.value != PlainSchema::never()) {
+    } else if (kind.is_left && kind.value != PlainSchema::never()) {
       object.classes.push_back({std::move(kind.keys), kind.value});
     }
   }
