@@ -20,6 +20,7 @@ constexpr size_t kMaxNames = 4'000;
 // So many of them cost as much as to combine a member with another.
 constexpr uint64_t kNamesPerStep = 8;
 constexpr size_t kMaxWitnesses = 8;
+constexpr size_t kManyTerms = 1'000;
 // Sets inside of sets that are worked out for each other's sake.
 constexpr int kMaxDepth = 100;
 // Required members of required members that are looked at to tell that there is no such object.
@@ -253,6 +254,16 @@ PlainAlgebra::Parts PlainAlgebra::meet_all(const Terms& terms, const std::string
   if (all.empty()) return parts_of(PlainSchema::any());
   std::vector<Parts> parts;
   for (const Term& term : all) parts.push_back(parts_of(term.id));
+  try {
+    return meet_in_turn(parts);
+  } catch (const TooManyAlternatives&) {
+    // The general way would come to as many, after seconds.
+    if (all.size() > kManyTerms) throw TooMuchWork{name};
+    throw;
+  }
+}
+
+PlainAlgebra::Parts PlainAlgebra::meet_in_turn(std::span<const Parts> parts) {
   // Those of one shape are met two by two: in turn, thousands of members would be copied for each.
   const auto has_one_shape = [](const Parts& p) { return p.arrays.size() <= 1 && p.objects.size() <= 1; };
   std::optional<Parts> found;
@@ -410,7 +421,7 @@ PlainAlgebra::Parts PlainAlgebra::meet(const Parts& a, const Parts& b) {
   for (const ObjectRef& x : a.objects) {
     for (const ObjectRef& y : b.objects) {
       if (auto found = meet(x, y)) both.objects.push_back(std::move(found));
-      if (both.objects.size() > most) throw NotPlain();
+      if (both.objects.size() > most) throw TooManyAlternatives();
     }
   }
   return both;

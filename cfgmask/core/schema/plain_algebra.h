@@ -37,6 +37,8 @@ class PlainAlgebra {
 
   // Thrown where it takes more than this to tell what a combination is.
   struct NotPlain {};
+  // Thrown where unions come to more alternatives together than either way takes.
+  struct TooManyAlternatives : NotPlain {};
   // Thrown where more is combined than allowed: the general way, which is slower, would not come to an end sooner.
   struct TooMuchWork {
     std::string name;  // of the set that was worked out
@@ -133,6 +135,7 @@ class PlainAlgebra {
   void settle(PlainValueId id);
   Parts worked_out(const Pending& pending);
   Parts meet_all(const Terms& terms, const std::string& name);
+  Parts meet_in_turn(std::span<const Parts> parts);
   Parts meet_in_halves(std::span<const Parts> parts);
   PlainValueId choose(Choice choice, const std::string& name);
   Value chosen(const Choice& choice, const std::string& name);
