@@ -358,6 +358,71 @@ def check_exactly_one(parts: list[dict[str, Any]], rng: random.Random) -> None:
         assert (grammar is not None and accepts(grammar, text)) == in_order, text
 
 
+def scalar_or_array(rng: random.Random) -> dict[str, Any]:
+    low = rng.choice([rng.randrange(-130, 130), rng.randrange(9, 13), 1.5])
+    word = rng.choice(["a", "ab", "abc", "b", "ba", "é", "1"])
+    return rng.choice(
+        [
+            {"type": "string", "pattern": f"^{word}{rng.choice(['', '$', '[ab]$', 'c*$'])}"},
+            {"type": "string", "pattern": f"{word}$"},
+            {"type": rng.choice(["integer", "number"]), "minimum": low, "maximum": low + rng.choice([0, 1, 4, 30])},
+            {"type": "array", "prefixItems": [{"enum": rng.sample(KEYS, 2)}], "minItems": rng.randrange(2)},
+            {"type": "array", "items": {"const": rng.choice(["a", "b", 1])}, "maxItems": 2},
+            {"enum": [rng.choice([word, 10, None])]},
+            {"type": ["string", "integer"], "maxLength": 1, "maximum": 3},
+        ]
+    )
+
+
+@given(st.integers(0, 2**32))
+@settings(deadline=None, max_examples=200)
+def test_exactly_one_of_scalars_and_arrays(seed: int) -> None:
+    """Told apart by what they begin with, by an item that has to be there, or by a look at each two."""
+    rng = random.Random(seed)
+    parts = [scalar_or_array(rng) for _ in range(rng.randrange(2, 3 * MANY))]
+    try:
+        grammar = compiled({"oneOf": parts}, whitespace="compact")
+    except cfgmask.GrammarError as error:
+        assert [d.code for d in error.diagnostics] in (["schema-unsatisfiable"], ["schema-too-many-alternatives"])
+        return
+    validators = [jsonschema.Draft202012Validator(part) for part in parts]
+    words = ["", "a", "ab", "aba", "abc", "abcc", "b", "ba", "bab", "é", "1", "1a", "xab"]
+    numbers = [-121, -12, -3, 0, 1, 2, 9, 10, 11, 12, 13, 40, 100, 121, 129, 1.5, 11.5]
+    for value in [*words, *numbers, None, [], ["a"], ["a", "b"], ["b"], ["é"], [1], ["a", 1], ["a", "a", "a"]]:
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        n_valid = sum(validator.is_valid(value) for validator in validators)
+        assert accepts(grammar, text) == (n_valid == 1), (value, parts)
+
+
+@pytest.mark.parametrize(
+    ("part", "taken", "refused"),
+    [
+        (lambda i: {"type": "string", "pattern": f"^p{i}_"}, ['"p64_"', '"p9999_x"'], ['"p64"', '"p10000_"', "1"]),
+        (
+            lambda i: {"type": "integer", "minimum": 10 * i, "maximum": 10 * i + 3},
+            ["643", "99990"],
+            ["644", "99994", '"1"'],
+        ),
+        (
+            lambda i: {"type": "array", "prefixItems": [{"const": f"k{i}"}, {"const": i}], "minItems": 1},
+            ['["k64",64,1]', '["k9999"]'],
+            ['["k64",65]', "[]", '["k10000"]'],
+        ),
+        (
+            lambda i: [{"const": f"k{i}"}, {"pattern": f"^p{i}_", "type": "string"}, {"enum": [i]}][i % 3],
+            ['"k63"', '"p9997_"', "9998"],
+            ['"k64"', "9999", "[]"],
+        ),
+    ],
+    ids=["patterns", "ranges", "arrays", "everything"],
+)
+def test_exactly_one_of_thousands_told_apart_at_sight(part: Any, taken: list[str], refused: list[str]) -> None:
+    """Each was compared with each, and more than 2,000 ended at a limit."""
+    grammar = compiled({"oneOf": [part(i) for i in range(10_000)]})
+    for text in taken + refused:
+        assert accepts(grammar, text) == (text in taken), text
+
+
 def test_exactly_one_of_thousands_with_different_keys() -> None:
     parts = [
         {

@@ -1,5 +1,6 @@
 // `oneOf`: which of its parts may share a value, and what is left of each.
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -25,15 +26,23 @@ constexpr uint64_t kLooksPerStep = 8;
 
 using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
-// What plainly tells sets apart, if they are objects: the strings that they list for a key that each of their values
-// has to have, and such keys that others cannot have.
+// What plainly tells sets apart that have values of one type: of objects the strings that they list for a key that each
+// of their values has to have, and such keys that others cannot have; of arrays the strings for an item that has to be
+// there; and what strings and numbers begin with.
 class Discriminators {
  public:
   Discriminators(const PlainSchema& schema, const std::vector<PlainValueId>& sets) : schema_(schema), sets_(sets) {
     find_name();
+    starts_.reserve(sets.size());  // `by_start_` refers to them
     for (uint32_t i = 0; i < sets.size(); ++i) {
       add_texts(i);
       add_keys(i);
+      starts_.push_back(start(sets[i]));
+      if (starts_.back().empty()) {
+        without_start_.push_back(i);
+      } else {
+        by_start_.emplace(starts_.back(), i);
+      }
     }
   }
 
@@ -79,9 +88,33 @@ class Discriminators {
 
   // Those that a set does not tell from itself, each of them once.
   Indices alike(uint32_t i) const {
+    if (!starts_[i].empty()) return alike_by_start(i);
     Indices by_text = alike_by_text(i);
     Indices by_key = alike_by_key(i);
     return by_text.size() < by_key.size() ? by_text : by_key;
+  }
+
+  // Those that begin with what all of a set begins with, or with less.
+  Indices alike_by_start(uint32_t i) const {
+    const std::string_view start = starts_[i];
+    Indices found = without_start_;
+    for (size_t n = 1; n < start.size(); ++n) {
+      const auto shorter = by_start_.equal_range(start.substr(0, n));
+      for (auto other = shorter.first; other != shorter.second; ++other) found.push_back(other->second);
+    }
+    for (auto other = by_start_.lower_bound(start); other != by_start_.end() && other->first.starts_with(start);
+         ++other)
+      found.push_back(other->second);
+    return found;
+  }
+
+  // What all texts of a set that is one terminal of strings or numbers plainly begin with.
+  std::string start(PlainValueId set) const {
+    const PlainSchema::Value& value = schema_.at(schema_.resolved(set));
+    if (value.terminals.size() != 1 || value.array || value.object || !value.alternatives.empty()) return {};
+    const auto& terminal = schema_.terminal(value.terminals[0]);
+    if (terminal.spelling != PlainSchema::Spelling::kNumbers) return std::string(schema_.start(terminal));
+    return terminal.numbers->start().value_or("");
   }
 
   Indices alike_by_text(uint32_t i) const {
@@ -142,14 +175,23 @@ class Discriminators {
   }
 
   const std::vector<std::string>* listed(const PlainSchema::Member& member) const {
-    if (!member.required) return nullptr;
-    const PlainSchema::Value& value = schema_.at(schema_.resolved(member.value));
+    return member.required ? only_listed(member.value) : nullptr;
+  }
+
+  // The strings of a set that lists strings and nothing else.
+  const std::vector<std::string>* only_listed(PlainValueId set) const {
+    const PlainSchema::Value& value = schema_.at(schema_.resolved(set));
     if (value.terminals.size() != 1 || value.array || value.object || !value.alternatives.empty()) return nullptr;
     const auto& terminal = schema_.terminal(value.terminals[0]);
     return terminal.spelling == PlainSchema::Spelling::kListed ? &terminal.listed : nullptr;
   }
 
   const std::vector<std::string>* listed(PlainValueId set) const {
+    const PlainSchema::Value& value = schema_.at(schema_.resolved(set));
+    if (value.array && value.terminals.empty() && !value.object && value.alternatives.empty()) {
+      const auto item = value.array->minimum > 0 ? value.array->item(0) : std::nullopt;
+      return item && schema_.is_defined(*item) ? only_listed(*item) : nullptr;
+    }
     const auto* object = object_of(set);
     if (object == nullptr || !name_) return nullptr;
     for (const auto& member : object->members) {
@@ -165,8 +207,40 @@ class Discriminators {
   Indices without_texts_;
   std::unordered_map<uint32_t, Indices> by_key_;  // by what key they may have
   Indices with_any_key_;
+  std::vector<std::string> starts_;  // empty where none is plain
+  std::multimap<std::string_view, uint32_t> by_start_;
+  Indices without_start_;
   const Indices none_;
 };
+
+// The types that a set may have values of, as bits.
+uint32_t kinds_of(const PlainSchema& schema, PlainValueId set) {
+  const PlainSchema::Value& value = schema.at(schema.resolved(set));
+  if (!value.alternatives.empty()) return PlainSchema::kAnyKind;
+  uint32_t kinds = (value.array ? PlainSchema::kArray : 0U) | (value.object ? PlainSchema::kObject : 0U);
+  for (uint32_t terminal : value.terminals) kinds |= schema.terminal(terminal).kind;
+  return kinds;
+}
+
+// The pairs of sets that nothing plainly tells apart, the larger index first. nullopt for very many.
+std::optional<Pairs> not_told_apart(const PlainSchema& schema, const std::vector<PlainValueId>& sets) {
+  Pairs all;
+  for (uint32_t kind = 1; kind < PlainSchema::kAnyKind; kind *= 2) {
+    std::vector<uint32_t> indices;
+    std::vector<PlainValueId> having;
+    for (uint32_t i = 0; i < sets.size(); ++i) {
+      if ((kinds_of(schema, sets[i]) & kind) == 0) continue;
+      indices.push_back(i);
+      having.push_back(sets[i]);
+    }
+    const auto pairs = Discriminators(schema, having).not_told_apart();
+    if (!pairs || all.size() + pairs->size() > kMaxPairs) return std::nullopt;
+    for (const auto& [i, j] : *pairs) all.emplace_back(indices[i], indices[j]);
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
 
 }  // namespace
 
@@ -188,7 +262,7 @@ bool PlainAlgebra::overlaps(Choice& choice) {
   if (choice.overlaps) return *choice.overlaps;
   const auto& parts = choice.parts;
   for (PlainValueId part : parts) parts_of(part);
-  const auto pairs = Discriminators(schema_, parts).not_told_apart();
+  const auto pairs = not_told_apart(schema_, parts);
   const auto overlap = [&](const auto& pair) { return !disjoint(parts[pair.first], parts[pair.second]); };
   choice.overlaps = !pairs || std::any_of(pairs->begin(), pairs->end(), overlap);
   return *choice.overlaps;
@@ -222,10 +296,10 @@ PlainAlgebra::Value PlainAlgebra::chosen(const Choice& choice, const std::string
     }
     return within[i];
   };
-  auto pairs = Discriminators(schema_, parts).not_told_apart();
+  auto pairs = not_told_apart(schema_, parts);
   if (!pairs || pairs->size() > kManyPairs) {
     for (size_t i = 0; i < parts.size(); ++i) part_within(i);
-    auto fewer = Discriminators(schema_, within).not_told_apart();
+    auto fewer = not_told_apart(schema_, within);
     if (fewer && (!pairs || fewer->size() < pairs->size())) pairs = std::move(fewer);
   }
   if (!pairs) throw TooMuchWork{name};

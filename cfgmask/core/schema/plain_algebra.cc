@@ -13,6 +13,7 @@ namespace {
 
 // Objects that two unions come to together, if it is more than each of them has.
 constexpr size_t kMaxAlternatives = 1'000;
+constexpr size_t kMaxArrays = 20'000;
 // Sets that a union is made of, and names for sets on the way to these.
 constexpr size_t kMaxParts = 100'000;
 // The same where it is asked whether a set can be worked out.
@@ -412,9 +413,11 @@ PlainAlgebra::Parts PlainAlgebra::meet(const Parts& a, const Parts& b) {
   }
   meet_kind(PlainSchema::kNumber, PlainSchema::any_number(), a, b, both);
   meet_kind(PlainSchema::kString, PlainSchema::any_string(), a, b, both);
+  const size_t most_arrays = std::max({kMaxArrays, a.arrays.size(), b.arrays.size()});
   for (const ArrayRef& x : a.arrays) {
     for (const ArrayRef& y : b.arrays) {
       if (auto found = meet(x, y)) both.arrays.push_back(std::move(found));
+      if (both.arrays.size() > most_arrays) throw TooManyAlternatives();
     }
   }
   const size_t most = std::max({kMaxAlternatives, a.objects.size(), b.objects.size()});
