@@ -5,6 +5,8 @@
 #include <map>
 #include <string_view>
 
+#include "regex/text_order.h"
+
 namespace cfgmask {
 
 namespace {
@@ -198,10 +200,13 @@ ObjectForks::Held ObjectForks::apart(const PlainSchema& schema, std::span<const 
     for (Place place : places) others.emplace_back(value_of(place), place);
     listed.clear();
   }
-  const auto key = [](const Ways::Way& way) { return std::pair<std::string_view, Place>(*way.text, way.place); };
-  const auto less = [&](const auto& a, const auto& b) { return key(a) < key(b); };
-  const auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
-  std::sort(listed.begin(), listed.end(), less);
+  sort_by_text(listed, [](const Ways::Way& way) -> std::string_view { return *way.text; });
+  for (auto run = listed.begin(); run != listed.end();) {
+    const auto end = std::find_if(run, listed.end(), [&](const Ways::Way& way) { return *way.text != *run->text; });
+    std::sort(run, end, [](const auto& a, const auto& b) { return a.place < b.place; });
+    run = end;
+  }
+  const auto same = [](const auto& a, const auto& b) { return a.place == b.place && *a.text == *b.text; };
   listed.erase(std::unique(listed.begin(), listed.end(), same), listed.end());
   Held held{Ways(listed), {}};
   std::stable_sort(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
