@@ -24,8 +24,8 @@ def mark(text: str) -> Terminal:
     return Terminal(text, tree.text(text))
 
 
-def list_of(value: Expr) -> Expr:
-    more = Repeat(Sequence((mark(","), value)), 0, None)
+def list_of(value: Expr, comma: str = ",") -> Expr:
+    more = Repeat(Sequence((mark(comma), value)), 0, None)
     return Choice((Sequence((mark("["), mark("]"))), Sequence((mark("["), value, more, mark("]")))))
 
 
@@ -131,6 +131,18 @@ def test_tokens_that_hold_several_values() -> None:
     matcher.reset()
     matcher.advance(0)
     assert mask_of(matcher, len(tokens)) == {2, 5, 9}
+
+
+def test_tokens_that_end_inside_of_a_mark_behind_the_last_value() -> None:
+    """What comes behind the mark is not begun in the token, and there may be nothing left."""
+    value = Terminal("V", tree.JsonString(tree.KeySet((b"a", b"b"))), distinct=True)
+    ir = GrammarIR((Rule("start", list_of(value, ", "), opens_set=SetBounds()),), "start")
+    tokens = [b'["a"', b', "', b'b",', b'b", ', b'b"]', b'b"', b'["a",', b'["a", "b",', b""]
+    matcher = compile_ir(ir, VocabularySpec(tokens, [8], {})).matcher()
+    assert mask_of(matcher, len(tokens)) == {0, 6}
+    matcher.advance(0)
+    matcher.advance(1)
+    assert mask_of(matcher, len(tokens)) == {4, 5}
 
 
 def test_the_order_of_what_was_seen_does_not_matter() -> None:

@@ -468,8 +468,10 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
           if (!seen_.may_pass(seen, terminal.step)) return;
         } else if (terminal.closes_set && !may_close(item.continuation)) {
           return;
-        } else if (!may_begin(here.tail, seen)) {
+        } else if (!may_begin(here.tail, seen, IfNew::kSome)) {
           return;  // a comma after which every value has been seen
+        } else if (seen_.is_vague(seen)) {
+          closing.is_vague = closing.is_vague || !may_begin(here.tail, seen, IfNew::kAny);
         }
       }
       if (regex == RegexStore::nothing()) return;
@@ -518,7 +520,7 @@ bool Parser::may_close(ContinuationId continuation) {
 }
 
 // Whether something may come first of what is left of an alternative, after the values that have been seen.
-bool Parser::may_begin(RestId rest, SeenId seen) {
+bool Parser::may_begin(RestId rest, SeenId seen, IfNew values) {
   std::vector<std::pair<RestId, SeenId>> todo{{rest, seen}};
   std::set<std::pair<uint32_t, SeenId>> called;
   while (!todo.empty()) {
@@ -535,7 +537,7 @@ bool Parser::may_begin(RestId rest, SeenId seen) {
       const bool is_plain = !first.distinct && !first.closes_set && first.step.place == 0;
       if (is_plain) {
         todo.emplace_back(here.tail, known);  // a dash before a value
-      } else if (may_begin(first, known)) {
+      } else if (may_begin(first, known, values)) {
         return true;
       }
       continue;
@@ -549,7 +551,11 @@ bool Parser::may_begin(RestId rest, SeenId seen) {
   return false;
 }
 
-bool Parser::may_begin(const Terminal& first, SeenId seen) {
+bool Parser::may_begin(const Terminal& first, SeenId seen, IfNew values) {
+  if (values == IfNew::kAny) {
+    if (first.distinct) return seen_.is_addable_beside_new(first.regex, seen, first.step);
+    if (first.step.place != 0 && seen_.is_vague(seen)) return false;
+  }
   if (first.distinct) return seen_.addable(first.regex, seen, first.step) != RegexStore::nothing();
   if (first.step.place != 0) return seen_.may_pass(seen, first.step);
   return !first.closes_set || (seen_.may_close(seen) && seen_.may_be_over(seen));

@@ -377,8 +377,10 @@ class Parser {
   // The same continuation with another register.
   ContinuationId with_seen(ContinuationId continuation, SeenId seen);
   bool may_close(ContinuationId continuation);
-  bool may_begin(RestId rest, SeenId seen);
-  bool may_begin(const Terminal& first, SeenId seen);
+  // What has to be so where something may begin after values of which some are a new_text.
+  enum class IfNew : uint8_t { kSome, kAny };  // for some value that it stands for, or whichever it is
+  bool may_begin(RestId rest, SeenId seen, IfNew values);
+  bool may_begin(const Terminal& first, SeenId seen, IfNew values);
 
   // earley/deadlines.cc
   uint32_t deadline_of(const Item& item) const { return continuations_[item.continuation.value].deadline; }

@@ -597,6 +597,15 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
   return subtract(regex, unwanted(seen));
 }
 
+bool SeenValues::is_addable_beside_new(RegexId regex, SeenId seen, Step step) {
+  const RegexId left = addable(regex, seen, step);
+  if (left == RegexStore::nothing()) return false;
+  if (!is_vague(seen) || regexes_.is_infinite(left)) return true;
+  if (is_value(seen)) return false;
+  const uint32_t some = intern_value(value_of(*regexes_.shortest(left)));
+  return !regexes_.is_empty(subtract(left, unwanted_of({some})));
+}
+
 const SeenValues::Unwanted& SeenValues::unwanted(SeenId seen) {
   if (auto known = unwanted_ids_.find(seen.value)) return unwanted_[*known];
   const Unwanted computed = unwanted_of(taken(seen));

@@ -77,6 +77,9 @@ class SeenValues {
   // room, and that step of an item can be taken with. RegexStore::nothing() if there are none. Remembered. In an item,
   // a walk up from each item before it, where one of them begins alike.
   RegexId addable(RegexId regex, SeenId seen, Step step);
+  // Whether there are such lexemes whatever value each `new_text` in the register has, as far as one may be told from
+  // few others. At most one may have been added since the register was not vague.
+  bool is_addable_beside_new(RegexId regex, SeenId seen, Step step);
   // Whether the register has all that its bounds ask for.
   bool may_close(SeenId seen) const;
 
