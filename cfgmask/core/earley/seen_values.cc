@@ -600,10 +600,34 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
 bool SeenValues::is_addable_beside_new(RegexId regex, SeenId seen, Step step) {
   const RegexId left = addable(regex, seen, step);
   if (left == RegexStore::nothing()) return false;
-  if (!is_vague(seen) || regexes_.is_infinite(left)) return true;
-  if (is_value(seen)) return false;
-  const uint32_t some = intern_value(value_of(*regexes_.shortest(left)));
-  return !regexes_.is_empty(subtract(left, unwanted_of({some})));
+  return !is_vague(seen) || (!is_value(seen) && has_values_at_sight(left));
+}
+
+// Whether there are two different values among the lexemes; true only where a short look tells: where lexemes that
+// begin alike go on with different characters of strings or digits.
+bool SeenValues::has_values_at_sight(RegexId lexemes) {
+  constexpr int kFarthest = 64;
+  for (int i = 0; i < kFarthest; ++i) {
+    int n_differing = 0;
+    RegexId next = RegexStore::nothing();
+    ByteSet bytes = regexes_.first(lexemes);
+    for (unsigned b = bytes.lowest(); !bytes.empty(); b = bytes.lowest()) {
+      ByteSet same = regexes_.alike(lexemes, b);
+      same &= bytes;
+      bytes -= same;
+      const RegexId after = regexes_.derivative(lexemes, b);
+      // Escapes spell what other bytes do, 0 may have a minus sign, and strings of YAML may have quotes or none.
+      same.remove('\\');
+      if (same.empty() || regexes_.is_empty(after)) continue;
+      next = after;
+      same.remove('-');
+      same.remove('"');
+      n_differing += static_cast<int>(same.count());
+      if (n_differing > 1) return true;
+    }
+    lexemes = next;
+  }
+  return false;
 }
 
 const SeenValues::Unwanted& SeenValues::unwanted(SeenId seen) {

@@ -77,8 +77,8 @@ class SeenValues {
   // room, and that step of an item can be taken with. RegexStore::nothing() if there are none. Remembered. In an item,
   // a walk up from each item before it, where one of them begins alike.
   RegexId addable(RegexId regex, SeenId seen, Step step);
-  // Whether there are such lexemes whatever value each `new_text` in the register has, as far as one may be told from
-  // few others. At most one may have been added since the register was not vague.
+  // Whether there certainly are such lexemes whatever value the `new_text` in the register has, of which there is one
+  // at most. Cost: some derivatives.
   bool is_addable_beside_new(RegexId regex, SeenId seen, Step step);
   // Whether the register has all that its bounds ask for.
   bool may_close(SeenId seen) const;
@@ -191,6 +191,7 @@ class SeenValues {
   size_t n_values(SeenId seen) const;
   const SetBounds& bounds(SeenId seen) const;
   std::vector<std::string> missing(SeenId seen) const;
+  bool has_values_at_sight(RegexId lexemes);
   RegexId compute_addable(RegexId regex, SeenId seen, Step step);
   std::string spelled(TextId text) const;
   RegexId subtract(RegexId regex, const Unwanted& unwanted);
