@@ -116,6 +116,32 @@ def test_random_texts_end_in_time(text: bytes, seed: int) -> None:
     assert matcher.is_accepting
 
 
+@pytest.mark.parametrize("options", [{}, {"item_separator": ", "}, {"item_separator": ", ", "whitespace": "compact"}])
+@pytest.mark.parametrize(
+    "schema",
+    [{}, {"propertyNames": {"pattern": "^a"}}, {"propertyNames": {"pattern": "^a"}, "maxProperties": 2}],
+    ids=["free", "names", "two"],
+)
+def test_no_comma_near_the_end_if_the_shortest_key_is_there(schema: dict[str, Any], options: dict[str, str]) -> None:
+    """A token that is a comma, or half of one, is refused where what follows must be a longer key and has no room."""
+    tokens = [*(bytes([b]) for b in range(256)), b"true", b"false", b", ", b',"', b'""', b""]
+    vocabulary = cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=len(tokens) - 1)
+    whole = {"type": "object", "additionalProperties": {"type": "boolean"}} | schema
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(whole, **options), vocabulary)
+    begun = b'{"a":true' if schema else b'{"":true'
+    for left in range(1, 12):
+        matcher = compiled.matcher(max_tokens=left + 1)
+        matcher.advance_bytes(begun)
+        while matcher.tokens_left:
+            mask = mask_of(matcher, len(tokens))
+            assert mask == {token for token in range(len(tokens)) if matcher.try_advance([token], consume=False)}
+            commas = [token for token in mask if tokens[token].startswith((b",", b" ")) or tokens[token] == b'""']
+            matcher.advance(min(commas or mask - {len(tokens) - 1} or mask))
+            if matcher.is_finished:
+                break
+        assert matcher.is_accepting or matcher.is_finished
+
+
 KEY_TOKENS = [
     b'":',
     b'","',

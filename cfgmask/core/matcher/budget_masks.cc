@@ -119,7 +119,8 @@ BudgetMasks::Allowed BudgetMasks::mask(const Position& at, uint32_t left) {
 }
 
 // Of the tokens in `bits`, those after which the next key makes the way too long. That takes a token that leaves the
-// lexeme, or stays inside of a key. (Every token was looked at once: 200 milliseconds for 128k in a JSON string.)
+// lexeme, leads on to one that a key must follow, or stays inside of a key. (Every token was looked at once: 200
+// milliseconds for 128k in a JSON string.)
 void BudgetMasks::leave_out_far(const Position& at, const Mask& plain, uint32_t left, std::span<uint32_t> bits) {
   const auto check = [&](TokenId token) {
     if (!has_bit(bits, token)) return;
@@ -130,6 +131,9 @@ void BudgetMasks::leave_out_far(const Position& at, const Mask& plain, uint32_t 
   };
   if (plain.bits.empty() && !grammar_.may_repeat_key(at)) {
     for (TokenId token : plain.more) check(token);
+    const Configuration from = grammar_.sole_configuration(at.state);
+    // What follows a string is no key.
+    if (!grammar_.is_in_string(from)) for_each_bound(from.lexer, check);
     return;
   }
   if (const auto tokens = tokens_about_keys(at)) {
@@ -137,6 +141,32 @@ void BudgetMasks::leave_out_far(const Position& at, const Mask& plain, uint32_t 
     return;
   }
   for (TokenId token = 0; token < grammar_.vocabulary_->n_vocab; ++token) check(token);
+}
+
+// Calls f(token) for the tokens behind which the lexeme is not complete, or cannot go on, as commas cannot.
+template <class F>
+void BudgetMasks::for_each_bound(LexerStateId from, F f) {
+  struct Frame {
+    uint32_t end;
+    LexerStateId at;
+  };
+  Lexer& lexer = grammar_.store_->lexer;
+  const Trie& trie = *grammar_.vocabulary_->trie;
+  std::vector<Frame> stack{{trie.n_nodes(), from}};
+  for (uint32_t node = 1; node < trie.n_nodes();) {
+    while (stack.back().end <= node) stack.pop_back();
+    const uint32_t end = trie.end(node);
+    const LexerStateId next = lexer.next(stack.back().at, trie.byte(node));
+    if (next == Lexer::dead()) {
+      node = end;
+      continue;
+    }
+    if (!lexer.can_continue(next) || lexer.matched(next) == Lexer::no_slots()) {
+      for (TokenId token : trie.tokens(node)) f(token);
+    }
+    stack.push_back({end, next});
+    ++node;
+  }
 }
 
 // In a JSON string, the tokens after which a way may repeat a key: those that may end the string, and in a key those

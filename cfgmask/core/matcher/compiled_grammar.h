@@ -95,8 +95,9 @@ class CompiledGrammar {
   // Not 0; equal for positions with the same masks from here on. Remembered for as long as the grammar lives: what is
   // not a state's own number is charged to max_item_sets by its size.
   uint64_t number_of(const Position& at);
-  // Whether the next lexeme, or the one that is pending, may end a key of an object that has some.
-  bool may_repeat_key(const Position& at) const;
+  // Whether the next lexeme may be a key of an object that has some: the one that is pending, or if that is incomplete
+  // (a comma with blanks), the one behind it.
+  bool may_repeat_key(const Position& at);
 
   // Whether the text so far is in the language.
   bool accepting(StateId state);

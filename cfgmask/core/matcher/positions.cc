@@ -172,8 +172,19 @@ KeySteps CompiledGrammar::key_steps(const Position& at, const Configuration& fro
   return {parser_, store_->lexer, stepper_, *store_->key_endings, from, at};
 }
 
-bool CompiledGrammar::may_repeat_key(const Position& at) const {
-  return at.keys.has_any() && parser_.at(sole_configuration(at.state).items).has_keys;
+bool CompiledGrammar::may_repeat_key(const Position& at) {
+  if (!at.keys.has_any()) return false;
+  const Configuration from = sole_configuration(at.state);
+  if (parser_.at(from.items).has_keys) return true;
+  Lexer& lexer = store_->lexer;
+  if (lexer.is_boundary(from.lexer) || lexer.matched(from.lexer) != Lexer::no_slots()) return false;
+  const Words live = lexer.residuals(from.lexer);
+  const TextId text = from.text == SeenValues::no_text() ? from.text : SeenValues::any_text();
+  for (size_t i = 0; i < live.size(); i += 2) {
+    const ItemSetId after = parser_.scan(from.items, lexer.slot_set(live[i]), text, from.clock);
+    if (parser_.at(after).has_keys) return true;
+  }
+  return false;
 }
 
 uint64_t CompiledGrammar::number_of(const Position& at) {
