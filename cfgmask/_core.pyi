@@ -184,6 +184,7 @@ class GrammarBuilder(RegexBuilder):
     def build(
         self,
         vocabulary: Vocabulary,
+        compile_anew: Callable[[], CompiledGrammar],
         start: int,
         start_scope: int,
         complete: bool,
@@ -193,6 +194,8 @@ class GrammarBuilder(RegexBuilder):
         """Raises ValueError where the start symbol matches nothing. The builder is spent.
 
         vocabulary   the one that the builder was made for
+        compile_anew  does all of this once more; called where a text begins and so much was learnt from those before
+                     that a cache is as large as its limit, or half of another limit is used up
         start_scope  the scope whose skips may stand at the ends of a text
         """
 
@@ -266,8 +269,10 @@ class PlainReader:
 class CompiledGrammar:
     """A grammar bound to a vocabulary, made by `cfgmask.compile`.
 
-    Immutable to its users; what its matchers learn is kept inside and serves all of them. Any number of threads may use
-    it at once. It can be weakly referenced, and takes no attributes and no subclasses.
+    Immutable to its users; what its matchers learn is kept inside and serves all of them, within bounds: where it has
+    become as large as `mask_cache_bytes` or `shared_cache_bytes`, or half of another limit, new texts begin without it,
+    and it goes with the matchers that are in it. Any number of threads may use it at once. It can be weakly referenced,
+    and takes no attributes and no subclasses.
     """
 
     def matcher(

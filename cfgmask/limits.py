@@ -27,10 +27,14 @@ class Limits:
     max_items          items in one Earley item set, and a sixteenth of the ways in which they come about
     max_item_sets      different item sets that one grammar may create; what `Matcher.state` tells apart counts too
     max_capture_bytes  bytes of all captures of a text; those inside of others count again
-    mask_cache_bytes   size of the remembered masks of one grammar; over it they are dropped, nothing is raised
+    mask_cache_bytes   size of the remembered masks of one grammar; over it they are dropped, nothing is raised. And of
+                       all else that it has learnt from texts; over it, new texts begin without it, see below
     shared_cache_bytes size of what the grammars of one vocabulary learn together (regexes, lexer states, tables); over
-                       it tables are dropped and the next grammar that is compiled shares nothing with those before,
-                       whose part goes with the last of them; nothing is raised
+                       it tables are dropped, and grammars that are compiled later and new texts share nothing with
+                       those before, whose part goes with the last of them; nothing is raised
+
+    Where texts have used up half of a limit on what a grammar creates, or filled one of its caches, its next text
+    begins as if it were just compiled, so that no number of texts crosses a limit which one of them does not.
     """
 
     max_source_bytes: int = 32 * 1024 * 1024

@@ -6,6 +6,8 @@ Everything that masks need later is native; nothing here is called again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from cfgmask.compiler.conditions import steps
@@ -67,24 +69,28 @@ def compile(
         raise ValueError(f"shard must be an integer from 0 to {MAX_SHARDS - 1}, not {shard!r}")
     limits = limits or DEFAULT_LIMITS
     if isinstance(grammar, Grammar) and grammar.plain is not None:
-        compiled = _build_plain(grammar.plain, vocabulary, limits, shard)
+        compiled = _build_plain(grammar.plain, vocabulary.core, limits, shard)
     else:
-        ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir
-        compiled = _Build(ir, vocabulary, limits, shard).run()
+        compiled = _build(grammar if isinstance(grammar, GrammarIR) else grammar.ir, vocabulary, limits, shard)
     remember_encoder(compiled, vocabulary)
     return compiled
 
 
-def _build_plain(plain: Plain, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
+def _build(ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
+    return _Build(ir, vocabulary, limits, shard).run(partial(_build, ir, vocabulary, limits, shard))
+
+
+def _build_plain(plain: Plain, vocabulary: _core.Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
     from cfgmask import _core
 
-    builder = _core.GrammarBuilder(vocabulary.core, vars(limits), shard)
+    builder = _core.GrammarBuilder(vocabulary, vars(limits), shard)
     ignored = None if plain.ignored is None else builder.portable(plain.ignored)
     scope = builder.scope(ignored, plain.ignore_once)
     regexes = [terminal.regex for terminal in plain.terminals]
     names = [terminal.name for terminal in plain.terminals]
     start = builder.plain_schema(plain.core, scope, regexes, names, plain.max_digits)
-    return builder.build(vocabulary.core, start, scope, False, False, False)
+    compile_anew = partial(_build_plain, plain, vocabulary, limits, shard)
+    return builder.build(vocabulary, compile_anew, start, scope, False, False, False)
 
 
 def _scope(scope: Scope, builder: _core.GrammarBuilder, regexes: RegexLowering) -> int:
@@ -124,7 +130,7 @@ class _Build:
         self._empty: list[Terminal] = []  # nor does anything else match them
         self._n_groups = 0
 
-    def run(self) -> _core.CompiledGrammar:
+    def run(self, compile_anew: Callable[[], _core.CompiledGrammar]) -> _core.CompiledGrammar:
         ir, builder = self._ir, self._builder
         self._scopes = [_scope(scope, builder, self._regexes) for scope in ir.scopes]
         if ir.indenter is not None:
@@ -140,6 +146,7 @@ class _Build:
         try:
             compiled = builder.build(
                 self._vocabulary.core,
+                compile_anew,
                 self._rules[ir.start],
                 self._scopes[start.scope],
                 ir.lexer == "complete",

@@ -80,19 +80,59 @@ struct PyVocabulary {
 
 // A matcher holds its grammar's Python object, and that the vocabulary's, unseen by the garbage collector. So none of
 // the three may lead back to another: they are final and take no attributes, or a user could close a circle that is
-// never freed. (Telling the collector of what they hold would allow both, and make it visit every matcher.)
+// never freed. (Telling the collector of what they hold would allow both, and make it visit every matcher.) Of what a
+// grammar is made anew from, the collector is told.
 
 // What Python holds: the grammar, and the vocabulary object that it was compiled for.
 struct PyCompiled {
   std::shared_ptr<CompiledGrammar> grammar;
   std::shared_ptr<PyVocabulary> vocabulary;
+  nb::object compile_anew;  // gives another one of the same grammar; null once the collector has cleared it
+  uint32_t generation = 0;  // how often it was
+
+  // The grammar for a text that begins, and its generation.
+  std::pair<std::shared_ptr<CompiledGrammar>, uint32_t> at_beginning();
 };
 
 struct PyMatcher {
   Matcher matcher;
   std::shared_ptr<PyCompiled> compiled;
+  uint32_t generation;
   std::optional<Narrowing> narrowing = std::nullopt;
+
+  void reset() {
+    auto [grammar, its_generation] = compiled->at_beginning();
+    matcher.reset(std::move(grammar));
+    generation = its_generation;
+  }
+  uint64_t state() {
+    const uint64_t number = matcher.state_number();
+    return number == 0 ? 0 : (uint64_t{generation} << Matcher::kStateBits) + number;
+  }
 };
+
+std::pair<std::shared_ptr<CompiledGrammar>, uint32_t> PyCompiled::at_beginning() {
+  const auto has_learnt_much = [&] {
+    const CompiledGrammar::Guard guard(*grammar);
+    return grammar->has_learnt_much();
+  };
+  if (compile_anew.is_valid() && has_learnt_much()) {
+    grammar = nb::cast<std::shared_ptr<PyCompiled>>(compile_anew())->grammar;
+    ++generation;
+  }
+  return {grammar, generation};
+}
+
+int traverse_compiled(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<PyCompiled>(self)->compile_anew.ptr());
+  return 0;
+}
+
+int clear_compiled(PyObject* self) {
+  nb::inst_ptr<PyCompiled>(self)->compile_anew.reset();
+  return 0;
+}
 
 // The only token of a narrowed mask.
 std::optional<TokenId> only_token(PyMatcher& self) {
@@ -668,13 +708,15 @@ void bind_grammar_builder(nb::module_& m) {
           "schema"_a, "scope"_a, "regexes"_a, "names"_a, "max_digits"_a.none())
       .def(
           "build",
-          [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, uint32_t start, uint32_t start_scope,
-             bool complete, bool ignore_initial, bool ignore_final) {
+          [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, nb::callable compile_anew, uint32_t start,
+             uint32_t start_scope, bool complete, bool ignore_initial, bool ignore_final) {
             auto grammar = self.build(start, start_scope, complete, ignore_initial, ignore_final);
             if (grammar == nullptr) throw nb::value_error("the start symbol matches nothing");
-            return std::make_shared<PyCompiled>(PyCompiled{std::move(grammar), std::move(vocabulary)});
+            return std::make_shared<PyCompiled>(
+                PyCompiled{std::move(grammar), std::move(vocabulary), std::move(compile_anew)});
           },
-          "vocabulary"_a, "start"_a, "start_scope"_a, "complete"_a, "ignore_initial"_a, "ignore_final"_a);
+          "vocabulary"_a, "compile_anew"_a, "start"_a, "start_scope"_a, "complete"_a, "ignore_initial"_a,
+          "ignore_final"_a);
 }
 
 std::optional<JsonDocument> json_document(nb::handle value, uint64_t max_nesting) {
@@ -763,15 +805,20 @@ PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64
   const auto bounded = [](int64_t n) {
     return static_cast<uint32_t>(std::min<int64_t>(n, std::numeric_limits<int32_t>::max()));
   };
-  Matcher matcher(compiled->grammar, max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
+  auto [grammar, generation] = compiled->at_beginning();
+  Matcher matcher(std::move(grammar), max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
                   stall_after ? bounded(*stall_after) : 0);
-  PyMatcher made{std::move(matcher), std::move(compiled)};
+  PyMatcher made{std::move(matcher), std::move(compiled), generation};
   if (canonical) made.narrowing.emplace();
   return made;
 }
 
 void bind_compiled_grammar(nb::module_& m) {
-  nb::class_<PyCompiled>(m, "CompiledGrammar", nb::is_final(), nb::is_weak_referenceable(), docs::CompiledGrammar)
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_compiled)},
+                                {Py_tp_clear, reinterpret_cast<void*>(&clear_compiled)},
+                                {0, nullptr}};
+  nb::class_<PyCompiled>(m, "CompiledGrammar", nb::is_final(), nb::is_weak_referenceable(), nb::type_slots(slots),
+                         docs::CompiledGrammar)
       .def("matcher", &make_matcher, "max_tokens"_a = nb::none(), "stall_after"_a = nb::none(), nb::kw_only(),
            "canonical"_a = false, docs::CompiledGrammar_matcher)
       .def_prop_ro(
@@ -833,7 +880,7 @@ int64_t integer(nb::handle object) {
 PyObject* advance(PyObject* self, PyObject* const* arguments, Py_ssize_t n, PyObject* names) noexcept {
   try {
     const int64_t token = integer(only_argument(arguments, n, names, "token_id"));
-    auto& [matcher, compiled, narrowing] = self_of<PyMatcher>(self);
+    auto& [matcher, compiled, generation, narrowing] = self_of<PyMatcher>(self);
     if (matcher.advance(token_id(token))) {
       if (narrowing) narrowing->advanced(token_id(token));
       return Py_NewRef(Py_None);
@@ -888,12 +935,18 @@ void bind_matcher(nb::module_& m) {
           },
           "n"_a, docs::Matcher_rollback)
       .def(
-          "fork", [](const PyMatcher& self) { return PyMatcher(self); }, docs::Matcher_fork)
+          "fork",
+          [](const PyMatcher& self) {
+            PyMatcher fork = self;
+            if (fork.matcher.n_steps() == 0) fork.reset();
+            return fork;
+          },
+          docs::Matcher_fork)
       .def(
           "reset",
           [](PyMatcher& self) {
             moved(self);
-            self.matcher.reset();
+            self.reset();
           },
           docs::Matcher_reset)
       .def_prop_ro(
@@ -901,7 +954,7 @@ void bind_matcher(nb::module_& m) {
       .def_prop_ro(
           "is_finished", [](PyMatcher& self) { return self.matcher.is_finished(); }, docs::Matcher_is_finished)
       .def_prop_ro(
-          "state", [](PyMatcher& self) { return self.matcher.state_number(); }, docs::Matcher_state)
+          "state", [](PyMatcher& self) { return self.state(); }, docs::Matcher_state)
       .def_prop_ro(
           "n_steps", [](PyMatcher& self) { return self.matcher.n_steps(); }, docs::Matcher_n_steps)
       .def(

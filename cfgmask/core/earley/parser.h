@@ -202,6 +202,8 @@ class Parser {
   bool alike(ItemSetId a, ItemSetId b, uint32_t depth) const;
 
   size_t n_item_sets() const { return sets_.size(); }
+  // What was charged to max_item_sets, by whoever was charged the most.
+  uint64_t n_charged() const { return std::max(item_set_account_.used, seen_.n_charged()); }
   size_t n_items() const { return n_items_; }
   size_t bytes() const;
 

@@ -102,6 +102,7 @@ class SeenValues {
   bool is_vague(SeenId seen) const;
 
   size_t bytes() const;
+  uint64_t n_charged() const { return account_.used; }
 
  private:
   struct Text {

@@ -57,6 +57,7 @@ class Indentation {
   bool may_fit(ItemSetId items, RegexId residual, IndentationId at);
 
   size_t bytes() const;
+  uint64_t n_charged() const { return account_.used; }
 
  private:
   // Widths of blocks, innermost first, as a list with shared tails.

@@ -48,6 +48,7 @@ class Surroundings {
   HoldingId holding(SurroundingsId at) const { return HoldingId(holding_[at.value]); }
 
   size_t bytes() const;
+  uint64_t n_charged() const { return account_.used; }
 
  private:
   RegexId rest(SurroundingsId at) const { return RegexId(words_.at(at.value)[0]); }

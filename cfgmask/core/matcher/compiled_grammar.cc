@@ -42,6 +42,7 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       mask_cache_bytes_(limits.mask_cache_bytes),
       shared_cache_bytes_(limits.shared_cache_bytes),
       max_search_steps_(limits.max_search_steps),
+      max_item_sets_(limits.max_item_sets),
       max_capture_bytes_(limits.max_capture_bytes),
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},
       lexer_account_{"max_lexer_states", limits.max_lexer_states},
@@ -51,9 +52,35 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       stepper_(grammar_, parser_, store_->regexes, store_->lexer, surroundings_, indentation_),
       walk_(store_->lexer, stepper_),
       position_account_{"max_item_sets", limits.max_item_sets},
-      start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start(), Indentation::start()})})) {}
+      start_(intern({stepper_.at_boundary({parser_.start(), surroundings_.start(), Indentation::start()})})),
+      learnt_at_first_(learnt()) {}
 
 CompiledGrammar::~CompiledGrammar() = default;
+
+CompiledGrammar::Learnt CompiledGrammar::learnt() const {
+  const size_t own_bytes = parser_.bytes() + surroundings_.bytes() + indentation_.bytes() + stepper_.bytes() +
+                           state_ids_.bytes() + states_.bytes() + position_ids_.bytes() + steps_.bytes() +
+                           (completions_ == nullptr ? 0 : completions_->bytes()) +
+                           (budget_masks_ == nullptr ? 0 : budget_masks_->bytes());
+  const uint64_t item_sets =
+      std::max({parser_.n_charged(), surroundings_.n_charged(), indentation_.n_charged(), position_account_.used});
+  return {store_->bytes(), own_bytes, regex_account_.used, lexer_account_.used, item_sets};
+}
+
+bool CompiledGrammar::has_learnt_much() const {
+  const Learnt now = learnt();
+  const Learnt& first = learnt_at_first_;
+  const auto is_half_used = [](uint64_t used, uint64_t at_first, uint64_t allowed) {
+    return used - at_first > (allowed - at_first) / 2;
+  };
+  // Others may have filled the store just before this grammar came to it.
+  const bool is_store_full =
+      now.shared_bytes >= shared_cache_bytes_ && now.shared_bytes > first.shared_bytes + shared_cache_bytes_ / 4;
+  return is_store_full || now.own_bytes > first.own_bytes + mask_cache_bytes_ ||
+         is_half_used(now.regex_nodes, first.regex_nodes, regex_account_.allowed) ||
+         is_half_used(now.lexer_states, first.lexer_states, lexer_account_.allowed) ||
+         is_half_used(now.item_sets, first.item_sets, max_item_sets_);
+}
 
 Completions& CompiledGrammar::completions() {
   if (completions_ == nullptr) {
@@ -480,23 +507,13 @@ std::optional<double> CompiledGrammar::temperature(StateId state) const {
 }
 
 CompiledGrammar::Stats CompiledGrammar::stats() const {
-  return {states_.size(),
-          parser_.n_item_sets(),
-          parser_.n_items(),
-          store_->lexer.size(),
-          store_->regexes.size(),
-          n_masks_,
-          n_masks_computed_,
-          mask_bytes_,
-          store_->tables.size(),
-          parser_.bytes() + surroundings_.bytes() + indentation_.bytes() + stepper_.bytes() + state_ids_.bytes() +
-              states_.bytes() + position_ids_.bytes() + steps_.bytes() + mask_bytes_ +
-              (completions_ == nullptr ? 0 : completions_->bytes()) +
-              (budget_masks_ == nullptr ? 0 : budget_masks_->bytes()),
-          store_->regexes.bytes(),
-          store_->lexer.bytes(),
-          store_->tables.bytes(),
-          store_->tables.made()};
+  return {states_.size(),          parser_.n_item_sets(),
+          parser_.n_items(),       store_->lexer.size(),
+          store_->regexes.size(),  n_masks_,
+          n_masks_computed_,       mask_bytes_,
+          store_->tables.size(),   learnt().own_bytes + mask_bytes_,
+          store_->regexes.bytes(), store_->lexer.bytes(),
+          store_->tables.bytes(),  store_->tables.made()};
 }
 
 void CompiledGrammar::clear_masks() {

@@ -132,6 +132,11 @@ class CompiledGrammar {
   // Whether it matters where tokens end: some terminal or nonterminal has a limit on them.
   bool counts_tokens() const { return grammar_.counts_tokens(); }
 
+  // Whether so much was learnt since it was compiled that the next text had better begin in a grammar compiled anew:
+  // the caches have grown as large as they may, or half of what is left of a limit is used up. Masks do not count, as
+  // they are forgotten one by one.
+  bool has_learnt_much() const;
+
   // Made when first asked for.
   Completions& completions();
   BudgetMasks& budget_masks();
@@ -177,6 +182,13 @@ class CompiledGrammar {
     std::atomic<Accepting> accepting = kUnknown;
   };
 
+  // What grows with the texts that are met.
+  struct Learnt {
+    size_t shared_bytes, own_bytes;
+    uint64_t regex_nodes, lexer_states, item_sets;
+  };
+  Learnt learnt() const;
+
   StateId intern(std::vector<Configuration> configurations);
   StateId intern(const Configuration& only);
   StateId intern_words(Words words);
@@ -221,6 +233,7 @@ class CompiledGrammar {
   uint64_t mask_cache_bytes_;
   uint64_t shared_cache_bytes_;
   uint64_t max_search_steps_;
+  uint64_t max_item_sets_;
   uint64_t max_capture_bytes_;
   Account regex_account_;
   Account lexer_account_;
@@ -241,6 +254,7 @@ class CompiledGrammar {
   StateId start_;
   std::unique_ptr<Completions> completions_;
   std::unique_ptr<BudgetMasks> budget_masks_;
+  Learnt learnt_at_first_;
 };
 
 }  // namespace cfgmask

@@ -262,6 +262,12 @@ uint64_t Matcher::state_number() {
   return grammar_->number_of(position());
 }
 
+void Matcher::reset(std::shared_ptr<CompiledGrammar> anew) {
+  reset();
+  grammar_ = std::move(anew);
+  start_ = {grammar_->start(), {}, {}};
+}
+
 bool Matcher::rollback(size_t n) {
   if (n > history_.size()) return false;
   history_.pop(n);

@@ -129,12 +129,16 @@ class Matcher {
   // False (and nothing happens) if there are fewer steps.
   bool rollback(size_t n);
   void reset() { history_ = History(); }
+  // The same in the same grammar compiled anew.
+  void reset(std::shared_ptr<CompiledGrammar> anew);
 
   bool is_accepting();
   bool is_finished() const { return history_.finished(); }
   size_t n_steps() const { return history_.size(); }
-  // Equal for matchers of one grammar that have the same masks from here on; 0 once an end token was consumed.
+  // Equal for matchers of one grammar that have the same masks from here on; 0 once an end token was consumed. Has so
+  // many bits.
   uint64_t state_number();
+  static constexpr int kStateBits = 34;
   std::string forced_bytes(size_t max_bytes);
   // What is forced, in the text that a tokenizer needs to choose its tokens; matcher/forced.cc.
   struct ForcedText {
