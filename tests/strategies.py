@@ -355,13 +355,16 @@ _ENDLESS = [
 _NAMES = [(b"a",), (b"b",), (b"a", b"ab")]
 OBJECT_TEXTS = (
     b'{"a":1,"b":"a","ab":{"a":1},"aa":1}',
+    b'["a",1,"b",{"a":["b","a"],"b":1},"ab","\\u0061",0,["a","a"]]',
     b'{"":1,"":1},"a":1,"b":{"\\u0061":1,"a\\u0062":1,"\\"":1},"b',
 )
 
 
 @st.composite
 def object_problems(draw: st.DrawFn) -> Problem:
-    """Objects, nested and ambiguous, in which no other key may come twice, among texts of another scope."""
+    """Objects and arrays, nested and ambiguous, in which no other key or string may come twice, among texts of another
+    scope. Beside those that never run out, others are in sets.
+    """
     names = ["start", "one", "two", "three"][: draw(st.integers(2, 4))]
     escapes = draw(st.sampled_from(["canonical", "any"]))
     of_scope = st.sampled_from(names[1:]).map(RuleRef)
@@ -372,15 +375,25 @@ def object_problems(draw: st.DrawFn) -> Problem:
         if not draw(st.sampled_from([True, True, False])):
             continue
         is_endless = draw(st.sampled_from([True, True, True, False]))
-        keys = draw(st.lists(st.sampled_from(_ENDLESS), min_size=1, max_size=2))
-        named = draw(st.sampled_from([(), *_NAMES]))
+        texts = draw(st.lists(st.sampled_from(_ENDLESS), min_size=1, max_size=2))
+        form = draw(st.sampled_from(["object", "object", "any order", "array"]))
+        named = () if form == "array" else draw(st.sampled_from([(), *_NAMES]))
+        endless = ("items" if form == "array" else "keys") if is_endless else ""
         others = [
-            Terminal("KEY", tree.JsonString(_without(k, named), escapes), distinct=True, endless=is_endless)
-            for k in keys
+            Terminal("KEY", tree.JsonString(_without(text, named), escapes), distinct=True, endless=endless)
+            for text in texts
         ]
-        body = _object(named, others, [draw(values) for _ in range(3)])
-        alternatives = (body, rules[i].body) if draw(st.booleans()) else (body,)
-        rules[i] = Rule(rules[i].name, Choice(alternatives), 1, opens_set=SetBounds(endless=is_endless))
+        if form == "array":
+            with_words = draw(st.booleans())
+            body, bounds = _array(others, with_words), SetBounds(endless=is_endless and not with_words)
+        elif form == "any order":
+            required = draw(st.sets(st.sampled_from([name.decode() for name in named]))) if named else ()
+            body = _in_any_order(named, others, [draw(values) for _ in range(3)])
+            bounds = SetBounds(required=tuple(sorted(required)))
+        else:
+            body, bounds = _object(named, others, [draw(values) for _ in range(3)]), SetBounds(endless=is_endless)
+        alternatives = (body, rules[i].body) if form != "any order" and draw(st.booleans()) else (body,)
+        rules[i] = Rule(rules[i].name, Choice(alternatives), 1, opens_set=bounds)
     marks = st.sampled_from(["{", "}", '"a"', ":", "1", ","]).map(lambda c: Terminal("M", tree.text(c)))
     outside = st.recursive(st.one_of(of_scope, of_scope, marks), _expressions, max_leaves=5)
     body = draw(st.one_of(of_scope, outside))
@@ -408,6 +421,27 @@ def _object(names: tuple[bytes, ...], others: list[Terminal], values: list[Expr]
             Sequence((Terminal("NAME", tree.JsonString(tree.KeySet(names), "literal")), colon, values[0], more))
         )
     return Sequence((opening, Choice((Sequence(()), *ways)), closing))
+
+
+def _in_any_order(names: tuple[bytes, ...], others: list[Terminal], values: list[Expr]) -> Expr:
+    """{"other":value,"name":value,...}, of which those with names are in a set with bounds."""
+    comma, colon, opening = (Terminal(c, tree.text(c)) for c in ",:{")
+    closing = Terminal("}", tree.text("}"), closes_set=True)
+    named = [Terminal("NAME", tree.JsonString(tree.KeySet((name,)), "literal"), distinct=True) for name in names]
+    keys = zip([*named, *others], [values[0], *values[1:], values[0], values[1]], strict=False)
+    member = Choice(tuple(Sequence((key, colon, value)) for key, value in keys))
+    more = Sequence((member, Repeat(Sequence((comma, member)), 0, None), closing))
+    return Sequence((opening, Choice((closing, more))))
+
+
+def _array(strings: list[Terminal], with_words: bool) -> Expr:
+    """["string",1,...], of which no two are equal."""
+    comma, opening, closing = (Terminal(c, tree.text(c)) for c in ",[]")
+    words = [Terminal("WORD", tree.text(word), distinct=True) for word in ("1", "0")] if with_words else []
+    item = Choice((*strings, *words))
+    return Sequence(
+        (opening, Choice((Sequence(()), Sequence((item, Repeat(Sequence((comma, item)), 0, None))))), closing)
+    )
 
 
 LETTERS = VocabularySpec([b"a", b"b", b"c", b" ", b"ab", b"a ", b""], [6], {})

@@ -253,7 +253,7 @@ class _Build:
             if terminal.role:
                 self._builder.role(made, terminal.role)
             if terminal.endless:
-                self._builder.endless(made)
+                self._builder.endless(made, terminal.endless)
             if terminal.step.place:
                 self._builder.step(made, terminal.step)
             if terminal.suffix is not None:

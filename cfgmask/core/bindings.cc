@@ -651,7 +651,13 @@ void bind_grammar_builder(nb::module_& m) {
           "name"_a, "opens_set"_a = false, "required"_a = std::vector<std::string>(), "minimum"_a = 0,
           "maximum"_a = nb::none(), "endless"_a = false, "holds"_a = "values", "step"_a = PyStep(),
           "members"_a = std::vector<PyMember>())
-      .def("endless", &GrammarBuilder::endless, "terminal"_a)
+      .def(
+          "endless",
+          [](GrammarBuilder& self, uint32_t terminal, const std::string& what) {
+            if (what != "keys" && what != "items") throw nb::value_error("keys or items are endless");
+            self.endless(terminal, what == "keys" ? Endless::kKeys : Endless::kItems);
+          },
+          "terminal"_a, "what"_a)
       .def(
           "step",
           [](GrammarBuilder& self, uint32_t terminal, const PyStep& step) { self.step(terminal, step_of(step)); },

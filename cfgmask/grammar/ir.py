@@ -57,7 +57,10 @@ class Terminal:
     distinct  its lexemes are scalars of JSON (numbers without exponents) or of YAML (strings without quotes, too, and
               keys with their colon), and in the innermost rule around it that `opens_set`, none is equal to one before
               it; outside of such rules it means nothing
-    endless   `distinct`, in sets that are: whatever begins one of its lexemes begins infinitely many
+    endless   `distinct` strings of JSON, the "keys" of an object or the "items" of an array: whatever begins one of its
+              lexemes begins infinitely many, and none is equal to another value of its set but to those of such
+              terminals. Bounds of the set are on others alone. Braces in its scope, or square brackets, are those of
+              objects, or arrays. "": it may run out, or bounds count it
     closes_set  it may come only where that rule's bounds are met, and the set around it may have what this one comes
               to; outside of such rules it means nothing
     step      where it stands in an item; one that is not `distinct` has lexemes of one value
@@ -75,7 +78,7 @@ class Terminal:
     regex: RegexTree
     priority: int = 0
     distinct: bool = False
-    endless: bool = False
+    endless: Literal["", "keys", "items"] = ""
     closes_set: bool = False
     step: Step = NO_STEP
     lazy: bool = False
@@ -94,8 +97,7 @@ class SetBounds:
     required  strings that must be in it, decoded
     minimum   how many values there must be at least
     maximum   and at most
-    endless   no bounds are given, and the set has keys of a JSON object, which never run out: its distinct terminals
-              are `endless` and match no other key of that object, and braces in its scope are those of objects
+    endless   no bounds are given, and all its distinct terminals are `endless`
     holds     "values", of which no two are equal; or all that is written in an array or an object, which is itself a
               value of the set around it, told from others by its own values: the items of an "array" or of a "distinct
               array", in which no two are equal, or the keys of an "object", no two equal, each with its value behind

@@ -139,7 +139,7 @@ class _Copies:
             line = _fixed(self._line(at.depth))
             return [(_after(line, rest), after) for rest, after in self._lexeme(expr, _At(at.depth, opened=False))]
         if mark is None:
-            return [(replace(expr, endless=False) if isinstance(expr, Terminal) else expr, at)]
+            return [(replace(expr, endless="") if isinstance(expr, Terminal) else expr, at)]
         if at.depth == MAX_DEPTH:
             self.left_out = True
             return []

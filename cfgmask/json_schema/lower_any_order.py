@@ -2,7 +2,8 @@
 
 All keys of an object are members of one list, and the grammar's register of seen values knows which were written: no
 key comes twice, the brace closes only after the required ones, and bounds on the number of keys are bounds of the
-register. Only witnesses, keys that must be there though they have no name, need states of their own.
+register. It knows those without names only where they may run out, or count. Only witnesses, keys that must be there
+though they have no name, need states of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Terminal
 from cfgmask.grammar.productive import NOTHING
 from cfgmask.json_schema import lexemes
-from cfgmask.json_schema.key_edges import enough_keys, key_edges, may_run_out, meeting
+from cfgmask.json_schema.key_edges import enough_keys, key_edges, may_run_out, meeting, never_run_out
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ANYTHING, NEVER, Conjunction, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
@@ -40,6 +41,8 @@ class AnyOrderLowering:
         self._shape = replace(shape, members=members)
         self._needed = shape.minimum - sum(member.required for member in members)
         self._counts = [(edge, edge.count(self._needed)) for edge in self._edges if self._needed > 0]
+        is_counted = self._needed > 0 or shape.maximum is not None
+        self._endless = not is_counted and not shape.witnesses and never_run_out(self._edges)
         self._states = StateRules[frozenset[int]](rules, lambda _: f"{name}.members")
 
     def lower(self) -> Expr:
@@ -49,7 +52,8 @@ class AnyOrderLowering:
         possible = bool(self._edges) or self._shape.minimum <= len(self._shape.members)
         whole = Sequence((lexemes.OPEN_OBJECT, self._members(every, first=True) if possible else NOTHING))
         names = tuple(member.name for member in required)
-        rule = self._rules.opened(self._name, whole, SetBounds(names, self._shape.minimum, self._shape.maximum))
+        minimum = 0 if self._endless else self._shape.minimum
+        rule = self._rules.opened(self._name, whole, SetBounds(names, minimum, self._shape.maximum))
         self._rules.needs[rule.name] = (*(self._value_of(member.value) for member in required), self._enough_others())
         self._rules.refuse(rule.name, {*self._shape.refusals, *self._refusals()})
         self._states.fill(partial(self._members, first=False))
@@ -75,16 +79,18 @@ class AnyOrderLowering:
         """Each way to write one member, with the witnesses that are missing after it."""
         for member in self._shape.members:
             met = frozenset(n for n in missing if self._shape.witnesses[n].admits(member.name))
-            yield from self._values(lexemes.key(member.name), member.value, missing, met)
+            yield from self._values(replace(lexemes.key(member.name), distinct=True), member.value, missing, met)
         for edge in self._edges:
-            yield from self._values(lexemes.other_key(edge.keys, edge.names), edge.value, missing, edge.meets)
+            key = lexemes.other_key(edge.keys, edge.names)
+            key = replace(key, distinct=True, endless="keys" if self._endless else "")
+            yield from self._values(key, edge.value, missing, edge.meets)
 
     def _values(
         self, key: Terminal, value: Conjunction, missing: frozenset[int], possible: frozenset[int]
     ) -> Iterator[tuple[Expr, frozenset[int]]]:
         current().spend(_STEPS_PER_WAY)
         for allowed, rest in meeting(self._shape.witnesses, value, missing, possible & missing):
-            yield Sequence((replace(key, distinct=True), lexemes.COLON, self._value_of(allowed))), rest
+            yield Sequence((key, lexemes.COLON, self._value_of(allowed))), rest
 
     def _refusals(self) -> Iterator[Diagnostic]:
         """Conditions under which a text could be begun that no text ends."""

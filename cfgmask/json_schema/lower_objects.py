@@ -182,7 +182,7 @@ class ObjectLowering:
 
     def _other_key(self, edge: KeyEdge) -> Terminal:
         key = lexemes.other_key(edge.keys, edge.names)
-        return replace(key, distinct=True, endless=self._endless) if self.may_repeat else key
+        return replace(key, distinct=True, endless="keys" if self._endless else "") if self.may_repeat else key
 
     def _inexact(self) -> Iterator[Diagnostic]:
         """Conditions under which an object could be begun that nothing completes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -77,7 +78,7 @@ class Lowering(ABC):
         self.rules = rules
         self._names: dict[Conjunction, str] = {}
         self._inline: dict[Conjunction, Expr] = {}
-        self._distinct: dict[Conjunction, Expr] = {}
+        self._distinct: dict[tuple[Conjunction, bool], Expr] = {}
         self._todo: list[Conjunction] = []
 
     @property
@@ -151,11 +152,15 @@ class Lowering(ABC):
             rule = self.rules.name(name)
             self.items.later.append(Later(self, rule, shape, name, pointer))
             return RuleRef(rule)
+        is_of_values = self.options.syntax == "json" and self._distinct_items.holds == "values"
+        are_endless = is_of_values and unique_items.has_endless_strings(shape, self.normaliser.normal)
         try:
-            whole = self._unique_array(shape, _Apart(self), name, pointer)
+            whole = self._unique_array(shape, _Apart(self, are_endless), name, pointer)
         except Uncounted as error:
             return self._with_equal_items(shape, name, pointer, str(error))
-        return self.rules.opened(name, whole, self._distinct_items)
+        has_others = any(map(unique_items.has_others, map(self.normaliser.normal, different_items(shape))))
+        bounds = replace(self._distinct_items, endless=are_endless and not has_others)
+        return self.rules.opened(name, whole, bounds)
 
     def array_of_items(self, later: Later) -> None:
         """The body of the rule of an array whose items are told apart by their steps."""
@@ -205,36 +210,41 @@ class Lowering(ABC):
     def distinct_scalar(self, conjunction: Conjunction) -> Expr | None:
         """The expression of the scalars of a conjunction that must not come twice in an array; None: no scalars."""
         has_some = unique_items.has_scalars(self.normaliser.normal(conjunction))
-        return self.distinct_value(conjunction) if has_some else None
+        return self.distinct_value(conjunction, are_strings_endless=False) if has_some else None
 
-    def distinct_value(self, conjunction: Conjunction) -> Expr:
+    def distinct_value(self, conjunction: Conjunction, *, are_strings_endless: bool) -> Expr:
         """The expression of a scalar that must not come twice in an array."""
-        found = self._distinct.get(conjunction)
+        found = self._distinct.get((conjunction, are_strings_endless))
         if found is None:
             normal = self.normaliser.normal(conjunction)
-            found = choice_of([unique_items.distinct(scalar) for scalar in self._scalars(normal, exponents=False)])
+            scalars = self._scalars(normal, exponents=False)
+            found = choice_of([unique_items.distinct(scalar, are_strings_endless) for scalar in scalars])
             refusals = refusals_of_scalars(normal)
             if refusals:
                 rule = self.rules.name("value")
                 self.rules.bodies[rule] = found
                 self.rules.refuse(rule, refusals)
                 found = RuleRef(rule)
-            self._distinct[conjunction] = found
+            self._distinct[conjunction, are_strings_endless] = found
         return found
 
 
 class _Apart:
-    """Items that are told apart by their values; to arrays and objects among them something may always be added."""
+    """Items that are told apart by their values; to arrays and objects among them something may always be added.
 
-    def __init__(self, lowering: Lowering) -> None:
+    are_strings_endless  as `unique_items.has_endless_strings` has it
+    """
+
+    def __init__(self, lowering: Lowering, are_strings_endless: bool) -> None:
         self._lowering = lowering
+        self._are_strings_endless = are_strings_endless
         self._normal_of = lowering.normaliser.normal
 
     def value(self, conjunction: Conjunction) -> Expr:
         """The expression of an item."""
         if has_composites(self._normal_of(conjunction)):
             return self._lowering.apart.value(conjunction)
-        return self._lowering.distinct_value(conjunction)
+        return self._lowering.distinct_value(conjunction, are_strings_endless=self._are_strings_endless)
 
     def n_values(self, conjunction: Conjunction, enough: int) -> int:
         """How many values there are, ENDLESS where it is plain that there are `enough`. Raises Uncounted."""

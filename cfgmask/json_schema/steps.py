@@ -212,7 +212,7 @@ class Steps:
             if self._is_unwritten(expr):
                 return expr
             if self._n_values(expr) > 1:
-                return replace(expr, distinct=True, endless=False, step=self.step(after))
+                return replace(expr, distinct=True, endless="", step=self.step(after))
             return expr if is_only else replace(expr, step=self.step(after))
         if isinstance(expr, RuleRef):
             return self._copied_rule(expr.name, after)

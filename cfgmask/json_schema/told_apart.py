@@ -31,7 +31,7 @@ def _combine(expr: Expr, parts: list[Expr]) -> Expr:
     if isinstance(expr, Terminal):
         mark = lexemes.mark(expr)
         if mark is None:
-            return replace(expr, distinct=True, endless=False)
+            return replace(expr, distinct=True, endless="")
         return replace(expr, closes_set=True) if mark in lexemes.CLOSE else expr
     if isinstance(expr, Repeat):
         return replace(expr, body=parts[0])

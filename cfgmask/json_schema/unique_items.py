@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Terminal
+from cfgmask.grammar.regex_tree import JsonString
 from cfgmask.json_schema import decide
 from cfgmask.json_schema.item_kinds import different_items
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
@@ -58,9 +59,27 @@ def has_scalars(normal: Normal) -> bool:
     return bool(normal.null or normal.booleans or normal.numbers or not normal.strings.is_plainly_empty)
 
 
-def distinct(terminal: Terminal) -> Terminal:
-    """The terminal of an item that must not come twice."""
-    return replace(terminal, distinct=True)
+def has_others(normal: Normal) -> bool:
+    """Whether there is anything but strings in a set."""
+    return bool(normal.null or normal.booleans or normal.numbers or normal.arrays or normal.objects)
+
+
+def distinct(terminal: Terminal, are_strings_endless: bool) -> Terminal:
+    """The terminal of an item that must not come twice.
+
+    are_strings_endless  as `has_endless_strings` has it, of the array
+    """
+    is_endless = are_strings_endless and isinstance(terminal.regex, JsonString)
+    return replace(terminal, distinct=True, endless="items" if is_endless else "")
+
+
+def has_endless_strings(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> bool:
+    """Whether the items have strings, of which none may run out, and the array does not count them."""
+    if shape.minimum > 1 or shape.maximum is not None or shape.witnesses:
+        return False
+    strings = [normal_of(items).strings for items in different_items(shape)]
+    some = [each for each in strings if not each.is_plainly_empty]
+    return bool(some) and all(not each.values and decide.is_endless(each.pattern) for each in some)
 
 
 def has_values(normal: Normal, least: int) -> bool:

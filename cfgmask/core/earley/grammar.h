@@ -56,8 +56,11 @@ enum class LineRole : uint8_t {
   kClose,
 };
 
-// What a lexeme does to the keys of a text; see mask/written_keys.h.
-enum class KeyRole : uint8_t { kNone, kOpensObject, kClosesObject, kKey };
+// Strings that must not come twice and never run out: the keys of an object, or the items of an array.
+enum class Endless : uint8_t { kNone, kKeys, kItems };
+
+// What a lexeme does to the keys of a text, or items that are kept like keys; see mask/written_keys.h.
+enum class KeyRole : uint8_t { kNone, kOpens, kCloses, kKey };
 
 inline constexpr uint32_t kNoChoice = UINT32_MAX;
 
@@ -77,8 +80,9 @@ struct Terminal {
   std::string name;
   // Its lexemes are scalars, as ir.py says of which kind, none of them equal to one before it in the open set.
   bool distinct = false;
-  // Distinct, in sets that are endless, see SetBounds; whatever begins one of its lexemes begins infinitely many.
-  bool endless = false;
+  // Distinct: JSON strings of which nothing that begins one begins finitely many, and which are equal to no other value
+  // of their set but those of such terminals. No bounds of the set are on them.
+  Endless endless = Endless::kNone;
   // It may come only where the open set has all that its bounds ask for and, if that is a value, where the set around
   // it may have it.
   bool closes_set = false;
@@ -175,7 +179,7 @@ struct SetBounds {
   std::vector<std::string> required;  // strings, decoded
   uint32_t minimum = 0;
   uint32_t maximum = kUnbounded;
-  // The set has no bounds and holds keys of a JSON object that never run out.
+  // The set has no bounds, and nothing in it but values of endless terminals.
   bool endless = false;
   Holds holds = Holds::kValues;
   Step step;  // where it is a part of an item

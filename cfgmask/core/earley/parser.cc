@@ -456,11 +456,12 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
   switch (here.head.kind()) {
     case SymbolKind::kTerminal: {
       const SeenId seen = continuations_[item.continuation.value].seen;
+      bool tracks = false;
       RegexId regex = terminal(here.head.index()).regex;
       if (seen != SeenValues::none()) {
         const Terminal& terminal = grammar_.terminals[here.head.index()];
         if (terminal.distinct) {
-          closing.tracks = true;
+          tracks = closing.tracks = true;
           closing.excludes = closing.excludes || seen_.excludes(seen);
           closing.is_vague = closing.is_vague || seen_.is_vague(seen);
           regex = seen_.addable(regex, seen, terminal.step);
@@ -482,6 +483,7 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
                                limit_at(terminal, deadline, closing.clock),
                                terminal.role,
                                terminal.key_role,
+                               tracks,
                                {here.head.index(), {at, item.continuation, item.gap}}});
       return;
     }
@@ -739,7 +741,7 @@ void Parser::make_slots(Closing& closing, ItemSet& set) {
   std::vector<OpenEdge>& open = closing.edges;
   std::vector<ItemSet::Slot>& slots = closing.made_slots;
   auto key = [](const OpenEdge& e) {
-    return std::tuple(e.priority, e.around, e.limit, e.role, e.key_role, e.edge.source, e.edge.item.packed());
+    return std::tuple(e.priority, e.around, e.limit, e.role, e.key_role, e.tracks, e.edge.source, e.edge.item.packed());
   };
   // Choices come first: what is left of one key is then in the same slot in all states of an object. Most sets have
   // each regex once.
@@ -754,13 +756,15 @@ void Parser::make_slots(Closing& closing, ItemSet& set) {
   auto same = [&](const auto& a, const auto& b) { return a.regex == b.regex && key(a) == key(b); };
   std::sort(open.begin(), open.end(), less);
   open.erase(std::unique(open.begin(), open.end(), same), open.end());
-  auto slot = [](const OpenEdge& e) { return std::tuple(e.regex, e.priority, e.around, e.limit, e.role, e.key_role); };
+  auto slot = [](const OpenEdge& e) {
+    return std::tuple(e.regex, e.priority, e.around, e.limit, e.role, e.key_role, e.tracks);
+  };
   uint32_t n_numbers = 0;
   for (uint32_t i = 0; i < open.size(); ++i) {
     const OpenEdge& edge = open[i];
     if (i == 0 || slot(open[i - 1]) != slot(edge)) {
       if (edge.role == LineRole::kNewline) set.newline_slot = n_numbers;
-      slots.push_back({n_numbers, i, i, edge.priority, edge.around, edge.role, edge.key_role, edge.limit});
+      slots.push_back({n_numbers, i, i, edge.priority, edge.around, edge.role, edge.key_role, edge.tracks, edge.limit});
       set.has_key_roles = set.has_key_roles || edge.key_role != KeyRole::kNone;
       set.has_keys = set.has_keys || edge.key_role == KeyRole::kKey;
       set.asks_before = set.asks_before || edge.around.before != kNoCondition;

@@ -109,6 +109,7 @@ struct ItemSet {
     Conditions around;
     LineRole role;
     KeyRole key_role;
+    bool tracks;  // its lexemes' texts count
     TokenLimit limit;
   };
 
@@ -121,7 +122,7 @@ struct ItemSet {
   bool asks_before = false;  // there is such a condition
   bool asks_lines = false;   // some slot has a role that brackets forbid, or their absence
   uint32_t newline_slot = kNoSlot;
-  bool tracks = false;         // a distinct terminal may come: the text of the next lexeme counts
+  bool tracks = false;         // a distinct terminal may come: the text of the next lexeme counts for its slots
   bool excludes = false;       // and must not be one before it
   bool has_key_roles = false;  // some slot has one
   bool has_keys = false;       // a key may come
@@ -278,6 +279,7 @@ class Parser {
     TokenLimit limit = {};
     LineRole role = LineRole::kNone;
     KeyRole key_role = KeyRole::kNone;
+    bool tracks = false;
     ItemSet::Edge edge = {};
   };
   // The working memory of one closure. Kept from one to the next, since most are small.

@@ -70,6 +70,16 @@ class Stepper {
   TextId longer(TextId text, unsigned b) {
     return text == SeenValues::no_text() ? text : parser_.seen_values().append(text, b);
   }
+  // The same where that leads to `next`: what it may still be is often nothing whose text counts.
+  TextId longer(const Configuration& at, LexerStateId next, unsigned b) {
+    if (at.text == SeenValues::no_text()) return at.text;
+    const ItemSet& set = parser_.at(at.items);
+    const Words live = lexer_.residuals(next);
+    for (size_t i = 0; i < live.size(); i += 2) {
+      if (set.slot(live[i]).tracks) return longer(at.text, b);
+    }
+    return SeenValues::no_text();
+  }
 
   // lexer: longest, of a grammar without context. The only successor, if there is one. A lexeme that cannot go on is
   // finished at once, so that a text has one configuration whether or not a byte follows it.
@@ -89,7 +99,7 @@ class Stepper {
       next = lexer_.next(at.lexer, b);
       if (next == Lexer::dead()) return std::nullopt;
     }
-    const TextId text = longer(at.text, b);
+    const TextId text = longer(at, next, b);
     if (!lexer_.can_continue(next)) {
       const Configuration lexeme{at.items, next, text, at.around, at.indentation, 0};
       const SlotSetId matched = end(lexeme, lexer_.matched(next), true);

@@ -32,7 +32,7 @@ using StateId = Id<struct StateTag>;
 // What the text of a token does to the keys that are written and to the pending lexeme, whatever they are.
 class KeyEffects {
  public:
-  enum Kind : uint8_t { kOpensObject, kClosesObject, kEndsKey };
+  enum Kind : uint8_t { kOpens, kCloses, kEndsKey };
   struct Event {
     Kind kind;
     uint8_t begin;  // of a key's lexeme, in the token

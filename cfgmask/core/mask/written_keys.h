@@ -1,4 +1,5 @@
 // The keys that a text has written in the JSON objects that are open, where none may come twice and none run out.
+// Strings of arrays in which no item may come twice, and which never run out, are kept like keys of an object.
 //
 // They belong to a text, not to the grammar: a state with them would be the state of one text alone, so that nothing
 // learnt there would serve another. The grammar's states and masks know nothing of them, and a matcher takes away the

@@ -1,6 +1,7 @@
 #include "matcher/grammar_builder.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "earley/instances.h"
 
@@ -151,11 +152,11 @@ void GrammarBuilder::role(uint32_t terminal, LineRole role) {
   grammar_.terminals[made.index()].role = role;
 }
 
-void GrammarBuilder::endless(uint32_t terminal) {
+void GrammarBuilder::endless(uint32_t terminal, Endless what) {
   const Symbol made = symbol(terminal);
   if (made.kind() != SymbolKind::kTerminal || !grammar_.terminals[made.index()].distinct)
     throw std::invalid_argument("only a distinct terminal is endless");
-  grammar_.terminals[made.index()].endless = true;
+  grammar_.terminals[made.index()].endless = what;
 }
 
 void GrammarBuilder::step(uint32_t terminal, Step step) {
@@ -245,24 +246,30 @@ bool GrammarBuilder::has_one_reading() const {
   });
 }
 
-// Endless sets become roles of lexemes; see mask/written_keys.h. All readings of a text in which a key may come next
-// have read the same brackets since that object was opened, so one list of keys serves all of them: it is enough that
-// every object of such a scope opens and closes one.
+// Endless terminals become roles of lexemes; see mask/written_keys.h. All readings of a text in which a key may come
+// next have read the same brackets since that object was opened, so one list of keys serves all of them: it is enough
+// that every object of such a scope opens and closes one. Items are kept alike, and arrays open and close lists where
+// some are.
 void GrammarBuilder::keep_keys_apart() {
-  const auto [open, close] = with([](RegexStore& r) { return std::pair(r.literal("{"), r.literal("}")); });
-  std::vector<bool> has_keys(grammar_.scopes.size());
+  struct Kept {
+    bool keys = false, items = false;
+  };
+  std::vector<Kept> kept(grammar_.scopes.size());
   for (Terminal& terminal : grammar_.terminals) {
-    if (!terminal.endless) continue;
-    has_keys[terminal.scope] = true;
+    if (terminal.endless == Endless::kNone) continue;
+    (terminal.endless == Endless::kKeys ? kept[terminal.scope].keys : kept[terminal.scope].items) = true;
     grammar_.has_keys = true;
     terminal.distinct = false;
     terminal.key_role = KeyRole::kKey;
   }
   if (!grammar_.has_keys) return;
+  const auto [brace, end_brace, bracket, end_bracket] =
+      with([](RegexStore& r) { return std::tuple(r.literal("{"), r.literal("}"), r.literal("["), r.literal("]")); });
   for (Terminal& terminal : grammar_.terminals) {
-    if (!has_keys[terminal.scope]) continue;
-    if (terminal.regex == open) terminal.key_role = KeyRole::kOpensObject;
-    if (terminal.regex == close) terminal.key_role = KeyRole::kClosesObject;
+    const auto [keys, items] = kept[terminal.scope];
+    if ((keys && terminal.regex == brace) || (items && terminal.regex == bracket)) terminal.key_role = KeyRole::kOpens;
+    if ((keys && terminal.regex == end_brace) || (items && terminal.regex == end_bracket))
+      terminal.key_role = KeyRole::kCloses;
   }
   for (Nonterminal& n : grammar_.nonterminals) {
     if (n.opens_set && grammar_.set_bounds[*n.opens_set].endless) n.opens_set.reset();

@@ -132,7 +132,7 @@ class GrammarBuilder : public RegexBuilder {
   uint32_t indent(bool is_dedent, uint32_t scope, std::string name);
   void role(uint32_t terminal, LineRole role);
   // See Terminal; of a distinct terminal.
-  void endless(uint32_t terminal);
+  void endless(uint32_t terminal, Endless what);
   void step(uint32_t terminal, Step step);
   // `newline` is the regex of the terminals with that role; inside of brackets it is ignored text of the scope.
   void indenter(uint32_t newline, uint32_t scope, uint32_t tab_len);

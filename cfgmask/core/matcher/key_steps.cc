@@ -13,13 +13,13 @@ SlotSetId KeySteps::end_lexeme(ItemSetId items, SlotSetId matched, size_t end) {
   const auto has = [&](KeyRole role) {
     return std::any_of(slots.begin(), slots.end(), [&](uint32_t slot) { return set.slot(slot).key_role == role; });
   };
-  if (has(KeyRole::kOpensObject)) {
+  if (has(KeyRole::kOpens)) {
     keys_.open();
-    note(KeyEffects::kOpensObject, end);
-  } else if (has(KeyRole::kClosesObject)) {
+    note(KeyEffects::kOpens, end);
+  } else if (has(KeyRole::kCloses)) {
     keys_.close();
     has_closed_ = true;
-    note(KeyEffects::kClosesObject, end);
+    note(KeyEffects::kCloses, end);
   } else if (has(KeyRole::kKey)) {
     note(KeyEffects::kEndsKey, end);
     if (!is_known) return matched;

@@ -144,9 +144,9 @@ std::optional<Position> CompiledGrammar::repeat(const KnownStep& step, const Pos
   const KeyEffects& effects = step.effects;
   for (size_t i = 0; i < effects.n_events(); ++i) {
     const KeyEffects::Event event = effects.event(i);
-    if (event.kind == KeyEffects::kOpensObject) {
+    if (event.kind == KeyEffects::kOpens) {
       next.keys.open();
-    } else if (event.kind == KeyEffects::kClosesObject) {
+    } else if (event.kind == KeyEffects::kCloses) {
       next.keys.close();
     } else {
       const bool is_whole = event.begin != KeyEffects::kBefore;

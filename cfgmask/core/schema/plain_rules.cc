@@ -64,15 +64,19 @@ class Rules : public DeferredRules {
   Symbol start(Grammar& grammar, RegexStore& regexes) override {
     grammar_ = &grammar;
     regexes_ = &regexes;
-    grammar.has_keys = schema_.overview().has_endless_keys;
-    open_object_ = mark("{", KeyRole::kOpensObject);
-    close_object_ = mark("}", KeyRole::kClosesObject);
-    open_array_ = mark("[");
-    close_array_ = mark("]");
+    const auto [has_endless_keys, has_endless_items, with_many_states] = schema_.overview();
+    grammar.has_keys = has_endless_keys || has_endless_items;
+    const auto bracket = [&](const char* text, bool has_role, KeyRole role) {
+      return mark(text, has_role ? role : KeyRole::kNone);
+    };
+    open_object_ = bracket("{", has_endless_keys, KeyRole::kOpens);
+    close_object_ = bracket("}", has_endless_keys, KeyRole::kCloses);
+    open_array_ = bracket("[", has_endless_items, KeyRole::kOpens);
+    close_array_ = bracket("]", has_endless_items, KeyRole::kCloses);
     comma_ = mark(",");
     colon_ = mark(":");
     const Symbol start{rule_of(schema_.root())};
-    for (PlainValueId id : schema_.overview().with_many_states) define(Symbol{rule_of(id)}.index());
+    for (PlainValueId id : with_many_states) define(Symbol{rule_of(id)}.index());
     return start;
   }
 
@@ -201,7 +205,7 @@ class Rules : public DeferredRules {
   // ---- terminals
 
   uint32_t mark(std::string_view text, KeyRole role = KeyRole::kNone) {
-    return add_terminal(regexes_->literal(text), shown(text), false, grammar_->has_keys ? role : KeyRole::kNone);
+    return add_terminal(regexes_->literal(text), shown(text), false, role);
   }
 
   // A string that is written as one of these, or as a key: printable characters only as themselves.
@@ -234,6 +238,8 @@ class Rules : public DeferredRules {
 
   // What the register of an object must know of the keys that are no members.
   enum class Register { kNone, kCounting, kEndless };
+  // Of the items of an array that must not be equal.
+  enum class Strings { kFew, kEndless };
 
   Register register_of(const PlainSchema::Object& object) {
     if (!object.may_repeat_others()) return Register::kNone;
@@ -308,15 +314,16 @@ class Rules : public DeferredRules {
   }
 
   // A terminal of an item that must not be equal to another.
-  uint32_t distinct_terminal(uint32_t index) {
-    const auto [at, is_new] = distinct_terminals_.try_emplace(index, 0);
-    if (is_new) at->second = new_terminal(index, true);
+  uint32_t distinct_terminal(uint32_t index, Strings strings) {
+    const bool is_endless = strings == Strings::kEndless && schema_.terminal(index).kind == PlainSchema::kString;
+    const auto [at, is_new] = distinct_terminals_.try_emplace({index, is_endless}, 0);
+    if (is_new) at->second = new_terminal(index, !is_endless, is_endless ? KeyRole::kKey : KeyRole::kNone);
     return at->second;
   }
 
   // One that gets its regex when a text comes to it.
-  uint32_t new_terminal(uint32_t index, bool distinct) {
-    const uint32_t made = add_terminal(RegexId(), terminal_name(schema_.terminal(index)), distinct);
+  uint32_t new_terminal(uint32_t index, bool distinct, KeyRole role = KeyRole::kNone) {
+    const uint32_t made = add_terminal(RegexId(), terminal_name(schema_.terminal(index)), distinct, role);
     grammar_->terminals.back().is_deferred = true;
     terminal_of_.emplace(Symbol{made}.index(), index);
     return made;
@@ -441,9 +448,9 @@ class Rules : public DeferredRules {
 
   void add_array(uint32_t rule, PlainValueId id) {
     const PlainSchema::Array& array = *schema_.at(id).array;
-    if (!array.witnesses.empty()) return add_array_with_witnesses(rule, array);
+    if (!array.witnesses.empty()) return add_array_with_witnesses(rule, id);
     if (!schema_.can_be(array)) return;
-    if (array.forbids_equal_items()) {
+    if (array.forbids_equal_items() && !has_endless_strings_alone(id)) {
       const uint32_t whole = add_set();
       add_alternative(rule, Symbols{whole});
       rule = whole;
@@ -463,54 +470,80 @@ class Rules : public DeferredRules {
   void add_rules(uint32_t rule, const ArrayState& state) {
     const PlainSchema::Array& array = *schema_.at(state.array).array;
     const uint32_t i = state.n_written;
-    if (i >= array.prefix.size()) return add_further_items(rule, array, i);
+    if (i >= array.prefix.size()) return add_further_items(rule, state.array, i);
     if (i >= array.minimum) add_alternative(rule, Symbols{close_array_});
     if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
     Symbols item = separated(i > 0);
-    item.insert(item.end(), {item_of(array, array.prefix[i]), rule_of(ArrayState{state.array, i + 1})});
+    item.insert(item.end(), {item_of(state.array, array.prefix[i]), rule_of(ArrayState{state.array, i + 1})});
     add_alternative(rule, item);
   }
 
   // What follows items that have a position of their own.
-  void add_further_items(uint32_t state, const PlainSchema::Array& array, uint32_t written) {
+  void add_further_items(uint32_t state, PlainValueId id, uint32_t written) {
+    const PlainSchema::Array& array = *schema_.at(id).array;
     const uint32_t least = array.minimum > written ? array.minimum - written : 0;
     const uint32_t most = array.maximum == kUnbounded ? kUnbounded : array.maximum - std::min(array.maximum, written);
     if (!array.rest || most == 0 || !schema_.is_live(*array.rest)) {
       if (least == 0) add_alternative(state, Symbols{close_array_});
       return;
     }
-    add_repeated(state, written > 0, Symbols{item_of(array, *array.rest)}, least, most, close_array_);
+    add_repeated(state, written > 0, Symbols{item_of(id, *array.rest)}, least, most, close_array_);
   }
 
-  uint32_t item_of(const PlainSchema::Array& array, PlainValueId item) {
-    return array.forbids_equal_items() ? distinct_scalar(schema_.resolved(item)) : symbol_of(item);
+  uint32_t item_of(PlainValueId array, PlainValueId item) {
+    if (!schema_.at(array).array->forbids_equal_items()) return symbol_of(item);
+    return distinct_scalar(schema_.resolved(item), strings_of(array));
+  }
+
+  // Whether the items of an array that must not be equal have strings of which none runs out. A matcher keeps those.
+  Strings strings_of(PlainValueId array) {
+    const auto [at, is_new] = strings_of_.try_emplace(array, Strings::kFew);
+    if (!is_new) return at->second;
+    const auto is_endless = [&](const PlainSchema::Terminal& t) {
+      if (t.spelling == PlainSchema::Spelling::kAnyString) return true;
+      return t.spelling == PlainSchema::Spelling::kText &&
+             is_endless_at_sight(schema_.text_regex(t, *regexes_), *regexes_);
+    };
+    if (schema_.may_have_endless_items(*schema_.at(array).array)) {
+      const std::vector<uint32_t> strings = schema_.item_terminals(*schema_.at(array).array, PlainSchema::kString);
+      if (std::ranges::all_of(strings, [&](uint32_t t) { return is_endless(schema_.terminal(t)); }))
+        at->second = Strings::kEndless;
+    }
+    return at->second;
+  }
+
+  // Whether a matcher keeps all of them.
+  bool has_endless_strings_alone(PlainValueId array) {
+    return strings_of(array) == Strings::kEndless &&
+           schema_.item_terminals(*schema_.at(array).array, PlainSchema::kAnyKind & ~PlainSchema::kString).empty();
   }
 
   // A value that has scalars only, one of those that must not come twice.
-  uint32_t distinct_scalar(PlainValueId id) {
+  uint32_t distinct_scalar(PlainValueId id, Strings strings) {
     const PlainSchema::Value& value = schema_.at(id);
-    if (value.terminals.size() == 1) return distinct_terminal(value.terminals[0]);
-    const auto [at, is_new] = distinct_scalars_.try_emplace(id, 0);
+    if (value.terminals.size() == 1) return distinct_terminal(value.terminals[0], strings);
+    const auto [at, is_new] = distinct_scalars_.try_emplace({id, strings == Strings::kEndless}, 0);
     if (!is_new) return at->second;
     const PlainSchema::Order order = schema_.order(id);
     const uint32_t rule = at->second = add_nonterminal(kValues + order.number);
     grammar_->nonterminals.back().left_recursive = order.loops;
-    for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t)});
+    for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t, strings)});
     for (PlainValueId alternative : value.alternatives) {
-      if (schema_.is_live(alternative)) add_alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative))});
+      if (schema_.is_live(alternative))
+        add_alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative), strings)});
     }
     return rule;
   }
 
-  void add_array_with_witnesses(uint32_t rule, const PlainSchema::Array& array) {
-    const auto states = item_states(array, common_).value();
+  void add_array_with_witnesses(uint32_t rule, PlainValueId id) {
+    const auto states = item_states(*schema_.at(id).array, common_).value();
     std::vector<uint32_t> rules;
     for (size_t i = 0; i < states.size(); ++i) rules.push_back(add_nonterminal(kFirstState));
     add_alternative(rule, Symbols{open_array_, rules[0]});
     for (size_t i = 0; i < states.size(); ++i) {
       const ItemState& state = states[i];
       if (state.is_met) {
-        add_further_items(rules[i], array, state.position);
+        add_further_items(rules[i], id, state.position);
         continue;
       }
       if (state.may_end) add_alternative(rules[i], Symbols{close_array_});
@@ -1092,7 +1125,7 @@ class Rules : public DeferredRules {
   uint32_t comma_ = 0;
   uint32_t colon_ = 0;
   HashTable terminals_;
-  std::map<uint32_t, uint32_t> distinct_terminals_;
+  std::map<std::pair<uint32_t, bool>, uint32_t> distinct_terminals_;  // and whether it never runs out
   HashTable values_;
   std::unordered_map<uint32_t, uint32_t> terminal_of_;  // by its index in the grammar
   std::deque<OpenObject> open_objects_;
@@ -1100,9 +1133,10 @@ class Rules : public DeferredRules {
   HashTable choices_;       // (level behind, first member) -> terminal
   HashTable array_states_;  // (array, items written) -> rule
   std::vector<Level> levels_;
-  HashTable level_ids_;                              // by object and keys written
-  std::unordered_map<uint32_t, Deferred> deferred_;  // by the index of its rule
-  std::map<PlainValueId, uint32_t> distinct_scalars_;
+  HashTable level_ids_;                                                 // by object and keys written
+  std::unordered_map<uint32_t, Deferred> deferred_;                     // by the index of its rule
+  std::map<std::pair<PlainValueId, bool>, uint32_t> distinct_scalars_;  // and whether its strings never run out
+  std::map<PlainValueId, Strings> strings_of_;                          // by array
   std::unordered_map<std::string_view, uint32_t> strings_;
   std::unordered_map<uint32_t, uint32_t> open_object_of_;  // by value
   ObjectForks forks_;

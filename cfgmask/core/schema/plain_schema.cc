@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "schema/json_document.h"
@@ -560,6 +561,32 @@ void PlainSchema::look_over(PlainValueId id) {
   if (value.may_have_many_states()) overview_.with_many_states.push_back(id);
   if (value.object && value.object->may_repeat_others() && !value.object->counts_others())
     overview_.has_endless_keys = true;
+  if (value.array && may_have_endless_items(*value.array)) overview_.has_endless_items = true;
+}
+
+bool PlainSchema::may_have_endless_items(const Array& array) const {
+  if (!array.forbids_equal_items() || array.minimum > 1 || array.maximum != kUnbounded) return false;
+  const std::vector<uint32_t> strings = item_terminals(array, kString);
+  return !strings.empty() && std::ranges::all_of(strings, [&](uint32_t t) {
+    return terminal(t).spelling == Spelling::kAnyString || terminal(t).spelling == Spelling::kText;
+  });
+}
+
+std::vector<uint32_t> PlainSchema::item_terminals(const Array& array, uint32_t kinds) const {
+  std::vector<uint32_t> found;
+  std::vector<PlainValueId> pending(array.prefix);
+  if (array.rest) pending.push_back(*array.rest);
+  std::set<PlainValueId> seen;
+  while (!pending.empty()) {
+    const PlainValueId id = resolved(pending.back());
+    pending.pop_back();
+    if (!is_live(id) || !seen.insert(id).second) continue;
+    for (uint32_t t : at(id).terminals) {
+      if ((terminal(t).kind & kinds) != 0) found.push_back(t);
+    }
+    pending.insert(pending.end(), at(id).alternatives.begin(), at(id).alternatives.end());
+  }
+  return found;
 }
 
 // Those that are no unions begin with no other value, so they come last, in any order.

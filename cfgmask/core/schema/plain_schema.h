@@ -179,8 +179,10 @@ class PlainSchema {
   };
   // What has to be known of all values before the rules of any are made.
   struct Overview {
-    bool has_endless_keys =
-        false;  // whether some object may have keys that never run out; it may turn out that none has
+    // Whether some object may have keys that never run out, and some array without equal items such strings; it may
+    // turn out that none has.
+    bool has_endless_keys = false;
+    bool has_endless_items = false;
     std::vector<PlainValueId> with_many_states = {};
   };
 
@@ -241,6 +243,10 @@ class PlainSchema {
   // The texts of the strings of a terminal that is kAnyString, kListed or kText.
   RegexId text_regex(const Terminal& terminal, RegexStore& store,
                      PlainPattern::Sequences how = PlainPattern::Sequences::kByPart) const;
+  // Whether the items of an array, none equal to another, are not counted and may have strings that never run out.
+  bool may_have_endless_items(const Array& array) const;
+  // The scalars of these kinds that the items of an array may be, each once or more often.
+  std::vector<uint32_t> item_terminals(const Array& array, uint32_t kinds) const;
   // What the strings of a terminal plainly begin with.
   std::string_view start(const Terminal& terminal) const;
   // Whether a text meets the conditions; nullopt where that takes long to tell.
