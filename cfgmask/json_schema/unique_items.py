@@ -74,8 +74,8 @@ def distinct(terminal: Terminal, are_strings_endless: bool) -> Terminal:
 
 
 def has_endless_strings(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> bool:
-    """Whether the items have strings, of which none may run out, and the array does not count them."""
-    if shape.minimum > 1 or shape.maximum is not None or shape.witnesses:
+    """Whether the items have strings, of which none may run out, and the array needs no two of them."""
+    if shape.minimum > 1 or shape.witnesses:
         return False
     strings = [normal_of(items).strings for items in different_items(shape)]
     some = [each for each in strings if not each.is_plainly_empty]

@@ -565,7 +565,7 @@ void PlainSchema::look_over(PlainValueId id) {
 }
 
 bool PlainSchema::may_have_endless_items(const Array& array) const {
-  if (!array.forbids_equal_items() || array.minimum > 1 || array.maximum != kUnbounded) return false;
+  if (!array.forbids_equal_items() || array.minimum > 1) return false;
   const std::vector<uint32_t> strings = item_terminals(array, kString);
   return !strings.empty() && std::ranges::all_of(strings, [&](uint32_t t) {
     return terminal(t).spelling == Spelling::kAnyString || terminal(t).spelling == Spelling::kText;
