@@ -10,39 +10,39 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "mask/known_steps.h"
+#include "util/zeroed_array.h"
 
 namespace cfgmask {
 
 class AlikeMasks {
  public:
   struct Entry {
-    uint64_t grammar = 0;
-    uint64_t shape = 0;
+    uint64_t grammar;  // from 1; 0: none
+    uint64_t shape;
     StateId state;
-    uint32_t depth = 0;  // to which another state has to be alike
+    uint32_t depth;  // to which another state has to be alike
   };
 
-  // nullptr where there is none. `grammar`: from 1.
+  // nullptr where there is none.
   const Entry* find(uint64_t grammar, uint64_t shape) const {
     if (entries_.empty()) return nullptr;
     const Entry& entry = entries_[place(grammar, shape)];
     return entry.grammar == grammar && entry.shape == shape ? &entry : nullptr;
   }
   void put(const Entry& entry) {
-    if (entries_.empty()) entries_.resize(kEntries);
+    if (entries_.empty()) entries_ = ZeroedArray<Entry>(kEntries);
     entries_[place(entry.grammar, entry.shape)] = entry;
   }
-  size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
+  size_t bytes() const { return entries_.bytes(); }
 
  private:
   static constexpr size_t kEntries = 2048;
 
   static size_t place(uint64_t grammar, uint64_t shape) { return mix(shape + grammar) % kEntries; }
 
-  std::vector<Entry> entries_;
+  ZeroedArray<Entry> entries_;
 };
 
 }  // namespace cfgmask

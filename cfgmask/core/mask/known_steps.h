@@ -15,7 +15,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 #include "lexer/lexer.h"
@@ -23,6 +22,7 @@
 #include "util/hash_table.h"
 #include "util/ids.h"
 #include "util/published.h"
+#include "util/zeroed_array.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
@@ -85,14 +85,14 @@ class KnownSteps {
   }
   // The caller holds the store's mutex.
   void put(uint64_t grammar, StateId state, const KnownStep& step) {
-    if (owned_ == nullptr) {
-      owned_ = std::make_unique<Place[]>(kSteps);
-      places_.store(owned_.get(), std::memory_order_release);
+    if (owned_.empty()) {
+      owned_ = ZeroedArray<Place>(kSteps);
+      places_.store(owned_.data(), std::memory_order_release);
     }
     const auto low = static_cast<uint32_t>(grammar);
     owned_[place(grammar, state, step.token)].write({low, static_cast<uint32_t>(grammar >> 32), state, step});
   }
-  size_t bytes() const { return owned_ == nullptr ? 0 : kSteps * sizeof(Place); }
+  size_t bytes() const { return owned_.bytes(); }
 
  private:
   struct Entry {
@@ -113,7 +113,7 @@ class KnownSteps {
     return mix(((uint64_t{state.value} << 32) | token) + grammar * 0x9e3779b97f4a7c15ULL) % kSteps;
   }
 
-  std::unique_ptr<Place[]> owned_;  // made by the first `put`
+  ZeroedArray<Place> owned_;  // made by the first `put`
   std::atomic<const Place*> places_ = nullptr;
 };
 

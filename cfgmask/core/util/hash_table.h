@@ -7,14 +7,12 @@
 // longest pause is one allocation. Nothing is ever erased, which is what interning needs.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <optional>
 #include <utility>
+
+#include "util/zeroed_array.h"
 
 namespace cfgmask {
 
@@ -103,28 +101,10 @@ class OpenTable {
   }
 
   size_t size() const { return count_; }
-  size_t bytes() const { return (slots_.size() + old_.size()) * sizeof(Slot); }
+  size_t bytes() const { return slots_.bytes() + old_.bytes(); }
 
  private:
-  class Slots {
-   public:
-    Slots() = default;
-    explicit Slots(size_t n) : at_(static_cast<Slot*>(std::calloc(n, sizeof(Slot)))), size_(n) {
-      if (at_ == nullptr) throw std::bad_alloc();
-    }
-    size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    void clear() { std::fill_n(at_.get(), size_, Slot{}); }
-    Slot& operator[](size_t i) { return at_.get()[i]; }
-    const Slot& operator[](size_t i) const { return at_.get()[i]; }
-
-   private:
-    struct Free {
-      void operator()(Slot* slots) const { std::free(slots); }
-    };
-    std::unique_ptr<Slot, Free> at_;
-    size_t size_ = 0;
-  };
+  using Slots = ZeroedArray<Slot>;
   static constexpr size_t kFirst = 16;
   static constexpr size_t kMove = 16;
   static constexpr size_t kKept = 256;
