@@ -1,5 +1,5 @@
-"""How times grow: with the vocabulary, the grammar and the text, each installed engine beside cfgmask; and with threads
-and kinds of logits, cfgmask alone. Each prints a Markdown table.
+"""How times grow: with the vocabulary, the grammar and the text, each installed engine beside cfgmask; and with texts
+of one grammar, threads and kinds of logits, cfgmask alone. Each prints a Markdown table.
 
 Example: python benchmarks/scaling.py text --vocab tokenizer.model --bytes 1000 --bytes 1000000
 """
@@ -27,8 +27,10 @@ import measure
 import peers
 import report
 import runner
+import serving
 import vocabularies
 from cases import Case, read_schemas, sample
+from memory import resident_kilobytes
 from vocabularies import BenchVocabulary
 
 SCHEMAS = Path(__file__).resolve().parent / "data" / "schemas.jsonl"
@@ -161,6 +163,38 @@ def _figures(results: list[measure.Result]) -> list[str]:
     first = report.figures([result.first_mask_nanoseconds for result in results])
     masks = report.figures([t for result in results for walk in result.walks if walk.valid for t in walk.nanoseconds])
     return [report.number(first["p50"]), *(report.number(masks[name]) for name in ("avg", "p50", "p99", "max"))]
+
+
+@main.command()
+@_sizes("--texts", 200, 1_000)
+@click.option("--kind", default="", help="Those whose name has this in it.")
+@runner.vocab_option
+def texts(sizes: tuple[int, ...], kind: str, vocab: Path) -> None:
+    """Texts of one grammar that write values of their own, as in a server: what a mask takes, and what stays."""
+    vocabulary = vocabularies.load(vocab)
+    titles = ["values", "texts", "mask + commit avg (µs)", "grows by a text (KB)"]
+    rows = []
+    for case in filter(lambda case: kind in case.name, serving.KINDS):
+        compiled = cfgmask.compile(
+            cfgmask.Grammar.from_json_schema(case.schema, **case.options), vocabularies.anew(vocabulary).vocabulary
+        )
+        done, before = 0, resident_kilobytes()
+        for n in sorted(sizes):
+            times = [t for text in case.texts(done, n) for t in _positions(compiled.matcher(), vocabulary.encode(text))]
+            grown = (resident_kilobytes() - before) / n
+            rows.append([case.name, str(n), report.number(sum(times) / len(times) / 1e3), report.number(grown)])
+            done = n
+    click.echo(report.numbers_table(titles, rows))
+
+
+def _positions(matcher: cfgmask.Matcher, tokens: list[int]) -> Iterator[int]:
+    """What each mask and the token behind it took, in nanoseconds."""
+    bits = np.zeros((matcher.compiled.vocabulary.n_vocab + 31) // 32, np.int32)
+    for token in tokens:
+        start = perf_counter_ns()
+        matcher.fill_mask(bits)
+        matcher.advance(token)
+        yield perf_counter_ns() - start
 
 
 @main.command()

@@ -15,6 +15,7 @@ from tests.scripts import benchmark
 SCALING = benchmark("scaling")
 CASES = benchmark("growing_cases")
 SCHEMAS = benchmark("large_schemas")
+SERVING = benchmark("serving")
 
 VOCABULARIES = benchmark("vocabularies")
 SMALL = VOCABULARIES.synthetic(600)
@@ -28,6 +29,7 @@ SMALL = VOCABULARIES.synthetic(600)
         (["grammar", "--rules", "--size", "3", "--engine", "cfgmask"], 1),
         (["schema", "--bytes", "2000", "--repeat", "1"], len(SCHEMAS.SHAPES)),
         (["text", "--bytes", "200", "--engine", "cfgmask"], 2),
+        (["texts", "--texts", "1", "--texts", "2"], 2 * len(SERVING.KINDS)),
         (["threads", "--rows", "4", "--repeat", "1"], 2),
         (["batches", "--rows", "2", "--shards", "2"], 2),
         (["apply", "--repeat", "1"], len(list(SCALING.logits_of_each_kind(1)))),
@@ -69,6 +71,18 @@ def test_schemas_have_about_the_size_that_was_asked_for_and_variations_differ(sh
     for text in texts:
         assert 25_000 < len(text) < 35_000
         assert cfgmask.Grammar.from_json_schema(text).plain is not None
+
+
+@pytest.mark.parametrize("case", SERVING.KINDS, ids=lambda case: case.name)
+def test_served_texts_are_valid_and_no_two_alike(case: Any) -> None:
+    texts = list(case.texts(3, 23))
+    assert len(set(texts)) == 20
+    assert texts[5:] == list(case.texts(8, 23))
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(case.schema, **case.options), SMALL.vocabulary)
+    for text in texts:
+        matcher = compiled.matcher()
+        assert matcher.advance_bytes(text.encode()) == len(text)
+        assert matcher.is_accepting
 
 
 def test_a_synthetic_vocabulary_writes_what_it_encodes() -> None:
