@@ -284,7 +284,10 @@ def _keys(
 
 
 def _key_pattern(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> KeyPattern:
-    return key_pattern(_read(schema, dialect, options, limits).strings.as_regex())
+    known = current().key_conditions
+    if (schema, dialect) not in known:
+        known[schema, dialect] = _read(schema, dialect, options, limits).strings.as_regex()
+    return key_pattern(known[schema, dialect])
 
 
 def _holes(schema: dict[str, JsonValue]) -> list[JsonValue]:

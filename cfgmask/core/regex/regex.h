@@ -194,7 +194,7 @@ class RegexStore {
   // Whether the node denotes infinitely many strings. Searches its residuals depth first, as `is_empty` does.
   bool is_infinite(RegexId node);
   // Whether it is plain that whatever begins a string of the node begins infinitely many: all of its ways end in an
-  // unbounded repetition, a few texts apart. Bounded by some thousand visits.
+  // unbounded repetition, a few texts apart. Bounded by a hundred thousand visits.
   bool is_endless_at_sight(RegexId node) const;
   // A shortest string, the smallest of the shortest; nullopt for the empty set. Breadth-first search.
   std::optional<std::string> shortest(RegexId node);
