@@ -273,6 +273,7 @@ class RegexStore {
     bool may_be_empty = false;  // holds an intersection or a complement
     Emptiness emptiness = Emptiness::kUnknown;
     Known is_class = Known::kNotYet;
+    uint8_t n_counted = 0;  // repetitions with counts inside each other, 255 if there are more
     uint32_t depth = 0;
     uint32_t first = 0;  // index into first_sets_, 0: not asked yet
     // The greatest maximum of C{0,n} or C{1,n} for a class C, and of x{0,n} or x{1,n} for anything else, among the
@@ -284,6 +285,7 @@ class RegexStore {
 
   // regex/regex.cc
   void charge(size_t n_words);
+  void charge_node(const Props& p, size_t n_operands);
   // What it takes to look at many parts, which may come to no new node; so many are free.
   static constexpr size_t kFreeWork = 64;
   void charge_work(size_t n_parts);
