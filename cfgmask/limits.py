@@ -22,8 +22,8 @@ class Limits:
     max_lexer_states   different lexer states that one grammar may create; those of many terminals count more
     max_search_steps   derivatives that one question of emptiness may take; all about a JSON Schema take twice as many;
                        those of regexes with many parts count more
-    max_rules          rules and rule expansions of one grammar, and what reading and combining the parts of its JSON
-                       Schemas takes
+    max_rules          rules and rule expansions of one grammar, and what it takes to read and combine the parts of its
+                       JSON Schemas, and patterns with assertions, lazy quantifiers or flags in Lark text
     max_items          items in one Earley item set, and a sixteenth of the ways in which they come about
     max_item_sets      different item sets that one grammar may create; what `Matcher.state` tells apart counts too
     max_capture_bytes  bytes of all captures of a text; those inside of others count again

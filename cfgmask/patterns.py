@@ -15,14 +15,16 @@ def json_regex(depth: int = 3) -> str:
 
     It means the same in the syntaxes of Python, Rust and ECMA-262, and is meant to match a whole text. White space
     stands wherever JSON has it, but not around the value. Keys may repeat, as JSON allows.
-    Errors: ValueError unless `depth` is from 0 (only scalars) to 5.
+    Errors: ValueError unless `depth` is from 0 (only scalars) to 5; TypeError for anything but an int.
     Cost: the pattern has 900 characters at depth 1 and four times as many at each further depth; for JSON of any depth
     take `Grammar.from_json_schema(True)`.
 
     >>> grammar = Grammar.from_regex(json_regex(depth=1))
     """
-    if not isinstance(depth, int) or isinstance(depth, bool) or not 0 <= depth <= _MAX_DEPTH:
-        raise ValueError(f"depth must be from 0 to {_MAX_DEPTH}, not {depth!r}")
+    if not isinstance(depth, int) or isinstance(depth, bool):
+        raise TypeError(f"depth must be an int, not {type(depth).__name__}")
+    if not 0 <= depth <= _MAX_DEPTH:
+        raise ValueError(f"depth must be from 0 to {_MAX_DEPTH}")
     scalar = f"null|true|false|{_NUMBER}|{_STRING}"
     value = f"(?:{scalar})"
     for _ in range(depth):

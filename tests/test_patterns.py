@@ -107,7 +107,13 @@ def test_the_default_is_three() -> None:
     assert len(cfgmask.json_regex()) < 30_000
 
 
-@pytest.mark.parametrize("bound", [-1, 6, True, 1.0, "3"])
-def test_bounds(bound: Any) -> None:
-    with pytest.raises(ValueError, match="depth must be from 0 to 5"):
+@pytest.mark.parametrize("bound", [-1, 6, 2**64, 10**5_000], ids=["-1", "6", "2**64", "10**5_000"])
+def test_bounds(bound: int) -> None:
+    with pytest.raises(ValueError, match=r"^depth must be from 0 to 5$"):
+        cfgmask.json_regex(bound)
+
+
+@pytest.mark.parametrize("bound", [True, 1.0, None, "3" * 1_000_000], ids=lambda bound: type(bound).__name__)
+def test_what_is_no_depth(bound: Any) -> None:
+    with pytest.raises(TypeError, match=f"^depth must be an int, not {type(bound).__name__}$"):
         cfgmask.json_regex(bound)

@@ -33,7 +33,7 @@ from cfgmask.grammar.ir import (
 )
 from cfgmask.grammar.limited_rules import with_limited_rules
 from cfgmask.grammar.parameters import Argument, Masked
-from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation, RegexTree
+from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.regex.lowering import RegexLowering
 from cfgmask.vocabulary import Vocabulary
@@ -84,8 +84,10 @@ def _build_plain(plain: Plain, vocabulary: _core.Vocabulary, limits: Limits, sha
     from cfgmask import _core
 
     builder = _core.GrammarBuilder(vocabulary, vars(limits), shard)
-    ignored = None if plain.ignored is None else builder.portable(plain.ignored)
-    scope = builder.scope(ignored, plain.ignore_once)
+    scope = builder.scope(plain.ignore_once)
+    if plain.ignored is not None:
+        name, regex = plain.ignored
+        builder.ignore(scope, builder.portable(regex), name)
     regexes = [terminal.regex for terminal in plain.terminals]
     names = [terminal.name for terminal in plain.terminals]
     start = builder.plain_schema(plain.core, scope, regexes, names, plain.max_digits)
@@ -95,12 +97,14 @@ def _build_plain(plain: Plain, vocabulary: _core.Vocabulary, limits: Limits, sha
 
 def _scope(scope: Scope, builder: _core.GrammarBuilder, regexes: RegexLowering) -> int:
     """What a scope ignores under the same conditions is one terminal, the alternation."""
-    number = builder.scope(None, scope.ignore_once)
-    ignored: dict[_Conditions, list[RegexTree]] = {}
+    number = builder.scope(scope.ignore_once)
+    ignored: dict[_Conditions, list[Terminal]] = {}
     for terminal in scope.ignore:
-        ignored.setdefault(_conditions(terminal, regexes), []).append(terminal.regex)
-    for conditions, trees in ignored.items():
-        builder.ignore(number, regexes.node(Alternation(tuple(trees))), *conditions)
+        ignored.setdefault(_conditions(terminal, regexes), []).append(terminal)
+    for conditions, terminals in ignored.items():
+        regex = regexes.node(Alternation(tuple(terminal.regex for terminal in terminals)))
+        name = " | ".join(dict.fromkeys(terminal.name for terminal in terminals))
+        builder.ignore(number, regex, name, *conditions)
     return number
 
 
@@ -135,7 +139,7 @@ class _Build:
         self._scopes = [_scope(scope, builder, self._regexes) for scope in ir.scopes]
         if ir.indenter is not None:
             newline = self._regexes.node(ir.indenter.newline.regex)
-            builder.indenter(newline, self._scopes[ir.indenter.scope], ir.indenter.tab_len)
+            builder.indenter(newline, self._scopes[ir.indenter.scope], ir.indenter.tab_len, ir.indenter.newline.name)
         for rule in ir.rules:
             self._rules[rule.name] = self._nonterminal(rule)
         for rule in ir.rules:

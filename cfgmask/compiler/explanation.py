@@ -32,7 +32,7 @@ class Expected:
     Rules whose alternatives end alike from there on are not told apart: all of them are named.
 
     name  as the grammar writes it: `NUMBER`, `"{"`, `<think>`
-    span  of the terminal's definition, or of a literal's first use
+    span  of the terminal's definition, or of a literal's first use; none of what is ignored, which is in no rule
     """
 
     name: str
@@ -153,7 +153,7 @@ def remember_places(compiled: CompiledGrammar, places: Places) -> None:
 
 
 _Token: TypeAlias = tuple[bool, bool, bytes, bool]
-_Fate: TypeAlias = tuple[bool, bool, int, bool, list[tuple[str, bool, int, list[int]]]]
+_Fate: TypeAlias = tuple[bool, bool, int, bool, list[tuple[str, bool, int | None, list[int]]]]
 
 
 def explanation(compiled: CompiledGrammar, token_id: int, token: _Token, fate: _Fate) -> Explanation:
@@ -162,7 +162,7 @@ def explanation(compiled: CompiledGrammar, token_id: int, token: _Token, fate: _
     token  whether the vocabulary has it, whether it ends texts, its bytes; and whether the text has ended
     fate   whether it is allowed, and whether it is refused only for being too far from the end; how many bytes fit,
            whether the text may end after them, and what is expected there: names, whether of a token set, their
-           numbers, the nonterminals around them
+           numbers (None: it is ignored), the nonterminals around them
     """
     allowed, too_far, offset, may_end, expected = fate
     places = _places.get(compiled, _NOWHERE)
@@ -186,10 +186,11 @@ def _reason_to_refuse(is_known: bool, is_end: bool, data: bytes, is_finished: bo
     return "bytes" if data else "id"
 
 
-def _expected(places: Places, name: str, is_token_set: bool, index: int, nonterminals: list[int]) -> Expected:
+def _expected(places: Places, name: str, is_token_set: bool, index: int | None, nonterminals: list[int]) -> Expected:
     spans = places.token_sets if is_token_set else places.terminals
+    span = None if index is None else _at(spans, index)
     rules = tuple(dict.fromkeys(_at(places.nonterminals, n) for n in nonterminals))
-    return Expected(name, _at(spans, index), tuple(rule for rule in rules if rule is not None))
+    return Expected(name, span, tuple(rule for rule in rules if rule is not None))
 
 
 def _at(items: list[Any], index: int) -> Any:

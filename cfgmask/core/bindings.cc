@@ -620,12 +620,12 @@ void bind_grammar_builder(nb::module_& m) {
             new (self) GrammarBuilder(vocabulary.stores, parse_limits(limits), shard);
           },
           "vocabulary"_a, "limits"_a = nb::none(), "shard"_a = 0)
-      .def("scope", &GrammarBuilder::scope, "ignore"_a.none(), "ignore_once"_a)
+      .def("scope", &GrammarBuilder::scope, "ignore_once"_a)
       .def(
           "ignore",
-          [](GrammarBuilder& self, uint32_t scope, uint32_t regex, std::optional<uint32_t> before,
-             std::optional<uint32_t> after) { self.ignore(scope, regex, {before, after}); },
-          "scope"_a, "regex"_a, "before"_a.none(), "after"_a.none())
+          [](GrammarBuilder& self, uint32_t scope, uint32_t regex, std::string name, std::optional<uint32_t> before,
+             std::optional<uint32_t> after) { self.ignore(scope, regex, std::move(name), {before, after}); },
+          "scope"_a, "regex"_a, "name"_a, "before"_a = nb::none(), "after"_a = nb::none())
       .def(
           "terminal",
           [](GrammarBuilder& self, uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
@@ -669,7 +669,7 @@ void bind_grammar_builder(nb::module_& m) {
             self.role(terminal, parse_role(role));
           },
           "terminal"_a, "role"_a)
-      .def("indenter", &GrammarBuilder::indenter, "newline"_a, "scope"_a, "tab_len"_a)
+      .def("indenter", &GrammarBuilder::indenter, "newline"_a, "scope"_a, "tab_len"_a, "name"_a)
       .def("mark", &GrammarBuilder::mark, "nonterminal"_a, "capture"_a, "temperature"_a.none())
       .def("limit", &GrammarBuilder::limit, "nonterminal"_a, "max_tokens"_a)
       .def("is_closed", &GrammarBuilder::is_closed, "nonterminal"_a)

@@ -42,14 +42,14 @@ class Plain:
 
     core         as the core read it
     terminals    what it asks for: scalars with conditions
-    ignored      what may stand between lexemes, if anything may
+    ignored      the name and regex of what may stand between lexemes, if anything may
     ignore_once  as in `Scope`
     max_digits   as in `JsonSchemaOptions`
     """
 
     core: _core.PlainSchema
     terminals: tuple[PlainTerminal, ...]
-    ignored: _core.PortableRegex | None
+    ignored: tuple[str, _core.PortableRegex] | None
     ignore_once: bool
     max_digits: int | None
 
@@ -115,7 +115,7 @@ def _may_be_plain(options: JsonSchemaOptions) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _ignored(whitespace: str) -> tuple[_core.PortableRegex | None, bool]:
+def _ignored(whitespace: str) -> tuple[tuple[str, _core.PortableRegex] | None, bool]:
     """What may stand between lexemes, and whether it may do so once."""
     from cfgmask import _core
 
@@ -123,7 +123,7 @@ def _ignored(whitespace: str) -> tuple[_core.PortableRegex | None, bool]:
     if not scope.ignore:
         return None, scope.ignore_once
     (terminal,) = scope.ignore
-    return _core.portable_regex(terminal.regex, Limits().max_nesting), scope.ignore_once
+    return (terminal.name, _core.portable_regex(terminal.regex, Limits().max_nesting)), scope.ignore_once
 
 
 @lru_cache(maxsize=32)
@@ -284,7 +284,10 @@ def _keys(
 
 
 def _key_pattern(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> KeyPattern:
-    return key_pattern(_read(schema, dialect, options, limits).strings.as_regex())
+    known = current().key_conditions
+    if (schema, dialect) not in known:
+        known[schema, dialect] = _read(schema, dialect, options, limits).strings.as_regex()
+    return key_pattern(known[schema, dialect])
 
 
 def _holes(schema: dict[str, JsonValue]) -> list[JsonValue]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Source, Span
-from cfgmask.errors import GrammarError
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar.walk import fold
 from cfgmask.lark import nodes
@@ -28,6 +29,13 @@ GivenGrammar: TypeAlias = str | ir.GrammarIR
 
 MAX_DEPTH = 20
 """How deep `%lark` blocks may stand in each other: a text in them is cut into tokens once for each."""
+
+# A pattern that Python reads takes as long as so many rules, a twelfth of a millisecond, and one that has, or may have,
+# assertions or lazy quantifiers from a fifth (`a*?b`) to two. Each character takes as long as some more.
+_RULES_PER_PATTERN = 50
+_RULES_PER_ASSERTING_PATTERN = 500
+_RULES_PER_CHARACTER = 2
+_ASSERTING = re.compile(r"\(\?<?[=!]|\\[bBAZ]|[\^$]|[*+?}]\?")
 
 # A `%json` block takes as long as so many steps of a session, however small it is.
 _STEPS_PER_BLOCK = 100
@@ -65,6 +73,7 @@ class InnerGrammars:
         self._limits = limits
         self._problems = problems
         self._n_blocks = 0
+        self._pattern_rules = 0
         # What all `%json` blocks may spend together.
         self._session: Session | None = None
         self._starts: dict[str, str] = {}
@@ -78,6 +87,13 @@ class InnerGrammars:
         """The number of a scope for the grammar, which is to be put into `scopes`."""
         self.scopes.append(ir.Scope(grammar.prefix.rstrip(":") or "main"))
         return len(self.scopes) - 1
+
+    def count_pattern(self, pattern: str) -> None:
+        """Count a pattern that Python reads, in all grammars together. Raises LimitExceeded: max_rules."""
+        one = _RULES_PER_ASSERTING_PATTERN if _ASSERTING.search(pattern) else _RULES_PER_PATTERN
+        self._pattern_rules += one + _RULES_PER_CHARACTER * len(pattern)
+        if self._pattern_rules > self._limits.max_rules:
+            raise LimitExceeded("max_rules", self._limits.max_rules, "patterns that take long to read")
 
     def lower(self, node: nodes.Inner, around: GrammarText) -> ir.Expr:
         """What stands for the node in a rule of the grammar around it. Reports what is wrong inside."""

@@ -6,7 +6,7 @@ Terminals may use terminals, in any order and without recursion: a terminal is o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -73,8 +73,10 @@ EMPTY = TerminalRegex(regex.EMPTY_TEXT, only_empty=True, pattern="")
 class TerminalLowering:
     """Lowers terminals and, in rules, the literals that are terminals without a name."""
 
-    def __init__(self, limits: Limits, problems: Problems) -> None:
+    def __init__(self, limits: Limits, count_pattern: Callable[[str], None], problems: Problems) -> None:
+        """`count_pattern` is told of each pattern that takes Python to read, and may raise LimitExceeded."""
         self._limits = limits
+        self._count_pattern = count_pattern
         self._problems = problems
         self._strings: dict[tuple[str, bool], TerminalRegex] = {}
         self._joined: dict[str, Lexeme] = {}  # by the one regex that they are
@@ -125,6 +127,7 @@ class TerminalLowering:
             self._problems.error("lark-lazy-part", message, node.span, help=help)
             return INVALID
         if lowered.pattern not in self._joined:
+            self._count_pattern(lowered.pattern)
             try:
                 source_name = f"{node.span.source.name}, the terminal as one regex"
                 lexeme = parse_lexeme(lowered.pattern, limits=self._limits, source_name=source_name, named_groups=True)
@@ -233,6 +236,7 @@ class TerminalLowering:
         return replace(_terminal_regex(lexeme), is_lazy=has_lazy(text, node.flags, "rust"))
 
     def _lexeme(self, node: nodes.Pattern, text: str, dialect: DialectName) -> Lexeme:
+        self._count_pattern(text)
         return parse_lexeme(
             text,
             dialect=dialect,

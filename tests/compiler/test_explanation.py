@@ -110,6 +110,7 @@ def test_it_agrees_with_masks_and_bytes(problem: Problem) -> None:
     matcher = cfgmask.compile(cfgmask.Grammar(problem.ir), vocabulary).matcher()
     for _ in range(4):
         mask = mask_of(matcher, n_vocab)
+        assert matcher.expected() or matcher.is_accepting or not any(tokens[token] for token in mask)
         for token in range(n_vocab):
             explanation = matcher.explain(token)
             assert explanation.allowed == (token in mask)

@@ -143,6 +143,19 @@ def test_nested_counts() -> None:
     assert not accepts(compiled, b"a" * 63)
 
 
+@pytest.mark.parametrize("part", [None, b"b"], ids=["alone", "with something between"])
+def test_deeply_nested_counts_come_to_their_limit_soon(part: bytes | None) -> None:
+    """Nodes with a hundred counts inside each other counted as others do: the limit was four million of them away."""
+    node: tree.RegexTree = lit("a")
+    for _ in range(100):
+        node = rep(node if part is None else cat(node, rep(tree.Literal(part), 0, 1)), 1, 1_000)
+    compiled = compile_ir(grammar(rule("start", t(node))))
+    matcher = compiled.matcher()
+    with pytest.raises(cfgmask.LimitExceeded, match="max_regex_nodes"):
+        matcher.advance_bytes(b"aaab")
+    assert compiled.stats()["regex_nodes"] < 400_000
+
+
 def test_many_literals() -> None:
     words = [f"word{n}" for n in range(20_000)]
     ir = grammar(rule("start", seq(choice(*words), ";")))

@@ -223,6 +223,42 @@ def test_expected_names_what_may_begin_or_go_on() -> None:
     assert "T" in names
 
 
+COMMENTS = 'start: "a" "b"\nWS: /[ \\r]*\\n/\nCOMMENT: "/*" /.*/ "*/"\n%ignore WS\n%ignore COMMENT\n%ignore /#\\n/'
+BRACKETS = """\
+start: (LPAR "a" RPAR _NL | _INDENT _DEDENT)
+LPAR: "("
+RPAR: ")"
+%declare _INDENT _DEDENT
+_NL: /(\\r?\\n *)+/
+%cfgmask {"indenter": {"NL_type": "_NL", "OPEN_PAREN_types": ["LPAR"], "CLOSE_PAREN_types": ["RPAR"]}}
+"""
+AROUND = 'start: "a" "b" "c"\nFAR: /(?<=b)##/\nNEAR: /(?<=a)##/\n%ignore FAR\n%ignore NEAR'
+
+
+@pytest.mark.parametrize(
+    ("made", "text", "expected"),
+    [
+        (cfgmask.Grammar.from_json_schema({"type": "array"}), b"[ \r", ["WHITESPACE"]),
+        (cfgmask.Grammar.from_json_schema({"items": {"uniqueItems": True}}), b"[ \r", ["WHITESPACE"]),
+        (cfgmask.Grammar.from_lark(COMMENTS), b"a ", ["WS | COMMENT | /#\\n/"]),
+        (cfgmask.Grammar.from_lark(COMMENTS), b"a", ['"b"']),
+        (cfgmask.Grammar.from_lark(COMMENTS), b"ab\n", []),
+        (cfgmask.Grammar.from_lark(COMMENTS), b"ab\n ", ["WS | COMMENT | /#\\n/"]),
+        (cfgmask.Grammar.from_lark(AROUND), b"a#", ["NEAR"]),
+        (cfgmask.Grammar.from_lark(AROUND), b"ab#", ["FAR"]),
+        (cfgmask.Grammar.from_lark(BRACKETS), b"(\r", ["_NL"]),
+    ],
+)
+def test_expected_names_what_is_ignored_where_nothing_else_may_come(
+    made: cfgmask.Grammar, text: bytes, expected: list[str]
+) -> None:
+    matcher = cfgmask.compile(made, cfgmask.Vocabulary.from_bytes([bytes([b]) for b in range(256)], 255)).matcher()
+    assert matcher.advance_bytes(text) == len(text)
+    assert matcher.expected() == expected
+    assert [e.name for e in matcher.explain(255).expected] == expected
+    assert all(e.span is None and not e.rules for e in matcher.explain(255).expected if e.name != '"b"')
+
+
 # Several of each class of characters that a trie tells apart, then the end token.
 PIECES = [
     *(b"a", b"ab", b"aa", b"b", b"z", b"0", b"00", b"a0", b" a", b" z", b"_a", b"_z", b"!", b"a!", b"\n"),

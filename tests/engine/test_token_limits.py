@@ -186,6 +186,21 @@ def test_completions_keep_to_the_limits() -> None:
     assert mask_of(matcher, 6) == {2, 3}
 
 
+@pytest.mark.parametrize("further", ["éé", "é;", "é", "\xe9x"])
+def test_completions_of_characters_that_are_spelled_in_parts(further: str) -> None:
+    """Tokens of whole characters are in a part of the trie of their own, where the first byte is no token."""
+    tokens = [*(bytes([byte]) for byte in range(256)), further.encode(), b""]
+    vocabulary = cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=257)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_lark("start: x /é+/\nx[max_tokens=1]: /a/"), vocabulary)
+    for matcher in (compiled.matcher(), compiled.matcher(max_tokens=3)):
+        way = matcher.completion()
+        assert way is not None
+        for token in way:
+            assert token in mask_of(matcher, 258)
+            matcher.advance(token)
+        assert matcher.is_accepting
+
+
 def test_a_limit_that_holds_no_text() -> None:
     spec = VocabularySpec([b"1", b"p", b"x", b"!", b""], [4], {})
     with pytest.raises(cfgmask.GrammarError) as error:

@@ -488,6 +488,17 @@ PLAIN: dict[str, Any] = {
         "properties": {"ab": {"type": "null"}, "b": {}},
         "additionalProperties": {"type": "string"},
     },
+    "names by one of several patterns": {
+        "type": "object",
+        "propertyNames": {"anyOf": [{"pattern": "^a|b$"}, {"type": "string", "pattern": "^c"}, {"pattern": "(d)$"}]},
+        "properties": {"ab": {"type": "null"}, "b": {}, "c1": {}, "ad": {}, "da": {}},
+        "additionalProperties": {"type": "string"},
+    },
+    "names by patterns one of which is empty": {
+        "type": "object",
+        "propertyNames": {"anyOf": [{"pattern": ""}, {"pattern": "^a"}]},
+        "properties": {"b": {}},
+    },
     "names of a closed object": {
         "properties": {"a": {}, "bc": {}},
         "additionalProperties": False,
@@ -1105,6 +1116,30 @@ def test_patterns_of_keys(pattern: str, names: list[str], seed: int) -> None:
     check({"type": "object", "properties": named, "patternProperties": {pattern: {"const": 1}}}, seed)
 
 
+@given(
+    st.lists(PLAIN_PATTERNS, min_size=2, max_size=4),
+    st.lists(st.sampled_from(["", "a", "b", "ab", "aé", "1"]), max_size=2),
+    st.integers(0, 2**32),
+)
+def test_patterns_of_names(patterns: list[str], names: list[str], seed: int) -> None:
+    either = {"anyOf": [{"pattern": pattern} for pattern in patterns]}
+    check({"type": "object", "properties": {name: {"type": "null"} for name in names}, "propertyNames": either}, seed)
+
+
+def test_thousands_of_patterns_of_names() -> None:
+    """Python read them in two to six seconds, and one pattern of as many alternatives beside names took seven."""
+    patterns = [f"a{i}.*c" for i in range(16_000)]
+    named = {f"a{i}{end}": {"const": i} for i in range(200) for end in ("c", "d")}
+    for names in ({"anyOf": [{"pattern": pattern} for pattern in patterns]}, {"pattern": "|".join(patterns)}):
+        grammar = cfgmask.Grammar.from_json_schema({"propertyNames": names, "properties": named})
+        assert grammar.plain is not None
+        compiled = cfgmask.compile(grammar, VOCABULARY)
+        assert accepts(compiled, '{"a7c":7,"xa15999cx":1}')
+        assert not accepts(compiled, '{"a7c":8}')
+        assert not accepts(compiled, '{"a7d":7}')
+        assert not accepts(compiled, '{"xac":1}')
+
+
 # Some begin others, some match one key, and some are told apart by a search.
 KEY_PATTERNS = ["^a", "^ab", "^abc", "^ab$", "^abc$", "^a{2,3}$", "^b", "^ba$", "^[bc]", "^é", "^é$", "^c?d$", "a$"]
 
@@ -1236,7 +1271,7 @@ def test_hundreds_of_conditions_on_one_member_are_told_apart() -> None:
     assert accepts(compiled, '{"kind":240}')
 
 
-def test_a_pattern_that_costs_much_is_left_to_python() -> None:
+def test_a_pattern_that_costs_much_is_asked_by_its_regex() -> None:
     pattern = "^" + "(" * 20 + "a" + "+)" * 20 + "$"
     grammar = cfgmask.Grammar.from_json_schema({"properties": {"a" * 60: {}}, "patternProperties": {pattern: {}}})
     assert grammar.plain is not None

@@ -437,6 +437,19 @@ def test_budgets_are_kept_around_keys_that_are_there(text: bytes, more: int) -> 
     assert matcher.tokens_left is not None
 
 
+@pytest.mark.parametrize("text", [b"", b"{", b'{"b":1', b'{"b":{'])
+@pytest.mark.parametrize("budget", range(14, 40))
+def test_a_token_that_repeats_a_key_of_its_own_is_in_no_mask(text: bytes, budget: int) -> None:
+    pieces = cfgmask.Vocabulary.from_bytes([*TOKENS, b""], eos_token_id=len(TOKENS))
+    grammar = cfgmask.compile(cfgmask.Grammar.from_json_schema({"type": "object"}, whitespace="compact"), pieces)
+    matcher = grammar.matcher(max_tokens=budget)
+    assert matcher.advance_bytes(text) == len(text)
+    allowed = mask_of(matcher)
+    assert allowed
+    assert allowed <= fitting(matcher)
+    assert not any(repeats(text + TOKENS[token]) for token in allowed)
+
+
 def test_a_completion_repeats_no_key() -> None:
     matcher = compiled({"type": "object"}, whitespace="compact").matcher()
     for byte in b'{"":0,':

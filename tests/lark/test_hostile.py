@@ -64,6 +64,12 @@ REFUSED = {
     ),
     "templates that double": ('start: t{"a"}\nt{x}: t{u{x, x}} | "b"\nu{x, y}: x y', {"lark-endless-template"}),
     "a template in templates": ("start: " + "t{" * 190 + '"a"' + "}" * 190 + "\nt{x}: x", {"lark-endless-template"}),
+    "patterns that Python reads": ("start: " + " | ".join(f"/a*?b{i}/" for i in range(40_000)), "max_rules"),
+    "patterns that Python reads in blocks": (
+        "start: "
+        + " | ".join("%lark { start: " + " | ".join(f"/\\bb{i}/" for i in range(100)) + " }" for _ in range(400)),
+        "max_rules",
+    ),
     "only left-recursive": ('start: start "a"', {"lark-endless-rule"}),
 }
 
@@ -88,6 +94,8 @@ ACCEPTED = {
     + "".join(f"A{i}: A{i + 1} A{i + 1}\n" for i in range(150))
     + 'A150: "a"',
     "many rules": "start: r0\n" + "".join(f'r{i}: "a" r{i + 1}\n' for i in range(3_000)) + 'r3000: "b"',
+    "patterns without regard to case": "start: " + " | ".join(f"/b{i}/i" for i in range(10_000)),
+    "patterns with assertions": "start: " + " | ".join(rf"/\bb{i}\b/" for i in range(1_000)),
     "a large count": 'start: "a"{0,2147483647}',
     "substrings of a long text": 'start: %regex {"substring_chars": "' + "ab c" * 25_000 + '"}',
 }

@@ -49,8 +49,11 @@ class GrammarMaker {
 
  private:
   uint32_t make_scope() {
-    if (source_.flip()) return builder_.scope(std::nullopt, false);
-    return builder_.scope(make_regex(), source_.flip());
+    if (source_.flip()) return builder_.scope(false);
+    const uint32_t ignored = make_regex();
+    const uint32_t scope = builder_.scope(source_.flip());
+    builder_.ignore(scope, ignored, "ignored", {});
+    return scope;
   }
 
   uint32_t make_regex() {

@@ -211,7 +211,8 @@ std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, Vocabul
     for (const char c : {' ', '\n'}) set.add(static_cast<uint8_t>(c));
     return r.repetition(r.bytes(set), 1, 2).value;
   });
-  const uint32_t scope = builder.scope(blanks, true);
+  const uint32_t scope = builder.scope(true);
+  builder.ignore(scope, blanks, "blanks", {});
   const auto plain = std::make_shared<const PlainSchema>(std::move(found->schema));
   return builder.build(defer_rules(plain, builder, scope, {}, {}, kUnbounded), scope, false, false, false);
 }

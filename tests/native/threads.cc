@@ -67,7 +67,8 @@ std::shared_ptr<CompiledGrammar> make_json(VocabularyStores& stores, uint32_t ma
     for (const char c : {' ', '\n'}) set.add(static_cast<uint8_t>(c));
     return r.repetition(r.bytes(set), 1, 4);
   });
-  const uint32_t scope = builder.scope(blanks, true);
+  const uint32_t scope = builder.scope(true);
+  builder.ignore(scope, blanks, "blanks", {});
   const auto literal = [&](std::string_view text) {
     return builder.terminal(regex([&](RegexStore& r) { return r.literal(text); }), scope, 0, std::string(text));
   };

@@ -10,6 +10,7 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.regex_tree import (
     ANY_TEXT,
     NOTHING,
+    Alternation,
     ByteClass,
     Complement,
     Concatenation,
@@ -96,6 +97,12 @@ def test_endless(pattern: str, expected: bool) -> None:
     assert questions.is_endless(of(pattern)) == expected
     named = Complement(KeySet((b"x", b"y")))
     assert questions.is_endless(Intersection((of(pattern), named))) == expected
+
+
+def test_thousands_of_parts_that_never_run_out() -> None:
+    parts = tuple(of(f"a{i}b*") for i in range(16_000))
+    assert algebra.RegexAlgebra().is_endless(Alternation(parts))
+    assert not algebra.RegexAlgebra().is_endless(Alternation((*parts, of("c"))))
 
 
 def test_ways_of_which_none_is_left_end_nothing() -> None:

@@ -36,8 +36,11 @@ inline nanobind::object to_python(const Matcher& matcher, TokenId token) {
 
 inline nanobind::object to_python(const Matcher::TokenFate& fate) {
   nanobind::list expected;
-  for (const auto& [symbol, name, nonterminals] : fate.expected) {
-    expected.append(nanobind::make_tuple(name, symbol.is_token_set, symbol.index, nonterminals));
+  using Kind = CompiledGrammar::LiveSymbol::Kind;
+  for (const auto& [symbol, nonterminals] : fate.expected) {
+    const nanobind::object index =
+        symbol.kind == Kind::kIgnored ? nanobind::none() : nanobind::object(nanobind::cast(symbol.index));
+    expected.append(nanobind::make_tuple(symbol.name, symbol.kind == Kind::kTokenSet, index, nonterminals));
   }
   return nanobind::make_tuple(fate.allowed, fate.too_far, fate.n_bytes, fate.may_end, expected);
 }

@@ -136,6 +136,7 @@ struct Indenter {
   RegexId newline;     // of the terminals with that role
   uint32_t scope = 0;  // whose ignored text newlines are inside of brackets
   uint32_t tab_len = 8;
+  std::string name;  // of these terminals
 };
 
 // What may be skipped before the terminals of one grammar (a %json block has a scope of its own).
@@ -143,9 +144,10 @@ struct Scope {
   struct Ignored {
     RegexId regex;
     Conditions around;
+    std::string name;
   };
-  std::vector<Ignored> ignored;
-  bool ignore_once = false;  // at most one skip in a gap
+  std::vector<Ignored> ignored;  // each under other conditions
+  bool ignore_once = false;      // at most one skip in a gap
 };
 
 // What a set of seen values is of. Arrays and objects are values themselves, of the set around them.

@@ -278,8 +278,15 @@ const BudgetMasks::Narrowed& BudgetMasks::narrowed(StateId state) {
     const auto number = number_after(state, token, *grammar_.step_token(state, token), Effort::kLittle);
     if (number) allow(token, *number);
   }
+  // A token that repeats a key of its own never fits, which the walk does not see.
+  std::vector<uint32_t> fits;
+  if (grammar_.grammar_.has_keys) {
+    fits.resize(grammar_.vocabulary_->n_words());
+    grammar_.mask(state)->write(fits);
+  }
   Narrowed out;
   for (auto& [number, mask] : by_number) {
+    for (size_t i = 0; i < fits.size(); ++i) mask[i] &= fits[i];
     if (!out.masks.empty()) {
       for (size_t i = 0; i < mask.size(); ++i) mask[i] |= out.masks.back()->bits[i];
     }

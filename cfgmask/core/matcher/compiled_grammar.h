@@ -120,12 +120,13 @@ class CompiledGrammar {
   std::vector<std::string> expected(StateId state);
   // What may begin or go on here, each once; matcher/live_symbols.cc.
   struct LiveSymbol {
-    bool is_token_set;
-    uint32_t index;             // of the terminal or token set
+    enum class Kind : uint8_t { kTerminal, kTokenSet, kIgnored };
+    Kind kind;
+    uint32_t index;  // of the terminal or token set; of the scope that ignores it
+    std::string name;
     std::vector<RestId> rests;  // of its items
   };
   std::vector<LiveSymbol> live_symbols(StateId state);
-  const std::string& name(const LiveSymbol& symbol) const;
   // In whose alternatives it stands here. Linear in the grammar.
   std::vector<uint32_t> nonterminals(const LiveSymbol& symbol) const { return parser_.nonterminals_at(symbol.rests); }
 

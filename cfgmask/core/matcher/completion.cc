@@ -368,13 +368,15 @@ void Completions::spell_as_found(StateId state) {
       break;
     }
     const Edge first = facts_[fact_of(at)].first;
+    // A byte may begin several segments of the trie, in not all of which it is a token.
     uint32_t node = at.node + 1;
-    if (first.step < kFirstToken) {
-      while (trie.byte(node) != first.step) node = trie.end(node);
-    }
     at = first.to;
     if (at.node != 0) continue;
-    const TokenId token = first.step < kFirstToken ? trie.tokens(node)[0] : first.step - kFirstToken;
+    TokenId token = first.step - kFirstToken;
+    if (first.step < kFirstToken) {
+      while (trie.byte(node) != first.step || trie.tokens(node).empty()) node = trie.end(node);
+      token = trie.tokens(node)[0];
+    }
     way.push_back({from, token, at.state});
     from = at.state;
   }

@@ -61,18 +61,16 @@ Symbol GrammarBuilder::symbol(uint32_t value) const {
   return s;
 }
 
-uint32_t GrammarBuilder::scope(std::optional<uint32_t> ignore, bool ignore_once) {
+uint32_t GrammarBuilder::scope(bool ignore_once) {
   grammar_.scopes.push_back({{}, ignore_once});
-  const auto made = static_cast<uint32_t>(grammar_.scopes.size() - 1);
-  if (ignore) this->ignore(made, *ignore, {});
-  return made;
+  return static_cast<uint32_t>(grammar_.scopes.size() - 1);
 }
 
-void GrammarBuilder::ignore(uint32_t scope, uint32_t regex, const Around& around) {
+void GrammarBuilder::ignore(uint32_t scope, uint32_t regex, std::string name, const Around& around) {
   check_scope(scope);
   const Conditions asked = conditions(around);
   const RegexId skip = visible(node(regex), asked);
-  if (skip != RegexStore::nothing()) grammar_.scopes[scope].ignored.push_back({skip, asked});
+  if (skip != RegexStore::nothing()) grammar_.scopes[scope].ignored.push_back({skip, asked, std::move(name)});
 }
 
 RegexId GrammarBuilder::visible(RegexId regex, const Conditions& around) {
@@ -165,9 +163,9 @@ void GrammarBuilder::step(uint32_t terminal, Step step) {
   grammar_.terminals[made.index()].step = step;
 }
 
-void GrammarBuilder::indenter(uint32_t newline, uint32_t scope, uint32_t tab_len) {
+void GrammarBuilder::indenter(uint32_t newline, uint32_t scope, uint32_t tab_len, std::string name) {
   check_scope(scope);
-  grammar_.indenter = Indenter{visible(node(newline), {}), scope, tab_len};
+  grammar_.indenter = Indenter{visible(node(newline), {}), scope, tab_len, std::move(name)};
 }
 
 uint32_t GrammarBuilder::nonterminal(std::string name, std::optional<SetBounds> opens_set) {

@@ -119,9 +119,9 @@ class GrammarBuilder : public RegexBuilder {
 
   const Limits& limits() const { return limits_; }
 
-  uint32_t scope(std::optional<uint32_t> ignore, bool ignore_once);
-  // What the scope ignores besides, under conditions.
-  void ignore(uint32_t scope, uint32_t regex, const Around& around);
+  uint32_t scope(bool ignore_once);
+  // What the scope ignores; once for the same conditions.
+  void ignore(uint32_t scope, uint32_t regex, std::string name, const Around& around);
   uint32_t terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct = false,
                     bool closes_set = false, bool lazy = false, const Around& around = {},
                     std::optional<uint32_t> max_tokens = std::nullopt);
@@ -135,7 +135,7 @@ class GrammarBuilder : public RegexBuilder {
   void endless(uint32_t terminal, Endless what);
   void step(uint32_t terminal, Step step);
   // `newline` is the regex of the terminals with that role; inside of brackets it is ignored text of the scope.
-  void indenter(uint32_t newline, uint32_t scope, uint32_t tab_len);
+  void indenter(uint32_t newline, uint32_t scope, uint32_t tab_len, std::string name);
   uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
   // Its texts are captured under a name, if that is not empty; inside, the grammar asks for a temperature.
   void mark(uint32_t nonterminal, std::string capture, std::optional<double> temperature);

@@ -165,7 +165,6 @@ class Matcher {
   // What becomes of a token, and what the grammar expects at the place that decides it; matcher/token_fate.cc.
   struct Expectation {
     CompiledGrammar::LiveSymbol symbol;
-    std::string name;
     std::vector<uint32_t> nonterminals;
   };
   struct TokenFate {

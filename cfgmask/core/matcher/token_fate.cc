@@ -31,8 +31,7 @@ Matcher::TokenFate Matcher::fate(TokenId token) {
   fate.may_end = grammar_->accepting(at.state);
   for (auto& symbol : grammar_->live_symbols(at.state)) {
     auto nonterminals = grammar_->nonterminals(symbol);
-    std::string name = grammar_->name(symbol);
-    fate.expected.push_back({std::move(symbol), std::move(name), std::move(nonterminals)});
+    fate.expected.push_back({std::move(symbol), std::move(nonterminals)});
   }
   return fate;
 }

@@ -9,6 +9,8 @@ namespace cfgmask {
 namespace {
 
 constexpr size_t kMostResiduals = 500;
+// Of all of these together: each derivative takes one of every part.
+constexpr size_t kMostParts = 20'000;
 
 }  // namespace
 
@@ -18,7 +20,10 @@ bool is_endless(RegexStore& regexes, RegexId node) {
   std::vector<RegexId> residuals{node};
   HashTable known;
   known.insert(node.value, 0);
+  size_t n_parts = 0;
   for (size_t i = 0; i < residuals.size(); ++i) {
+    n_parts += regexes.parts(residuals[i]).size();
+    if (i > 0 && n_parts > kMostParts) return false;
     bool goes_on = false;
     for (ByteSet left = regexes.first(residuals[i]); !left.empty();) {
       const unsigned b = left.lowest();

@@ -31,6 +31,14 @@ void RegexStore::charge(size_t n_words) {
   if (account_ != nullptr) account_->charge(1 + n_words / kWordsPerCharge);
 }
 
+// Repetitions with counts inside each other, as ((a b?){1,9} c?){1,9}, may be in as many combinations of their counts
+// after each byte: of a hundred, one mask took 3 s to come to the limit.
+void RegexStore::charge_node(const Props& p, size_t n_operands) {
+  constexpr uint8_t kFewCounted = 4;
+  charge(n_operands);
+  if (account_ != nullptr && p.n_counted > kFewCounted) account_->charge(p.n_counted - kFewCounted);
+}
+
 void RegexStore::charge_work(size_t n_parts) {
   constexpr size_t kPartsPerCharge = 8;
   if (account_ != nullptr && n_parts >= kFreeWork) account_->charge(n_parts / kPartsPerCharge);
@@ -52,7 +60,7 @@ RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
   // Bounds are checked before the node is entered: one that crosses them is refused each time it is asked for.
   const Props p = properties(kind, operands);
   if (p.depth > max_depth_) throw LimitExceeded("max_nesting", max_depth_);
-  charge(operands.size());
+  charge_node(p, operands.size());
   props_.push_back(p);
   return RegexId(nodes_.add(key, hash));
 }
@@ -73,6 +81,7 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
   };
   auto bounds_of_parts = [&] {
     for (uint32_t i : operands) {
+      p.n_counted = std::max(p.n_counted, props_[i].n_counted);
       p.most_characters = std::max(p.most_characters, props_[i].most_characters);
       p.most_rounds = std::max(p.most_rounds, props_[i].most_rounds);
     }
@@ -127,11 +136,14 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       p.nullable = !props_[operands[0]].nullable;
       p.may_be_empty = true;
       p.depth = deepest() + 1;
+      p.n_counted = props_[operands[0]].n_counted;
       break;
     case RegexKind::kRepetition:
       p.nullable = operands[1] == 0 || props_[operands[0]].nullable;
       p.may_be_empty = operands[1] > 0 && props_[operands[0]].may_be_empty;
       p.depth = props_[operands[0]].depth + 1;
+      p.n_counted = props_[operands[0]].n_counted;
+      if ((operands[1] > 1 || (operands[2] > 1 && operands[2] != kUnbounded)) && p.n_counted < UINT8_MAX) ++p.n_counted;
       // A greater minimum would change with every character, and the bounds with it.
       if (operands[1] <= 1 && operands[2] != kUnbounded) {
         (is_class(RegexId(operands[0])) ? p.most_characters : p.most_rounds) = operands[2];
@@ -140,6 +152,7 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
     case RegexKind::kJsonString:
       p.may_be_empty = props_[operands[0]].may_be_empty;
       p.depth = props_[operands[0]].depth + 1;
+      p.n_counted = props_[operands[0]].n_counted;
       break;
   }
   if (p.nullable) p.emptiness = Emptiness::kNonempty;

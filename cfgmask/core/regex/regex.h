@@ -194,7 +194,7 @@ class RegexStore {
   // Whether the node denotes infinitely many strings. Searches its residuals depth first, as `is_empty` does.
   bool is_infinite(RegexId node);
   // Whether it is plain that whatever begins a string of the node begins infinitely many: all of its ways end in an
-  // unbounded repetition, a few texts apart. Bounded by some thousand visits.
+  // unbounded repetition, a few texts apart. Bounded by a hundred thousand visits.
   bool is_endless_at_sight(RegexId node) const;
   // A shortest string, the smallest of the shortest; nullopt for the empty set. Breadth-first search.
   std::optional<std::string> shortest(RegexId node);
@@ -273,6 +273,7 @@ class RegexStore {
     bool may_be_empty = false;  // holds an intersection or a complement
     Emptiness emptiness = Emptiness::kUnknown;
     Known is_class = Known::kNotYet;
+    uint8_t n_counted = 0;  // repetitions with counts inside each other, 255 if there are more
     uint32_t depth = 0;
     uint32_t first = 0;  // index into first_sets_, 0: not asked yet
     // The greatest maximum of C{0,n} or C{1,n} for a class C, and of x{0,n} or x{1,n} for anything else, among the
@@ -284,6 +285,7 @@ class RegexStore {
 
   // regex/regex.cc
   void charge(size_t n_words);
+  void charge_node(const Props& p, size_t n_operands);
   // What it takes to look at many parts, which may come to no new node; so many are free.
   static constexpr size_t kFreeWork = 64;
   void charge_work(size_t n_parts);

@@ -60,14 +60,14 @@ bool RegexStore::is_infinite_at_sight(RegexId node) const {
 }
 
 bool RegexStore::is_endless_at_sight(RegexId node) const {
-  constexpr int kMostVisits = 5'000;
+  constexpr int kMostVisits = 100'000;
   std::vector<RegexId> todo{node};
   for (int visits = 0; !todo.empty(); ++visits) {
-    if (visits == kMostVisits) return false;
+    if (visits >= kMostVisits) return false;
     RegexId end = without_few_texts(todo.back());
     todo.pop_back();
     if (props_[end.value].may_be_empty) return false;
-    while (kind(end) == RegexKind::kConcatenation) end = operand(end, 1);
+    for (; kind(end) == RegexKind::kConcatenation && visits < kMostVisits; ++visits) end = operand(end, 1);
     if (kind(end) == RegexKind::kAlternation) {
       for (uint32_t part : operands(end)) todo.emplace_back(part);
     } else if (kind(end) != RegexKind::kRepetition || operands(end)[2] != kUnbounded ||

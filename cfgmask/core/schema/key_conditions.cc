@@ -27,6 +27,15 @@ std::vector<uint32_t> merged(const std::vector<uint32_t>& a, const std::vector<u
   return all;
 }
 
+std::string numbers_of(const PlainSchema::Keys& keys, const std::vector<uint32_t>& besides) {
+  std::string found;
+  for (const auto* numbers : {&keys.met, &keys.broken, &besides}) {
+    for (uint32_t number : *numbers) (found += std::to_string(number)) += ',';
+    found += ';';
+  }
+  return found;
+}
+
 bool share_none(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
   return std::none_of(a.begin(), a.end(), [&](uint32_t x) { return std::binary_search(b.begin(), b.end(), x); });
 }
@@ -75,12 +84,7 @@ std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<
   std::vector<std::string> names;
   for (uint32_t name : besides) names.push_back(schema_.name_at(name));
   if (plainly_has_keys(keys, names)) return true;
-  std::string question;
-  for (const auto* numbers : {&keys.met, &keys.broken, &besides}) {
-    for (uint32_t number : *numbers) (question += std::to_string(number)) += ',';
-    question += ';';
-  }
-  const auto [at, is_new] = known_.try_emplace(std::move(question), std::nullopt);
+  const auto [at, is_new] = known_.try_emplace(numbers_of(keys, besides), std::nullopt);
   if (is_new && is_read_here(keys)) {
     at->second = search(keys, names);
   } else if (is_new) {
@@ -92,6 +96,7 @@ std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<
 std::optional<bool> KeyConditions::admits(const Keys& keys, uint32_t name) {
   const std::string& key = schema_.name_at(name);
   if (const auto told = admits(keys, key)) return told;
+  if (const auto told = admits_by_regex(keys, key)) return told;
   const auto answer = ask(keys, {key});
   return answer ? std::optional(!answer->among.empty()) : std::nullopt;
 }
@@ -113,6 +118,23 @@ bool KeyConditions::is_read_here(const Keys& keys) const {
   const auto is_read = [&](uint32_t condition) { return schema_.key_condition(condition).terminal.has_value(); };
   return std::all_of(keys.met.begin(), keys.met.end(), is_read) &&
          std::all_of(keys.broken.begin(), keys.broken.end(), is_read);
+}
+
+std::optional<bool> KeyConditions::admits_by_regex(const Keys& keys, std::string_view key) {
+  if (!is_read_here(keys)) return std::nullopt;
+  try {
+    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
+    if (regexes_->size() > kMaxNodes) return std::nullopt;
+    std::string numbers = numbers_of(keys, {});
+    auto found = known_regexes_.find(numbers);
+    if (found == known_regexes_.end())
+      found = known_regexes_.emplace(std::move(numbers), schema_.keys_regex(keys, *regexes_, {})).first;
+    RegexId rest = found->second;
+    for (const char c : key) rest = regexes_->derivative(rest, static_cast<uint8_t>(c));
+    return regexes_->nullable(rest);
+  } catch (const LimitExceeded&) {
+    return std::nullopt;
+  }
 }
 
 bool KeyConditions::plainly_has_keys(const Keys& keys, const std::vector<std::string>& names) const {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -47,6 +48,8 @@ class KeyConditions {
  private:
   std::optional<bool> admits(const Keys& keys, const std::string& key) const;
   bool is_read_here(const Keys& keys) const;
+  // The same by their regex, which is made once: for patterns of thousands of alternatives.
+  std::optional<bool> admits_by_regex(const Keys& keys, std::string_view key);
   // Whether there are keys that meet a pattern, beside some names, where a look at that is enough.
   std::optional<bool> has_keys_of_pattern(const Keys& keys, const std::vector<uint32_t>& besides) const;
   bool plainly_has_keys(const Keys& keys, const std::vector<std::string>& names) const;
@@ -58,6 +61,7 @@ class KeyConditions {
   Ask ask_;
   std::unique_ptr<RegexStore> regexes_;  // made when a search needs it
   std::unordered_map<std::string, std::optional<bool>> known_;
+  std::unordered_map<std::string, RegexId> known_regexes_;
   size_t n_asked_ = 0;
   size_t n_searched_ = 0;
 };

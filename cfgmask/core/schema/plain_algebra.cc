@@ -16,7 +16,7 @@ constexpr size_t kMaxAlternatives = 1'000;
 constexpr size_t kMaxArrays = 20'000;
 // Sets that a union is made of, and names for sets on the way to these.
 constexpr size_t kMaxParts = 100'000;
-// The same where it is asked whether a set can be worked out.
+// The same where many sets are asked whether they can be worked out.
 constexpr size_t kMaxNames = 4'000;
 // So many of them cost as much as to combine a member with another.
 constexpr uint64_t kNamesPerStep = 8;
@@ -108,7 +108,7 @@ PlainValueId PlainAlgebra::all(const Terms& terms, std::string name) {
 }
 
 std::vector<uint32_t> PlainAlgebra::strings(PlainValueId id) {
-  if (!is_known(id)) throw NotPlain();
+  if (!is_known(id, kMaxParts)) throw NotPlain();
   std::vector<uint32_t> found = parts_of(id).terminals;
   std::erase_if(found, [&](uint32_t t) { return schema_.terminal(t).kind != PlainSchema::kString; });
   return found;
@@ -288,6 +288,7 @@ PlainAlgebra::Parts PlainAlgebra::meet_in_halves(std::span<const Parts> parts) {
 PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {
   Parts found;
   std::unordered_set<uint32_t> seen;
+  std::unordered_set<uint32_t> terminals;
   std::vector<PlainValueId> todo{id};
   while (!todo.empty()) {
     const PlainValueId next = todo.back();
@@ -296,7 +297,8 @@ PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {
     settle(next);
     const Value& value = schema_.at(next);
     todo.insert(todo.end(), value.alternatives.rbegin(), value.alternatives.rend());
-    for (uint32_t terminal : value.terminals) add_new(found.terminals, terminal);
+    for (uint32_t terminal : value.terminals)
+      if (terminals.insert(terminal).second) found.terminals.push_back(terminal);
     if (value.array) found.arrays.push_back(value.array);
     if (value.object) found.objects.push_back(value.object);
     if (seen.size() > kMaxParts) throw NotPlain();
@@ -353,7 +355,7 @@ bool PlainAlgebra::has_no_part(PlainValueId id, int depth) {
   const auto pending = pending_.find(id.value);
   if (pending != pending_.end()) {
     // What is being worked out is known later.
-    if (depth == kMaxProbe || depth_ == kMaxDepth || !is_known(id)) return false;
+    if (depth == kMaxProbe || depth_ == kMaxDepth || !is_known(id, kMaxNames)) return false;
     settle(id);
   }
   if (!schema_.is_defined(id)) return false;  // it is being read
@@ -366,14 +368,14 @@ bool PlainAlgebra::has_no_part(PlainValueId id, int depth) {
 }
 
 // Whether a set can be worked out without one that is being read or worked out.
-bool PlainAlgebra::is_known(PlainValueId id) const {
+bool PlainAlgebra::is_known(PlainValueId id, size_t most) const {
   std::unordered_set<uint32_t> seen;
   std::vector<PlainValueId> todo{id};
   while (!todo.empty()) {
     const PlainValueId next = todo.back();
     todo.pop_back();
     if (!seen.insert(next.value).second) continue;
-    if (seen.size() > kMaxNames) return false;
+    if (seen.size() > most) return false;
     const auto found = pending_.find(next.value);
     if (found == pending_.end()) {
       if (!schema_.is_defined(next)) return false;

@@ -146,7 +146,8 @@ class PlainAlgebra {
   Value value_of(Parts parts, const std::string& name);
   bool is_never(PlainValueId id, int depth = 0);
   bool has_no_part(PlainValueId id, int depth);
-  bool is_known(PlainValueId id) const;
+  // Whether it can be worked out, of so many sets at most.
+  bool is_known(PlainValueId id, size_t most) const;
   bool has_none(const Array& array, int depth);
   bool has_none(const Object& object, int depth);
 

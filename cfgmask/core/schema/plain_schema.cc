@@ -191,6 +191,18 @@ std::optional<uint32_t> PlainSchema::text(const Text& text) {
   return at->second;
 }
 
+std::optional<uint32_t> PlainSchema::strings_of_any(const std::vector<uint32_t>& terminals, uint64_t max_nesting) {
+  std::string either;
+  for (uint32_t index : terminals) {
+    const Terminal& terminal = terminals_[index];
+    if (only_pattern(terminal) == nullptr) return std::nullopt;
+    if (index != terminals[0]) either += '|';
+    either += *pattern_texts_[*terminal.text.pattern];
+  }
+  const auto read = pattern(either, max_nesting);
+  return read ? text({read}) : std::nullopt;
+}
+
 std::optional<bool> PlainSchema::admits(const Text& condition, std::string_view text) const {
   if (condition.minimum > 0 || condition.maximum != kUnbounded) {
     const size_t length = code_points(text).size();

@@ -300,9 +300,12 @@ void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, co
   const PlainValueId names = inner(schema, below(pointer, "propertyNames"), depth);
   const std::vector<uint32_t> strings = algebra_.strings(names);
   if (strings == std::vector{PlainSchema::any_string()}) return;
-  require(strings.size() <= 1);
   PlainSchema::Object allowed;
-  if (!strings.empty()) allowed.classes.push_back({{{string_condition(strings[0])}, {}}, PlainSchema::any()});
+  if (!strings.empty()) {
+    const auto either = strings.size() == 1 ? strings[0] : schema_.strings_of_any(strings, max_nesting_);
+    require(either.has_value());
+    allowed.classes.push_back({{{string_condition(*either)}, {}}, PlainSchema::any()});
+  }
   algebra_.restrict_keys(allowed, object);
 }
 
