@@ -12,6 +12,10 @@ namespace {
 constexpr uint64_t kLittleSteps = 2'000;
 // Where the text of a lexeme counts, each byte is tried, and each leads to another state.
 constexpr uint64_t kStepsPerText = 16;
+// A search that goes anywhere may take a part of the steps: each makes 16 states, and nobody needs them afterwards.
+constexpr uint64_t kAnywhere = 10;
+// What a lexeme may cost that a search for any end writes.
+constexpr size_t kMostDerivatives = 2'000;
 // After so many lengths that were too short, and among so many states, a search asks whether it can succeed.
 constexpr size_t kRoundsBeforeDoubt = 16;
 constexpr size_t kMostDoubted = 1'000;
@@ -38,36 +42,41 @@ struct Completions::Frame {
 Completions::Completions(CompiledGrammar& grammar)
     : grammar_(grammar),
       remaining_(grammar.grammar_, grammar.parser_, grammar.store_->lengths),
+      wanted_(grammar.parser_),
       max_steps_(grammar.max_search_steps_),
       single_bytes_(grammar.vocabulary_->trie->single_bytes()),
       spells_all_(spells_utf8(single_bytes_) && !grammar.counts_tokens()) {}
 
 size_t Completions::bytes() const {
-  return remaining_.bytes() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() + numbers_.bytes();
+  return remaining_.bytes() + wanted_.memory() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() +
+         numbers_.bytes();
 }
 
 // ---- closing texts
 
 uint32_t Completions::estimate(StateId state) {
   if (grammar_.accepting(state)) return 0;
-  Lexer& lexer = grammar_.store_->lexer;
   uint32_t least = kNoLength;
   for (const Configuration& at : grammar_.configurations(state)) {
-    if (lexer.is_boundary(at.lexer)) {
-      least = std::min(least, remaining_.at_boundary(at.items));
-      continue;
-    }
-    const auto after = remaining_.after_slots(at.items);
-    const Words live = lexer.residuals(at.lexer);
-    for (size_t i = 0; i < live.size(); i += 2) {
-      const RegexId residual(live[i + 1]);
-      if (grammar_.store_->regexes.is_numbered(residual)) {
-        grammar_.store_->regexes.for_each_number(residual, [&](uint32_t number, uint32_t length) {
-          least = std::min(least, add_lengths(length, after[live[i] + number]));
-        });
-      } else {
-        least = std::min(least, add_lengths(grammar_.store_->lengths.of(residual), after[live[i]]));
-      }
+    const bool at_boundary = grammar_.store_->lexer.is_boundary(at.lexer);
+    least = std::min(least, at_boundary ? remaining_.at_boundary(at.items) : inside_lexeme(at));
+  }
+  return least;
+}
+
+uint32_t Completions::inside_lexeme(const Configuration& at) {
+  uint32_t least = kNoLength;
+  RegexStore& regexes = grammar_.store_->regexes;
+  const auto after = remaining_.after_slots(at.items);
+  const Words live = grammar_.store_->lexer.residuals(at.lexer);
+  for (size_t i = 0; i < live.size(); i += 2) {
+    const RegexId residual(live[i + 1]);
+    if (regexes.is_numbered(residual)) {
+      regexes.for_each_number(residual, [&](uint32_t number, uint32_t length) {
+        least = std::min(least, add_lengths(length, after[live[i] + number]));
+      });
+    } else {
+      least = std::min(least, add_lengths(grammar_.store_->lengths.of(residual), after[live[i]]));
     }
   }
   return least;
@@ -107,13 +116,15 @@ void Completions::add_edge(StateId state, unsigned b, std::vector<Edge>& out) {
 
 void Completions::add_byte_edges(StateId state, std::vector<Edge>& out) {
   const auto all = grammar_.configurations(state);
-  const Grammar& grammar = grammar_.grammar_;
-  if (all.size() == 1 && !grammar.complete && !grammar.has_context() && is_up_to_lexer(all[0])) {
+  if (all.size() == 1 && ends_by_lexer() && is_up_to_lexer(all[0])) {
     add_lexer_edges(all[0], state, out);
   } else {
     for (unsigned b = 0; b < 256; ++b) add_edge(state, b, out);
   }
 }
+
+// Whether nothing but the lexer decides where a lexeme ends.
+bool Completions::ends_by_lexer() const { return !grammar_.grammar_.complete && !grammar_.grammar_.has_context(); }
 
 // Whether bytes that the lexer does not tell apart lead to the same, but for values of which none has been met and none
 // is ruled out by another.
@@ -182,10 +193,18 @@ void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
 // Finds the closing text of a place, or that there is none.
 bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
-  uint64_t steps = effort == Effort::kFull ? max_steps_ : std::min(kLittleSteps, max_steps_);
+  const uint64_t most_steps = effort == Effort::kFull ? max_steps_ : std::min(kLittleSteps, max_steps_);
+  Search search{most_steps};
   for (size_t round = 1; !facts_[id].exact && facts_[id].length < kNoLength; ++round) {
     if (facts_[id].given_up >= effort) return false;
-    if (!descend(place, steps)) facts_[id].given_up = effort;
+    if (!descend(place, search)) {
+      if (search.is_vague && approach(place.state, most_steps)) return true;
+      if (search.is_vague && effort == Effort::kFull) {
+        search = {.most_steps = most_steps / kAnywhere, .goes_anywhere = true};
+      } else {
+        facts_[id].given_up = effort;
+      }
+    }
     if (round == kRoundsBeforeDoubt) rule_out(place);
   }
   return facts_[id].exact;
@@ -211,15 +230,22 @@ void Completions::rule_out(Place from) {
   for (uint32_t id : seen) facts_[id].length = kNoLength;
 }
 
+// Whether the edges of a place may be looked at.
+bool Completions::may_go_on(Place at, Search& search) {
+  if (search.steps >= search.most_steps) return false;
+  const bool each_byte = tries_all(at);
+  search.is_vague = !search.goes_anywhere && spells_all_ && ends_by_lexer() && (each_byte || asks_for_more(at.state));
+  search.steps += each_byte ? kStepsPerText : 1;
+  return !search.is_vague;
+}
+
 // Looks for a completion of the length that one must have at least, depth first, smallest byte first. Afterwards the
 // place's length is exact or larger. False if the steps do not suffice; what was found out holds all the same.
-bool Completions::descend(Place from, uint64_t& steps_left) {
+bool Completions::descend(Place from, Search& search) {
   std::vector<Frame> path;
   auto push = [&](Place place, uint32_t left) {
-    if (steps_left == 0) return false;
-    --steps_left;
+    if (!may_go_on(place, search)) return false;
     path.push_back({fact_of(place), left, edges(place)});
-    if (tries_all(place)) steps_left -= std::min(steps_left, kStepsPerText - 1);
     return true;
   };
   if (!push(from, facts_[fact_of(from)].length)) return false;
@@ -250,6 +276,117 @@ bool Completions::descend(Place from, uint64_t& steps_left) {
     path.pop_back();
   }
   return true;
+}
+
+// Whether a register asks for values beside those that the rules do.
+bool Completions::asks_for_more(StateId state) {
+  if (grammar_.grammar_.set_bounds.empty()) return false;
+  const auto all = grammar_.configurations(state);
+  return std::any_of(all.begin(), all.end(), [&](const Configuration& at) { return wanted_.bytes(at.items) > 0; });
+}
+
+// About how many bytes are left; kNoLength if there is no way. By the rules and what registers ask for: as if a bracket
+// that may not come yet could, or it would seem better to go on inside of another than to come back to where it may
+// not. And not by what is known of the few states that were looked at, or all others would seem to be nearer.
+uint32_t Completions::distance(StateId state) {
+  if (facts_[fact_of({state})].length >= kNoLength) return kNoLength;
+  uint32_t least = kNoLength;
+  for (const Configuration& at : grammar_.configurations(state)) {
+    const bool at_boundary = grammar_.store_->lexer.is_boundary(at.lexer);
+    const uint32_t length = at_boundary ? remaining_.of_rules(at.items) : inside_lexeme(at);
+    least = std::min(least, add_lengths(length, wanted_.bytes(at.items)));
+  }
+  return least;
+}
+
+// What may be written next: for each terminal that may come a lexeme, or what is left of it, and one with a value that
+// a register asks for.
+std::vector<Completions::NextText> Completions::next_texts(StateId state) {
+  SharedStore& store = *grammar_.store_;
+  std::vector<NextText> out;
+  const auto add_lexemes = [&](ItemSetId items, LexerStateId lexer, TextId text) {
+    const ItemSet& set = grammar_.parser_.at(items);
+    const Words live = store.lexer.residuals(lexer);
+    const std::vector<uint32_t> slots(live.begin(), live.end());
+    const RegexId wanted = wanted_.lexemes(items, text);
+    for (size_t i = 0; i < slots.size(); i += 2) {
+      // Ignored text is not begun.
+      const bool is_ignored = set.edges[set.slot(slots[i]).first_edge].is_ignore();
+      if (is_ignored && store.lexer.is_boundary(lexer)) continue;
+      const RegexId left(slots[i + 1]);
+      const auto add = [&](RegexId lexemes, bool is_wanted) {
+        auto shortest = store.regexes.shortest_within(lexemes, kMostDerivatives);
+        if (shortest && !shortest->empty()) out.push_back({std::move(*shortest), is_wanted});
+      };
+      add(left, false);
+      if (wanted != RegexStore::nothing()) add(store.regexes.intersection({left, wanted}), true);
+    }
+  };
+  for (const Configuration& at : grammar_.configurations(state)) {
+    add_lexemes(at.items, at.lexer, at.text);
+    const SlotSetId matched = store.lexer.matched(at.lexer);
+    if (matched == Lexer::no_slots() || store.lexer.is_boundary(at.lexer)) continue;
+    const ItemSetId items = grammar_.parser_.scan(at.items, matched, at.text, 0);
+    const Configuration next = grammar_.stepper_.at_boundary({items, at.around, at.indentation});
+    add_lexemes(items, next.lexer, next.text);
+  }
+  return out;
+}
+
+// Looks for some completion, depth first: what a register asks for, then what seems to be nearest to an end. False if
+// the steps do not suffice.
+bool Completions::approach(StateId from, uint64_t most_steps) {
+  struct Reached {
+    StateId at;
+    size_t before;
+    std::string by;
+    bool is_wanted;
+    uint32_t left;
+  };
+  std::vector<Reached> reached{{from, 0, {}, false, 0}};
+  std::vector<size_t> open{0};
+  HashTable is_reached;
+  is_reached.insert(from.value, 0);
+  for (uint64_t steps = 0; !open.empty() && steps < most_steps;) {
+    const size_t i = open.back();
+    open.pop_back();
+    const StateId at = reached[i].at;
+    if (facts_[fact_of({at})].exact) {
+      std::vector<size_t> way;
+      for (size_t end = i; end != 0; end = reached[end].before) way.push_back(end);
+      std::string text;
+      for (; !way.empty(); way.pop_back()) text += reached[way.back()].by;
+      keep(from, text);
+      return true;
+    }
+    const size_t n_before = open.size();
+    for (NextText& next : next_texts(at)) {
+      steps += next.text.size();
+      const auto to = grammar_.step_text(at, next.text);
+      if (!to || is_reached.find(to->value)) continue;
+      const uint32_t left = add_lengths(distance(*to), static_cast<uint32_t>(next.text.size()));
+      if (left >= kNoLength) continue;
+      is_reached.insert(to->value, 0);
+      open.push_back(reached.size());
+      reached.push_back({*to, i, std::move(next.text), next.is_wanted, left});
+    }
+    std::stable_sort(open.begin() + static_cast<ptrdiff_t>(n_before), open.end(), [&](size_t a, size_t b) {
+      return std::pair(reached[a].is_wanted, reached[b].left) < std::pair(reached[b].is_wanted, reached[a].left);
+    });
+  }
+  return false;
+}
+
+// The text leads from a state to one with a closing text: it is the beginning of those on the way.
+void Completions::keep(StateId from, std::string_view text) {
+  std::vector<StateId> way{from};
+  for (const char b : text) way.push_back(*grammar_.step(way.back(), static_cast<uint8_t>(b)));
+  uint32_t length = facts_[fact_of({way.back()})].length;
+  for (size_t i = text.size(); i-- > 0;) {
+    Fact& fact = facts_[fact_of({way[i]})];
+    if (!fact.exact) fact = {length + 1, true, Effort::kNone, {static_cast<uint8_t>(text[i]), {way[i + 1]}}};
+    length = fact.length;
+  }
 }
 
 // ---- numbers

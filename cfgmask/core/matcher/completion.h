@@ -17,15 +17,24 @@
 // exact nearly everywhere, so it goes straight to the end. What it finds out, that a state has no completion of a
 // length or that it has one, is kept with the state and true for all later searches (Korf 1990).
 //
+// Where values must not come twice, the bounds are far from exact: of three keys that must differ two are longer than
+// the shortest, and which key is written makes another state. So a search that comes to such a state gives way to one
+// for any end, depth first from lexeme to lexeme, with one text for each terminal, to where the bounds and what
+// registers still ask for (earley/wanted.h) are least. What that finds is kept as the closing text, though shorter ones
+// may exist, and which one it is may then depend on the order of questions; numbers fall along it all the same.
+//
 // Threads: guarded by the owner, the CompiledGrammar.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "earley/remaining.h"
+#include "earley/wanted.h"
 #include "matcher/compiled_grammar.h"
 #include "util/byte_set.h"
 #include "util/chunked_vector.h"
@@ -88,9 +97,11 @@ class Completions {
   struct Frame;
 
   uint32_t estimate(StateId state);
+  uint32_t inside_lexeme(const Configuration& at);
   uint32_t fact_of(Place place);
   std::vector<Edge> edges(Place place);
   void add_byte_edges(StateId state, std::vector<Edge>& out);
+  bool ends_by_lexer() const;
   bool is_up_to_lexer(const Configuration& at) const;
   bool tries_all(Place place);
   void add_lexer_edges(const Configuration& at, StateId state, std::vector<Edge>& out);
@@ -98,7 +109,23 @@ class Completions {
   void add_trie_edges(Place place, std::vector<Edge>& out);
   void add_token_edges(StateId state, std::vector<Edge>& out);
   bool settle(Place place, Effort effort);
-  bool descend(Place from, uint64_t& steps_left);
+  struct Search {
+    uint64_t most_steps;
+    uint64_t steps = 0;
+    bool goes_anywhere = false;  // also to places where bounds are vague
+    bool is_vague = false;       // it has come to one: each byte leads to another state, or registers ask for more
+  };
+  bool may_go_on(Place at, Search& search);
+  bool descend(Place from, Search& search);
+  bool asks_for_more(StateId state);
+  uint32_t distance(StateId state);
+  struct NextText {
+    std::string text;
+    bool is_wanted;  // by a register
+  };
+  std::vector<NextText> next_texts(StateId state);
+  bool approach(StateId from, uint64_t most_steps);
+  void keep(StateId from, std::string_view text);
   void rule_out(Place from);
   const Number* known(StateId state) const;
   void set(StateId state, Number number);
@@ -111,6 +138,7 @@ class Completions {
 
   CompiledGrammar& grammar_;
   Remaining remaining_;
+  Wanted wanted_;
   uint64_t max_steps_;
   ByteSet single_bytes_;  // those that are tokens
   bool spells_all_ = false;
