@@ -30,6 +30,8 @@ _SCALARS: dict[Any, dict[str, Any]] = {
 }
 _QUALIFIERS = frozenset({"Required", "NotRequired", "ReadOnly"})
 _MAX_DEPTH = 100
+# A type may hold another one twice, that a third one, and so on: written out it is as long as two to its depth.
+_MAX_PARTS = 100_000
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
@@ -39,18 +41,36 @@ def schema_of(kind: Any) -> dict[str, Any]:
     dataclasses, TypedDicts and models of pydantic, recursive ones too; Annotated with constraints.
     Fields with defaults may be left out, and dataclasses and TypedDicts have no further keys.
     What validators of pydantic check beyond the model's own schema is not seen.
-    Errors: GrammarError with a diagnostic for each part that has no schema. Linear in the types.
+    Errors: GrammarError with a diagnostic for each part that has no schema. Linear in the types, each as often as it is
+    named; a class counts once.
     """
     reader = _Reader()
-    schema = reader.read(kind, _name(kind))
-    reader.read_classes()
+    try:
+        schema = reader.read(kind, _name(kind))
+        reader.read_classes()
+    except _TooManyPartsError:
+        raise GrammarError([_too_many_parts(_name(kind))]) from None
     if reader.problems:
         raise GrammarError(reader.problems)
     return schema | {"$defs": reader.definitions} if reader.definitions else schema
 
 
+class _TooManyPartsError(Exception):
+    """More than `_MAX_PARTS` types were read."""
+
+
+def _too_many_parts(place: str) -> Diagnostic:
+    message = f"{place:.60}: it has more than {_MAX_PARTS} parts"
+    return Diagnostic("type-unsupported", message, help="make a dataclass of a part that comes again and again")
+
+
 def _name(kind: Any) -> str:
     return getattr(kind, "__qualname__", None) or str(kind)
+
+
+def _is_scalar(kind: Any) -> bool:
+    # `Annotated[int, {}]` cannot be looked up: what holds something without a hash has none.
+    return (isinstance(kind, type) or kind is None or kind is Any) and kind in _SCALARS
 
 
 class _Reader:
@@ -62,6 +82,7 @@ class _Reader:
         self._names: dict[Any, str] = {}
         self._waiting: list[tuple[str, Any, Callable[[Any, str], dict[str, Any]]]] = []
         self._depth = 0
+        self._n_parts = 0
 
     def read_classes(self) -> None:
         """Read the classes that have been named, and those that they name."""
@@ -71,6 +92,9 @@ class _Reader:
 
     def read(self, kind: Any, place: str) -> dict[str, Any]:
         """The schema of a type. `place` is how messages call it: `Person.age`."""
+        self._n_parts += 1
+        if self._n_parts > _MAX_PARTS:
+            raise _TooManyPartsError
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             schema = self._refuse(f"more than {_MAX_DEPTH} types stand inside each other", place[:60])
@@ -80,7 +104,7 @@ class _Reader:
         return schema
 
     def _read(self, kind: Any, place: str) -> dict[str, Any]:
-        if isinstance(kind, typing.Hashable) and kind in _SCALARS:
+        if _is_scalar(kind):
             return dict(_SCALARS[kind])
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:

@@ -148,6 +148,27 @@ def test_depth_is_bounded() -> None:
         cfgmask.Grammar.from_type(deep)
 
 
+def test_size_is_bounded() -> None:
+    """Where types are parts of others twice, each time: the schema is as large as a tree of them."""
+    large: Any = int
+    for _ in range(40):
+        large = tuple[large, large]
+    with pytest.raises(cfgmask.GrammarError, match="it has more than 100000 parts"):
+        cfgmask.Grammar.from_type(dict[str, large])
+    shared: Any = int
+    for number in range(40):
+        shared = dataclasses.make_dataclass(f"Pair{number}", [("a", shared), ("b", shared)])
+    assert cfgmask.Grammar.from_type(shared)
+
+
+@pytest.mark.parametrize("comment", [{"unit": "m"}, [1], bytearray(b"x")])
+def test_what_has_no_hash_is_no_constraint(comment: Any) -> None:
+    with pytest.raises(cfgmask.GrammarError, match="is not a constraint that a schema can hold"):
+        cfgmask.Grammar.from_type(list[Annotated[int, comment]])
+    with pytest.raises(cfgmask.GrammarError, match="has no JSON"):
+        cfgmask.Grammar.from_type(list[Literal[comment]])
+
+
 def test_options_are_those_of_schemas() -> None:
     assert cfgmask.Grammar.from_type(int).name == "<int>"
     with pytest.raises(TypeError, match="unknown option"):
