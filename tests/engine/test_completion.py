@@ -189,6 +189,24 @@ def test_a_text_without_end_is_given_up() -> None:
         matcher.completion()
 
 
+def test_searches_in_vain_are_bounded_together() -> None:
+    """What they make stays, and counts against the limits of the grammar that goes on being used."""
+    words = "".join(f"(?=.*{chr(letter)})" for letter in range(ord("a"), ord("u")))
+    compiled = cfgmask.compile(
+        cfgmask.Grammar.from_regex(f"{words}.*"), cfgmask.Vocabulary.from_bytes([*BYTES, b""], 256)
+    )
+    matcher = compiled.matcher()
+    for byte in b"0123456789" * 2:
+        with pytest.raises(cfgmask.LimitExceeded, match="max_search_steps"):
+            matcher.completion()
+        matcher.advance(byte)
+        matcher.advance(ord("abcdefghij"[byte % 10]))
+        matcher.rollback(1)
+    assert compiled.stats()["lexer_states"] < 300_000
+    assert matcher.advance_bytes(bytes(range(ord("a"), ord("u")))) == 20
+    assert matcher.is_accepting
+
+
 def test_bytes_that_no_token_spells() -> None:
     """The shortest text that tokens spell, where single bytes are missing."""
     spec = VocabularySpec([b"ab", b"bcd", b"a", b""], [3], {})

@@ -12,8 +12,10 @@ namespace {
 constexpr uint64_t kLittleSteps = 2'000;
 // Where the text of a lexeme counts, each byte is tried, and each leads to another state.
 constexpr uint64_t kStepsPerText = 16;
-// A search that goes anywhere may take a part of the steps: each makes 16 states, and nobody needs them afterwards.
-constexpr uint64_t kAnywhere = 10;
+// What a search may make of states and regexes, all of which stay, and what those may make together that found nothing
+// before there are only small ones. (For 20 words in any order, 200,000 steps made a million lexer states in 10 s.)
+constexpr uint64_t kMostMade = 100'000;
+constexpr uint64_t kMostMadeInVain = 3 * kMostMade;
 // What a lexeme may cost that a search for any end writes.
 constexpr size_t kMostDerivatives = 2'000;
 // After so many lengths that were too short, and among so many states, a search asks whether it can succeed.
@@ -193,16 +195,18 @@ void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
 // Finds the closing text of a place, or that there is none.
 bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
-  const uint64_t most_steps = effort == Effort::kFull ? max_steps_ : std::min(kLittleSteps, max_steps_);
-  Search search{most_steps};
+  const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMadeInVain;
+  const uint64_t most_steps = is_full ? max_steps_ : std::min(kLittleSteps, max_steps_);
+  Search search{most_steps, n_made() + kMostMade};
   for (size_t round = 1; !facts_[id].exact && facts_[id].length < kNoLength; ++round) {
     if (facts_[id].given_up >= effort) return false;
     if (!descend(place, search)) {
-      if (search.is_vague && approach(place.state, most_steps)) return true;
-      if (search.is_vague && effort == Effort::kFull) {
-        search = {.most_steps = most_steps / kAnywhere, .goes_anywhere = true};
+      if (search.is_vague && approach(place.state, search)) return true;
+      if (search.is_vague && is_full) {
+        search = {.most_steps = most_steps, .most_made = search.most_made, .goes_anywhere = true};
       } else {
         facts_[id].given_up = effort;
+        made_in_vain_ += n_made() - (search.most_made - kMostMade);
       }
     }
     if (round == kRoundsBeforeDoubt) rule_out(place);
@@ -230,9 +234,13 @@ void Completions::rule_out(Place from) {
   for (uint32_t id : seen) facts_[id].length = kNoLength;
 }
 
+uint64_t Completions::n_made() const {
+  return grammar_.states_.size() + grammar_.store_->lexer.size() + grammar_.store_->regexes.size();
+}
+
 // Whether the edges of a place may be looked at.
 bool Completions::may_go_on(Place at, Search& search) {
-  if (search.steps >= search.most_steps) return false;
+  if (search.steps >= search.most_steps || n_made() > search.most_made) return false;
   const bool each_byte = tries_all(at);
   search.is_vague = !search.goes_anywhere && spells_all_ && ends_by_lexer() && (each_byte || asks_for_more(at.state));
   search.steps += each_byte ? kStepsPerText : 1;
@@ -335,7 +343,7 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
 
 // Looks for some completion, depth first: what a register asks for, then what seems to be nearest to an end. False if
 // the steps do not suffice.
-bool Completions::approach(StateId from, uint64_t most_steps) {
+bool Completions::approach(StateId from, const Search& limits) {
   struct Reached {
     StateId at;
     size_t before;
@@ -347,7 +355,7 @@ bool Completions::approach(StateId from, uint64_t most_steps) {
   std::vector<size_t> open{0};
   HashTable is_reached;
   is_reached.insert(from.value, 0);
-  for (uint64_t steps = 0; !open.empty() && steps < most_steps;) {
+  for (uint64_t steps = 0; !open.empty() && steps < limits.most_steps && n_made() <= limits.most_made;) {
     const size_t i = open.back();
     open.pop_back();
     const StateId at = reached[i].at;

@@ -23,6 +23,9 @@
 // registers still ask for (earley/wanted.h) are least. What that finds is kept as the closing text, though shorter ones
 // may exist, and which one it is may then depend on the order of questions; numbers fall along it all the same.
 //
+// What a search makes counts against the limits of its grammar and stays, so searches that find nothing are bounded in
+// that, each and together.
+//
 // Threads: guarded by the owner, the CompiledGrammar.
 #pragma once
 
@@ -111,10 +114,13 @@ class Completions {
   bool settle(Place place, Effort effort);
   struct Search {
     uint64_t most_steps;
+    uint64_t most_made;  // of n_made()
     uint64_t steps = 0;
     bool goes_anywhere = false;  // also to places where bounds are vague
     bool is_vague = false;       // it has come to one: each byte leads to another state, or registers ask for more
   };
+  // How many states and regexes there are.
+  uint64_t n_made() const;
   bool may_go_on(Place at, Search& search);
   bool descend(Place from, Search& search);
   bool asks_for_more(StateId state);
@@ -124,7 +130,7 @@ class Completions {
     bool is_wanted;  // by a register
   };
   std::vector<NextText> next_texts(StateId state);
-  bool approach(StateId from, uint64_t most_steps);
+  bool approach(StateId from, const Search& limits);
   void keep(StateId from, std::string_view text);
   void rule_out(Place from);
   const Number* known(StateId state) const;
@@ -142,6 +148,7 @@ class Completions {
   uint64_t max_steps_;
   ByteSet single_bytes_;  // those that are tokens
   bool spells_all_ = false;
+  uint64_t made_in_vain_ = 0;
   HashTable fact_ids_;  // by place
   ChunkedVector<Fact> facts_;
   HashTable number_ids_;  // by state
