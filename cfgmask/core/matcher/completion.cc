@@ -12,10 +12,10 @@ namespace {
 constexpr uint64_t kLittleSteps = 2'000;
 // Where the text of a lexeme counts, each byte is tried, and each leads to another state.
 constexpr uint64_t kStepsPerText = 16;
-// What a search may make of states and regexes, all of which stay, and what those may make together that found nothing
-// before there are only small ones. (For 20 words in any order, 200,000 steps made a million lexer states in 10 s.)
-constexpr uint64_t kMostMade = 100'000;
-constexpr uint64_t kMostMadeInVain = 3 * kMostMade;
+// What a search may make of states and regexes, all of which stay. A long way straight to an end takes three a step;
+// for 20 words in any order, 200,000 steps made a million lexer states in 10 s. Once so much was made in vain, searches
+// are small.
+constexpr uint64_t kMostMade = 600'000;
 // What a lexeme may cost that a search for any end writes.
 constexpr size_t kMostDerivatives = 2'000;
 // After so many lengths that were too short, and among so many states, a search asks whether it can succeed.
@@ -195,7 +195,7 @@ void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
 // Finds the closing text of a place, or that there is none.
 bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
-  const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMadeInVain;
+  const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMade;
   const uint64_t most_steps = is_full ? max_steps_ : std::min(kLittleSteps, max_steps_);
   Search search{most_steps, n_made() + kMostMade};
   for (size_t round = 1; !facts_[id].exact && facts_[id].length < kNoLength; ++round) {
