@@ -48,7 +48,10 @@ def read_sentencepiece(
     """
     processor, describe = _processor(model)
     kinds = _kinds(processor.serialized_model_proto())
-    pieces = [processor.id_to_piece(token_id) for token_id in range(processor.get_piece_size())]
+    try:
+        pieces = [processor.id_to_piece(token_id) for token_id in range(processor.get_piece_size())]
+    except UnicodeDecodeError as error:
+        raise VocabularyError(f"{describe}: a piece is no text: {error}") from None
     if len(kinds) != len(pieces):
         raise VocabularyError(f"{describe}: {len(pieces)} pieces have {len(kinds)} types")
     tokens = [_bytes(piece, kind, describe) for piece, kind in zip(pieces, kinds, strict=True)]
@@ -77,7 +80,7 @@ def _processor(model: Any) -> tuple[Any, str]:
     processor = library.SentencePieceProcessor()
     try:
         loaded = processor.LoadFromSerializedProto(data)
-    except RuntimeError as error:
+    except (RuntimeError, UnicodeDecodeError) as error:  # the latter for a message that quotes what is no text
         raise VocabularyError(f"{path}: {error}") from None
     if not loaded:
         raise VocabularyError(f"{path}: this is no model of sentencepiece")

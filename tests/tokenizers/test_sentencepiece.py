@@ -125,6 +125,14 @@ def test_wrong_files_are_refused(tmp_path: Path) -> None:
         Vocabulary.from_sentencepiece(3)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("piece", [b"hello", b"<tool>", b"<0x41>"])
+def test_pieces_that_are_no_text_are_refused(tmp_path: Path, piece: bytes) -> None:
+    path = tmp_path / "x.model"
+    path.write_bytes(trained().replace(piece, b"\xff" * len(piece)))
+    with pytest.raises(VocabularyError):
+        Vocabulary.from_sentencepiece(path)
+
+
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     with pytest.raises(ImportError, match=r"pip install 'cfgmask\[sentencepiece\]'"):
