@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cfgmask
@@ -70,3 +71,24 @@ def test_a_budget_where_keys_must_differ(options: dict[str, Any]) -> None:
         compiled.matcher(max_tokens=17)
     matcher = compiled.matcher(max_tokens=19)
     assert matcher.advance_bytes(b'{"') == 2
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        '%cfgmask {{"lexer": "complete"}}\nstart: value | "x" value\nvalue: %json {schema}',
+        'start: value /x(?=y)/ "y"\nvalue: %json {schema}',
+    ],
+    ids=["complete", "lookahead"],
+)
+def test_a_way_is_found_however_lexemes_end(grammar: str) -> None:
+    text = grammar.format(schema='{"type": "object", "minProperties": 5}')
+    compiled = cfgmask.compile(cfgmask.Grammar.from_lark(text), vocabulary())
+    matcher = compiled.matcher(max_tokens=60)
+    matcher.advance_bytes(rb'{"\u0')
+    matcher.fill_mask(np.zeros(9, dtype=np.uint32))
+    way = matcher.completion()
+    assert way is not None
+    assert matcher.try_advance(way) == len(way)
+    assert matcher.is_accepting
+    assert compiled.stats()["states"] < 60_000

@@ -16,6 +16,7 @@ constexpr uint64_t kStepsPerText = 16;
 // for 20 words in any order, 200,000 steps made a million lexer states in 10 s. Once so much was made in vain, searches
 // are small.
 constexpr uint64_t kMostMade = 600'000;
+constexpr uint64_t kLittleMade = 4 * kLittleSteps;
 // What a lexeme may cost that a search for any end writes.
 constexpr size_t kMostDerivatives = 2'000;
 // After so many lengths that were too short, and among so many states, a search asks whether it can succeed.
@@ -118,15 +119,13 @@ void Completions::add_edge(StateId state, unsigned b, std::vector<Edge>& out) {
 
 void Completions::add_byte_edges(StateId state, std::vector<Edge>& out) {
   const auto all = grammar_.configurations(state);
-  if (all.size() == 1 && ends_by_lexer() && is_up_to_lexer(all[0])) {
+  const Grammar& grammar = grammar_.grammar_;
+  if (all.size() == 1 && !grammar.complete && !grammar.has_context() && is_up_to_lexer(all[0])) {
     add_lexer_edges(all[0], state, out);
   } else {
     for (unsigned b = 0; b < 256; ++b) add_edge(state, b, out);
   }
 }
-
-// Whether nothing but the lexer decides where a lexeme ends.
-bool Completions::ends_by_lexer() const { return !grammar_.grammar_.complete && !grammar_.grammar_.has_context(); }
 
 // Whether bytes that the lexer does not tell apart lead to the same, but for values of which none has been met and none
 // is ruled out by another.
@@ -197,7 +196,8 @@ bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
   const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMade;
   const uint64_t most_steps = is_full ? max_steps_ : std::min(kLittleSteps, max_steps_);
-  Search search{most_steps, n_made() + kMostMade};
+  const uint64_t before = n_made();
+  Search search{most_steps, before + (is_full ? kMostMade : kLittleMade)};
   for (size_t round = 1; !facts_[id].exact && facts_[id].length < kNoLength; ++round) {
     if (facts_[id].given_up >= effort) return false;
     if (!descend(place, search)) {
@@ -206,7 +206,7 @@ bool Completions::settle(Place place, Effort effort) {
         search = {.most_steps = most_steps, .most_made = search.most_made, .goes_anywhere = true};
       } else {
         facts_[id].given_up = effort;
-        made_in_vain_ += n_made() - (search.most_made - kMostMade);
+        made_in_vain_ += n_made() - before;
       }
     }
     if (round == kRoundsBeforeDoubt) rule_out(place);
@@ -242,7 +242,7 @@ uint64_t Completions::n_made() const {
 bool Completions::may_go_on(Place at, Search& search) {
   if (search.steps >= search.most_steps || n_made() > search.most_made) return false;
   const bool each_byte = tries_all(at);
-  search.is_vague = !search.goes_anywhere && spells_all_ && ends_by_lexer() && (each_byte || asks_for_more(at.state));
+  search.is_vague = !search.goes_anywhere && spells_all_ && (each_byte || asks_for_more(at.state));
   search.steps += each_byte ? kStepsPerText : 1;
   return !search.is_vague;
 }
@@ -332,9 +332,11 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
   };
   for (const Configuration& at : grammar_.configurations(state)) {
     add_lexemes(at.items, at.lexer, at.text);
+    // Where every segmentation counts, a lexeme that has ended is another reading.
     const SlotSetId matched = store.lexer.matched(at.lexer);
-    if (matched == Lexer::no_slots() || store.lexer.is_boundary(at.lexer)) continue;
-    const ItemSetId items = grammar_.parser_.scan(at.items, matched, at.text, 0);
+    const bool may_end = matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer);
+    if (!may_end || grammar_.grammar_.complete) continue;
+    const ItemSetId items = grammar_.parser_.scan(at.items, matched, at.text, at.clock);
     const Configuration next = grammar_.stepper_.at_boundary({items, at.around, at.indentation});
     add_lexemes(items, next.lexer, next.text);
   }

@@ -104,7 +104,6 @@ class Completions {
   uint32_t fact_of(Place place);
   std::vector<Edge> edges(Place place);
   void add_byte_edges(StateId state, std::vector<Edge>& out);
-  bool ends_by_lexer() const;
   bool is_up_to_lexer(const Configuration& at) const;
   bool tries_all(Place place);
   void add_lexer_edges(const Configuration& at, StateId state, std::vector<Edge>& out);
