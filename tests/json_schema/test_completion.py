@@ -62,6 +62,19 @@ def test_a_way_is_found_in_few_steps(schema: dict[str, Any], begun: list[bytes],
     assert compiled.stats()["states"] < 60_000
 
 
+def test_the_shortest_way_is_found_where_few_keys_must_differ() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"ab": {"const": 1}, "a": {"const": 1}},
+        "additionalProperties": {"type": "null"},
+        "minProperties": 2,
+    }
+    matcher = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), vocabulary()).matcher()
+    matcher.advance_bytes(b'{"')
+    # Not the shortest key first: a":1,"":null}
+    assert bytes(matcher.completion() or ()) == b'ab":1,"a":1}'
+
+
 @pytest.mark.parametrize("options", [{}, {"property_order": "any"}])
 def test_a_budget_where_keys_must_differ(options: dict[str, Any]) -> None:
     grammar = cfgmask.Grammar.from_json_schema({"type": "object", "minProperties": 3}, **options)

@@ -195,19 +195,28 @@ void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
 bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
   const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMade;
-  const uint64_t most_steps = is_full ? max_steps_ : std::min(kLittleSteps, max_steps_);
   const uint64_t before = n_made();
-  Search search{most_steps, before + (is_full ? kMostMade : kLittleMade)};
+  const Search little{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = before + kLittleMade};
+  const Search most = is_full ? Search{.most_steps = max_steps_, .most_made = before + kMostMade} : little;
+  // The shortest text is mostly found soon, if at all. Masks with a budget ask of hundreds of states, which it is too
+  // dear for.
+  Search search = little;
+  search.goes_anywhere = is_full;
+  bool is_last = !is_full;
   for (size_t round = 1; !facts_[id].exact && facts_[id].length < kNoLength; ++round) {
     if (facts_[id].given_up >= effort) return false;
     if (!descend(place, search)) {
-      if (search.is_vague && approach(place.state, search)) return true;
-      if (search.is_vague && is_full) {
-        search = {.most_steps = most_steps, .most_made = search.most_made, .goes_anywhere = true};
-      } else {
+      if (search.is_vague) {
+        made_in_vain_ += n_made() - before;
+        if (approach(place.state, most)) return true;
+      }
+      if (is_last) {
         facts_[id].given_up = effort;
         made_in_vain_ += n_made() - before;
       }
+      search = most;
+      search.goes_anywhere = true;
+      is_last = true;
     }
     if (round == kRoundsBeforeDoubt) rule_out(place);
   }
@@ -242,9 +251,9 @@ uint64_t Completions::n_made() const {
 bool Completions::may_go_on(Place at, Search& search) {
   if (search.steps >= search.most_steps || n_made() > search.most_made) return false;
   const bool each_byte = tries_all(at);
-  search.is_vague = !search.goes_anywhere && spells_all_ && (each_byte || asks_for_more(at.state));
+  search.is_vague = search.is_vague || (spells_all_ && (each_byte || asks_for_more(at.state)));
   search.steps += each_byte ? kStepsPerText : 1;
-  return !search.is_vague;
+  return search.goes_anywhere || !search.is_vague;
 }
 
 // Looks for a completion of the length that one must have at least, depth first, smallest byte first. Afterwards the

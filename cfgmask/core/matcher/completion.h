@@ -18,10 +18,11 @@
 // length or that it has one, is kept with the state and true for all later searches (Korf 1990).
 //
 // Where values must not come twice, the bounds are far from exact: of three keys that must differ two are longer than
-// the shortest, and which key is written makes another state. So a search that comes to such a state gives way to one
-// for any end, depth first from lexeme to lexeme, with one text for each terminal, to where the bounds and what
-// registers still ask for (earley/wanted.h) are least. What that finds is kept as the closing text, though shorter ones
-// may exist, and which one it is may then depend on the order of questions; numbers fall along it all the same.
+// the shortest, and which key is written makes another state. So a search that comes to such a state and does not
+// end soon gives way to one for any end, depth first from lexeme to lexeme, with one text for each terminal, to where
+// the bounds and what registers still ask for (earley/wanted.h) are least. What that finds is kept as the closing text,
+// though shorter ones may exist, and which one it is may then depend on the order of questions; numbers fall along it
+// all the same.
 //
 // What a search makes counts against the limits of its grammar and stays, so searches that find nothing are bounded in
 // that, each and together.
