@@ -52,3 +52,6 @@ class Limits:
                 raise TypeError(f"{field.name} must be an int, not {type(value).__name__}")
             if not 0 <= value <= _LARGEST:
                 raise ValueError(f"{field.name} must be from 0 to 2**63 - 1, not {value}")
+
+
+DEFAULT_LIMITS = Limits()

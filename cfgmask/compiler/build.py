@@ -32,7 +32,7 @@ from cfgmask.grammar.ir import (
 from cfgmask.grammar.limited_rules import with_limited_rules
 from cfgmask.grammar.parameters import Argument, Masked
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation, RegexTree
-from cfgmask.limits import Limits
+from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.regex.lowering import RegexLowering
 from cfgmask.vocabulary import Vocabulary
 
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 # As VocabularyStores has.
 MAX_SHARDS = 256
-
-_DEFAULT_LIMITS = Limits()
 
 # Nodes of what must stand before a lexeme and after it.
 _Conditions: TypeAlias = tuple[int | None, int | None]
@@ -67,7 +65,7 @@ def compile(
             raise TypeError(f"compile takes a Grammar, a Vocabulary and Limits, not {type(value).__name__}")
     if not isinstance(shard, int) or not 0 <= shard < MAX_SHARDS:
         raise ValueError(f"shard must be an integer from 0 to {MAX_SHARDS - 1}, not {shard!r}")
-    limits = limits or _DEFAULT_LIMITS
+    limits = limits or DEFAULT_LIMITS
     if isinstance(grammar, Grammar) and grammar.plain is not None:
         compiled = _build_plain(grammar.plain, vocabulary, limits, shard)
     else:

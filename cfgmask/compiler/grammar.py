@@ -14,14 +14,12 @@ from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import GrammarIR, Rule, Scope, Terminal
 from cfgmask.grammar.regex_tree import KeySet, RegexTree
-from cfgmask.limits import Limits
+from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
     from cfgmask.json_schema import JsonSchemaOptions, Plain
     from cfgmask.regex import DialectName
-
-_DEFAULT_LIMITS = Limits()
 
 
 class Grammar:
@@ -66,7 +64,7 @@ class Grammar:
         text: str,
         *,
         name: str = "<grammar>",
-        limits: Limits = _DEFAULT_LIMITS,
+        limits: Limits = DEFAULT_LIMITS,
         folder: str | PathLike[str] | None = None,
         grammars: Mapping[str, Grammar | str | dict[str, Any]] | None = None,
         start: str = "start",
@@ -87,7 +85,7 @@ class Grammar:
 
     @classmethod
     def from_gbnf(
-        cls, text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS, start: str = "root"
+        cls, text: str, *, name: str = "<grammar>", limits: Limits = DEFAULT_LIMITS, start: str = "root"
     ) -> Grammar:
         """A grammar in GBNF, llama.cpp's format. See docs/gbnf.md.
 
@@ -105,7 +103,7 @@ class Grammar:
         schema: dict[str, Any] | bool | str,
         *,
         name: str = "<schema>",
-        limits: Limits = _DEFAULT_LIMITS,
+        limits: Limits = DEFAULT_LIMITS,
         retrieve: Callable[[str], Any] | None = None,
         **options: Any,
     ) -> Grammar:
@@ -139,7 +137,7 @@ class Grammar:
         return cls(lower, name, plain)
 
     @classmethod
-    def from_type(cls, kind: Any, *, limits: Limits = _DEFAULT_LIMITS, **options: Any) -> Grammar:
+    def from_type(cls, kind: Any, *, limits: Limits = DEFAULT_LIMITS, **options: Any) -> Grammar:
         """JSON texts from which a value of a Python type can be made. See docs/python.md.
 
         kind     bool, int, float, str, None, Any, a date, time or UUID; Literal, Enum or a union; a list, tuple, set or
@@ -155,7 +153,7 @@ class Grammar:
 
     @classmethod
     def from_regex(
-        cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits = _DEFAULT_LIMITS
+        cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits = DEFAULT_LIMITS
     ) -> Grammar:
         """Texts that match the pattern from their first to their last character.
 
@@ -185,7 +183,7 @@ class Grammar:
 
     @classmethod
     def from_file(
-        cls, path: str | PathLike[str], *, limits: Limits = _DEFAULT_LIMITS, start: str | None = None, **options: Any
+        cls, path: str | PathLike[str], *, limits: Limits = DEFAULT_LIMITS, start: str | None = None, **options: Any
     ) -> Grammar:
         """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema.
 

@@ -11,15 +11,13 @@ from cfgmask.gbnf.reader import read
 from cfgmask.grammar.ir import GrammarIR
 from cfgmask.grammar.lexemes import with_lexemes
 from cfgmask.grammar.useless import without_useless
-from cfgmask.limits import Limits
+from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.problems import Problems
 from cfgmask.regex.boundaries import has_clear_boundaries
 from cfgmask.text import check_text
 
-_DEFAULT_LIMITS = Limits()
 
-
-def parse_gbnf(text: str, *, name: str = "<grammar>", limits: Limits = _DEFAULT_LIMITS, start: str = ROOT) -> GrammarIR:
+def parse_gbnf(text: str, *, name: str = "<grammar>", limits: Limits = DEFAULT_LIMITS, start: str = ROOT) -> GrammarIR:
     """Read a grammar in GBNF.
 
     text   the grammar

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cfgmask.diagnostics import Source, Span
 from cfgmask.grammar.ir import GrammarIR
 from cfgmask.lark import nodes
-from cfgmask.limits import Limits
+from cfgmask.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from cfgmask.json_schema import JsonSchemaOptions
     from cfgmask.lark.inner import GivenGrammar
 
-_DEFAULT_LIMITS = Limits()
-
 
 def parse_lark(
     text: str,
     *,
     name: str = "<grammar>",
-    limits: Limits = _DEFAULT_LIMITS,
+    limits: Limits = DEFAULT_LIMITS,
     json_options: JsonSchemaOptions | None = None,
     folder: Path | None = None,
     grammars: Mapping[str, GivenGrammar] | None = None,

@@ -22,7 +22,7 @@ from cfgmask.grammar.regex_tree import (
 )
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.lark import nodes
-from cfgmask.limits import Limits
+from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.regex.named_groups import TOKEN_GROUPS
 from cfgmask.regex.trees import fold_tree
 from cfgmask.regex.write import Binding, NotWritable, Written, shown, write_count, write_regex
@@ -32,11 +32,10 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _NO_WORD = re.compile(r"[^A-Za-z0-9_]")
 _TOKEN_NAME = re.compile(r"<[^<>\s\[][^<>\s]*>")
 _TOKEN_IN_SET = re.compile(r"<[^<>\s,\]]+>")
-_DEFAULT_LIMITS = Limits()
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "\\": "\\\\", '"': '\\"'}
 
 
-def write_lark(grammar: GrammarIR, *, limits: Limits = _DEFAULT_LIMITS) -> str:
+def write_lark(grammar: GrammarIR, *, limits: Limits = DEFAULT_LIMITS) -> str:
     """Text that `parse_lark` reads back to the same language, with names as near to those of the grammar as Lark has.
 
     Rules come in their order, the start rule named `start`; then the terminals that have names. Comments are not kept.

@@ -334,26 +334,19 @@ def test_an_error_in_a_batch_is_its_rows_alone() -> None:
     assert [as_set(row) for row in bits] == [{ord("a")}, {END}, set(), {ord("a")}]
 
 
-def test_masks_are_forgotten_over_their_limit() -> None:
+@pytest.mark.parametrize(
+    ("limit", "most", "kept"), [("mask_cache_bytes", 2_000, "mask_bytes"), ("shared_cache_bytes", 8_000, "table_bytes")]
+)
+def test_caches_are_bounded(limit: str, most: int, kept: str) -> None:
+    """Masks that are forgotten, and tables, are made again when they are asked for."""
     ir = grammar(rule("start", many(choice(rep(cls("az"), 1, 50), rep(cls("09"), 1, 50)))))
-    small, large = compile_ir(ir, mask_cache_bytes=2_000), compile_ir(ir)
+    small, large = compile_ir(ir, **{limit: most}), compile_ir(ir)
     matcher, reference = small.matcher(), large.matcher()
     for byte in b"abcdefghij0123456789" * 20:
         assert mask_of(matcher, END + 1) == mask_of(reference, END + 1)
         matcher.advance(byte)
         reference.advance(byte)
-    assert small.stats()["mask_bytes"] <= 2_000 < large.stats()["mask_bytes"]
-
-
-def test_tables_are_dropped_over_the_limit_of_what_is_shared() -> None:
-    ir = grammar(rule("start", many(choice(rep(cls("az"), 1, 50), rep(cls("09"), 1, 50)))))
-    small, large = compile_ir(ir, shared_cache_bytes=8_000), compile_ir(ir)
-    matcher, reference = small.matcher(), large.matcher()
-    for byte in b"abcdefghij0123456789" * 20:
-        assert mask_of(matcher, END + 1) == mask_of(reference, END + 1)
-        matcher.advance(byte)
-        reference.advance(byte)
-    assert small.stats()["table_bytes"] <= 8_000 < large.stats()["table_bytes"]
+    assert small.stats()[kept] <= most < large.stats()[kept]
 
 
 def test_a_grammar_begins_anew_over_the_limit_of_what_is_shared() -> None:

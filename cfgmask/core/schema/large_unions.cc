@@ -1,7 +1,6 @@
 #include "schema/large_unions.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace cfgmask {
@@ -15,15 +14,6 @@ bool takes_at_sight(const PlainSchema& schema, PlainValueId id) {
   return !object.has_classes() && (!object.others || schema.is_live(*object.others));
 }
 
-ObjectForks::Places places_of(std::vector<PlainValueId> ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  ObjectForks::Places places;
-  places.reserve(ids.size());
-  for (PlainValueId id : ids) places.push_back({id, 0});
-  return places;
-}
-
 // Objects that may have any key mostly need none: then the members that may come first are all of them.
 bool have_same_texts(const ObjectForks::Ways& a, const ObjectForks::Ways& b) {
   if (a.size() != b.size()) return false;
@@ -34,23 +24,19 @@ bool have_same_texts(const ObjectForks::Ways& a, const ObjectForks::Ways& b) {
 }
 
 LargeUnion::Others others_of(const ObjectForks& forks, const ObjectForks::Ends::Of& of, const LargeWays& keys) {
-  ObjectForks::Ways ways = forks.names(of.places);
-  std::vector<std::string_view> names;
-  names.reserve(ways.size());
-  for (size_t i = 0; i < ways.size(); ++i) names.push_back(ways.text(i));
+  auto [names, missing] = forks.other_keys(of.places);
   LargeUnion::Others found{of.places, KeyList::of(std::move(names)), {}};
-  ways.drop_if([&](const auto& having) { return having.size() == of.places.size(); });
-  if (have_same_texts(ways, *keys.ways)) {
-    found.missing = {std::make_shared<const ObjectForks::Ways>(std::move(ways)), keys.texts};
+  if (have_same_texts(missing, *keys.ways)) {
+    found.missing = {std::make_shared<const ObjectForks::Ways>(std::move(missing)), keys.texts};
   } else {
-    found.missing = LargeWays::of(std::move(ways));
+    found.missing = LargeWays::of(std::move(missing));
   }
   return found;
 }
 
 LargeUnion::Objects objects_of(const PlainSchema& schema, std::vector<PlainValueId> ids) {
   const ObjectForks forks(schema);
-  ObjectForks::Places places = places_of(std::move(ids));
+  ObjectForks::Places places = ObjectForks::at_beginning(std::move(ids));
   ObjectForks::Next next = forks.next(places);
   LargeUnion::Objects found{std::move(places), 0, LargeWays::of(std::move(next.keys)), {}, {}};
   found.room = ObjectForks::room_for(schema, found.places);
@@ -60,7 +46,7 @@ LargeUnion::Objects objects_of(const PlainSchema& schema, std::vector<PlainValue
 }
 
 LargeUnion::Arrays arrays_of(const PlainSchema& schema, std::vector<PlainValueId> ids) {
-  LargeUnion::Arrays found{places_of(std::move(ids)), 0, {}, {}, {}};
+  LargeUnion::Arrays found{ObjectForks::at_beginning(std::move(ids)), 0, {}, {}, {}};
   found.room = ArrayForks::room_for(schema, found.places);
   found.next = ArrayForks(schema).next(found.places);
   ObjectForks::Held held = ArrayForks::held_at(schema, found.next.items, found.room);

@@ -28,6 +28,15 @@ ObjectForks::Ways::Ways(std::span<const Way> ways) {
   }
 }
 
+ObjectForks::Places ObjectForks::at_beginning(std::vector<PlainValueId> ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  Places places;
+  places.reserve(ids.size());
+  for (PlainValueId id : ids) places.push_back({id, 0});
+  return places;
+}
+
 bool ObjectForks::takes(const PlainSchema& schema, PlainValueId id) {
   const PlainSchema::Value& value = schema.at(id);
   if (!value.object || value.array || !value.terminals.empty() || !schema.can_be(*value.object)) return false;
@@ -135,13 +144,19 @@ ObjectForks::Ends ObjectForks::ends(const Places& places,
   return found;
 }
 
-ObjectForks::Ways ObjectForks::names(const Places& places) const {
+ObjectForks::OtherKeys ObjectForks::other_keys(const Places& places) const {
   Places members;
   for (Place place : places) {
     for (uint32_t i = 0; i < object(place).members.size(); ++i) members.push_back({place.of, i});
   }
-  return by_name(std::move(members),
-                 [&](Place member) { return Place{member.of, static_cast<uint32_t>(object(member).members.size())}; });
+  const auto behind = [&](Place member) {
+    return Place{member.of, static_cast<uint32_t>(object(member).members.size())};
+  };
+  OtherKeys found{{}, by_name(std::move(members), behind)};
+  found.names.reserve(found.missing.size());
+  for (size_t i = 0; i < found.missing.size(); ++i) found.names.push_back(found.missing.text(i));
+  found.missing.drop_if([&](const auto& having) { return having.size() == places.size(); });
+  return found;
 }
 
 std::array<ObjectForks::Half, 2> ObjectForks::halves(const State& state) const {

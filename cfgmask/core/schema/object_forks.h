@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schema/plain_schema.h"
@@ -128,6 +129,8 @@ class ObjectForks {
 
   explicit ObjectForks(const PlainSchema& schema) : schema_(schema) {}
 
+  // Where the objects or arrays of some values begin, each once.
+  static Places at_beginning(std::vector<PlainValueId> ids);
   // Whether a value is objects of which nothing is counted, but for keys that may run out, and nothing else.
   static bool takes(const PlainSchema& schema, PlainValueId id);
   // The room that some objects need.
@@ -160,8 +163,13 @@ class ObjectForks {
   // whether so many texts may be listed.
   static Held apart(const PlainSchema& schema, std::span<const Place> places,
                     const std::function<PlainValueId(Place)>& value_of, const std::function<bool(uint64_t)>& take_room);
-  // The names of all members of some objects, each with the places of the objects that have it.
-  Ways names(const Places& places) const;
+  // The keys of some objects behind their members: all that are none of the names, and those that are no members of
+  // some of the objects, each with the places of the objects that have it.
+  struct OtherKeys {
+    std::vector<std::string_view> names;
+    Ways missing;
+  };
+  OtherKeys other_keys(const Places& places) const;
   // Of a state that is kWithout.
   std::array<Half, 2> halves(const State& state) const;
   // The value that is the same at all of the places; none where they differ.

@@ -428,7 +428,7 @@ class Rules : public DeferredRules {
       }
     }
     if (objects.size() >= ObjectForks::kMany) {
-      add_alternative(rule, Symbols{open_object_, fork_of(objects)});
+      add_alternative(rule, Symbols{open_object_, fork_of(std::move(objects))});
     } else {
       for (PlainValueId id : objects) add_alternative(rule, Symbols{rule_of(id)});
     }
@@ -748,10 +748,7 @@ class Rules : public DeferredRules {
 
   // What stands in one of some arrays, behind its opening mark.
   uint32_t array_fork_of(std::vector<PlainValueId> arrays) {
-    std::sort(arrays.begin(), arrays.end());
-    arrays.erase(std::unique(arrays.begin(), arrays.end()), arrays.end());
-    ArrayForks::Places places;
-    for (PlainValueId id : arrays) places.push_back({id, 0});
+    const ArrayForks::Places places = ObjectForks::at_beginning(std::move(arrays));
     array_forks_.add_room(ArrayForks::room_for(schema_, places));
     return array_fork(array_forks_.first(places));
   }
@@ -833,11 +830,8 @@ class Rules : public DeferredRules {
   }
 
   // What stands in one of some objects, behind its opening mark.
-  uint32_t fork_of(const std::vector<PlainValueId>& objects) {
-    ObjectForks::Places places;
-    for (PlainValueId id : objects) places.push_back({id, 0});
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
+  uint32_t fork_of(std::vector<PlainValueId> objects) {
+    const ObjectForks::Places places = ObjectForks::at_beginning(std::move(objects));
     forks_.add_room(ObjectForks::room_for(schema_, places));
     return fork(forks_.first(places));
   }
@@ -907,13 +901,9 @@ class Rules : public DeferredRules {
 
   // Keys that are no members of any of the objects, and those that are members of some.
   void add_other_keys(uint32_t rule, uint32_t state, const ObjectForks::Places& objects, bool some) {
-    ObjectForks::Ways ways = forks_.names(objects);
-    std::vector<std::string_view> names;
-    names.reserve(ways.size());
-    for (size_t i = 0; i < ways.size(); ++i) names.push_back(ways.text(i));
-    ways.drop_if([&](const auto& having) { return having.size() == objects.size(); });
+    auto [names, missing] = forks_.other_keys(objects);
     add_other_key(rule, regexes_->key_set(std::move(names)), objects, some);
-    add_choice(rule, separated(some), std::move(ways), ForkChoice::Of::kOthers, state);
+    add_choice(rule, separated(some), std::move(missing), ForkChoice::Of::kOthers, state);
   }
 
   void add_large_others(uint32_t rule, uint32_t state, const LargeUnion::Others& large, bool some) {
