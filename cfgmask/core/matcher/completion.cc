@@ -276,13 +276,9 @@ bool Completions::descend(Place from, Search& search) {
       } else if (!there.exact) {
         if (!push(to, frame.left - 1)) return false;
       } else {
-        // Shorter ones were ruled out before, so this is the shortest for each place on the path.
-        for (size_t i = path.size(); i-- > 0;) {
-          Fact& fact = facts_[path[i].fact];
-          fact.exact = true;
-          fact.length = path[i].left;
-          fact.first = path[i].edges[path[i].next];
-        }
+        std::vector<Passed> way;
+        for (const Frame& passed : path) way.push_back({passed.fact, passed.edges[passed.next]});
+        keep(way, there.length);
         return true;
       }
       continue;
@@ -333,7 +329,9 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
       const RegexId left(slots[i + 1]);
       const auto add = [&](RegexId lexemes, bool is_wanted) {
         auto shortest = store.regexes.shortest_within(lexemes, kMostDerivatives);
-        if (shortest && !shortest->empty()) out.push_back({std::move(*shortest), is_wanted});
+        if (!shortest || shortest->empty()) return;
+        const auto is_token = [&](char b) { return single_bytes_.has(static_cast<uint8_t>(b)); };
+        if (std::all_of(shortest->begin(), shortest->end(), is_token)) out.push_back({std::move(*shortest), is_wanted});
       };
       add(left, false);
       if (wanted != RegexStore::nothing()) add(store.regexes.intersection({left, wanted}), true);
@@ -371,11 +369,19 @@ bool Completions::approach(StateId from, const Search& limits) {
     open.pop_back();
     const StateId at = reached[i].at;
     if (facts_[fact_of({at})].exact) {
-      std::vector<size_t> way;
-      for (size_t end = i; end != 0; end = reached[end].before) way.push_back(end);
-      std::string text;
-      for (; !way.empty(); way.pop_back()) text += reached[way.back()].by;
-      keep(from, text);
+      std::vector<size_t> through;
+      for (size_t end = i; end != 0; end = reached[end].before) through.push_back(end);
+      std::vector<Passed> way;
+      StateId passed = from;
+      for (; !through.empty(); through.pop_back()) {
+        for (const char b : reached[through.back()].by) {
+          const Step step = static_cast<uint8_t>(b);
+          const StateId next = *grammar_.step(passed, step);  // as a text it fitted
+          way.push_back({fact_of({passed}), {step, {next}}});
+          passed = next;
+        }
+      }
+      keep(way, facts_[fact_of({at})].length);
       return true;
     }
     const size_t n_before = open.size();
@@ -396,14 +402,12 @@ bool Completions::approach(StateId from, const Search& limits) {
   return false;
 }
 
-// The text leads from a state to one with a closing text: it is the beginning of those on the way.
-void Completions::keep(StateId from, std::string_view text) {
-  std::vector<StateId> way{from};
-  for (const char b : text) way.push_back(*grammar_.step(way.back(), static_cast<uint8_t>(b)));
-  uint32_t length = facts_[fact_of({way.back()})].length;
-  for (size_t i = text.size(); i-- > 0;) {
-    Fact& fact = facts_[fact_of({way[i]})];
-    if (!fact.exact) fact = {length + 1, true, Effort::kNone, {static_cast<uint8_t>(text[i]), {way[i + 1]}}};
+// The way leads to a place with a closing text of this length: it is the beginning of those on the way. A place that
+// the way passes twice goes on as it does the last time.
+void Completions::keep(std::span<const Passed> way, uint32_t length) {
+  for (size_t i = way.size(); i-- > 0;) {
+    Fact& fact = facts_[way[i].fact];
+    if (!fact.exact) fact = {length + 1, true, Effort::kNone, way[i].by};
     length = fact.length;
   }
 }
@@ -415,9 +419,10 @@ const Completions::Number* Completions::known(StateId state) const {
   return id ? &numbers_[*id] : nullptr;
 }
 
+// Unless a smaller one is known.
 void Completions::set(StateId state, Number number) {
   if (const auto id = number_ids_.find(state.value)) {
-    numbers_[*id] = number;
+    if (number.tokens < numbers_[*id].tokens) numbers_[*id] = number;
     return;
   }
   number_ids_.insert(state.value, static_cast<uint32_t>(numbers_.size()));
@@ -450,8 +455,9 @@ std::optional<uint32_t> Completions::number_after(StateId after, std::optional<S
   const auto own = number(after, effort);
   if (!by_bytes || *by_bytes == after) return own;
   const auto plain = number(*by_bytes, effort);
-  if (plain && (!own || *plain < *own)) inherit(after, *by_bytes);
-  return plain && own ? std::min(*plain, *own) : plain ? plain : own;
+  if (!plain) return own;
+  inherit(after, *by_bytes);
+  return known(after)->tokens;
 }
 
 // The fewest tokens for the closing text of a settled state, and of all states on the way that have no number yet. The
@@ -478,7 +484,6 @@ void Completions::spell(StateId state) {
     size_t after = 0;
   };
   std::vector<Best> best(states.size());
-  std::vector<size_t> made;
   size_t end_of_text = steps.size();
   for (size_t i = states.size(); i-- > 0;) {
     if (i < steps.size() && steps[i] >= kFirstToken) end_of_text = i;
@@ -501,11 +506,8 @@ void Completions::spell(StateId state) {
       trie.for_each_prefix(std::string_view(text).substr(i, end_of_text - i), offer);
     }
     if (best[i].tokens >= kNoLength) continue;  // a place in the middle of a token
-    set(states[i], {best[i].tokens, best[i].token});
-    made.push_back(i);
+    set_by_token(states[i], best[i].token, states[best[i].after]);
   }
-  if (grammar_.grammar_.token_sets.empty()) return;
-  for (size_t i : made) inherit(*grammar_.step_token(states[i], best[i].token), states[best[i].after]);
 }
 
 // The tokens of the settled state's way as the search has found them, until a state has a number.
@@ -525,32 +527,41 @@ void Completions::spell_as_found(StateId state) {
     }
     const Edge first = facts_[fact_of(at)].first;
     uint32_t node = at.node + 1;
-    if (first.step < kFirstToken) {
-      while (trie.byte(node) != first.step) node = trie.end(node);
-    }
     at = first.to;
     if (at.node != 0) continue;
-    const TokenId token = first.step < kFirstToken ? trie.tokens(node)[0] : first.step - kFirstToken;
+    TokenId token = first.step - kFirstToken;
+    if (first.step < kFirstToken) {
+      // Under the root several nodes may have this byte.
+      while (trie.byte(node) != first.step || trie.tokens(node).empty()) node = trie.end(node);
+      token = trie.tokens(node)[0];
+    }
     way.push_back({from, token, at.state});
     from = at.state;
   }
-  uint32_t tokens = known(at.state)->tokens;
-  for (size_t i = way.size(); i-- > 0;) set(way[i].from, {++tokens, way[i].token});
-  if (grammar_.grammar_.token_sets.empty()) return;
-  for (const Taken& taken : way) inherit(*grammar_.step_token(taken.from, taken.token), taken.to);
+  for (; !way.empty(); way.pop_back()) set_by_token(way.back().from, way.back().token, way.back().to);
 }
 
-// `state` has all readings of `from`, so what completes that completes it.
+// The number of a state, by a token whose bytes lead to a state that has one.
+void Completions::set_by_token(StateId from, TokenId token, StateId to) {
+  const uint32_t tokens = known(to)->tokens + 1;
+  if (!grammar_.grammar_.token_sets.empty()) inherit(*grammar_.step_token(from, token), to);
+  set(from, {tokens, token});
+}
+
+// `state` has all readings of `from`, so what completes that completes it. From the end of the way, so that the state
+// after each token has a number before that counts.
 void Completions::inherit(StateId state, StateId from) {
+  std::vector<std::pair<StateId, Number>> found;
   while (state != from) {
     const Number number = *known(from);
     const Number* own = known(state);
-    if (own != nullptr && own->tokens <= number.tokens) return;
-    set(state, number);
-    if (number.tokens == 0) return;
+    if (own != nullptr && own->tokens <= number.tokens) break;
+    found.emplace_back(state, number);
+    if (number.tokens == 0) break;
     state = *grammar_.step_token(state, number.next);
     from = *grammar_.step_token(from, number.next);
   }
+  for (; !found.empty(); found.pop_back()) set(found.back().first, found.back().second);
 }
 
 // ---- where keys are known
@@ -572,7 +583,7 @@ std::optional<std::vector<TokenId>> Completions::way(const Position& at, Effort 
 
 std::vector<TokenId> Completions::way_of(StateId state) {
   std::vector<TokenId> tokens;
-  for (uint32_t n = known(state)->tokens; n > 0; --n) {
+  while (known(state)->tokens > 0) {
     tokens.push_back(next(state));
     state = *grammar_.step_token(state, tokens.back());
   }

@@ -33,6 +33,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,12 +132,17 @@ class Completions {
   };
   std::vector<NextText> next_texts(StateId state);
   bool approach(StateId from, const Search& limits);
-  void keep(StateId from, std::string_view text);
+  struct Passed {
+    uint32_t fact;
+    Edge by;
+  };
+  void keep(std::span<const Passed> way, uint32_t length);
   void rule_out(Place from);
   const Number* known(StateId state) const;
   void set(StateId state, Number number);
   void spell(StateId state);
   void spell_as_found(StateId state);
+  void set_by_token(StateId from, TokenId token, StateId to);
   void inherit(StateId state, StateId from);
   bool fits(const Position& at, std::span<const TokenId> way);
   std::vector<TokenId> way_of(StateId state);
