@@ -105,3 +105,14 @@ def test_a_way_is_found_however_lexemes_end(grammar: str) -> None:
     assert matcher.try_advance(way) == len(way)
     assert matcher.is_accepting
     assert compiled.stats()["states"] < 60_000
+
+
+def test_many_completions_leave_the_grammar_usable() -> None:
+    """What searches for shortest texts make in vain counts against those alone."""
+    inner = {"type": "object", "minProperties": 12}
+    schema = {"type": "array", "items": {"type": "object", "minProperties": 40, "additionalProperties": inner}}
+    matcher = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), vocabulary()).matcher()
+    for i in range(90):
+        matcher.reset()
+        matcher.advance_bytes(b'[{"key%d":{"other%d' % (i, i))
+        assert matcher.completion() is not None

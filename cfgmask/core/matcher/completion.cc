@@ -14,7 +14,7 @@ constexpr uint64_t kLittleSteps = 2'000;
 constexpr uint64_t kStepsPerText = 16;
 // What a search may make of states and regexes, all of which stay. A long way straight to an end takes three a step;
 // for 20 words in any order, 200,000 steps made a million lexer states in 10 s. Once so much was made in vain, searches
-// are small.
+// are small; once so much was made in looking for shortest texts where bounds are vague, that is left out.
 constexpr uint64_t kMostMade = 600'000;
 constexpr uint64_t kLittleMade = 4 * kLittleSteps;
 // What a lexeme may cost that a search for any end writes.
@@ -191,36 +191,40 @@ void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
   }
 }
 
-// Finds the closing text of a place, or that there is none.
+// Finds the closing text of a place, or that there is none. The shortest text is mostly found soon, if at all. Masks
+// with a budget ask of hundreds of states, which it is too dear for where bounds are vague.
 bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
-  const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMade;
+  if (facts_[id].given_up >= effort && !facts_[id].exact) return false;
   const uint64_t before = n_made();
+  const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMade;
   const Search little{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = before + kLittleMade};
   const Search most = is_full ? Search{.most_steps = max_steps_, .most_made = before + kMostMade} : little;
-  // The shortest text is mostly found soon, if at all. Masks with a budget ask of hundreds of states, which it is too
-  // dear for.
   Search search = little;
-  search.goes_anywhere = is_full;
-  bool is_last = !is_full;
+  search.goes_anywhere = is_full && made_for_shortest_ < kMostMade;
+  if (deepen(place, search)) return facts_[id].exact;
+  if (search.is_vague) {
+    made_for_shortest_ += n_made() - before;
+    if (approach(place.state, most)) return true;
+  }
+  if (is_full) {
+    search = most;
+    search.goes_anywhere = true;
+    if (deepen(place, search)) return facts_[id].exact;
+  }
+  facts_[id].given_up = effort;
+  made_in_vain_ += n_made() - before;
+  return false;
+}
+
+// Looks for longer and longer completions. False if the steps do not suffice.
+bool Completions::deepen(Place place, Search& search) {
+  const uint32_t id = fact_of(place);
   for (size_t round = 1; !facts_[id].exact && facts_[id].length < kNoLength; ++round) {
-    if (facts_[id].given_up >= effort) return false;
-    if (!descend(place, search)) {
-      if (search.is_vague) {
-        made_in_vain_ += n_made() - before;
-        if (approach(place.state, most)) return true;
-      }
-      if (is_last) {
-        facts_[id].given_up = effort;
-        made_in_vain_ += n_made() - before;
-      }
-      search = most;
-      search.goes_anywhere = true;
-      is_last = true;
-    }
+    if (!descend(place, search)) return false;
     if (round == kRoundsBeforeDoubt) rule_out(place);
   }
-  return facts_[id].exact;
+  return true;
 }
 
 // A search that goes deeper and deeper would never see that a few states lead nowhere but to each other.

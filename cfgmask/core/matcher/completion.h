@@ -123,6 +123,7 @@ class Completions {
   // How many states and regexes there are.
   uint64_t n_made() const;
   bool may_go_on(Place at, Search& search);
+  bool deepen(Place place, Search& search);
   bool descend(Place from, Search& search);
   bool asks_for_more(StateId state);
   uint32_t distance(StateId state);
@@ -155,7 +156,8 @@ class Completions {
   ByteSet single_bytes_;  // those that are tokens
   bool spells_all_ = false;
   uint64_t made_in_vain_ = 0;
-  HashTable fact_ids_;  // by place
+  uint64_t made_for_shortest_ = 0;  // where bounds are vague
+  HashTable fact_ids_;              // by place
   ChunkedVector<Fact> facts_;
   HashTable number_ids_;  // by state
   ChunkedVector<Number> numbers_;
