@@ -435,8 +435,9 @@ class Matcher:
     def completion(self) -> list[int] | None:
         """Tokens that complete the text: those of its shortest completion in bytes, as few as spell it.
 
-        Empty where the text is complete; None where nothing completes it (a dead end of the grammar). Each of them is
-        allowed in its turn, and after it `completion` is at least one shorter. With a budget it fits what is left.
+        Where values must not come twice, those of a short one if the shortest is not found soon. Empty where the text
+        is complete; None where nothing completes it (a dead end of the grammar). Each of them is allowed in its turn,
+        and after it `completion` is at least one shorter. With a budget it fits what is left.
         Errors: LimitExceeded where none was found within `max_search_steps` bytes looked at.
         Cost: the first time microseconds for each byte of the text, then a look-up for each token.
         """

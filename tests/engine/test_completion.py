@@ -10,6 +10,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import cfgmask
+from cfgmask.grammar import regex_tree as tree
+from cfgmask.grammar.ir import SetBounds, Terminal
 from tests.build import DIGITS, WORD, alt, cat, choice, cls, grammar, many, rep, rule, scope, seq, t, tokens
 from tests.engine.harness import compile_ir, mask_of
 from tests.engine.test_token_limits import limited_problems
@@ -175,6 +177,15 @@ def test_closing_texts(ir, text: bytes, closing: bytes, lexer: str) -> None:  # 
     assert len(way) == fewest_spelling(SPELLED.tokens, closing)
 
 
+def test_a_long_way_is_found() -> None:
+    compiled = compile_ir(
+        grammar(rule("start", seq(rep(cls("ab"), 60_000, 70_000), many(choice("c", seq("d", "e")), 60_000))))
+    )
+    way = compiled.matcher().completion()
+    assert way is not None
+    assert len(way) == 120_000
+
+
 def test_a_dead_end_has_no_completion() -> None:
     matcher = compile_ir(grammar(rule("start", seq(rep(cls("az"), 1), "end")))).matcher()
     matcher.advance_bytes(b"spend")
@@ -187,6 +198,24 @@ def test_a_text_without_end_is_given_up() -> None:
     matcher.advance_bytes(b"a")
     with pytest.raises(cfgmask.LimitExceeded, match="max_search_steps"):
         matcher.completion()
+
+
+def test_searches_in_vain_are_bounded_together() -> None:
+    """What they make stays, and counts against the limits of the grammar that goes on being used."""
+    words = "".join(f"(?=.*{chr(letter)})" for letter in range(ord("a"), ord("u")))
+    compiled = cfgmask.compile(
+        cfgmask.Grammar.from_regex(f"{words}.*"), cfgmask.Vocabulary.from_bytes([*BYTES, b""], 256)
+    )
+    matcher = compiled.matcher()
+    for byte in b"0123456789" * 2:
+        with pytest.raises(cfgmask.LimitExceeded, match="max_search_steps"):
+            matcher.completion()
+        matcher.advance(byte)
+        matcher.advance(ord("abcdefghij"[byte % 10]))
+        matcher.rollback(1)
+    assert compiled.stats()["lexer_states"] < 500_000
+    assert matcher.advance_bytes(bytes(range(ord("a"), ord("u")))) == 20
+    assert matcher.is_accepting
 
 
 def test_bytes_that_no_token_spells() -> None:
@@ -213,3 +242,49 @@ def test_numbers_do_not_depend_on_the_order_of_questions() -> None:
         asked.completion()
     last.advance_bytes(text)
     assert asked.completion() == last.completion()
+
+
+def test_tokens_by_id_that_are_also_read_by_their_bytes() -> None:
+    """With limits texts are spelled as they are found; each token leads to more than its bytes do."""
+    text = 'start: item{3} "b"\nitem: x | <[97]> "ad"\nx[max_tokens=2]: /a/'
+    spec = cfgmask.Vocabulary.from_bytes([*BYTES, b""], 256)
+    matcher = cfgmask.compile(cfgmask.Grammar.from_lark(text), spec).matcher()
+    assert bytes(matcher.completion() or ()) == b"aaab"
+    check_way(matcher, 257)
+
+
+def test_a_byte_that_tokens_of_several_kinds_begin_with() -> None:
+    """Where texts are spelled as they are found: by the token of that byte, not by one that is longer."""
+    spec = VocabularySpec([b"", b"\xc3\xa9 ", "éa".encode(), *BYTES], [0], {})
+    compiled = cfgmask.compile(
+        cfgmask.Grammar.from_lark("start: x\nx[max_tokens=3]: /[éê]/"), cfgmask.Vocabulary.from_bytes(spec.tokens, 0)
+    )
+    way = compiled.matcher().completion()
+    assert way is not None
+    assert b"".join(spec.tokens[token] for token in way) == "é".encode()
+
+
+def test_a_way_ends_where_it_has_become_shorter() -> None:
+    """The number of a state falls once it is known to have the readings of another."""
+    text = 'start: "q" "longword" | <[113]> "xyz"'
+    spec = cfgmask.Vocabulary.from_bytes([*BYTES, b"", b"longword"], 256)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_lark(text), spec)
+    assert compiled.matcher().completion() == list(b"qxyz")
+    mask_of(compiled.matcher(max_tokens=4), 258)
+    assert compiled.matcher().completion() == [ord("q"), 257]
+
+
+def test_no_byte_that_is_no_token() -> None:
+    """Also where values must differ and any end is looked for."""
+    value = Terminal("V", tree.JsonString(tree.ANY_TEXT, "any"), distinct=True)
+    opening, comma = (Terminal(c, t(c).regex) for c in "[,")
+    closing = Terminal("]", t("]").regex, closes_set=True)
+    more = many(seq(comma, value), 9)
+    ir = grammar(
+        rule("start", seq("$list", choice(Terminal("FF", tree.ByteClass(((255, 255),))), "abc"))),
+        replace(rule("list", seq(opening, value, more, closing)), opens_set=SetBounds()),
+    )
+    spec = VocabularySpec([*BYTES[:255], b""], [255], {})
+    way = compile_ir(ir, spec).matcher().completion()
+    assert way is not None
+    assert bytes(way).endswith(b"]abc")

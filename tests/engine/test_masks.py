@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
-from tests.build import DIGITS, WORD, choice, grammar, many, rule, scope, seq
+from tests.build import DIGITS, WORD, choice, cls, grammar, many, rule, scope, seq, tokens
 from tests.engine.harness import as_set, compile_ir, mask_of
 from tests.strategies import Problem, VocabularySpec, problems
 
@@ -354,3 +354,22 @@ def test_random_masks_of_a_large_vocabulary() -> None:
         compiled.clear_masks()
         assert mask_of(matcher, 5_001) == first
         matcher.advance(rng.choice(sorted(first)))
+
+
+def test_tokens_by_id_leave_no_trace() -> None:
+    """Without limits on tokens, states that differ in how many came before are one."""
+    compiled = compile_ir(grammar(rule("start", seq(many(tokens(256, negated=True)), "a"))))
+    matcher = compiled.matcher()
+    for _ in range(20):
+        matcher.advance(ord("b"))
+    assert compiled.stats()["states"] < 5
+
+
+def test_readings_go_on_by_themselves_after_a_token_by_id() -> None:
+    """`ax` is complete in one of the readings before `<[5]>`, whatever the other one begins there."""
+    plain = seq("q", "z", tokens(5), cls("ac"), cls("xz"))
+    compiled = compile_ir(grammar(rule("start", choice(plain, seq(tokens(ord("q")), "z", tokens(5), "axy")))))
+    for text in (b"qz\x05ax", b"qz\x05axy"):
+        matcher = compiled.matcher()
+        assert matcher.try_advance(list(text)) == len(text)
+        assert matcher.is_accepting

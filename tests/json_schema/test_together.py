@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cfgmask
-from tests.json_schema.beside import beside
+from tests.json_schema.beside import beside, needs_no_others
 from tests.json_schema.test_plain import VOCABULARY
 
 MANY = 64
@@ -141,7 +141,8 @@ def test_long_sequences(seed: int, has_budget: bool) -> None:
 
 def check(rng: random.Random, schema: Any, has_budget: bool) -> None:
     grammar = cfgmask.Grammar.from_json_schema(schema)
-    for _ in beside(grammar, rng, n_steps=20, room=8 if has_budget else None):
+    room = 8 if has_budget else None
+    for _ in beside(grammar, rng, n_steps=20, room=room, are_shortest=needs_no_others(schema)):
         pass
 
 

@@ -216,7 +216,7 @@ void Parser::add_skipped(const ItemSet& set, uint32_t scope, Kernel& kernel) con
 }
 
 ItemSetId Parser::intern_kernel(Kernel& kernel, uint32_t clock) {
-  if (grammar_.counts_tokens()) clock = drop_late(kernel.items, clock);
+  clock = grammar_.counts_tokens() ? drop_late(kernel.items, clock) : 0;
   Words key = normalise(kernel.items);
   const size_t n_items = kernel.items.size();
   if (clock != 0) {

@@ -211,6 +211,7 @@ class Parser {
  private:
   friend class Derivation;
   friend class Remaining;
+  friend class Wanted;
 
   static constexpr RestId kNil{0U};
   static constexpr ContinuationId kRoot{0U};

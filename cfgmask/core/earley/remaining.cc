@@ -196,6 +196,15 @@ void Remaining::find_continuations(ContinuationId from) {
   }
 }
 
+uint32_t Remaining::of_rules(ItemSetId set) {
+  uint32_t least = kNoLength;
+  for (const uint64_t word : parser_.kernel_of(set)) {
+    const Item item = Item::unpack(word);
+    least = std::min(least, add_lengths(of(item.rest), of(item.continuation)));
+  }
+  return least;
+}
+
 const Remaining::Ends& Remaining::ends(ItemSetId id) {
   if (auto known = ends_ids_.find(id.value)) return ends_[*known];
   Ends computed = compute_ends(parser_.at(id));

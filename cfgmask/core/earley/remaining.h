@@ -27,6 +27,8 @@ class Remaining {
 
   // What is left at the beginning of a lexeme.
   uint32_t at_boundary(ItemSetId set) { return ends(set).at_boundary; }
+  // The same whether or not what would end there may come yet, as registers have it.
+  uint32_t of_rules(ItemSetId set);
   // What is left after a lexeme that completes a slot, by the lexer's numbers of slots. Valid until the next call.
   std::span<const uint32_t> after_slots(ItemSetId set) { return ends(set).after_slots; }
 

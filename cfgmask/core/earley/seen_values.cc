@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "regex/minimum_length.h"
+
 namespace cfgmask {
 
 namespace {
@@ -566,6 +568,26 @@ std::vector<std::string> SeenValues::missing(SeenId seen) const {
 
 bool SeenValues::may_close(SeenId seen) const {
   return n_values(seen) >= bounds(seen).minimum && missing(seen).empty();
+}
+
+uint32_t SeenValues::bytes_to_close(SeenId seen) const {
+  if (seen == none() || is_unknown(seen)) return 0;
+  // Quotes, a comma, and of a key also what follows it.
+  constexpr uint32_t kBeside = 3;
+  const uint32_t beside = has_keys(seen) ? kBeside + 2 : kBeside;
+  const std::vector<std::string> names = missing(seen);
+  size_t bytes = 0;
+  for (const std::string& name : names) bytes += name.size() + beside;
+  const size_t n_coming = n_values(seen) + names.size();
+  if (bounds(seen).minimum > n_coming) bytes += (bounds(seen).minimum - n_coming) * beside;
+  return static_cast<uint32_t>(std::min<size_t>(bytes, kNoLength));
+}
+
+RegexId SeenValues::missing_lexemes(SeenId seen, TextId text) {
+  if (seen == none() || is_unknown(seen) || bounds(seen).required.empty()) return RegexStore::nothing();
+  RegexId left = regexes_.json_string(regexes_.key_set(missing(seen)), JsonEscapes::kAny);
+  for (const char b : spelled(text)) left = regexes_.derivative(left, static_cast<uint8_t>(b));
+  return left;
 }
 
 RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {

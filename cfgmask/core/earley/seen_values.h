@@ -73,6 +73,10 @@ class SeenValues {
   bool may_be_over(SeenId seen) { return seen == none() || !is_part(bounds(seen)) || admits(around(seen), seen); }
   // Whether what it comes to is a value.
   bool is_value(SeenId seen) const { return bounds(seen).holds != Holds::kValues; }
+  // About how many bytes what it still asks for takes.
+  uint32_t bytes_to_close(SeenId seen) const;
+  // What may be left of a text so that its value is one of the required values that are missing.
+  RegexId missing_lexemes(SeenId seen, TextId text);
   // The lexemes of `regex` whose values may be added to the register: those that are not in it and for which it has
   // room, and that step of an item can be taken with. RegexStore::nothing() if there are none. Remembered. In an item,
   // a walk up from each item before it, where one of them begins alike.

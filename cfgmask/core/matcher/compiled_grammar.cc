@@ -224,11 +224,14 @@ std::optional<StateId> CompiledGrammar::step_token(StateId state, TokenId token)
   return intern(std::move(next));
 }
 
-// A token that is taken by its id has no text: what stands around it stays what it was.
+// A token that is taken by its id has no text: what stands around it stays what it was. With every segmentation there
+// is one parser for all readings that end here, else each goes on by itself.
 std::vector<Configuration> CompiledGrammar::step_by_id(StateId state, TokenId token) {
-  std::map<std::tuple<SurroundingsId, IndentationId, uint32_t>, std::vector<ItemSetId>> sets;
-  for (const Boundary& end : ends(state))
-    sets[{end.around, end.indentation, parser_.at(end.items).clock}].push_back(end.items);
+  std::map<std::tuple<SurroundingsId, IndentationId, uint32_t, ItemSetId>, std::vector<ItemSetId>> sets;
+  for (const Boundary& end : ends(state)) {
+    const ItemSetId apart = grammar_.complete ? ItemSetId() : end.items;
+    sets[{end.around, end.indentation, parser_.at(end.items).clock, apart}].push_back(end.items);
+  }
   std::vector<Configuration> next;
   bool fits = false;
   for (const auto& [registers, items] : sets) {

@@ -12,6 +12,13 @@ namespace {
 constexpr uint64_t kLittleSteps = 2'000;
 // Where the text of a lexeme counts, each byte is tried, and each leads to another state.
 constexpr uint64_t kStepsPerText = 16;
+// What a search may make of states and regexes, all of which stay. A long way straight to an end takes three a step;
+// for 20 words in any order, 200,000 steps made a million lexer states in 10 s. Once so much was made in vain, searches
+// are small; once so much was made in looking for shortest texts where bounds are vague, that is left out.
+constexpr uint64_t kMostMade = 600'000;
+constexpr uint64_t kLittleMade = 4 * kLittleSteps;
+// What a lexeme may cost that a search for any end writes.
+constexpr size_t kMostDerivatives = 2'000;
 // After so many lengths that were too short, and among so many states, a search asks whether it can succeed.
 constexpr size_t kRoundsBeforeDoubt = 16;
 constexpr size_t kMostDoubted = 1'000;
@@ -38,36 +45,41 @@ struct Completions::Frame {
 Completions::Completions(CompiledGrammar& grammar)
     : grammar_(grammar),
       remaining_(grammar.grammar_, grammar.parser_, grammar.store_->lengths),
+      wanted_(grammar.parser_),
       max_steps_(grammar.max_search_steps_),
       single_bytes_(grammar.vocabulary_->trie->single_bytes()),
       spells_all_(spells_utf8(single_bytes_) && !grammar.counts_tokens()) {}
 
 size_t Completions::bytes() const {
-  return remaining_.bytes() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() + numbers_.bytes();
+  return remaining_.bytes() + wanted_.memory() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() +
+         numbers_.bytes();
 }
 
 // ---- closing texts
 
 uint32_t Completions::estimate(StateId state) {
   if (grammar_.accepting(state)) return 0;
-  Lexer& lexer = grammar_.store_->lexer;
   uint32_t least = kNoLength;
   for (const Configuration& at : grammar_.configurations(state)) {
-    if (lexer.is_boundary(at.lexer)) {
-      least = std::min(least, remaining_.at_boundary(at.items));
-      continue;
-    }
-    const auto after = remaining_.after_slots(at.items);
-    const Words live = lexer.residuals(at.lexer);
-    for (size_t i = 0; i < live.size(); i += 2) {
-      const RegexId residual(live[i + 1]);
-      if (grammar_.store_->regexes.is_numbered(residual)) {
-        grammar_.store_->regexes.for_each_number(residual, [&](uint32_t number, uint32_t length) {
-          least = std::min(least, add_lengths(length, after[live[i] + number]));
-        });
-      } else {
-        least = std::min(least, add_lengths(grammar_.store_->lengths.of(residual), after[live[i]]));
-      }
+    const bool at_boundary = grammar_.store_->lexer.is_boundary(at.lexer);
+    least = std::min(least, at_boundary ? remaining_.at_boundary(at.items) : inside_lexeme(at));
+  }
+  return least;
+}
+
+uint32_t Completions::inside_lexeme(const Configuration& at) {
+  uint32_t least = kNoLength;
+  RegexStore& regexes = grammar_.store_->regexes;
+  const auto after = remaining_.after_slots(at.items);
+  const Words live = grammar_.store_->lexer.residuals(at.lexer);
+  for (size_t i = 0; i < live.size(); i += 2) {
+    const RegexId residual(live[i + 1]);
+    if (regexes.is_numbered(residual)) {
+      regexes.for_each_number(residual, [&](uint32_t number, uint32_t length) {
+        least = std::min(least, add_lengths(length, after[live[i] + number]));
+      });
+    } else {
+      least = std::min(least, add_lengths(grammar_.store_->lengths.of(residual), after[live[i]]));
     }
   }
   return least;
@@ -179,16 +191,40 @@ void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
   }
 }
 
-// Finds the closing text of a place, or that there is none.
+// Finds the closing text of a place, or that there is none. The shortest text is mostly found soon, if at all. Masks
+// with a budget ask of hundreds of states, which it is too dear for where bounds are vague.
 bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
-  uint64_t steps = effort == Effort::kFull ? max_steps_ : std::min(kLittleSteps, max_steps_);
+  if (facts_[id].given_up >= effort && !facts_[id].exact) return false;
+  const uint64_t before = n_made();
+  const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMade;
+  const Search little{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = before + kLittleMade};
+  const Search most = is_full ? Search{.most_steps = max_steps_, .most_made = before + kMostMade} : little;
+  Search search = little;
+  search.goes_anywhere = is_full && made_for_shortest_ < kMostMade;
+  if (deepen(place, search)) return facts_[id].exact;
+  if (search.is_vague) {
+    made_for_shortest_ += n_made() - before;
+    if (approach(place.state, most)) return true;
+  }
+  if (is_full) {
+    search = most;
+    search.goes_anywhere = true;
+    if (deepen(place, search)) return facts_[id].exact;
+  }
+  facts_[id].given_up = effort;
+  made_in_vain_ += n_made() - before;
+  return false;
+}
+
+// Looks for longer and longer completions. False if the steps do not suffice.
+bool Completions::deepen(Place place, Search& search) {
+  const uint32_t id = fact_of(place);
   for (size_t round = 1; !facts_[id].exact && facts_[id].length < kNoLength; ++round) {
-    if (facts_[id].given_up >= effort) return false;
-    if (!descend(place, steps)) facts_[id].given_up = effort;
+    if (!descend(place, search)) return false;
     if (round == kRoundsBeforeDoubt) rule_out(place);
   }
-  return facts_[id].exact;
+  return true;
 }
 
 // A search that goes deeper and deeper would never see that a few states lead nowhere but to each other.
@@ -211,15 +247,26 @@ void Completions::rule_out(Place from) {
   for (uint32_t id : seen) facts_[id].length = kNoLength;
 }
 
+uint64_t Completions::n_made() const {
+  return grammar_.states_.size() + grammar_.store_->lexer.size() + grammar_.store_->regexes.size();
+}
+
+// Whether the edges of a place may be looked at.
+bool Completions::may_go_on(Place at, Search& search) {
+  if (search.steps >= search.most_steps || n_made() > search.most_made) return false;
+  const bool each_byte = tries_all(at);
+  search.is_vague = search.is_vague || (spells_all_ && (each_byte || asks_for_more(at.state)));
+  search.steps += each_byte ? kStepsPerText : 1;
+  return search.goes_anywhere || !search.is_vague;
+}
+
 // Looks for a completion of the length that one must have at least, depth first, smallest byte first. Afterwards the
 // place's length is exact or larger. False if the steps do not suffice; what was found out holds all the same.
-bool Completions::descend(Place from, uint64_t& steps_left) {
+bool Completions::descend(Place from, Search& search) {
   std::vector<Frame> path;
   auto push = [&](Place place, uint32_t left) {
-    if (steps_left == 0) return false;
-    --steps_left;
+    if (!may_go_on(place, search)) return false;
     path.push_back({fact_of(place), left, edges(place)});
-    if (tries_all(place)) steps_left -= std::min(steps_left, kStepsPerText - 1);
     return true;
   };
   if (!push(from, facts_[fact_of(from)].length)) return false;
@@ -233,13 +280,9 @@ bool Completions::descend(Place from, uint64_t& steps_left) {
       } else if (!there.exact) {
         if (!push(to, frame.left - 1)) return false;
       } else {
-        // Shorter ones were ruled out before, so this is the shortest for each place on the path.
-        for (size_t i = path.size(); i-- > 0;) {
-          Fact& fact = facts_[path[i].fact];
-          fact.exact = true;
-          fact.length = path[i].left;
-          fact.first = path[i].edges[path[i].next];
-        }
+        std::vector<Passed> way;
+        for (const Frame& passed : path) way.push_back({passed.fact, passed.edges[passed.next]});
+        keep(way, there.length);
         return true;
       }
       continue;
@@ -252,6 +295,127 @@ bool Completions::descend(Place from, uint64_t& steps_left) {
   return true;
 }
 
+// Whether a register asks for values beside those that the rules do.
+bool Completions::asks_for_more(StateId state) {
+  if (grammar_.grammar_.set_bounds.empty()) return false;
+  const auto all = grammar_.configurations(state);
+  return std::any_of(all.begin(), all.end(), [&](const Configuration& at) { return wanted_.bytes(at.items) > 0; });
+}
+
+// About how many bytes are left; kNoLength if there is no way. By the rules and what registers ask for: as if a bracket
+// that may not come yet could, or it would seem better to go on inside of another than to come back to where it may
+// not. And not by what is known of the few states that were looked at, or all others would seem to be nearer.
+uint32_t Completions::distance(StateId state) {
+  if (facts_[fact_of({state})].length >= kNoLength) return kNoLength;
+  uint32_t least = kNoLength;
+  for (const Configuration& at : grammar_.configurations(state)) {
+    const bool at_boundary = grammar_.store_->lexer.is_boundary(at.lexer);
+    const uint32_t length = at_boundary ? remaining_.of_rules(at.items) : inside_lexeme(at);
+    least = std::min(least, add_lengths(length, wanted_.bytes(at.items)));
+  }
+  return least;
+}
+
+// What may be written next: for each terminal that may come a lexeme, or what is left of it, and one with a value that
+// a register asks for.
+std::vector<Completions::NextText> Completions::next_texts(StateId state) {
+  SharedStore& store = *grammar_.store_;
+  std::vector<NextText> out;
+  const auto add_lexemes = [&](ItemSetId items, LexerStateId lexer, TextId text) {
+    const ItemSet& set = grammar_.parser_.at(items);
+    const Words live = store.lexer.residuals(lexer);
+    const std::vector<uint32_t> slots(live.begin(), live.end());
+    const RegexId wanted = wanted_.lexemes(items, text);
+    for (size_t i = 0; i < slots.size(); i += 2) {
+      // Ignored text is not begun.
+      const bool is_ignored = set.edges[set.slot(slots[i]).first_edge].is_ignore();
+      if (is_ignored && store.lexer.is_boundary(lexer)) continue;
+      const RegexId left(slots[i + 1]);
+      const auto add = [&](RegexId lexemes, bool is_wanted) {
+        auto shortest = store.regexes.shortest_within(lexemes, kMostDerivatives);
+        if (!shortest || shortest->empty()) return;
+        const auto is_token = [&](char b) { return single_bytes_.has(static_cast<uint8_t>(b)); };
+        if (std::all_of(shortest->begin(), shortest->end(), is_token)) out.push_back({std::move(*shortest), is_wanted});
+      };
+      add(left, false);
+      if (wanted != RegexStore::nothing()) add(store.regexes.intersection({left, wanted}), true);
+    }
+  };
+  for (const Configuration& at : grammar_.configurations(state)) {
+    add_lexemes(at.items, at.lexer, at.text);
+    // Where every segmentation counts, a lexeme that has ended is another reading.
+    const SlotSetId matched = store.lexer.matched(at.lexer);
+    const bool may_end = matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer);
+    if (!may_end || grammar_.grammar_.complete) continue;
+    const ItemSetId items = grammar_.parser_.scan(at.items, matched, at.text, at.clock);
+    const Configuration next = grammar_.stepper_.at_boundary({items, at.around, at.indentation});
+    add_lexemes(items, next.lexer, next.text);
+  }
+  return out;
+}
+
+// Looks for some completion, depth first: what a register asks for, then what seems to be nearest to an end. False if
+// the steps do not suffice.
+bool Completions::approach(StateId from, const Search& limits) {
+  struct Reached {
+    StateId at;
+    size_t before;
+    std::string by;
+    bool is_wanted;
+    uint32_t left;
+  };
+  std::vector<Reached> reached{{from, 0, {}, false, 0}};
+  std::vector<size_t> open{0};
+  HashTable is_reached;
+  is_reached.insert(from.value, 0);
+  for (uint64_t steps = 0; !open.empty() && steps < limits.most_steps && n_made() <= limits.most_made;) {
+    const size_t i = open.back();
+    open.pop_back();
+    const StateId at = reached[i].at;
+    if (facts_[fact_of({at})].exact) {
+      std::vector<size_t> through;
+      for (size_t end = i; end != 0; end = reached[end].before) through.push_back(end);
+      std::vector<Passed> way;
+      StateId passed = from;
+      for (; !through.empty(); through.pop_back()) {
+        for (const char b : reached[through.back()].by) {
+          const Step step = static_cast<uint8_t>(b);
+          const StateId next = *grammar_.step(passed, step);  // as a text it fitted
+          way.push_back({fact_of({passed}), {step, {next}}});
+          passed = next;
+        }
+      }
+      keep(way, facts_[fact_of({at})].length);
+      return true;
+    }
+    const size_t n_before = open.size();
+    for (NextText& next : next_texts(at)) {
+      steps += next.text.size();
+      const auto to = grammar_.step_text(at, next.text);
+      if (!to || is_reached.find(to->value)) continue;
+      const uint32_t left = add_lengths(distance(*to), static_cast<uint32_t>(next.text.size()));
+      if (left >= kNoLength) continue;
+      is_reached.insert(to->value, 0);
+      open.push_back(reached.size());
+      reached.push_back({*to, i, std::move(next.text), next.is_wanted, left});
+    }
+    std::stable_sort(open.begin() + static_cast<ptrdiff_t>(n_before), open.end(), [&](size_t a, size_t b) {
+      return std::pair(reached[a].is_wanted, reached[b].left) < std::pair(reached[b].is_wanted, reached[a].left);
+    });
+  }
+  return false;
+}
+
+// The way leads to a place with a closing text of this length: it is the beginning of those on the way. A place that
+// the way passes twice goes on as it does the last time.
+void Completions::keep(std::span<const Passed> way, uint32_t length) {
+  for (size_t i = way.size(); i-- > 0;) {
+    Fact& fact = facts_[way[i].fact];
+    if (!fact.exact) fact = {length + 1, true, Effort::kNone, way[i].by};
+    length = fact.length;
+  }
+}
+
 // ---- numbers
 
 const Completions::Number* Completions::known(StateId state) const {
@@ -259,9 +423,10 @@ const Completions::Number* Completions::known(StateId state) const {
   return id ? &numbers_[*id] : nullptr;
 }
 
+// Unless a smaller one is known.
 void Completions::set(StateId state, Number number) {
   if (const auto id = number_ids_.find(state.value)) {
-    numbers_[*id] = number;
+    if (number.tokens < numbers_[*id].tokens) numbers_[*id] = number;
     return;
   }
   number_ids_.insert(state.value, static_cast<uint32_t>(numbers_.size()));
@@ -294,8 +459,9 @@ std::optional<uint32_t> Completions::number_after(StateId after, std::optional<S
   const auto own = number(after, effort);
   if (!by_bytes || *by_bytes == after) return own;
   const auto plain = number(*by_bytes, effort);
-  if (plain && (!own || *plain < *own)) inherit(after, *by_bytes);
-  return plain && own ? std::min(*plain, *own) : plain ? plain : own;
+  if (!plain) return own;
+  inherit(after, *by_bytes);
+  return known(after)->tokens;
 }
 
 // The fewest tokens for the closing text of a settled state, and of all states on the way that have no number yet. The
@@ -322,7 +488,6 @@ void Completions::spell(StateId state) {
     size_t after = 0;
   };
   std::vector<Best> best(states.size());
-  std::vector<size_t> made;
   size_t end_of_text = steps.size();
   for (size_t i = states.size(); i-- > 0;) {
     if (i < steps.size() && steps[i] >= kFirstToken) end_of_text = i;
@@ -345,11 +510,8 @@ void Completions::spell(StateId state) {
       trie.for_each_prefix(std::string_view(text).substr(i, end_of_text - i), offer);
     }
     if (best[i].tokens >= kNoLength) continue;  // a place in the middle of a token
-    set(states[i], {best[i].tokens, best[i].token});
-    made.push_back(i);
+    set_by_token(states[i], best[i].token, states[best[i].after]);
   }
-  if (grammar_.grammar_.token_sets.empty()) return;
-  for (size_t i : made) inherit(*grammar_.step_token(states[i], best[i].token), states[best[i].after]);
 }
 
 // The tokens of the settled state's way as the search has found them, until a state has a number.
@@ -380,23 +542,30 @@ void Completions::spell_as_found(StateId state) {
     way.push_back({from, token, at.state});
     from = at.state;
   }
-  uint32_t tokens = known(at.state)->tokens;
-  for (size_t i = way.size(); i-- > 0;) set(way[i].from, {++tokens, way[i].token});
-  if (grammar_.grammar_.token_sets.empty()) return;
-  for (const Taken& taken : way) inherit(*grammar_.step_token(taken.from, taken.token), taken.to);
+  for (; !way.empty(); way.pop_back()) set_by_token(way.back().from, way.back().token, way.back().to);
 }
 
-// `state` has all readings of `from`, so what completes that completes it.
+// The number of a state, by a token whose bytes lead to a state that has one.
+void Completions::set_by_token(StateId from, TokenId token, StateId to) {
+  const uint32_t tokens = known(to)->tokens + 1;
+  if (!grammar_.grammar_.token_sets.empty()) inherit(*grammar_.step_token(from, token), to);
+  set(from, {tokens, token});
+}
+
+// `state` has all readings of `from`, so what completes that completes it. From the end of the way, so that the state
+// after each token has a number before that counts.
 void Completions::inherit(StateId state, StateId from) {
+  std::vector<std::pair<StateId, Number>> found;
   while (state != from) {
     const Number number = *known(from);
     const Number* own = known(state);
-    if (own != nullptr && own->tokens <= number.tokens) return;
-    set(state, number);
-    if (number.tokens == 0) return;
+    if (own != nullptr && own->tokens <= number.tokens) break;
+    found.emplace_back(state, number);
+    if (number.tokens == 0) break;
     state = *grammar_.step_token(state, number.next);
     from = *grammar_.step_token(from, number.next);
   }
+  for (; !found.empty(); found.pop_back()) set(found.back().first, found.back().second);
 }
 
 // ---- where keys are known
@@ -418,7 +587,7 @@ std::optional<std::vector<TokenId>> Completions::way(const Position& at, Effort 
 
 std::vector<TokenId> Completions::way_of(StateId state) {
   std::vector<TokenId> tokens;
-  for (uint32_t n = known(state)->tokens; n > 0; --n) {
+  while (known(state)->tokens > 0) {
     tokens.push_back(next(state));
     state = *grammar_.step_token(state, tokens.back());
   }

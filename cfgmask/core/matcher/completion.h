@@ -17,15 +17,29 @@
 // exact nearly everywhere, so it goes straight to the end. What it finds out, that a state has no completion of a
 // length or that it has one, is kept with the state and true for all later searches (Korf 1990).
 //
+// Where values must not come twice, the bounds are far from exact: of three keys that must differ two are longer than
+// the shortest, and which key is written makes another state. So a search that comes to such a state and does not
+// end soon gives way to one for any end, depth first from lexeme to lexeme, with one text for each terminal, to where
+// the bounds and what registers still ask for (earley/wanted.h) are least. What that finds is kept as the closing text,
+// though shorter ones may exist, and which one it is may then depend on the order of questions; numbers fall along it
+// all the same.
+//
+// What a search makes counts against the limits of its grammar and stays, so searches that find nothing are bounded in
+// that, each and together.
+//
 // Threads: guarded by the owner, the CompiledGrammar.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "earley/remaining.h"
+#include "earley/wanted.h"
 #include "matcher/compiled_grammar.h"
 #include "util/byte_set.h"
 #include "util/chunked_vector.h"
@@ -88,6 +102,7 @@ class Completions {
   struct Frame;
 
   uint32_t estimate(StateId state);
+  uint32_t inside_lexeme(const Configuration& at);
   uint32_t fact_of(Place place);
   std::vector<Edge> edges(Place place);
   void add_byte_edges(StateId state, std::vector<Edge>& out);
@@ -98,12 +113,37 @@ class Completions {
   void add_trie_edges(Place place, std::vector<Edge>& out);
   void add_token_edges(StateId state, std::vector<Edge>& out);
   bool settle(Place place, Effort effort);
-  bool descend(Place from, uint64_t& steps_left);
+  struct Search {
+    uint64_t most_steps;
+    uint64_t most_made;  // of n_made()
+    uint64_t steps = 0;
+    bool goes_anywhere = false;  // also to places where bounds are vague
+    bool is_vague = false;       // it has come to one: each byte leads to another state, or registers ask for more
+  };
+  // How many states and regexes there are.
+  uint64_t n_made() const;
+  bool may_go_on(Place at, Search& search);
+  bool deepen(Place place, Search& search);
+  bool descend(Place from, Search& search);
+  bool asks_for_more(StateId state);
+  uint32_t distance(StateId state);
+  struct NextText {
+    std::string text;
+    bool is_wanted;  // by a register
+  };
+  std::vector<NextText> next_texts(StateId state);
+  bool approach(StateId from, const Search& limits);
+  struct Passed {
+    uint32_t fact;
+    Edge by;
+  };
+  void keep(std::span<const Passed> way, uint32_t length);
   void rule_out(Place from);
   const Number* known(StateId state) const;
   void set(StateId state, Number number);
   void spell(StateId state);
   void spell_as_found(StateId state);
+  void set_by_token(StateId from, TokenId token, StateId to);
   void inherit(StateId state, StateId from);
   bool fits(const Position& at, std::span<const TokenId> way);
   std::vector<TokenId> way_of(StateId state);
@@ -111,10 +151,13 @@ class Completions {
 
   CompiledGrammar& grammar_;
   Remaining remaining_;
+  Wanted wanted_;
   uint64_t max_steps_;
   ByteSet single_bytes_;  // those that are tokens
   bool spells_all_ = false;
-  HashTable fact_ids_;  // by place
+  uint64_t made_in_vain_ = 0;
+  uint64_t made_for_shortest_ = 0;  // where bounds are vague
+  HashTable fact_ids_;              // by place
   ChunkedVector<Fact> facts_;
   HashTable number_ids_;  // by state
   ChunkedVector<Number> numbers_;

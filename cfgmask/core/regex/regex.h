@@ -198,6 +198,8 @@ class RegexStore {
   bool is_endless_at_sight(RegexId node) const;
   // A shortest string, the smallest of the shortest; nullopt for the empty set. Breadth-first search.
   std::optional<std::string> shortest(RegexId node);
+  // The same; nullopt also if that takes more derivatives, which are no steps of a search.
+  std::optional<std::string> shortest_within(RegexId node, size_t most_derivatives);
 
   // node = x{minimum,maximum}, the same before a tail that is never empty and begins with other bytes, or a JSON string
   // between characters with that to come. x is a class of characters (so that a text tells how many it holds) and the
@@ -417,6 +419,8 @@ class RegexStore {
   // Whether what is left of a JSON string may spell `text`, with which its body goes on: half an escape may not.
   bool may_spell(RegexId node, std::string_view text) const;
   bool can_take(RegexId node, uint32_t low, uint32_t high);
+  template <class Count>
+  std::optional<std::string> find_shortest(RegexId node, Count count);
   void count_step(RegexId from, uint64_t& steps);
   std::optional<RegexId> after_any_of(RegexId node, uint32_t low, uint32_t high);
   template <class F>

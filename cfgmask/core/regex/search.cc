@@ -182,6 +182,20 @@ bool RegexStore::is_infinite(RegexId node) {
 }
 
 std::optional<std::string> RegexStore::shortest(RegexId node) {
+  uint64_t steps = 0;
+  return find_shortest(node, [&](RegexId from) {
+    count_step(from, steps);
+    return true;
+  });
+}
+
+std::optional<std::string> RegexStore::shortest_within(RegexId node, size_t most_derivatives) {
+  return find_shortest(node, [&](RegexId) { return most_derivatives-- > 0; });
+}
+
+// `count` is asked before each derivative, whether there may be one more.
+template <class Count>
+std::optional<std::string> RegexStore::find_shortest(RegexId node, Count count) {
   struct Step {
     RegexId node;
     size_t parent;
@@ -190,11 +204,10 @@ std::optional<std::string> RegexStore::shortest(RegexId node) {
   if (nullable(node)) return std::string();
   std::vector<Step> steps{{node, 0, 0}};
   std::unordered_set<uint32_t> seen{node.value};
-  uint64_t derivatives = 0;
   for (size_t i = 0; i < steps.size(); ++i) {
     ByteSet bytes = first(steps[i].node);
     for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= alike(steps[i].node, b), b = bytes.lowest()) {
-      count_step(steps[i].node, derivatives);
+      if (!count(steps[i].node)) return std::nullopt;
       const RegexId next = derivative(steps[i].node, b);
       if (next == nothing() || !seen.insert(next.value).second) continue;
       steps.push_back({next, i, static_cast<uint8_t>(b)});

@@ -1,0 +1,59 @@
+#include "earley/wanted.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "regex/minimum_length.h"
+
+namespace cfgmask {
+
+// Of what may be lexemes of the grammar.
+const Item* Wanted::first(ItemSetId set) const {
+  for (const ItemSet::Edge& edge : parser_.at(set).edges) {
+    if (!edge.is_ignore()) return &edge.item;
+  }
+  return nullptr;
+}
+
+uint32_t Wanted::bytes(ItemSetId set) {
+  const Item* item = first(set);
+  return item == nullptr ? 0 : around(item->continuation);
+}
+
+RegexId Wanted::lexemes(ItemSetId set, TextId text) {
+  const Item* item = first(set);
+  if (item == nullptr || text == SeenValues::no_text()) return RegexStore::nothing();
+  return parser_.seen_.missing_lexemes(parser_.continuations_[item->continuation.value].seen, text);
+}
+
+// A register is handed on to what follows until the rule that opened it ends.
+uint32_t Wanted::around(ContinuationId continuation) {
+  struct Open {
+    uint64_t key;
+    uint32_t bytes;  // of its own register, if that ends here
+  };
+  std::vector<Open> path;
+  uint32_t found = 0;
+  for (SeenId seen = parser_.continuations_[continuation.value].seen;;) {
+    const uint64_t key = (uint64_t{seen.value} << 32) | continuation.value;
+    const auto [known, is_new] = known_.try_emplace(key, 0);  // left recursion comes back here
+    if (!is_new) {
+      found = known->second;
+      break;
+    }
+    const Parser::Continuation& here = parser_.continuations_[continuation.value];
+    const bool is_end = here.kind == Parser::ContinuationKind::kRestores || here.members.empty();
+    path.push_back({key, is_end ? parser_.seen_.bytes_to_close(seen) : 0});
+    if (here.members.empty()) break;
+    continuation = Item::unpack(here.members[0]).continuation;
+    const SeenId own = parser_.continuations_[continuation.value].seen;
+    if (is_end || own != SeenValues::none()) seen = own;
+  }
+  for (size_t i = path.size(); i-- > 0;) {
+    found = add_lengths(found, path[i].bytes);
+    known_[path[i].key] = found;
+  }
+  return found;
+}
+
+}  // namespace cfgmask
