@@ -245,7 +245,7 @@ class PlainSchema {
   // The texts of the strings of a terminal that is kAnyString, kListed or kText.
   RegexId text_regex(const Terminal& terminal, RegexStore& store,
                      PlainPattern::Sequences how = PlainPattern::Sequences::kByPart) const;
-  // Whether the items of an array, none equal to another, may have strings that never run out, of which it needs no two.
+  // Whether the items of an array, none equal to another, may have strings that never run out, and it needs no two.
   bool may_have_endless_items(const Array& array) const;
   // The scalars of these kinds that the items of an array may be, each once or more often.
   std::vector<uint32_t> item_terminals(const Array& array, uint32_t kinds) const;
