@@ -251,9 +251,7 @@ ItemSetId Parser::end_token(ItemSetId set) {
 
 ItemSetId Parser::scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock) {
   const ItemSetId to = known_scan(from, matched, text, clock);
-  const ItemSet& set = at(to);
-  if (set.is_vague) ++n_vague_;
-  reached_ += set.reach;
+  reached_ += at(to).reach;
   return to;
 }
 

@@ -191,8 +191,8 @@ class Parser {
   std::optional<double> temperature(std::span<const Item> items) const;
 
   SeenValues& seen_values() { return seen_; }
-  // How often a lexeme has led to a set that is vague.
-  uint64_t n_vague() const { return n_vague_; }
+  // Whether what may come is a superset; see ItemSet. Most grammars open no sets of values.
+  bool is_vague(ItemSetId id) const { return !grammar_.set_bounds.empty() && at(id).is_vague; }
   // How many levels scans have looked out of the sets that they began in, those of all scans together;
   // earley/alike.cc. By what is added to it, scans one after the other are alike from sets that are.
   uint64_t reached() const { return reached_; }
@@ -429,7 +429,6 @@ class Parser {
   Interner tracked_scan_ids_;  // words (set, slots, text)
   ChunkedVector<ItemSetId> tracked_scans_;
   size_t n_items_ = 0;
-  uint64_t n_vague_ = 0;
   uint64_t reached_ = 0;
   std::vector<std::vector<uint64_t>> callers_;  // per nonterminal, while closing
   Closing closing_;

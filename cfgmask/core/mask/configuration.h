@@ -252,6 +252,20 @@ class Stepper {
   }
   // See Parser.
   uint64_t reached() const { return parser_.reached(); }
+  bool is_vague(const Configuration& at) const { return parser_.is_vague(at.items); }
+  // Whether the pending lexeme can be nothing but ignored text.
+  bool is_skipping(const Configuration& at) const {
+    if (lexer_.is_boundary(at.lexer)) return false;
+    const ItemSet& set = parser_.at(at.items);
+    const Words live = lexer_.residuals(at.lexer);
+    for (size_t i = 0; i < live.size(); i += 2) {
+      const ItemSet::Slot& slot = set.slot(live[i]);
+      for (uint32_t e = slot.first_edge; e < slot.last_edge; ++e) {
+        if (!set.edges[e].is_ignore()) return false;
+      }
+    }
+    return true;
+  }
   // What an indenter puts at the end of the text.
   std::optional<Indentation::Ended> end_text(Boundary at) { return indentation_.end_text(at.items, at.indentation); }
 

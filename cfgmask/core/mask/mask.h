@@ -56,6 +56,8 @@ class ParserWalk {
 
   // The furthest that one of the ways since has reached; see Parser::reached().
   uint64_t furthest() const { return furthest_; }
+  // How often a byte was taken where what may come is a superset, see SeenValues::is_vague, but for ignored text.
+  uint64_t n_vague() const { return n_vague_; }
   void forget_furthest() { furthest_ = 0; }
   void reach(uint64_t reached) { furthest_ = std::max(furthest_, reached); }
 
@@ -65,6 +67,7 @@ class ParserWalk {
     Configuration at;
     uint64_t reached;
     const ByteSet* taken;  // other bytes are dead; null where they may begin another lexeme
+    bool is_vague;
   };
 
   void push(uint32_t end, Configuration at, uint64_t reached);
@@ -73,6 +76,7 @@ class ParserWalk {
   Stepper& stepper_;
   std::vector<Frame> stack_;
   uint64_t furthest_ = 0;
+  uint64_t n_vague_ = 0;
 };
 
 template <class Nodes, class Take>
@@ -96,6 +100,7 @@ void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint
       node = end;
       continue;
     }
+    if (here.is_vague && !stepper_.is_skipping(*next)) ++n_vague_;
     take(trie.tokens(node));
     if (node + 1 != end) push(end, *next, then_reached);
     ++node;

@@ -342,7 +342,7 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
   if (counts && parser_.seen_values().may_be_met(at.text)) return add_after_values(at, table, out);
   const TextId text = counts ? SeenValues::new_text() : SeenValues::no_text();
   const size_t n_before = out.size();
-  const uint64_t n_vague = parser_.n_vague();
+  const uint64_t n_vague = walk_.n_vague();
   SlotSetId matched = Lexer::no_slots();
   Configuration boundary = at;
   uint64_t reached = 0;
@@ -378,7 +378,7 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
       });
     });
   });
-  if (parser_.n_vague() == n_vague) return;
+  if (walk_.n_vague() == n_vague) return;
   out.resize(n_before);
   add_after_values(at, table, out);
 }
@@ -406,11 +406,11 @@ void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table
     if (!begins(any, exit)) return;
     const std::vector<uint8_t> path = vocabulary_->trie->path(exit.first);
     const std::string_view more(reinterpret_cast<const char*>(path.data()), path.size());
-    if (!parser_.at(fresh.items).is_vague && !parser_.seen_values().is_met(at.text, more)) {
+    if (!parser_.is_vague(fresh.items) && !parser_.seen_values().is_met(at.text, more)) {
       const size_t n_before = out.size();
-      const uint64_t n_vague = parser_.n_vague();
+      const uint64_t n_vague = walk_.n_vague();
       add_from(fresh);
-      if (parser_.n_vague() == n_vague) return;
+      if (walk_.n_vague() == n_vague) return;
       out.resize(n_before);
     }
     TextId text = at.text;
