@@ -76,7 +76,7 @@ class Grammar:
         folder    where `%import .file` looks for `.lark` files, there and below; None: such imports are errors
         grammars  what `@name` stands for in it: a grammar, a text in the same syntax, or a JSON Schema
         """
-        from cfgmask.lark import parse_lark
+        from cfgmask.lark.parse import parse_lark
 
         _require_text("a grammar", text)
         base = None if folder is None else Path(folder)

@@ -37,7 +37,8 @@ def productive_rules(grammar: GrammarIR, needs: Mapping[str, tuple[Expr, ...]] =
     intersections is empty is for the compiler to find out.
     """
     bodies = {rule.name: rule.body for rule in grammar.rules}
-    bodies.update({name: Sequence((bodies[name], *parts)) for name, parts in needs.items()})
+    for name, parts in needs.items():
+        bodies[name] = Sequence((bodies[name], *parts))
     plain = _plainly_productive(bodies)
     return frozenset(plain if len(plain) == len(bodies) else _Productivity(bodies, plain).rules)
 

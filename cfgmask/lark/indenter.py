@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -176,10 +176,10 @@ class Indentation:
         """The rule with the roles of its terminals."""
         return replace(rule, body=fold(rule.body, self._combine))
 
-    def ignored(self, terminals: Iterable[ir.Terminal]) -> tuple[ir.Terminal, ...]:
+    def ignored(self, terminals: Iterable[ir.Terminal]) -> Iterator[ir.Terminal]:
         """What is still ignored: what no newline is."""
         changed = (self._terminal(terminal) for terminal in terminals)
-        return tuple(terminal for terminal in changed if terminal is not None)
+        return (terminal for terminal in changed if terminal is not None)
 
     def _combine(self, expr: ir.Expr, parts: list[ir.Expr]) -> ir.Expr:
         if isinstance(expr, ir.Terminal):

@@ -13,7 +13,7 @@ from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar.walk import fold
 from cfgmask.lark import nodes
-from cfgmask.lark.options import GrammarOptions
+from cfgmask.lark.options import NO_OPTIONS, GrammarOptions
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import read
 from cfgmask.limits import Limits
@@ -142,7 +142,7 @@ class InnerGrammars:
         for options in document.options:
             message = "options are the outermost grammar's and hold for all of it"
             self._problems.error("lark-nested-options", message, options.span)
-        self.pending.append(GrammarText(document, GrammarOptions(), prefix, depth))
+        self.pending.append(GrammarText(document, NO_OPTIONS, prefix, depth))
 
     def _subgrammar(self, use: nodes.Subgrammar) -> ir.Expr:
         if use.name not in self._given:

@@ -104,8 +104,9 @@ class _Linker:
         instances = [root]
         # Importers come before what they import, and grow the list while it is read.
         for instance in instances:
-            instance.children = self._imported(instance)
-            instances += instance.children
+            if instance.module.document.imports:
+                instance.children = self._imported(instance)
+                instances += instance.children
         for instance in reversed(instances):
             self._define_all(instance)
             self._defined_elsewhere.update(map(instance.rename, instance.module.document.defined_elsewhere))
@@ -187,13 +188,13 @@ class _Linker:
             if isinstance(statement, nodes.Change):
                 self._change(instance, statement, list(instance.entries)[:n_imported])
                 continue
-            name = instance.rename(statement.name)
-            if isinstance(statement, nodes.Definition):
-                is_own = not instance.renamings
-                definition = statement if is_own else nodes.renamed(statement, name, instance.rename)
-                self._add(instance, definition, statement.span)
+            if not instance.renamings:
+                entry = statement
+            elif isinstance(statement, nodes.Definition):
+                entry = nodes.renamed(statement, instance.rename(statement.name), instance.rename)
             else:
-                self._add(instance, replace(statement, name=name), statement.span)
+                entry = replace(statement, name=instance.rename(statement.name))
+            self._add(instance, entry, statement.span)
             instance.places.setdefault(statement.name, statement.span)
         if instance.renamings:
             instance.entries = _reachable(instance.entries, map(instance.rename, instance.renamings[0].aliases))

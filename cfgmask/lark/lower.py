@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,8 +77,9 @@ def _lower_text(
     scope, n_rules = inner.open_scope(text), len(inner.rules)
     table = link(Module(document.place.source.name, document, folder), modules, limits, problems)
     symbols = resolve_names(document, table, text.start, problems)
-    inner.places.update({text.prefix + name: place for name, place in symbols.places.items()})
-    declared = bind(symbols.declared, text.options.declared, problems)
+    for name, place in symbols.places.items():
+        inner.places[text.prefix + name] = place
+    declared = bind(symbols.declared, text.options.declared, problems) if text.options.declared else {}
     if text.options.indenter is not None:
         declared |= indent_tokens(*text.options.indenter, symbols, declared, problems)
     literals = TerminalLowering(limits, inner.count_pattern, problems)
@@ -87,17 +88,19 @@ def _lower_text(
     one_terminal = OneTerminalLowering(named, written_out, literals, limits, problems)
     lowering = RuleLowering(symbols, named, declared, literals, one_terminal, Place(inner, text, scope), problems)
     rules = [lowering.lower(rule) for rule in written_out.values()]
-    _check_unused_templates(unused_templates, symbols, lowering, problems)
-    ignored = tuple(
-        terminal for ignore in document.ignores for terminal in _ignored(ignore, named, literals, lowering, problems)
-    )
-    _warn_of_empty_terminals(symbols, named, problems)
+    if unused_templates:
+        _check_unused_templates(unused_templates, symbols, lowering, problems)
+    ignored: list[ir.Terminal] = []
+    for ignore in document.ignores:
+        ignored += _ignored(ignore, named, literals, lowering, problems)
+    if named:
+        _warn_of_empty_terminals(symbols, named, problems)
     if text.options.indenter is not None:
         indentation = Indentation(*text.options.indenter, symbols, named, limits, problems)
-        rules, ignored = [indentation.rule(rule) for rule in rules], indentation.ignored(ignored)
+        rules, ignored = [indentation.rule(rule) for rule in rules], [*indentation.ignored(ignored)]
         inner.indenter = indentation.indenter(scope)
     inner.rules[n_rules:n_rules] = rules
-    inner.scopes[scope] = ir.Scope(inner.scopes[scope].name, ignored, text.options.ignore_once)
+    inner.scopes[scope] = ir.Scope(inner.scopes[scope].name, tuple(ignored), text.options.ignore_once)
 
 
 def _refuse_empty(document: nodes.Document, problems: Problems) -> None:
@@ -116,7 +119,7 @@ def _ignored(
     literals: TerminalLowering,
     rules: RuleLowering,
     problems: Problems,
-) -> tuple[ir.Terminal, ...]:
+) -> Iterator[ir.Terminal]:
     """The terminal of an `%ignore`, in its cases. A lone name is that terminal itself."""
     lowered = literals.lower(ignore.body, named)
     if lowered.only_empty:
@@ -125,7 +128,7 @@ def _ignored(
     if found is None:
         literals.check_used(lowered, ignore.body)
         found = terminals(nodes.spelling(ignore.body), lowered, 0, ignore.body.span)
-    return tuple(part for part in walk(found) if isinstance(part, ir.Terminal))
+    return (part for part in walk(found) if isinstance(part, ir.Terminal))
 
 
 def _check_unused_templates(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -33,16 +33,22 @@ class Symbols:
 
 def resolve_names(document: nodes.Document, table: Table, start: str, problems: Problems) -> Symbols:
     """The symbols of a document. Reports what is unknown, out of place or unused, and a missing start rule. Linear."""
-    entries = table.entries.values()
-    definitions = [entry for entry in entries if isinstance(entry, nodes.Definition)]
-    symbols = Symbols(
-        {entry.name: entry for entry in definitions if not entry.is_terminal},
-        {entry.name: entry for entry in definitions if entry.is_terminal},
-        {entry.name: entry for entry in entries if isinstance(entry, nodes.Declaration)},
-        table.places,
-    )
-    used = [_check_definition(definition, table, problems) for definition in definitions]
-    used += [_check_ignore(ignore, table, problems) for ignore in document.ignores]
+    definitions: list[nodes.Definition] = []
+    symbols = Symbols({}, {}, {}, table.places)
+    for entry in table.entries.values():
+        if isinstance(entry, nodes.Declaration):
+            symbols.declared[entry.name] = entry
+            continue
+        definitions.append(entry)
+        (symbols.terminals if entry.is_terminal else symbols.rules)[entry.name] = entry
+    used: set[str] = set()
+    for definition in definitions:
+        parameters = {parameter.text for parameter in definition.parameters} if definition.parameters else frozenset()
+        is_one_terminal = definition.is_terminal or definition.attributes.one_terminal is not None
+        names = _check_uses(definition.uses, parameters, definition.is_terminal, is_one_terminal, table, problems)
+        used |= names - {definition.name}
+    for ignore in document.ignores:
+        used |= _check_uses(nodes.walk(ignore.body), frozenset(), True, True, table, problems)
     _check_start(document, table, symbols.rules, start, problems)
     known = {*table.entries, *EXTENSION_TERMINALS}
     for definition in definitions:
@@ -50,44 +56,34 @@ def resolve_names(document: nodes.Document, table: Table, start: str, problems: 
             _check_template(definition, symbols, problems)
         check_parameter(definition, symbols.rules, known, problems)
     # What could not be read may have used anything, and a misspelled name meant to use something.
-    if not problems.has_errors:
-        _report_unused(symbols, set().union(*used), problems)
+    if symbols.terminals and not problems.has_errors:
+        _report_unused(symbols, used, problems)
     return symbols
 
 
 _Use: TypeAlias = nodes.Name | nodes.TemplateUse
 
 
-def _uses(parts: Iterable[nodes.Expression]) -> Iterator[tuple[_Use, nodes.Name]]:
-    """Each use of a name among some nodes, and the name."""
-    for node in parts:
-        if isinstance(node, nodes.Name):
-            yield node, node
-        elif isinstance(node, nodes.TemplateUse):
-            yield node, nodes.Name(node.name, node.template)
-
-
-def _check_definition(definition: nodes.Definition, table: Table, problems: Problems) -> set[str]:
-    """Report names that are unknown or out of place; the names that it uses besides its own and its parameters."""
-    is_one_terminal = definition.is_terminal or definition.attributes.one_terminal is not None
-    uses = list(_uses(definition.uses))
-    if definition.parameters:
-        parameters = {parameter.text for parameter in definition.parameters}
-        uses = [(use, name) for use, name in uses if name.text not in parameters]
-    _check_uses(uses, definition.is_terminal, is_one_terminal, table, problems)
-    return {name.text for _, name in uses} - {definition.name}
-
-
-def _check_ignore(ignore: nodes.Ignore, table: Table, problems: Problems) -> set[str]:
-    uses = list(_uses(nodes.walk(ignore.body)))
-    _check_uses(uses, True, True, table, problems)
-    return {name.text for _, name in uses}
-
-
 def _check_uses(
-    uses: Iterable[tuple[_Use, nodes.Name]], in_terminal: bool, in_one_terminal: bool, table: Table, problems: Problems
-) -> None:
-    for use, name in uses:
+    parts: Iterable[nodes.Expression],
+    parameters: Set[str],
+    in_terminal: bool,
+    in_one_terminal: bool,
+    table: Table,
+    problems: Problems,
+) -> set[str]:
+    """Report names that are unknown or out of place; all names but those of parameters."""
+    names: set[str] = set()
+    for use in parts:
+        if isinstance(use, nodes.Name):
+            name = use
+        elif isinstance(use, nodes.TemplateUse):
+            name = nodes.Name(use.name, use.template)
+        else:
+            continue
+        if name.text in parameters:
+            continue
+        names.add(name.text)
         entry = table.entries.get(name.text)
         if in_terminal and not is_terminal_name(name.text):
             problems.error(
@@ -105,6 +101,7 @@ def _check_uses(
             _check_extension(use, name, problems)
         elif entry is None and name.text not in table.defined_elsewhere:
             _report_unknown(use, name, table.entries, problems)
+    return names
 
 
 def _check_extension(use: _Use, name: nodes.Name, problems: Problems) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -35,6 +35,9 @@ class GrammarOptions:
     ignore_once: bool = False
     indenter: tuple[IndenterOption, Span] | None = None
     declared: Mapping[str, tuple[str, Span]] = field(default_factory=dict)
+
+
+NO_OPTIONS = GrammarOptions()
 
 
 # The members of a JSON object, with their places.
@@ -76,8 +79,10 @@ _LLGUIDANCE: dict[str, str | None] = {
 _ONCE = _Option(lambda value: value == "once", 'it may be "once"')
 
 
-def read_options(blocks: Iterable[nodes.Options], problems: Problems) -> GrammarOptions:
+def read_options(blocks: Collection[nodes.Options], problems: Problems) -> GrammarOptions:
     """What all option blocks of a grammar say together. Reports what is unknown and what is said twice."""
+    if not blocks:
+        return NO_OPTIONS
     reader = _Reader(problems)
     for block in blocks:
         members = _members(block.value, problems)

@@ -175,20 +175,21 @@ def check_parameter(
 
     known  the names that mean something: of others that was reported
     """
-    _check_definition(definition, problems)
-    own = {parameter.text for parameter in definition.parameters}
+    if definition.parametric:
+        _check_definition(definition, problems)
     for node in definition.uses:
-        if isinstance(node, nodes.Name) and (
-            node.text in rules or (node.argument is not None and (node.text in known or node.text in own))
-        ):
-            _check_use(node, definition, rules.get(node.text), problems)
-        if isinstance(node, nodes.Conditional) and uses_parameter(node.condition) and not definition.parametric:
+        if isinstance(node, nodes.Name):
+            used = rules.get(node.text)
+            if node.argument is None:
+                if used is not None and used.parametric:
+                    _check_use(node, definition, used, problems)
+            elif node.text in known or any(parameter.text == node.text for parameter in definition.parameters):
+                _check_use(node, definition, used, problems)
+        elif isinstance(node, nodes.Conditional) and uses_parameter(node.condition) and not definition.parametric:
             _report_no_parameter("the condition asks for", definition, node.condition_span, problems)
 
 
 def _check_definition(definition: nodes.Definition, problems: Problems) -> None:
-    if not definition.parametric:
-        return
     if definition.is_terminal:
         message, help = "a terminal has no parameter", "make it a rule by writing its name in lower case"
         problems.error("lark-bad-parameter", message, definition.span, help=help)

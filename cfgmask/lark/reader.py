@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from cfgmask.diagnostics import Fix, Span, shortened
 from cfgmask.grammar.parameters import All, Condition
@@ -168,14 +168,17 @@ class _Reader:
 
     def document(self) -> nodes.Document:
         """Everything read so far."""
+        found: defaultdict[type, list[Any]] = defaultdict(list)
+        for statement in self._statements:
+            found[type(statement)].append(statement)
         return nodes.Document(
             place=self._place,
-            definitions=tuple(s for s in self._statements if isinstance(s, nodes.Definition)),
-            changes=tuple(s for s in self._statements if isinstance(s, nodes.Change)),
-            declarations=tuple(s for s in self._statements if isinstance(s, nodes.Declaration)),
-            ignores=tuple(s for s in self._statements if isinstance(s, nodes.Ignore)),
-            imports=tuple(s for s in self._statements if isinstance(s, nodes.Import)),
-            options=tuple(s for s in self._statements if isinstance(s, nodes.Options)),
+            definitions=tuple(found[nodes.Definition]),
+            changes=tuple(found[nodes.Change]),
+            declarations=tuple(found[nodes.Declaration]),
+            ignores=tuple(found[nodes.Ignore]),
+            imports=tuple(found[nodes.Import]),
+            options=tuple(found[nodes.Options]),
             defined_elsewhere=frozenset(self._defined_elsewhere),
         )
 
@@ -234,9 +237,12 @@ class _Reader:
 
     def build_definition(self, parts: list[Built]) -> Built:
         # Most have a name and a body.
-        if len(parts) == 2 and parts[0] in self._good_names:
+        if len(parts) == 2 and isinstance(parts[0], Token):
             name, body = parts
-            return [nodes.Definition(str(name), is_terminal_name(name), body, self._span(name))]
+            if name in self._good_names or self._check_name(name):
+                return [nodes.Definition(str(name), is_terminal_name(name), body, self._span(name))]
+            self._defined_elsewhere.add(str(name))
+            return []
         name = next(part for part in parts if isinstance(part, Token))
         body = parts[-1]
         if is_terminal_name(name) and parts[0] is not name:

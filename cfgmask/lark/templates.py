@@ -32,7 +32,14 @@ def expand(
     Raises LimitExceeded (max_source_bytes) where they come to more than a grammar of that size could say.
     Linear in the outcome.
     """
-    return _Expansion(rules, limits, problems).run()
+    # Most grammars have none.
+    for rule in rules.values():
+        if rule.parameters:
+            return _Expansion(rules, limits, problems).run()
+        for use in rule.uses:
+            if isinstance(use, nodes.TemplateUse):
+                return _Expansion(rules, limits, problems).run()
+    return dict(rules), []
 
 
 class _Expansion:
