@@ -71,7 +71,8 @@ LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, Regex
       n_words_(n_words),
       regexes_(regexes),
       lexer_(lexer),
-      segment_answers_(std::make_unique<SegmentAnswers>(*trie_, regexes, lexer)) {}
+      segment_answers_(std::make_unique<SegmentAnswers>(*trie_, regexes, lexer)),
+      walk_memory_(std::make_unique<TableWalkMemory>()) {}
 
 LexerTables::~LexerTables() = default;
 
@@ -121,7 +122,7 @@ std::shared_ptr<const LexerTable> LexerTables::apart(LexerStateId state, uint32_
   if (known && (*known)->last_ == last) return *known;
   segment_answers_->begin_walk();
   auto table = std::make_shared<LexerTable>();
-  TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run_apart(state, first, last, segment);
+  table_walk(*table).run_apart(state, first, last, segment);
   table->last_ = last;
   settle(*table);
   if (!known) tables_apart_.add(key, table);
@@ -131,14 +132,18 @@ std::shared_ptr<const LexerTable> LexerTables::apart(LexerStateId state, uint32_
 LexerTable LexerTables::apart(LexerStateId state, const std::function<bool(LexerStateId)>& may_end) {
   segment_answers_->begin_walk();
   LexerTable table;
-  TableWalk(*trie_, n_words_, lexer_, *segment_answers_, table).run_apart(state, may_end);
+  table_walk(table).run_apart(state, may_end);
   settle(table);
   return table;
 }
 
+TableWalk LexerTables::table_walk(LexerTable& table) {
+  return TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *walk_memory_, table);
+}
+
 std::shared_ptr<const LexerTable> LexerTables::walk(LexerStateId state) {
   auto table = std::make_shared<LexerTable>();
-  TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run(state);
+  table_walk(*table).run(state);
   settle(*table);
   return table;
 }
@@ -293,7 +298,7 @@ std::shared_ptr<const LexerTable> LexerTables::patched(LexerStateId state) {
     table->base_ = *base;
     table->exits_base_ = *base;
     drop_tops(*differs, *table);
-    TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run(state, *differs);
+    table_walk(*table).run(state, *differs);
     settle(*table);
     return table;
   }
@@ -323,8 +328,8 @@ std::shared_ptr<const LexerTable> LexerTables::common_table(RegexId smaller, Reg
   if (const auto known = common_tables_.find(key)) return *known;
   auto table = std::make_shared<LexerTable>();
   LexerTable other;
-  const size_t n_larger = TableWalk(*trie_, n_words_, lexer_, *segment_answers_, *table).run(lexer_.inside(0, larger));
-  const size_t n_smaller = TableWalk(*trie_, n_words_, lexer_, *segment_answers_, other).run(lexer_.inside(0, smaller));
+  const size_t n_larger = table_walk(*table).run(lexer_.inside(0, larger));
+  const size_t n_smaller = table_walk(other).run(lexer_.inside(0, smaller));
   const bool common = n_larger == n_smaller && table->exits_ == other.exits_;
   if (common) {
     settle(*table);

@@ -192,6 +192,8 @@ void LexerTable::for_each_layer(F f) const {
 
 // What whole segments of the vocabulary do to a lexer state; see segment_walk.h.
 class SegmentAnswers;
+class TableWalk;
+struct TableWalkMemory;
 // How a token goes through the unbounded form of a counted residual; see counted_table.cc.
 struct CountedTable;
 
@@ -244,6 +246,7 @@ class LexerTables {
   std::shared_ptr<const CountedTable> counted_table(RegexId unbounded);
   std::shared_ptr<const LexerTable> common_table(RegexId smaller, RegexId larger);
   void settle(LexerTable& table) const;
+  TableWalk table_walk(LexerTable& table);
 
   // Nodes below which there is nothing to save.
   static constexpr uint32_t kLongWalk = 1024;
@@ -255,6 +258,7 @@ class LexerTables {
   RegexStore& regexes_;
   Lexer& lexer_;
   std::unique_ptr<SegmentAnswers> segment_answers_;
+  std::unique_ptr<TableWalkMemory> walk_memory_;
   RecentValues<LexerTable> tables_;            // by lexer state
   RecentValues<LexerTable> tables_apart_;      // by lexer state, and the first node if it is not of all nodes
   RecentValues<CountedTable> counted_tables_;  // by residual

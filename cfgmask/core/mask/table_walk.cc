@@ -5,7 +5,7 @@
 namespace cfgmask {
 
 size_t TableWalk::run(LexerStateId state) {
-  stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
+  memory_.stack.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
   for (const Segment& segment : trie_.segments()) {
     if (segment.first == segment.last) continue;
     depth_ = 0;
@@ -16,7 +16,7 @@ size_t TableWalk::run(LexerStateId state) {
 }
 
 void TableWalk::run(LexerStateId state, const ByteSet& first_bytes) {
-  stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
+  memory_.stack.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
   trie_.for_each_top(first_bytes, [&](uint32_t node, const Segment& segment) { walk(node, trie_.end(node), segment); });
 }
 
@@ -28,7 +28,7 @@ void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
 
 void TableWalk::run_apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment) {
   apart_ = true;
-  stack_.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
+  memory_.stack.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
   walk(first, last, segment);
 }
 
@@ -41,20 +41,20 @@ bool TableWalk::answered_at_once(LexerStateId state, const Segment& segment) {
     if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, kRootEnd);
     return true;
   }
-  if (!takes_all(stack_[0].place, segment, segment.height)) return false;
+  if (!takes_all(memory_.stack[0].place, segment, segment.height)) return false;
   keep(segment);
   return true;
 }
 
 // Whether all texts of the segment's class that are no higher stay inside, and a token may end after each.
 bool TableWalk::takes_all(uint32_t place, const Segment& segment, uint32_t height) {
-  const LexerStateId state = places_[place].state;
-  if (may_end_ != nullptr) return places_[place].may_end && answers_.keeps(state, segment);
+  const LexerStateId state = memory_.places[place].state;
+  if (may_end_ != nullptr) return memory_.places[place].may_end && answers_.keeps(state, segment);
   return apart_ ? answers_.takes_more(state, segment, height) : answers_.takes_all(state, segment, height);
 }
 
 void TableWalk::walk(const Segment& segment) {
-  const Place& top = places_[stack_[0].place];
+  const Place& top = memory_.places[memory_.stack[0].place];
   if (top.matched != Lexer::no_slots()) return walk(segment.first, segment.last, segment);
   const ByteSet taken = lexer_.first(top.state);
   Trie::for_each_top(segment, taken, [&](uint32_t node) { walk(node, trie_.end(node), segment); });
@@ -65,29 +65,29 @@ void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
   depth_ = 0;
   uint32_t inside = first;  // the nodes from here on stay inside, and are kept together
   // In registers: as far as a compiler knows, what is written below might change what the vectors point to.
-  const Trie::Arrays nodes = trie_.arrays();
-  Frame* const stack = stack_.data();
-  const Steps* steps = steps_.data();
+  const Trie::Node* const nodes = trie_.nodes();
+  Frame* const stack = memory_.stack.data();
+  const Steps* steps = memory_.steps.data();
   const uint32_t large = segment.is_rest ? UINT32_MAX : kLargeSubtree;
   size_t depth = 0;  // for `depth_`
   Frame at = stack[0];
   for (uint32_t node = first; node < last;) {
-    const unsigned byte = nodes.byte[node];
+    const unsigned byte = nodes[node].byte;
     uint16_t next = steps[at.place][byte];
     if (next == kUnknown) {
       next = step(at.place, byte);
-      steps = steps_.data();
+      steps = memory_.steps.data();
     }
-    const uint32_t end = nodes.end[node];
+    const uint32_t end = nodes[node].end;
     if (next >= kFirstPlace) {
       const uint32_t place = next - kFirstPlace;
-      if (end - node > large && takes_all(place, segment, trie_.height(node))) {
+      if (end - node > large && takes_all(place, segment, nodes[node].height)) {
         node = end;
         while (stack[depth].end <= node) --depth;
         at = stack[depth];
         continue;
       }
-      const uint32_t closed = nodes.closed_before[++node];
+      const uint32_t closed = nodes[++node].closed_before;
       if (closed == 0) {
         at = stack[++depth] = {end, place};
         continue;
@@ -113,14 +113,14 @@ void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
     skip_to(node);
     depth = depth_;
     at = stack[depth];
-    steps = steps_.data();
+    steps = memory_.steps.data();
   }
   keep(inside, last);
 }
 
 // What a byte does, looked up once.
 uint16_t TableWalk::step(uint32_t at, unsigned byte) {
-  const Place place = places_[at];
+  const Place place = memory_.places[at];
   const LexerStateId next = lexer_.next(place.state, byte);
   uint16_t found = kOther;
   if (next == Lexer::dead()) {
@@ -128,17 +128,17 @@ uint16_t TableWalk::step(uint32_t at, unsigned byte) {
     if (place.matched == Lexer::no_slots()) found = byte > place.last_byte ? kDeadFurther : kDead;
   } else if (apart_ ? lexer_.goes_on(next) : lexer_.can_continue(next)) {
     const uint32_t to = place_of(next);
-    if (to < kMostPlaces && places_[to].may_end) found = static_cast<uint16_t>(kFirstPlace + to);
+    if (to < kMostPlaces && memory_.places[to].may_end) found = static_cast<uint16_t>(kFirstPlace + to);
   }
-  return steps_[at][byte] = found;
+  return memory_.steps[at][byte] = found;
 }
 
 // The node ends the lexeme. Returns the node to go on with.
 uint32_t TableWalk::other(uint32_t node) {
-  const Frame at = stack_[depth_];
+  const Frame at = memory_.stack[depth_];
   const uint32_t end = trie_.end(node);
-  const SlotSetId matched = places_[at.place].matched;
-  const LexerStateId next = lexer_.next(places_[at.place].state, trie_.byte(node));
+  const SlotSetId matched = memory_.places[at.place].matched;
+  const LexerStateId next = lexer_.next(memory_.places[at.place].state, trie_.byte(node));
   if (next == Lexer::dead()) {
     leave(matched, node, end, at.end);
     return end;
@@ -147,7 +147,7 @@ uint32_t TableWalk::other(uint32_t node) {
     leave(Lexer::no_slots(), node, end, at.end);
     return end;
   }
-  if (!apart_ || places_[place_of(next)].may_end) keep(node, node + 1);
+  if (!apart_ || memory_.places[place_of(next)].may_end) keep(node, node + 1);
   if (!lexer_.can_continue(next)) {
     // Whatever comes: what is below begins a new lexeme.
     if (node + 1 != end) leave(lexer_.matched(next), node + 1, end, kNoParent);
@@ -158,12 +158,12 @@ uint32_t TableWalk::other(uint32_t node) {
 }
 
 uint32_t TableWalk::place_of(LexerStateId state) {
-  if (const auto known = known_places_.find(state.value)) return *known;
-  const auto place = static_cast<uint32_t>(places_.size());
-  known_places_.insert(state.value, place);
+  if (const auto known = memory_.known_places.find(state.value)) return *known;
+  const auto place = static_cast<uint32_t>(memory_.places.size());
+  memory_.known_places.insert(state.value, place);
   const bool may_end = may_end_ == nullptr || lexer_.is_boundary(state) || may_end_(state);
-  places_.push_back({state, lexer_.matched(state), lexer_.first(state).highest(), may_end});
-  steps_.emplace_back();
+  memory_.places.push_back({state, lexer_.matched(state), lexer_.first(state).highest(), may_end});
+  memory_.steps.emplace_back();
   return place;
 }
 
@@ -197,7 +197,7 @@ void TableWalk::leave(SlotSetId matched, uint32_t first, uint32_t last, uint32_t
     exits.back().last = last;
   } else {
     exits.push_back({matched, first, last});
-    if (apart_) table_.exit_states_.push_back(places_[stack_[depth_].place].state);
+    if (apart_) table_.exit_states_.push_back(memory_.places[memory_.stack[depth_].place].state);
   }
   last_parent_end_ = parent_end;
 }

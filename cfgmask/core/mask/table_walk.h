@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "lexer/lexer.h"
@@ -14,12 +15,57 @@
 
 namespace cfgmask {
 
+// Working memory of walks, one after the other: what was written to lately is near.
+struct TableWalkMemory {
+  // What each byte does in a place; 0: it was not asked for.
+  using Steps = std::array<uint16_t, 256>;
+  // A lexer state that the walk came to.
+  struct Place {
+    LexerStateId state;
+    SlotSetId matched;
+    unsigned last_byte;
+    bool may_end;
+  };
+  // A node on the way down; the first frame is the root.
+  struct Frame {
+    uint32_t end;
+    uint32_t place;
+  };
+  static constexpr size_t kMostKept = 256;
+
+  void clear() {
+    places.clear();
+    if (steps.size() > kMostKept) steps = {};
+    steps.clear();
+    known_places.clear();
+  }
+
+  std::vector<Place> places;
+  std::vector<Steps> steps;
+  HashTable known_places;    // by state
+  std::vector<Frame> stack;  // as high as the trie
+};
+
 // Some microseconds where few bytes fit or whole segments do; a millisecond for each 300,000 nodes where they do not,
 // and what the lexer takes for states that are new.
 class TableWalk {
  public:
-  TableWalk(const Trie& trie, size_t n_words, Lexer& lexer, SegmentAnswers& answers, LexerTable& table)
-      : trie_(trie), n_words_(n_words), lexer_(lexer), answers_(answers), table_(table) {}
+  // A walk that begins inside of another one finds no memory, and has its own.
+  TableWalk(const Trie& trie, size_t n_words, Lexer& lexer, SegmentAnswers& answers, TableWalkMemory& memory,
+            LexerTable& table)
+      : trie_(trie),
+        n_words_(n_words),
+        lexer_(lexer),
+        answers_(answers),
+        table_(table),
+        lent_(memory),
+        memory_(std::exchange(memory, {})) {}
+  ~TableWalk() {
+    memory_.clear();
+    lent_ = std::move(memory_);
+  }
+  TableWalk(const TableWalk&) = delete;
+  TableWalk& operator=(const TableWalk&) = delete;
 
   // Returns how many nodes stay inside.
   size_t run(LexerStateId state);
@@ -43,19 +89,9 @@ class TableWalk {
     kFirstPlace,   // and more: the token stays inside, in the place of that number
   };
   static constexpr size_t kMostPlaces = UINT16_MAX - kFirstPlace;
-  using Steps = std::array<uint16_t, 256>;
-  // A lexer state that the walk came to.
-  struct Place {
-    LexerStateId state;
-    SlotSetId matched;
-    unsigned last_byte;
-    bool may_end;
-  };
-  // A node on the way down; the first frame is the root.
-  struct Frame {
-    uint32_t end;
-    uint32_t place;
-  };
+  using Place = TableWalkMemory::Place;
+  using Frame = TableWalkMemory::Frame;
+  using Steps = TableWalkMemory::Steps;
   static constexpr uint32_t kRootEnd = UINT32_MAX;
   static constexpr uint32_t kNoParent = 0;
   // Nodes below which a walk is cheaper than the question whether it is needed.
@@ -68,9 +104,9 @@ class TableWalk {
   uint16_t step(uint32_t place, unsigned byte);
   uint32_t other(uint32_t node);
   uint32_t place_of(LexerStateId state);
-  void enter(uint32_t end, uint32_t place) { stack_[++depth_] = {end, place}; }
+  void enter(uint32_t end, uint32_t place) { memory_.stack[++depth_] = {end, place}; }
   void skip_to(uint32_t node) {
-    while (stack_[depth_].end <= node) --depth_;
+    while (memory_.stack[depth_].end <= node) --depth_;
   }
   void keep(uint32_t first, uint32_t last);
   void keep(const Segment& segment);
@@ -81,11 +117,9 @@ class TableWalk {
   Lexer& lexer_;
   SegmentAnswers& answers_;
   LexerTable& table_;
-  std::vector<Place> places_;
-  std::vector<Steps> steps_;  // of each place; 0: kUnknown
-  HashTable known_places_;    // by state
-  std::vector<Frame> stack_;  // as high as the trie
-  size_t depth_ = 0;          // of the node's parent, in the stack
+  TableWalkMemory& lent_;
+  TableWalkMemory memory_;
+  size_t depth_ = 0;  // of the node's parent, in the stack
   uint32_t last_parent_end_ = kNoParent;
   size_t n_inside_ = 0;
   bool apart_ = false;

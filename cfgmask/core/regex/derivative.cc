@@ -8,6 +8,9 @@ namespace cfgmask {
 
 namespace {
 
+// Room for as many parts as most alternations have.
+constexpr size_t kFewParts = 8;
+
 uint32_t one_less(uint32_t count) { return count == kUnbounded || count == 0 ? count : count - 1; }
 
 }  // namespace
@@ -92,11 +95,19 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
 // Of a class of characters, or of words that begin differently, one part is left.
 RegexId RegexStore::derive_alternation(Words parts, unsigned b) {
   charge_work(parts.size());
-  std::vector<RegexId> rests;
-  for (uint32_t part : parts) {
-    if (first(RegexId(part)).has(b)) rests.push_back(derivative(RegexId(part), b));
-  }
-  return rests.size() == 1 ? rests[0] : alternation(std::move(rests));
+  const auto taking = [&](size_t from) {
+    while (from < parts.size() && !first(RegexId(parts[from])).has(b)) ++from;
+    return from;
+  };
+  size_t i = taking(0);
+  if (i == parts.size()) return nothing();
+  const RegexId rest = derivative(RegexId(parts[i]), b);
+  i = taking(i + 1);
+  if (i == parts.size()) return rest;
+  std::vector<RegexId> rests{rest};
+  rests.reserve(std::min(kFewParts, parts.size()));
+  for (; i < parts.size(); i = taking(i + 1)) rests.push_back(derivative(RegexId(parts[i]), b));
+  return alternation(std::move(rests));
 }
 
 // Of x & ~(a set of keys), which a name that is told apart from others has for each of its letters: nothing of what

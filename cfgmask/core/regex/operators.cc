@@ -15,6 +15,8 @@ namespace {
 
 // Parts of an intersection that are simplified pair by pair.
 constexpr size_t kMostCompared = 256;
+// Parts of an alternation of which each is compared with all, before they are sorted.
+constexpr size_t kFewCompared = 8;
 // Loops of an alternation that all of its parts are compared with.
 constexpr size_t kMostLoops = 64;
 
@@ -116,6 +118,16 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
   const auto before = [](const Counted& x, const Counted& y) {
     return std::tie(x.body, x.tail, x.minimum, x.maximum) < std::tie(y.body, y.tail, y.minimum, y.maximum);
   };
+  // Most have one, and nothing that it could be merged with.
+  const auto is_alone = [&](RegexId part) {
+    const auto found = counted_of(part);
+    return !found || std::none_of(parts.begin(), parts.end(), [&](RegexId other) {
+      if (found->minimum <= 1 && other == found->tail) return true;
+      const auto beside = other == part ? std::nullopt : counted_of(other);
+      return beside && beside->body == found->body;
+    });
+  };
+  if (parts.size() <= kFewCompared && std::all_of(parts.begin(), parts.end(), is_alone)) return;
   std::vector<Counted> counted;
   std::vector<RegexId> others;
   for (RegexId part : parts) {
@@ -168,6 +180,7 @@ void RegexStore::merge_repetitions(std::vector<RegexId>& parts) {
 
 // .* p .* | .* is .*: so is a search that has found what it looks for.
 void RegexStore::drop_within_loops(std::vector<RegexId>& parts) {
+  if (std::none_of(parts.begin(), parts.end(), [&](RegexId part) { return is_loop(part); })) return;
   size_t loops = 0;
   for (const RegexId loop : std::vector<RegexId>(parts)) {
     if (!is_loop(loop) || std::find(parts.begin(), parts.end(), loop) == parts.end()) continue;

@@ -131,23 +131,20 @@ Trie::Trie(const Texts& texts) : segments_(classes()), segment_of_(texts.size(),
     segment.first_bytes.add(static_cast<uint8_t>(text[0]));
     segment.height = std::max(segment.height, static_cast<uint32_t>(text.size()));
   }
-  byte_.push_back(0);
-  height_.push_back(0);
-  closed_before_.push_back(0);
-  end_.push_back(0);
+  nodes_.push_back({});
   first_token_.push_back(0);
   for (size_t i = 0; i < segments_.size(); ++i) {
-    segments_[i].first = n_nodes();
+    segments_[i].first = n_added();
     sort_by_bytes(texts, members[i]);
     add(texts, members[i]);
-    segments_[i].last = n_nodes();
-    for (uint32_t node = segments_[i].first; node < n_nodes(); node = end(node)) {
+    segments_[i].last = n_added();
+    for (uint32_t node = segments_[i].first; node < n_added(); node = end(node)) {
       segments_[i].tops[byte(node)] = node;
       n_nodes_of_[byte(node)] += end(node) - node;
     }
   }
-  closed_before_.push_back(0);
-  end_[0] = n_nodes();
+  nodes_[0].end = n_added();
+  nodes_.push_back({});
   first_token_.push_back(static_cast<uint32_t>(tokens_.size()));
   longest_first_.resize(tokens_.size());
   for (Segment& segment : segments_) {
@@ -180,9 +177,9 @@ void Trie::add(const Texts& texts, std::span<const TokenId> ids) {
   std::string_view previous;
   auto close = [&](size_t depth) {
     for (; path.size() > depth + 1; path.pop_back()) {
-      end_[path.back()] = n_nodes();
-      uint8_t& above = height_[path[path.size() - 2]];
-      above = static_cast<uint8_t>(std::max<uint32_t>(above, std::min(kTallest, height_[path.back()] + 1U)));
+      nodes_[path.back()].end = n_added();
+      uint8_t& above = nodes_[path[path.size() - 2]].height;
+      above = static_cast<uint8_t>(std::max<uint32_t>(above, std::min(kTallest, height(path.back()) + 1U)));
     }
   };
   for (TokenId id : ids) {
@@ -191,16 +188,12 @@ void Trie::add(const Texts& texts, std::span<const TokenId> ids) {
     const auto common = static_cast<size_t>(t - text.begin());
     const size_t n_closed = path.size() - 1 - common;
     close(common);
-    for (size_t i = common; i < text.size(); ++i) path.push_back(n_nodes() + static_cast<uint32_t>(i - common));
-    byte_.insert(byte_.end(), text.begin() + static_cast<ptrdiff_t>(common), text.end());
-    height_.resize(byte_.size());
-    closed_before_.resize(byte_.size());
-    if (common < text.size()) {
-      const size_t first_new = byte_.size() - (text.size() - common);
-      closed_before_[first_new] = static_cast<uint8_t>(std::min<size_t>(n_closed, kManyClosed));
+    for (size_t i = common; i < text.size(); ++i) {
+      path.push_back(n_added());
+      const size_t closed = i == common ? std::min<size_t>(n_closed, kManyClosed) : 0;
+      nodes_.push_back({0, static_cast<uint8_t>(text[i]), 0, static_cast<uint8_t>(closed)});
     }
-    end_.resize(byte_.size());
-    first_token_.resize(byte_.size(), static_cast<uint32_t>(tokens_.size()));
+    first_token_.resize(nodes_.size(), static_cast<uint32_t>(tokens_.size()));
     tokens_.push_back(id);
     max_depth_ = std::max(max_depth_, text.size());
     previous = text;
@@ -211,10 +204,10 @@ void Trie::add(const Texts& texts, std::span<const TokenId> ids) {
 std::vector<uint8_t> Trie::path(uint32_t node) const {
   std::vector<uint8_t> bytes;
   for (uint32_t at = 1; at != node;) {
-    if (end_[at] <= node) {
-      at = end_[at];
+    if (end(at) <= node) {
+      at = end(at);
     } else {
-      bytes.push_back(byte_[at]);
+      bytes.push_back(byte(at));
       ++at;
     }
   }
@@ -222,10 +215,9 @@ std::vector<uint8_t> Trie::path(uint32_t node) const {
 }
 
 size_t Trie::bytes() const {
-  size_t n_words = end_.capacity() + first_token_.capacity() + tokens_.capacity() + longest_first_.capacity();
+  size_t n_words = first_token_.capacity() + tokens_.capacity() + longest_first_.capacity();
   for (const Segment& segment : segments_) n_words += segment.n_longer.capacity() + segment.bits.capacity();
-  return byte_.capacity() + height_.capacity() + closed_before_.capacity() + segment_of_.capacity() +
-         n_words * sizeof(uint32_t);
+  return nodes_.capacity() * sizeof(Node) + segment_of_.capacity() + n_words * sizeof(uint32_t);
 }
 
 ByteSet Trie::single_bytes() const {

@@ -43,24 +43,26 @@ class Trie {
   // Empty texts are not in the trie.
   explicit Trie(const Texts& texts);
 
-  // Nodes are 1 .. n_nodes() - 1 in depth-first order; node 0 is the root.
-  uint32_t n_nodes() const { return static_cast<uint32_t>(byte_.size()); }
-  uint8_t byte(uint32_t node) const { return byte_[node]; }
-  // One past the last node below `node`.
-  uint32_t end(uint32_t node) const { return end_[node]; }
-  // Bytes on the longest way down from a node, kTallest or more if there are so many.
-  uint32_t height(uint32_t node) const { return height_[node]; }
-  static constexpr uint32_t kTallest = 255;
-  // Of all nodes, for a walk over many of them.
-  struct Arrays {
-    const uint8_t* byte;
-    const uint32_t* end;
+  // What a walk looks at, in one place: siblings lie far apart, and a walk that goes from one to the next waits for
+  // each.
+  struct Node {
+    uint32_t end;  // one past the last node below it
+    uint8_t byte;
+    uint8_t height;  // bytes on the longest way down, kTallest or more if there are so many
     // How many nodes end between the one before, which is one of them if it is a leaf, and this one, which stand in one
     // segment; kManyClosed if there are so many.
-    const uint8_t* closed_before;
+    uint8_t closed_before;
   };
+  static constexpr uint32_t kTallest = 255;
   static constexpr uint32_t kManyClosed = 255;
-  Arrays arrays() const { return {byte_.data(), end_.data(), closed_before_.data()}; }
+
+  // Nodes are 1 .. n_nodes() - 1 in depth-first order; node 0 is the root.
+  uint32_t n_nodes() const { return nodes_[0].end; }
+  uint8_t byte(uint32_t node) const { return nodes_[node].byte; }
+  uint32_t end(uint32_t node) const { return nodes_[node].end; }
+  uint32_t height(uint32_t node) const { return nodes_[node].height; }
+  // For a walk over many of them; one more than there are.
+  const Node* nodes() const { return nodes_.data(); }
   // The bytes on the way to a node, without its own. Walks down from the root.
   std::vector<uint8_t> path(uint32_t node) const;
   // The tokens whose bytes end at this node.
@@ -149,10 +151,9 @@ class Trie {
   void set_bits(Segment& segment) const;
   void sort_by_length(std::span<const uint32_t> n_characters, Segment& segment);
 
-  std::vector<uint8_t> byte_;
-  std::vector<uint8_t> height_;
-  std::vector<uint8_t> closed_before_;  // n_nodes + 1
-  std::vector<uint32_t> end_;
+  uint32_t n_added() const { return static_cast<uint32_t>(nodes_.size()); }
+
+  std::vector<Node> nodes_;            // n_nodes + 1
   std::vector<uint32_t> first_token_;  // n_nodes + 1
   std::vector<TokenId> tokens_;
   std::vector<TokenId> longest_first_;  // those of each segment but the rest, at the places that they have in tokens_
