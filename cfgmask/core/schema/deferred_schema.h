@@ -1,0 +1,280 @@
+// The rules of a plain schema, made as texts come to them.
+//
+// One class, whose parts are files: values and terminals (plain_rules.cc), arrays (plain_arrays.cc), objects
+// (plain_objects.cc), and choices between many of either (plain_forks.cc).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "earley/deferred_rules.h"
+#include "earley/grammar.h"
+#include "schema/array_forks.h"
+#include "schema/large_lists.h"
+#include "schema/large_unions.h"
+#include "schema/object_forks.h"
+#include "schema/plain_schema.h"
+#include "schema/scalars_together.h"
+#include "schema/witnesses.h"
+#include "util/chunked_vector.h"
+#include "util/hash_table.h"
+#include "util/limits.h"
+
+namespace cfgmask {
+
+// Each value becomes rules when a text first comes to it.
+class DeferredSchema : public DeferredRules {
+ public:
+  DeferredSchema(std::shared_ptr<const PlainSchema> schema, uint32_t scope, OutsideRegexes outside,
+                 std::vector<std::string> outside_names, uint32_t max_digits, uint64_t max_rules);
+  Symbol start(Grammar& grammar, RegexStore& regexes) override;
+  void define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes) override;
+  void define_terminal(uint32_t index, Grammar& grammar, RegexStore& regexes) override;
+  std::vector<Symbol> after_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override;
+  uint32_t terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override;
+  size_t bytes() const override { return schema_.bytes(); }
+
+ private:
+  // Orders of nonterminals (Nonterminal::order): forks, which come first, begin with states of objects and with values,
+  // the states of an object with later ones, those of arrays and objects with values, values with their alternatives,
+  // and what begins with a terminal comes last.
+  static constexpr uint32_t kFirstState = ObjectForks::kOrders;
+  static constexpr uint32_t kValues = 1U << 30;
+  static constexpr uint32_t kBeginsWithTerminal = 1U << 31;
+  // Where choices are of a fork, Choice::object begins here.
+  static constexpr uint32_t kFirstFork = 1U << 31;
+
+  // Where keys, or strings in an array, are kept of which none may come twice: nowhere if none can, in an open set of
+  // the parser (earley/seen_values.h), or by the matcher as texts (earley/written_keys.h), which takes less and is for
+  // those that never run out.
+  enum class Kept { kNowhere, kInSet, kAsTexts };
+
+  using Symbols = std::vector<uint32_t>;
+  // So many members of an object are passed at a level.
+  struct ObjectState {
+    uint32_t level;
+    uint32_t n_passed;
+  };
+  // So many items of an array are written.
+  struct ArrayState {
+    PlainValueId array;
+    uint32_t n_written;
+  };
+  struct ForkState {
+    uint32_t number;
+  };
+  struct ArrayForkState {
+    uint32_t number;
+  };
+  // What rules are made of when they are first called.
+  using Deferred = std::variant<PlainValueId, ObjectState, ArrayState, ForkState, ArrayForkState>;
+  // Texts that have numbers, in ascending order: those of one spelling, or those that may be written with escapes.
+  struct Numbered {
+    bool are_strings = false;
+    std::vector<uint32_t> numbers = {};
+    uint32_t list = 0;  // where they are several
+  };
+  // Members up to the first that is required, of which any may come next, as far as they can be written.
+  struct Stretch {
+    uint32_t first;
+    uint32_t last;
+    bool is_optional;  // as a whole
+    std::array<Numbered, 2> keys;
+  };
+  // An object without witnesses.
+  struct OpenObject {
+    std::shared_ptr<const PlainSchema::Object> object;
+    PlainSchema::Object::Bounds bounds;
+    std::shared_ptr<const LargeObject> large;  // or null
+    Kept seen;
+    std::optional<Symbols> other;
+    std::vector<uint32_t> required;         // the last of each stretch; found when a state is first defined
+    std::map<uint32_t, Stretch> stretches;  // by their last members
+    std::vector<uint32_t> n_left;           // where a minimum counts: how many members from each on may be written
+
+    // As many keys make no difference to each other.
+    uint32_t counted_to() const {
+      return std::max({1U, bounds.minimum, bounds.maximum == kUnbounded ? 0 : bounds.maximum});
+    }
+    bool ends_in_stretch() const { return !object->members.empty() && !object->members.back().required; }
+    uint32_t n_required_from(uint32_t member) const {
+      const auto from = std::lower_bound(required.begin(), required.end(), member);
+      return static_cast<uint32_t>(required.end() - from) - (ends_in_stretch() ? 1 : 0);
+    }
+  };
+  // So many keys of such an object are written, as far as they are counted.
+  struct Level {
+    uint32_t object;
+    uint32_t written;
+  };
+  // What follows the texts of a choice at a fork: the keys of members, strings as values or as items, or keys that are
+  // no members of the objects that are left behind them.
+  struct ForkChoice {
+    enum class Of { kMembers, kStrings, kItems, kOthers };
+
+    std::shared_ptr<const ObjectForks::Ways> ways;
+    Of of;
+    uint32_t others = 0;  // for kOthers: the state of all objects
+
+    bool are_keys() const { return of == Of::kMembers || of == Of::kOthers; }
+  };
+  // So many keys written, and which witnesses are still missing, as bits.
+  using Progress = std::pair<uint32_t, uint32_t>;
+
+  // ---- values and terminals
+  uint32_t add_terminal(RegexId regex, std::string name, bool distinct = false, KeyRole role = KeyRole::kNone);
+  uint32_t add_nonterminal(uint32_t order);
+  uint32_t add_set();
+  uint32_t add_repeat(uint32_t body, uint32_t minimum, uint32_t maximum);
+  void add_alternative(uint32_t rule, std::span<const uint32_t> symbols);
+  void define(uint32_t nonterminal);
+  uint32_t defer(uint32_t order, Deferred of);
+  static bool may_have_dead_ends(const PlainSchema::Value& value);
+  uint32_t mark(std::string_view text, KeyRole role = KeyRole::kNone);
+  RegexId fixed(const std::vector<std::string>& texts);
+  RegexId listed(const std::vector<std::string>& texts);
+  uint32_t string(const std::string& text, KeyRole role = KeyRole::kNone);
+  uint32_t key(uint32_t name) { return string(schema_.name_at(name)); }
+  static bool is_endless_at_sight(RegexId keys, RegexStore& r);
+  uint32_t terminal(uint32_t index);
+  uint32_t new_terminal(uint32_t index, bool distinct, KeyRole role = KeyRole::kNone);
+  std::string terminal_name(const PlainSchema::Terminal& terminal) const;
+  RegexId regex_of(const PlainSchema::Terminal& terminal, bool distinct);
+  uint32_t symbol_of(PlainValueId id);
+  uint32_t rule_of(PlainValueId id);
+  void add_rules(uint32_t rule, PlainValueId id);
+  void add_scalars(uint32_t rule, const std::shared_ptr<const ScalarsTogether>& scalars);
+  void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives);
+  const PlainSchema::Object& object_at(uint32_t level) const { return *open_objects_[levels_[level].object].object; }
+  uint32_t array_state(ArrayForks::Place place) { return rule_of(ArrayState{place.of, place.member}); }
+  static std::vector<Symbol> symbols(const Symbols& words);
+  void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, uint32_t close);
+  Symbols separated(bool some) const { return some ? Symbols{comma_} : Symbols{}; }
+
+  // ---- arrays
+  uint32_t distinct_terminal(uint32_t index, Kept strings);
+  void add_array(uint32_t rule, PlainValueId id);
+  uint32_t rule_of(const ArrayState& state);
+  void add_rules(uint32_t rule, const ArrayState& state);
+  void add_further_items(uint32_t state, PlainValueId id, uint32_t written);
+  uint32_t item_of(PlainValueId array, PlainValueId item);
+  Kept kept_strings(PlainValueId array);
+  bool keeps_all_as_texts(PlainValueId array);
+  uint32_t distinct_scalar(PlainValueId id, Kept strings);
+  void add_array_with_witnesses(uint32_t rule, PlainValueId id);
+
+  // ---- objects
+  Kept kept_keys(const PlainSchema::Object& object);
+  bool never_run_out(const PlainSchema::Object& object);
+  uint32_t other_key(const PlainSchema::Object& object, const PlainSchema::Keys& keys, Kept seen,
+                     const std::shared_ptr<const LargeObject>& large);
+  uint32_t other_key(RegexId names, const PlainSchema::Keys& keys, Kept seen);
+  std::optional<Symbols> other_member(const PlainSchema::Object& object, Kept seen,
+                                      const std::shared_ptr<const LargeObject>& large);
+  bool is_open_object(PlainValueId id);
+  uint32_t open_object(PlainValueId id, Kept seen);
+  void add_object(uint32_t rule, PlainValueId id);
+  uint32_t level(uint32_t object, uint32_t written);
+  uint32_t rule_of(const ObjectState& state);
+  const Stretch& stretch_of(OpenObject& open, uint32_t member);
+  Stretch make_stretch(const OpenObject& open, uint32_t first, uint32_t last);
+  std::array<Numbered, 2> numbered(std::array<NumberedTexts, 2> texts);
+  const Symbols& other_member(OpenObject& open);
+  void add_rules(uint32_t rule, const ObjectState state);
+  std::pair<uint32_t, uint32_t> members_to_come(OpenObject& open, const Stretch& stretch, uint32_t n_passed,
+                                                uint32_t written);
+  std::vector<uint32_t> n_left(const std::vector<PlainSchema::Member>& members) const;
+  void add_end(uint32_t rule, OpenObject& open, uint32_t written);
+  void add_other_keys(uint32_t rule, const Symbols& other, const PlainSchema::Object::Bounds& bounds, uint32_t written,
+                      uint32_t needed = 0);
+  void add_member(uint32_t rule, const ObjectState& at, bool some);
+  uint32_t choice(const Choice& keys);
+  uint32_t choice_terminal(const Choice& keys, const char* name, KeyRole role = KeyRole::kNone);
+  void add_object_with_witnesses(uint32_t whole, const PlainSchema::Object& object, Kept seen);
+  void add_ways_of_others(const PlainSchema::Object& object, std::map<Progress, uint32_t>& states, uint32_t counted_to,
+                          Kept seen);
+
+  // ---- forks
+  void add_large(uint32_t rule, const LargeUnion& large);
+  uint32_t array_fork_of(std::vector<PlainValueId> arrays);
+  uint32_t array_fork(uint32_t state);
+  void add_rules(uint32_t rule, const ArrayForkState& state);
+  void add_first_item(uint32_t rule, const LargeUnion::Arrays& large);
+  void add_items(uint32_t rule, const ArrayForks::Next& next, bool some, uint32_t held);
+  void add_item_values(uint32_t rule, const std::vector<ObjectForks::Held::Of>& values);
+  uint32_t after_items(std::span<const ArrayForks::Place> items);
+  uint32_t fork_of(std::vector<PlainValueId> objects);
+  uint32_t fork(uint32_t state);
+  void add_rules(uint32_t rule, const ForkState& state);
+  void add_each(uint32_t rule, const ObjectForks::Places& places, bool some);
+  uint32_t state_at(ObjectForks::Place place, uint32_t written);
+  void add_keys(uint32_t rule, const ObjectForks::Places& places, bool some);
+  void add_first_keys(uint32_t rule, const LargeUnion::Objects& large);
+  void add_ends(uint32_t rule, const ObjectForks::Ends& ends, bool some);
+  void add_other_keys(uint32_t rule, uint32_t state, const ObjectForks::Places& objects, bool some);
+  void add_large_others(uint32_t rule, uint32_t state, const LargeUnion::Others& large, bool some);
+  void add_other_key(uint32_t rule, RegexId names, const ObjectForks::Places& objects, bool some);
+  void add_half(uint32_t rule, const ObjectForks::Half& half);
+  void add_held(uint32_t rule, const ObjectForks::Places& members);
+  void add_choice(uint32_t rule, const Symbols& before, ObjectForks::Ways ways, ForkChoice::Of of, uint32_t others = 0);
+  void add_choice(uint32_t rule, const Symbols& before, ForkChoice made, std::array<NumberedTexts, 2> texts);
+  Symbols after_text(const ForkChoice& choice, uint32_t number);
+  uint32_t after_values(std::span<const ObjectForks::Place> members);
+
+  std::shared_ptr<const PlainSchema> kept_;
+  const PlainSchema& schema_;
+  const CommonValue common_ = [this](PlainValueId a, PlainValueId b) { return schema_.common(a, b); };
+  Grammar* grammar_ = nullptr;  // during a call from outside
+  RegexStore* regexes_ = nullptr;
+  Account rules_;
+  uint32_t scope_;
+  OutsideRegexes outside_;
+  std::vector<std::string> outside_names_;
+  uint32_t max_digits_;
+  std::map<RegexId, bool> endless_;
+  uint32_t open_object_ = 0;
+  uint32_t close_object_ = 0;
+  uint32_t open_array_ = 0;
+  uint32_t close_array_ = 0;
+  uint32_t comma_ = 0;
+  uint32_t colon_ = 0;
+  HashTable terminals_;
+  std::map<std::pair<uint32_t, bool>, uint32_t> distinct_terminals_;  // and whether it never runs out
+  HashTable values_;
+  std::unordered_map<uint32_t, uint32_t> terminal_of_;  // by its index in the grammar
+  std::deque<OpenObject> open_objects_;
+  HashTable states_;        // of objects: (level, members passed) -> rule
+  HashTable choices_;       // (level behind, first member) -> terminal
+  HashTable array_states_;  // (array, items written) -> rule
+  std::vector<Level> levels_;
+  HashTable level_ids_;                                                 // by object and keys written
+  std::unordered_map<uint32_t, Deferred> deferred_;                     // by the index of its rule
+  std::map<std::pair<PlainValueId, bool>, uint32_t> distinct_scalars_;  // and whether its strings never run out
+  std::map<PlainValueId, Kept> kept_strings_;                           // by array
+  std::unordered_map<std::string_view, uint32_t> strings_;
+  std::unordered_map<uint32_t, uint32_t> open_object_of_;  // by value
+  ObjectForks forks_;
+  HashTable rule_of_fork_;  // by its state
+  ArrayForks array_forks_;
+  HashTable rule_of_array_fork_;  // by its state
+  ChunkedVector<ForkChoice> fork_choices_;
+  // What is known of states of forks from when the schema was read, by their numbers.
+  std::unordered_map<uint32_t, const LargeUnion::Objects*> large_objects_;
+  std::unordered_map<uint32_t, const LargeUnion::Others*> large_others_;
+  std::unordered_map<uint32_t, const LargeUnion::Arrays*> large_arrays_;
+  std::unordered_map<uint32_t, const LargeUnion::Arrays*> large_items_;
+};
+
+}  // namespace cfgmask

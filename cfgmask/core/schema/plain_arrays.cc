@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include "schema/deferred_schema.h"
+
+namespace cfgmask {
+
+// A terminal of an item that must not be equal to another.
+uint32_t DeferredSchema::distinct_terminal(uint32_t index, Kept strings) {
+  const bool is_endless = strings == Kept::kAsTexts && schema_.terminal(index).kind == PlainSchema::kString;
+  const auto [at, is_new] = distinct_terminals_.try_emplace({index, is_endless}, 0);
+  if (is_new) at->second = new_terminal(index, !is_endless, is_endless ? KeyRole::kKey : KeyRole::kNone);
+  return at->second;
+}
+
+void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
+  const PlainSchema::Array& array = *schema_.at(id).array;
+  if (!array.witnesses.empty()) return add_array_with_witnesses(rule, id);
+  if (!schema_.can_be(array)) return;
+  if (array.forbids_equal_items() && !keeps_all_as_texts(id)) {
+    const uint32_t whole = add_set();
+    add_alternative(rule, Symbols{whole});
+    rule = whole;
+  }
+  add_alternative(rule, Symbols{open_array_, rule_of(ArrayState{id, 0})});
+}
+
+// Calls stand in tail position.
+uint32_t DeferredSchema::rule_of(const ArrayState& state) {
+  const uint64_t key = (uint64_t{state.array.value} << 32) | state.n_written;
+  if (const auto known = array_states_.find(key)) return *known;
+  const uint32_t rule = defer(kFirstState, state);
+  array_states_.insert(key, rule);
+  return rule;
+}
+
+void DeferredSchema::add_rules(uint32_t rule, const ArrayState& state) {
+  const PlainSchema::Array& array = *schema_.at(state.array).array;
+  const uint32_t i = state.n_written;
+  if (i >= array.prefix.size()) return add_further_items(rule, state.array, i);
+  if (i >= array.minimum) add_alternative(rule, Symbols{close_array_});
+  if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
+  Symbols item = separated(i > 0);
+  item.insert(item.end(), {item_of(state.array, array.prefix[i]), rule_of(ArrayState{state.array, i + 1})});
+  add_alternative(rule, item);
+}
+
+// What follows items that have a position of their own.
+void DeferredSchema::add_further_items(uint32_t state, PlainValueId id, uint32_t written) {
+  const PlainSchema::Array& array = *schema_.at(id).array;
+  const uint32_t least = array.minimum > written ? array.minimum - written : 0;
+  const uint32_t most = array.maximum == kUnbounded ? kUnbounded : array.maximum - std::min(array.maximum, written);
+  if (!array.rest || most == 0 || !schema_.is_live(*array.rest)) {
+    if (least == 0) add_alternative(state, Symbols{close_array_});
+    return;
+  }
+  add_repeated(state, written > 0, Symbols{item_of(id, *array.rest)}, least, most, close_array_);
+}
+
+uint32_t DeferredSchema::item_of(PlainValueId array, PlainValueId item) {
+  if (!schema_.at(array).array->forbids_equal_items()) return symbol_of(item);
+  return distinct_scalar(schema_.resolved(item), kept_strings(array));
+}
+
+// Whether the items of an array that must not be equal have strings of which none runs out. A matcher keeps those.
+DeferredSchema::Kept DeferredSchema::kept_strings(PlainValueId array) {
+  const auto [at, is_new] = kept_strings_.try_emplace(array, Kept::kInSet);
+  if (!is_new) return at->second;
+  const auto is_endless = [&](const PlainSchema::Terminal& t) {
+    if (t.spelling == PlainSchema::Spelling::kAnyString) return true;
+    return t.spelling == PlainSchema::Spelling::kText &&
+           is_endless_at_sight(schema_.text_regex(t, *regexes_), *regexes_);
+  };
+  if (schema_.may_have_endless_items(*schema_.at(array).array)) {
+    const std::vector<uint32_t> strings = schema_.item_terminals(*schema_.at(array).array, PlainSchema::kString);
+    if (std::ranges::all_of(strings, [&](uint32_t t) { return is_endless(schema_.terminal(t)); }))
+      at->second = Kept::kAsTexts;
+  }
+  return at->second;
+}
+
+// Whether a matcher keeps all of them.
+bool DeferredSchema::keeps_all_as_texts(PlainValueId array) {
+  return kept_strings(array) == Kept::kAsTexts &&
+         schema_.item_terminals(*schema_.at(array).array, PlainSchema::kAnyKind & ~PlainSchema::kString).empty();
+}
+
+// A value that has scalars only, one of those that must not come twice.
+uint32_t DeferredSchema::distinct_scalar(PlainValueId id, Kept strings) {
+  const PlainSchema::Value& value = schema_.at(id);
+  if (value.terminals.size() == 1) return distinct_terminal(value.terminals[0], strings);
+  const auto [at, is_new] = distinct_scalars_.try_emplace({id, strings == Kept::kAsTexts}, 0);
+  if (!is_new) return at->second;
+  const PlainSchema::Order order = schema_.order(id);
+  const uint32_t rule = at->second = add_nonterminal(kValues + order.number);
+  grammar_->nonterminals.back().left_recursive = order.loops;
+  for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t, strings)});
+  for (PlainValueId alternative : value.alternatives) {
+    if (schema_.is_live(alternative))
+      add_alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative), strings)});
+  }
+  return rule;
+}
+
+void DeferredSchema::add_array_with_witnesses(uint32_t rule, PlainValueId id) {
+  const auto states = item_states(*schema_.at(id).array, common_).value();
+  std::vector<uint32_t> rules;
+  for (size_t i = 0; i < states.size(); ++i) rules.push_back(add_nonterminal(kFirstState));
+  add_alternative(rule, Symbols{open_array_, rules[0]});
+  for (size_t i = 0; i < states.size(); ++i) {
+    const ItemState& state = states[i];
+    if (state.is_met) {
+      add_further_items(rules[i], id, state.position);
+      continue;
+    }
+    if (state.may_end) add_alternative(rules[i], Symbols{close_array_});
+    for (const auto& item : state.items) {
+      if (!schema_.is_live(item.value)) continue;
+      Symbols written = separated(state.position > 0);
+      written.insert(written.end(), {symbol_of(item.value), rules[item.after]});
+      add_alternative(rules[i], written);
+    }
+  }
+}
+
+}  // namespace cfgmask

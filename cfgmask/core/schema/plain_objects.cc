@@ -1,0 +1,309 @@
+#include <algorithm>
+
+#include "schema/deferred_schema.h"
+
+namespace cfgmask {
+
+DeferredSchema::Kept DeferredSchema::kept_keys(const PlainSchema::Object& object) {
+  if (!object.may_repeat_others()) return Kept::kNowhere;
+  if (object.counts_others()) return Kept::kInSet;
+  return never_run_out(object) ? Kept::kAsTexts : Kept::kInSet;
+}
+
+// Whether it is sure that whatever begins a key that is no member begins infinitely many.
+bool DeferredSchema::never_run_out(const PlainSchema::Object& object) {
+  const bool has_others = object.others && schema_.is_live(*object.others);
+  const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
+  if (has_others && std::all_of(object.classes.begin(), object.classes.end(), is_live)) return true;
+  std::vector<RegexId> all;
+  for (const auto& c : object.classes) {
+    if (is_live(c)) all.push_back(schema_.keys_regex(c.keys, *regexes_, outside_));
+  }
+  if (has_others) all.push_back(schema_.keys_regex(object.others_keys, *regexes_, outside_));
+  const RegexId either = regexes_->alternation(std::move(all));
+  const auto [at, is_new] = endless_.try_emplace(either, false);
+  if (is_new) at->second = is_endless_at_sight(either, *regexes_);
+  return at->second;
+}
+
+// The keys of a class but those of the members; all keys but those where there are no classes.
+uint32_t DeferredSchema::other_key(const PlainSchema::Object& object, const PlainSchema::Keys& keys, Kept seen,
+                                   const std::shared_ptr<const LargeObject>& large) {
+  if (large) return other_key(regexes_->key_set(large->names), keys, seen);
+  std::vector<std::string_view> names;
+  for (const auto& member : object.members) names.push_back(schema_.name_at(member.name));
+  return other_key(regexes_->key_set(std::move(names)), keys, seen);
+}
+
+uint32_t DeferredSchema::other_key(RegexId names, const PlainSchema::Keys& keys, Kept seen) {
+  RegexStore& r = *regexes_;
+  std::vector<RegexId> conditions{schema_.keys_regex(keys, r, outside_)};
+  if (names != RegexStore::nothing()) conditions.push_back(r.complement(names));
+  const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
+  return add_terminal(r.json_string(body, JsonEscapes::kAny), "KEY", seen == Kept::kInSet,
+                      seen == Kept::kAsTexts ? KeyRole::kKey : KeyRole::kNone);
+}
+
+// A key that is no member, and its value; one rule where there are several kinds.
+std::optional<DeferredSchema::Symbols> DeferredSchema::other_member(const PlainSchema::Object& object, Kept seen,
+                                                                    const std::shared_ptr<const LargeObject>& large) {
+  std::vector<Symbols> ways;
+  for (const auto& c : object.classes) {
+    if (schema_.is_live(c.value)) ways.push_back({other_key(object, c.keys, seen, large), colon_, symbol_of(c.value)});
+  }
+  if (object.others && schema_.is_live(*object.others))
+    ways.push_back({other_key(object, object.others_keys, seen, large), colon_, symbol_of(*object.others)});
+  if (ways.empty()) return std::nullopt;
+  if (ways.size() == 1) return ways[0];
+  const uint32_t either = add_nonterminal(kBeginsWithTerminal);
+  for (const Symbols& way : ways) add_alternative(either, way);
+  return Symbols{either};
+}
+
+// Whether a value is objects of which nothing is counted, and nothing else.
+bool DeferredSchema::is_open_object(PlainValueId id) {
+  return ObjectForks::takes(schema_, id) && kept_keys(*schema_.at(id).object) != Kept::kInSet;
+}
+
+// The number of the objects of a value.
+uint32_t DeferredSchema::open_object(PlainValueId id, Kept seen) {
+  const auto [at, is_new] = open_object_of_.try_emplace(id.value, static_cast<uint32_t>(open_objects_.size()));
+  if (is_new) {
+    const auto& object = schema_.at(id).object;
+    open_objects_.push_back({object, object->bounds(), schema_.large(id), seen, {}, {}, {}, {}});
+  }
+  return at->second;
+}
+
+void DeferredSchema::add_object(uint32_t rule, PlainValueId id) {
+  const PlainSchema::Object& object = *schema_.at(id).object;
+  if (!schema_.can_be(object)) return;
+  const Kept seen = kept_keys(object);
+  if (seen == Kept::kInSet) {
+    const uint32_t whole = add_set();
+    add_alternative(rule, Symbols{whole});
+    rule = whole;
+  }
+  if (!object.witnesses.empty()) return add_object_with_witnesses(rule, object, seen);
+  add_alternative(rule, Symbols{open_object_, rule_of(ObjectState{level(open_object(id, seen), 0), 0})});
+}
+
+uint32_t DeferredSchema::level(uint32_t object, uint32_t written) {
+  const uint64_t key = (uint64_t{object} << 32) | std::min(written, open_objects_[object].counted_to());
+  if (const auto known = level_ids_.find(key)) return *known;
+  const auto made = static_cast<uint32_t>(levels_.size());
+  levels_.push_back({object, static_cast<uint32_t>(key)});
+  level_ids_.insert(key, made);
+  return made;
+}
+
+// As for values: of an object with many members a text meets few states at first. Calls stand in tail position.
+uint32_t DeferredSchema::rule_of(const ObjectState& state) {
+  const uint64_t key = (uint64_t{state.level} << 32) | state.n_passed;
+  if (const auto known = states_.find(key)) return *known;
+  const uint32_t rule = defer(kFirstState + state.n_passed, state);
+  states_.insert(key, rule);
+  return rule;
+}
+
+// The stretch that a member is in.
+const DeferredSchema::Stretch& DeferredSchema::stretch_of(OpenObject& open, uint32_t member) {
+  const auto& members = open.object->members;
+  if (open.required.empty()) {
+    for (uint32_t i = 0; i < members.size(); ++i) {
+      if (members[i].required || i + 1 == members.size()) open.required.push_back(i);
+    }
+  }
+  const auto last = std::lower_bound(open.required.begin(), open.required.end(), member);
+  const auto [at, is_new] = open.stretches.try_emplace(*last);
+  if (is_new) at->second = make_stretch(open, last == open.required.begin() ? 0 : last[-1] + 1, *last);
+  return at->second;
+}
+
+DeferredSchema::Stretch DeferredSchema::make_stretch(const OpenObject& open, uint32_t first, uint32_t last) {
+  const auto& members = open.object->members;
+  if (open.large) {
+    const auto same = [&](const LargeObject::Stretch& stretch) { return stretch.first == first; };
+    const auto known = std::find_if(open.large->stretches.begin(), open.large->stretches.end(), same);
+    if (known != open.large->stretches.end()) return {first, last, !members[last].required, numbered(known->keys)};
+  }
+  std::vector<NumberedText> names;
+  for (uint32_t i = first; i <= last; ++i) {
+    if (schema_.is_live(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i - first);
+  }
+  return {first, last, !members[last].required, numbered(numbered_texts(names))};
+}
+
+std::array<DeferredSchema::Numbered, 2> DeferredSchema::numbered(std::array<NumberedTexts, 2> texts) {
+  std::array<Numbered, 2> made;
+  for (size_t kind : {0, 1}) {
+    made[kind] = {kind == 1, std::move(texts[kind].numbers), 0};
+    if (texts[kind].list) made[kind].list = regexes_->number_keys(texts[kind].list);
+  }
+  return made;
+}
+
+// Whether keys that are no members may fill up what is missing.
+const DeferredSchema::Symbols& DeferredSchema::other_member(OpenObject& open) {
+  if (!open.other) open.other = other_member(*open.object, open.seen, open.large).value_or(Symbols{});
+  return *open.other;
+}
+
+// What may come next is one choice. A chain of rules, one for each member, made 41 ms of a first mask out of 11,000
+// optional members, and each state had an item for each. No state is a dead end: whether the members and keys that
+// are left are as many as the bounds ask for is known before.
+void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
+  const auto [object, written] = levels_[state.level];
+  OpenObject& open = open_objects_[object];
+  const auto n_members = static_cast<uint32_t>(open.object->members.size());
+  if (state.n_passed == n_members) return add_end(rule, open, written);
+  const Stretch& stretch = stretch_of(open, state.n_passed);
+  const uint32_t after = level(object, written + 1);
+  const auto [first, last] = members_to_come(open, stretch, state.n_passed, written);
+  for (const auto& [are_strings, numbers, list] : stretch.keys) {
+    const auto next = std::lower_bound(numbers.begin(), numbers.end(), first - stretch.first);
+    const auto end = std::lower_bound(next, numbers.end(), last - stretch.first);
+    if (next == end) continue;
+    if (next + 1 == end) {
+      add_member(rule, {after, stretch.first + *next}, written > 0);
+    } else {
+      Symbols taken = separated(written > 0);
+      taken.push_back(choice({after, stretch.first, list, *next, end[-1] + 1, are_strings}));
+      add_alternative(rule, taken);
+    }
+  }
+  if (stretch.is_optional && (written >= open.bounds.minimum || !other_member(open).empty()))
+    add_alternative(rule, Symbols{rule_of(ObjectState{state.level, n_members})});
+}
+
+// Those of a stretch that leave room for the required ones and enough to come: [first, last).
+std::pair<uint32_t, uint32_t> DeferredSchema::members_to_come(OpenObject& open, const Stretch& stretch,
+                                                              uint32_t n_passed, uint32_t written) {
+  const auto [minimum, maximum] = open.bounds;
+  const uint32_t end = stretch.last + 1;
+  if (maximum != kUnbounded && written + 1 + open.n_required_from(n_passed) > maximum)
+    return {stretch.is_optional ? end : stretch.last, end};
+  if (written >= minimum || !other_member(open).empty()) return {n_passed, end};
+  if (open.n_left.empty()) open.n_left = n_left(open.object->members);
+  const auto from = open.n_left.begin() + n_passed;
+  const auto enough = [&](uint32_t left) { return written + left >= minimum; };
+  const auto last = std::partition_point(from, open.n_left.begin() + end, enough);
+  return {n_passed, static_cast<uint32_t>(last - open.n_left.begin())};
+}
+
+std::vector<uint32_t> DeferredSchema::n_left(const std::vector<PlainSchema::Member>& members) const {
+  std::vector<uint32_t> found(members.size() + 1, 0);
+  for (size_t i = members.size(); i-- > 0;) found[i] = found[i + 1] + (schema_.is_live(members[i].value) ? 1 : 0);
+  return found;
+}
+
+// Behind all members.
+void DeferredSchema::add_end(uint32_t rule, OpenObject& open, uint32_t written) {
+  add_other_keys(rule, other_member(open), open.bounds, written);
+}
+
+// So many keys without names that the bounds hold, and the closing mark.
+void DeferredSchema::add_other_keys(uint32_t rule, const Symbols& other, const PlainSchema::Object::Bounds& bounds,
+                                    uint32_t written, uint32_t needed) {
+  const uint32_t least = std::max(needed, bounds.minimum > written ? bounds.minimum - written : 0);
+  const uint32_t further = bounds.maximum == kUnbounded ? kUnbounded : bounds.maximum - written;
+  if (!other.empty() && further >= std::max(1U, least)) {
+    add_repeated(rule, written > 0, other, least, further, close_object_);
+  } else if (least == 0) {
+    add_alternative(rule, Symbols{close_object_});
+  }
+}
+
+void DeferredSchema::add_member(uint32_t rule, const ObjectState& at, bool some) {
+  const PlainSchema::Member& member = object_at(at.level).members[at.n_passed];
+  const uint32_t after = rule_of(ObjectState{at.level, at.n_passed + 1});
+  const std::array taken{comma_, key(member.name), colon_, symbol_of(member.value), after};
+  add_alternative(rule, std::span(taken).subspan(some ? 0 : 1));
+}
+
+// A terminal of the keys of several members, of which the first tells the others.
+uint32_t DeferredSchema::choice(const Choice& keys) {
+  const uint64_t first = keys.key(keys.from);
+  if (const auto known = choices_.find(first)) return *known;
+  const uint32_t made = choice_terminal(keys, "KEY");
+  choices_.insert(first, made);
+  return made;
+}
+
+uint32_t DeferredSchema::choice_terminal(const Choice& keys, const char* name, KeyRole role) {
+  const RegexId regex = keys.are_strings ? regexes_->numbered_strings(keys.list, keys.from, keys.to)
+                                         : regexes_->numbered_keys(keys.list, keys.from, keys.to);
+  const uint32_t made = add_terminal(regex, name, false, role);
+  grammar_->terminals.back().choice = static_cast<uint32_t>(grammar_->choices.size());
+  grammar_->choices.push_back(keys);
+  return made;
+}
+
+// Each state, so many of the members passed and what was written of them, is a rule whose calls stand in tail
+// position.
+void DeferredSchema::add_object_with_witnesses(uint32_t whole, const PlainSchema::Object& object, Kept seen) {
+  const PlainSchema::Object::Bounds bounds = object.bounds();
+  const auto most = bounds.maximum == kUnbounded ? 0 : bounds.maximum;
+  const auto counted_to = static_cast<uint32_t>(std::max({1U, bounds.minimum, most}));
+  // The states before a member.
+  const Progress start{0, (1U << object.witnesses.size()) - 1};
+  std::map<Progress, uint32_t> now{{start, add_nonterminal(kFirstState)}};
+  add_alternative(whole, Symbols{open_object_, now[start]});
+  for (size_t i = 0; i < object.members.size(); ++i) {
+    const PlainSchema::Member& member = object.members[i];
+    std::map<Progress, uint32_t> next;
+    const auto state = [&](Progress progress) {
+      const auto [at, is_new] = next.try_emplace(progress, 0);
+      if (is_new) at->second = add_nonterminal(kFirstState + static_cast<uint32_t>(i) + 1);
+      return at->second;
+    };
+    for (const auto& [progress, rule_before] : now) {
+      const auto [written, missing] = progress;
+      for (const KeyWay& way : key_ways(object, member.name, member.value, missing, common_)) {
+        if (written >= bounds.maximum || !schema_.is_live(way.value)) continue;
+        Symbols taken = separated(written > 0);
+        const uint32_t after = state({std::min(written + 1, counted_to), way.missing});
+        taken.insert(taken.end(), {key(member.name), colon_, symbol_of(way.value), after});
+        add_alternative(rule_before, taken);
+      }
+      if (!member.required) add_alternative(rule_before, Symbols{state(progress)});
+    }
+    now = std::move(next);
+  }
+  if (object.has_valued_witnesses() && object.others) add_ways_of_others(object, now, counted_to, seen);
+  const Symbols other = other_member(object, seen, nullptr).value_or(Symbols{});
+  for (const auto& [progress, state] : now) {
+    const auto [written, missing] = progress;
+    // A key without a name is what all witnesses wait for.
+    if (missing == 0 || !object.has_valued_witnesses())
+      add_other_keys(state, other, bounds, written, missing == 0 ? 0 : 1);
+  }
+}
+
+// Adds the states that other keys lead to where some of them must have a certain value, and the keys.
+void DeferredSchema::add_ways_of_others(const PlainSchema::Object& object, std::map<Progress, uint32_t>& states,
+                                        uint32_t counted_to, Kept seen) {
+  const uint32_t key = other_key(object, object.others_keys, seen, nullptr);
+  std::vector<Progress> todo;
+  for (const auto& [progress, state] : states) todo.push_back(progress);
+  while (!todo.empty()) {
+    const Progress before = todo.back();
+    const auto [written, missing] = before;
+    todo.pop_back();
+    if (missing == 0 || written >= object.maximum) continue;
+    for (const KeyWay& way : key_ways(object, std::nullopt, *object.others, missing, common_)) {
+      if (!schema_.is_live(way.value)) continue;
+      const Progress after{std::min(written + 1, counted_to), way.missing};
+      const auto [at, is_new] = states.try_emplace(after, 0);
+      if (is_new) {
+        at->second = add_nonterminal(kFirstState + static_cast<uint32_t>(object.members.size()));
+        todo.push_back(after);
+      }
+      Symbols taken = separated(written > 0);
+      taken.insert(taken.end(), {key, colon_, symbol_of(way.value), at->second});
+      add_alternative(states.at(before), taken);
+    }
+  }
+}
+
+}  // namespace cfgmask
