@@ -57,7 +57,7 @@ class DeferredSchema : public DeferredRules {
   static constexpr uint32_t kFirstFork = 1U << 31;
 
   // Where keys, or strings in an array, are kept of which none may come twice: nowhere if none can, in an open set of
-  // the parser (earley/seen_values.h), or by the matcher as texts (earley/written_keys.h), which takes less and is for
+  // the parser (earley/seen_values.h), or by the matcher as texts (mask/written_keys.h), which takes less and is for
   // those that never run out.
   enum class Kept { kNowhere, kInSet, kAsTexts };
 
