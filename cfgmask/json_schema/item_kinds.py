@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cfgmask.grammar.ir import Expr
 from cfgmask.json_schema.normal_form import ANYTHING, NEVER, ArrayShape, Conjunction, Normal, conjoin, negate
 from cfgmask.json_schema.value_counts import Uncounted
 
@@ -21,12 +20,10 @@ class Kind(NamedTuple):
 
     items     what they are
     n_values  how many there are, up to ENDLESS
-    expr      how one is written
     """
 
     items: Conjunction
     n_values: int
-    expr: Expr
 
     def is_in(self, conjunction: Conjunction) -> bool:
         """Whether all of them are among the values of a conjunction; otherwise none is."""

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, RuleRef, Sequence, SetBounds, Step, Terminal
 from cfgmask.grammar.productive import NOTHING, productive_rules
 from cfgmask.json_schema import lexemes, object_algebra, unique_items
-from cfgmask.json_schema.item_kinds import has_composites, is_inhabited, is_within, kinds_of
+from cfgmask.json_schema.item_kinds import Kind, has_composites, is_inhabited, is_within, kinds_of
 from cfgmask.json_schema.key_edges import KeyEdge, key_edges
+from cfgmask.json_schema.kind_states import KindStates
 from cfgmask.json_schema.lower_arrays import ArrayLowering, is_countable
-from cfgmask.json_schema.lower_lists import ListEnds, ListLowering
+from cfgmask.json_schema.lower_lists import KindListEnds, KindListLowering, ListEnds, ListLowering
 from cfgmask.json_schema.lower_members import Members
 from cfgmask.json_schema.lowering import DistinctValues, ItemRules, Later, Lowering, choice_of, wish_of
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Member, Normal, ObjectShape, pointer_of
@@ -74,9 +76,10 @@ class Items(Lowering):
         self._counts: dict[Terminal, Callable[[], int]] = {}
         self._n_values_of: dict[Terminal, int] = {}
         self._beyond: dict[str, str] = {}  # rules of what is not counted, and why
-        self._lists: dict[str, ArrayShape] = {}  # rules of arrays without equal items, and those
+        self._lists: dict[str, _List] = {}  # rules of arrays without equal items, and those
         self._members: dict[str, Members] = {}  # rules of what is in objects with keys in any order, and that
         self._n_members: dict[str, int] = {}
+        self._n_in_lists: dict[str, int] = {}
         self._member_values: dict[Conjunction, RuleRef] = {}
         self._composites: dict[Normal, str] = {}
         self._made: dict[str, str] = {}  # rules of composites, and those of items that are copies
@@ -154,7 +157,7 @@ class Items(Lowering):
         for name, members in self._members.items():
             bodies[name] = members.needs(self.value)
         for name, array in self._lists.items():
-            bodies[name] = self._value_in_list(array.rest) if array.minimum else lexemes.NULL
+            bodies.update(array.needs(name, self._value_in_list))
         for name in self._made.values():
             bodies[name] = lexemes.NULL  # at the least those that are not reached must not count as dead
         start = next(iter(bodies), "")
@@ -162,7 +165,7 @@ class Items(Lowering):
         self._steps.live = productive_rules(grammar, {**self.apart.rules.needs, **self.rules.needs})
 
     def _value_in_list(self, conjunction: Conjunction) -> Expr:
-        """What there must be for an array without equal items in an item that must not be empty."""
+        """What there must be for a value in an array without equal items in an item."""
         composites = self._rule_of_composites(conjunction)
         choices: list[Expr] = [] if composites is None else [RuleRef(composites)]
         return Choice((*self._scalars(self.normaliser.normal(conjunction)), *choices))
@@ -235,11 +238,14 @@ class Items(Lowering):
             return self._not_counted("in it are arrays that cannot be enforced")
         if not unique_items.matters(shape):
             return ArrayLowering(shape, self.rules, name, self.value, pointer, in_one_way=True).lower()
-        if shape.prefix or shape.witnesses:
-            return self._not_counted("in it is an array without equal items of several kinds")
-        self._rule_of_composites(shape.rest)  # must be made before there is anything to count
+        try:
+            found = _List.of(shape, kinds_of(shape, self.normaliser.normal, is_inhabited))
+        except Uncounted as error:
+            return self._not_counted(str(error))
+        for kind in found.kinds:
+            self._rule_of_composites(kind)  # must be made before there is anything to count
         items = RuleRef(self.apart.rules.name(name))
-        self._lists[items.name] = shape
+        self._lists[items.name] = found
         return items
 
     def object(self, shape: ObjectShape, name: str, pointer: str) -> Expr:
@@ -301,13 +307,24 @@ class Items(Lowering):
             if rule not in self._n_members:
                 self._n_members[rule] = self._members[rule].count(self._n_of)
             return self._n_members[rule]
-        return self._ends_of(self._lists[rule]).behind(0) if rule in self._lists else ENDLESS
+        if rule not in self._lists:
+            return ENDLESS
+        if rule not in self._n_in_lists:
+            self._n_in_lists[rule] = self._ends_of(self._lists[rule]).of_all
+        return self._n_in_lists[rule]
 
-    def _ends_of(self, shape: ArrayShape) -> ListEnds:
-        composites = self._rule_of_composites(shape.rest)
+    def _ends_of(self, array: _List) -> ListEnds | KindListEnds:
+        kinds = [Kind(kind, self._n_in_list(kind)) for kind in array.kinds]
+        if array.arrays is None:
+            n_values = kinds[0].n_values if kinds else 0
+            return ListEnds.of(n_values, array.shape.minimum, array.shape.maximum)
+        return KindListEnds(array.shape, kinds)
+
+    def _n_in_list(self, conjunction: Conjunction) -> int:
+        """How many values of a kind there are, while others are asked for."""
+        composites = self._rule_of_composites(conjunction)
         n_composites = 0 if composites is None else self._steps.asked(RuleRef(composites))
-        n_values = min(n_composites + self._n_scalars(self.normaliser.normal(shape.rest)), ENDLESS)
-        return ListEnds.of(n_values, shape.minimum, shape.maximum)
+        return min(n_composites + self._n_scalars(self.normaliser.normal(conjunction)), ENDLESS)
 
     def _n_of(self, conjunction: Conjunction) -> int:
         """How many values there are, while others are asked for."""
@@ -323,12 +340,15 @@ class Items(Lowering):
         bounds = replace(apart.opening[rule], step=step)
         return self._main.rules.opened("item", told_apart(apart.bodies[rule]), bounds)
 
-    def _list_copy(self, shape: ArrayShape, step: Step) -> RuleRef:
+    def _list_copy(self, array: _List, step: Step) -> RuleRef:
         """An array without equal items for a step."""
-        lowering = ListLowering(
-            self._ends_of(shape), self._main.rules, self._steps.step, partial(self._element, shape.rest)
-        )
-        return self._main.rules.opened("list", lowering.lower(), SetBounds(holds="list", step=step))
+        ends, rules = self._ends_of(array), self._main.rules
+        if isinstance(ends, ListEnds):
+            element = partial(self._element, array.shape.rest)
+            whole = ListLowering(ends, rules, self._steps.step, element).lower()
+        else:
+            whole = KindListLowering(ends, rules, self._steps.step, self._element).lower()
+        return rules.opened("list", whole, SetBounds(holds="list", step=step))
 
     def _element(self, conjunction: Conjunction, n_ends: int) -> Expr:
         """A value in such an array, with so many ends of the array behind it."""
@@ -350,6 +370,41 @@ class Items(Lowering):
             )
             self._main.rules.bodies[found.name] = self._steps.part(self.value(conjunction))
         return found
+
+
+class _List(NamedTuple):
+    """An array without equal items in an item.
+
+    kinds   of its items
+    arrays  its states, equal items aside; None if it is the same what stands in which place
+    """
+
+    shape: ArrayShape
+    kinds: list[Conjunction]
+    arrays: KindStates | None
+
+    @classmethod
+    def of(cls, shape: ArrayShape, kinds: list[Conjunction]) -> _List:
+        """Raises Uncounted where it has too many states."""
+        if not shape.prefix and not shape.witnesses:
+            return cls(shape, kinds, None)
+        arrays = KindStates(shape, [Kind(kind, ENDLESS) for kind in kinds], ())
+        arrays.ways()
+        return cls(shape, kinds, arrays)
+
+    def needs(self, name: str, value_of: Callable[[Conjunction], Expr]) -> dict[str, Expr]:
+        """Rules of which `name` ends if there are such arrays, equal items aside."""
+        if self.arrays is None:
+            return {name: value_of(self.shape.rest) if self.shape.minimum else lexemes.NULL}
+        values = {kind: value_of(kind) for kind in self.kinds}
+        ways = self.arrays.ways()
+        names = {state: name if state == self.arrays.start else f"{name} {i}" for i, state in enumerate(ways)}
+        needs: dict[str, Expr] = {}
+        for state, found in ways.items():
+            ended = [lexemes.NULL] if self.arrays.may_end(state) else []
+            further = [(values[kind.items], RuleRef(names[after])) for after in found for kind in found[after]]
+            needs[names[state]] = Choice((*ended, *map(Sequence, further)))
+        return needs
 
 
 class _OfKinds:

@@ -1,19 +1,25 @@
 """Arrays without equal items that are themselves a part of an item.
 
-How many ends such a list may have depends only on how many values are written of it: each that came is one less for the
+How many ends such a list may have depends on how many values are written of it: each that came is one less for the
 next place. So its places are rules of their own from where there are few enough ends to be counted (`steps`), and the
-grammar's register of the list (`Holds::kList` of the core) has all that came in it.
+grammar's register of the list (`Holds::kList` of the core) has all that came in it. Where its values are of several
+kinds, it depends on how many of each came, and there is a rule for each state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
 from typing import NamedTuple
 
 from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, Step
 from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.item_kinds import Kind
+from cfgmask.json_schema.kind_states import KindStates, State, Ways
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.state_rules import StateRules
 from cfgmask.json_schema.value_counts import ENDLESS, product
 
 
@@ -46,6 +52,11 @@ class ListEnds(NamedTuple):
             place -= 1
             found.append(min((place >= minimum) + product(_left(n_values, place), found[-1]), ENDLESS))
         return cls(n_values, minimum, most, place, tuple(reversed(found)))
+
+    @property
+    def of_all(self) -> int:
+        """How many lists there are."""
+        return self.behind(0)
 
     def behind(self, n_written: int) -> int:
         """How many there are behind so many values."""
@@ -107,6 +118,94 @@ class ListLowering:
             before = [Repeat(again, first - 1, first - 1)] if first > 1 else []
             ways.append(Sequence((value, *before, self._counted())))
         return Choice((*([] if self._ends.minimum else [self._close]), *ways))
+
+
+class KindListEnds:
+    """How many ends a list of values of several kinds may have. Raises Uncounted where it has too many states."""
+
+    def __init__(self, shape: ArrayShape, kinds: SequenceOf[Kind]) -> None:
+        self.arrays = KindStates(shape, kinds, [kind for kind in kinds if kind.n_values < ENDLESS])
+        self.ways = self.arrays.ways()
+        self._with_more: dict[State, int] = {}
+        for state in _last_first(self.ways, self.arrays.start):
+            self._with_more[state] = self._count(state)
+
+    def _count(self, state: State) -> int:
+        found = sum(
+            product(self.arrays.n_left(state, kind), self.behind(after))
+            for after, kinds in self.ways[state].items()
+            for kind in kinds
+            if after != state
+        )
+        is_endless = state in self.ways[state] and (found or self.arrays.may_end(state))
+        return ENDLESS if is_endless else min(found, ENDLESS)
+
+    @property
+    def of_all(self) -> int:
+        """How many lists there are."""
+        return self.behind(self.arrays.start)
+
+    def behind(self, state: State) -> int:
+        """How many there are in a state."""
+        return min(int(self.arrays.may_end(state)) + self.with_more(state), ENDLESS)
+
+    def with_more(self, state: State) -> int:
+        """How many of them have a further value."""
+        return self._with_more[state]
+
+
+class KindListLowering:
+    """Lowers lists of values of several kinds. Arguments as those of `ListLowering`.
+
+    element  the expression of a value of a kind, with so many ends behind it
+    """
+
+    def __init__(
+        self,
+        ends: KindListEnds,
+        rules: RuleSet,
+        step: Callable[[int], Step],
+        element: Callable[[Conjunction, int], Expr],
+    ) -> None:
+        self._ends = ends
+        self._states = StateRules[State](rules, lambda state: f"list.{state.position}")
+        self._step = step
+        self._element = element
+        self._close = replace(lexemes.CLOSE_ARRAY, step=step(1))
+
+    def lower(self) -> Expr:
+        """The expression of the whole list. Adds a rule for each state that leads somewhere."""
+        start = self._ends.arrays.start
+        whole = self._states.call(start)
+        self._states.fill(self._body)
+        return Sequence((replace(lexemes.OPEN_ARRAY, step=self._step(self._ends.behind(start))), whole))
+
+    def _body(self, state: State) -> Expr:
+        items: list[Expr] = []
+        for after, kinds in self._ends.ways[state].items():
+            n_ends = self._ends.behind(after)
+            if n_ends:
+                values = [self._element(kind.items, n_ends) for kind in kinds]
+                items.append(Sequence((Choice(tuple(values)), self._states.call(after))))
+        choices: list[Expr] = [self._close] if self._ends.arrays.may_end(state) else []
+        if items:
+            comma = [replace(lexemes.COMMA, step=self._step(self._ends.with_more(state)))] if state.position else []
+            choices.append(Sequence((*comma, Choice(tuple(items)))))
+        return Choice(tuple(choices))
+
+
+def _last_first(ways: Ways, start: State) -> list[State]:
+    """All states, each behind those that it leads to."""
+    found: dict[State, None] = {}
+    todo = [(start, False)]
+    while todo:
+        state, is_left = todo.pop()
+        if is_left:
+            found[state] = None
+        elif state not in found:
+            todo.append((state, True))
+            todo += [(after, False) for after in ways[state] if after != state and after not in found]
+    return list(found)
 
 
 def _left(n_values: int, n_written: int) -> int:

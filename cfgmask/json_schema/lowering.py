@@ -193,8 +193,8 @@ class Lowering(ABC):
         if are_refused or unique_items.never_run_out(shape, lambda items, n: values.n_values(items, n) >= n):
             return ArrayLowering(shape, self.rules, name, values.value, pointer).lower()
         asked = horizon(shape)
-        kinds = [Kind(kind, values.n_values(kind, asked), values.value(kind)) for kind in values.kinds(shape)]
-        return UniqueLowering(shape, self.rules, name, kinds).lower()
+        kinds = [Kind(kind, values.n_values(kind, asked)) for kind in values.kinds(shape)]
+        return UniqueLowering(shape, self.rules, name, kinds, values.value).lower()
 
     def _with_equal_items(self, shape: ArrayShape, name: str, pointer: str, reason: str) -> RuleRef:
         """Arrays with items that may be equal, though they must not be."""

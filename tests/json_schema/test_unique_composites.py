@@ -220,8 +220,9 @@ def _array(draw: st.DrawFn, parts: st.SearchStrategy[dict[str, Any]]) -> dict[st
         "contains": {"enum": [True, "x", "a", []]},
         draw(st.sampled_from(["minContains", "maxContains"])): least,
     }
-    kinds = [{}, {"prefixItems": [draw(parts)]}, {"uniqueItems": True, "minItems": least % 2}, contains]
-    return {**schema, **draw(st.sampled_from(kinds))}
+    prefix, unique = {"prefixItems": [draw(parts)]}, {"uniqueItems": True, "minItems": least % 2}
+    of_kinds = [{**unique, **prefix}, {**unique, **contains}, {**unique, **prefix, **contains}]
+    return {**schema, **draw(st.sampled_from([{}, prefix, unique, contains, *of_kinds]))}
 
 
 def _tellable(schema: dict[str, Any]) -> dict[str, Any]:

@@ -132,6 +132,25 @@ POINT = {
         ({**ANY, "items": AB}, '[["a"], ["b"], ["a", "b"], ["b", "a"], []]', ""),
         ({**ANY, "items": AB}, '[["a"], ["b"], ["a", "b"], ["b", "a"], []', ", ["),
         ({**ANY, "items": AB}, '[["b"], ["b", "a"], ["', 'b"]'),
+        ({**ANY, "items": {**AB, "prefixItems": [{"const": "b"}]}}, '[["b"], [], ["b", "a"]', ", ["),
+        ({**ANY, "items": {**AB, "prefixItems": [{"const": "b"}]}}, '[["b"], ["b", "', 'b"]'),
+        ({**ANY, "items": {**AB, "prefixItems": [{"enum": [1, "b"]}]}}, '[[1], [1, "a"], [1, "b"], [1, "a", "b"]]', ""),
+        ({**ANY, "items": {**AB, "prefixItems": [{"enum": [1, "b"]}]}}, '[["b"], ["b", "a"', ', "b"]'),
+        ({**ANY, "items": {**AB, "prefixItems": [{"enum": [1, "b"]}]}}, '[["b", "a"], ["b"', ', "a"]'),
+        ({**ANY, "items": {**AB, "contains": {"const": "b"}}}, '[["a", "b"], ["b"], ["b", "a"]', ", ["),
+        ({**ANY, "items": {**AB, "contains": {"const": "b"}}}, '[["a", "b"], ["', 'a"'),
+        ({**ANY, "items": {**AB, "contains": {"const": "b"}, "maxContains": 0, "minContains": 0}}, '[["a"], []', ", ["),
+        ({**ANY, "items": {**AB, "contains": {"enum": ["a", "b"]}, "minContains": 3}}, "[]", ""),
+        (
+            {**ANY, "items": {**CLOSED, "properties": {"a": {**STRINGS, "contains": {"const": "x"}}}}},
+            '[{"a": ["y", "x", "z"]}, {"a": ["y", "x"]}, {"a": ["x", "y", "z"]}, {"a": ["x", "x',
+            '"]}]',
+        ),
+        (
+            {**ANY, "items": {**CLOSED, "properties": {"a": {**STRINGS, "contains": {"const": "x"}}}}},
+            r'[{"a": ["y", "x"]}, {"a": ["\u0079", "x"',
+            "]}]",
+        ),
         ({**ANY, "items": {**AB, "minItems": 3}}, "[]", ""),
         ({**ANY, "items": {**CLOSED, "properties": {"a": {**AB, "minItems": 1}}}}, '[{"a": ["a"]}, {"a": ["a"', "]}]"),
         ({**ANY, "items": {**CLOSED, "properties": {"a": ACTIONS}}}, '[{"a": ["1", "8"]}, {"a": ["8", "1"]}]', ""),
@@ -248,7 +267,10 @@ def test_there_are_too_few_items(schema: dict[str, Any]) -> None:
             {**ANY, "items": {"propertyNames": {"pattern": "^a"}, "minProperties": 1_001, "maxProperties": 2_000}},
             "1,000 keys",
         ),
-        ({**ANY, "items": {**CLOSED, "properties": {"a": {**LETTERS, "prefixItems": [{}]}}}}, "several kinds"),
+        (
+            {**ANY, "items": {**CLOSED, "properties": {"a": {**ANY, "type": "array", "prefixItems": SHARING}}}},
+            "too many kinds",
+        ),
         ({**ANY, "items": {**CLOSED, "properties": {"a": {"not": {"multipleOf": 2}}}}}, "how many numbers"),
         ({**ANY, "items": {"type": "array", "maxItems": 1_002, "items": {"const": 1}}}, "more than 1,000 items"),
         ({**TWO_OF_EACH, "minItems": 40}, "too many ways to use up"),
@@ -395,6 +417,9 @@ ITEMS = st.sampled_from(
         {"oneOf": [{"type": "array", "maxItems": 1}, {"type": ["array", "null"], "items": {"type": "boolean"}}]},
         TREE,
         LIST,
+        {**STRINGS, "prefixItems": [{"type": ["string", "boolean"]}], "contains": {"const": "a"}},
+        {**CLOSED, "properties": {"a": {**STRINGS, "contains": {"enum": ["a", "b"]}, "maxContains": 1}}},
+        {"type": ["array", "null"], "prefixItems": [True, {"$ref": "#/items"}], "uniqueItems": True, "maxItems": 3},
     ]
 )
 SCHEMAS = st.builds(

@@ -1,0 +1,99 @@
+"""How far an array is that is written as items of kinds: what lies ahead of it and which items lead where.
+
+Kinds share no value, so an item leads to one state wherever it stands, and of a state the rest of the array depends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from cfgmask.json_schema.item_kinds import Kind
+from cfgmask.json_schema.normal_form import ArrayShape
+from cfgmask.json_schema.session import current
+from cfgmask.json_schema.value_counts import Uncounted
+
+_MAX_STATES = 10_000
+
+
+class State(NamedTuple):
+    """position  how many items are written, as far as that matters
+    met       how many of them met each of the witnesses, as far as that matters
+    used      how many of them are of each kind that is counted
+    """
+
+    position: int
+    met: tuple[int, ...]
+    used: tuple[int, ...]
+
+
+Ways = dict[State, dict[State, list[Kind]]]
+"""For each state what items lead from it where. No state leads back to one before it, but it may to itself."""
+
+
+class KindStates:
+    """The states of the arrays of one shape.
+
+    kinds    what its items may be
+    counted  those of them that may be used up
+    """
+
+    def __init__(self, shape: ArrayShape, kinds: Sequence[Kind], counted: Sequence[Kind]) -> None:
+        self._shape = shape
+        self._kinds = kinds
+        self._counted = counted
+        starts = [witness.start for witness in shape.witnesses]
+        self._counted_to = max(1, len(shape.prefix), shape.minimum, shape.maximum or 0, *starts)
+        self.start = State(0, (0,) * len(shape.witnesses), (0,) * len(counted))
+
+    def after(self, state: State, kind: Kind) -> State | None:
+        """The state after an item of a kind; None if that must not come."""
+        is_full = self._shape.maximum is not None and state.position >= self._shape.maximum
+        if is_full or not kind.is_in(self._shape.item(state.position)):
+            return None
+        met = list(state.met)
+        for number, witness in enumerate(self._shape.witnesses):
+            if state.position < witness.start or not kind.is_in(witness.value):
+                continue
+            if met[number] == witness.most:
+                return None
+            met[number] = min(met[number] + 1, witness.least if witness.most is None else witness.most)
+        used = tuple(n + (other is kind) for n, other in zip(state.used, self._counted, strict=True))
+        if any(n > other.n_values for n, other in zip(used, self._counted, strict=True)):
+            return None
+        return State(min(state.position + 1, self._counted_to), tuple(met), used)
+
+    def may_end(self, state: State) -> bool:
+        """Whether the array may be closed."""
+        met = zip(state.met, self._shape.witnesses, strict=True)
+        return state.position >= self._shape.minimum and all(n >= witness.least for n, witness in met)
+
+    def n_left(self, state: State, kind: Kind) -> int:
+        """How many values of a kind did not come."""
+        used = zip(self._counted, state.used, strict=True)
+        return kind.n_values - next((n for other, n in used if other is kind), 0)
+
+    def ways(self, after: Callable[[State, Kind], State | None] | None = None) -> Ways:
+        """All states that there are, and the ways between them.
+
+        after  what leads where, if it is not the method
+
+        Raises Uncounted where there are too many.
+        """
+        found: Ways = {}
+        todo = [self.start]
+        while todo:
+            state = todo.pop()
+            if state in found:
+                continue
+            if len(found) == _MAX_STATES:
+                raise Uncounted("there are too many ways to use up kinds of items of which there are few")
+            current().spend(len(self._kinds))
+            ways: dict[State, list[Kind]] = {}
+            for kind in self._kinds:
+                next_state = (after or self.after)(state, kind)
+                if next_state is not None:
+                    ways.setdefault(next_state, []).append(kind)
+            found[state] = ways
+            todo += ways
+        return found
