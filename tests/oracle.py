@@ -31,6 +31,7 @@ class Register:
     values  those that are told apart: of an object, the keys
     items   of an array, in their order
     members, key  of an object: keys with their values, and the key whose value comes next
+    around  of a value that must have come before: the set in which that was
     """
 
     bounds: grammar.SetBounds
@@ -38,6 +39,7 @@ class Register:
     items: tuple[Value, ...] = ()
     members: frozenset[tuple[Value, Value]] = frozenset()
     key: Value | None = None
+    around: Register | None = None
 
     @property
     def missing(self) -> frozenset[Value]:
@@ -71,6 +73,8 @@ class Register:
                 return None
             case "object":
                 return "object", self.members
+            case "again":
+                return self.items[0]
         return "array", self.items
 
     def and_then(self, value: Value) -> Register:
@@ -521,6 +525,8 @@ class Oracle:
         match target:
             case Skip():
                 return self._skips[target]
+            case NewValue(occurrence, seen) if seen.around is not None:
+                return self._regexes.intersection(occurrence.regex, self._spelled(seen.around.values))
             case NewValue(occurrence, seen):
                 new = self._regexes.intersection(occurrence.regex, self._regexes.complement(self._spelled(seen.taken)))
                 return new if seen.has_room else self._regexes.intersection(new, self._spelled(seen.missing))
@@ -1222,7 +1228,9 @@ def _rest(item: Item) -> tuple[Symbol, ...]:
 
 def _predicted(caller: Item, production: Production, may_skip: bool, clock: int) -> Item:
     """The production that begins where the item waits for it."""
-    seen = caller.seen if production.opens_set is None else Register(production.opens_set)
+    seen = caller.seen
+    if production.opens_set is not None:
+        seen = Register(production.opens_set, around=caller.seen if production.opens_set.holds == "again" else None)
     return Item(production, 0, None, may_skip, seen, seen, _called(caller, production, clock))
 
 
@@ -1232,6 +1240,10 @@ def _after_set(around: Seen, ended: Seen) -> Seen:
     value = ended.result
     if around is None or value is None:
         return around
+    if ended.bounds.holds == "again":
+        return Register(around.bounds)
+    if around.around is not None and value not in around.around.values:
+        return _REFUSED
     if around.bounds.holds in ("values", "distinct array") and value in around.values:
         return _REFUSED
     return around.and_then(value)

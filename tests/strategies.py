@@ -345,6 +345,37 @@ def _composite(
     return Rule(name, body, opens_set=bounds)
 
 
+AGAIN_TEXTS = (b'["a","b","a",1,1.0,[1,"a"],[1.0,"a"]]', b'[[],[1],[[]],[[]],1,"\\u0061","a"]')
+
+
+@st.composite
+def again_problems(draw: st.DrawFn) -> Problem:
+    """Lists of values of JSON in which some must be equal to one before."""
+    few = [tree.text("1"), tree.KeySet((b"1", b"1.0", b"10")), *_VALUES]
+    scalars = [Terminal("V", regex, distinct=True) for regex in draw(st.lists(st.sampled_from(few), max_size=2))]
+    inner = draw(
+        _composite("inner", draw(st.sampled_from(["array", "distinct array"])), _KEY, st.just(RuleRef("inner")))
+    )
+    new = [*scalars, RuleRef("inner")]
+    some = st.lists(st.sampled_from(new), min_size=1, max_size=2, unique=True).map(lambda parts: Choice(tuple(parts)))
+    again = Rule("again", draw(some), opens_set=SetBounds(holds="again"))
+    items = st.one_of(some, st.just(RuleRef("again")), some.map(lambda part: Choice((part, RuleRef("again")))))
+    comma = Terminal(",", tree.text(","))
+    more = [Repeat(Sequence((comma, draw(items))), *draw(_AGAIN_COUNTS)) for _ in range(draw(st.integers(1, 3)))]
+    marks = (Terminal(c, tree.text(c)) for c in "[]")
+    body = Sequence((next(marks), draw(some), *more, next(marks)))
+    scopes = draw(st.sampled_from([_NO_SPACE, (_scope([tree.text(" ")], True),)]))
+    lexer = draw(st.sampled_from(["longest", "longest", "complete"]))
+    ir = GrammarIR((Rule("start", body, opens_set=SetBounds()), inner, again), "start", tuple(scopes), lexer)  # type: ignore[arg-type]
+    try:
+        return problems_of([ir], random.Random(draw(st.integers(0, 2**16))), AGAIN_TEXTS)[0]
+    except (Undecided, ValueError):
+        reject()
+
+
+_AGAIN_COUNTS = st.sampled_from([(0, None), (0, 1), (1, 1), (1, None)])
+_KEY = Terminal("KEY", _VALUES[0], distinct=True)
+
 # Keys of objects: none of these languages leaves finitely many texts anywhere.
 _ENDLESS = [
     tree.Repetition(_AB, 0, None),

@@ -591,7 +591,8 @@ Holds what_set_holds(const std::string& name) {
   if (name == "item") return Holds::kItem;
   if (name == "list") return Holds::kList;
   if (name == "members") return Holds::kMembers;
-  throw nb::value_error("a set holds 'values', an 'item', 'members', or what arrays and objects do");
+  if (name == "again") return Holds::kAgain;
+  throw nb::value_error("a set holds 'values', one of them 'again', an 'item', 'members', or what composites do");
 }
 
 // A number of a place and of ways, None for more than are counted.

@@ -110,7 +110,8 @@ class SetBounds:
               two are equal: all of them are `distinct` or an "item".
               Or the "members" of an object in an item, with its closing brace, in any order: keys are `distinct`
               terminals, at the steps 1, 2 and so on, and have values that are an "item" by themselves, in which only
-              the ends of that value count as `ways`
+              the ends of that value count as `ways`. Or a value that came "again": one `distinct` terminal or set that
+              is a value, equal to one that is in the set of "values" around it, which is empty behind it
     step      of a set in an item
     members   which keys it may have then, and how many values each: of keys with names those, each 1, then classes of
               keys without, None, and how many there are; None for numbers: more than are counted
@@ -120,7 +121,7 @@ class SetBounds:
     minimum: int = 0
     maximum: int | None = None
     endless: bool = False
-    holds: Literal["values", "array", "distinct array", "object", "item", "list", "members"] = "values"
+    holds: Literal["values", "array", "distinct array", "object", "item", "list", "members", "again"] = "values"
     step: Step = NO_STEP
     members: tuple[tuple[str | None, int | None, int | None], ...] = ()
 

@@ -5,8 +5,8 @@ Kinds share no value, so an item leads to one state wherever it stands, and of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from cfgmask.json_schema.item_kinds import Kind
 from cfgmask.json_schema.normal_form import ArrayShape
@@ -27,8 +27,10 @@ class State(NamedTuple):
     used: tuple[int, ...]
 
 
-Ways = dict[State, dict[State, list[Kind]]]
-"""For each state what items lead from it where. No state leads back to one before it, but it may to itself."""
+AnyState = TypeVar("AnyState", bound=Hashable)
+Step = TypeVar("Step")
+Ways: TypeAlias = dict[AnyState, dict[AnyState, list[Step]]]
+"""For each state what leads from it where. No state leads back to one before it, but it may to itself."""
 
 
 class KindStates:
@@ -73,27 +75,46 @@ class KindStates:
         used = zip(self._counted, state.used, strict=True)
         return kind.n_values - next((n for other, n in used if other is kind), 0)
 
-    def ways(self, after: Callable[[State, Kind], State | None] | None = None) -> Ways:
-        """All states that there are, and the ways between them.
+    def steps(self, state: State) -> Iterator[tuple[State, Kind]]:
+        """The states after one item more, each with the kind of that."""
+        for kind in self._kinds:
+            after = self.after(state, kind)
+            if after is not None:
+                yield after, kind
 
-        after  what leads where, if it is not the method
+    def ways(self) -> Ways[State, Kind]:
+        """All states that there are, and the ways between them. Raises Uncounted where there are too many."""
+        return ways_from(self.start, self.steps)
 
-        Raises Uncounted where there are too many.
-        """
-        found: Ways = {}
-        todo = [self.start]
-        while todo:
-            state = todo.pop()
-            if state in found:
-                continue
-            if len(found) == _MAX_STATES:
-                raise Uncounted("there are too many ways to use up kinds of items of which there are few")
-            current().spend(len(self._kinds))
-            ways: dict[State, list[Kind]] = {}
-            for kind in self._kinds:
-                next_state = (after or self.after)(state, kind)
-                if next_state is not None:
-                    ways.setdefault(next_state, []).append(kind)
-            found[state] = ways
-            todo += ways
-        return found
+
+def ways_from(start: AnyState, steps: Callable[[AnyState], Iterable[tuple[AnyState, Step]]]) -> Ways[AnyState, Step]:
+    """All states that some steps lead to. Raises Uncounted where there are too many."""
+    found: Ways[AnyState, Step] = {}
+    todo = [start]
+    while todo:
+        state = todo.pop()
+        if state in found:
+            continue
+        if len(found) == _MAX_STATES:
+            raise Uncounted("there are too many ways to use up kinds of items of which there are few")
+        ways: dict[AnyState, list[Step]] = {}
+        for after, step in steps(state):
+            current().spend(1)
+            ways.setdefault(after, []).append(step)
+        found[state] = ways
+        todo += ways
+    return found
+
+
+def last_first(ways: Ways[AnyState, Step], start: AnyState) -> list[AnyState]:
+    """All states, each behind those that it leads to."""
+    found: dict[AnyState, None] = {}
+    todo = [(start, False)]
+    while todo:
+        state, is_left = todo.pop()
+        if is_left:
+            found[state] = None
+        elif state not in found:
+            todo.append((state, True))
+            todo += [(after, False) for after in ways[state] if after != state and after not in found]
+    return list(found)

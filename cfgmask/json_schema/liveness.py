@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfgmask.json_schema.normal_form import Conjunction, Normal, ObjectShape
+from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape
 
 _MAX_ITEMS = 16
 # Schemas that need each other in a longer chain are left to the search.
@@ -25,9 +25,7 @@ def all_live(normals: dict[Conjunction, Normal]) -> bool:
     Conjunctions that are not among the keys allow scalars only, and some. Linear.
     """
     for normal in normals.values():
-        if any(shape.witnesses or shape.unique_at is not None for shape in normal.arrays) or any(
-            map(_counts, normal.objects)
-        ):
+        if any(map(_has_states, normal.arrays)) or any(map(_counts, normal.objects)):
             return False
     waiting: dict[Conjunction, list[list[Conjunction]]] = {}
     live: set[Conjunction] = set()
@@ -46,6 +44,11 @@ def all_live(normals: dict[Conjunction, Normal]) -> bool:
         for conjunction in found:
             del waiting[conjunction]
     return not waiting
+
+
+def _has_states(shape: ArrayShape) -> bool:
+    """Whether a shape is lowered to states of which some may lead nowhere."""
+    return bool(shape.witnesses or shape.repeats_at) or shape.unique_at is not None
 
 
 def _counts(shape: ObjectShape) -> bool:

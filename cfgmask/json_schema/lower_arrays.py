@@ -123,13 +123,6 @@ class ArrayLowering:
 
 def _inexact(shape: ArrayShape, pointer: str) -> Iterator[Diagnostic]:
     """Conditions that the rules do not express."""
-    for unique_at in shape.repeats_at:
-        yield Diagnostic(
-            "schema-unique-items",
-            "that an array has two equal items cannot be enforced",
-            pointer=unique_at,
-            help="take it out and check the finished value",
-        )
     if not is_countable(shape):
         yield Diagnostic(
             "schema-contains-size",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, Step
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.item_kinds import Kind
-from cfgmask.json_schema.kind_states import KindStates, State, Ways
+from cfgmask.json_schema.kind_states import KindStates, State, last_first
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.state_rules import StateRules
@@ -127,7 +127,7 @@ class KindListEnds:
         self.arrays = KindStates(shape, kinds, [kind for kind in kinds if kind.n_values < ENDLESS])
         self.ways = self.arrays.ways()
         self._with_more: dict[State, int] = {}
-        for state in _last_first(self.ways, self.arrays.start):
+        for state in last_first(self.ways, self.arrays.start):
             self._with_more[state] = self._count(state)
 
     def _count(self, state: State) -> int:
@@ -192,20 +192,6 @@ class KindListLowering:
             comma = [replace(lexemes.COMMA, step=self._step(self._ends.with_more(state)))] if state.position else []
             choices.append(Sequence((*comma, Choice(tuple(items)))))
         return Choice(tuple(choices))
-
-
-def _last_first(ways: Ways, start: State) -> list[State]:
-    """All states, each behind those that it leads to."""
-    found: dict[State, None] = {}
-    todo = [(start, False)]
-    while todo:
-        state, is_left = todo.pop()
-        if is_left:
-            found[state] = None
-        elif state not in found:
-            todo.append((state, True))
-            todo += [(after, False) for after in ways[state] if after != state and after not in found]
-    return list(found)
 
 
 def _left(n_values: int, n_written: int) -> int:

@@ -7,13 +7,13 @@ would leave too few items for the places and witnesses that are still to come.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
 
 from cfgmask.grammar.ir import Choice, Expr, Sequence
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.item_kinds import Kind
-from cfgmask.json_schema.kind_states import KindStates, State
+from cfgmask.json_schema.kind_states import KindStates, State, ways_from
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.state_rules import StateRules
@@ -43,17 +43,15 @@ class UniqueLowering:
 
         Raises Uncounted, before it adds any, where there are too many.
         """
-        ways = self._arrays.ways(self._after)
+        ways = ways_from(self._arrays.start, self._steps)
         whole = Sequence((lexemes.OPEN_ARRAY, self._states.call(self._arrays.start)))
         self._states.fill(lambda state: self._body(state, ways[state]))
         return whole
 
-    def _after(self, state: State, kind: Kind) -> State | None:
+    def _steps(self, state: State) -> Iterator[tuple[State, Kind]]:
         """Nothing is counted once nothing more is asked for."""
-        after = self._arrays.after(state, kind)
-        if after is None or not self._arrays.may_end(after):
-            return after
-        return after._replace(used=self._arrays.start.used)
+        for after, kind in self._arrays.steps(state):
+            yield after._replace(used=self._arrays.start.used) if self._arrays.may_end(after) else after, kind
 
     def _body(self, state: State, ways: dict[State, list[Kind]]) -> Expr:
         choices: list[Expr] = [lexemes.CLOSE_ARRAY] if self._arrays.may_end(state) else []

@@ -16,6 +16,7 @@ from cfgmask.json_schema.item_kinds import Kind, different_items, has_composites
 from cfgmask.json_schema.lower_any_order import AnyOrderLowering
 from cfgmask.json_schema.lower_arrays import ArrayLowering, is_countable
 from cfgmask.json_schema.lower_objects import ObjectLowering
+from cfgmask.json_schema.lower_repeating import RepeatingLowering
 from cfgmask.json_schema.lower_unique import UniqueLowering, horizon
 from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape, pointer_of
@@ -146,6 +147,8 @@ class Lowering(ABC):
         return self._objects(shape, self.rules, name, self.value, pointer).lower()
 
     def _array(self, shape: ArrayShape, name: str, pointer: str) -> Expr:
+        if shape.repeats_at:
+            return self._repeating_array(shape, name, pointer)
         if not unique_items.matters(shape):
             return self._plain_array(shape, name, pointer)
         if self._has_composites(shape) and not self._always_go_on(shape):
@@ -189,12 +192,40 @@ class Lowering(ABC):
 
     def _unique_array(self, shape: ArrayShape, values: DistinctValues, name: str, pointer: str) -> Expr:
         """Arrays without equal items, without the set that knows of these. Raises Uncounted."""
-        are_refused = bool(shape.repeats_at) or not is_countable(shape)
-        if are_refused or unique_items.never_run_out(shape, lambda items, n: values.n_values(items, n) >= n):
+        if not is_countable(shape) or unique_items.never_run_out(
+            shape, lambda items, n: values.n_values(items, n) >= n
+        ):
             return ArrayLowering(shape, self.rules, name, values.value, pointer).lower()
         asked = horizon(shape)
         kinds = [Kind(kind, values.n_values(kind, asked)) for kind in values.kinds(shape)]
         return UniqueLowering(shape, self.rules, name, kinds, values.value).lower()
+
+    def _repeating_array(self, shape: ArrayShape, name: str, pointer: str) -> RuleRef:
+        """Arrays with items that must be equal."""
+        rule = self.rules.name(name)
+        try:
+            self.rules.bodies[rule] = self._with_some_equal(shape, name)
+            self.rules.opening[rule] = SetBounds()
+        except Uncounted as error:
+            self.rules.bodies[rule] = self._plain_array(shape, name, pointer)
+            self.rules.refuse(rule, unique_items.refusals_of_equal(shape, str(error)))
+        return RuleRef(rule)
+
+    def _with_some_equal(self, shape: ArrayShape, name: str) -> Expr:
+        """Arrays with items that must be equal, without the set that knows of these. Raises Uncounted."""
+        if self._distinct_items.holds != "values":
+            raise Uncounted("the array itself is compared with others")
+        normal_of = self.normaliser.normal
+        has = self.goes_on.has
+        kinds = [kind for kind in kinds_of(shape, normal_of, is_inhabited) if not has.none(kind)]
+        with_composites = {kind for kind in kinds if has_composites(normal_of(kind))}
+        # Of one kind that has no values there is no array at all.
+        if with_composites and len(kinds) > 1 and not all(map(has.some, kinds)):
+            raise Uncounted("there may be no value of some kind of its items")
+        new_values = _Apart(self, are_strings_endless=False)
+        return RepeatingLowering(
+            shape, self.rules, name, kinds, self.value, new_values.value, with_composites.__contains__
+        ).lower()
 
     def _with_equal_items(self, shape: ArrayShape, name: str, pointer: str, reason: str) -> RuleRef:
         """Arrays with items that may be equal, though they must not be."""

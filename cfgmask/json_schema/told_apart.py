@@ -13,13 +13,11 @@ from dataclasses import replace
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, Terminal
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.grammar.walk import fold
-from cfgmask.json_schema import decide, lexemes
+from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.inhabited import Has
 from cfgmask.json_schema.key_edges import KeyEdge, key_edges, of_keys
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape
 from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_texts
-
-# Required members of required members.
-_MAX_DEPTH = 4
 
 
 def told_apart(body: Expr) -> Expr:
@@ -45,6 +43,7 @@ class GoesOn:
     """
 
     def __init__(self, normal_of: Callable[[Conjunction], Normal], possible_keys: RegexTree) -> None:
+        self.has = Has(normal_of)
         self._normal_of = normal_of
         self._possible_keys = possible_keys
 
@@ -57,7 +56,7 @@ class GoesOn:
         if shape.maximum is not None or shape.refusals:
             return False
         edges = key_edges(of_keys(shape, self._possible_keys))
-        return any(self._has_some(edge.value) and self._is_endless(edge) for edge in edges)
+        return any(self.has.some(edge.value) and self._is_endless(edge) for edge in edges)
 
     def _is_endless(self, edge: KeyEdge) -> bool:
         if self._possible_keys == ANY_TEXT:
@@ -68,29 +67,10 @@ class GoesOn:
             return False
 
     def _array(self, shape: ArrayShape) -> bool:
-        if shape.maximum is not None or shape.repeats_at or not all(map(self._has_some, shape.prefix)):
+        if shape.maximum is not None or shape.repeats_at or not all(map(self.has.some, shape.prefix)):
             return False
         if any(witness.most is not None for witness in shape.witnesses):
             return False
         # Of items of which no two are equal there must always be more.
         is_unique = shape.unique_at is not None
-        return self._normal_of(shape.rest).strings.pattern == ANY_TEXT if is_unique else self._has_some(shape.rest)
-
-    def _has_some(self, conjunction: Conjunction, depth: int = 0) -> bool:
-        """Whether it is plain that there is some value."""
-        normal = self._normal_of(conjunction)
-        scalars = normal.null or normal.booleans or normal.strings.values
-        return bool(
-            scalars
-            or any(not shape.without and not shape.refusals and not shape.is_plainly_empty for shape in normal.numbers)
-            or decide.has_texts(normal.strings.pattern, 1)
-            or any(not shape.minimum and not shape.witnesses for shape in normal.arrays)
-            or any(self._is_some_object(shape, depth) for shape in normal.objects)
-        )
-
-    def _is_some_object(self, shape: ObjectShape, depth: int) -> bool:
-        """Whether there plainly is one with the required keys alone."""
-        required = [member for member in shape.members if member.required]
-        if shape.witnesses or shape.minimum > len(required) or depth > _MAX_DEPTH:
-            return False
-        return all(self._has_some(member.value, depth + 1) for member in required)
+        return self._normal_of(shape.rest).strings.pattern == ANY_TEXT if is_unique else self.has.some(shape.rest)

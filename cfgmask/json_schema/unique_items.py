@@ -36,6 +36,19 @@ def refusal(shape: ArrayShape, reason: str) -> Diagnostic:
     )
 
 
+def refusals_of_equal(shape: ArrayShape, reason: str) -> list[Diagnostic]:
+    """That the opposites of uniqueItems cannot be enforced."""
+    return [
+        Diagnostic(
+            "schema-unique-items",
+            f"that an array has two equal items cannot be enforced here: {reason}",
+            pointer=unique_at,
+            help="take it out and check the finished value",
+        )
+        for unique_at in sorted(shape.repeats_at)
+    ]
+
+
 def never_run_out(shape: ArrayShape, has_values: Callable[[Conjunction, int], bool]) -> bool:
     """Whether nothing that is asked for can be used up.
 

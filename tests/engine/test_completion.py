@@ -21,6 +21,7 @@ from tests.strategies import (
     GrammarShape,
     Problem,
     VocabularySpec,
+    again_problems,
     composite_problems,
     discards_undecided,
     list_problems,
@@ -113,7 +114,7 @@ def test_as_few_tokens_as_spell_the_closing_text(problem: Problem) -> None:
     walk(problem, check)
 
 
-@given(st.one_of(problems(), list_problems(), composite_problems(), limited_problems()))
+@given(st.one_of(problems(), list_problems(), composite_problems(), again_problems(), limited_problems()))
 @discards_large
 def test_no_way_is_shorter_than_the_shortest(problem: Problem) -> None:
     """With tokens by id, and without tokens for most bytes."""

@@ -19,6 +19,7 @@ from tests.strategies import (
     LETTERS,
     GrammarShape,
     Problem,
+    again_problems,
     ambiguous_grammars,
     composite_problems,
     discards_undecided,
@@ -93,6 +94,12 @@ def test_distinct_values_are_the_oracles(problem: Problem, fresh: bool) -> None:
 @given(composite_problems(), st.booleans())
 @discards_undecided
 def test_distinct_arrays_and_objects_are_the_oracles(problem: Problem, fresh: bool) -> None:
+    walk(problem, fresh=fresh, steps=24)
+
+
+@given(again_problems(), st.booleans())
+@discards_undecided
+def test_values_that_came_before_are_the_oracles(problem: Problem, fresh: bool) -> None:
     walk(problem, fresh=fresh, steps=24)
 
 

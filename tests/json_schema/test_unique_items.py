@@ -275,7 +275,6 @@ def test_there_are_too_few_items(schema: dict[str, Any]) -> None:
         ({**ANY, "items": {"type": "array", "maxItems": 1_002, "items": {"const": 1}}}, "more than 1,000 items"),
         ({**TWO_OF_EACH, "minItems": 40}, "too many ways to use up"),
         ({**ANY, "prefixItems": [*SHARING, CLOSED], "items": CLOSED}, "too many kinds"),
-        ({"type": "array", "not": {"uniqueItems": True}}, "equal items"),
     ],
 )
 def test_what_is_refused(schema: dict[str, Any], reason: str) -> None:

@@ -164,6 +164,8 @@ enum class Holds : uint8_t {
   // What is written of the members of an object, in any order, that is a part of an item: keys, none of which comes
   // twice, each with its value behind it, an item by itself of which the ends are those of the value alone.
   kMembers,
+  // A value that came in the set around it, which is of values and begins anew behind it.
+  kAgain,
 };
 
 // A key that may be in a set of members, or a class of such.

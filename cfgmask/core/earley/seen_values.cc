@@ -108,8 +108,8 @@ SeenId SeenValues::open(uint32_t i, SeenId around) {
   for (const SetMember& member : bounds_[i].members) {
     if (!member.is_class) intern_value('"' + member.name);
   }
-  if (is_item(bounds_[i]) || bounds_[i].holds == Holds::kMembers) {
-    static_assert(kNothingYet == 0, "as no key is");
+  if (is_item(bounds_[i]) || bounds_[i].holds == Holds::kMembers || bounds_[i].holds == Holds::kAgain) {
+    static_assert(kNothingYet == 0 && kNew == 0, "as no key is");
     const uint32_t inner[] = {i, around.value, 0};
     return SeenId(seen_ids_.intern(inner).first);
   }
@@ -152,6 +152,7 @@ bool SeenValues::has_new(const std::vector<uint32_t>& values) {
 }
 
 bool SeenValues::is_vague(SeenId seen) const {
+  if (seen != none() && is_again(seen)) seen = around(seen);
   for (; seen != none() && (is_item(seen) || is_members(seen)); seen = around(seen)) {
     if (is_list(seen) && nodes_[node(seen)].is_vague) return true;
     if (is_members(seen) && excludes(seen) && has_new(taken(seen))) return true;
@@ -192,14 +193,17 @@ std::optional<SeenId> SeenValues::add_ended(SeenId seen, SeenId ended) {
   if (seen == none()) return seen;
   if (!is_value(ended)) return is_value(seen) && is_unknown(ended) ? unknown() : seen;
   if (!admits(seen, ended)) return std::nullopt;
+  if (is_again(ended)) return is_unknown(seen) ? seen : open(seen_ids_.at(seen.value)[0], none());
   return add_value(seen, intern_value(value_of_ended(ended)), bounds(ended).step);
 }
 
 bool SeenValues::admits(SeenId seen, SeenId ended) {
   if (seen == none() || !is_value(ended)) return true;
+  if (is_again(ended)) return is_among(ended, entries(ended)[1]);
   const Holds holds = bounds(seen).holds;
   if (holds == Holds::kArray || has_keys(seen)) return true;
   const auto value = value_ids_.find(words_of(value_of_ended(ended)));
+  if (is_again(seen)) return value && is_among(seen, *value);
   if (is_item(seen)) return !value || !is_exhausted(seen, bounds(ended).step, *value);
   const Words known = entries(seen);
   return !value || std::find(known.begin(), known.end(), *value) == known.end();
@@ -229,6 +233,9 @@ SeenId SeenValues::add_value(SeenId seen, uint32_t value, Step step) {
       }
       add_member(after, waiting_at(seen) + 1, value);
       break;
+    case Holds::kAgain:
+      after[2] = value;
+      break;
     case Holds::kItem:
     case Holds::kList:
       break;  // see above
@@ -237,6 +244,13 @@ SeenId SeenValues::add_value(SeenId seen, uint32_t value, Step step) {
   account_.charge(1 + after.size() / 16);
   return SeenId(seen_ids_.intern(after).first);
 }
+
+bool SeenValues::is_among(SeenId again, uint32_t value) const {
+  const Words known = entries(around(again));
+  return may_be_any(again) || std::find(known.begin(), known.end(), value) != known.end();
+}
+
+bool SeenValues::may_be_any(SeenId again) const { return is_unknown(around(again)) || is_vague(around(again)); }
 
 SeenId SeenValues::in_item(SeenId item, uint32_t node) {
   const Words before = seen_ids_.at(item.value);
@@ -601,6 +615,7 @@ RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {
 }
 
 RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
+  if (is_again(seen)) return may_be_any(seen) ? regex : intersect(regex, unwanted(around(seen)));
   if (is_item(seen)) return subtract(regex, unwanted_of(exhausted(seen, step)));
   const uint32_t maximum = bounds(seen).maximum;
   const bool is_behind_key = has_keys(seen) && waiting(seen) != 0;
@@ -697,6 +712,21 @@ RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
   }
   if (regexes_.kind(regex) == RegexKind::kJsonString) return regexes_.json_string_without(regex, unwanted.strings);
   return without(regex, unwanted.others);
+}
+
+RegexId SeenValues::intersect(RegexId regex, const Unwanted& wanted) {
+  if (regexes_.kind(regex) == RegexKind::kAlternation) {
+    std::vector<RegexId> parts = regexes_.parts(regex);
+    const auto is_quoted = [&](RegexId part) { return regexes_.kind(part) == RegexKind::kJsonString; };
+    const bool are_strings = std::any_of(parts.begin(), parts.end(), is_quoted);
+    for (RegexId& part : parts) {
+      const bool is_bare = are_strings && !is_quoted(part);
+      part = is_bare ? regexes_.intersection({part, wanted.strings}) : intersect(part, wanted);
+    }
+    return regexes_.alternation(std::move(parts));
+  }
+  if (regexes_.kind(regex) != RegexKind::kJsonString) return regexes_.intersection({regex, wanted.others});
+  return regexes_.intersection({regex, regexes_.json_string(wanted.strings, JsonEscapes::kAny)});
 }
 
 RegexId SeenValues::without(RegexId regex, RegexId unwanted) {

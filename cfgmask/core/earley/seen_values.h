@@ -21,6 +21,8 @@
 // the set of keys with their values. How many ways there are to go on is found from what the other keys may be, and the
 // items that may be meant are those of which the object has all that was written.
 //
+// Of a value that must have come before, the register is the one around it, and the value once it was written.
+//
 // Threads: guarded by the owner.
 #pragma once
 
@@ -137,11 +139,16 @@ class SeenValues {
   SeenId add_value(SeenId seen, uint32_t value, Step step = {});
   SeenId in_item(SeenId item, uint32_t node);
   uint32_t intern_node(uint32_t parent, Step step, uint32_t value);
+  bool is_again(SeenId seen) const { return bounds(seen).holds == Holds::kAgain; }
+  // Whether what must have come before is among the values around it.
+  bool is_among(SeenId again, uint32_t value) const;
+  // Whether not all of the values around it are known.
+  bool may_be_any(SeenId again) const;
   static bool is_item(const SetBounds& of) { return of.holds == Holds::kItem || of.holds == Holds::kList; }
   bool is_item(SeenId seen) const { return is_item(bounds(seen)); }
   bool is_list(SeenId seen) const { return seen != none() && bounds(seen).holds == Holds::kList; }
   bool is_members(SeenId seen) const { return bounds(seen).holds == Holds::kMembers; }
-  // The register around an item, or around members.
+  // The register around an item, around members or around a value that must come again.
   SeenId around(SeenId inner) const { return SeenId(entries(inner)[0]); }
   uint32_t node(SeenId item) const { return entries(item)[1]; }
   // How many of the items() of the outermost set begin with a node of the trie; how many of some nodes do.
@@ -180,7 +187,7 @@ class SeenValues {
   static void add_member(std::vector<uint32_t>& object, size_t waiting_at, uint32_t value);
   // What a register holds, in words that Holds says how to read: values, sorted if their order does not count; or 1 +
   // the key whose value comes next (0: a key does), and pairs of key and value, sorted, of members the register around
-  // them before that; or of an item the register around it and a node.
+  // them before that; or of an item the register around it and a node; or the register around a value and that.
   Words entries(SeenId seen) const { return seen_ids_.at(seen.value).subspan(1); }
   bool has_keys(SeenId seen) const { return bounds(seen).holds == Holds::kObject || is_members(seen); }
   // Which of the entries of an object is the key whose value comes next.
@@ -200,6 +207,8 @@ class SeenValues {
   RegexId compute_addable(RegexId regex, SeenId seen, Step step);
   std::string spelled(TextId text) const;
   RegexId subtract(RegexId regex, const Unwanted& unwanted);
+  // The lexemes of `regex` with one of the values that are called unwanted elsewhere.
+  RegexId intersect(RegexId regex, const Unwanted& wanted);
   RegexId without(RegexId regex, RegexId unwanted);
 
   RegexStore& regexes_;

@@ -366,8 +366,8 @@ bool Completions::approach(StateId from, const Search& limits) {
   };
   std::vector<Reached> reached{{from, 0, {}, false, 0}};
   std::vector<size_t> open{0};
-  HashTable is_reached;
-  is_reached.insert(from.value, 0);
+  // A place that waits may be come to again by a better way: it is the next one then.
+  HashTable is_passed;
   for (uint64_t steps = 0; !open.empty() && steps < limits.most_steps && n_made() <= limits.most_made;) {
     const size_t i = open.back();
     open.pop_back();
@@ -388,14 +388,15 @@ bool Completions::approach(StateId from, const Search& limits) {
       keep(way, facts_[fact_of({at})].length);
       return true;
     }
+    if (is_passed.find(at.value)) continue;
+    is_passed.insert(at.value, 0);
     const size_t n_before = open.size();
     for (NextText& next : next_texts(at)) {
       steps += next.text.size();
       const auto to = grammar_.step_text(at, next.text);
-      if (!to || is_reached.find(to->value)) continue;
+      if (!to || is_passed.find(to->value)) continue;
       const uint32_t left = add_lengths(distance(*to), static_cast<uint32_t>(next.text.size()));
       if (left >= kNoLength) continue;
-      is_reached.insert(to->value, 0);
       open.push_back(reached.size());
       reached.push_back({*to, i, std::move(next.text), next.is_wanted, left});
     }
