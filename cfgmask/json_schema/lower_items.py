@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,10 +13,11 @@ from cfgmask.grammar.productive import NOTHING, productive_rules
 from cfgmask.json_schema import lexemes, object_algebra, unique_items
 from cfgmask.json_schema.item_kinds import Kind, has_composites, is_inhabited, is_within, kinds_of
 from cfgmask.json_schema.key_edges import KeyEdge, key_edges
-from cfgmask.json_schema.kind_states import KindStates
+from cfgmask.json_schema.kind_states import KindStates, State, Ways, ways_from
 from cfgmask.json_schema.lower_arrays import ArrayLowering, is_countable
 from cfgmask.json_schema.lower_lists import KindListEnds, KindListLowering, ListEnds, ListLowering
 from cfgmask.json_schema.lower_members import Members
+from cfgmask.json_schema.lower_unique import horizon
 from cfgmask.json_schema.lowering import DistinctValues, ItemRules, Later, Lowering, choice_of, wish_of
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Member, Normal, ObjectShape, pointer_of
 from cfgmask.json_schema.rules import RuleSet
@@ -157,18 +158,17 @@ class Items(Lowering):
         for name, members in self._members.items():
             bodies[name] = members.needs(self.value)
         for name, array in self._lists.items():
-            bodies.update(array.needs(name, self._value_in_list))
+            bodies.update(array.needs(name, self._composites_in_list))
         for name in self._made.values():
             bodies[name] = lexemes.NULL  # at the least those that are not reached must not count as dead
         start = next(iter(bodies), "")
         grammar = GrammarIR(tuple(Rule(name, body) for name, body in bodies.items()), start)
         self._steps.live = productive_rules(grammar, {**self.apart.rules.needs, **self.rules.needs})
 
-    def _value_in_list(self, conjunction: Conjunction) -> Expr:
-        """What there must be for a value in an array without equal items in an item."""
+    def _composites_in_list(self, conjunction: Conjunction) -> Expr:
+        """The arrays and objects in an array without equal items in an item."""
         composites = self._rule_of_composites(conjunction)
-        choices: list[Expr] = [] if composites is None else [RuleRef(composites)]
-        return Choice((*self._scalars(self.normaliser.normal(conjunction)), *choices))
+        return NOTHING if composites is None else RuleRef(composites)
 
     def _make_composites(self, conjunction: Conjunction) -> None:
         """Ask for the rules of arrays and objects."""
@@ -219,6 +219,13 @@ class Items(Lowering):
         """How many scalars there are among them. Raises Uncounted."""
         return self._n_scalars(self.normaliser.normal(conjunction))
 
+    def _clear_scalars(self, conjunction: Conjunction) -> int:
+        """The same, ENDLESS where that is not clear."""
+        try:
+            return self.n_scalars(conjunction)
+        except Uncounted:
+            return ENDLESS
+
     def _n_scalars(self, normal: Normal) -> int:
         return n_scalars(normal, self.options.max_digits)
 
@@ -239,10 +246,11 @@ class Items(Lowering):
         if not unique_items.matters(shape):
             return ArrayLowering(shape, self.rules, name, self.value, pointer, in_one_way=True).lower()
         try:
-            found = _List.of(shape, kinds_of(shape, self.normaliser.normal, is_inhabited))
+            kinds = kinds_of(shape, self.normaliser.normal, is_inhabited)
+            found = _List.of(shape, {kind: self._clear_scalars(kind) for kind in kinds})
         except Uncounted as error:
             return self._not_counted(str(error))
-        for kind in found.kinds:
+        for kind in found.n_scalars:
             self._rule_of_composites(kind)  # must be made before there is anything to count
         items = RuleRef(self.apart.rules.name(name))
         self._lists[items.name] = found
@@ -314,8 +322,8 @@ class Items(Lowering):
         return self._n_in_lists[rule]
 
     def _ends_of(self, array: _List) -> ListEnds | KindListEnds:
-        kinds = [Kind(kind, self._n_in_list(kind)) for kind in array.kinds]
-        if array.arrays is None:
+        kinds = [Kind(kind, self._n_in_list(kind)) for kind in array.n_scalars]
+        if array.ways is None:
             n_values = kinds[0].n_values if kinds else 0
             return ListEnds.of(n_values, array.shape.minimum, array.shape.maximum)
         return KindListEnds(array.shape, kinds)
@@ -375,35 +383,52 @@ class Items(Lowering):
 class _List(NamedTuple):
     """An array without equal items in an item.
 
-    kinds   of its items
-    arrays  its states, equal items aside; None if it is the same what stands in which place
+    n_scalars  the kinds of its items, and how many scalars there are of each; ENDLESS where that is not clear
+    arrays     its states
+    ways       how these lead to where it may be closed: by scalars, None, or an array or object of a kind; None if it
+               is the same what stands in which place
     """
 
     shape: ArrayShape
-    kinds: list[Conjunction]
-    arrays: KindStates | None
+    n_scalars: dict[Conjunction, int]
+    arrays: KindStates
+    ways: Ways[State, Conjunction | None] | None
 
     @classmethod
-    def of(cls, shape: ArrayShape, kinds: list[Conjunction]) -> _List:
+    def of(cls, shape: ArrayShape, n_scalars: dict[Conjunction, int]) -> _List:
         """Raises Uncounted where it has too many states."""
+        scalars = [Kind(*pair) for pair in n_scalars.items()]
+        composites = [Kind(kind, ENDLESS) for kind in n_scalars]
+        arrays = KindStates(shape, (), [kind for kind in scalars if kind.n_values < horizon(shape)])
         if not shape.prefix and not shape.witnesses:
-            return cls(shape, kinds, None)
-        arrays = KindStates(shape, [Kind(kind, ENDLESS) for kind in kinds], ())
-        arrays.ways()
-        return cls(shape, kinds, arrays)
+            return cls(shape, n_scalars, arrays, None)
 
-    def needs(self, name: str, value_of: Callable[[Conjunction], Expr]) -> dict[str, Expr]:
-        """Rules of which `name` ends if there are such arrays, equal items aside."""
-        if self.arrays is None:
-            return {name: value_of(self.shape.rest) if self.shape.minimum else lexemes.NULL}
-        values = {kind: value_of(kind) for kind in self.kinds}
-        ways = self.arrays.ways()
-        names = {state: name if state == self.arrays.start else f"{name} {i}" for i, state in enumerate(ways)}
+        def steps(state: State) -> Iterator[tuple[State, Conjunction | None]]:
+            if arrays.may_end(state):
+                return
+            for kind in scalars:
+                if after := arrays.after(state, kind):
+                    yield after, None
+            for kind in composites:
+                if after := arrays.after(state, kind):
+                    yield after, kind.items
+
+        return cls(shape, n_scalars, arrays, ways_from(arrays.start, steps))
+
+    def needs(self, name: str, composites_of: Callable[[Conjunction], Expr]) -> dict[str, Expr]:
+        """Rules of which `name` ends if there are such arrays, where there are enough arrays and objects if any."""
+        if self.ways is None:
+            is_enough = self.n_scalars.get(self.shape.rest, 0) >= self.shape.minimum
+            return {name: lexemes.NULL if is_enough else composites_of(self.shape.rest)}
+        composites = {kind: composites_of(kind) for kind in self.n_scalars}
+        names = {state: f"{name} {i}" if i else name for i, state in enumerate(self.ways)}
         needs: dict[str, Expr] = {}
-        for state, found in ways.items():
-            ended = [lexemes.NULL] if self.arrays.may_end(state) else []
-            further = [(values[kind.items], RuleRef(names[after])) for after in found for kind in found[after]]
-            needs[names[state]] = Choice((*ended, *map(Sequence, further)))
+        for state, found in self.ways.items():
+            items = [
+                (lexemes.NULL if kind is None else composites[kind], after) for after in found for kind in found[after]
+            ]
+            further = [Sequence((item, RuleRef(names[after]))) for item, after in items]
+            needs[names[state]] = lexemes.NULL if self.arrays.may_end(state) else Choice(tuple(further))
         return needs
 
 

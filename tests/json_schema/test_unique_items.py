@@ -260,6 +260,30 @@ def test_there_are_too_few_items(schema: dict[str, Any]) -> None:
         compiled({"type": "array", **schema})
 
 
+NULL_OR_ENDLESS = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/endless"}]}
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        {"items": NULL_OR_ENDLESS, "minItems": 2},
+        {"prefixItems": [NULL_OR_ENDLESS], "items": {**NULL_OR_ENDLESS, "title": "others"}, "minItems": 2},
+        {"prefixItems": [{"type": ["null", "boolean"]}], "items": NULL_OR_ENDLESS, "minItems": 3},
+        {"items": NULL_OR_ENDLESS, "contains": {"type": "array"}},
+    ],
+)
+def test_of_few_scalars_some_item_must_be_another_such_array(endless: dict[str, Any]) -> None:
+    """No array is begun that goes on in itself for ever."""
+    of_endless = {"$defs": {"endless": {**ANY, "type": "array", **endless}}, "$ref": "#/$defs/endless"}
+    with pytest.raises(cfgmask.GrammarError, match="no value satisfies"):
+        compiled(of_endless)
+    around = {**of_endless, **ANY, "type": "array", "items": {"$ref": "#/$defs/endless"}}
+    del around["$ref"]
+    grammar = compiled(around, whitespace="compact")
+    assert grammar.matcher().advance_bytes(b"[[") == 1
+    assert accepts(grammar, "[]")
+
+
 @pytest.mark.parametrize(
     ("schema", "reason"),
     [
