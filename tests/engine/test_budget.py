@@ -13,13 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
+from cfgmask.demo import model_path
 from tests.build import DIGITS, WORD, choice, cls, grammar, many, rep, rule, scope, seq, tokens
 from tests.engine.harness import ALL_BYTES, compile_ir, empty_bits, mask_of
 from tests.engine.test_completion import SPELLED, discards_large
 from tests.engine.test_token_limits import limited_problems
 from tests.json_schema.judge import maskbench_schemas
 from tests.oracle_completion import fewest_tokens
-from tests.strategies import Problem, VocabularySpec, list_problems, problems
+from tests.strategies import (
+    Problem,
+    VocabularySpec,
+    composite_problems,
+    list_problems,
+    object_problems,
+    problems,
+)
 from tests.tokenizers.real import gguf_path
 
 LIST = grammar(
@@ -35,7 +43,10 @@ def needed(matcher: cfgmask.Matcher) -> int:
     return len(way)
 
 
-@given(st.one_of(problems(), list_problems(), limited_problems()), st.integers(0, 4))
+@given(
+    st.one_of(problems(), list_problems(), composite_problems(), object_problems(), limited_problems()),
+    st.integers(0, 4),
+)
 @discards_large
 def test_every_token_that_is_allowed_leaves_a_way_to_the_end(problem: Problem, more: int) -> None:
     oracle, state = problem.oracle, problem.oracle.initial
@@ -319,6 +330,59 @@ def finishes_in_time(compiled: cfgmask.CompiledGrammar, tokens: tuple[bytes, ...
         text += tokens[token]
     assert matcher.is_accepting
     return text
+
+
+TEXT = {"type": "string"}
+PAIR = {"type": "object", "properties": {"a": TEXT, "b": TEXT}, "required": ["a", "b"], "additionalProperties": False}
+MUST_DIFFER: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"type": "object", "minProperties": 3}, {}),
+    ({"type": "object", "required": ["alpha", "beta"], "minProperties": 4}, {"property_order": "any"}),
+    ({"type": "object", "minProperties": 2}, {"syntax": "yaml"}),
+    ({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 4}, {}),
+    *(
+        ({"type": "array", "uniqueItems": True, "minItems": 3, "items": items}, options)
+        for items, options in [
+            (TEXT, {}),
+            (TEXT, {"syntax": "yaml"}),
+            ({"type": "number"}, {}),
+            ({"enum": ["a", "ab", 1, 12, None]}, {}),
+            (PAIR, {}),
+            (PAIR, {"property_order": "any"}),
+            ({"type": "array", "items": TEXT, "uniqueItems": True, "minItems": 1}, {}),
+            ({"type": "object", "minProperties": 1, "additionalProperties": {"type": "integer"}}, {}),
+        ]
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "options"), MUST_DIFFER, ids=str)
+def test_where_values_must_differ(schema: dict[str, Any], options: dict[str, Any]) -> None:
+    """Each text ends in time, whatever was learnt for others before it, and little is made for a mask."""
+    spec = cfgmask.Vocabulary.from_gguf(model_path())
+    grammar = cfgmask.Grammar.from_json_schema(schema, **options)
+    compiled, apart = cfgmask.compile(grammar, spec), cfgmask.compile(grammar, spec)
+    rng, n_masks = random.Random(0), 0
+    tokens = spec.tokens
+    for more in [0, 1, 2, 5, 12, 30]:
+        matcher = compiled.matcher(max_tokens=needed(apart.matcher()) + more)
+        free, text = apart.matcher(), b""
+        while matcher.tokens_left and not matcher.is_finished:
+            mask, n_masks = mask_of(matcher, len(tokens)), n_masks + 1
+            assert mask <= mask_of(free, len(tokens))
+            allowed = sorted(mask - set(spec.eos_token_ids))
+            if not allowed:
+                break
+            for token in rng.sample(allowed, min(8, len(allowed))):
+                assert matcher.try_advance([token], consume=False) == 1
+            short = [token for token in allowed if len(tokens[token]) <= rng.choice([1, 2, 20])] or allowed
+            marks = [token for token in short if set(tokens[token]) & set(b'",:{}[]\n')]
+            token = rng.choice(marks if marks and rng.random() < 0.6 else short)
+            matcher.advance(token)
+            free.advance(token)
+            text += tokens[token]
+        assert matcher.is_accepting or matcher.is_finished, text
+        assert free.is_accepting or free.is_finished
+    assert compiled.stats()["item_sets"] < 100 * n_masks
 
 
 @pytest.mark.slow

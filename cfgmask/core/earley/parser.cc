@@ -241,6 +241,27 @@ std::vector<uint64_t> Parser::kernel_of(ItemSetId set) const {
   return kernel;
 }
 
+void Parser::add_scalars(ItemSetId set, ScalarSet& out) const {
+  if (grammar_.set_bounds.empty()) return;
+  std::vector<ContinuationId> open;
+  std::unordered_set<uint32_t> known;
+  const auto see = [&](uint64_t item) {
+    const ContinuationId continuation = Item::unpack(item).continuation;
+    if (known.insert(continuation.value).second) open.push_back(continuation);
+  };
+  for (const uint64_t item : kernel_of(set)) see(item);
+  for (const ItemSet::Edge& edge : at(set).edges) {
+    if (!edge.is_ignore()) see(edge.item.packed());
+  }
+  std::unordered_set<uint32_t> registers;
+  while (!open.empty()) {
+    const Continuation& here = continuations_[open.back().value];
+    open.pop_back();
+    if (registers.insert(here.seen.value).second) seen_.add_scalars(here.seen, out);
+    for (const uint64_t item : here.members) see(item);
+  }
+}
+
 ItemSetId Parser::end_token(ItemSetId set) {
   if (!at(set).is_timed) return set;
   const uint32_t clock = at(set).clock + 1;

@@ -191,6 +191,8 @@ class Parser {
   std::optional<double> temperature(std::span<const Item> items) const;
 
   SeenValues& seen_values() { return seen_; }
+  // Adds the scalars of all registers that are open in a set. Linear in its rules that are open and in what they hold.
+  void add_scalars(ItemSetId set, ScalarSet& out) const;
   // Whether what may come is a superset; see ItemSet. Most grammars open no sets of values.
   bool is_vague(ItemSetId id) const { return !grammar_.set_bounds.empty() && at(id).is_vague; }
   // How many levels scans have looked out of the sets that they began in, those of all scans together;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <unordered_set>
 #include <utility>
 
+#include "earley/scalar_values.h"
 #include "regex/minimum_length.h"
 
 namespace cfgmask {
@@ -19,8 +21,6 @@ constexpr uint32_t kNew = 0;
 constexpr uint32_t kOnly = UINT32_MAX;
 // The node of an item of which nothing is written.
 constexpr uint32_t kNothingYet = 0;
-// In YAML a key is one lexeme with its colon.
-constexpr std::string_view kAfterKey = ":";
 
 uint32_t times(uint32_t a, uint32_t b) {
   const uint64_t product = uint64_t{a} * b;
@@ -32,42 +32,10 @@ uint32_t plus(uint32_t a, uint32_t b) { return a < kUnbounded - b ? a + b : kUnb
 // an object as a bracket and the words of its register, an item as another one and its node, anything else as it is
 // spelled.
 constexpr char kItemMark = '(';
-bool is_string(std::string_view value) { return value.starts_with('"'); }
 bool is_item_value(std::string_view value) { return value.starts_with(kItemMark); }
 bool is_composite(std::string_view value) {
   return value.starts_with('[') || value.starts_with('{') || is_item_value(value);
 }
-bool is_number(std::string_view value) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (value.starts_with('-')) value.remove_prefix(1);
-  const size_t whole = static_cast<size_t>(std::find_if_not(value.begin(), value.end(), is_digit) - value.begin());
-  if (whole == 0) return false;
-  value.remove_prefix(whole);
-  if (value.empty()) return true;
-  if (!value.starts_with('.')) return false;
-  value.remove_prefix(1);
-  return !value.empty() && std::all_of(value.begin(), value.end(), is_digit);
-}
-bool is_word(std::string_view value) { return value == "null" || value == "true" || value == "false"; }
-
-// -1.50 is -1.5, 2.0 is 2, -0 is 0.
-std::string plain_number(std::string_view text) {
-  if (text.find('.') != std::string_view::npos) {
-    while (text.back() == '0') text.remove_suffix(1);
-    if (text.back() == '.') text.remove_suffix(1);
-  }
-  if (text == "-0") text.remove_prefix(1);
-  return std::string(text);
-}
-
-// What is no scalar of JSON is a string that YAML writes without quotes.
-std::string value_of(std::string_view text) {
-  if (text.ends_with(kAfterKey)) text.remove_suffix(kAfterKey.size());
-  if (is_string(text)) return '"' + decode_json_string(text);
-  if (is_word(text)) return std::string(text);
-  return is_number(text) ? plain_number(text) : '"' + std::string(text);
-}
-
 std::vector<uint32_t> words_of(std::string_view text) {
   std::vector<uint32_t> words(1 + (text.size() + 3) / 4, 0);
   words[0] = static_cast<uint32_t>(text.size());
@@ -123,6 +91,7 @@ size_t SeenValues::bytes() const {
 }
 
 TextId SeenValues::append(TextId text, unsigned b) {
+  if (text == new_text()) return text;
   const uint64_t key = (uint64_t{text.value} << 8) | b;
   if (auto known = text_ids_.find(key)) return TextId(*known);
   account_.charge();
@@ -133,10 +102,12 @@ TextId SeenValues::append(TextId text, unsigned b) {
 }
 
 bool SeenValues::is_met(TextId text, std::string_view more) const {
+  if (text == new_text()) return false;
   return value_ids_.find(words_of(value_of(spelled(text).append(more)))).has_value();
 }
 
 bool SeenValues::may_be_met(TextId text) const {
+  if (text == new_text()) return false;
   const std::string begun = spelled(text);
   // Other values, strings with escapes and numbers with a fraction are not spelled as they are kept.
   const bool is_whole = !begun.empty() && begun.find_first_not_of("0123456789") == std::string::npos;
@@ -584,6 +555,48 @@ bool SeenValues::may_close(SeenId seen) const {
   return n_values(seen) >= bounds(seen).minimum && missing(seen).empty();
 }
 
+void SeenValues::add_scalars(SeenId seen, ScalarSet& out) const {
+  std::vector<uint32_t> values;
+  const auto add = [&](Words more) { values.insert(values.end(), more.begin(), more.end()); };
+  const auto add_node = [&](uint32_t node) {
+    for (; node != kNothingYet; node = nodes_[node].parent) values.push_back(node_ids_.at(node)[2]);
+  };
+  while (seen != none() && !is_unknown(seen)) {
+    for (const std::string& name : bounds(seen).required) out.add('"' + name);
+    for (const SetMember& member : bounds(seen).members) {
+      if (!member.is_class) out.add('"' + member.name);
+    }
+    if (is_item(seen)) {
+      add_node(node(seen));
+    } else if (has_keys(seen)) {
+      if (waiting(seen) != 0) values.push_back(waiting(seen) - 1);
+      add(pairs(seen));
+    } else {
+      add(entries(seen));
+    }
+    if (!is_item(seen) && !is_members(seen)) break;
+    seen = around(seen);
+  }
+  std::unordered_set<uint32_t> known{kNew, kOnly};
+  while (!values.empty()) {
+    const uint32_t value = values.back();
+    values.pop_back();
+    if (!known.insert(value).second) continue;
+    const std::string& kept = values_[value];
+    if (!is_composite(kept)) {
+      out.add(kept);
+      continue;
+    }
+    std::vector<uint32_t> words((kept.size() - 1) / sizeof(uint32_t));
+    std::memcpy(words.data(), kept.data() + 1, words.size() * sizeof(uint32_t));
+    if (is_item_value(kept)) {
+      add_node(words[0]);
+    } else {
+      add(words);
+    }
+  }
+}
+
 uint32_t SeenValues::bytes_to_close(SeenId seen) const {
   if (seen == none() || is_unknown(seen)) return 0;
   // Quotes, a comma, and of a key also what follows it.
@@ -598,7 +611,8 @@ uint32_t SeenValues::bytes_to_close(SeenId seen) const {
 }
 
 RegexId SeenValues::missing_lexemes(SeenId seen, TextId text) {
-  if (seen == none() || is_unknown(seen) || bounds(seen).required.empty()) return RegexStore::nothing();
+  const bool asks = seen != none() && !is_unknown(seen) && !bounds(seen).required.empty();
+  if (!asks || text == new_text()) return RegexStore::nothing();
   RegexId left = regexes_.json_string(regexes_.key_set(missing(seen)), JsonEscapes::kAny);
   for (const char b : spelled(text)) left = regexes_.derivative(left, static_cast<uint8_t>(b));
   return left;

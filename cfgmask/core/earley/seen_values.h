@@ -37,6 +37,7 @@
 #include <vector>
 
 #include "earley/grammar.h"
+#include "earley/scalar_values.h"
 #include "regex/regex.h"
 #include "util/chunked_vector.h"
 #include "util/hash_table.h"
@@ -75,6 +76,9 @@ class SeenValues {
   bool may_be_over(SeenId seen) { return seen == none() || !is_part(bounds(seen)) || admits(around(seen), seen); }
   // Whether what it comes to is a value.
   bool is_value(SeenId seen) const { return bounds(seen).holds != Holds::kValues; }
+  // Adds the scalars that a register tells apart from others: all that are written in it or in what it holds, and the
+  // names that its bounds know.
+  void add_scalars(SeenId seen, ScalarSet& out) const;
   // About how many bytes what it still asks for takes.
   uint32_t bytes_to_close(SeenId seen) const;
   // What may be left of a text so that its value is one of the required values that are missing.
@@ -98,6 +102,10 @@ class SeenValues {
   // see is_vague().
   static constexpr TextId new_text() { return TextId(3U); }
   TextId append(TextId text, unsigned b);
+  // Whether it is some bytes.
+  static bool is_begun(TextId text) { return text > new_text(); }
+  // Those bytes.
+  std::string spelled(TextId text) const;
   // Whether the value of the text with these bytes behind it has been met.
   bool is_met(TextId text, std::string_view more) const;
   // False if the value of no text that begins with this one has. Linear in the values.
@@ -205,7 +213,6 @@ class SeenValues {
   std::vector<std::string> missing(SeenId seen) const;
   bool has_values_at_sight(RegexId lexemes);
   RegexId compute_addable(RegexId regex, SeenId seen, Step step);
-  std::string spelled(TextId text) const;
   RegexId subtract(RegexId regex, const Unwanted& unwanted);
   // The lexemes of `regex` with one of the values that are called unwanted elsewhere.
   RegexId intersect(RegexId regex, const Unwanted& wanted);

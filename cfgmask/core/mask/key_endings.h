@@ -43,12 +43,4 @@ class KeyEndings {
   FewTokens three_quotes_;
 };
 
-// What the beginning of a JSON string says, without an escape that is not complete yet.
-struct BegunString {
-  std::string text;
-  bool in_escape = false;
-};
-// `spelling` begins with a quote, and no unescaped one follows.
-BegunString decode_begun_string(std::string_view spelling);
-
 }  // namespace cfgmask

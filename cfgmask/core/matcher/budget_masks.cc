@@ -1,6 +1,7 @@
 #include "matcher/budget_masks.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace cfgmask {
@@ -21,84 +22,203 @@ constexpr uint32_t kSlack = 64;
 
 }  // namespace
 
-// The states after all tokens of the vocabulary that fit a state, as far as their bytes go.
+// The states after all tokens of the vocabulary that fit a state, as far as their bytes go, by one configuration.
+//
+// A text whose value must differ is replaced by a new one (SeenValues::new_text) as soon as no value begins like it
+// that is in a register or is written on the way from some state of the walk: for all such texts that way is one to the
+// end. Once such a lexeme has ended, that is not done again in the same token, since two new texts might be equal.
 class BudgetMasks::Walk {
  public:
-  Walk(BudgetMasks& owner, StateId state) : owner_(owner), grammar_(owner.grammar_), state_(state) {}
+  Walk(BudgetMasks& owner, const Configuration& from)
+      : owner_(owner), grammar_(owner.grammar_), answers_(grammar_.store_->tables.segment_answers()), from_(from) {
+    grammar_.parser_.add_scalars(from.items, differs_);
+  }
 
-  // Calls f(tokens, number) for the tokens of each node of the trie, with the number of the state after them.
+  // Calls f(tokens, number) for the tokens of each node of the trie, or of a subtree, with the number of the state
+  // after them. Walks again and again until no value turns up that an earlier state did not know of.
   template <class F>
   void run(F f) {
-    const auto all = grammar_.configurations(state_);
-    const bool is_alone = all.size() == 1 && !grammar_.grammar_.complete && !grammar_.grammar_.has_context();
-    if (is_alone) {
-      walk(all[0], [&](const Configuration& at, unsigned b) { return grammar_.stepper_.longest(at, b); }, f);
-    } else {
-      walk(state_, [&](StateId at, unsigned b) { return grammar_.step(at, b); }, f);
+    see_way_of_new_text();
+    do {
+      found_.clear();
+      places_.clear();
+      steps_.clear();
+      place_ids_ = {};
+      grew_ = false;
+      ++rounds_;
+      walk();
+    } while (grew_);
+    for (const Found& found : found_) {
+      f(grammar_.vocabulary_->trie->tokens_between(found.first, found.last), found.number);
     }
   }
+  // The values that a text must not begin with for which the walk of a new text is to hold.
+  ScalarSet take_differs() { return std::move(differs_); }
 
  private:
-  template <class At, class StepOne, class F>
-  void walk(At from, StepOne step, F f) {
+  struct At {
+    Configuration configuration;
+    bool is_sealed = false;  // a lexeme has ended that was replaced
+  };
+  // The walk comes to few, and nearly always to one that it knows, by a byte that it knows: most of its nodes take a
+  // look at these alone. (One step of the parser for each node: 12 milliseconds instead of 2.)
+  struct Place {
+    At at;
+    std::optional<uint32_t> number;
+  };
+  static constexpr uint32_t kUnknown = 0;
+  static constexpr uint32_t kDead = 1;
+  static constexpr uint32_t kFirstPlace = 2;
+  using Steps = std::array<uint32_t, 256>;
+  struct Found {
+    uint32_t first;  // nodes [first, last)
+    uint32_t last;
+    uint32_t number;
+  };
+
+  void walk() {
     struct Frame {
       uint32_t end;
-      At at;
+      uint32_t place;
     };
     const Trie& trie = *grammar_.vocabulary_->trie;
-    const uint32_t n = trie.n_nodes();
-    std::vector<Frame> stack{{n, from}};
-    for (uint32_t node = 1; node < n;) {
-      while (stack.back().end <= node) stack.pop_back();
-      const uint32_t end = trie.end(node);
-      const auto next = step(stack.back().at, trie.byte(node));
-      if (!next) {
-        node = end;
+    const uint32_t from = place_of({from_});
+    std::vector<Frame> stack;
+    for (const Segment& segment : trie.segments()) {
+      if (stays(from, segment)) {
+        add(segment.first, segment.last, from);
         continue;
       }
-      const auto tokens = trie.tokens(node);
-      if (!tokens.empty()) f(tokens, number(*next));
-      if (node + 1 != end) stack.push_back({end, *next});
-      ++node;
+      stack.assign(1, {segment.last, from});
+      for (uint32_t node = segment.first; node < segment.last;) {
+        while (stack.back().end <= node) stack.pop_back();
+        const uint32_t end = trie.end(node);
+        uint32_t next = steps_[stack.back().place][trie.byte(node)];
+        if (next == kUnknown) next = step(stack.back().place, trie.byte(node));
+        if (next == kDead) {
+          node = end;
+          continue;
+        }
+        const uint32_t place = next - kFirstPlace;
+        if (end - node > kLargeSubtree && stays(place, segment)) {
+          add(node, end, place);
+          node = end;
+          continue;
+        }
+        if (!trie.tokens(node).empty()) add(node, node + 1, place);
+        if (node + 1 != end) stack.push_back({end, place});
+        ++node;
+      }
     }
   }
 
-  uint32_t number(const Configuration& at) {
-    // Most tokens of a string lead to the same.
-    if (at != last_) {
-      last_number_ = look_up(at);
-      last_ = at;
+  uint32_t step(uint32_t place, unsigned b) {
+    const At at = places_[place].at;
+    const auto to = grammar_.stepper_.longest(at.configuration, b);
+    if (!to) return steps_[place][b] = kDead;
+    At next{*to, at.is_sealed};
+    TextId& text = next.configuration.text;
+    if (at.configuration.text == SeenValues::new_text()) {
+      next.is_sealed = next.is_sealed || text != SeenValues::new_text();
+    } else if (!next.is_sealed && SeenValues::is_begun(text) && grammar_.steps_alone()) {
+      if (!differs_.may_have(grammar_.parser_.seen_values().spelled(text))) text = SeenValues::new_text();
     }
-    return last_number_;
+    const uint32_t known = place_of(next) + kFirstPlace;
+    return steps_[place][b] = known;
   }
-  uint32_t look_up(const Configuration& at) {
-    const uint64_t key = (uint64_t{at.items.value} << 32) | at.lexer.value;
-    const bool plain = at.text == SeenValues::no_text();
-    if (plain) {
-      if (auto known = numbers_.find(key)) return *known;
-    }
-    if (n_states_++ >= kMostStates) return kNoLength;
-    const uint32_t result = owner_.number(at);
-    if (plain) numbers_.insert(key, result);
+
+  uint32_t place_of(const At& at) {
+    const uint64_t key = key_of(at);
+    if (auto known = place_ids_.find(key)) return *known;
+    const auto place = static_cast<uint32_t>(places_.size());
+    place_ids_.insert(key, place);
+    places_.push_back({at, std::nullopt});
+    steps_.emplace_back();
+    return place;
+  }
+  uint64_t key_of(const At& at) {
+    return (uint64_t{grammar_.intern(at.configuration).value} << 1) | static_cast<uint64_t>(at.is_sealed);
+  }
+
+  // Whether all texts of a segment's class lead back.
+  bool stays(uint32_t place, const Segment& segment) {
+    const Configuration& at = places_[place].at.configuration;
+    if (SeenValues::is_begun(at.text) || at.text == SeenValues::empty_text()) return false;
+    const auto index = static_cast<uint64_t>(&segment - grammar_.vocabulary_->trie->segments().data());
+    const uint64_t key = (index << 32) | at.lexer.value;
+    if (auto known = stays_.find(key)) return *known != 0;
+    const bool found = answers_.keeps(at.lexer, segment);
+    stays_.insert(key, found ? 1 : 0);
+    return found;
+  }
+
+  void add(uint32_t first, uint32_t last, uint32_t place) {
+    auto& number = places_[place].number;
+    if (!number) number = look_up(places_[place].at);
+    if (*number < kNoLength) found_.push_back({first, last, *number});
+  }
+
+  uint32_t look_up(const At& at) {
+    const uint64_t key = key_of(at);
+    if (auto known = numbers_.find(key)) return *known;
+    if (n_states_++ >= kMostStates || rounds_ > kMostRounds) return kNoLength;
+    const StateId state(static_cast<uint32_t>(key >> 1));
+    const uint32_t result = owner_.completions_.number(state, Effort::kLittle).value_or(kNoLength);
+    if (result < kNoLength && (at.is_sealed || at.configuration.text == SeenValues::new_text())) see_way(at, state);
+    numbers_.insert(key, result);
     return result;
   }
-  uint32_t number(StateId at) {
-    if (auto known = numbers_.find(at.value)) return *known;
-    if (n_states_++ >= kMostStates) return kNoLength;
-    const auto end = grammar_.end_token(at);
-    const auto found = end ? owner_.completions_.number(*end, Effort::kLittle) : std::nullopt;
-    const uint32_t result = found.value_or(kNoLength);
-    numbers_.insert(at.value, result);
-    return result;
+
+  // Most walks inside of a value come to that.
+  void see_way_of_new_text() {
+    if (from_.text == SeenValues::no_text() || !grammar_.steps_alone()) return;
+    Configuration at = from_;
+    at.text = SeenValues::new_text();
+    if (!grammar_.stepper_.is_at_boundary(at)) look_up({at});
   }
+
+  // What is written on the way to the end must not be the text that was replaced.
+  void see_way(const At& at, StateId state) {
+    const size_t n_before = differs_.size();
+    const auto add_value = [&](TextId text) {
+      if (SeenValues::is_begun(text)) differs_.add(value_of(grammar_.parser_.seen_values().spelled(text)));
+    };
+    if (at.is_sealed) grammar_.parser_.add_scalars(at.configuration.items, differs_);  // of whole lexemes in the token
+    Configuration here = at.configuration;
+    const auto end = [&](const Configuration& lexeme, SlotSetId matched, bool) {
+      add_value(lexeme.text);
+      return matched;
+    };
+    while (*owner_.completions_.number(state, Effort::kNone) > 0) {
+      const TokenId token = owner_.completions_.next(state);
+      for (const char b : grammar_.vocabulary_->text(token)) {
+        here = *grammar_.stepper_.longest(here, static_cast<uint8_t>(b), end);
+      }
+      state = grammar_.intern(here);
+    }
+    add_value(here.text);
+    grew_ = grew_ || differs_.size() > n_before;
+  }
+
+  // Nodes below which a walk is cheaper than the question whether it is needed.
+  static constexpr uint32_t kLargeSubtree = 48;
+  // Then no more states are looked at.
+  static constexpr size_t kMostRounds = 8;
 
   BudgetMasks& owner_;
   CompiledGrammar& grammar_;
-  StateId state_;
-  HashTable numbers_;
+  SegmentAnswers& answers_;
+  Configuration from_;
+  ScalarSet differs_;
+  std::vector<Found> found_;
+  bool grew_ = false;
+  size_t rounds_ = 0;
+  HashTable stays_;  // by segment and lexer state
+  std::vector<Place> places_;
+  std::vector<Steps> steps_;  // of each place
+  HashTable place_ids_;       // by state, and whether it is sealed
+  HashTable numbers_;         // the same
   size_t n_states_ = 0;
-  Configuration last_{};
-  uint32_t last_number_ = kNoLength;
 };
 
 // Where a key may come that is there already, a way to the end may be longer than the state's. As with other values
@@ -172,7 +292,7 @@ void BudgetMasks::for_each_bound(LexerStateId from, F f) {
 // In a JSON string, the tokens after which a way may repeat a key: those that may end the string, and in a key those
 // that begin another one of its object. nullopt where only a look at every token can tell.
 std::optional<std::vector<TokenId>> BudgetMasks::tokens_about_keys(const Position& at) {
-  if (is_guess(at.state) || !grammar_.is_in_string(grammar_.sole_configuration(at.state))) return std::nullopt;
+  if (!grammar_.is_in_string(grammar_.sole_configuration(at.state))) return std::nullopt;
   std::vector<TokenId> out = grammar_.store_->key_endings->with_quote();
   if (!grammar_.may_repeat_key(at)) return out;
   const std::string lexeme = at.lexeme.string();
@@ -218,20 +338,18 @@ bool BudgetMasks::allows(const Position& at, TokenId token, const Position& afte
 std::shared_ptr<const Mask> BudgetMasks::mask(StateId state, uint32_t left) {
   if (left >= enough(state)) return grammar_.mask(state);
   const auto own = completions_.number(state, Effort::kFull);
-  const Narrowed& known = narrowed(state);
+  const Narrowed& known = narrowed_of(state);
   const auto above = std::lower_bound(known.numbers.begin(), known.numbers.end(), left);
-  auto mask = above == known.numbers.begin() ? std::make_shared<const Mask>()
-                                             : known.masks[static_cast<size_t>(above - known.numbers.begin()) - 1];
-  // Its way is known, whatever was found out of the other tokens.
-  if (!own || *own == 0 || *own > left) return mask;
-  return with_token(mask, completions_.next(state));
-}
-
-std::shared_ptr<const Mask> BudgetMasks::with_token(const std::shared_ptr<const Mask>& mask, TokenId token) const {
   std::vector<uint32_t> bits(grammar_.vocabulary_->n_words());
-  mask->write(bits);
-  if (has_bit(bits, token)) return mask;
-  set_bit(bits, token);
+  if (above != known.numbers.begin()) bits = known.masks[static_cast<size_t>(above - known.numbers.begin()) - 1];
+  // A token that repeats a key or a value of its own never fits, which the walk does not see.
+  if (grammar_.grammar_.has_keys || !grammar_.grammar_.set_bounds.empty()) {
+    std::vector<uint32_t> fits(bits.size());
+    grammar_.mask(state)->write(fits);
+    for (size_t i = 0; i < bits.size(); ++i) bits[i] &= fits[i];
+  }
+  // Its way is known, whatever was found out of the other tokens.
+  if (own && *own > 0 && *own <= left) set_bit(bits, completions_.next(state));
   return std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), nullptr});
 }
 
@@ -239,8 +357,32 @@ bool BudgetMasks::allows(StateId state, TokenId token, StateId after, uint32_t l
   if (left == 0) return false;
   const auto known = enough_.find(state.value);
   if (known && left >= *known && !is_guess(state)) return true;
+  const auto at_hand = number_after(state, token, after, Effort::kNone);
+  if (at_hand && *at_hand < left) return true;
+  // That of a mask may be of the way behind some new text.
+  if (const auto like = after_new_text(state, token)) {
+    if (completions_.number(*like, Effort::kLittle)) completions_.adopt(after, *like);
+  }
   const auto number = number_after(state, token, after, Effort::kFull);
   return number && *number < left;
+}
+
+// The state after a token if the first lexeme whose text counts is some new text.
+std::optional<StateId> BudgetMasks::after_new_text(StateId state, TokenId token) {
+  if (grammar_.grammar_.set_bounds.empty() || !grammar_.steps_alone()) return std::nullopt;
+  Configuration at = grammar_.sole_configuration(state);
+  bool is_new = SeenValues::is_begun(at.text);
+  if (is_new) at.text = SeenValues::new_text();
+  for (const char b : grammar_.vocabulary_->text(token)) {
+    const auto next = grammar_.stepper_.longest(at, static_cast<uint8_t>(b));
+    if (!next) return std::nullopt;
+    at = *next;
+    if (is_new || !SeenValues::is_begun(at.text)) continue;
+    is_new = true;
+    at.text = SeenValues::new_text();
+  }
+  if (!is_new) return std::nullopt;
+  return grammar_.intern(at);
 }
 
 // The number of `after`, the state after a token.
@@ -254,44 +396,59 @@ std::optional<uint32_t> BudgetMasks::number_after(StateId state, TokenId token, 
 
 // Whether what is enough is not proved: `allows` looks again.
 bool BudgetMasks::is_guess(StateId state) const {
-  if (grammar_.counts_tokens()) return true;
+  return grammar_.counts_tokens() || counts_text(state) || guesses_.find(state.value).has_value();
+}
+
+// Whether the pending lexeme may be a value that must differ.
+bool BudgetMasks::counts_text(StateId state) const {
   const auto all = grammar_.configurations(state);
   return std::any_of(all.begin(), all.end(), [](const auto& at) { return at.text != SeenValues::no_text(); });
+}
+
+// That of some new text, if the state's text is one.
+const BudgetMasks::Narrowed& BudgetMasks::narrowed_of(StateId state) {
+  const Configuration at = grammar_.sole_configuration(state);
+  if (!grammar_.steps_alone() || !SeenValues::is_begun(at.text)) return narrowed(state);
+  Configuration fresh = at;
+  fresh.text = SeenValues::new_text();
+  const Narrowed& of_new = narrowed(grammar_.intern(fresh));
+  const bool differs = !of_new.differs.may_have(grammar_.parser_.seen_values().spelled(at.text));
+  return differs ? of_new : narrowed(state);
 }
 
 const BudgetMasks::Narrowed& BudgetMasks::narrowed(StateId state) {
   const auto found = narrowed_.find(state.value);
   if (found != narrowed_.end()) return found->second;
   std::map<uint32_t, std::vector<uint32_t>> by_number;
-  auto allow = [&](TokenId token, uint32_t number) {
-    auto& mask = by_number[number];
-    if (mask.empty()) mask.resize(grammar_.vocabulary_->n_words());
-    set_bit(mask, token);
-  };
-  Walk(*this, state).run([&](std::span<const TokenId> tokens, uint32_t number) {
+  std::vector<uint32_t>* last = nullptr;
+  uint32_t last_number = kNoLength;
+  const auto allow = [&](std::span<const TokenId> tokens, uint32_t number) {
     if (number >= kNoLength) return;
-    for (TokenId token : tokens) allow(token, number);
-  });
+    if (number != last_number) last = &by_number[last_number = number];
+    if (last->empty()) last->resize(grammar_.vocabulary_->n_words());
+    for (TokenId token : tokens) set_bit(*last, token);
+  };
+  Narrowed out;
+  const auto all = grammar_.configurations(state);
+  if (all.size() == 1 && !grammar_.grammar_.complete && !grammar_.grammar_.has_context()) {
+    Walk walk(*this, all[0]);
+    walk.run(allow);
+    out.differs = walk.take_differs();
+  } else {
+    walk_readings(state, allow);
+  }
   std::vector<TokenId> by_id;
   grammar_.add_token_sets(state, by_id);
   for (TokenId token : by_id) {
     const auto number = number_after(state, token, *grammar_.step_token(state, token), Effort::kLittle);
-    if (number) allow(token, *number);
+    if (number) allow({&token, 1}, *number);
   }
-  // A token that repeats a key of its own never fits, which the walk does not see.
-  std::vector<uint32_t> fits;
-  if (grammar_.grammar_.has_keys) {
-    fits.resize(grammar_.vocabulary_->n_words());
-    grammar_.mask(state)->write(fits);
-  }
-  Narrowed out;
-  for (auto& [number, mask] : by_number) {
-    for (size_t i = 0; i < fits.size(); ++i) mask[i] &= fits[i];
+  for (auto& [number, bits] : by_number) {
     if (!out.masks.empty()) {
-      for (size_t i = 0; i < mask.size(); ++i) mask[i] |= out.masks.back()->bits[i];
+      for (size_t i = 0; i < bits.size(); ++i) bits[i] |= out.masks.back()[i];
     }
     out.numbers.push_back(number);
-    out.masks.push_back(std::make_shared<const Mask>(Mask{nullptr, {}, std::move(mask), {}}));
+    out.masks.push_back(std::move(bits));
   }
   if (narrowed_bytes_ > kNarrowedBytes) {
     narrowed_.clear();
@@ -299,6 +456,41 @@ const BudgetMasks::Narrowed& BudgetMasks::narrowed(StateId state) {
   }
   narrowed_bytes_ += sizeof(Narrowed) + out.masks.size() * grammar_.vocabulary_->n_words() * sizeof(uint32_t);
   return narrowed_.emplace(state.value, std::move(out)).first->second;
+}
+
+// Calls f(tokens, number) for the tokens of each node of the trie, with the number of the state after them, whatever
+// the readings are.
+template <class F>
+void BudgetMasks::walk_readings(StateId from, F f) {
+  struct Frame {
+    uint32_t end;
+    StateId at;
+  };
+  const Trie& trie = *grammar_.vocabulary_->trie;
+  HashTable numbers;
+  size_t n_states = 0;
+  const auto number = [&](StateId at) {
+    if (auto known = numbers.find(at.value)) return *known;
+    if (n_states++ >= kMostStates) return kNoLength;
+    const auto end = grammar_.end_token(at);
+    const auto found = end ? completions_.number(*end, Effort::kLittle) : std::nullopt;
+    numbers.insert(at.value, found.value_or(kNoLength));
+    return found.value_or(kNoLength);
+  };
+  std::vector<Frame> stack{{trie.n_nodes(), from}};
+  for (uint32_t node = 1; node < trie.n_nodes();) {
+    while (stack.back().end <= node) stack.pop_back();
+    const uint32_t end = trie.end(node);
+    const auto next = grammar_.step(stack.back().at, trie.byte(node));
+    if (!next) {
+      node = end;
+      continue;
+    }
+    const auto tokens = trie.tokens(node);
+    if (!tokens.empty()) f(tokens, number(*next));
+    if (node + 1 != end) stack.push_back({end, *next});
+    ++node;
+  }
 }
 
 // ---- how many tokens suffice for every token
@@ -321,9 +513,13 @@ uint32_t BudgetMasks::compute_enough(StateId state) {
   const Grammar& grammar = grammar_.grammar_;
   if (all.size() > 1 || grammar.complete || grammar.has_context() || grammar_.expects_token_set(state))
     return kNoLength;
-  if (is_guess(state)) return guess_enough(state);
+  if (grammar_.counts_tokens() || counts_text(state)) return guess_enough(state);
   const uint32_t in_lexeme = enough_in_lexeme(all[0]);
-  return in_lexeme < kNoLength ? std::max(in_lexeme, enough_at_exits(all[0])) : kNoLength;
+  if (in_lexeme == kNoLength) return kNoLength;
+  const auto at_exits = enough_at_exits(all[0]);
+  if (at_exits) return std::max(in_lexeme, *at_exits);
+  guesses_.insert(state.value, 0);
+  return std::max(in_lexeme, guess_enough(state));
 }
 
 // The largest number inside the lexeme; kNoLength if that is not found without its tokens.
@@ -418,8 +614,9 @@ uint32_t BudgetMasks::search_lexeme(const Configuration& from, const ByteSet& kn
   return most;
 }
 
-// The largest number after the tokens that leave the lexeme.
-uint32_t BudgetMasks::enough_at_exits(const Configuration& at) {
+// The largest number after the tokens that leave the lexeme; nullopt where such a token begins a value that must
+// differ, after which each text is another state.
+std::optional<uint32_t> BudgetMasks::enough_at_exits(const Configuration& at) {
   const Trie& trie = *grammar_.vocabulary_->trie;
   const auto table = grammar_.store_->tables.get(at.lexer);
   struct Frame {
@@ -428,12 +625,12 @@ uint32_t BudgetMasks::enough_at_exits(const Configuration& at) {
   };
   HashTable seen;
   uint32_t most = 0;
+  bool begins_value = false;
   auto see = [&](const Configuration& after) {
+    begins_value = begins_value || SeenValues::is_begun(after.text);
     const uint64_t key = (uint64_t{after.items.value} << 32) | after.lexer.value;
-    if (after.text == SeenValues::no_text()) {
-      if (seen.find(key)) return;
-      seen.insert(key, 0);
-    }
+    if (begins_value || seen.find(key)) return;
+    seen.insert(key, 0);
     most = std::max(most, number(after));
   };
   std::vector<Frame> stack;
@@ -441,7 +638,7 @@ uint32_t BudgetMasks::enough_at_exits(const Configuration& at) {
     const Configuration boundary = grammar_.stepper_.at_boundary(
         {grammar_.parser_.scan(at.items, exit.matched, SeenValues::no_text(), 0), at.around, at.indentation});
     const ByteSet& first = grammar_.store_->lexer.first(boundary.lexer);
-    for (uint32_t top = exit.first; top < exit.last; top = trie.end(top)) {
+    for (uint32_t top = exit.first; top < exit.last && !begins_value; top = trie.end(top)) {
       if (!first.has(trie.byte(top))) continue;
       stack.assign(1, {trie.end(top), boundary});
       for (uint32_t node = top; node < trie.end(top);) {
@@ -458,7 +655,7 @@ uint32_t BudgetMasks::enough_at_exits(const Configuration& at) {
       }
     }
   });
-  return most;
+  return begins_value ? std::nullopt : std::optional(most);
 }
 
 // A value that must differ from earlier ones: after every text of it is another state, so that they cannot all be

@@ -3,7 +3,8 @@
 // The plain mask serves as long as no token leads to a state whose number is too large. What that takes is found out
 // once for each state, by the lexeme's residuals and the exits of its table, not by its tokens; where the residuals are
 // too many, by a walk of all tokens. Where it does not suffice, that is near the end, the mask is walked with the state
-// after each token, one question for each different state.
+// after each token, one question for each different state; where values must differ, one state stands for all texts
+// that are no beginning of a value which counts (see Walk).
 //
 // Numbers are upper bounds (see completion.h), so a token may be refused that would just have fit; the first token of
 // the way that a state's number stands for never is.
@@ -46,14 +47,15 @@ class BudgetMasks {
   // `mask` does.
   bool allows(StateId state, TokenId token, StateId after, uint32_t left);
 
-  size_t bytes() const { return enough_.bytes() + enough_inside_.bytes() + narrowed_bytes_; }
+  size_t bytes() const { return enough_.bytes() + guesses_.bytes() + enough_inside_.bytes() + narrowed_bytes_; }
 
  private:
   class Walk;
   // The tokens of a state by the numbers of the states after them.
   struct Narrowed {
-    std::vector<uint32_t> numbers;                   // ascending
-    std::vector<std::shared_ptr<const Mask>> masks;  // masks[i]: those of at most numbers[i]
+    std::vector<uint32_t> numbers;             // ascending
+    std::vector<std::vector<uint32_t>> masks;  // masks[i]: those of at most numbers[i]
+    ScalarSet differs;                         // of some new text: those for which it holds begin no value of these
   };
   // What suffices in the JSON strings of a lexeme, and the bytes that they begin with.
   struct InStrings {
@@ -72,17 +74,22 @@ class BudgetMasks {
   std::optional<InStrings> enough_in_strings(const Configuration& at);
   bool is_of_string(RegexId residual) const;
   uint32_t search_lexeme(const Configuration& from, const ByteSet& known, uint32_t most);
-  uint32_t enough_at_exits(const Configuration& at);
+  std::optional<uint32_t> enough_at_exits(const Configuration& at);
   uint32_t guess_enough(StateId state);
   bool is_guess(StateId state) const;
+  bool counts_text(StateId state) const;
   std::optional<uint32_t> number_after(StateId state, TokenId token, StateId after, Completions::Effort effort);
   uint32_t number(const Configuration& at);
+  const Narrowed& narrowed_of(StateId state);
   const Narrowed& narrowed(StateId state);
-  std::shared_ptr<const Mask> with_token(const std::shared_ptr<const Mask>& mask, TokenId token) const;
+  template <class F>
+  void walk_readings(StateId from, F f);
+  std::optional<StateId> after_new_text(StateId state, TokenId token);
 
   CompiledGrammar& grammar_;
   Completions& completions_;
   HashTable enough_;                                 // by state
+  HashTable guesses_;                                // states of which that is not proved, though nothing is begun
   HashTable enough_inside_;                          // by state: for all states of its lexeme
   std::unordered_map<uint32_t, Narrowed> narrowed_;  // by state
   size_t narrowed_bytes_ = 0;

@@ -26,6 +26,7 @@
 #include "mask/mask.h"
 #include "mask/shared_store.h"
 #include "matcher/position.h"
+#include "regex/begun_string.h"
 #include "util/chunked_vector.h"
 #include "util/hash_table.h"
 #include "util/interner.h"

@@ -131,6 +131,9 @@ void Completions::add_byte_edges(StateId state, std::vector<Edge>& out) {
 // is ruled out by another.
 bool Completions::is_up_to_lexer(const Configuration& at) const {
   if (at.text == SeenValues::no_text()) return true;
+  const Lexer& lexer = grammar_.store_->lexer;
+  const bool goes_on = lexer.matched(at.lexer) == Lexer::no_slots();
+  if (at.text == SeenValues::new_text() && goes_on) return true;
   return !grammar_.parser_.at(at.items).excludes && !grammar_.parser_.seen_values().may_be_met(at.text);
 }
 
@@ -440,6 +443,8 @@ std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
     set(state, {});
     return 0;
   }
+  if (const auto like = with_new_text(state); like && number(*like, effort) && adopt(state, *like))
+    return known(state)->tokens;
   if (!settle({state}, effort)) return std::nullopt;
   if (grammar_.counts_tokens()) {
     spell_as_found(state);
@@ -447,6 +452,36 @@ std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
     spell(state);
   }
   return known(state)->tokens;
+}
+
+// The state of some new text, if that of `state` is such a one.
+std::optional<StateId> Completions::with_new_text(StateId state) {
+  if (grammar_.grammar_.set_bounds.empty() || !grammar_.steps_alone()) return std::nullopt;
+  Configuration at = grammar_.sole_configuration(state);
+  if (!SeenValues::is_begun(at.text) || grammar_.parser_.seen_values().may_be_met(at.text)) return std::nullopt;
+  at.text = SeenValues::new_text();
+  return grammar_.intern(at);
+}
+
+bool Completions::adopt(StateId state, StateId like) {
+  std::vector<std::pair<StateId, Number>> way;
+  for (;;) {
+    const Number number = *known(like);
+    const Number* own = known(state);
+    if (own != nullptr && own->tokens <= number.tokens) break;
+    if (number.tokens == 0) {
+      if (!grammar_.accepting(state)) return false;
+      set(state, {});
+      break;
+    }
+    way.emplace_back(state, number);
+    const auto after = grammar_.step_token(state, number.next);
+    if (!after) return false;
+    state = *after;
+    like = *grammar_.step_token(like, number.next);
+  }
+  for (; !way.empty(); way.pop_back()) set(way.back().first, way.back().second);
+  return true;
 }
 
 bool Completions::hopeless(StateId state) const {

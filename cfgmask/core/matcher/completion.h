@@ -24,6 +24,10 @@
 // though shorter ones may exist, and which one it is may then depend on the order of questions; numbers fall along it
 // all the same.
 //
+// Inside of such a value each text is another state. As long as no value begins like it that was ever met, it is
+// completed as any other such is: one search, of the state of some new text (SeenValues::new_text), serves all of them.
+// The way that it finds is tried where it is taken over.
+//
 // What a search makes counts against the limits of its grammar and stays, so searches that find nothing are bounded in
 // that, each and together.
 //
@@ -68,6 +72,9 @@ class Completions {
   TokenId next(StateId state) const;
   // The number of `after`, the state after a token whose bytes alone lead to `by_bytes`.
   std::optional<uint32_t> number_after(StateId after, std::optional<StateId> by_bytes, Effort effort);
+  // Takes over for `state` the way of `like`, where it may be unknown which texts stood before, if it fits here.
+  // Whether it does. Cost: one step for each of its tokens.
+  bool adopt(StateId state, StateId like);
   // Whether a text of n bytes takes at most n tokens. (Bytes that are not of UTF-8 and no tokens are not looked for.)
   bool spells_all() const { return spells_all_; }
 
@@ -145,6 +152,7 @@ class Completions {
   void spell_as_found(StateId state);
   void set_by_token(StateId from, TokenId token, StateId to);
   void inherit(StateId state, StateId from);
+  std::optional<StateId> with_new_text(StateId state);
   bool fits(const Position& at, std::span<const TokenId> way);
   std::vector<TokenId> way_of(StateId state);
   std::optional<std::vector<TokenId>> detour(const Position& from, Effort effort);
