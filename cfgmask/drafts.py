@@ -23,7 +23,8 @@ def fill_draft_masks(
     parents   for each draft the index of the one before it, which is smaller, or -1 for the matcher itself; None: a
               chain
     returns   for each draft whether it and all before it fit
-    Errors: ValueError for parents that are no tree in this order, and too few rows; TypeError for another array;
+    Errors: ValueError for parents that are no tree in this order, and too few rows; TypeError for another array or what
+    is no matcher;
     whatever a mask raises, LimitExceeded above all.
     Cost: that of `advance` and `fill_mask` for each draft.
 
@@ -31,6 +32,8 @@ def fill_draft_masks(
 
     Example: fits = fill_draft_masks(matcher, drafts, bits); n_accepted = matcher.try_advance(drafts[:k])
     """
+    if not isinstance(matcher, Matcher):
+        raise TypeError(f"fill_draft_masks takes a Matcher, not {type(matcher).__name__}")
     parents = range(-1, len(tokens) - 1) if parents is None else parents
     if len(parents) != len(tokens):
         raise ValueError(f"there are {len(tokens)} drafts and {len(parents)} parents")

@@ -79,6 +79,7 @@ class Grammar:
         from cfgmask.lark.parse import parse_lark
 
         _require_text("a grammar", text)
+        _require_limits(limits)
         base = None if folder is None else Path(folder)
         given = {key: _given(key, value, limits) for key, value in (grammars or {}).items()}
         return cls(parse_lark(text, name=name, limits=limits, folder=base, grammars=given, start=start), name)
@@ -95,6 +96,7 @@ class Grammar:
         from cfgmask.gbnf import parse_gbnf
 
         _require_text("a grammar", text)
+        _require_limits(limits)
         return cls(parse_gbnf(text, name=name, limits=limits, start=start), name)
 
     @classmethod
@@ -119,6 +121,7 @@ class Grammar:
         from cfgmask.json_schema import lower_schema, plain_schema
         from cfgmask.json_schema.session import session
 
+        _require_limits(limits)
         chosen = _json_schema_options(options)
         # What the short way has spent is spent.
         with session(limits):
@@ -162,6 +165,7 @@ class Grammar:
         from cfgmask.regex import parse_extended
 
         _require_text("a pattern", pattern)
+        _require_limits(limits)
         span = Span(Source("<pattern>", pattern), 0, len(pattern))
         expr = parse_extended(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
         if isinstance(expr, Terminal):
@@ -193,6 +197,7 @@ class Grammar:
         A `.lark` file may import others (`%import .file`) from its own folder and those below, nothing else is read.
         Errors: OSError; GrammarError also where the file is not UTF-8 or its suffix says nothing.
         """
+        _require_limits(limits)
         path = Path(path)
         readers: dict[str, Callable[..., Grammar]] = {
             ".lark": partial(cls.from_lark, folder=path.parent),
@@ -240,6 +245,11 @@ def _given(name: str, value: Grammar | str | dict[str, Any], limits: Limits) -> 
 def _require_text(what: str, value: object) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a str, not {type(value).__name__}")
+
+
+def _require_limits(value: object) -> None:
+    if not isinstance(value, Limits):
+        raise TypeError(f"limits must be cfgmask.Limits, not {type(value).__name__}")
 
 
 def _encoded(choice: str) -> bytes:

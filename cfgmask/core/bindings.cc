@@ -787,7 +787,7 @@ void bind_plain_schema(nb::module_& m) {
       "pattern"_a, "syntax"_a, "max_nesting"_a, docs::plain_pattern);
   nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
-  m.def("json_document", json_document, "value"_a, "max_nesting"_a, docs::json_document);
+  m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
   nb::class_<PlainReader::Found>(m, "PlainSchema", docs::PlainSchema);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
       .def(

@@ -33,6 +33,27 @@ def test_wrong_types_are_named(make: Any, argument: Any) -> None:
         make(argument)
 
 
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (cfgmask.Grammar.from_lark, 'start: "a"'),
+        (cfgmask.Grammar.from_gbnf, 'root ::= "a"'),
+        (cfgmask.Grammar.from_json_schema, {}),
+        (cfgmask.Grammar.from_type, int),
+        (cfgmask.Grammar.from_regex, "a"),
+        (cfgmask.Grammar.from_file, "none.lark"),
+    ],
+)
+def test_limits_of_another_type_are_named(make: Any, argument: Any) -> None:
+    with pytest.raises(TypeError, match=r"limits must be cfgmask\.Limits, not dict"):
+        make(argument, limits={})
+
+
+def test_none_is_no_schema() -> None:
+    with pytest.raises(cfgmask.GrammarError, match="a schema must be an object or a boolean, not null"):
+        cfgmask.Grammar.from_json_schema(None)  # type: ignore[arg-type]
+
+
 def test_unknown_schema_option_is_named() -> None:
     with pytest.raises(TypeError, match=r"unknown option 'spaces'; the options are name, limits, .*whitespace"):
         cfgmask.Grammar.from_json_schema({}, spaces="none")

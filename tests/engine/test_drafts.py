@@ -183,3 +183,8 @@ def test_what_is_no_tree(tokens: list[int], parents: list[int] | None, rows: int
     with pytest.raises(ValueError, match=message):
         cfgmask.fill_draft_masks(NESTED.matcher(), tokens, bits, parents)
     assert (bits == 7).all()
+
+
+def test_what_is_no_matcher_is_named() -> None:
+    with pytest.raises(TypeError, match="fill_draft_masks takes a Matcher, not str"):
+        cfgmask.fill_draft_masks("abc", [], np.zeros((1, 9), dtype=np.uint32))  # type: ignore[arg-type]
