@@ -385,6 +385,34 @@ def test_where_values_must_differ(schema: dict[str, Any], options: dict[str, Any
     assert compiled.stats()["item_sets"] < 100 * n_masks
 
 
+LONG = "x" + "qz" * 200
+
+
+@pytest.mark.parametrize(
+    ("schema", "begun"),
+    [
+        ({"type": "array", "uniqueItems": True, "items": {"enum": ["a", LONG]}, "minItems": 1}, b'["'),
+        ({"type": "array", "uniqueItems": True, "items": {"enum": ["a", LONG, 1]}, "minItems": 1}, b"["),
+        (
+            {"type": "object", "properties": {"a": {}, LONG: {}}, "additionalProperties": False, "minProperties": 1},
+            b'{"',
+        ),
+    ],
+    ids=["begun", "list", "keys"],
+)
+@pytest.mark.parametrize("more", [30, 70, 150, 500])
+def test_a_value_that_must_differ_may_be_long(schema: dict[str, Any], begun: bytes, more: int) -> None:
+    grammar = cfgmask.Grammar.from_json_schema(schema, property_order="any")
+    spec = cfgmask.Vocabulary.from_gguf(model_path())
+    compiled = cfgmask.compile(grammar, spec)
+    matcher = compiled.matcher(max_tokens=needed(compiled.matcher()) + more)
+    assert matcher.advance_bytes(begun) == len(begun)
+    for _ in range(4):
+        mask = mask_of(matcher, spec.n_vocab)
+        assert all(matcher.try_advance([token], consume=False) for token in mask)
+        matcher.advance(max(mask, key=lambda token: (b"x" in spec.tokens[token], token not in spec.eos_token_ids)))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["llama-bpe", "llama-spm"])
 def test_real_schemas_end_in_time(name: str) -> None:

@@ -513,13 +513,13 @@ uint32_t BudgetMasks::compute_enough(StateId state) {
   const Grammar& grammar = grammar_.grammar_;
   if (all.size() > 1 || grammar.complete || grammar.has_context() || grammar_.expects_token_set(state))
     return kNoLength;
-  if (grammar_.counts_tokens() || counts_text(state)) return guess_enough(state);
+  if (counts_text(state)) return guess_enough(state, farthest(all[0].lexer));
   const uint32_t in_lexeme = enough_in_lexeme(all[0]);
   if (in_lexeme == kNoLength) return kNoLength;
-  const auto at_exits = enough_at_exits(all[0]);
-  if (at_exits) return std::max(in_lexeme, *at_exits);
+  const AtExits at_exits = enough_at_exits(all[0]);
+  if (!at_exits.begins_value) return std::max(in_lexeme, at_exits.tokens);
   guesses_.insert(state.value, 0);
-  return std::max(in_lexeme, guess_enough(state));
+  return std::max(in_lexeme, guess_enough(state, at_exits.farthest));
 }
 
 // The largest number inside the lexeme; kNoLength if that is not found without its tokens.
@@ -614,9 +614,9 @@ uint32_t BudgetMasks::search_lexeme(const Configuration& from, const ByteSet& kn
   return most;
 }
 
-// The largest number after the tokens that leave the lexeme; nullopt where such a token begins a value that must
-// differ, after which each text is another state.
-std::optional<uint32_t> BudgetMasks::enough_at_exits(const Configuration& at) {
+// The largest number after the tokens that leave the lexeme, if none of them begins a value that must differ, after
+// which each text is another state.
+BudgetMasks::AtExits BudgetMasks::enough_at_exits(const Configuration& at) {
   const Trie& trie = *grammar_.vocabulary_->trie;
   const auto table = grammar_.store_->tables.get(at.lexer);
   struct Frame {
@@ -624,21 +624,24 @@ std::optional<uint32_t> BudgetMasks::enough_at_exits(const Configuration& at) {
     Configuration at;
   };
   HashTable seen;
-  uint32_t most = 0;
-  bool begins_value = false;
+  AtExits out;
   auto see = [&](const Configuration& after) {
-    begins_value = begins_value || SeenValues::is_begun(after.text);
     const uint64_t key = (uint64_t{after.items.value} << 32) | after.lexer.value;
-    if (begins_value || seen.find(key)) return;
+    if (seen.find(key)) return;
     seen.insert(key, 0);
-    most = std::max(most, number(after));
+    if (SeenValues::is_begun(after.text)) {
+      out.begins_value = true;
+      out.farthest = std::max(out.farthest, farthest(after.lexer));
+    } else if (!out.begins_value) {
+      out.tokens = std::max(out.tokens, number(after));
+    }
   };
   std::vector<Frame> stack;
   table->for_each_exit([&](const LexerTable::Exit& exit) {
     const Configuration boundary = grammar_.stepper_.at_boundary(
         {grammar_.parser_.scan(at.items, exit.matched, SeenValues::no_text(), 0), at.around, at.indentation});
     const ByteSet& first = grammar_.store_->lexer.first(boundary.lexer);
-    for (uint32_t top = exit.first; top < exit.last && !begins_value; top = trie.end(top)) {
+    for (uint32_t top = exit.first; top < exit.last; top = trie.end(top)) {
       if (!first.has(trie.byte(top))) continue;
       stack.assign(1, {trie.end(top), boundary});
       for (uint32_t node = top; node < trie.end(top);) {
@@ -655,15 +658,36 @@ std::optional<uint32_t> BudgetMasks::enough_at_exits(const Configuration& at) {
       }
     }
   });
-  return begins_value ? std::nullopt : std::optional(most);
+  return out;
 }
 
 // A value that must differ from earlier ones: after every text of it is another state, so that they cannot all be
-// asked. Neither can those of a lexeme that has so many tokens left. A token is taken to add no more than so much to
-// the state's own way.
-uint32_t BudgetMasks::guess_enough(StateId state) {
+// asked. Neither can those of a lexeme that has so many tokens left. A token is taken to add no more to the state's own
+// way than such a value may take, and a little; where it is not known how much that is, all are looked at.
+uint32_t BudgetMasks::guess_enough(StateId state, uint32_t farthest) {
+  if (farthest == kNoLength) {
+    const Narrowed& known = narrowed_of(state);
+    return known.numbers.empty() ? kNoLength : known.numbers.back();
+  }
   const auto number = completions_.number(state, Effort::kLittle);
-  return number ? add_lengths(*number, kSlack) : kNoLength;
+  return number ? add_lengths(*number, add_lengths(kSlack, farthest)) : kNoLength;
+}
+
+// How many bytes the values may take to their end that are begun, or begin, whatever they go on with: a token that ends
+// one leaves fewer for the next.
+uint32_t BudgetMasks::farthest(LexerStateId at) {
+  MinimumLengths& lengths = grammar_.store_->lengths;
+  uint32_t most = 0;
+  const auto see = [&](RegexId regex) {
+    const uint32_t known = lengths.farthest(regex);
+    most = std::max(most, known < kNoLength ? known : lengths.longest(regex));
+  };
+  const Words live = grammar_.store_->lexer.residuals(at);
+  for (size_t i = 1; i < live.size(); i += 2) see(RegexId(live[i]));
+  for (const Terminal& terminal : grammar_.grammar_.terminals) {
+    if (terminal.distinct) see(terminal.regex);
+  }
+  return most;
 }
 
 }  // namespace cfgmask

@@ -74,8 +74,14 @@ class BudgetMasks {
   std::optional<InStrings> enough_in_strings(const Configuration& at);
   bool is_of_string(RegexId residual) const;
   uint32_t search_lexeme(const Configuration& from, const ByteSet& known, uint32_t most);
-  std::optional<uint32_t> enough_at_exits(const Configuration& at);
-  uint32_t guess_enough(StateId state);
+  struct AtExits {
+    uint32_t tokens = 0;
+    bool begins_value = false;  // that must differ; then `tokens` says nothing
+    uint32_t farthest = 0;      // see below, of all such values
+  };
+  AtExits enough_at_exits(const Configuration& at);
+  uint32_t guess_enough(StateId state, uint32_t farthest);
+  uint32_t farthest(LexerStateId at);
   bool is_guess(StateId state) const;
   bool counts_text(StateId state) const;
   std::optional<uint32_t> number_after(StateId state, TokenId token, StateId after, Completions::Effort effort);
