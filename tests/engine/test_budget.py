@@ -339,6 +339,8 @@ MUST_DIFFER: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"type": "object", "required": ["alpha", "beta"], "minProperties": 4}, {"property_order": "any"}),
     ({"type": "object", "minProperties": 2}, {"syntax": "yaml"}),
     ({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 4}, {}),
+    ({"type": "array", "not": {"uniqueItems": True}, "minItems": 3, "items": {"type": ["string", "integer"]}}, {}),
+    ({"type": "array", "not": {"uniqueItems": True}, "items": {"type": "array", "items": TEXT}}, {}),
     *(
         ({"type": "array", "uniqueItems": True, "minItems": 3, "items": items}, options)
         for items, options in [

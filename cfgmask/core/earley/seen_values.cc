@@ -568,13 +568,15 @@ void SeenValues::add_scalars(SeenId seen, ScalarSet& out) const {
     }
     if (is_item(seen)) {
       add_node(node(seen));
+    } else if (is_again(seen)) {
+      values.push_back(entries(seen)[1]);
     } else if (has_keys(seen)) {
       if (waiting(seen) != 0) values.push_back(waiting(seen) - 1);
       add(pairs(seen));
     } else {
       add(entries(seen));
     }
-    if (!is_item(seen) && !is_members(seen)) break;
+    if (!is_item(seen) && !is_members(seen) && !is_again(seen)) break;
     seen = around(seen);
   }
   std::unordered_set<uint32_t> known{kNew, kOnly};

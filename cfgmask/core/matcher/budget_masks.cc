@@ -31,6 +31,8 @@ class BudgetMasks::Walk {
  public:
   Walk(BudgetMasks& owner, const Configuration& from)
       : owner_(owner), grammar_(owner.grammar_), answers_(grammar_.store_->tables.segment_answers()), from_(from) {
+    const auto& sets = grammar_.grammar_.set_bounds;
+    asks_again_ = std::ranges::any_of(sets, [](const SetBounds& set) { return set.holds == Holds::kAgain; });
     grammar_.parser_.add_scalars(from.items, differs_);
   }
 
@@ -163,8 +165,9 @@ class BudgetMasks::Walk {
     if (auto known = numbers_.find(key)) return *known;
     if (n_states_++ >= kMostStates || rounds_ > kMostRounds) return kNoLength;
     const StateId state(static_cast<uint32_t>(key >> 1));
-    const uint32_t result = owner_.completions_.number(state, Effort::kLittle).value_or(kNoLength);
-    if (result < kNoLength && (at.is_sealed || at.configuration.text == SeenValues::new_text())) see_way(at, state);
+    uint32_t result = owner_.completions_.number(state, Effort::kLittle).value_or(kNoLength);
+    const bool is_replaced = at.is_sealed || at.configuration.text == SeenValues::new_text();
+    if (result < kNoLength && is_replaced && !see_way(at, state)) result = kNoLength;
     numbers_.insert(key, result);
     return result;
   }
@@ -177,9 +180,11 @@ class BudgetMasks::Walk {
     if (!grammar_.stepper_.is_at_boundary(at)) look_up({at});
   }
 
-  // What is written on the way to the end must not be the text that was replaced.
-  void see_way(const At& at, StateId state) {
+  // What is written on the way to the end must not be the text that was replaced. False where some value on it may have
+  // to be one that came before: of those that were replaced it is not known.
+  bool see_way(const At& at, StateId state) {
     const size_t n_before = differs_.size();
+    bool holds = true;
     const auto add_value = [&](TextId text) {
       if (SeenValues::is_begun(text)) differs_.add(value_of(grammar_.parser_.seen_values().spelled(text)));
     };
@@ -187,6 +192,7 @@ class BudgetMasks::Walk {
     Configuration here = at.configuration;
     const auto end = [&](const Configuration& lexeme, SlotSetId matched, bool) {
       add_value(lexeme.text);
+      if (asks_again_ && grammar_.parser_.is_vague(lexeme.items)) holds = false;
       return matched;
     };
     while (*owner_.completions_.number(state, Effort::kNone) > 0) {
@@ -198,6 +204,7 @@ class BudgetMasks::Walk {
     }
     add_value(here.text);
     grew_ = grew_ || differs_.size() > n_before;
+    return holds;
   }
 
   // Nodes below which a walk is cheaper than the question whether it is needed.
@@ -209,6 +216,7 @@ class BudgetMasks::Walk {
   CompiledGrammar& grammar_;
   SegmentAnswers& answers_;
   Configuration from_;
+  bool asks_again_;  // some values must have come before
   ScalarSet differs_;
   std::vector<Found> found_;
   bool grew_ = false;
