@@ -590,7 +590,7 @@ void SeenValues::add_scalars(SeenId seen, ScalarSet& out) const {
       continue;
     }
     std::vector<uint32_t> words((kept.size() - 1) / sizeof(uint32_t));
-    std::memcpy(words.data(), kept.data() + 1, words.size() * sizeof(uint32_t));
+    if (!words.empty()) std::memcpy(words.data(), kept.data() + 1, words.size() * sizeof(uint32_t));
     if (is_item_value(kept)) {
       add_node(words[0]);
     } else {
