@@ -24,8 +24,7 @@ def fill_draft_masks(
               chain
     returns   for each draft whether it and all before it fit
     Errors: ValueError for parents that are no tree in this order, and too few rows; TypeError for another array or what
-    is no matcher;
-    whatever a mask raises, LimitExceeded above all.
+    is no matcher; whatever a mask raises, LimitExceeded above all.
     Cost: that of `advance` and `fill_mask` for each draft.
 
     Draft and target model may share the rows: masks depend on the tokens alone. After an end token only end tokens fit.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -176,7 +177,6 @@ class Conditional:
     span: Span
 
 
-Use: TypeAlias = Name | TemplateUse | Conditional
 Inner: TypeAlias = JsonBlock | LarkBlock | Subgrammar
 Leaf: TypeAlias = Name | String | Pattern | CharacterRange | SpecialTokens | RegexBlock | Inner | Invalid
 Expression: TypeAlias = (
@@ -242,17 +242,19 @@ class Definition:
     priority: int = 0
     attributes: Attributes = NO_ATTRIBUTES
     parametric: bool = False
-    _uses: tuple[Use, ...] | None = field(default=None, init=False, repr=False)
 
-    @property
-    def uses(self) -> tuple[Use, ...]:
+    @cached_property
+    def uses(self) -> tuple[Name | TemplateUse | Conditional, ...]:
         """Every node of the body and of the attributes' values that asks for something outside of it, in order."""
-        if self._uses is None:
-            ends = () if self.attributes is NO_ATTRIBUTES else self.attributes.ends
-            self._uses = tuple(_uses([*reversed(ends), self.body]))
-        return self._uses
+        ends = () if self.attributes is NO_ATTRIBUTES else self.attributes.ends
+        return tuple(
+            node
+            for expression in (self.body, *ends)
+            for node in walk(expression)
+            if isinstance(node, (Name, TemplateUse, Conditional))
+        )
 
-    @property
+    @cached_property
     def used_names(self) -> frozenset[str]:
         """The names of rules and terminals in it."""
         return frozenset(
@@ -393,17 +395,6 @@ def walk(root: Expression) -> Iterator[Expression]:
     while pending:
         node = pending.pop()
         yield node
-        if (parts := _PARTS.get(type(node))) is not None:
-            pending += parts(node)[::-1]
-
-
-def _uses(pending: list[Expression]) -> Iterator[Use]:
-    """What some trees, the last one first, use."""
-    # `walk` would do; this is a twentieth of the checks of names.
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (Name, TemplateUse, Conditional)):
-            yield node
         if (parts := _PARTS.get(type(node))) is not None:
             pending += parts(node)[::-1]
 

@@ -237,14 +237,31 @@ class _Reader:
 
     def build_definition(self, parts: list[Built]) -> Built:
         # Most have a name and a body.
-        if len(parts) == 2 and isinstance(parts[0], Token):
-            name, body = parts
-            if name in self._good_names or self._check_name(name):
-                return [nodes.Definition(str(name), is_terminal_name(name), body, self._span(name))]
+        has_more = len(parts) > 2
+        name = next(part for part in parts if isinstance(part, Token)) if has_more else parts[0]
+        written = self._written_attributes(name, parts) if has_more else []
+        if not self._check_name(name):
             self._defined_elsewhere.add(str(name))
             return []
-        name = next(part for part in parts if isinstance(part, Token))
-        body = parts[-1]
+        if not has_more:
+            return [nodes.Definition(str(name), is_terminal_name(name), parts[-1], self._span(name))]
+        parameters = self._only(_Parameters, "list of parameters", parts)
+        priority = self._only(_Priority, "priority", parts)
+        return [
+            nodes.Definition(
+                str(name),
+                is_terminal_name(name),
+                parts[-1],
+                self._span(name),
+                parameters.names if parameters is not None else (),
+                priority.value if priority is not None else 0,
+                read_attributes(str(name), written, self._problems),
+                self._only(_RuleParameter, "parameter", parts) is not None,
+            )
+        ]
+
+    def _written_attributes(self, name: Token, parts: list[Built]) -> list[WrittenAttribute]:
+        """The attributes in a definition's head. Reports what must not stand around the name."""
         if is_terminal_name(name) and parts[0] is not name:
             message = "`?` and `!` go before the names of rules only"
             self._problems.error("lark-terminal-modifier", message, self._span(parts[0]))
@@ -257,24 +274,8 @@ class _Reader:
             message = "attributes belong to rules"
             help = "give them to a rule, whose name is in lower case, and use the terminal in it"
             self._problems.error("lark-terminal-attribute", message, written[0].span, help=help)
-            written = []
-        if not self._check_name(name):
-            self._defined_elsewhere.add(str(name))
             return []
-        parameters = self._only(_Parameters, "list of parameters", parts)
-        priority = self._only(_Priority, "priority", parts)
-        return [
-            nodes.Definition(
-                str(name),
-                is_terminal_name(name),
-                body,
-                self._span(name),
-                parameters.names if parameters is not None else (),
-                priority.value if priority is not None else 0,
-                read_attributes(str(name), written, self._problems),
-                self._only(_RuleParameter, "parameter", parts) is not None,
-            )
-        ]
+        return written
 
     def _only(self, kind: type[H], what: str, parts: list[Built]) -> H | None:
         """The part of a definition's head that is of a kind, if there is one; reports a second one."""

@@ -33,13 +33,13 @@ def expand(
     Linear in the outcome.
     """
     # Most grammars have none.
-    for rule in rules.values():
-        if rule.parameters:
-            return _Expansion(rules, limits, problems).run()
-        for use in rule.uses:
-            if isinstance(use, nodes.TemplateUse):
-                return _Expansion(rules, limits, problems).run()
-    return dict(rules), []
+    if not any(rule.parameters or _has_uses(rule) for rule in rules.values()):
+        return dict(rules), []
+    return _Expansion(rules, limits, problems).run()
+
+
+def _has_uses(rule: nodes.Definition) -> bool:
+    return any(isinstance(node, nodes.TemplateUse) for node in rule.uses)
 
 
 class _Expansion:
@@ -85,7 +85,7 @@ class _Expansion:
     def _may_use_templates(self, rule: nodes.Definition) -> bool:
         if self._templates and not rule.used_names.isdisjoint(self._templates):
             return True
-        return any(isinstance(node, nodes.TemplateUse) for node in rule.uses)
+        return _has_uses(rule)
 
     def _count(self) -> None:
         self._n_parts += 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import re
 from decimal import Decimal
 from functools import cache
@@ -73,6 +74,25 @@ def check(schema: Schema, valid: list[str], invalid: list[str], **options: Any) 
     for text in invalid:
         assert not is_valid(schema, text), f"the validator accepts {text}"
         assert not accepts(grammar, text), f"accepted: {text}"
+
+
+def check_each_byte(matcher: cfgmask.Matcher, texts: set[bytes], followed: set[bytes] | None = None) -> None:
+    """Bytes lead to these texts and to no others, as far as those bytes go that are in them, along some ways.
+
+    followed  the beginnings behind which it is known what may come; None: all
+    """
+    beginnings = {text[:end] for text in texts for end in range(len(text) + 1)}
+    alphabet = bytes(sorted({byte for text in beginnings for byte in text}))
+    pending = [b""]
+    while pending:
+        begun = pending.pop()
+        matcher.reset()
+        assert matcher.advance_bytes(begun) == len(begun), begun
+        assert matcher.is_accepting == (begun in texts), begun
+        may_follow = {begun + bytes([b]) for b in alphabet if matcher.try_advance([b], consume=False)}
+        assert may_follow == {begun + bytes([b]) for b in alphabet} & beginnings, begun
+        known = may_follow if followed is None else may_follow & followed
+        pending += random.Random(len(begun)).sample(sorted(known), min(len(known), 2))
 
 
 def spellings(value: Any) -> list[str]:

@@ -19,9 +19,7 @@ std::string value_of(std::string_view text);
 
 class ScalarSet {
  public:
-  // Whether it is new.
-  bool add(std::string value) { return values_.insert(std::move(value)).second; }
-  void add(const ScalarSet& others) { values_.insert(others.values_.begin(), others.values_.end()); }
+  void add(std::string value) { values_.insert(std::move(value)); }
   size_t size() const { return values_.size(); }
   // False if no lexeme that begins with these bytes has one of the values. Logarithmic in them.
   bool may_have(std::string_view begun) const;

@@ -76,7 +76,7 @@ SeenId SeenValues::open(uint32_t i, SeenId around) {
   for (const SetMember& member : bounds_[i].members) {
     if (!member.is_class) intern_value('"' + member.name);
   }
-  if (is_item(bounds_[i]) || bounds_[i].holds == Holds::kMembers || bounds_[i].holds == Holds::kAgain) {
+  if (is_inner(bounds_[i])) {
     static_assert(kNothingYet == 0 && kNew == 0, "as no key is");
     const uint32_t inner[] = {i, around.value, 0};
     return SeenId(seen_ids_.intern(inner).first);
@@ -576,7 +576,7 @@ void SeenValues::add_scalars(SeenId seen, ScalarSet& out) const {
     } else {
       add(entries(seen));
     }
-    if (!is_item(seen) && !is_members(seen) && !is_again(seen)) break;
+    if (!is_inner(bounds(seen))) break;
     seen = around(seen);
   }
   std::unordered_set<uint32_t> known{kNew, kOnly};
@@ -710,17 +710,21 @@ SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values
 }
 
 // Strings are told apart inside their quotes, where the tables for strings apply. What stands beside a string with
-// quotes may be one without them.
+// quotes may be one without them: calls f(part, whether it does) for the parts of an alternation.
+template <class F>
+RegexId SeenValues::each_part(RegexId alternation, F f) {
+  std::vector<RegexId> parts = regexes_.parts(alternation);
+  const auto is_quoted = [&](RegexId part) { return regexes_.kind(part) == RegexKind::kJsonString; };
+  const bool are_strings = std::any_of(parts.begin(), parts.end(), is_quoted);
+  for (RegexId& part : parts) part = f(part, are_strings && !is_quoted(part));
+  return regexes_.alternation(std::move(parts));
+}
+
 RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
   if (regexes_.kind(regex) == RegexKind::kAlternation) {
-    std::vector<RegexId> parts = regexes_.parts(regex);
-    const auto is_quoted = [&](RegexId part) { return regexes_.kind(part) == RegexKind::kJsonString; };
-    const bool are_strings = std::any_of(parts.begin(), parts.end(), is_quoted);
-    for (RegexId& part : parts) {
-      if (are_strings && !is_quoted(part)) part = without(part, unwanted.strings);
-      part = subtract(part, unwanted);
-    }
-    return regexes_.alternation(std::move(parts));
+    return each_part(regex, [&](RegexId part, bool is_bare) {
+      return subtract(is_bare ? without(part, unwanted.strings) : part, unwanted);
+    });
   }
   if (regexes_.kind(regex) == RegexKind::kConcatenation) {
     const std::vector<RegexId> parts = regexes_.parts(regex);
@@ -732,14 +736,9 @@ RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
 
 RegexId SeenValues::intersect(RegexId regex, const Unwanted& wanted) {
   if (regexes_.kind(regex) == RegexKind::kAlternation) {
-    std::vector<RegexId> parts = regexes_.parts(regex);
-    const auto is_quoted = [&](RegexId part) { return regexes_.kind(part) == RegexKind::kJsonString; };
-    const bool are_strings = std::any_of(parts.begin(), parts.end(), is_quoted);
-    for (RegexId& part : parts) {
-      const bool is_bare = are_strings && !is_quoted(part);
-      part = is_bare ? regexes_.intersection({part, wanted.strings}) : intersect(part, wanted);
-    }
-    return regexes_.alternation(std::move(parts));
+    return each_part(regex, [&](RegexId part, bool is_bare) {
+      return is_bare ? regexes_.intersection({part, wanted.strings}) : intersect(part, wanted);
+    });
   }
   if (regexes_.kind(regex) != RegexKind::kJsonString) return regexes_.intersection({regex, wanted.others});
   return regexes_.intersection({regex, regexes_.json_string(wanted.strings, JsonEscapes::kAny)});

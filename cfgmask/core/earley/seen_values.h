@@ -156,7 +156,11 @@ class SeenValues {
   bool is_item(SeenId seen) const { return is_item(bounds(seen)); }
   bool is_list(SeenId seen) const { return seen != none() && bounds(seen).holds == Holds::kList; }
   bool is_members(SeenId seen) const { return bounds(seen).holds == Holds::kMembers; }
-  // The register around an item, around members or around a value that must come again.
+  // Whether a register has the one around it: an item, members, or a value that must come again.
+  static bool is_inner(const SetBounds& of) {
+    return is_item(of) || of.holds == Holds::kMembers || of.holds == Holds::kAgain;
+  }
+  // That one.
   SeenId around(SeenId inner) const { return SeenId(entries(inner)[0]); }
   uint32_t node(SeenId item) const { return entries(item)[1]; }
   // How many of the items() of the outermost set begin with a node of the trie; how many of some nodes do.
@@ -213,6 +217,8 @@ class SeenValues {
   std::vector<std::string> missing(SeenId seen) const;
   bool has_values_at_sight(RegexId lexemes);
   RegexId compute_addable(RegexId regex, SeenId seen, Step step);
+  template <class F>
+  RegexId each_part(RegexId alternation, F f);
   RegexId subtract(RegexId regex, const Unwanted& unwanted);
   // The lexemes of `regex` with one of the values that are called unwanted elsewhere.
   RegexId intersect(RegexId regex, const Unwanted& wanted);

@@ -30,9 +30,11 @@ constexpr uint32_t kSlack = 64;
 class BudgetMasks::Walk {
  public:
   Walk(BudgetMasks& owner, const Configuration& from)
-      : owner_(owner), grammar_(owner.grammar_), answers_(grammar_.store_->tables.segment_answers()), from_(from) {
-    const auto& sets = grammar_.grammar_.set_bounds;
-    asks_again_ = std::ranges::any_of(sets, [](const SetBounds& set) { return set.holds == Holds::kAgain; });
+      : owner_(owner),
+        grammar_(owner.grammar_),
+        answers_(grammar_.store_->tables.segment_answers()),
+        from_(from),
+        asks_again_(grammar_.grammar_.asks_again()) {
     grammar_.parser_.add_scalars(from.items, differs_);
   }
 
@@ -216,7 +218,7 @@ class BudgetMasks::Walk {
   CompiledGrammar& grammar_;
   SegmentAnswers& answers_;
   Configuration from_;
-  bool asks_again_;  // some values must have come before
+  bool asks_again_;
   ScalarSet differs_;
   std::vector<Found> found_;
   bool grew_ = false;

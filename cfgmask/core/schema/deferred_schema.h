@@ -157,8 +157,6 @@ class DeferredSchema : public DeferredRules {
   void add_rules(uint32_t rule, PlainValueId id);
   void add_scalars(uint32_t rule, const std::shared_ptr<const ScalarsTogether>& scalars);
   void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives);
-  const PlainSchema::Object& object_at(uint32_t level) const { return *open_objects_[levels_[level].object].object; }
-  uint32_t array_state(ArrayForks::Place place) { return rule_of(ArrayState{place.of, place.member}); }
   static std::vector<Symbol> symbols(const Symbols& words);
   void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, uint32_t close);
   Symbols separated(bool some) const { return some ? Symbols{comma_} : Symbols{}; }
@@ -187,6 +185,7 @@ class DeferredSchema : public DeferredRules {
   uint32_t open_object(PlainValueId id, Kept seen);
   void add_object(uint32_t rule, PlainValueId id);
   uint32_t level(uint32_t object, uint32_t written);
+  const PlainSchema::Object& object_at(uint32_t level) const { return *open_objects_[levels_[level].object].object; }
   uint32_t rule_of(const ObjectState& state);
   const Stretch& stretch_of(OpenObject& open, uint32_t member);
   Stretch make_stretch(const OpenObject& open, uint32_t first, uint32_t last);
@@ -214,6 +213,7 @@ class DeferredSchema : public DeferredRules {
   void add_first_item(uint32_t rule, const LargeUnion::Arrays& large);
   void add_items(uint32_t rule, const ArrayForks::Next& next, bool some, uint32_t held);
   void add_item_values(uint32_t rule, const std::vector<ObjectForks::Held::Of>& values);
+  uint32_t array_state(ArrayForks::Place place) { return rule_of(ArrayState{place.of, place.member}); }
   uint32_t after_items(std::span<const ArrayForks::Place> items);
   uint32_t fork_of(std::vector<PlainValueId> objects);
   uint32_t fork(uint32_t state);
