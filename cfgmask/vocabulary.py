@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cfgmask.errors import VocabularyError
+from cfgmask.grammar.white_space import BOUNDED
+from cfgmask.limits import Limits
 from cfgmask.tokenizers.parts import Encode, VocabularyParts
 from cfgmask.tokenizers.self_check import check_round_trip
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     import tiktoken
 
     from cfgmask import _core
+
+# What most grammars have.
+_COMMON = (BOUNDED,)
 
 
 def _id(given: Any, what: str) -> int:
@@ -89,7 +94,8 @@ class Vocabulary:
                 if self._core is None:
                     from cfgmask import _core
 
-                    self._core = _core.Vocabulary(self.tokens, self.eos_token_ids)
+                    common = [_core.portable_regex(regex, Limits().max_nesting) for regex in _COMMON]
+                    self._core = _core.Vocabulary(self.tokens, self.eos_token_ids, common)
         return self._core
 
     @classmethod

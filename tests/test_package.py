@@ -108,7 +108,7 @@ ALLOWED: dict[str, set[str]] = {
     "gbnf": TREES | {"regex"},
     "types": TREES | {"regex", "json_schema"},
     "tokenizers": BOTTOM,
-    "vocabulary": BOTTOM | {"tokenizers", "_core"},
+    "vocabulary": TREES | {"tokenizers", "_core"},
     "compiler": TREES | FRONT_ENDS | {"regex", "vocabulary", "_core"},
     "__init__": ENGINE | {"patterns", "drafts"},
     "integrations": ENGINE,

@@ -75,7 +75,8 @@ struct PyVocabulary {
   std::shared_ptr<const Vocabulary> vocabulary;
   VocabularyStores stores;
 
-  explicit PyVocabulary(std::shared_ptr<const Vocabulary> v) : vocabulary(v), stores(std::move(v)) {}
+  PyVocabulary(std::shared_ptr<const Vocabulary> v, VocabularyStores::Regexes common)
+      : vocabulary(v), stores(std::move(v), std::move(common)) {}
 };
 
 // A matcher holds its grammar's Python object, and that the vocabulary's, unseen by the garbage collector. So none of
@@ -182,7 +183,8 @@ Limits parse_limits(const std::optional<nb::dict>& values) {
   return limits;
 }
 
-std::shared_ptr<PyVocabulary> make_vocabulary(const nb::sequence& tokens, std::vector<TokenId> end_tokens) {
+std::shared_ptr<PyVocabulary> make_vocabulary(const nb::sequence& tokens, std::vector<TokenId> end_tokens,
+                                              VocabularyStores::Regexes common) {
   std::vector<std::string_view> texts;
   const size_t n = nb::len(tokens);
   if (n == 0 || n > std::numeric_limits<int32_t>::max())
@@ -197,7 +199,8 @@ std::shared_ptr<PyVocabulary> make_vocabulary(const nb::sequence& tokens, std::v
   for (TokenId id : end_tokens) {
     if (id >= n) throw nb::value_error("an end token lies beyond the vocabulary");
   }
-  return std::make_shared<PyVocabulary>(std::make_shared<const Vocabulary>(std::move(texts), std::move(end_tokens)));
+  return std::make_shared<PyVocabulary>(std::make_shared<const Vocabulary>(std::move(texts), std::move(end_tokens)),
+                                        std::move(common));
 }
 
 // ---- arrays
@@ -1023,10 +1026,7 @@ NB_MODULE(_core, m) {
     }
   });
   nb::class_<PyVocabulary>(m, "Vocabulary", nb::is_final(), nb::is_weak_referenceable(), docs::Vocabulary)
-      .def(nb::new_([](const nb::sequence& tokens, std::vector<TokenId> end_tokens) {
-             return make_vocabulary(tokens, std::move(end_tokens));
-           }),
-           "tokens"_a, "end_tokens"_a)
+      .def(nb::new_(&make_vocabulary), "tokens"_a, "end_tokens"_a, "common"_a)
       .def_prop_ro(
           "n_vocab", [](PyVocabulary& self) { return self.vocabulary->n_vocab; }, docs::Vocabulary_n_vocab)
       .def_prop_ro(

@@ -19,6 +19,7 @@ from cfgmask.grammar.regex_tree import (
     RegexTree,
     text,
 )
+from cfgmask.grammar.white_space import BOUNDED, UNBOUNDED
 from cfgmask.json_schema import spacing
 from cfgmask.json_schema.keys import Keys
 from cfgmask.json_schema.options import JsonSchemaOptions
@@ -49,8 +50,8 @@ def scope(name: str, options: JsonSchemaOptions) -> Scope:
     if options.whitespace == "compact" or options.indent is not None:
         return Scope(name)
     if options.whitespace == "unbounded":
-        return Scope(name, (Terminal("WHITESPACE", spacing.UNBOUNDED),))
-    regex = spacing.BOUNDED if options.whitespace == "bounded" else spacing.whitespace(options.whitespace)
+        return Scope(name, (Terminal("WHITESPACE", UNBOUNDED),))
+    regex = BOUNDED if options.whitespace == "bounded" else spacing.whitespace(options.whitespace)
     return Scope(name, (Terminal("WHITESPACE", regex),), ignore_once=True)
 
 

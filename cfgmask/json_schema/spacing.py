@@ -5,28 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.regex_tree import (
-    Alternation,
-    Complement,
-    Concatenation,
-    Intersection,
-    RegexTree,
-    Repetition,
-    char_class,
-    text,
-)
+from cfgmask.grammar.regex_tree import Complement, Concatenation, Intersection, RegexTree, Repetition, text
+from cfgmask.grammar.white_space import ANY_SPACE, UNBOUNDED
 from cfgmask.regex import parse_regex
 from cfgmask.regex.algebra import is_empty
 
-_BLANK = char_class([(0x20, 0x20), (0x09, 0x09)])
-_ANY_SPACE = char_class([(0x20, 0x20), (0x09, 0x0A), (0x0D, 0x0D)])
-_LINE_BREAK = Concatenation((Repetition(text("\r"), 0, 1), text("\n")))
-
-_NEW_LINE = Concatenation((_LINE_BREAK, Repetition(_BLANK, 0, 64)))
-# What is left of it behind blanks is one sequence, not one that ends there beside one that goes on.
-BOUNDED = Alternation((Concatenation((Repetition(_BLANK, 1, 8), Repetition(_NEW_LINE, 0, 1))), _NEW_LINE))
-UNBOUNDED = Repetition(_ANY_SPACE, 1, None)
-_SOME_OR_NONE = Repetition(_ANY_SPACE, 0, None)
+_SOME_OR_NONE = Repetition(ANY_SPACE, 0, None)
 
 
 @cache

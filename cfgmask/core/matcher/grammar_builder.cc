@@ -17,9 +17,23 @@ std::shared_ptr<SharedStore> VocabularyStores::acquire(uint32_t shard, const Lim
     fits = store->bytes() < limits.shared_cache_bytes;
   }
   if (!fits) {
-    store = std::make_shared<SharedStore>(vocabulary_->trie, vocabulary_->n_words(), limits, key_endings_);
+    store = new_store(limits);
     max_nesting = limits.max_nesting;
     max_search_steps = limits.max_search_steps;
+  }
+  return store;
+}
+
+// The first nodes have the lowest ids, so what is common has the first slots where it is live (Parser::make_slots): the
+// states that the lexer comes to in it are those of most grammars, and stand together.
+std::shared_ptr<SharedStore> VocabularyStores::new_store(const Limits& limits) const {
+  auto store = std::make_shared<SharedStore>(vocabulary_->trie, vocabulary_->n_words(), limits, key_endings_);
+  try {
+    std::vector<RegexId> terminals;
+    for (const auto& regex : common_) terminals.push_back(regex->in(store->regexes));
+    store->tables.get(store->lexer.start(terminals));
+  } catch (const LimitExceeded&) {
+    // Limits that keep out what is common may still hold a grammar.
   }
   return store;
 }

@@ -32,9 +32,14 @@ namespace cfgmask {
 // Threads: `acquire` may be called from any.
 class VocabularyStores {
  public:
-  // Works out which tokens end keys, a look at each node of the trie; else the first grammar with keys would wait.
-  explicit VocabularyStores(std::shared_ptr<const Vocabulary> vocabulary)
-      : vocabulary_(std::move(vocabulary)), key_endings_(std::make_shared<const KeyEndings>(*vocabulary_)) {}
+  using Regexes = std::vector<std::shared_ptr<const PortableRegex>>;
+
+  // common: what most grammars have, known in each store from the beginning. Works out which tokens end keys, a look at
+  // each node of the trie; else the first grammar with keys would wait.
+  explicit VocabularyStores(std::shared_ptr<const Vocabulary> vocabulary, Regexes common = {})
+      : vocabulary_(std::move(vocabulary)),
+        key_endings_(std::make_shared<const KeyEndings>(*vocabulary_)),
+        common_(std::move(common)) {}
 
   const std::shared_ptr<const Vocabulary>& vocabulary() const { return vocabulary_; }
   static constexpr uint32_t kMostShards = 256;
@@ -48,8 +53,11 @@ class VocabularyStores {
     uint64_t max_search_steps = 0;
   };
 
+  std::shared_ptr<SharedStore> new_store(const Limits& limits) const;
+
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::shared_ptr<const KeyEndings> key_endings_;
+  Regexes common_;
   std::mutex mutex_;
   std::map<uint32_t, Generation> current_;  // by shard
 };
