@@ -230,7 +230,9 @@ class PlainSchema:
     """A JSON Schema that the core reads, to the last reference. Immutable; made by `PlainReader`."""
 
 class PlainReader:
-    """Reads plain JSON Schemas of one dialect. Immutable, for any thread. Used by `cfgmask.json_schema` alone.
+    """Reads plain JSON Schemas whose root is in one dialect. Immutable, for any thread.
+
+    Used by `cfgmask.json_schema` alone.
 
     asserted    keywords that restrict instances
     formats     formats that do
@@ -254,6 +256,7 @@ class PlainReader:
         scalars: Callable[[str], int | None],
         strings: Callable[[str], int | None],
         keys: Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], tuple[bool, list[int]] | None],
+        drafts: Callable[[str, PlainReader], PlainReader | None],
         max_nesting: int,
         max_rules: int,
     ) -> PlainSchema | None:
@@ -264,8 +267,11 @@ class PlainReader:
         strings  is asked for the regex of the strings of a schema, in the same way, as one string of JSON
         keys     is asked, with schemas of strings that keys meet, others that they do not, and names, whether there are
                  such keys beside the names, and for the positions of the names that are among the keys
-        Each may answer None: the schema is not plain. Linear. Raises LimitExceeded(max_rules) with the place in the
-        schema, also where an answer raises it, and what else the answers raise.
+        drafts   is asked how a schema is read that has this `$schema` and stands in one that the other reader reads;
+                 the answer must be the same for the same dialect
+        The schemas in questions are in the draft that their own `$schema` names, or else in that of the root. Each may
+        answer None: the schema is not plain. Linear. Raises LimitExceeded(max_rules) with the place in the schema, also
+        where an answer raises it, and what else the answers raise.
         """
 
 @final

@@ -745,8 +745,8 @@ std::optional<std::string> schema_uri(const JsonDocument& document) {
 
 std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
                                                       const nb::callable& scalars, const nb::callable& strings,
-                                                      const nb::callable& keys, uint64_t max_nesting,
-                                                      uint64_t max_rules) {
+                                                      const nb::callable& keys, const nb::callable& drafts,
+                                                      uint64_t max_nesting, uint64_t max_rules) {
   using Texts = std::vector<std::string>;
   const auto answer_of = [&](const nb::callable& ask, const auto&... question) -> nb::object {
     try {
@@ -770,6 +770,11 @@ std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader,
     if (answer.is_none()) return std::nullopt;
     auto [has_more, among] = nb::cast<std::pair<bool, std::vector<size_t>>>(answer);
     return KeyConditions::Found{has_more, std::move(among)};
+  };
+  std::vector<nb::object> readers;
+  questions.drafts = [&](const std::string& uri, const PlainReader& around) {
+    readers.push_back(answer_of(drafts, uri, nb::find(around)));
+    return readers.back().is_none() ? nullptr : nb::cast<const PlainReader*>(readers.back());
   };
   auto found = reader.read(document, questions, max_nesting, max_rules);
   return found ? std::make_shared<PlainReader::Found>(*std::move(found)) : nullptr;
@@ -804,8 +809,8 @@ void bind_plain_schema(nb::module_& m) {
                                                            : Exclusive::kEither);
           },
           "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a)
-      .def("read", read_plain_schema, "document"_a, "scalars"_a, "strings"_a, "keys"_a, "max_nesting"_a, "max_rules"_a,
-           docs::PlainReader_read);
+      .def("read", read_plain_schema, "document"_a, "scalars"_a, "strings"_a, "keys"_a, "drafts"_a, "max_nesting"_a,
+           "max_rules"_a, docs::PlainReader_read);
 }
 
 PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64_t> max_tokens,

@@ -138,8 +138,8 @@ def complement(shape: NumberShape, within: Iterable[NumberShape] = (ALL_NUMBERS,
     if shape.refusals:
         return (NumberShape(refusals=shape.refusals),)
     whole = replace(shape, without=())
-    if whole.step is not None and all(other.step is not None and other.step % whole.step == 0 for other in within):
-        whole = replace(whole, step=None)
+    if whole.step is not None and all(_is_in_steps(other, whole.step, whole.plain) for other in within):
+        whole = replace(whole, step=None, plain=False)
     if replace(whole, low=None, low_open=False, high=None, high_open=False) != ALL_NUMBERS:
         return (NumberShape(without=(whole,)), *shape.without)
     outside = list(shape.without)
@@ -148,6 +148,11 @@ def complement(shape: NumberShape, within: Iterable[NumberShape] = (ALL_NUMBERS,
     if shape.high is not None:
         outside.append(NumberShape(low=shape.high, low_open=not shape.high_open))
     return tuple(outside)
+
+
+def _is_in_steps(shape: NumberShape, step: Number, plain: bool) -> bool:
+    """Whether the shape says that all its numbers are multiples, and written without a fraction if they must be."""
+    return shape.step is not None and shape.step % step == 0 and (shape.plain or not plain)
 
 
 def count(shape: NumberShape, at_most: int) -> int | None:

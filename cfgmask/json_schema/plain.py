@@ -89,9 +89,15 @@ def plain_schema(
     if metaschemas and draft is None and declared is not None:
         return None
     dialect = Dialect() if draft is None else Dialect(draft, declared=True)
-    answers = _Answers(dialect, options, limits)
+    answers = _Answers(dialect, options, limits, metaschemas)
     found = _reader(dialect, options.formats).read(
-        document, answers.scalars, answers.strings, answers.keys, limits.max_nesting, limits.max_rules
+        document,
+        answers.scalars,
+        answers.strings,
+        answers.keys,
+        answers.drafts,
+        limits.max_nesting,
+        limits.max_rules,
     )
     if found is None:
         return None
@@ -149,13 +155,16 @@ _CHARACTERS_PER_STEP = 4
 class _Answers:
     """What the core asks while it reads one schema. Raises LimitExceeded(max_rules) where it asks too much.
 
-    terminals  those of the answers, which refer to them by number
+    dialect      that of the root
+    metaschemas  as in `plain_schema`
+    terminals    those of the answers, which refer to them by number
     """
 
-    def __init__(self, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> None:
+    def __init__(self, dialect: Dialect, options: JsonSchemaOptions, limits: Limits, metaschemas: bool) -> None:
         self._dialect = dialect
         self._options = options
         self._limits = limits
+        self._metaschemas = metaschemas
         self.terminals: list[PlainTerminal] = []
 
     def scalars(self, schema: str) -> int | None:
@@ -174,6 +183,13 @@ class _Answers:
         """As `_core.PlainReader.read` says."""
         _spend_on(*met, *broken)
         return _or_none(lambda: _keys(met, broken, names, self._dialect, self._options, self._limits))
+
+    def drafts(self, uri: str, around: _core.PlainReader) -> _core.PlainReader | None:
+        """As `_core.PlainReader.read` says."""
+        draft = draft_of_uri(uri)
+        if draft is not None:
+            return _reader(Dialect(draft, declared=True), self._options.formats)
+        return None if self._metaschemas else around
 
     def _number(self, terminal: PlainTerminal | None) -> int:
         if terminal is None:
@@ -244,15 +260,22 @@ def _is_nothing(terminal: Terminal) -> bool:
 def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Normal:
     """The scalars of a schema, which may be a combination of others under `allOf` and `not`. Raises _NotPlain."""
     assert isinstance(schema, dict)
-    node = Node(schema, "", "", dialect)
     parts = schema.get("allOf")
     if isinstance(parts, list):
         found = reduce(algebra.intersect, [_combined(part, dialect, options, limits) for part in parts])
         holes = [_combined(hole, dialect, options, limits) for hole in _holes(schema)]
         return algebra.difference(found, holes, Prober(lambda _: NOTHING_AT_ALL))
+    node = Node(schema, "", "", _dialect_of(schema, dialect))
     if any(form_problem(node, keyword) is not None for keyword in node.keywords):
         raise _NotPlain
     return _scalars(node, options, limits)
+
+
+def _dialect_of(schema: dict[str, JsonValue], root: Dialect) -> Dialect:
+    """That of a question, which says its draft where that is another one than the root's."""
+    uri = schema.get("$schema")
+    draft = draft_of_uri(uri) if isinstance(uri, str) else None
+    return root if draft is None else Dialect(draft, declared=True)
 
 
 @lru_cache(maxsize=4096)

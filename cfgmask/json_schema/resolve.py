@@ -16,7 +16,7 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.json_schema.contents import Contents
 from cfgmask.json_schema.drafts import ASSERTIONS, Draft, draft_of_uri, idle_keywords
 from cfgmask.json_schema.dynamic_scope import NO_SCOPE, RECURSIVE, DynamicAnchors, Scope
-from cfgmask.json_schema.nodes import Dialect, Node, is_reference, quoted, subschema_places
+from cfgmask.json_schema.nodes import SCHEMA_MAP_KEYWORDS, Dialect, Node, is_reference, quoted, subschema_places
 from cfgmask.json_schema.values import JsonValue, escape, read_object, unescape
 from cfgmask.limits import Limits
 
@@ -83,9 +83,13 @@ class Schemas:
 
     def _inner(self, node: Node, path: tuple[str, ...]) -> Node:
         value, pointer, base, dialect, scope = node.value, node.pointer, node.base, node.dialect, node.scope
+        is_map = False  # of schemas, which says nothing itself
         for token in path:
             pointer = f"{pointer}/{escape(token)}"
             value = _step(value, token)
+            is_map = not is_map and token in SCHEMA_MAP_KEYWORDS
+            if is_map:
+                continue
             outer = base
             if pointer not in self._entered:
                 self._entered[pointer] = self._enter(value, base, dialect, pointer)
@@ -224,9 +228,7 @@ class Schemas:
         if not isinstance(value, dict):
             return base, dialect
         is_resource = is_root or isinstance(value.get(dialect.draft.id_keyword), str)
-        # Without a draft around it, keywords of all drafts are read, so nothing is lost.
-        if is_resource or dialect.declared:
-            dialect = self._declared(value, dialect, pointer)
+        dialect = self._declared(value, dialect, pointer)
         if not is_resource:
             # What is no identifier in the draft around it was not meant to change what references are relative to.
             return base, dialect

@@ -9,13 +9,13 @@ import gzip
 import json
 import random
 import re
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
-from jsonschema.validators import extend
+from jsonschema.validators import extend, validates
 
 import cfgmask
 
@@ -40,25 +40,46 @@ def accepts(grammar: cfgmask.CompiledGrammar, text: str) -> bool:
 
 
 def _is_integer(_checker: Any, instance: Any) -> bool:
-    if isinstance(instance, bool) or not isinstance(instance, (int, Decimal)):
-        return False
-    return isinstance(instance, int) or instance == instance.to_integral_value()
+    if isinstance(instance, Decimal):
+        return instance == instance.to_integral_value()
+    return _is_plain_integer(_checker, instance) or (isinstance(instance, float) and instance.is_integer())
 
 
 def _is_plain_integer(_checker: Any, instance: Any) -> bool:
     return isinstance(instance, int) and not isinstance(instance, bool)
 
 
+def _exact(draft: Any, integer: Any = _is_integer) -> Any:
+    """The validator of a draft, for numbers that are read exactly, where a `$schema` inside names the draft, too."""
+    return validates(f"exact {draft.__name__}")(
+        extend(draft, type_checker=draft.TYPE_CHECKER.redefine("integer", integer))
+    )
+
+
+_exact(jsonschema.Draft4Validator, _is_plain_integer)
+_exact(jsonschema.Draft6Validator)
+_exact(jsonschema.Draft7Validator)
+_exact(jsonschema.Draft201909Validator)
+_LATEST = _exact(jsonschema.Draft202012Validator)
+
+
 def is_valid(schema: Schema, text: str) -> bool:
     """Whether the value of a JSON text satisfies a schema, in the dialect that the schema names."""
     exact = read(json.dumps(schema) if not isinstance(schema, str) else schema)
     instance = read(text)
-    draft = jsonschema.validators.validator_for(exact, default=jsonschema.Draft202012Validator)
-    integer = _is_plain_integer if draft is jsonschema.Draft4Validator else _is_integer
-    types = draft.TYPE_CHECKER.redefine("integer", integer)
-    validator = extend(draft, type_checker=types)
-    draft.check_schema(exact)
-    return bool(validator(exact).is_valid(instance))
+    validator = jsonschema.validators.validator_for(exact, default=_LATEST)
+    # A metaschema does not know what other drafts have inside.
+    if not _has_drafts_inside(exact):
+        validator.check_schema(exact)
+    with localcontext(prec=2_000, Emax=MAX_EMAX, Emin=MIN_EMIN):
+        return bool(validator(exact).is_valid(instance))
+
+
+def _has_drafts_inside(value: Any) -> bool:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(
+        (isinstance(part, dict) and isinstance(part.get("$schema"), str)) or _has_drafts_inside(part) for part in parts
+    )
 
 
 def read(text: str) -> Any:

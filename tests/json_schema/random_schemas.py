@@ -6,6 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.json_schema.test_drafts import URI, in_draft
+
 NAMES = st.sampled_from(["a", "b", "ab", "x1", "", "é/"])
 TEXTS = st.sampled_from(["", "a", "b", "ab", "aab", "x1", "ba\n", 'q"', "é"])
 PATTERNS = st.sampled_from(["^a", "b$", "a|b", "^[ab]*$", "1", "^.$", "[^a]"])
@@ -114,3 +116,56 @@ SCHEMAS = st.builds(
     _OBJECTS,
     _OBJECTS,
 ).filter(_is_free_of_loops)
+
+# What a `$schema` inside of a schema changes. Without one, only what the validator reads as it is read here.
+_LEAVES_OF_DRAFTS: list[Any] = [
+    {"type": "integer"},
+    {"type": "integer", "minimum": 1, "maximum": 3},
+    {"type": ["integer", "string"], "multipleOf": 3},
+    {"type": "number", "minimum": 2},
+    {"enum": [1, 2.5, 3]},
+    {"const": 1},
+    {"type": "object", "propertyNames": {"pattern": "^a"}, "dependentRequired": {"a": ["ab"]}},
+    {"if": {"type": "integer"}, "then": {"minimum": 2}},
+    in_draft("4", type="integer"),
+    in_draft("4", type="integer", minimum=1, exclusiveMinimum=True, maximum=7, exclusiveMaximum=False),
+    in_draft("4", maximum=3, exclusiveMaximum=True, multipleOf=0.5),
+    in_draft("4", items=[{"type": "integer"}, {"enum": [1, 2]}], additionalItems={"type": "integer"}),
+    in_draft("4", dependencies={"a": ["b"], "b": {"required": ["ab"]}}, const=1, prefixItems=[False]),
+    in_draft("6", type="integer", exclusiveMaximum=3, **{"if": {}, "then": False}),
+    in_draft("7", type="array", items=[{"type": "integer"}], additionalItems=in_draft("4", type="integer")),
+    in_draft("7", dependencies={"a": ["b"]}, dependentRequired={"b": ["a"]}),
+    in_draft("2019-09", items=[{"type": "integer"}], additionalItems=False, dependencies={"a": ["b"]}),
+    in_draft("2020-12", prefixItems=[{"type": "integer"}], items=in_draft("4", type="integer")),
+]
+
+
+def _of_drafts(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    # No `not` inside of another: the core and the general way then write strings and orders of keys differently.
+    some = st.lists(inner, min_size=1, max_size=2)
+    schemas = _some(
+        properties=st.dictionaries(NAMES, inner, max_size=2),
+        additionalProperties=inner,
+        items=inner,
+        allOf=some,
+        anyOf=some,
+        oneOf=some,
+    ) | st.fixed_dictionaries({"not": st.sampled_from(_LEAVES_OF_DRAFTS)}, optional={"type": TYPES})
+    return st.builds(lambda schema, draft: draft | schema, schemas, st.sampled_from(_DRAFTS))
+
+
+_DRAFTS = [{}, {"$schema": "x:unknown"}, *({"$schema": uri} for uri in URI.values())]
+
+
+def of_drafts(*further: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """Schemas with others of other drafts inside, and some further ones at their ends."""
+    leaves = st.sampled_from([*_LEAVES_OF_DRAFTS, *further])
+    return _of_drafts(st.recursive(leaves, _of_drafts, max_leaves=5))
+
+
+# Those numbers with a fraction, too, that are none to some drafts.
+VALUES_OF_DRAFTS = st.recursive(
+    st.sampled_from([0, 1, 1.0, 2, 2.5, 3, 3.0, 6, 6.0, "a"]),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
+    max_leaves=5,
+)

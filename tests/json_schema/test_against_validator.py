@@ -12,11 +12,20 @@ from hypothesis import strategies as st
 import cfgmask
 from benchmarks.any_order import accepts_in_some_order
 from tests.json_schema.judge import accepts, compiled, is_valid
-from tests.json_schema.random_schemas import SCHEMAS, VALUES
+from tests.json_schema.random_schemas import SCHEMAS, VALUES, VALUES_OF_DRAFTS, of_drafts
 
 
 @given(SCHEMAS, st.lists(VALUES, min_size=8, max_size=8))
 def test_verdicts_agree(schema: dict[str, Any], values: list[Any]) -> None:
+    check_verdicts(schema, values)
+
+
+@given(of_drafts(), st.lists(VALUES_OF_DRAFTS, min_size=8, max_size=8))
+def test_verdicts_agree_where_drafts_change(schema: dict[str, Any], values: list[Any]) -> None:
+    check_verdicts(schema, values)
+
+
+def check_verdicts(schema: dict[str, Any], values: list[Any]) -> None:
     try:
         grammar = compiled(schema)
     except cfgmask.GrammarError as error:
@@ -31,7 +40,7 @@ def test_verdicts_agree(schema: dict[str, Any], values: list[Any]) -> None:
         assert accepts_in_some_order(grammar, value) == verdict, value
 
 
-@given(SCHEMAS, st.integers(0, 2**32))
+@given(st.one_of(SCHEMAS, of_drafts()), st.integers(0, 2**32))
 def test_no_text_is_a_dead_end(schema: dict[str, Any], seed: int) -> None:
     """A random walk finds something allowed until it may stop, and where it may stop the value is valid."""
     try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import cfgmask
 from cfgmask.json_schema import lower_schema
 from tests.json_schema.judge import Schema, accepts, check, compiled
 
@@ -19,7 +20,7 @@ URI = {
 }
 
 
-def in_draft(draft: str, **schema: Any) -> Schema:
+def in_draft(draft: str, **schema: Any) -> dict[str, Any]:
     return {"$schema": URI[draft], **schema}
 
 
@@ -63,6 +64,72 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
         [],
     ),
     (in_draft("4", properties={"a": in_draft("7", const=1), "b": {"const": 1}}), ['{"a":1,"b":2}'], ['{"a":2}']),
+    # Of a root without a draft, as of any other.
+    ({"items": in_draft("4", type="integer")}, ["[1]"], ["[1.0]", "[1.5]"]),
+    ({"$ref": "#/definitions/a", "definitions": {"a": in_draft("4", type="integer")}}, ["322"], ["322.0"]),
+    ({"items": in_draft("6", type="integer")}, ["[1.0]"], ["[1.5]"]),
+    (
+        in_draft("2020-12", items=in_draft("4", minimum=3, exclusiveMinimum=True), minItems=1),
+        ["[4]"],
+        ["[3]", "[]"],
+    ),
+    ({"items": in_draft("4", minimum=3, exclusiveMinimum=False)}, ["[3]"], ["[2]"]),
+    ({"items": in_draft("4", const=1, contains={"const": 1}, propertyNames=False)}, ["[[]]", '[{"a":2}]'], []),
+    ({"items": in_draft("7", dependentRequired={"a": ["b"]})}, ['[{"a":1}]'], []),
+    ({"items": in_draft("2020-12", dependencies={"a": ["b"]})}, ['[{"a":1}]'], []),
+    (
+        in_draft(
+            "2020-12",
+            properties={"a": in_draft("7", items={"$ref": "#/$defs/n", "maximum": 3})},
+            additionalProperties={"$ref": "#/$defs/n", "maximum": 3},
+            **{"$defs": {"n": {"type": "integer"}}},
+        ),
+        ['{"a":[4]}', '{"b":3}'],
+        ['{"b":4}', '{"a":["4"]}'],
+    ),
+    (
+        in_draft("2020-12", items=in_draft("7", items=[{"type": "null"}], additionalItems={"const": 1})),
+        ["[[null,1]]", "[[]]"],
+        ["[[1]]", "[[null,2]]"],
+    ),
+    # What a reference leads to is in the draft of its place, whatever refers to it.
+    (
+        {
+            "properties": {"a": {"$ref": "#/definitions/old/definitions/n"}, "b": {"$ref": "#/definitions/n"}},
+            "definitions": {
+                "old": in_draft("4", definitions={"n": in_draft("4", type="integer")}),
+                "n": {"type": "integer"},
+            },
+        },
+        ['{"a":1,"b":1.0}'],
+        ['{"a":1.0}'],
+    ),
+    (
+        in_draft("4", items=in_draft("7", items=[in_draft("4", type="integer")], additionalItems={"type": "integer"})),
+        ["[[1,1.0]]"],
+        ["[[1.0]]", "[[1,1.5]]"],
+    ),
+    # Integers of several drafts that meet, and that are taken out of each other.
+    ({"allOf": [in_draft("4", type="integer"), {"type": "integer", "minimum": 1}]}, ["1"], ["1.0", "0"]),
+    ({"type": "integer", "minimum": 1, "not": in_draft("4", type="integer", maximum=3)}, ["1.0", "4"], ["1", "0"]),
+    (in_draft("4", type="integer", allOf=[in_draft("7", type="integer", **{"not": {"maximum": 3}})]), ["4"], ["4.0"]),
+    (
+        in_draft("4", type="integer", **{"not": in_draft("7", type="integer", minimum=1, maximum=3)}),
+        ["0", "4"],
+        ["2", "0.0", "2.0"],
+    ),
+    ({"enum": [1, 2.5, 3], "allOf": [in_draft("4", type="integer")]}, ["1", "3"], ["1.0", "2.5"]),
+    ({"enum": [1, 2.5, 3], "not": in_draft("4", type="integer")}, ["1.0", "2.5"], ["1", "3"]),
+    (
+        {"oneOf": [in_draft("4", type="integer"), {"type": "integer", "maximum": 5}]},
+        ["6", "5.0"],
+        ["5", "6.0"],
+    ),
+    (
+        {"items": {"anyOf": [in_draft("4", type="integer", multipleOf=3), {"type": "integer", "multipleOf": 2}]}},
+        ["[3,2,2.0,6.0]"],
+        ["[3.0]"],
+    ),
 ]
 
 
@@ -140,6 +207,91 @@ def test_an_identifier_of_another_draft_leaves_references_alone() -> None:
     assert not accepts(grammar, '[{"a":1}]')
 
 
-def test_an_unknown_draft_is_reported() -> None:
-    notes = lower_schema({"$schema": "http://example.com/mine"}).notes
-    assert [(note.code, note.pointer) for note in notes] == [("schema-unknown-draft", "/$schema")]
+@pytest.mark.parametrize(
+    ("schema", "texts"),
+    [
+        # Its own keyword, since draft 4 is around it.
+        (
+            {
+                "items": in_draft(
+                    "4",
+                    additionalProperties={
+                        "id": "http://example.com/inner",
+                        "definitions": {"n": {"type": "integer"}},
+                        "items": {"$ref": "#/definitions/n"},
+                    },
+                ),
+                "definitions": {"n": {"type": "null"}},
+            },
+            {'[{"a":[1]}]': True, '[{"a":[1.0]}]': False, '[{"a":[null]}]': False},
+        ),
+        # That of the draft around it and of its own.
+        (
+            in_draft(
+                "7",
+                items={
+                    "$schema": URI["2019-09"],
+                    "$id": "http://example.com/inner",
+                    "$ref": "#/definitions/n",
+                    "maximum": 3,
+                    "definitions": {"n": {"type": "integer"}},
+                },
+                definitions={"n": {"type": "null"}},
+            ),
+            {"[3]": True, "[4]": False, "[null]": False},
+        ),
+        # A map of schemas is none.
+        (
+            {"$ref": "#/definitions/n", "definitions": {"$schema": URI["4"], "n": {"type": "integer"}}},
+            {"1.0": True, "1.5": False},
+        ),
+        # By place: the reference stands in draft 4, and what it leads to in none.
+        (
+            {"items": in_draft("4", items={"$ref": "#/definitions/n"}), "definitions": {"n": {"type": "integer"}}},
+            {"[[1.0]]": True, "[[1.5]]": False},
+        ),
+        (
+            {
+                "items": {"$ref": "#/definitions/old/definitions/n"},
+                "definitions": {"old": in_draft("4", definitions={"n": {"type": "integer"}})},
+            },
+            {"[1]": True, "[1.0]": False},
+        ),
+        # An unknown draft says nothing.
+        ({"items": {"$schema": "x:mine", "type": "integer"}}, {"[1.0]": True}),
+        (in_draft("4", items={"$schema": "x:mine", "type": "integer"}), {"[1]": True, "[1.0]": False}),
+    ],
+)
+def test_places_inside(schema: Schema, texts: dict[str, bool]) -> None:
+    grammar = compiled(schema)
+    assert {text: accepts(grammar, text) for text in texts} == texts
+
+
+def test_metaschemas_inside_count() -> None:
+    grammar = compiled(
+        {"properties": {"a": {"$schema": "x:old", "type": "integer"}, "b": {"type": "integer"}}},
+        retrieve=METASCHEMAS.__getitem__,
+    )
+    assert accepts(grammar, '{"a":1,"b":1.0}')
+    assert not accepts(grammar, '{"a":1.0}')
+
+
+def test_keywords_of_other_drafts_inside_are_reported() -> None:
+    schema = {"items": in_draft("4", const=1, properties={"a": in_draft("7", const=1, prefixItems=[])})}
+    assert [(note.code, note.severity, note.pointer) for note in lower_schema(schema).notes] == [
+        ("schema-other-draft", "warning", "/items/const"),
+        ("schema-other-draft", "warning", "/items/properties/a/prefixItems"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        ({"$schema": "http://example.com/mine"}, "/$schema"),
+        ({"items": {"$schema": "http://example.com/mine"}}, "/items/$schema"),
+        (in_draft("7", items={"$schema": "http://example.com/mine"}), "/items/$schema"),
+    ],
+)
+def test_an_unknown_draft_is_reported(schema: dict[str, Any], pointer: str) -> None:
+    notes = cfgmask.Grammar.from_json_schema(schema).notes
+    assert [(note.code, note.pointer) for note in notes] == [("schema-unknown-draft", pointer)]

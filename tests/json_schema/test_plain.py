@@ -19,7 +19,8 @@ from cfgmask.json_schema.options import DEFAULTS
 from cfgmask.json_schema.plain import plain_schema
 from cfgmask.limits import Limits
 from tests.json_schema.judge import accepts
-from tests.json_schema.random_schemas import NAMES, PATTERNS, SCHEMAS, TEXTS
+from tests.json_schema.random_schemas import NAMES, PATTERNS, SCHEMAS, TEXTS, of_drafts
+from tests.json_schema.test_drafts import in_draft
 from tests.json_schema.walks import MASKBENCH
 from tests.regex.test_plain import PATTERNS as PLAIN_PATTERNS
 
@@ -643,6 +644,137 @@ PLAIN: dict[str, Any] = {
             {"type": "array", "prefixItems": [{"type": "null"}, {}], "minItems": 1, "maxItems": 2},
         ],
     },
+    "integers of two drafts": {
+        "properties": {"a": in_draft("4", type="integer"), "b": {"type": "integer"}},
+        "additionalProperties": in_draft("7", type="integer", minimum=3),
+    },
+    "integers of two drafts that meet": {
+        "allOf": [in_draft("4", type="integer", minimum=-1), in_draft("6", type="integer", maximum=12)]
+    },
+    "integers of two drafts that are taken out of each other": {
+        "properties": {
+            "a": {"type": "integer", "minimum": 1, "not": in_draft("4", type="integer", maximum=3)},
+            "b": in_draft("4", type="integer", **{"not": in_draft("7", type="integer", maximum=3)}),
+            "c": {"enum": [1, 2.5, 3], "not": in_draft("4", type="integer")},
+            "d": {"oneOf": [in_draft("4", type="integer"), {"type": "integer", "maximum": 5}]},
+        }
+    },
+    "multiples in two drafts, of which Python is asked in equal words": {
+        "properties": {
+            "a": in_draft("4", type="integer", multipleOf=3, minimum=2, exclusiveMinimum=True),
+            "b": {"type": "integer", "multipleOf": 3, "minimum": 2, "exclusiveMinimum": True},
+            "c": in_draft("4", type="integer", multipleOf=3),
+            "d": {"type": "integer", "multipleOf": 3},
+            "e": in_draft("4", type="integer", multipleOf=3, **{"not": {"multipleOf": 2}}),
+            "f": {"type": "integer", "multipleOf": 3, "not": in_draft("4", multipleOf=2)},
+            "g": {"allOf": [in_draft("4", type="integer", multipleOf=3), {"type": "integer", "multipleOf": 2}]},
+        }
+    },
+    "bounds of draft 4 inside": in_draft(
+        "2020-12",
+        properties={
+            "a": in_draft("4", type="number", minimum=3, exclusiveMinimum=True),
+            "b": in_draft("4", type="integer", maximum=3, exclusiveMaximum=True),
+            "c": {"type": "number", "exclusiveMinimum": 3},
+        },
+    ),
+    "keywords that the draft inside does not know": in_draft(
+        "2020-12",
+        properties={
+            "a": in_draft("4", const="a", propertyNames=3, contains={"const": 1}),
+            "b": in_draft("6", const="b", **{"if": {}, "then": False}),
+            "c": in_draft("7", dependentRequired={"a": ["b"]}, dependencies={"b": ["a"]}),
+        },
+        dependencies={"c": ["d"]},
+    ),
+    "what is beside a reference in draft 7 inside of 2020-12": in_draft(
+        "2020-12",
+        properties={
+            "a": in_draft("7", properties={"x": {"$ref": "#/$defs/n", "const": "n"}}),
+            "b": {"$ref": "#/$defs/n", "const": "n"},
+            "c": in_draft("7", **{"$ref": "#/$defs/n", "const": "n"}),
+            "d": in_draft("7", items=in_draft("2019-09", **{"$ref": "#/$defs/n", "const": "n"})),
+        },
+        **{"$defs": {"n": {"enum": ["n", 1]}}},
+    ),
+    "tuples of two drafts": in_draft(
+        "2020-12",
+        prefixItems=[
+            in_draft("7", items=[{"const": "a"}, {"const": "b"}], additionalItems={"const": "c"}),
+            in_draft("2019-09", items=[{"const": "a"}], unevaluatedItems=False),
+        ],
+        items={"prefixItems": [{"const": "d"}], "items": False},
+    ),
+    "references into and out of a draft": {
+        "properties": {
+            "a": {"$ref": "#/definitions/old"},
+            "b": {"$ref": "#/definitions/old/definitions/n"},
+            "c": {"$ref": "#/definitions/n"},
+        },
+        "definitions": {
+            "old": in_draft(
+                "4",
+                definitions={"n": {"type": "integer"}},
+                items={"$ref": "#/definitions/n"},
+                properties={"b": {"$ref": "#/definitions/old/definitions/n"}, "self": {"$ref": "#/definitions/old"}},
+            ),
+            "n": {"type": "integer"},
+        },
+    },
+    "references along drafts": {
+        "$ref": "#/definitions/a/definitions/b/definitions/c",
+        "definitions": {
+            "$schema": "http://json-schema.org/draft-04/schema#",
+            "a": in_draft(
+                "4", definitions={"b": in_draft("7", definitions={"c": {"items": {"type": "integer"}, "const": [1]}})}
+            ),
+        },
+    },
+    "drafts that change back and forth": in_draft(
+        "7",
+        items=[
+            in_draft(
+                "4",
+                items=[{"type": "integer"}, in_draft("7", items=[{"type": "integer"}, in_draft("4", type="integer")])],
+                additionalItems={"type": "integer"},
+            ),
+            {"type": "integer"},
+        ],
+        additionalItems=in_draft("2020-12", prefixItems=[in_draft("4", type="integer"), {"type": "integer"}]),
+    ),
+    "parts of several drafts for the same value": {
+        "if": in_draft("4", properties={"k": {"enum": ["a", 1]}}, required=["k"]),
+        "then": in_draft("7", properties={"k": {}, "n": {"type": "integer"}}),
+        "else": in_draft("4", properties={"n": {"type": "integer"}}),
+        "type": "object",
+    },
+    "keys of which a draft inside asks Python": {
+        "properties": {
+            "a": in_draft("7", patternProperties={"^(?!x)a": {"type": "null"}}, additionalProperties=False),
+            "b": in_draft("6", propertyNames={"pattern": "^(?!x)"}, patternProperties={"b$": {"type": "null"}}),
+            "c": in_draft("4", patternProperties={"^(?=.c)": {"type": "integer"}, "c$": {"type": "integer"}}),
+        }
+    },
+    "formats in several drafts": in_draft(
+        "7", properties={"a": {"format": "date"}, "b": in_draft("4", format="date"), "c": in_draft("4", format="ipv4")}
+    ),
+    "a draft inside that is unknown": in_draft("4", properties={"a": {"$schema": "x:mine", "type": "integer"}}),
+    "an unknown draft with one inside": {
+        "$schema": "x:mine",
+        "properties": {"a": in_draft("4", items={"$schema": "x:mine", "type": "integer"}), "b": {"type": "integer"}},
+    },
+    "a draft inside in another spelling": in_draft(
+        "4", properties={"a": {"$schema": "https://json-schema.org/draft-04/schema", "type": "integer"}}
+    ),
+    "identifiers of several drafts": {
+        "$id": "http://example.com/root",
+        "properties": {
+            "a": in_draft("4", id="http://example.com/a", type="integer"),
+            "b": in_draft("7", **{"$id": "b", "type": "integer"}),
+            "c": in_draft("4", properties={"id": {"type": "integer"}}, id="#c"),
+            "d": in_draft("4", id="d", properties={"x": {"$ref": "#/properties/b"}}),
+        },
+    },
 }
 
 
@@ -707,7 +839,6 @@ LEFT: list[Any] = [
     {"type": "array", "minItems": 2, "maxItems": 1},
     {"type": "string", "enum": [1]},
     {"$defs": {"a": {"$id": "b", "properties": {"c": {"$ref": "#"}}}}, "$ref": "#/$defs/a/properties/c"},
-    {"properties": {"a": {"$id": "b", "$schema": "http://json-schema.org/draft-07/schema#"}}},
     {"uniqueItems": True},
     {"uniqueItems": 1},
     {"items": {"type": "string"}, "not": {"uniqueItems": True}},
@@ -780,6 +911,32 @@ def test_parts_that_are_one_object_are_read_once() -> None:
     for _ in range(60):
         value = {"properties": {"a": value, "b": value}}
     assert cfgmask.Grammar.from_json_schema(value, limits=Limits(max_nesting=400)).plain is not None
+
+
+def test_parts_that_are_one_object_are_read_as_their_places_say() -> None:
+    part: Any = {"type": "integer"}
+    old = in_draft("4", definitions={"n": part, "list": {"items": part}}, items=part)
+    for properties in (
+        {"a": part, "b": old},
+        {"b": old, "a": part},
+        {"a": {"$ref": "#/definitions/n"}, "b": {"$ref": "#/definitions/old/definitions/list"}},
+    ):
+        schema = {"properties": properties, "definitions": {"old": old, "n": part}}
+        grammar = cfgmask.Grammar.from_json_schema(schema)
+        assert grammar.plain is not None
+        compiled = cfgmask.compile(grammar, VOCABULARY)
+        assert accepts(compiled, '{"a":1.0}')
+        assert accepts(compiled, '{"b":[1]}')
+        assert not accepts(compiled, '{"b":[1.0]}')
+
+
+def test_references_in_parts_that_are_one_object_are_relative_to_their_places() -> None:
+    part = {"items": {"$ref": "#/definitions/n"}}
+    inner = {"$id": "inner", "properties": {"x": part}, "definitions": {"n": {"type": "null"}}}
+    schema = {"properties": {"a": part, "b": inner}, "definitions": {"n": {"type": "string"}}}
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), VOCABULARY)
+    assert accepts(compiled, '{"a":["a"],"b":{"x":[null]}}')
+    assert not accepts(compiled, '{"b":{"x":["a"]}}')
 
 
 def test_the_schema_may_change_afterwards() -> None:
@@ -1033,6 +1190,21 @@ def test_references_that_lead_back_to_themselves_are_refused() -> None:
 @given(SCHEMAS, st.integers(0, 2**32))
 def test_random_schemas(schema: dict[str, Any], seed: int) -> None:
     check(schema, seed)
+
+
+_REFERENCES_TO_DRAFTS = [
+    {"$ref": "#/definitions/one", "maximum": 3},
+    {"$ref": "#/definitions/one"},
+    {"$ref": "#/definitions/two"},
+    {"$ref": "#/definitions/two/definitions/three"},
+    in_draft("7", **{"$ref": "#/definitions/one", "maximum": 3}),
+    in_draft("4", items={"$ref": "#/definitions/two/definitions/three"}),
+]
+
+
+@given(*[of_drafts(*_REFERENCES_TO_DRAFTS)] * 4, st.integers(0, 2**32))
+def test_drafts_inside(root: Any, one: Any, two: Any, three: Any, seed: int) -> None:
+    check({"definitions": {"one": one, "two": two | {"definitions": {"three": three}}}, **root}, seed)
 
 
 # Schemas of plain keywords, some with a wrong value, so that more than a few are plain.

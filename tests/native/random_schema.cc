@@ -203,7 +203,8 @@ std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, Vocabul
   const auto document = JsonDocument::parse(schema, limits.max_nesting);
   if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return nullptr;
   const auto none = [](const auto&...) { return std::nullopt; };
-  auto found = reader.read(*document, {none, none, none}, limits.max_nesting, limits.max_rules);
+  const auto same = [](const std::string&, const PlainReader& around) { return &around; };
+  auto found = reader.read(*document, {none, none, none, same}, limits.max_nesting, limits.max_rules);
   if (!found || found->n_regexes != 0) return nullptr;
   GrammarBuilder builder(stores, limits);
   const uint32_t blanks = builder.with([](RegexStore& r) {

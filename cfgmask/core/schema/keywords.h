@@ -100,6 +100,10 @@ inline constexpr std::array<std::string_view, kIdentifier> kKeywordNames = {
     "format",
 };
 
+// Keywords that hold schemas by name, in an object that is no schema itself.
+inline constexpr std::array<std::string_view, 6> kSchemaMaps = {
+    "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"};
+
 // Keywords whose schemas apply to the same value as the schema they stand in.
 inline constexpr std::array kApplicators = {
     kReference, kAnyOf, kOneOf, kAllOf, kNot, kIf, kThen, kElse, kDependentRequired, kDependentSchemas, kDependencies};

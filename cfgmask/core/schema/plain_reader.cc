@@ -14,20 +14,11 @@ namespace {
 // Names of sets begin with the mark of a fragment.
 std::string pointer_of(const std::string& name) { return name.substr(std::min<size_t>(1, name.size())); }
 
-// What of a `$schema` says which metaschema it names: not the scheme, nor an empty fragment.
-std::string_view metaschema(std::string_view uri) {
-  const size_t scheme = uri.find("://");
-  if (scheme != std::string_view::npos) uri.remove_prefix(scheme + 3);
-  if (uri.ends_with('#')) uri.remove_suffix(1);
-  return uri;
-}
-
 }  // namespace
 
 PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& document, const PlainQuestions& questions,
                            uint64_t max_nesting, uint64_t max_rules)
-    : reader_(reader),
-      document_(document),
+    : document_(document),
       questions_(with_places(questions)),
       max_nesting_(max_nesting),
       max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
@@ -35,12 +26,9 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
       keys_(schema_, max_nesting, questions_.keys),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
-          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * max_rules),
-      known_(document.n_values()) {
-  for (size_t key = 0; key < document.n_keys(); ++key) {
-    const auto code = reader.codes_.find(std::string(document.key_text(static_cast<uint32_t>(key))));
-    codes_.push_back(code == reader.codes_.end() ? std::nullopt : std::optional(code->second));
-  }
+          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * max_rules) {
+  const Held declared = document.member(document.root(), "$schema");
+  around_ = context(reader, declared ? std::optional(text(*declared)) : std::nullopt, false);
 }
 
 // A limit that the answers cross is met where they are asked for.
@@ -54,8 +42,8 @@ PlainQuestions PlainReading::with_places(PlainQuestions questions) const {
       }
     };
   };
-  return {placed(std::move(questions.scalars)), placed(std::move(questions.strings)),
-          placed(std::move(questions.keys))};
+  return {placed(std::move(questions.scalars)), placed(std::move(questions.strings)), placed(std::move(questions.keys)),
+          std::move(questions.drafts)};
 }
 
 PlainReader::Found PlainReading::read() {
@@ -94,7 +82,7 @@ uint32_t PlainReading::count(JsonId value) const {
 }
 
 std::optional<Keyword> PlainReading::keyword(uint32_t key) const {
-  const auto code = codes_[key];
+  const auto code = around_->codes[key];
   return code ? std::optional(static_cast<Keyword>(*code)) : std::nullopt;
 }
 
@@ -106,31 +94,67 @@ PlainReading::Said PlainReading::keywords(JsonId schema) const {
   return said;
 }
 
+PlainReading::Said PlainReading::entered(JsonId schema) {
+  Said said = keywords(schema);
+  // What is no identifier in the draft around it was not meant to change what references are relative to.
+  const bool may_be_identified = schema != document_.root() && said.has(kIdentifier);
+  if (const PlainReader& own = reader_of(said); &own != &reader()) {
+    around_ = context(own, text(*said[kDialect]), around_->identified);
+    said = keywords(schema);
+  }
+  if (may_be_identified && has_own_uri(said)) around_ = context(reader(), around_->uri, true);
+  return said;
+}
+
+const PlainReader& PlainReading::reader_of(const Said& said) {
+  const Held named = said[kDialect];
+  if (!named || !is_text(*named) || text(*named) == around_->uri) return reader();
+  const PlainReader*& own = around_->drafts[text(*named)];
+  if (own == nullptr) own = questions_.drafts(std::string(text(*named)), reader());
+  require(own != nullptr);
+  return *own;
+}
+
+PlainReading::Context* PlainReading::context(const PlainReader& reader, std::optional<std::string_view> uri,
+                                             bool identified) {
+  const auto found = std::find_if(contexts_.begin(), contexts_.end(), [&](const Context& context) {
+    return context.reader == &reader && context.identified == identified;
+  });
+  if (found != contexts_.end()) return &*found;
+  contexts_.push_back({&reader, uri, identified});
+  Context& made = contexts_.back();
+  made.known.resize(document_.n_values());
+  for (size_t key = 0; key < document_.n_keys(); ++key) {
+    const auto code = reader.codes_.find(std::string(document_.key_text(static_cast<uint32_t>(key))));
+    made.codes.push_back(code == reader.codes_.end() ? std::nullopt : std::optional(code->second));
+  }
+  return &made;
+}
+
 PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint64_t depth) {
   if (is(schema, Json::kTrue)) return PlainSchema::any();
   if (is_false(schema)) return PlainSchema::never();
   require(is_object(schema) && depth <= max_depth_);
   // A schema that leads to itself without going into a value.
   require(std::find(level_.begin() + level_begin_, level_.end(), schema) == level_.end());
-  Known& known = known_[schema.value];
+  Known& known = around_->known[schema.value];
   if (known.progress == Progress::kReading && !known.id) known.id = schema_.reserve();
   if (known.progress != Progress::kNew) return *known.id;
   known.progress = Progress::kReading;
   level_.push_back(schema);
-  const Said said = keywords(schema);
-  const bool inside = inside_identified_;
-  require(is_root() || !has_own_dialect(said));
-  if (has_own_uri(said)) inside_identified_ = !is_root();
+  Context* const outside = around_;
+  const Said said = entered(schema);
   if (const auto later = referred_later(said, depth)) {
     // Where this applies to the same value as another schema, it is read after all.
     known.progress = Progress::kNew;
+    around_ = outside;
     level_.pop_back();
     return *later;
   }
   const std::string* const around = algebra_.enter(&pointer);
   PlainValueId id = is_reference(said) ? referred(said, depth) : described(schema, said, pointer, depth);
   algebra_.enter(around);
-  inside_identified_ = inside;
+  around_ = outside;
   level_.pop_back();
   if (known.id) {
     Value same;
@@ -169,58 +193,51 @@ std::string PlainReading::below(const std::string& pointer, std::string_view key
 }
 
 bool PlainReading::is_reference(const Said& said) const {
-  return said[kReference] && (reader_.hides_siblings_ || !said.has_beside(kOfReferences));
+  return said[kReference] && (reader().hides_siblings_ || !said.has_beside(kOfReferences));
 }
 
 bool PlainReading::has_own_uri(const Said& said) const {
   const Held identifier = said[kIdentifier];
   if (!identifier || !is_text(*identifier)) return false;
-  if (reader_.hides_siblings_ && said[kReference]) return false;
+  if (reader().hides_siblings_ && said[kReference]) return false;
   return !text(*identifier).starts_with('#');
 }
 
-bool PlainReading::has_own_dialect(const Said& said) const {
-  const Held dialect = said[kDialect];
-  if (!dialect || !is_text(*dialect)) return false;
-  const auto outer = document_.member(document_.root(), "$schema");
-  if (!outer || !is_text(*outer)) return has_own_uri(said);
-  return metaschema(text(*outer)) != metaschema(text(*dialect));
-}
-
-bool PlainReading::is_identified(JsonId object) {
-  const auto [at, is_new] = identified_.try_emplace(object.value, false);
-  if (is_new) {
-    const Said said = keywords(object);
-    require(!has_own_dialect(said));
-    at->second = has_own_uri(said);
+void PlainReading::pass(JsonId object) {
+  Context*& inside = around_->inside[object.value];
+  if (inside == nullptr) {
+    entered(object);
+    inside = around_;
   }
-  return at->second;
+  around_ = inside;
 }
 
 PlainValueId PlainReading::referred(const Said& said, uint64_t depth) {
+  Context* const here = around_;
   std::string_view reference = text(*said[kReference]);
-  std::vector<JsonId> passed;
+  std::vector<Known*> passed;
   JsonId found = followed(reference);
   while (const auto next = only_reference(found)) {
     // A reference that leads back to itself says nothing.
     require(passed.size() < document_.n_values());
-    passed.push_back(found);
+    passed.push_back(&around_->known[found.value]);
     found = followed(reference = *next);
   }
   const PlainValueId id = value(found, std::string(reference), depth + 1);
-  for (JsonId reference_to_it : passed) known_[reference_to_it.value] = {Progress::kDone, id};
-  inside_identified_ = false;
+  for (Known* reference_to_it : passed) *reference_to_it = {Progress::kDone, id};
+  around_ = here;
   return id;
 }
 
 JsonId PlainReading::followed(std::string_view reference) {
-  require(!inside_identified_);
+  require(!around_->identified);
   return referred_schema(reference);
 }
 
 std::optional<std::string_view> PlainReading::only_reference(JsonId schema) const {
-  if (!is_object(schema) || known_[schema.value].progress != Progress::kNew || known_[schema.value].id)
-    return std::nullopt;
+  if (!is_object(schema)) return std::nullopt;
+  const Known& known = around_->known[schema.value];
+  if (known.progress != Progress::kNew || known.id) return std::nullopt;
   const Said said = keywords(schema);
   if (!said[kReference] || said.has(kIdentifier) || said.has(kDialect) || !is_reference(said)) return std::nullopt;
   return text(*said[kReference]);
@@ -228,16 +245,17 @@ std::optional<std::string_view> PlainReading::only_reference(JsonId schema) cons
 
 std::optional<PlainValueId> PlainReading::referred_later(const Said& said, uint64_t depth) {
   // What applies to the same value is read at once: only so does it show where that leads in a circle.
-  if (depth <= kDeep || std::ssize(level_) != level_begin_ + 1 || !is_reference(said) || inside_identified_)
+  if (depth <= kDeep || std::ssize(level_) != level_begin_ + 1 || !is_reference(said) || around_->identified)
     return std::nullopt;
   const std::string_view reference = text(*said[kReference]);
+  Context* const here = around_;
   const JsonId found = referred_schema(reference);
-  const bool inside = std::exchange(inside_identified_, false);
-  Known& known = known_[found.value];
+  Context* const there = std::exchange(around_, here);
+  Known& known = there->known[found.value];
   if (!is_object(found) || known.progress == Progress::kReading) return std::nullopt;
   if (!known.id) {
     known.id = schema_.reserve();
-    later_.push_back({found, std::string(reference), inside});
+    later_.push_back({found, std::string(reference), there});
   }
   return *known.id;
 }
@@ -246,9 +264,8 @@ void PlainReading::read_later_ones() {
   while (!later_.empty()) {
     const Later next = std::move(later_.back());
     later_.pop_back();
-    inside_identified_ = next.inside_identified;
+    around_ = next.around;
     value(next.schema, next.pointer, 0);
-    inside_identified_ = false;
   }
 }
 
@@ -260,14 +277,18 @@ JsonId PlainReading::referred_schema(std::string_view reference) {
 JsonId PlainReading::target(std::string_view pointer) {
   const JsonId root = document_.root();
   JsonId at = root;
+  bool is_map = false;  // of schemas, which says nothing itself
+  around_ = &contexts_.front();
   require(pointer.empty() || pointer[0] == '/');
   while (!pointer.empty()) {
     const size_t end = std::min(pointer.find('/', 1), pointer.size());
     require(is_object(at));
-    if (at != root && is_identified(at)) inside_identified_ = true;
-    const auto key = document_.find_key(unescaped(pointer.substr(1, end - 1)));
+    if (at != root && !is_map) pass(at);
+    const std::string token = unescaped(pointer.substr(1, end - 1));
+    const auto key = document_.find_key(token);
     require(key.has_value());
     at = step(at, *key);
+    is_map = !is_map && std::find(kSchemaMaps.begin(), kSchemaMaps.end(), token) != kSchemaMaps.end();
     pointer.remove_prefix(end);
   }
   return at;

@@ -22,14 +22,20 @@
 
 namespace cfgmask {
 
+class PlainReader;
+
 // What is asked of the front end while a schema is read; nullopt: the schema is not plain after all. Regexes are
-// numbered from 0 in the order in which they are first given; -1 stands for none, where nothing matches.
+// numbered from 0 in the order in which they are first given; -1 stands for none, where nothing matches. Schemas are
+// those of the draft that their `$schema` names, or else of the draft that the root is read as.
 struct PlainQuestions {
   // The regex of the scalars of a schema, as JSON text.
   std::function<std::optional<int64_t>(const std::string& schema)> scalars;
   // The regex of the strings of a schema, one string of JSON.
   std::function<std::optional<int64_t>(const std::string& schema)> strings;
   KeyConditions::Ask keys;
+  // How a schema is read whose `$schema` is this, inside of one that is read as `around`. Null: the schema is not
+  // plain. Valid until the reading ends, and the same for the same dialect.
+  std::function<const PlainReader*(const std::string& uri, const PlainReader& around)> drafts;
 };
 
 // A limit that was crossed, and the JSON Pointer of the schema that did.
@@ -64,8 +70,8 @@ class PlainReader {
   PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
               const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive);
 
-  // nullopt for a schema that is not plain. Throws SchemaLimitExceeded (max_rules), and what the answers throw.
-  // Linear.
+  // Of a document whose root is in this dialect. nullopt for a schema that is not plain. Throws SchemaLimitExceeded
+  // (max_rules), and what the answers throw. Linear.
   std::optional<Found> read(const JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
                             uint64_t max_rules) const;
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -83,11 +84,21 @@ class PlainReading {
     Progress progress = Progress::kNew;
     std::optional<PlainValueId> id;  // known when done, or where the schema refers to itself
   };
+  // What the schemas around a place say of what stands there. One part of a document may stand in several places.
+  struct Context {
+    const PlainReader* reader;
+    std::optional<std::string_view> uri;             // a `$schema` that names its dialect; none where the root has none
+    bool identified;                                 // not in the root's own document any more
+    std::vector<std::optional<uint8_t>> codes = {};  // by key: which keyword it is, if it is one
+    std::vector<Known> known = {};                   // by value
+    std::unordered_map<uint32_t, Context*> inside = {};                    // of objects that references passed
+    std::unordered_map<std::string_view, const PlainReader*> drafts = {};  // that schemas here say to be in
+  };
   // A schema that some reference leads to.
   struct Later {
     JsonId schema;
     std::string pointer;
-    bool inside_identified;
+    Context* around;
   };
   struct Types {
     uint32_t kinds = PlainSchema::kAnyKind;
@@ -125,8 +136,15 @@ class PlainReading {
 
   // ---- schemas, and what refers to them
 
+  const PlainReader& reader() const { return *around_->reader; }
   std::optional<Keyword> keyword(uint32_t key) const;
   Said keywords(JsonId schema) const;
+  // Goes into a schema: what it says is read as it says itself.
+  Said entered(JsonId schema);
+  // How a schema is read that says this.
+  const PlainReader& reader_of(const Said& said);
+  // The context of this kind, made if it is new: linear in the document then.
+  Context* context(const PlainReader& reader, std::optional<std::string_view> uri, bool identified);
   // The values that a schema allows. Those of equal schemas are one.
   PlainValueId value(JsonId schema, const std::string& pointer, uint64_t depth);
   // The values of a member or an item.
@@ -136,10 +154,8 @@ class PlainReading {
   bool is_reference(const Said& said) const;
   // Whether references inside a schema are relative to a URI of its own.
   bool has_own_uri(const Said& said) const;
-  // Whether a schema inside of the root says that it is read in another way.
-  bool has_own_dialect(const Said& said) const;
-  // The same of an object on the way of references. Linear in its members once.
-  bool is_identified(JsonId object);
+  // Goes into an object on the way of a reference. Linear in its members once.
+  void pass(JsonId object);
   PlainValueId referred(const Said& said, uint64_t depth);
   JsonId followed(std::string_view reference);
   // What a schema refers to that is not read yet and says nothing else. Chains of such are followed in a loop.
@@ -147,10 +163,9 @@ class PlainReading {
   // The id of what a member or an item refers to, if that is read later.
   std::optional<PlainValueId> referred_later(const Said& said, uint64_t depth);
   void read_later_ones();
-  bool is_root() const { return level_.size() == 1 && level_begin_ == 0 && level_[0] == document_.root(); }
   // What a reference leads to, which stands in the same document; as `target`.
   JsonId referred_schema(std::string_view reference);
-  // What a JSON Pointer leads to, and whether that stands inside of a schema with a URI of its own.
+  // What a JSON Pointer leads to; `around_` is then what is said of that.
   JsonId target(std::string_view pointer);
   static std::string unescaped(std::string_view token);
   JsonId step(JsonId object, uint32_t key);
@@ -236,7 +251,6 @@ class PlainReading {
   // The same terminal for the same question.
   std::optional<uint32_t> ask_scalars(const std::string& schema, PlainSchema::Kind kind);
 
-  const PlainReader& reader_;
   const JsonDocument& document_;
   PlainQuestions questions_;
   uint64_t max_nesting_;
@@ -247,15 +261,13 @@ class PlainReading {
   KeyConditions keys_;
   PlainAlgebra algebra_;
   size_t n_regexes_ = 0;
-  bool inside_identified_ = false;             // not in the root's own document any more
-  std::vector<std::optional<uint8_t>> codes_;  // by key: which keyword it is, if it is one
-  std::vector<Known> known_;                   // by value
+  std::deque<Context> contexts_;  // that of the root first
+  Context* around_ = nullptr;     // of what is read
   std::vector<Later> later_;
   std::vector<JsonId> level_;  // the schemas being read
   ptrdiff_t level_begin_ = 0;  // from there on they say something about the same value
   std::unordered_map<std::string, std::optional<uint32_t>> answers_;
   std::unordered_map<std::string, uint32_t> asked_conditions_;
-  std::unordered_map<uint32_t, bool> identified_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, JsonId>> member_tables_;  // of objects with many members
 };
 

@@ -45,8 +45,10 @@ PlainValueId PlainReading::conditional(const Said& said, const std::string& poin
   const PlainValueId condition = part(kIf);
   const PlainValueId consequence = part(kThen);
   const PlainValueId alternative = part(kElse);
-  // A condition on which nothing depends says nothing, unless it may lead back to itself.
-  const bool leads_on = is_object(*said[kIf]) && keywords(*said[kIf]).has_any(kApplicators);
+  // A condition on which nothing depends says nothing, unless it may lead back to itself, also by keywords that only
+  // its own draft knows.
+  const Said of_condition = is_object(*said[kIf]) ? keywords(*said[kIf]) : Said();
+  const bool leads_on = of_condition.has_any(kApplicators) || of_condition.has(kDialect);
   if (consequence == alternative && !leads_on) return consequence;
   return either(
       {algebra_.all({{condition}, {consequence}}, pointer), algebra_.all({{alternative}, {condition, true}}, pointer)},

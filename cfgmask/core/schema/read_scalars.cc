@@ -41,8 +41,8 @@ void PlainReading::check_scalar_keywords(const Said& said) const {
   for (Keyword keyword : kOfNumbers) {
     if (!said[keyword]) continue;
     const bool exclusive = keyword == kExclusiveMinimum || keyword == kExclusiveMaximum;
-    const bool is_bound = !exclusive || reader_.exclusive_ != PlainReader::Exclusive::kBoolean;
-    const bool is_mark = exclusive && reader_.exclusive_ != PlainReader::Exclusive::kNumber;
+    const bool is_bound = !exclusive || reader().exclusive_ != PlainReader::Exclusive::kBoolean;
+    const bool is_mark = exclusive && reader().exclusive_ != PlainReader::Exclusive::kNumber;
     require((is_bound && is_number(*said[keyword])) || (is_mark && is_boolean(*said[keyword])));
   }
   for (Keyword keyword : {kMinLength, kMaxLength}) {
@@ -75,7 +75,7 @@ std::optional<uint32_t> PlainReading::string(const Said& said) {
   text_of.minimum = count_or(said[kMinLength], 0);
   text_of.maximum = count_or(said[kMaxLength], kUnbounded);
   if (text_of.minimum > text_of.maximum) return std::nullopt;
-  bool is_plain = !said[kFormat] || !reader_.formats_.contains(std::string(text(*said[kFormat])));
+  bool is_plain = !said[kFormat] || !reader().formats_.contains(std::string(text(*said[kFormat])));
   if (said[kPattern]) {
     text_of.pattern = schema_.pattern(text(*said[kPattern]), max_nesting_);
     is_plain = is_plain && text_of.pattern.has_value();
@@ -88,7 +88,7 @@ std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, con
   const std::string_view type = types.integers ? "integer" : "number";
   if (said[kMultipleOf]) return scalar(type, said, kOfNumbers, listed);
   using Integers = NumberSet::Integers;
-  const bool draft_4 = reader_.exclusive_ == PlainReader::Exclusive::kBoolean;
+  const bool draft_4 = reader().exclusive_ == PlainReader::Exclusive::kBoolean;
   NumberSet set(!types.integers ? Integers::kNo : draft_4 ? Integers::kUnfractioned : Integers::kYes);
   for (const auto& [keyword, mark] : {std::pair(kMinimum, kExclusiveMinimum), std::pair(kMaximum, kExclusiveMaximum)}) {
     const auto side = keyword == kMinimum ? NumberSet::from : NumberSet::to;
@@ -123,6 +123,10 @@ std::string PlainReading::question(std::string_view type, const Said& said, std:
                                    const std::vector<JsonId>& listed) const {
   std::string asked = "{\"type\":\"" + std::string(type) + '"';
   const auto begin = [&](std::string_view keyword) { (asked += ",\"").append(keyword) += "\":"; };
+  if (around_->reader != contexts_.front().reader) {
+    begin("$schema");
+    JsonDocument::write_string(around_->uri.value(), asked);
+  }
   for (Keyword keyword : keywords) {
     if (!said[keyword]) continue;
     begin(kKeywordNames[keyword]);

@@ -22,7 +22,7 @@ std::optional<PlainSchema::Array> PlainReading::array_shape(const Said& said, co
   if (further && is_array(*further)) {
     require(!prefix);
     // Only where a draft that writes it so is declared is that beyond doubt.
-    require(!reader_.codes_.contains("prefixItems"));
+    require(!reader().codes_.contains("prefixItems"));
     prefix = further;
     further = additional;
     first_keyword = "items";
