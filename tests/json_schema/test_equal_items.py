@@ -31,6 +31,22 @@ NOT_ALL_STRINGS = {
     "not": {"items": {"type": "string"}, "uniqueItems": True},
     "items": {"type": ["string", "null"]},
 }
+WITH_ONE = {"type": "array", "contains": {"const": 1}, "items": {"type": "integer"}}
+LONG_PAIR = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "string", "pattern": "^[xy]{5}$"},
+        "b": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True, "minItems": 1},
+    },
+    "required": ["a", "b"],
+    "additionalProperties": False,
+}
+LISTS = {
+    "type": "array",
+    "items": {"type": "array", "items": {"type": "number"}, "uniqueItems": True},
+    "uniqueItems": True,
+    "minItems": 3,
+}
 EITHER = {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "array", "uniqueItems": True}]}
 
 
@@ -250,6 +266,13 @@ def test_masks_are_those_of_single_tokens(schema: dict[str, Any], options: dict[
         ({**STRINGS, "maxItems": 2}, b'["abc"', b',"abc"]'),
         ({**STRINGS, "items": {"type": "string", "minLength": 9}}, b'["abcdefghi"', b',"abcdefghi"]'),
         ({**EQUAL, "items": {"type": "integer"}}, b"[123", b",0,0]"),
+        ({**EQUAL, "items": WITH_ONE}, b"[[1],[0", b",1],[1]]"),
+        ({**EQUAL, "items": WITH_ONE}, b"[[0,1],[0", b",1]]"),
+        ({**EQUAL, "items": LONG_PAIR}, b"", b'[{"a":"xxxxx","b":[0]},{"a":"xxxxx","b":[0]}]'),
+        ({**EQUAL, "items": LONG_PAIR}, b'[{"a":"xxxyy","b":[5]},{"a":"xxxyy",', b'"b":[5]}]'),
+        ({**EQUAL, "items": LONG_PAIR}, b'[{"a":"xxxyy","b":[5]},{"a":"x', b'xxyy","b":[5]}]'),
+        ({**EQUAL, "items": LISTS}, b"", b"[[[],[0],[0,1]],[[],[0],[0,1]]]"),
+        ({"items": {**EQUAL, "items": WITH_ONE}}, b"[[[1],[2,1],[2", b",1]]]"),
     ],
 )
 def test_the_shortest_way_to_the_end(schema: dict[str, Any], begun: bytes, completion: bytes) -> None:
