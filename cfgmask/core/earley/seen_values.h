@@ -124,6 +124,7 @@ class SeenValues {
 
   size_t bytes() const;
   uint64_t n_charged() const { return account_.used; }
+  Account& account() { return account_; }
 
  private:
   struct Text {

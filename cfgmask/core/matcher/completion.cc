@@ -199,6 +199,7 @@ void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
 bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
   if (facts_[id].given_up >= effort && !facts_[id].exact) return false;
+  const CompiledGrammar::HalfKept kept(grammar_);
   const uint64_t before = n_made();
   const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMade;
   const Search little{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = before + kLittleMade};
