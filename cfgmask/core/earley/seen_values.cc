@@ -24,9 +24,12 @@ constexpr uint32_t kOther = 1;
 constexpr std::string_view kNoSpelling("\0", 1);
 // Instead of a value: no other may stand there.
 constexpr uint32_t kOnly = UINT32_MAX;
+// Of what may come next in copies. A mask asks for those of some registers inside of each other.
+constexpr size_t kKeptCopies = 64;
 // The node of an item of which nothing is written.
 constexpr uint32_t kNothingYet = 0;
 
+uint64_t key_of_copy(SeenId copy, uint32_t place) { return (uint64_t{copy.value} << 32) | place; }
 bool is_composite_of(Holds holds) { return holds != Holds::kValues && holds != Holds::kAgain; }
 
 uint32_t times(uint32_t a, uint32_t b) {
@@ -113,10 +116,10 @@ SeenId SeenValues::open(uint32_t i, SeenId around) {
   return SeenId(seen_ids_.intern(words).first);
 }
 
-bool SeenValues::may_open(uint32_t i, SeenId around) const {
+bool SeenValues::may_open(uint32_t i, SeenId around) {
   const Holds holds = bounds_[i].holds;
   if (!is_composite_of(holds) || !copies(around) || may_be_any(around)) return true;
-  const std::vector<uint32_t> next = next_copied(around, bounds_[i].step.place);
+  const std::vector<uint32_t>& next = next_copied(around, bounds_[i].step.place);
   return std::any_of(next.begin(), next.end(),
                      [&](uint32_t value) { return values_[value].starts_with(bracket_of(holds)); });
 }
@@ -277,16 +280,28 @@ bool SeenValues::is_among(const std::vector<uint32_t>& values, uint32_t value) c
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-std::vector<uint32_t> SeenValues::next_copied(SeenId copy, uint32_t place) const {
-  std::vector<SeenId> open;
-  for (; !is_again(copy); copy = around(copy)) open.push_back(copy);
-  const Words came = entries(around(copy));
-  std::vector<uint32_t> values(came.begin(), came.end());
-  for (; !open.empty(); open.pop_back()) {
-    const uint32_t at = open.size() == 1 ? place : bounds(open[open.size() - 2]).step.place;
-    values = next_in(open.back(), values, at);
+const std::vector<uint32_t>& SeenValues::next_copied(SeenId copy, uint32_t place) {
+  if (next_copied_.size() > kKeptCopies) next_copied_.clear();
+  std::vector<std::pair<SeenId, uint32_t>> unknown;
+  const std::vector<uint32_t>* values = nullptr;
+  for (;;) {
+    const auto known = next_copied_.find(key_of_copy(copy, place));
+    if (known != next_copied_.end()) {
+      values = &known->second;
+      break;
+    }
+    unknown.emplace_back(copy, place);
+    if (is_again(copy)) break;
+    place = bounds(copy).step.place;
+    copy = around(copy);
   }
-  return values;
+  for (; !unknown.empty(); unknown.pop_back()) {
+    const auto [here, at] = unknown.back();
+    const Words came = is_again(here) ? entries(around(here)) : Words();
+    std::vector<uint32_t> next = is_again(here) ? std::vector(came.begin(), came.end()) : next_in(here, *values, at);
+    values = &next_copied_.emplace(key_of_copy(here, at), std::move(next)).first->second;
+  }
+  return *values;
 }
 
 // Out of the values that all of it may become.

@@ -63,7 +63,7 @@ class SeenValues {
   // A set with bounds[i] is, inside of `around`, and nothing has been seen in it.
   SeenId open(uint32_t i, SeenId around);
   // Whether it may be opened there: a copy only where some value that came goes on with one like it.
-  bool may_open(uint32_t i, SeenId around) const;
+  bool may_open(uint32_t i, SeenId around);
   // The register with the value of a lexeme, which stands at that step of an item.
   SeenId add(SeenId seen, TextId text, Step step);
   // The register of an item after a lexeme of which no other value may stand at that step, and whether it may come.
@@ -162,9 +162,9 @@ class SeenValues {
   SeenId again_around(SeenId seen) const;
   // Whether not all of the values that such a one may be are known.
   bool may_be_any(SeenId copy) const;
-  // What may come next in it, at a place of an item or members. May have some value twice. Linear in the values that
-  // came, for each register up to that of the whole value.
-  std::vector<uint32_t> next_copied(SeenId copy, uint32_t place) const;
+  // What may come next in it, at a place of an item or members, until the next call. May have some value twice. Mostly
+  // remembered, since all that may come asks for the same; else linear in the values that may come to all of it.
+  const std::vector<uint32_t>& next_copied(SeenId copy, uint32_t place);
   std::vector<uint32_t> next_in(SeenId copy, const std::vector<uint32_t>& whole, uint32_t place) const;
   bool is_among(const std::vector<uint32_t>& values, uint32_t value) const;
   static bool is_item(const SetBounds& of) { return of.holds == Holds::kItem || of.holds == Holds::kList; }
@@ -260,9 +260,10 @@ class SeenValues {
   Interner node_ids_;     // words (parent, place, value)
   HashTable key_places_;  // by step of members in an item, and key
   ChunkedVector<Node> nodes_;
-  std::pair<SeenId, uint32_t> counted_;           // the register and the place in it of these counts
-  std::vector<uint32_t> counted_items_;           // what stands there in items, sorted
-  std::unordered_map<uint32_t, uint32_t> below_;  // by node, how many of its items begin so
+  std::pair<SeenId, uint32_t> counted_;                              // the register and the place in it of these counts
+  std::vector<uint32_t> counted_items_;                              // what stands there in items, sorted
+  std::unordered_map<uint32_t, uint32_t> below_;                     // by node, how many of its items begin so
+  std::unordered_map<uint64_t, std::vector<uint32_t>> next_copied_;  // by register and place; a few
 };
 
 }  // namespace cfgmask
