@@ -126,6 +126,20 @@ def test_how_far_an_array_goes(schema: dict[str, Any], taken: str, refused: str)
     assert refused or is_valid(schema, taken)
 
 
+@pytest.mark.parametrize(
+    ("items", "text"),
+    [
+        (CLOSED, b"- id: 1\n- id: 2\n- id: 1"),
+        (ID, b'- id: 1\n  x: "y"\n- id: 1\n  x: "y"'),
+        ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, b'- a: "a"\n- a: "a"'),
+    ],
+)
+def test_objects_of_yaml_come_again(items: dict[str, Any], text: bytes) -> None:
+    matcher = compiled({**EQUAL, "items": items}, syntax="yaml").matcher()
+    assert matcher.advance_bytes(text) == len(text)
+    assert matcher.is_accepting
+
+
 ITEMS = st.sampled_from(
     [
         {"enum": ["a", "ab", "b"]},

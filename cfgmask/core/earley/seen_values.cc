@@ -743,6 +743,9 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
   if (copies(seen)) {
     if (may_be_any(seen)) return regex;
     if (is_again(seen)) return intersect(regex, unwanted(around(seen)));
+    // Keys of YAML have their colon; whether it is one of the right keys is seen behind it.
+    const bool is_key = has_keys(seen) && waiting(seen) == 0;
+    if (is_key && regexes_.kind(regex) != RegexKind::kJsonString) return regex;
     return intersect(regex, unwanted_of(next_copied(seen, step.place)));
   }
   if (is_item(seen)) return subtract(regex, unwanted_of(exhausted(seen, step)));
