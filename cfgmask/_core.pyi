@@ -445,7 +445,8 @@ class Matcher:
         Where values must not come twice, those of a short one if the shortest is not found soon. Empty where the text
         is complete; None where nothing completes it (a dead end of the grammar). Each of them is allowed in its turn,
         and after it `completion` is at least one shorter. With a budget it fits what is left.
-        Errors: LimitExceeded where none was found within `max_search_steps` bytes looked at.
+        Errors: LimitExceeded where none was found within `max_search_steps` bytes looked at, or within half of what is
+        left of another limit: the rest is for the text to go on.
         Cost: the first time microseconds for each byte of the text, then a look-up for each token.
         """
     @property

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from cfgmask.grammar import ir as grammar
 from cfgmask.grammar import regex_tree as tree
@@ -31,7 +31,7 @@ class Register:
     values  those that are told apart: of an object, the keys
     items   of an array, in their order
     members, key  of an object: keys with their values, and the key whose value comes next
-    around  of a value that must have come before: the set in which that was
+    around  of a value that must have come before, or that is a part of one: the set in which that was, or is
     """
 
     bounds: grammar.SetBounds
@@ -50,6 +50,28 @@ class Register:
     def taken(self) -> frozenset[Value]:
         """What must not come next."""
         return self.values if self.bounds.holds != "array" and self.key is None else frozenset()
+
+    @property
+    def copied(self) -> frozenset[Value] | None:
+        """What may come next so that all around it is a value that came; None where that need not be."""
+        if self.around is None:
+            return None
+        if self.bounds.holds == "again":
+            return self.around.values
+        whole: list[Any] = [content for kind, content in self.around.copied or () if kind == _kind(self.bounds)]
+        if self.bounds.holds != "object":
+            n = len(self.items)
+            return frozenset(items[n] for items in whole if items[:n] == self.items and len(items) > n)
+        objects = [members for members in whole if self.members <= members]
+        if self.key is None:
+            return frozenset(key for members in objects for key, _ in members) - self.values
+        return frozenset(value for members in objects for key, value in members if key == self.key)
+
+    def may_open(self, bounds: grammar.SetBounds) -> bool:
+        """Whether a set may be opened in it: if that is a value which is copied, one like it must come next."""
+        if self.copied is None or bounds.holds in ("values", "again"):
+            return True
+        return any(kind == _kind(bounds) for kind, _ in self.copied)
 
     @property
     def has_room(self) -> bool:
@@ -85,6 +107,11 @@ class Register:
         if self.key is None:
             return replace(self, values=self.values | {value}, key=value)
         return replace(self, members=self.members | {(self.key, value)}, key=None)
+
+
+def _kind(bounds: grammar.SetBounds) -> str:
+    """Of the value that a set is."""
+    return "object" if bounds.holds == "object" else "array"
 
 
 # The innermost set that is open; None if there is none.
@@ -525,8 +552,8 @@ class Oracle:
         match target:
             case Skip():
                 return self._skips[target]
-            case NewValue(occurrence, seen) if seen.around is not None:
-                return self._regexes.intersection(occurrence.regex, self._spelled(seen.around.values))
+            case NewValue(occurrence, seen) if seen.copied is not None:
+                return self._regexes.intersection(occurrence.regex, self._spelled(seen.copied))
             case NewValue(occurrence, seen):
                 new = self._regexes.intersection(occurrence.regex, self._regexes.complement(self._spelled(seen.taken)))
                 return new if seen.has_room else self._regexes.intersection(new, self._spelled(seen.missing))
@@ -1136,7 +1163,7 @@ class Parser:
             case str(head):
                 called.add(head)
                 return any(
-                    p.opens_set is not None or self._may_start(p.body, seen, called)
+                    self._may_start(p.body, seen, called) if p.opens_set is None else seen.may_open(p.opens_set)
                     for p in self._alternatives.get(head, [])
                 )
         return True
@@ -1181,7 +1208,8 @@ class Parser:
                 continue
             known.add(item)
             if isinstance(item.next, str):
-                new += [_predicted(item, p, may_skip, clock) for p in self._alternatives.get(item.next, [])]
+                called = [p for p in self._alternatives.get(item.next, []) if _may_call(item.seen, p)]
+                new += [_predicted(item, p, may_skip, clock) for p in called]
                 waiting.setdefault(item.next, set()).add(item)
                 if item.next in empty:
                     new.append(_over(item, None, may_skip, item.seen))
@@ -1226,11 +1254,16 @@ def _rest(item: Item) -> tuple[Symbol, ...]:
     return item.production.body[item.dot + 1 :]
 
 
+def _may_call(seen: Seen, production: Production) -> bool:
+    return seen is None or production.opens_set is None or seen.may_open(production.opens_set)
+
+
 def _predicted(caller: Item, production: Production, may_skip: bool, clock: int) -> Item:
     """The production that begins where the item waits for it."""
     seen = caller.seen
     if production.opens_set is not None:
-        seen = Register(production.opens_set, around=caller.seen if production.opens_set.holds == "again" else None)
+        copies = seen is not None and seen.copied is not None and production.opens_set.holds != "values"
+        seen = Register(production.opens_set, around=seen if copies or production.opens_set.holds == "again" else None)
     return Item(production, 0, None, may_skip, seen, seen, _called(caller, production, clock))
 
 
@@ -1242,7 +1275,7 @@ def _after_set(around: Seen, ended: Seen) -> Seen:
         return around
     if ended.bounds.holds == "again":
         return Register(around.bounds)
-    if around.around is not None and value not in around.around.values:
+    if around.copied is not None and value not in around.copied:
         return _REFUSED
     if around.bounds.holds in ("values", "distinct array") and value in around.values:
         return _REFUSED

@@ -111,7 +111,8 @@ class SetBounds:
               Or the "members" of an object in an item, with its closing brace, in any order: keys are `distinct`
               terminals, at the steps 1, 2 and so on, and have values that are an "item" by themselves, in which only
               the ends of that value count as `ways`. Or a value that came "again": one `distinct` terminal or set that
-              is a value, equal to one that is in the set of "values" around it, which is empty behind it
+              is a value, equal to one that is in the set of "values" around it, which is empty behind it. In it nothing
+              comes but what does next in one of those that begins like what is written
     step      of a set in an item
     members   which keys it may have then, and how many values each: of keys with names those, each 1, then classes of
               keys without, None, and how many there are; None for numbers: more than are counted

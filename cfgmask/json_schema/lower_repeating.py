@@ -4,8 +4,9 @@ Until an item is equal to one before it, items are written as if none were, so t
 as one that came (`Holds::kAgain` of the core); from then on as in any array. A state of the array, see `kind_states`,
 has the kinds of the items that came: of others there is none that could come again.
 
-What is written of an array or an object may become either, a new one or one that came. There may be no new one left.
-But where an item must be one that came it would not do to begin some other, so there arrays and objects are refused.
+What is written of an array or an object may become either, a new one or one that came, as long as one of these begins
+so. There may be no new one left. But of one that came keys may be written first behind which the rules have no others,
+so where an item must be one that came arrays and objects are refused.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from tests.oracle_completion import fewest_tokens
 from tests.strategies import (
     Problem,
     VocabularySpec,
+    again_problems,
     composite_problems,
     list_problems,
     object_problems,
@@ -44,7 +45,9 @@ def needed(matcher: cfgmask.Matcher) -> int:
 
 
 @given(
-    st.one_of(problems(), list_problems(), composite_problems(), object_problems(), limited_problems()),
+    st.one_of(
+        *(problems(), list_problems(), composite_problems(), again_problems(), object_problems(), limited_problems())
+    ),
     st.integers(0, 4),
 )
 @discards_large
@@ -333,6 +336,7 @@ def finishes_in_time(compiled: cfgmask.CompiledGrammar, tokens: tuple[bytes, ...
 
 
 TEXT = {"type": "string"}
+UNIQUE = {"type": "array", "items": TEXT, "uniqueItems": True}
 PAIR = {"type": "object", "properties": {"a": TEXT, "b": TEXT}, "required": ["a", "b"], "additionalProperties": False}
 MUST_DIFFER: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"type": "object", "minProperties": 3}, {}),
@@ -341,6 +345,7 @@ MUST_DIFFER: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"type": "object", "propertyNames": {"pattern": "^[ab]{1,2}$"}, "minProperties": 4}, {}),
     ({"type": "array", "not": {"uniqueItems": True}, "minItems": 3, "items": {"type": ["string", "integer"]}}, {}),
     ({"type": "array", "not": {"uniqueItems": True}, "items": {"type": "array", "items": TEXT}}, {}),
+    ({"type": "array", "items": {"type": "array", "items": UNIQUE, "not": {"uniqueItems": True}}}, {}),
     *(
         ({"type": "array", "uniqueItems": True, "minItems": 3, "items": items}, options)
         for items, options in [
@@ -385,6 +390,46 @@ def test_where_values_must_differ(schema: dict[str, Any], options: dict[str, Any
         assert matcher.is_accepting or matcher.is_finished, text
         assert free.is_accepting or free.is_finished
     assert compiled.stats()["item_sets"] < 100 * n_masks
+
+
+# Tokens that end values, of which those around them may be the same again, and begin others.
+PIECES = [b'"],["a"]', b'","a"', b'","a",', b"1],[[", b"],[", b'"a"]', b'",},}', b'":{},"', b"\n- ", b'"\n- "a']
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "begun"),
+    [
+        ({}, {}, b'[["'),
+        ({}, {}, b'[["id"],[],"]{1[,x[["," '),
+        ({"items": {"type": "array"}}, {}, b"[[],["),
+        ({"items": {"type": "array"}, "prefixItems": [{"type": "object"}]}, {"property_order": "any"}, b"[{},["),
+        ({"items": UNIQUE}, {}, b'[["a"],["'),
+        ({"items": {"type": "array", "items": UNIQUE}}, {}, b'[[["a"]],[["'),
+        ({"items": PAIR}, {"property_order": "any"}, b'[{"b":"x","a":"'),
+        ({}, {"syntax": "yaml"}, b"- "),
+        ({"items": {"type": ["array", "string"], "items": TEXT, "maxItems": 2}}, {"syntax": "yaml"}, b'- "]'),
+    ],
+    ids=str,
+)
+def test_where_values_must_come_again(schema: dict[str, Any], options: dict[str, Any], begun: bytes) -> None:
+    """Each token of a mask is taken, and leaves a way to the end, however much is left."""
+    tokens = [*ALL_BYTES.tokens[:256], *PIECES, b""]
+    vocabulary = cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=len(tokens) - 1)
+    equal = {"type": "array", **schema, "not": {"uniqueItems": True}}
+    whitespace = {} if options.get("syntax") else {"whitespace": "compact"}
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(equal, **whitespace, **options), vocabulary)
+    least = needed(compiled.matcher())
+    n_tokens = 0
+    for budget in range(least, least + 12):
+        matcher = compiled.matcher(max_tokens=budget)
+        if matcher.advance_bytes(begun) < len(begun):
+            continue
+        for token in mask_of(matcher, len(tokens)) - {len(tokens) - 1}:
+            after = matcher.fork()
+            after.advance(token)
+            assert mask_of(after, len(tokens)), (budget, tokens[token])
+            n_tokens += 1
+    assert n_tokens > 100
 
 
 LONG = "x" + "qz" * 200

@@ -201,6 +201,16 @@ def test_a_text_without_end_is_given_up() -> None:
         matcher.completion()
 
 
+def test_a_search_leaves_some_of_each_limit() -> None:
+    """That it crosses one is no reason why the text should not go on."""
+    matcher = compile_ir(cfgmask.Grammar.from_regex("a{1000}b").ir, max_lexer_states=800).matcher()
+    for _ in range(3):
+        with pytest.raises(cfgmask.LimitExceeded, match="max_lexer_states = 800"):
+            matcher.completion()
+    assert matcher.advance_bytes(b"a" * 50) == 50
+    assert mask_of(matcher, 257) == {ord("a")}
+
+
 def test_searches_in_vain_are_bounded_together() -> None:
     """What they make stays, and counts against the limits of the grammar that goes on being used."""
     words = "".join(f"(?=.*{chr(letter)})" for letter in range(ord("a"), ord("u")))

@@ -31,6 +31,22 @@ NOT_ALL_STRINGS = {
     "not": {"items": {"type": "string"}, "uniqueItems": True},
     "items": {"type": ["string", "null"]},
 }
+WITH_ONE = {"type": "array", "contains": {"const": 1}, "items": {"type": "integer"}}
+LONG_PAIR = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "string", "pattern": "^[xy]{5}$"},
+        "b": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True, "minItems": 1},
+    },
+    "required": ["a", "b"],
+    "additionalProperties": False,
+}
+LISTS = {
+    "type": "array",
+    "items": {"type": "array", "items": {"type": "number"}, "uniqueItems": True},
+    "uniqueItems": True,
+    "minItems": 3,
+}
 EITHER = {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "array", "uniqueItems": True}]}
 
 
@@ -108,6 +124,20 @@ def test_how_far_an_array_goes(schema: dict[str, Any], taken: str, refused: str)
     assert matcher.advance_bytes((taken + refused).encode()) == len(taken.encode())
     assert matcher.is_accepting == (not refused)
     assert refused or is_valid(schema, taken)
+
+
+@pytest.mark.parametrize(
+    ("items", "text"),
+    [
+        (CLOSED, b"- id: 1\n- id: 2\n- id: 1"),
+        (ID, b'- id: 1\n  x: "y"\n- id: 1\n  x: "y"'),
+        ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, b'- a: "a"\n- a: "a"'),
+    ],
+)
+def test_objects_of_yaml_come_again(items: dict[str, Any], text: bytes) -> None:
+    matcher = compiled({**EQUAL, "items": items}, syntax="yaml").matcher()
+    assert matcher.advance_bytes(text) == len(text)
+    assert matcher.is_accepting
 
 
 ITEMS = st.sampled_from(
@@ -250,6 +280,13 @@ def test_masks_are_those_of_single_tokens(schema: dict[str, Any], options: dict[
         ({**STRINGS, "maxItems": 2}, b'["abc"', b',"abc"]'),
         ({**STRINGS, "items": {"type": "string", "minLength": 9}}, b'["abcdefghi"', b',"abcdefghi"]'),
         ({**EQUAL, "items": {"type": "integer"}}, b"[123", b",0,0]"),
+        ({**EQUAL, "items": WITH_ONE}, b"[[1],[0", b",1],[1]]"),
+        ({**EQUAL, "items": WITH_ONE}, b"[[0,1],[0", b",1]]"),
+        ({**EQUAL, "items": LONG_PAIR}, b"", b'[{"a":"xxxxx","b":[0]},{"a":"xxxxx","b":[0]}]'),
+        ({**EQUAL, "items": LONG_PAIR}, b'[{"a":"xxxyy","b":[5]},{"a":"xxxyy",', b'"b":[5]}]'),
+        ({**EQUAL, "items": LONG_PAIR}, b'[{"a":"xxxyy","b":[5]},{"a":"x', b'xxyy","b":[5]}]'),
+        ({**EQUAL, "items": LISTS}, b"", b"[[[],[0],[0,1]],[[],[0],[0,1]]]"),
+        ({"items": {**EQUAL, "items": WITH_ONE}}, b"[[[1],[2,1],[2", b",1]]]"),
     ],
 )
 def test_the_shortest_way_to_the_end(schema: dict[str, Any], begun: bytes, completion: bytes) -> None:

@@ -266,11 +266,6 @@ struct Grammar {
   bool ignore_initial = true;
   bool ignore_final = true;
 
-  // Whether some value must have come before.
-  bool asks_again() const {
-    return std::any_of(set_bounds.begin(), set_bounds.end(),
-                       [](const auto& set) { return set.holds == Holds::kAgain; });
-  }
   // Whether which lexemes may come, or what they lead to, depends on more than the parser.
   bool has_context() const { return has_conditions || counts_tokens() || indenter.has_value(); }
   // Whether it matters where tokens end.

@@ -47,6 +47,7 @@ class Instances {
   uint32_t closing_tokens(uint32_t instance);
 
   size_t bytes() const;
+  Account& account() { return rules_; }
 
  private:
   // A property that an instance has if all symbols of one of its alternatives have it: the least solution of these

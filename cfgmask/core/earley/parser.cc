@@ -564,6 +564,7 @@ bool Parser::may_begin(RestId rest, SeenId seen, IfNew values) {
       continue;
     }
     const auto& opens = instances_.nonterminal(head.index()).opens_set;
+    if (opens && !seen_.may_open(*opens, known)) continue;
     if (opens && !SeenValues::is_part(grammar_.set_bounds[*opens])) return true;
     const SeenId within = opens ? seen_.open(*opens, known) : known;
     if (!called.emplace(head.index(), within).second) continue;
@@ -593,6 +594,7 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   const ContinuationId continuation = caller.continuation;
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
   const Continuation& awaiting = continuations_[continuation.value];
+  if (callee.opens_set && !seen_.may_open(*callee.opens_set, awaiting.seen)) return;
   const SeenId seen = callee.opens_set ? seen_.open(*callee.opens_set, awaiting.seen) : awaiting.seen;
   if (callee.opens_set && seen_.is_value(seen) && seen_.is_vague(awaiting.seen)) closing.is_vague = true;
   const uint32_t own = callee.max_tokens == kUnbounded ? kUnbounded : closing.clock + callee.max_tokens;

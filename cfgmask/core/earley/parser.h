@@ -35,6 +35,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -207,6 +208,7 @@ class Parser {
   size_t n_item_sets() const { return sets_.size(); }
   // What was charged to max_item_sets, by whoever was charged the most.
   uint64_t n_charged() const { return std::max(item_set_account_.used, seen_.n_charged()); }
+  std::array<Account*, 3> accounts() { return {&item_set_account_, &seen_.account(), &instances_.account()}; }
   size_t n_items() const { return n_items_; }
   size_t bytes() const;
 

@@ -15,12 +15,22 @@ namespace {
 
 // Instead of the index of bounds.
 constexpr uint32_t kNoBounds = UINT32_MAX;
+// In that index: the register around it comes before the entries.
+constexpr uint32_t kMark = 1U << 31;
 // The value of a new_text, kept as an empty one.
 constexpr uint32_t kNew = 0;
+// That of other_text, kept as what no lexeme spells.
+constexpr uint32_t kOther = 1;
+constexpr std::string_view kNoSpelling("\0", 1);
 // Instead of a value: no other may stand there.
 constexpr uint32_t kOnly = UINT32_MAX;
+// Of what may come next in copies. A mask asks for those of some registers inside of each other.
+constexpr size_t kKeptCopies = 64;
 // The node of an item of which nothing is written.
 constexpr uint32_t kNothingYet = 0;
+
+uint64_t key_of_copy(SeenId copy, uint32_t place) { return (uint64_t{copy.value} << 32) | place; }
+bool is_composite_of(Holds holds) { return holds != Holds::kValues && holds != Holds::kAgain; }
 
 uint32_t times(uint32_t a, uint32_t b) {
   const uint64_t product = uint64_t{a} * b;
@@ -35,6 +45,16 @@ constexpr char kItemMark = '(';
 bool is_item_value(std::string_view value) { return value.starts_with(kItemMark); }
 bool is_composite(std::string_view value) {
   return value.starts_with('[') || value.starts_with('{') || is_item_value(value);
+}
+// Of an array or an object that is kept.
+char bracket_of(Holds holds) {
+  if (holds == Holds::kItem || holds == Holds::kList) return kItemMark;
+  return holds == Holds::kObject || holds == Holds::kMembers ? '{' : '[';
+}
+std::vector<uint32_t> words_in(std::string_view composite) {
+  std::vector<uint32_t> words((composite.size() - 1) / sizeof(uint32_t));
+  if (!words.empty()) std::memcpy(words.data(), composite.data() + 1, words.size() * sizeof(uint32_t));
+  return words;
 }
 std::vector<uint32_t> words_of(std::string_view text) {
   std::vector<uint32_t> words(1 + (text.size() + 3) / 4, 0);
@@ -57,10 +77,14 @@ RegexId spellings_of_number(RegexStore& r, const std::string& value) {
 }  // namespace
 
 SeenValues::SeenValues(RegexStore& regexes, const std::vector<SetBounds>& bounds, uint64_t max_item_sets)
-    : regexes_(regexes), bounds_(bounds), account_{"max_item_sets", max_item_sets} {
-  for (int i = 0; i < 4; ++i) texts_.push_back({});
+    : regexes_(regexes),
+      bounds_(bounds),
+      may_copy_(std::any_of(bounds.begin(), bounds.end(), [](const auto& of) { return of.holds == Holds::kAgain; })),
+      account_{"max_item_sets", max_item_sets} {
+  for (int i = 0; i < 5; ++i) texts_.push_back({});
   seen_ids_.intern({});
-  intern_value({});  // kNew
+  intern_value({});                        // kNew
+  intern_value(std::string(kNoSpelling));  // kOther
   node_ids_.intern({});
   nodes_.push_back({});  // kNothingYet
 }
@@ -68,7 +92,12 @@ SeenValues::SeenValues(RegexStore& regexes, const std::vector<SetBounds>& bounds
 const SetBounds& SeenValues::bounds(SeenId seen) const {
   static const SetBounds kNone;
   const uint32_t i = seen_ids_.at(seen.value)[0];
-  return i == kNoBounds ? kNone : bounds_[i];
+  return i == kNoBounds ? kNone : bounds_[i & ~kMark];
+}
+
+bool SeenValues::is_marked(SeenId seen) const {
+  const uint32_t i = seen_ids_.at(seen.value)[0];
+  return i != kNoBounds && (i & kMark) != 0;
 }
 
 SeenId SeenValues::open(uint32_t i, SeenId around) {
@@ -81,8 +110,18 @@ SeenId SeenValues::open(uint32_t i, SeenId around) {
     const uint32_t inner[] = {i, around.value, 0};
     return SeenId(seen_ids_.intern(inner).first);
   }
-  const uint32_t words[] = {i, 0};
-  return SeenId(seen_ids_.intern(Words(words, bounds_[i].holds == Holds::kObject ? 2 : 1)).first);
+  std::vector<uint32_t> words{i};
+  if (is_composite_of(bounds_[i].holds) && copies(around)) words = {i | kMark, around.value};
+  if (bounds_[i].holds == Holds::kObject) words.push_back(0);
+  return SeenId(seen_ids_.intern(words).first);
+}
+
+bool SeenValues::may_open(uint32_t i, SeenId around) {
+  const Holds holds = bounds_[i].holds;
+  if (!is_composite_of(holds) || !copies(around) || may_be_any(around)) return true;
+  const std::vector<uint32_t>& next = next_copied(around, bounds_[i].step.place);
+  return std::any_of(next.begin(), next.end(),
+                     [&](uint32_t value) { return values_[value].starts_with(bracket_of(holds)); });
 }
 
 size_t SeenValues::bytes() const {
@@ -91,7 +130,7 @@ size_t SeenValues::bytes() const {
 }
 
 TextId SeenValues::append(TextId text, unsigned b) {
-  if (text == new_text()) return text;
+  if (text == new_text() || text == other_text()) return text;
   const uint64_t key = (uint64_t{text.value} << 8) | b;
   if (auto known = text_ids_.find(key)) return TextId(*known);
   account_.charge();
@@ -102,12 +141,12 @@ TextId SeenValues::append(TextId text, unsigned b) {
 }
 
 bool SeenValues::is_met(TextId text, std::string_view more) const {
-  if (text == new_text()) return false;
+  if (!is_begun(text) && text != empty_text()) return false;
   return value_ids_.find(words_of(value_of(spelled(text).append(more)))).has_value();
 }
 
 bool SeenValues::may_be_met(TextId text) const {
-  if (text == new_text()) return false;
+  if (!is_begun(text) && text != empty_text()) return false;
   const std::string begun = spelled(text);
   // Other values, strings with escapes and numbers with a fraction are not spelled as they are kept.
   const bool is_whole = !begun.empty() && begun.find_first_not_of("0123456789") == std::string::npos;
@@ -123,8 +162,7 @@ bool SeenValues::has_new(const std::vector<uint32_t>& values) {
 }
 
 bool SeenValues::is_vague(SeenId seen) const {
-  if (seen != none() && is_again(seen)) seen = around(seen);
-  for (; seen != none() && (is_item(seen) || is_members(seen)); seen = around(seen)) {
+  for (; seen != none() && has_around(seen); seen = around(seen)) {
     if (is_list(seen) && nodes_[node(seen)].is_vague) return true;
     if (is_members(seen) && excludes(seen) && has_new(taken(seen))) return true;
   }
@@ -141,6 +179,7 @@ std::string SeenValues::spelled(TextId text) const {
 
 SeenId SeenValues::add(SeenId seen, TextId text, Step step) {
   if (text == new_text()) return add_value(seen, kNew, step);
+  if (text == other_text()) return add_value(seen, kOther, step);
   if (text != any_text()) return add_value(seen, intern_value(value_of(spelled(text))), step);
   if (is_value(seen)) return unknown();
   const Words before = seen_ids_.at(seen.value);
@@ -158,23 +197,32 @@ SeenId SeenValues::pass(SeenId seen, Step step) {
   return is_item(seen) && step.place != 0 ? add_value(seen, kOnly, step) : seen;
 }
 
-bool SeenValues::may_pass(SeenId seen, Step step) { return !is_item(seen) || !is_exhausted(seen, step, kOnly); }
+bool SeenValues::may_pass(SeenId seen, Step step) {
+  if (!is_item(seen)) return true;
+  if (!copies(seen)) return !is_exhausted(seen, step, kOnly);
+  return may_be_any(seen) || is_among(next_copied(seen, step.place), kOnly);
+}
 
 std::optional<SeenId> SeenValues::add_ended(SeenId seen, SeenId ended) {
   if (seen == none()) return seen;
   if (!is_value(ended)) return is_value(seen) && is_unknown(ended) ? unknown() : seen;
   if (!admits(seen, ended)) return std::nullopt;
-  if (is_again(ended)) return is_unknown(seen) ? seen : open(seen_ids_.at(seen.value)[0], none());
+  if (is_again(ended)) {
+    const SeenId outer = has_around(seen) ? around(seen) : none();
+    return is_unknown(seen) ? seen : open(seen_ids_.at(seen.value)[0] & ~kMark, outer);
+  }
   return add_value(seen, intern_value(value_of_ended(ended)), bounds(ended).step);
 }
 
 bool SeenValues::admits(SeenId seen, SeenId ended) {
   if (seen == none() || !is_value(ended)) return true;
-  if (is_again(ended)) return is_among(ended, entries(ended)[1]);
+  if (is_again(ended)) return may_be_any(ended) || is_among(next_copied(ended, 0), entries(ended)[1]);
   const Holds holds = bounds(seen).holds;
-  if (holds == Holds::kArray || has_keys(seen)) return true;
+  const bool is_copy = copies(seen);
+  if (is_copy && may_be_any(seen)) return true;
+  if (!is_copy && (holds == Holds::kArray || has_keys(seen))) return true;
   const auto value = value_ids_.find(words_of(value_of_ended(ended)));
-  if (is_again(seen)) return value && is_among(seen, *value);
+  if (is_copy) return value && is_among(next_copied(seen, bounds(ended).step.place), *value);
   if (is_item(seen)) return !value || !is_exhausted(seen, bounds(ended).step, *value);
   const Words known = entries(seen);
   return !value || std::find(known.begin(), known.end(), *value) == known.end();
@@ -196,13 +244,13 @@ SeenId SeenValues::add_value(SeenId seen, uint32_t value, Step step) {
       after.push_back(value);
       break;
     case Holds::kObject:
-      add_member(after, waiting_at(seen) + 1, value);
+      add_member(after, first_entry(seen) + waiting_at(seen), value);
       break;
     case Holds::kMembers:
-      if (waiting(seen) == 0 && value != kNew && place_of(seen, value) == 0) {
+      if (waiting(seen) == 0 && value > kOther && place_of(seen, value) == 0) {
         key_places_.insert(key_of_place(seen, value), step.place);
       }
-      add_member(after, waiting_at(seen) + 1, value);
+      add_member(after, first_entry(seen) + waiting_at(seen), value);
       break;
     case Holds::kAgain:
       after[2] = value;
@@ -216,12 +264,73 @@ SeenId SeenValues::add_value(SeenId seen, uint32_t value, Step step) {
   return SeenId(seen_ids_.intern(after).first);
 }
 
-bool SeenValues::is_among(SeenId again, uint32_t value) const {
-  const Words known = entries(around(again));
-  return may_be_any(again) || std::find(known.begin(), known.end(), value) != known.end();
+SeenId SeenValues::again_around(SeenId seen) const {
+  for (; seen != none() && has_around(seen); seen = around(seen)) {
+    if (is_again(seen)) return seen;
+  }
+  return none();
 }
 
-bool SeenValues::may_be_any(SeenId again) const { return is_unknown(around(again)) || is_vague(around(again)); }
+bool SeenValues::may_be_any(SeenId copy) const {
+  const SeenId outer = around(again_around(copy));
+  return is_unknown(outer) || is_vague(outer);
+}
+
+bool SeenValues::is_among(const std::vector<uint32_t>& values, uint32_t value) const {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+const std::vector<uint32_t>& SeenValues::next_copied(SeenId copy, uint32_t place) {
+  if (next_copied_.size() > kKeptCopies) next_copied_.clear();
+  std::vector<std::pair<SeenId, uint32_t>> unknown;
+  const std::vector<uint32_t>* values = nullptr;
+  for (;;) {
+    const auto known = next_copied_.find(key_of_copy(copy, place));
+    if (known != next_copied_.end()) {
+      values = &known->second;
+      break;
+    }
+    unknown.emplace_back(copy, place);
+    if (is_again(copy)) break;
+    place = bounds(copy).step.place;
+    copy = around(copy);
+  }
+  for (; !unknown.empty(); unknown.pop_back()) {
+    const auto [here, at] = unknown.back();
+    const Words came = is_again(here) ? entries(around(here)) : Words();
+    std::vector<uint32_t> next = is_again(here) ? std::vector(came.begin(), came.end()) : next_in(here, *values, at);
+    values = &next_copied_.emplace(key_of_copy(here, at), std::move(next)).first->second;
+  }
+  return *values;
+}
+
+// Out of the values that all of it may become.
+std::vector<uint32_t> SeenValues::next_in(SeenId copy, const std::vector<uint32_t>& whole, uint32_t place) const {
+  std::vector<uint32_t> out;
+  if (is_item(copy)) {
+    add_next_values(copy, nodes_of(whole), place, out);
+    return out;
+  }
+  if (has_keys(copy)) {
+    const std::vector<uint32_t> written = keys(copy);
+    for (const Pairs& object : possible_among(copy, whole)) {
+      for (const auto& [key, value] : object) {
+        if (waiting(copy) == key + 1) out.push_back(value);
+        const bool is_elsewhere = is_members(copy) && place_of(copy, key) != place;
+        if (waiting(copy) == 0 && !is_elsewhere && !is_among(written, key)) out.push_back(key);
+      }
+    }
+    return out;
+  }
+  const Words written = entries(copy);
+  for (const uint32_t id : whole) {
+    if (!values_[id].starts_with('[')) continue;
+    const std::vector<uint32_t> items = words_in(values_[id]);
+    const bool goes_on = items.size() > written.size() && std::equal(written.begin(), written.end(), items.begin());
+    if (goes_on) out.push_back(items[written.size()]);
+  }
+  return out;
+}
 
 SeenId SeenValues::in_item(SeenId item, uint32_t node) {
   const Words before = seen_ids_.at(item.value);
@@ -425,18 +534,19 @@ uint64_t SeenValues::key_of_place(SeenId members, uint32_t key) const {
 }
 
 std::vector<SeenValues::Pairs> SeenValues::possible_objects(SeenId members, SeenId of) const {
-  const Words written = pairs(members);
+  return possible_among(members, next_values(around(members), bounds(members).step.place, of));
+}
+
+std::vector<SeenValues::Pairs> SeenValues::possible_among(SeenId begun, const std::vector<uint32_t>& values) const {
+  const Words written = pairs(begun);
   std::vector<Pairs> out;
-  for (const uint32_t id : next_values(around(members), bounds(members).step.place, of)) {
-    const std::string& value = values_[id];
+  for (const uint32_t id : values) {
+    if (!values_[id].starts_with('{')) continue;
+    const std::vector<uint32_t> words = words_in(values_[id]);
     Pairs object;
-    for (size_t at = 1; at + 2 * sizeof(uint32_t) <= value.size(); at += 2 * sizeof(uint32_t)) {
-      uint32_t pair[2];
-      std::memcpy(pair, value.data() + at, sizeof(pair));
-      object.emplace(pair[0], pair[1]);
-    }
+    for (size_t i = 0; i < words.size(); i += 2) object.emplace(words[i], words[i + 1]);
     const auto has = [&](uint32_t key) { return object.find(key) != object.end(); };
-    bool is_possible = waiting(members) == 0 || has(waiting(members) - 1);
+    bool is_possible = waiting(begun) == 0 || has(waiting(begun) - 1);
     for (size_t i = 0; i < written.size() && is_possible; i += 2) {
       is_possible = has(written[i]) && object.at(written[i]) == written[i + 1];
     }
@@ -576,10 +686,10 @@ void SeenValues::add_scalars(SeenId seen, ScalarSet& out) const {
     } else {
       add(entries(seen));
     }
-    if (!is_inner(bounds(seen))) break;
+    if (!has_around(seen)) break;
     seen = around(seen);
   }
-  std::unordered_set<uint32_t> known{kNew, kOnly};
+  std::unordered_set<uint32_t> known{kNew, kOther, kOnly};
   while (!values.empty()) {
     const uint32_t value = values.back();
     values.pop_back();
@@ -589,8 +699,7 @@ void SeenValues::add_scalars(SeenId seen, ScalarSet& out) const {
       out.add(kept);
       continue;
     }
-    std::vector<uint32_t> words((kept.size() - 1) / sizeof(uint32_t));
-    if (!words.empty()) std::memcpy(words.data(), kept.data() + 1, words.size() * sizeof(uint32_t));
+    const std::vector<uint32_t> words = words_in(kept);
     if (is_item_value(kept)) {
       add_node(words[0]);
     } else {
@@ -614,14 +723,14 @@ uint32_t SeenValues::bytes_to_close(SeenId seen) const {
 
 RegexId SeenValues::missing_lexemes(SeenId seen, TextId text) {
   const bool asks = seen != none() && !is_unknown(seen) && !bounds(seen).required.empty();
-  if (!asks || text == new_text()) return RegexStore::nothing();
+  if (!asks || text == new_text() || text == other_text()) return RegexStore::nothing();
   RegexId left = regexes_.json_string(regexes_.key_set(missing(seen)), JsonEscapes::kAny);
   for (const char b : spelled(text)) left = regexes_.derivative(left, static_cast<uint8_t>(b));
   return left;
 }
 
 RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {
-  if (is_item(seen) && step.ways == kUnbounded && !is_list(seen)) return regex;
+  if (is_item(seen) && step.ways == kUnbounded && !is_list(seen) && !copies(seen)) return regex;
   const uint64_t key = (uint64_t{is_item(seen) || is_members(seen) ? step.place : regex.value} << 32) | seen.value;
   if (auto known = addable_.find(key)) return RegexId(*known);
   RegexId left = compute_addable(regex, seen, step);
@@ -631,7 +740,14 @@ RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {
 }
 
 RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
-  if (is_again(seen)) return may_be_any(seen) ? regex : intersect(regex, unwanted(around(seen)));
+  if (copies(seen)) {
+    if (may_be_any(seen)) return regex;
+    if (is_again(seen)) return intersect(regex, unwanted(around(seen)));
+    // Keys of YAML have their colon; whether it is one of the right keys is seen behind it.
+    const bool is_key = has_keys(seen) && waiting(seen) == 0;
+    if (is_key && regexes_.kind(regex) != RegexKind::kJsonString) return regex;
+    return intersect(regex, unwanted_of(next_copied(seen, step.place)));
+  }
   if (is_item(seen)) return subtract(regex, unwanted_of(exhausted(seen, step)));
   const uint32_t maximum = bounds(seen).maximum;
   const bool is_behind_key = has_keys(seen) && waiting(seen) != 0;
@@ -696,7 +812,8 @@ SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values
   std::vector<RegexId> others;
   for (uint32_t id : values) {
     const std::string& value = values_[id];
-    if (value.empty() || is_composite(value)) continue;  // what is left of a composite may be another
+    if (value.empty() || value == kNoSpelling || is_composite(value))
+      continue;  // what is left of a composite may be another
     if (is_string(value)) {
       strings.push_back(value.substr(1));
     } else if (is_number(value)) {

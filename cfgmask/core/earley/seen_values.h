@@ -21,7 +21,9 @@
 // the set of keys with their values. How many ways there are to go on is found from what the other keys may be, and the
 // items that may be meant are those of which the object has all that was written.
 //
-// Of a value that must have come before, the register is the one around it, and the value once it was written.
+// Of a value that must have come before, the register is the one around it, and the value once it was written. What is
+// open in it copies such a value: its register has the one around it, too, and nothing comes next but what does in some
+// value that came and has all that is written.
 //
 // Threads: guarded by the owner.
 #pragma once
@@ -60,6 +62,8 @@ class SeenValues {
   static constexpr SeenId none() { return SeenId(0U); }
   // A set with bounds[i] is, inside of `around`, and nothing has been seen in it.
   SeenId open(uint32_t i, SeenId around);
+  // Whether it may be opened there: a copy only where some value that came goes on with one like it.
+  bool may_open(uint32_t i, SeenId around);
   // The register with the value of a lexeme, which stands at that step of an item.
   SeenId add(SeenId seen, TextId text, Step step);
   // The register of an item after a lexeme of which no other value may stand at that step, and whether it may come.
@@ -101,9 +105,12 @@ class SeenValues {
   // Some text with a value that was never met: no different one, and whether it is equal to another such is not known;
   // see is_vague().
   static constexpr TextId new_text() { return TextId(3U); }
+  // Some text with a value that no other text has, neither before it nor behind: what may follow it is what may follow
+  // any text of which that is so.
+  static constexpr TextId other_text() { return TextId(4U); }
   TextId append(TextId text, unsigned b);
   // Whether it is some bytes.
-  static bool is_begun(TextId text) { return text > new_text(); }
+  static bool is_begun(TextId text) { return text > other_text(); }
   // Those bytes.
   std::string spelled(TextId text) const;
   // Whether the value of the text with these bytes behind it has been met.
@@ -117,6 +124,7 @@ class SeenValues {
 
   size_t bytes() const;
   uint64_t n_charged() const { return account_.used; }
+  Account& account() { return account_; }
 
  private:
   struct Text {
@@ -148,20 +156,30 @@ class SeenValues {
   SeenId in_item(SeenId item, uint32_t node);
   uint32_t intern_node(uint32_t parent, Step step, uint32_t value);
   bool is_again(SeenId seen) const { return bounds(seen).holds == Holds::kAgain; }
-  // Whether what must have come before is among the values around it.
-  bool is_among(SeenId again, uint32_t value) const;
-  // Whether not all of the values around it are known.
-  bool may_be_any(SeenId again) const;
+  // Whether it is of a value that must have come before, or of what is open in one.
+  bool copies(SeenId seen) const { return may_copy_ && again_around(seen) != none(); }
+  // The register of that value; none() if there is none.
+  SeenId again_around(SeenId seen) const;
+  // Whether not all of the values that such a one may be are known.
+  bool may_be_any(SeenId copy) const;
+  // What may come next in it, at a place of an item or members, until the next call. May have some value twice. Mostly
+  // remembered, since all that may come asks for the same; else linear in the values that may come to all of it.
+  const std::vector<uint32_t>& next_copied(SeenId copy, uint32_t place);
+  std::vector<uint32_t> next_in(SeenId copy, const std::vector<uint32_t>& whole, uint32_t place) const;
+  bool is_among(const std::vector<uint32_t>& values, uint32_t value) const;
   static bool is_item(const SetBounds& of) { return of.holds == Holds::kItem || of.holds == Holds::kList; }
   bool is_item(SeenId seen) const { return is_item(bounds(seen)); }
   bool is_list(SeenId seen) const { return seen != none() && bounds(seen).holds == Holds::kList; }
   bool is_members(SeenId seen) const { return bounds(seen).holds == Holds::kMembers; }
-  // Whether a register has the one around it: an item, members, or a value that must come again.
+  // Whether a register has the one around it: an item, members, a value that must come again, and what is in one.
   static bool is_inner(const SetBounds& of) {
     return is_item(of) || of.holds == Holds::kMembers || of.holds == Holds::kAgain;
   }
+  bool has_around(SeenId seen) const { return is_marked(seen) || is_inner(bounds(seen)); }
+  // An array or an object that copies, and would not have the register around it elsewhere.
+  bool is_marked(SeenId seen) const;
   // That one.
-  SeenId around(SeenId inner) const { return SeenId(entries(inner)[0]); }
+  SeenId around(SeenId inner) const { return SeenId(seen_ids_.at(inner.value)[1]); }
   uint32_t node(SeenId item) const { return entries(item)[1]; }
   // How many of the items() of the outermost set begin with a node of the trie; how many of some nodes do.
   uint32_t n_below(SeenId item, uint32_t node);
@@ -193,6 +211,8 @@ class SeenValues {
   uint64_t key_of_place(SeenId members, uint32_t key) const;
   // The objects that members may become, out of items of a set or list that came, and there may be several alike.
   std::vector<Pairs> possible_objects(SeenId members, SeenId of) const;
+  // Those among some values that an object may become.
+  std::vector<Pairs> possible_among(SeenId begun, const std::vector<uint32_t>& values) const;
   // Whether a key, or any of its place that no item has, leads to nothing but items that came.
   bool is_exhausted_key(SeenId members, uint32_t place, std::optional<uint32_t> key) const;
   std::optional<std::vector<uint32_t>> exhausted_keys(SeenId members, uint32_t place) const;
@@ -200,7 +220,8 @@ class SeenValues {
   // What a register holds, in words that Holds says how to read: values, sorted if their order does not count; or 1 +
   // the key whose value comes next (0: a key does), and pairs of key and value, sorted, of members the register around
   // them before that; or of an item the register around it and a node; or the register around a value and that.
-  Words entries(SeenId seen) const { return seen_ids_.at(seen.value).subspan(1); }
+  Words entries(SeenId seen) const { return seen_ids_.at(seen.value).subspan(first_entry(seen)); }
+  size_t first_entry(SeenId seen) const { return is_marked(seen) ? 2 : 1; }
   bool has_keys(SeenId seen) const { return bounds(seen).holds == Holds::kObject || is_members(seen); }
   // Which of the entries of an object is the key whose value comes next.
   size_t waiting_at(SeenId object) const { return is_members(object) ? 1 : 0; }
@@ -226,21 +247,23 @@ class SeenValues {
 
   RegexStore& regexes_;
   const std::vector<SetBounds>& bounds_;
+  bool may_copy_;  // some value must have come before; bounds of deferred rules ask for none
   Account account_;
   ChunkedVector<Text> texts_;
   HashTable text_ids_;  // (text, byte)
   Interner value_ids_;  // words of the value's bytes; see value_of()
   ChunkedVector<std::string> values_;
-  Interner seen_ids_;       // index of the bounds, then entries
+  Interner seen_ids_;       // index of the bounds, which may be marked, then entries
   HashTable addable_;       // (regex, register), in an item and among its members (place, register)
   HashTable unwanted_ids_;  // by register; every terminal that may come next asks for the same
   ChunkedVector<Unwanted> unwanted_;
   Interner node_ids_;     // words (parent, place, value)
   HashTable key_places_;  // by step of members in an item, and key
   ChunkedVector<Node> nodes_;
-  std::pair<SeenId, uint32_t> counted_;           // the register and the place in it of these counts
-  std::vector<uint32_t> counted_items_;           // what stands there in items, sorted
-  std::unordered_map<uint32_t, uint32_t> below_;  // by node, how many of its items begin so
+  std::pair<SeenId, uint32_t> counted_;                              // the register and the place in it of these counts
+  std::vector<uint32_t> counted_items_;                              // what stands there in items, sorted
+  std::unordered_map<uint32_t, uint32_t> below_;                     // by node, how many of its items begin so
+  std::unordered_map<uint64_t, std::vector<uint32_t>> next_copied_;  // by register and place; a few
 };
 
 }  // namespace cfgmask

@@ -58,6 +58,7 @@ class Indentation {
 
   size_t bytes() const;
   uint64_t n_charged() const { return account_.used; }
+  Account& account() { return account_; }
 
  private:
   // Widths of blocks, innermost first, as a list with shared tails.

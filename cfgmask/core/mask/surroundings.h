@@ -49,6 +49,7 @@ class Surroundings {
 
   size_t bytes() const;
   uint64_t n_charged() const { return account_.used; }
+  Account& account() { return account_; }
 
  private:
   RegexId rest(SurroundingsId at) const { return RegexId(words_.at(at.value)[0]); }

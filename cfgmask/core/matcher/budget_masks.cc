@@ -24,17 +24,13 @@ constexpr uint32_t kSlack = 64;
 
 // The states after all tokens of the vocabulary that fit a state, as far as their bytes go, by one configuration.
 //
-// A text whose value must differ is replaced by a new one (SeenValues::new_text) as soon as no value begins like it
+// A text whose value must differ is replaced by some other (SeenValues::other_text) as soon as no value begins like it
 // that is in a register or is written on the way from some state of the walk: for all such texts that way is one to the
-// end. Once such a lexeme has ended, that is not done again in the same token, since two new texts might be equal.
+// end. Once such a lexeme has ended, that is not done again in the same token, since two such texts might be equal.
 class BudgetMasks::Walk {
  public:
   Walk(BudgetMasks& owner, const Configuration& from)
-      : owner_(owner),
-        grammar_(owner.grammar_),
-        answers_(grammar_.store_->tables.segment_answers()),
-        from_(from),
-        asks_again_(grammar_.grammar_.asks_again()) {
+      : owner_(owner), grammar_(owner.grammar_), answers_(grammar_.store_->tables.segment_answers()), from_(from) {
     grammar_.parser_.add_scalars(from.items, differs_);
   }
 
@@ -42,7 +38,7 @@ class BudgetMasks::Walk {
   // after them. Walks again and again until no value turns up that an earlier state did not know of.
   template <class F>
   void run(F f) {
-    see_way_of_new_text();
+    see_way_of_other_text();
     do {
       found_.clear();
       places_.clear();
@@ -56,7 +52,7 @@ class BudgetMasks::Walk {
       f(grammar_.vocabulary_->trie->tokens_between(found.first, found.last), found.number);
     }
   }
-  // The values that a text must not begin with for which the walk of a new text is to hold.
+  // The values that a text must not begin with for which the walk of some other text is to hold.
   ScalarSet take_differs() { return std::move(differs_); }
 
  private:
@@ -122,10 +118,10 @@ class BudgetMasks::Walk {
     if (!to) return steps_[place][b] = kDead;
     At next{*to, at.is_sealed};
     TextId& text = next.configuration.text;
-    if (at.configuration.text == SeenValues::new_text()) {
-      next.is_sealed = next.is_sealed || text != SeenValues::new_text();
+    if (at.configuration.text == SeenValues::other_text()) {
+      next.is_sealed = next.is_sealed || text != SeenValues::other_text();
     } else if (!next.is_sealed && SeenValues::is_begun(text) && grammar_.steps_alone()) {
-      if (!differs_.may_have(grammar_.parser_.seen_values().spelled(text))) text = SeenValues::new_text();
+      if (!differs_.may_have(grammar_.parser_.seen_values().spelled(text))) text = SeenValues::other_text();
     }
     const uint32_t known = place_of(next) + kFirstPlace;
     return steps_[place][b] = known;
@@ -168,25 +164,23 @@ class BudgetMasks::Walk {
     if (n_states_++ >= kMostStates || rounds_ > kMostRounds) return kNoLength;
     const StateId state(static_cast<uint32_t>(key >> 1));
     uint32_t result = owner_.completions_.number(state, Effort::kLittle).value_or(kNoLength);
-    const bool is_replaced = at.is_sealed || at.configuration.text == SeenValues::new_text();
-    if (result < kNoLength && is_replaced && !see_way(at, state)) result = kNoLength;
+    const bool is_replaced = at.is_sealed || at.configuration.text == SeenValues::other_text();
+    if (result < kNoLength && is_replaced) see_way(at, state);
     numbers_.insert(key, result);
     return result;
   }
 
   // Most walks inside of a value come to that.
-  void see_way_of_new_text() {
+  void see_way_of_other_text() {
     if (from_.text == SeenValues::no_text() || !grammar_.steps_alone()) return;
     Configuration at = from_;
-    at.text = SeenValues::new_text();
+    at.text = SeenValues::other_text();
     if (!grammar_.stepper_.is_at_boundary(at)) look_up({at});
   }
 
-  // What is written on the way to the end must not be the text that was replaced. False where some value on it may have
-  // to be one that came before: of those that were replaced it is not known.
-  bool see_way(const At& at, StateId state) {
+  // What is written on the way to the end must not be the text that was replaced.
+  void see_way(const At& at, StateId state) {
     const size_t n_before = differs_.size();
-    bool holds = true;
     const auto add_value = [&](TextId text) {
       if (SeenValues::is_begun(text)) differs_.add(value_of(grammar_.parser_.seen_values().spelled(text)));
     };
@@ -194,7 +188,6 @@ class BudgetMasks::Walk {
     Configuration here = at.configuration;
     const auto end = [&](const Configuration& lexeme, SlotSetId matched, bool) {
       add_value(lexeme.text);
-      if (asks_again_ && grammar_.parser_.is_vague(lexeme.items)) holds = false;
       return matched;
     };
     while (*owner_.completions_.number(state, Effort::kNone) > 0) {
@@ -206,7 +199,6 @@ class BudgetMasks::Walk {
     }
     add_value(here.text);
     grew_ = grew_ || differs_.size() > n_before;
-    return holds;
   }
 
   // Nodes below which a walk is cheaper than the question whether it is needed.
@@ -218,7 +210,6 @@ class BudgetMasks::Walk {
   CompiledGrammar& grammar_;
   SegmentAnswers& answers_;
   Configuration from_;
-  bool asks_again_;
   ScalarSet differs_;
   std::vector<Found> found_;
   bool grew_ = false;
@@ -369,30 +360,38 @@ bool BudgetMasks::allows(StateId state, TokenId token, StateId after, uint32_t l
   if (known && left >= *known && !is_guess(state)) return true;
   const auto at_hand = number_after(state, token, after, Effort::kNone);
   if (at_hand && *at_hand < left) return true;
-  // That of a mask may be of the way behind some new text.
-  if (const auto like = after_new_text(state, token)) {
-    if (completions_.number(*like, Effort::kLittle)) completions_.adopt(after, *like);
+  // That of a mask may be of the way behind some other text.
+  for (const StateId like : after_other_text(state, token)) {
+    if (completions_.number(like, Effort::kLittle)) completions_.adopt(after, like);
   }
   const auto number = number_after(state, token, after, Effort::kFull);
   return number && *number < left;
 }
 
-// The state after a token if the first lexeme whose text counts is some new text.
-std::optional<StateId> BudgetMasks::after_new_text(StateId state, TokenId token) {
-  if (grammar_.grammar_.set_bounds.empty() || !grammar_.steps_alone()) return std::nullopt;
+// The states after a token if one of the lexemes whose texts count is some other text: the pending one, or one that
+// begins in the token.
+std::vector<StateId> BudgetMasks::after_other_text(StateId state, TokenId token) {
+  if (grammar_.grammar_.set_bounds.empty() || !grammar_.steps_alone()) return {};
   Configuration at = grammar_.sole_configuration(state);
-  bool is_new = SeenValues::is_begun(at.text);
-  if (is_new) at.text = SeenValues::new_text();
+  std::vector<Configuration> found;
+  const auto replace = [&] {
+    found.push_back(at);
+    found.back().text = SeenValues::other_text();
+  };
+  if (SeenValues::is_begun(at.text)) replace();
   for (const char b : grammar_.vocabulary_->text(token)) {
-    const auto next = grammar_.stepper_.longest(at, static_cast<uint8_t>(b));
-    if (!next) return std::nullopt;
-    at = *next;
-    if (is_new || !SeenValues::is_begun(at.text)) continue;
-    is_new = true;
-    at.text = SeenValues::new_text();
+    const auto step = [&](Configuration& each) {
+      const auto next = grammar_.stepper_.longest(each, static_cast<uint8_t>(b));
+      if (next) each = *next;
+      return next.has_value();
+    };
+    std::erase_if(found, [&](Configuration& each) { return !step(each); });
+    if (!step(at)) return {};
+    if (SeenValues::is_begun(at.text) && grammar_.parser_.seen_values().spelled(at.text).size() == 1) replace();
   }
-  if (!is_new) return std::nullopt;
-  return grammar_.intern(at);
+  std::vector<StateId> out;
+  for (const Configuration& each : found) out.push_back(grammar_.intern(each));
+  return out;
 }
 
 // The number of `after`, the state after a token.
@@ -415,15 +414,15 @@ bool BudgetMasks::counts_text(StateId state) const {
   return std::any_of(all.begin(), all.end(), [](const auto& at) { return at.text != SeenValues::no_text(); });
 }
 
-// That of some new text, if the state's text is one.
+// That of some other text, if the state's text is one.
 const BudgetMasks::Narrowed& BudgetMasks::narrowed_of(StateId state) {
   const Configuration at = grammar_.sole_configuration(state);
   if (!grammar_.steps_alone() || !SeenValues::is_begun(at.text)) return narrowed(state);
-  Configuration fresh = at;
-  fresh.text = SeenValues::new_text();
-  const Narrowed& of_new = narrowed(grammar_.intern(fresh));
-  const bool differs = !of_new.differs.may_have(grammar_.parser_.seen_values().spelled(at.text));
-  return differs ? of_new : narrowed(state);
+  Configuration other = at;
+  other.text = SeenValues::other_text();
+  const Narrowed& of_other = narrowed(grammar_.intern(other));
+  const bool differs = !of_other.differs.may_have(grammar_.parser_.seen_values().spelled(at.text));
+  return differs ? of_other : narrowed(state);
 }
 
 const BudgetMasks::Narrowed& BudgetMasks::narrowed(StateId state) {

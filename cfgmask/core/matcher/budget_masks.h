@@ -55,7 +55,7 @@ class BudgetMasks {
   struct Narrowed {
     std::vector<uint32_t> numbers;             // ascending
     std::vector<std::vector<uint32_t>> masks;  // masks[i]: those of at most numbers[i]
-    ScalarSet differs;                         // of some new text: those for which it holds begin no value of these
+    ScalarSet differs;                         // of some other text: those for which it holds begin no value of these
   };
   // What suffices in the JSON strings of a lexeme, and the bytes that they begin with.
   struct InStrings {
@@ -90,7 +90,7 @@ class BudgetMasks {
   const Narrowed& narrowed(StateId state);
   template <class F>
   void walk_readings(StateId from, F f);
-  std::optional<StateId> after_new_text(StateId state, TokenId token);
+  std::vector<StateId> after_other_text(StateId state, TokenId token);
 
   CompiledGrammar& grammar_;
   Completions& completions_;

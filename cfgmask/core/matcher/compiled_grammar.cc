@@ -33,6 +33,22 @@ CompiledGrammar::Guard::~Guard() {
   grammar_.store_->lexer.charge_to(nullptr);
 }
 
+template <class F>
+void CompiledGrammar::for_each_account(F f) {
+  for (Account* account : {&regex_account_, &lexer_account_, &position_account_}) f(*account);
+  for (Account* account : parser_.accounts()) f(*account);
+  f(surroundings_.account());
+  f(indentation_.account());
+}
+
+CompiledGrammar::HalfKept::HalfKept(CompiledGrammar& grammar) : grammar_(grammar) {
+  grammar_.for_each_account([](Account& account) { account.keep_half(); });
+}
+
+CompiledGrammar::HalfKept::~HalfKept() {
+  grammar_.for_each_account([](Account& account) { account.keep_none(); });
+}
+
 CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabulary> vocabulary,
                                  std::shared_ptr<SharedStore> store, const Limits& limits)
     : grammar_(std::move(grammar)),

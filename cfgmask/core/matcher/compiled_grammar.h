@@ -63,6 +63,19 @@ class CompiledGrammar {
     std::lock_guard<std::mutex> lock_;
   };
 
+  // While it lives, half of what is left of each limit cannot be used: a question, which may take any amount, leaves
+  // the text something to go on with. One at a time.
+  class HalfKept {
+   public:
+    explicit HalfKept(CompiledGrammar& grammar);
+    ~HalfKept();
+    HalfKept(const HalfKept&) = delete;
+    HalfKept& operator=(const HalfKept&) = delete;
+
+   private:
+    CompiledGrammar& grammar_;
+  };
+
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   // What its lock is that of; other stores' masks may be found at the same time.
   const SharedStore* store() const { return store_.get(); }
@@ -227,6 +240,8 @@ class CompiledGrammar {
   static void add_inside(std::span<const std::shared_ptr<const LexerTable>> tables, std::span<uint32_t> bits);
   void add_complete(StateId state, std::vector<TokenId>& out);
   void add_token_sets(StateId state, std::vector<TokenId>& out);
+  template <class F>
+  void for_each_account(F f);
 
   Grammar grammar_;
   std::shared_ptr<const Vocabulary> vocabulary_;

@@ -133,7 +133,7 @@ bool Completions::is_up_to_lexer(const Configuration& at) const {
   if (at.text == SeenValues::no_text()) return true;
   const Lexer& lexer = grammar_.store_->lexer;
   const bool goes_on = lexer.matched(at.lexer) == Lexer::no_slots();
-  if (at.text == SeenValues::new_text() && goes_on) return true;
+  if (at.text == SeenValues::other_text() && goes_on) return true;
   return !grammar_.parser_.at(at.items).excludes && !grammar_.parser_.seen_values().may_be_met(at.text);
 }
 
@@ -199,6 +199,7 @@ void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
 bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
   if (facts_[id].given_up >= effort && !facts_[id].exact) return false;
+  const CompiledGrammar::HalfKept kept(grammar_);
   const uint64_t before = n_made();
   const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMade;
   const Search little{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = before + kLittleMade};
@@ -443,7 +444,7 @@ std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
     set(state, {});
     return 0;
   }
-  if (const auto like = with_new_text(state); like && number(*like, effort) && adopt(state, *like))
+  if (const auto like = with_other_text(state); like && number(*like, effort) && adopt(state, *like))
     return known(state)->tokens;
   if (!settle({state}, effort)) return std::nullopt;
   if (grammar_.counts_tokens()) {
@@ -454,12 +455,12 @@ std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
   return known(state)->tokens;
 }
 
-// The state of some new text, if that of `state` is such a one.
-std::optional<StateId> Completions::with_new_text(StateId state) {
+// The state of some text that no value begins like, if that of `state` is such a one.
+std::optional<StateId> Completions::with_other_text(StateId state) {
   if (grammar_.grammar_.set_bounds.empty() || !grammar_.steps_alone()) return std::nullopt;
   Configuration at = grammar_.sole_configuration(state);
   if (!SeenValues::is_begun(at.text) || grammar_.parser_.seen_values().may_be_met(at.text)) return std::nullopt;
-  at.text = SeenValues::new_text();
+  at.text = SeenValues::other_text();
   return grammar_.intern(at);
 }
 

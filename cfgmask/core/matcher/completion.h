@@ -25,7 +25,7 @@
 // all the same.
 //
 // Inside of such a value each text is another state. As long as no value begins like it that was ever met, it is
-// completed as any other such is: one search, of the state of some new text (SeenValues::new_text), serves all of them.
+// completed as any other such is: one search, of the state of some other text (SeenValues::other_text), serves all.
 // The way that it finds is tried where it is taken over.
 //
 // What a search makes counts against the limits of its grammar and stays, so searches that find nothing are bounded in
@@ -152,7 +152,7 @@ class Completions {
   void spell_as_found(StateId state);
   void set_by_token(StateId from, TokenId token, StateId to);
   void inherit(StateId state, StateId from);
-  std::optional<StateId> with_new_text(StateId state);
+  std::optional<StateId> with_other_text(StateId state);
   bool fits(const Position& at, std::span<const TokenId> way);
   std::vector<TokenId> way_of(StateId state);
   std::optional<std::vector<TokenId>> detour(const Position& from, Effort effort);

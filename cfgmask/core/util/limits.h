@@ -38,11 +38,14 @@ struct Account {
   const char* limit = "";
   uint64_t allowed = UINT64_MAX;
   uint64_t used = 0;
+  uint64_t kept = 0;  // of what is left, for later
 
   void charge(uint64_t amount = 1) {
-    if (amount > allowed - used) throw LimitExceeded(limit, allowed);
+    if (amount > allowed - kept - used) throw LimitExceeded(limit, allowed);
     used += amount;
   }
+  void keep_half() { kept = (allowed - used) / 2; }
+  void keep_none() { kept = 0; }
 };
 
 }  // namespace cfgmask
