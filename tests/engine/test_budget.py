@@ -407,6 +407,7 @@ PIECES = [b'"],["a"]', b'","a"', b'","a",', b"1],[[", b"],[", b'"a"]', b'",},}',
         ({"items": {"type": "array", "items": UNIQUE}}, {}, b'[[["a"]],[["'),
         ({"items": PAIR}, {"property_order": "any"}, b'[{"b":"x","a":"'),
         ({}, {"syntax": "yaml"}, b"- "),
+        ({}, {"syntax": "yaml"}, b'- ""'),
         ({"items": {"type": ["array", "string"], "items": TEXT, "maxItems": 2}}, {"syntax": "yaml"}, b'- "]'),
     ],
     ids=str,
@@ -429,7 +430,23 @@ def test_where_values_must_come_again(schema: dict[str, Any], options: dict[str,
             after.advance(token)
             assert mask_of(after, len(tokens)), (budget, tokens[token])
             n_tokens += 1
-    assert n_tokens > 100
+    assert n_tokens > 20
+
+
+def test_a_value_that_begins_in_a_token_differs_from_one_that_ends_in_it() -> None:
+    tokens = [*ALL_BYTES.tokens[:256], b'[["', b'"],["', b'"]', b"]", b" ", b""]
+    vocabulary = cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=len(tokens) - 1)
+    grammar = cfgmask.Grammar.from_json_schema({"type": "array", "uniqueItems": True}, whitespace="compact")
+    for budget in (3, 4, 5, 6, 7, 200):
+        matcher = cfgmask.compile(grammar, vocabulary).matcher(max_tokens=budget)
+        matcher.advance(tokens.index(b'[["'))
+        mask = mask_of(matcher, len(tokens))
+        if budget < 5:  # [["  "],["  another character  "]  ]
+            assert tokens.index(b'"],["') not in mask
+        if budget == 200:
+            assert tokens.index(b'"],["') in mask
+        for token in mask:
+            matcher.fork().advance(token)
 
 
 LONG = "x" + "qz" * 200

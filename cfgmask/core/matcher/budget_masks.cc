@@ -19,6 +19,8 @@ constexpr size_t kMostStrings = 4;
 constexpr size_t kMostStates = 4096;
 // What one token may add to the way to the end, where that is not looked up.
 constexpr uint32_t kSlack = 64;
+// As much as the way to the end takes behind tokens of which little effort finds none.
+constexpr uint32_t kFar = 4096;
 
 }  // namespace
 
@@ -184,7 +186,8 @@ class BudgetMasks::Walk {
     const auto add_value = [&](TextId text) {
       if (SeenValues::is_begun(text)) differs_.add(value_of(grammar_.parser_.seen_values().spelled(text)));
     };
-    if (at.is_sealed) grammar_.parser_.add_scalars(at.configuration.items, differs_);  // of whole lexemes in the token
+    // Those of whole lexemes in the token.
+    if (at.configuration.items != from_.items) grammar_.parser_.add_scalars(at.configuration.items, differs_);
     Configuration here = at.configuration;
     const auto end = [&](const Configuration& lexeme, SlotSetId matched, bool) {
       add_value(lexeme.text);
@@ -676,7 +679,13 @@ BudgetMasks::AtExits BudgetMasks::enough_at_exits(const Configuration& at) {
 uint32_t BudgetMasks::guess_enough(StateId state, uint32_t farthest) {
   if (farthest == kNoLength) {
     const Narrowed& known = narrowed_of(state);
-    return known.numbers.empty() ? kNoLength : known.numbers.back();
+    if (known.numbers.empty()) return kNoLength;
+    std::vector<uint32_t> fits(grammar_.vocabulary_->n_words());
+    grammar_.mask(state)->write(fits);
+    const std::vector<uint32_t>& found = known.masks.back();
+    bool is_found = true;
+    for (size_t i = 0; i < fits.size(); ++i) is_found = is_found && (fits[i] & ~found[i]) == 0;
+    return add_lengths(known.numbers.back(), is_found ? 0 : kFar);
   }
   const auto number = completions_.number(state, Effort::kLittle);
   return number ? add_lengths(*number, add_lengths(kSlack, farthest)) : kNoLength;
