@@ -56,6 +56,9 @@ std::vector<uint32_t> words_in(std::string_view composite) {
   if (!words.empty()) std::memcpy(words.data(), composite.data() + 1, words.size() * sizeof(uint32_t));
   return words;
 }
+bool is_among(const std::vector<uint32_t>& values, uint32_t value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
 std::vector<uint32_t> words_of(std::string_view text) {
   std::vector<uint32_t> words(1 + (text.size() + 3) / 4, 0);
   words[0] = static_cast<uint32_t>(text.size());
@@ -130,7 +133,7 @@ size_t SeenValues::bytes() const {
 }
 
 TextId SeenValues::append(TextId text, unsigned b) {
-  if (text == new_text() || text == other_text()) return text;
+  if (!is_spelled(text)) return text;
   const uint64_t key = (uint64_t{text.value} << 8) | b;
   if (auto known = text_ids_.find(key)) return TextId(*known);
   account_.charge();
@@ -141,12 +144,12 @@ TextId SeenValues::append(TextId text, unsigned b) {
 }
 
 bool SeenValues::is_met(TextId text, std::string_view more) const {
-  if (!is_begun(text) && text != empty_text()) return false;
+  if (!is_spelled(text)) return false;
   return value_ids_.find(words_of(value_of(spelled(text).append(more)))).has_value();
 }
 
 bool SeenValues::may_be_met(TextId text) const {
-  if (!is_begun(text) && text != empty_text()) return false;
+  if (!is_spelled(text)) return false;
   const std::string begun = spelled(text);
   // Other values, strings with escapes and numbers with a fraction are not spelled as they are kept.
   const bool is_whole = !begun.empty() && begun.find_first_not_of("0123456789") == std::string::npos;
@@ -274,10 +277,6 @@ SeenId SeenValues::again_around(SeenId seen) const {
 bool SeenValues::may_be_any(SeenId copy) const {
   const SeenId outer = around(again_around(copy));
   return is_unknown(outer) || is_vague(outer);
-}
-
-bool SeenValues::is_among(const std::vector<uint32_t>& values, uint32_t value) const {
-  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 const std::vector<uint32_t>& SeenValues::next_copied(SeenId copy, uint32_t place) {
@@ -723,7 +722,7 @@ uint32_t SeenValues::bytes_to_close(SeenId seen) const {
 
 RegexId SeenValues::missing_lexemes(SeenId seen, TextId text) {
   const bool asks = seen != none() && !is_unknown(seen) && !bounds(seen).required.empty();
-  if (!asks || text == new_text() || text == other_text()) return RegexStore::nothing();
+  if (!asks || !is_spelled(text)) return RegexStore::nothing();
   RegexId left = regexes_.json_string(regexes_.key_set(missing(seen)), JsonEscapes::kAny);
   for (const char b : spelled(text)) left = regexes_.derivative(left, static_cast<uint8_t>(b));
   return left;

@@ -111,6 +111,8 @@ class SeenValues {
   TextId append(TextId text, unsigned b);
   // Whether it is some bytes.
   static bool is_begun(TextId text) { return text > other_text(); }
+  // Whether its bytes are known, if there are any.
+  static bool is_spelled(TextId text) { return text == empty_text() || is_begun(text); }
   // Those bytes.
   std::string spelled(TextId text) const;
   // Whether the value of the text with these bytes behind it has been met.
@@ -166,7 +168,6 @@ class SeenValues {
   // remembered, since all that may come asks for the same; else linear in the values that may come to all of it.
   const std::vector<uint32_t>& next_copied(SeenId copy, uint32_t place);
   std::vector<uint32_t> next_in(SeenId copy, const std::vector<uint32_t>& whole, uint32_t place) const;
-  bool is_among(const std::vector<uint32_t>& values, uint32_t value) const;
   static bool is_item(const SetBounds& of) { return of.holds == Holds::kItem || of.holds == Holds::kList; }
   bool is_item(SeenId seen) const { return is_item(bounds(seen)); }
   bool is_list(SeenId seen) const { return seen != none() && bounds(seen).holds == Holds::kList; }
