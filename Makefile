@@ -11,7 +11,7 @@ ARGS ?=
 MASKBENCH := $(wildcard ../shared/data/maskbench-dev.jsonl.gz)
 TOKENIZER := $(wildcard ../shared/data/vocab/llama3-tokenizer.model)
 BENCH_ARGS ?= --limit 300 --memory
-FUZZERS ?= regex grammar schema
+FUZZERS ?= regex lark grammar schema
 FUZZ_UNTIL ?= --seconds 60
 FUZZ_SEED ?= $(shell date +%s)
 # What calls the core in every way that there is.

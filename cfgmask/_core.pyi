@@ -12,7 +12,9 @@ from typing import Any, Literal, final
 from numpy.typing import NDArray
 
 from cfgmask.compiler.explanation import Explanation
+from cfgmask.diagnostics import Source
 from cfgmask.grammar.regex_tree import RegexTree
+from cfgmask.lark import nodes
 
 @final
 class Vocabulary:
@@ -211,6 +213,27 @@ def plain_pattern(
             repetitions as greedy ones; "python-dot-all": with the flag `s`
     Linear.
     """
+
+class LarkStatements:
+    """Reads statements of extended Lark into the nodes of `cfgmask.lark`, which it looks up when it is made."""
+
+    def read(
+        self, reader: object, source: Source, start: int, end: int, max_tokens: int, max_nesting: int
+    ) -> list[nodes.Statement]:
+        """The statements of a part of a text, one after the other.
+
+        reader       is told what is wrong, and makes what the core does not; as `cfgmask.lark.reader` has it
+        start, end   of the part, in characters
+        max_tokens   what may be in it, JSON apart, or else `reader.refuse_tokens` is called
+        max_nesting  how many brackets may be open, or else `reader.refuse_nesting` is called
+        Raises what the reader raises. Linear.
+        """
+
+def lark_tokens(text: str) -> list[tuple[str, int, int]]:
+    """The tokens of a text in extended Lark: terminals of `syntax.lark`, or "UNREADABLE", with start and end."""
+
+def lark_name(text: str) -> Literal["rule", "terminal"] | None:
+    """Whether a text is the name of a rule or of a terminal, of at most 200 characters."""
 
 class JsonDocument:
     """An object in JSON as the core reads it. Immutable; made by `json_document`."""

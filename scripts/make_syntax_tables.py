@@ -1,4 +1,4 @@
-"""Writes `cfgmask/lark/syntax_tables.json`: the LALR tables of `cfgmask/lark/syntax.lark`, as `lark` makes them.
+"""Writes `cfgmask/core/lark/syntax_tables.h`: the LALR tables of `cfgmask/lark/syntax.lark`, as `lark` makes them.
 
     python scripts/make_syntax_tables.py
 
@@ -7,17 +7,85 @@ States are numbered in the order in which a walk from the start finds them, so t
 
 from __future__ import annotations
 
-import json
-import re
 import sys
+from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from lark import Lark
 from lark.lexer import BasicLexer
 
-FOLDER = Path(__file__).parents[1] / "cfgmask" / "lark"
-TARGET = FOLDER / "syntax_tables.json"
+PACKAGE = Path(__file__).parents[1] / "cfgmask"
+SYNTAX = PACKAGE / "lark" / "syntax.lark"
+TARGET = PACKAGE / "core" / "lark" / "syntax_tables.h"
+
+KEYWORDS = "UNKNOWN_DIRECTIVE"
+"""The terminal that all words behind a `%` are which are no other terminal."""
+
+_FILE = """\
+// Written by scripts/make_syntax_tables.py: the LALR tables of cfgmask/lark/syntax.lark, as `lark` makes them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+// clang-format off
+namespace cfgmask {{
+
+enum class LarkTerminal : uint8_t {{
+{terminals}
+}};
+
+enum class LarkRule : uint8_t {{
+{rules}
+}};
+
+inline constexpr std::array kLarkTerminalNames = std::to_array<const char*>({{
+{terminal_names}
+}});
+
+inline constexpr std::array kLarkRuleNames = std::to_array<const char*>({{
+{rule_names}
+}});
+
+struct LarkKeyword {{
+  std::u32string_view text;
+  LarkTerminal terminal;
+}};
+inline constexpr std::array kLarkKeywords = std::to_array<LarkKeyword>({{
+{keywords}
+}});
+
+// A rule to take for the symbols on top, of which `taken` says by a letter each: '1' one part, '*' its parts are taken
+// one by one, '.' dropped.
+struct LarkReduction {{
+  LarkRule rule;
+  std::string_view taken;
+  bool is_inline;   // its parts are its parent's
+  bool may_vanish;  // a single part stands for it
+}};
+inline constexpr std::array kLarkReductions = std::to_array<LarkReduction>({{
+{reductions}
+}});
+
+// Terminals are numbered first, rules behind them. A number from 0 is the next state, ~n the reduction n.
+struct LarkAction {{
+  uint8_t symbol;
+  int16_t action;
+}};
+inline constexpr int16_t kLarkEndState = {end};
+inline constexpr std::array kLarkActions = std::to_array<LarkAction>({{
+{actions}
+}});
+// Where the actions of each state begin, in the order of symbols.
+inline constexpr std::array kLarkFirstActions = std::to_array<uint16_t>({{
+{first_actions}
+}});
+
+}}  // namespace cfgmask
+"""
 
 
 class TrustingLexer(BasicLexer):
@@ -32,42 +100,38 @@ class TrustingLexer(BasicLexer):
         super().__init__(conf, comparator)
 
 
-def tables() -> dict[str, Any]:
-    """What the file holds; `cfgmask.lark.syntax` says what it means."""
-    grammar = (FOLDER / "syntax.lark").read_text(encoding="utf-8")
+def tables() -> str:
+    """What the file holds."""
+    grammar = SYNTAX.read_text(encoding="utf-8")
     made = Lark(grammar, parser="lalr", lexer="basic", maybe_placeholders=False, _plugins={"BasicLexer": TrustingLexer})
     lexer: Any = made.parser.lexer
-    words = [
-        [regex.name, word.pattern.value, word.name]
-        for word in lexer.terminals
-        for regex in lexer.terminals
-        if word.pattern.type == "str" and regex.pattern.type == "re" and word.priority == regex.priority
-        if re.fullmatch(regex.pattern.to_regexp(), word.pattern.value)
-    ]
     table: Any = made.parser.parser._parse_table
-    start, end = table.start_states["start"], table.end_states["start"]
-    order = _states(table.states, start)
+    order = _states(table.states, table.start_states["start"])
+    symbols = {symbol for state in order for symbol in table.states[state]}
+    terminals = [*sorted({*filter(str.isupper, symbols), *(t.name for t in lexer.terminals)}), "UNREADABLE"]
+    rules = sorted(symbols.difference(terminals))
+    keywords = [t for t in lexer.terminals if t.pattern.value.startswith("%") and t.name != KEYWORDS]
     numbers = {state: number for number, state in enumerate(order)}
+    symbol_numbers = {symbol: number for number, symbol in enumerate([*terminals, *rules])}
     reductions: dict[Any, int] = {}
-    states = []
-    for state in order:
-        actions = {}
-        for symbol in sorted(table.states[state]):
-            argument = table.states[state][symbol][1]
-            if isinstance(argument, int):
-                actions[symbol] = numbers[argument]
-            else:
-                actions[symbol] = ~reductions.setdefault(argument, len(reductions))
-        states.append(actions)
-    return {
-        # In Lark's order, by priority and then by length.
-        "terminals": [[terminal.name, terminal.pattern.to_regexp()] for terminal in lexer.terminals],
-        "words": sorted(words),
-        "ignored": sorted(made.ignore_tokens),
-        "end": numbers[end],
-        "states": states,
-        "reductions": [_reduction(rule) for rule in reductions],
-    }
+    rows = [
+        [
+            (symbol_numbers[symbol], _action(table.states[state][symbol][1], numbers, reductions))
+            for symbol in sorted(table.states[state], key=symbol_numbers.__getitem__)
+        ]
+        for state in order
+    ]
+    return _FILE.format(
+        terminals=_lines(f"{_constant(name)}," for name in terminals),
+        rules=_lines(f"{_constant(name)}," for name in rules),
+        terminal_names=_lines(f'"{name}",' for name in terminals),
+        rule_names=_lines(f'"{name}",' for name in rules),
+        keywords=_lines(f'{{U"{t.pattern.value}", LarkTerminal::{_constant(t.name)}}},' for t in keywords),
+        reductions=_lines(map(_reduction, reductions)),
+        end=numbers[table.end_states["start"]],
+        actions=_lines(" ".join(f"{{{symbol}, {action}}}," for symbol, action in row) for row in rows),
+        first_actions=_lines(f"{first}," for first in accumulate(map(len, rows), initial=0)),
+    )
 
 
 def _states(states: dict[int, dict[str, Any]], start: int) -> list[int]:
@@ -80,27 +144,33 @@ def _states(states: dict[int, dict[str, Any]], start: int) -> list[int]:
     return order
 
 
-def _reduction(rule: Any) -> dict[str, Any]:
+def _action(argument: Any, numbers: dict[int, int], reductions: dict[Any, int]) -> int:
+    if isinstance(argument, int):
+        return numbers[argument]
+    return ~reductions.setdefault(argument, len(reductions))
+
+
+def _reduction(rule: Any) -> str:
     origin = str(rule.origin.name)
-    return {
-        "origin": origin,
-        "taken": [(None if s.filter_out else False) if s.is_term else s.name.startswith("_") for s in rule.expansion],
-        "name": str(rule.alias or origin),
-        "is_inline": origin.startswith("_") and not rule.alias,
-        "may_vanish": bool(rule.options.expand1) and not rule.alias,
-    }
+    taken = "".join(
+        ("." if symbol.filter_out else "1") if symbol.is_term else "1*"[symbol.name.startswith("_")]
+        for symbol in rule.expansion
+    )
+    flags = (origin.startswith("_"), bool(rule.options.expand1))
+    return f'{{LarkRule::{_constant(origin)}, "{taken}", {", ".join(str(flag).lower() for flag in flags)}}},'
+
+
+def _constant(name: str) -> str:
+    """`DOUBLE_COLON` and `double_colon` as `kDoubleColon`."""
+    return "k" + "".join(part.capitalize() for part in name.strip("$").split("_"))
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(f"    {line}" for line in lines)
 
 
 def main() -> None:
-    members = [f"{json.dumps(key)}: {_shown(value)}" for key, value in tables().items()]
-    TARGET.write_text("{\n" + ",\n".join(members) + "\n}\n", encoding="utf-8")
-
-
-def _shown(value: Any) -> str:
-    """JSON with a line for each element of a list, so that differences show."""
-    if not isinstance(value, list):
-        return json.dumps(value)
-    return "[\n" + ",\n".join(map(json.dumps, value)) + "\n]"
+    TARGET.write_text(tables(), encoding="utf-8")
 
 
 if __name__ == "__main__":

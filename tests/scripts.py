@@ -1,4 +1,4 @@
-"""Benchmarks as modules, for the tests of what is in them."""
+"""Benchmarks and scripts as modules, for the tests of what is in them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+ROOT = Path(__file__).parents[1]
 
 
 def benchmark(name: str) -> ModuleType:
     """The benchmark `name`, which is a script: its neighbours are imported by their bare names."""
-    folder = str(FOLDER)
+    return _module(str(ROOT / "benchmarks"), name)
+
+
+def script(name: str) -> ModuleType:
+    """What is in `scripts/name.py`."""
+    return _module(str(ROOT / "scripts"), name)
+
+
+def _module(folder: str, name: str) -> ModuleType:
     sys.path.insert(0, folder)
     try:
         spec = importlib.util.spec_from_file_location(name, f"{folder}/{name}.py")

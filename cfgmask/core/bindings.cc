@@ -29,6 +29,7 @@
 #include "bindings/docs.h"
 #include "bindings/forced.h"
 #include "bindings/json_values.h"
+#include "bindings/lark_nodes.h"
 #include "bindings/mask_words.h"
 #include "bindings/pattern_trees.h"
 #include "bindings/regex_trees.h"
@@ -813,6 +814,32 @@ void bind_plain_schema(nb::module_& m) {
            "max_rules"_a, docs::PlainReader_read);
 }
 
+void bind_lark(nb::module_& m) {
+  nb::class_<LarkNodeTypes>(m, "LarkStatements", docs::LarkStatements)
+      .def(nb::init<>())
+      .def("read", &lark_statements, "reader"_a, "source"_a, "start"_a, "end"_a, "max_tokens"_a, "max_nesting"_a,
+           docs::LarkStatements_read);
+  m.def(
+      "lark_tokens",
+      [](nb::str text) {
+        const std::u32string characters = characters_of(text, 0, nb::len(text));
+        LarkLexer lexer(characters, python_characters());
+        nb::list found;
+        for (LarkToken token = lexer.next(); token.type != LarkTerminal::kEnd; token = lexer.next())
+          found.append(nb::make_tuple(kLarkTerminalNames[static_cast<size_t>(token.type)], token.start, token.end));
+        return found;
+      },
+      "text"_a, docs::lark_tokens);
+  m.def(
+      "lark_name",
+      [](nb::str text) -> nb::object {
+        const LarkName kind = lark_name(characters_of(text, 0, nb::len(text)));
+        if (kind == LarkName::kNone) return nb::none();
+        return nb::cast(kind == LarkName::kRule ? "rule" : "terminal");
+      },
+      "text"_a, docs::lark_name);
+}
+
 PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64_t> max_tokens,
                        std::optional<int64_t> stall_after, bool canonical) {
   if (max_tokens && *max_tokens < 0) throw nb::value_error("max_tokens must not be negative");
@@ -1040,6 +1067,7 @@ NB_MODULE(_core, m) {
   bind_lexeme_ends(m);
   bind_grammar_builder(m);
   bind_plain_schema(m);
+  bind_lark(m);
   bind_compiled_grammar(m);
   bind_matcher(m);
   m.def("mask_candidates", &mask_candidates, "matcher"_a, "logits"_a.noconvert(), "among"_a.noconvert().none(),

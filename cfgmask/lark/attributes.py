@@ -11,7 +11,7 @@ from cfgmask.diagnostics import Fix, Span
 from cfgmask.grammar.regex_tree import MAX_COUNT
 from cfgmask.lark import nodes
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.syntax import Token
+from cfgmask.lark.tokens import Token
 from cfgmask.suggest import closest, question
 
 

@@ -245,7 +245,10 @@ class Definition:
 
     @cached_property
     def uses(self) -> tuple[Name | TemplateUse | Conditional, ...]:
-        """Every node of the body and of the attributes' values that asks for something outside of it, in order."""
+        """Every node of the body and of the attributes' values that asks for something outside of it, in order.
+
+        The core, which makes most definitions, has found them by then.
+        """
         ends = () if self.attributes is NO_ATTRIBUTES else self.attributes.ends
         return tuple(
             node
@@ -371,19 +374,19 @@ def with_children(node: Expression, parts: SequenceOf[Expression]) -> Expression
 
 def fold(root: Expression, combine: Callable[[Expression, list[T]], T]) -> T:
     """Combine a tree from its leaves up: `combine(node, results of its children)`. No recursion; linear."""
-    results: list[T] = []
-    # None is met once all children of the last node in `waiting` are done.
-    pending: list[Expression | None] = [root]
-    waiting: list[tuple[Expression, int]] = []
+    # Parents first and the last child before the others is backwards the order of combining.
+    order: list[tuple[Expression, int]] = []
+    pending = [root]
     while pending:
         node = pending.pop()
-        if node is None:
-            node, n_results = waiting.pop()
-            results[-n_results:] = [combine(node, results[-n_results:])]
-        elif (parts := _PARTS.get(type(node))) is not None and (found := parts(node)):
-            waiting.append((node, len(found)))
-            pending.append(None)
-            pending += found[::-1]
+        parts = _PARTS.get(type(node))
+        found = () if parts is None else parts(node)
+        order.append((node, len(found)))
+        pending += found
+    results: list[T] = []
+    for node, n_parts in reversed(order):
+        if n_parts:
+            results[-n_parts:] = [combine(node, results[-n_parts:])]
         else:
             results.append(combine(node, []))
     return results[0]

@@ -1,15 +1,20 @@
-"""Grammar text to a `Document` of syntax nodes, by the `lark` package and the grammar in `syntax.lark`."""
+"""Grammar text to a `Document` of syntax nodes.
+
+The core cuts the text into statements and parses them (`core/lark`), and makes what most grammars consist of; the rest,
+and what is wrong, is for the reader here.
+"""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from cfgmask.diagnostics import Fix, Span, shortened
+from cfgmask import _core
+from cfgmask.diagnostics import Fix, Related, Source, Span, shortened
+from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.parameters import All, Condition
 from cfgmask.lark import nodes
 from cfgmask.lark.attributes import WrittenAttribute, read_attributes
@@ -22,21 +27,24 @@ from cfgmask.lark.parametric import (
     read_condition,
 )
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.statements import CLOSER, CLOSERS, TokenStatement, statements
-from cfgmask.lark.syntax import Built, Step, Token, UnexpectedToken, build, statement_parser
+from cfgmask.lark.tokens import Token
 from cfgmask.limits import Limits
 from cfgmask.suggest import closest, question
 
+BYTES_PER_TOKEN = 128
+"""One token is allowed for so many bytes of `Limits.max_source_bytes`, since a token costs some 10 microseconds and
+half a kilobyte. What is JSON inside braced blocks does not count."""
+
 MAX_NAME = 200
-"""The longest name: names are repeated in messages."""
+"""The longest name, as the core has it: names are repeated in messages."""
 
 DIRECTIVES = (
     *("%cfgmask", "%declare", "%extend", "%ignore", "%import", "%json", "%lark", "%llguidance", "%override", "%regex"),
 )
 """The supported `%` keywords."""
 
-_RULE_NAME = re.compile(r"_*[a-z][_a-z0-9-]*")
-_TERMINAL_NAME = re.compile(r"_*[A-Z][_A-Z0-9-]*")
+Built: TypeAlias = Any
+"""What a piece of a statement became: a node, a list of statements, or a token that its parent reads."""
 
 _TOKEN_WORDS = {
     "NAME": "a name",
@@ -55,6 +63,18 @@ _TOKEN_WORDS = {
 }
 
 _BLOCKS = ("JSON", "REGEX", "LARK")
+_CLOSER = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+_CLOSERS = frozenset(_CLOSER.values())
+_MODIFIERS = frozenset({"QUESTION", "BANG"})
+_CHANGES = frozenset({"OVERRIDE", "EXTEND"})
+
+_UNREADABLE_HELP = {
+    ";": "a statement ends with its line, and comments begin with `//` or `#`",
+    "<": "a special token is written `<name>`, without blanks",
+    **dict.fromkeys(
+        "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb", 'strings are written with straight double quotes, `"`'
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +108,8 @@ class _Condition:
     span: Span
 
 
+_STATEMENTS = _core.LarkStatements()
+
 T = TypeVar("T")
 H = TypeVar("H", _Parameters, _Priority, _RuleParameter)
 
@@ -96,14 +118,24 @@ def read(text: Span, limits: Limits, problems: Problems) -> nodes.Document:
     """Read a grammar, which may stand inside another one.
 
     What is wrong or not supported is reported to `problems`, and reading goes on.
-    Raises LimitExceeded. Linear: about 10 microseconds a token.
+    Raises LimitExceeded. Linear: 1 to 10 microseconds a token.
     """
-    reader = _Reader(text, problems)
-    # Cut first, parse after: a text of too many tokens is then refused before the part that takes longest.
-    pending = deque(statements(text, limits, problems))
-    while pending:
-        reader.read_statement(pending.popleft())
-    return reader.document()
+    reader = _Reader(text.source, limits, problems)
+    max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
+    statements = _STATEMENTS.read(reader, text.source, text.start, text.end, max_tokens, limits.max_nesting)
+    found: defaultdict[type, list[Any]] = defaultdict(list)
+    for statement in statements:
+        found[type(statement)].append(statement)
+    return nodes.Document(
+        place=text.within(0, 0),
+        definitions=tuple(found[nodes.Definition]),
+        changes=tuple(found[nodes.Change]),
+        declarations=tuple(found[nodes.Declaration]),
+        ignores=tuple(found[nodes.Ignore]),
+        imports=tuple(found[nodes.Import]),
+        options=tuple(found[nodes.Options]),
+        defined_elsewhere=frozenset(reader.defined_elsewhere),
+    )
 
 
 def _habit(tokens: list[Token], wrong: Token) -> str | None:
@@ -130,9 +162,9 @@ def _closer(tokens: list[Token]) -> str | None:
     """What closes the innermost bracket that is open behind some tokens; None if none is."""
     brackets: list[str] = []
     for token in tokens:
-        if token.type in CLOSER:
-            brackets.append(CLOSER[token.type])
-        elif token.type in CLOSERS and brackets:
+        if token.type in _CLOSER:
+            brackets.append(_CLOSER[token.type])
+        elif token.type in _CLOSERS and brackets:
             brackets.pop()
     return brackets[-1] if brackets else None
 
@@ -143,62 +175,66 @@ def is_terminal_name(name: str) -> bool:
     return next((c.isupper() for c in reversed(name) if c.isascii() and c.isalpha()), False)
 
 
-class _Builders(dict[str, Callable[[list[Built]], Built]]):
-    """The methods `build_*` of a reader by their names, found when first asked for: most grammars need a few."""
-
-    def __init__(self, reader: _Reader) -> None:
-        self._reader = reader
-
-    def __missing__(self, name: str) -> Callable[[list[Built]], Built]:
-        builder: Callable[[list[Built]], Built] = getattr(self._reader, f"build_{name}")
-        return self.setdefault(name, builder)
-
-
 class _Reader:
-    """Builds nodes, children first, with one `build_*` method for each rule of `syntax.lark`."""
+    """What the core asks for when it reads statements.
 
-    def __init__(self, text: Span, problems: Problems) -> None:
-        self._source = text.source
+    It calls one `build_*` for each rule of `syntax.lark`, children first, that it makes no node of itself, and the
+    others where something is wrong. What `build_*` returns is a part of what its parent is built of.
+    """
+
+    def __init__(self, source: Source, limits: Limits, problems: Problems) -> None:
+        self._source = source
+        self._limits = limits
         self._problems = problems
-        self._statements: list[nodes.Statement] = []
-        self._defined_elsewhere: set[str] = set()
-        self._builders = _Builders(self)
-        self._good_names: set[str] = set()
-        self._place = text.within(0, 0)
+        self.defined_elsewhere: set[str] = set()
+        """The names that statements with errors define or seem to define."""
 
-    def document(self) -> nodes.Document:
-        """Everything read so far."""
-        found: defaultdict[type, list[Any]] = defaultdict(list)
-        for statement in self._statements:
-            found[type(statement)].append(statement)
-        return nodes.Document(
-            place=self._place,
-            definitions=tuple(found[nodes.Definition]),
-            changes=tuple(found[nodes.Change]),
-            declarations=tuple(found[nodes.Declaration]),
-            ignores=tuple(found[nodes.Ignore]),
-            imports=tuple(found[nodes.Import]),
-            options=tuple(found[nodes.Options]),
-            defined_elsewhere=frozenset(self._defined_elsewhere),
-        )
+    # What is wrong before statements are parsed.
 
-    def read_statement(self, statement: TokenStatement) -> None:
-        """Parse and build one statement."""
-        steps = None if statement.broken else self._parse(statement.tokens)
-        if steps is None:
-            self._defined_elsewhere.update(statement.defined_names)
-            return
-        self._statements.extend(build(steps, self._builders, self._nothing))
+    def report_unreadable(self, token: Token) -> None:
+        """No token begins with this character."""
+        character = str(token)
+        if character == '"':
+            message, help = "the string is not closed on its line", 'write a quote inside a string as `\\"`'
+        elif character == "/":
+            message = "the regex is not closed on its line"
+            help = "write a slash inside a regex as `\\/`; only regexes with the flag x may span lines"
+        elif character == "'":
+            message, help = "strings are written with double quotes", None
+        else:
+            shown = character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
+            message, help = f"unexpected character `{shown}` (U+{ord(character):04X})", _UNREADABLE_HELP.get(character)
+        self._problems.error("lark-unreadable", message, self._span(token), help=help)
 
-    def _parse(self, tokens: list[Token]) -> list[Step] | None:
-        try:
-            return statement_parser().parse(tokens)
-        except UnexpectedToken as error:
-            self._report_syntax(error, tokens)
-            return None
+    def report_unclosed(self, bracket: Token, next_begins: int | None) -> None:
+        """A bracket is open where the next statement, if it was found, begins."""
+        related: tuple[Related, ...] = ()
+        if next_begins is not None:
+            related = (Related(Span(self._source, next_begins, next_begins + 1), "the next statement begins here"),)
+        message = f"`{bracket}` is not closed"
+        self._problems.error("lark-unclosed-bracket", message, self._span(bracket), related=related)
 
-    def _report_syntax(self, error: UnexpectedToken, tokens: list[Token]) -> None:
-        token, expected = error.token, error.expected
+    def refuse_nesting(self, bracket: Token) -> None:
+        """More brackets are open than may be."""
+        line, column = self._source.position(bracket.start)
+        raise LimitExceeded("max_nesting", self._limits.max_nesting, f"brackets at {self._source.name}:{line}:{column}")
+
+    def refuse_tokens(self) -> None:
+        """There are more tokens than may be."""
+        most = self._limits.max_source_bytes // BYTES_PER_TOKEN
+        detail = f"more than {most} tokens in a grammar, one for {BYTES_PER_TOKEN} bytes of the limit"
+        raise LimitExceeded("max_source_bytes", self._limits.max_source_bytes, detail)
+
+    def pass_over(self, tokens: list[Token]) -> None:
+        """An error was reported of the statement that has these tokens; of an import, its module may be meant too."""
+        names = [str(token) for token in tokens if token.type == "NAME"]
+        if tokens[0].type not in ("IMPORT", "DECLARE"):
+            heads = (token.type for token in tokens if token.type not in _MODIFIERS | _CHANGES)
+            names = names[:1] if next(heads, None) == "NAME" else []
+        self.defined_elsewhere.update(names)
+
+    def report_syntax(self, tokens: list[Token], token: Token, expected: set[str]) -> None:
+        """A statement cannot go on with `token`; terminals of the types `expected` could stand there."""
         for suspect in (tokens[0], token):
             if suspect.type == "UNKNOWN_DIRECTIVE":
                 self._report_directive(suspect)
@@ -208,7 +244,7 @@ class _Reader:
         words = [
             words
             for name, words in _TOKEN_WORDS.items()
-            if name in expected and (name not in CLOSERS or name == closer)
+            if name in expected and (name not in _CLOSERS or name == closer)
         ]
         help = _habit(tokens, token)
         if help is None and "COLON" in expected:
@@ -232,19 +268,12 @@ class _Reader:
 
     # Statements: each gives a list of them.
 
-    def build_start(self, parts: list[Built]) -> Built:
-        return parts[0]
-
     def build_definition(self, parts: list[Built]) -> Built:
-        # Most have a name and a body.
-        has_more = len(parts) > 2
-        name = next(part for part in parts if isinstance(part, Token)) if has_more else parts[0]
-        written = self._written_attributes(name, parts) if has_more else []
+        name = next(part for part in parts if isinstance(part, Token))
+        written = self._written_attributes(name, parts)
         if not self._check_name(name):
-            self._defined_elsewhere.add(str(name))
+            self.defined_elsewhere.add(str(name))
             return []
-        if not has_more:
-            return [nodes.Definition(str(name), is_terminal_name(name), parts[-1], self._span(name))]
         parameters = self._only(_Parameters, "list of parameters", parts)
         priority = self._only(_Priority, "priority", parts)
         return [
@@ -302,9 +331,6 @@ class _Reader:
             self._problems.error("lark-bad-parameter", message, written.span, help=help)
         return _RuleParameter(self._across(parts))
 
-    def build_ignore(self, parts: list[Built]) -> Built:
-        return [nodes.Ignore(parts[1], self._across(parts))]
-
     def build_options(self, parts: list[Built]) -> Built:
         return [nodes.Options(self._span(parts[1]), self._across(parts))]
 
@@ -347,9 +373,6 @@ class _Reader:
 
     # Expressions.
 
-    def build_body(self, parts: list[Built]) -> Built:
-        return nodes.Choice(tuple(parts), self._across(parts))
-
     def build_alternative(self, parts: list[Built]) -> Built:
         body: nodes.Expression = parts[0]
         for part in parts[1:]:
@@ -372,21 +395,8 @@ class _Reader:
             return nodes.Invalid(span)
         return nodes.Intersection(tuple(parts), self._across(parts))
 
-    def _nothing(self, place: int) -> nodes.Sequence:
-        """The empty alternative, the one rule that may have no parts."""
-        return nodes.Sequence((), Span(self._source, place, place))
-
-    def build_sequence(self, parts: list[Built]) -> Built:
-        return nodes.Sequence(tuple(parts), self._across(parts))
-
     def build_complement(self, parts: list[Built]) -> Built:
         return nodes.Complement(parts[1], self._across(parts))
-
-    def build_group(self, parts: list[Built]) -> Built:
-        return nodes.Sequence((parts[1],), self._across(parts))
-
-    def build_optional(self, parts: list[Built]) -> Built:
-        return nodes.Repeat(parts[1], 0, 1, self._across(parts))
 
     def build_repeat(self, parts: list[Built]) -> Built:
         body, operator = parts
@@ -412,22 +422,26 @@ class _Reader:
         )
 
     def build_name(self, parts: list[Built]) -> Built:
-        token: Token = parts[0]
-        span = Span(self._source, token.start, token.end)
-        good = token in self._good_names or self._check_name(token)
-        return nodes.Name(str(token), span) if good else nodes.Invalid(span)
+        self._check_name(parts[0])
+        return nodes.Invalid(self._span(parts[0]))
 
     def build_string(self, parts: list[Built]) -> Built:
-        return self._string(parts[0])
-
-    def build_pattern(self, parts: list[Built]) -> Built:
-        token, span = parts[0], self._span(parts[0])
-        end = token.rindex("/")
-        return nodes.Pattern(str(token[end + 1 :]), span.within(1, end), span)
+        token: Token = parts[0]
+        span, read = self._span(token), self._literal(token, unescape)
+        if read is None:
+            return nodes.Invalid(span)
+        for start, end in read.kept:
+            escape = token[start:end]
+            self._problems.warning(
+                "lark-unknown-escape",
+                f"`{escape}` in a string is a backslash and a character, as in Lark",
+                span.within(start, end),
+                help=f"write `\\{escape}` if that is meant",
+            )
+        return nodes.String(read.value, token.endswith("i"), span)
 
     def build_character_range(self, parts: list[Built]) -> Built:
-        span = self._across(parts)
-        first, last = self._string(parts[0]), self._string(parts[1])
+        span, (first, last) = self._across(parts), parts
         if isinstance(first, nodes.Invalid) or isinstance(last, nodes.Invalid):
             return nodes.Invalid(span)
         for end in (first, last):
@@ -499,23 +513,6 @@ class _Reader:
     def build_attribute(self, parts: list[Built]) -> Built:
         return WrittenAttribute(str(parts[0]), parts[1] if len(parts) > 1 else None, self._across(parts))
 
-    def _string(self, token: Token) -> nodes.String | nodes.Invalid:
-        span = Span(self._source, token.start, token.end)
-        if "\\" not in token:
-            return nodes.String(token[1 : token.rindex('"')], token[-1] == "i", span)
-        read = self._literal(token, unescape)
-        if read is None:
-            return nodes.Invalid(span)
-        for start, end in read.kept:
-            escape = token[start:end]
-            self._problems.warning(
-                "lark-unknown-escape",
-                f"`{escape}` in a string is a backslash and a character, as in Lark",
-                span.within(start, end),
-                help=f"write `\\{escape}` if that is meant",
-            )
-        return nodes.String(read.value, token.endswith("i"), span)
-
     def _literal(self, token: Token, parse: Callable[[str], T]) -> T | None:
         """What `parse` makes of a token; None, and a report, if it raises LiteralError."""
         try:
@@ -526,13 +523,10 @@ class _Reader:
             return None
 
     def _check_name(self, token: Token) -> bool:
-        if token in self._good_names:
+        if _core.lark_name(token) is not None:
             return True
         if len(token) > MAX_NAME:
             message, help = f"the name is longer than {MAX_NAME} characters", None
-        elif _RULE_NAME.fullmatch(token) or _TERMINAL_NAME.fullmatch(token):
-            self._good_names.add(token)
-            return True
         else:
             message = f"`{token}` is neither the name of a rule nor of a terminal"
             help = "rules are written like_this and terminals LIKE_THIS, in ASCII letters, digits, `_` and `-`"
