@@ -1,7 +1,7 @@
 """The compiled core: what happens for each token.
 
 Thread rule for the whole module: a `Matcher` belongs to one thread at a time; `Vocabulary` and `CompiledGrammar` may be
-used by any number of threads at once (their caches are guarded inside). Nothing here calls back into Python.
+used by any number of threads at once (their caches are guarded inside). No mask calls back into Python.
 
 The docstrings of this file are those that `help` shows: the build copies them into the module.
 """

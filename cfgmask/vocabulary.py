@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cfgmask import _core
 from cfgmask.errors import VocabularyError
 from cfgmask.grammar.white_space import BOUNDED
 from cfgmask.limits import Limits
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import sentencepiece
     import tiktoken
 
-    from cfgmask import _core
 
 # What most grammars have.
 _COMMON = (BOUNDED,)
@@ -92,8 +92,6 @@ class Vocabulary:
         if self._core is None:
             with self._core_lock:
                 if self._core is None:
-                    from cfgmask import _core
-
                     common = [_core.portable_regex(regex, Limits().max_nesting) for regex in _COMMON]
                     self._core = _core.Vocabulary(self.tokens, self.eos_token_ids, common)
         return self._core

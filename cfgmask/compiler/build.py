@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from cfgmask import _core
 from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import Grammar
@@ -39,7 +40,6 @@ from cfgmask.regex.lowering import RegexLowering
 from cfgmask.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from cfgmask import _core
     from cfgmask.json_schema import Plain
 
 # As VocabularyStores has.
@@ -81,7 +81,6 @@ def _build(ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) ->
 
 
 def _build_plain(plain: Plain, vocabulary: _core.Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
-    from cfgmask import _core
 
     builder = _core.GrammarBuilder(vocabulary, vars(limits), shard)
     scope = builder.scope(plain.ignore_once)
@@ -115,7 +114,6 @@ def _conditions(terminal: Terminal, regexes: RegexLowering) -> _Conditions:
 
 class _Build:
     def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> None:
-        from cfgmask import _core
 
         self._ir = ir = with_limited_rules(ir)
         self._vocabulary = vocabulary

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from cfgmask import _core
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import NOTHING, JsonString
@@ -29,9 +30,6 @@ from cfgmask.json_schema.session import current, session
 from cfgmask.json_schema.survey import form_problem
 from cfgmask.json_schema.values import JsonValue, read_text
 from cfgmask.limits import Limits
-
-if TYPE_CHECKING:
-    from cfgmask import _core
 
 T = TypeVar("T")
 
@@ -77,7 +75,6 @@ def plain_schema(
     """
     if not _may_be_plain(options):
         return None
-    from cfgmask import _core
 
     if isinstance(schema, str) and len(schema) * (1 if schema.isascii() else 4) > limits.max_source_bytes:
         return None
@@ -123,8 +120,6 @@ def _may_be_plain(options: JsonSchemaOptions) -> bool:
 @lru_cache(maxsize=32)
 def _ignored(whitespace: str) -> tuple[tuple[str, _core.PortableRegex] | None, bool]:
     """What may stand between lexemes, and whether it may do so once."""
-    from cfgmask import _core
-
     scope = lexemes.scope("json", replace(DEFAULTS, whitespace=whitespace))
     if not scope.ignore:
         return None, scope.ignore_once
@@ -134,7 +129,6 @@ def _ignored(whitespace: str) -> tuple[tuple[str, _core.PortableRegex] | None, b
 
 @lru_cache(maxsize=32)
 def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
-    from cfgmask import _core
 
     asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
     draft = dialect.draft
@@ -233,8 +227,6 @@ def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limit
 
 def _portable(terminal: Terminal, limits: Limits) -> PlainTerminal:
     """Raises _NotPlain, LimitExceeded."""
-    from cfgmask import _core
-
     try:
         return PlainTerminal(terminal.name, _core.portable_regex(terminal.regex, limits.max_nesting))
     except OverflowError:

@@ -2,17 +2,30 @@
 
 One stage a file, in this order:
 
-    statements  text -> lists of tokens, one a statement        syntax      the parser of one, by tables
-    reader      tokens -> `Document` of syntax nodes            literals    strings, counts, token sets
+    reader      text -> `Document` of syntax nodes, most of     literals    strings, counts, token sets
+                which the core makes
     link        definitions and imports -> one table            modules      the grammars that `%import` reads
     names       checks of every name                            templates    `list{x}: ...` -> rules
     terminals   syntax nodes -> regex trees                     json_blocks  `%json {...}` -> rules of a schema
     rules       syntax nodes -> rules of the IR                 options     `%cfgmask {...}`
     parse       all of them in a row
 
-The `lark` package is imported only where a grammar imports one of its modules.
+The stages are imported when a grammar is first read, and the `lark` package where one imports one of its modules.
 """
 
-from cfgmask.lark.parse import parse_lark
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cfgmask.lark.parse import parse_lark
 
 __all__ = ["parse_lark"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "parse_lark":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Found without this function from now on.
+    return globals().setdefault(name, import_module(f"{__name__}.parse").parse_lark)

@@ -32,7 +32,7 @@ from cfgmask.limits import Limits
 from cfgmask.suggest import closest, question
 
 BYTES_PER_TOKEN = 128
-"""One token is allowed for so many bytes of `Limits.max_source_bytes`, since a token costs some 10 microseconds and
+"""One token is allowed for so many bytes of `Limits.max_source_bytes`, since a token costs some 5 microseconds and
 half a kilobyte. What is JSON inside braced blocks does not count."""
 
 MAX_NAME = 200
@@ -118,7 +118,7 @@ def read(text: Span, limits: Limits, problems: Problems) -> nodes.Document:
     """Read a grammar, which may stand inside another one.
 
     What is wrong or not supported is reported to `problems`, and reading goes on.
-    Raises LimitExceeded. Linear: 1 to 10 microseconds a token.
+    Raises LimitExceeded. Linear: a microsecond a token, ten where the core does not make the node.
     """
     reader = _Reader(text.source, limits, problems)
     max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN

@@ -1,18 +1,14 @@
-"""Questions about regex trees, answered by the compiled core: the one place of the front ends that imports it."""
+"""Questions about regex trees, answered by the compiled core."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from cfgmask import _core
 from cfgmask.grammar.regex_tree import EMPTY_TEXT, Complement, Intersection, RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.lowering import RegexLowering
-
-if TYPE_CHECKING:
-    from cfgmask import _core
-    from cfgmask._core import RegexBuilder
-
 
 Automaton: TypeAlias = "list[tuple[list[int], list[int], list[tuple[int, int]]]]"
 """Of each state: live trees, matched trees, and moves: the bits of a set of bytes, and a state."""
@@ -77,10 +73,7 @@ class RegexAlgebra:
     """
 
     def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008  # immutable
-        # Not at the top: reading grammars must not need the compiled module.
-        from cfgmask._core import RegexBuilder
-
-        self._builder: RegexBuilder = RegexBuilder(vars(limits))
+        self._builder = _core.RegexBuilder(vars(limits))
         self._lowering = RegexLowering(self._builder, limits)
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
+from cfgmask import _core
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.scanner import NODES_PER_PART
@@ -37,7 +38,6 @@ def plain_lexeme(pattern: str, flags: str, limits: Limits) -> RegexTree | None:
 
 
 def _read(pattern: str, syntax: Syntax, limits: Limits) -> RegexTree | None:
-    from cfgmask import _core
 
     # In UTF-8 each character may take four bytes, and each may be a part, which only the other reader counts.
     if 4 * len(pattern) > limits.max_source_bytes or NODES_PER_PART * len(pattern) > limits.max_regex_nodes:
