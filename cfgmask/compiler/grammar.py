@@ -125,7 +125,7 @@ class Grammar:
         Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer.
         """
         _require_limits(limits)
-        chosen = _json_schema_options(options)
+        chosen = _json_schema_options(options) if options else DEFAULTS
         # What the short way has spent is spent.
         with session(limits):
             plain = json_schema.plain_schema(schema, options=chosen, limits=limits, metaschemas=retrieve is not None)
@@ -135,10 +135,10 @@ class Grammar:
                     json_schema.lower_schema(schema, options=chosen, span=span, limits=limits, retrieve=retrieve), name
                 )
         # The caller may change the schema before somebody asks for the intermediate form.
-        kept = marshal.dumps(schema)
+        kept = schema if isinstance(schema, str) else marshal.dumps(schema)
 
         def lower() -> GrammarIR:
-            schema = marshal.loads(kept)
+            schema = kept if isinstance(kept, str) else marshal.loads(kept)
             span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
             return json_schema.lower_schema(schema, options=chosen, span=span, limits=limits)
 
@@ -222,8 +222,6 @@ class Grammar:
 
 def _json_schema_options(options: dict[str, Any]) -> JsonSchemaOptions:
     """The options with these values. Raises TypeError for unknown ones."""
-    if not options:
-        return DEFAULTS
     valid = [field.name for field in fields(JsonSchemaOptions)]
     unknown = [option for option in options if option not in valid]
     if unknown:

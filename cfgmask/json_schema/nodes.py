@@ -42,6 +42,12 @@ class Dialect:
 
 _WITHOUT_DRAFT = frozenset(ASSERTIONS) - {"$recursiveRef"}
 
+UNDECLARED = Dialect()
+"""That of a schema without `$schema`."""
+
+DECLARED = {draft: Dialect(draft, declared=True) for draft in Draft}
+"""Those of schemas whose `$schema` is that of a draft."""
+
 
 @dataclass(frozen=True, eq=False)
 class Node:

@@ -20,7 +20,7 @@ from cfgmask.json_schema import algebra, decide, lexemes
 from cfgmask.json_schema.drafts import Draft, draft_of_uri
 from cfgmask.json_schema.formats import FORMATS
 from cfgmask.json_schema.keys import KeyPattern, Keys, key_pattern
-from cfgmask.json_schema.nodes import Dialect, Node
+from cfgmask.json_schema.nodes import DECLARED, UNDECLARED, Dialect, Node
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.probe import Prober
@@ -34,9 +34,9 @@ from cfgmask.limits import Limits
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Plain:
-    """A plain schema.
+    """A plain schema. Not changed; a frozen dataclass takes three times as long to be made.
 
     core         as the core read it
     terminals    what it asks for: scalars with conditions
@@ -73,7 +73,8 @@ def plain_schema(
 
     Linear, and without anything that lasts: a schema that is not plain costs a small part of lowering it.
     """
-    if not _may_be_plain(options):
+    # The hash of options is that of all their values.
+    if options is not DEFAULTS and not _may_be_plain(options):
         return None
 
     if isinstance(schema, str) and len(schema) * (1 if schema.isascii() else 4) > limits.max_source_bytes:
@@ -85,9 +86,8 @@ def plain_schema(
     draft = None if declared is None else draft_of_uri(declared)
     if metaschemas and draft is None and declared is not None:
         return None
-    dialect = Dialect() if draft is None else Dialect(draft, declared=True)
-    answers = _Answers(dialect, options, limits, metaschemas)
-    found = _reader(dialect, options.formats).read(
+    answers = _Answers(_dialect(draft), options, limits, metaschemas)
+    found = _reader(draft, options.formats).read(
         document,
         answers.scalars,
         answers.strings,
@@ -127,17 +127,22 @@ def _ignored(whitespace: str) -> tuple[tuple[str, _core.PortableRegex] | None, b
     return (terminal.name, _core.portable_regex(terminal.regex, Limits().max_nesting)), scope.ignore_once
 
 
+def _dialect(draft: Draft | None) -> Dialect:
+    return UNDECLARED if draft is None else DECLARED[draft]
+
+
 @lru_cache(maxsize=32)
-def _reader(dialect: Dialect, formats: str) -> _core.PlainReader:
+def _reader(draft: Draft | None, formats: str) -> _core.PlainReader:
+    """The reader of schemas that declare this draft, or none."""
+    dialect = _dialect(draft)
 
     asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
-    draft = dialect.draft
     return _core.PlainReader(
         sorted(asserted),
         sorted(FORMATS),
-        draft.id_keyword,
-        draft.reference_hides_siblings,
-        "boolean" if draft is Draft.DRAFT_4 else "number" if dialect.declared else "either",
+        dialect.draft.id_keyword,
+        dialect.draft.reference_hides_siblings,
+        "boolean" if dialect.draft is Draft.DRAFT_4 else "number" if dialect.declared else "either",
     )
 
 
@@ -182,7 +187,7 @@ class _Answers:
         """As `_core.PlainReader.read` says."""
         draft = draft_of_uri(uri)
         if draft is not None:
-            return _reader(Dialect(draft, declared=True), self._options.formats)
+            return _reader(draft, self._options.formats)
         return None if self._metaschemas else around
 
     def _number(self, terminal: PlainTerminal | None) -> int:
@@ -267,7 +272,7 @@ def _dialect_of(schema: dict[str, JsonValue], root: Dialect) -> Dialect:
     """That of a question, which says its draft where that is another one than the root's."""
     uri = schema.get("$schema")
     draft = draft_of_uri(uri) if isinstance(uri, str) else None
-    return root if draft is None else Dialect(draft, declared=True)
+    return root if draft is None else DECLARED[draft]
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,16 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.json_schema.contents import Contents
 from cfgmask.json_schema.drafts import ASSERTIONS, Draft, draft_of_uri, idle_keywords
 from cfgmask.json_schema.dynamic_scope import NO_SCOPE, RECURSIVE, DynamicAnchors, Scope
-from cfgmask.json_schema.nodes import SCHEMA_MAP_KEYWORDS, Dialect, Node, is_reference, quoted, subschema_places
+from cfgmask.json_schema.nodes import (
+    DECLARED,
+    SCHEMA_MAP_KEYWORDS,
+    UNDECLARED,
+    Dialect,
+    Node,
+    is_reference,
+    quoted,
+    subschema_places,
+)
 from cfgmask.json_schema.values import JsonValue, escape, read_object, unescape
 from cfgmask.limits import Limits
 
@@ -56,7 +65,7 @@ class Schemas:
         self.notes: list[Diagnostic] = []
         self.annotates = False
         self._contents = Contents()
-        self.root = self._in_scope(self._add(document, "", "", Dialect()), NO_SCOPE)
+        self.root = self._in_scope(self._add(document, "", "", UNDECLARED), NO_SCOPE)
 
     def disregard(self, pointers: Iterable[str]) -> None:
         """Go on as if the keywords at these places were absent, and what should be a schema there but is not, `true`.
@@ -246,7 +255,7 @@ class Schemas:
             return dialect
         draft = draft_of_uri(uri)
         if draft is not None:
-            return Dialect(draft, declared=True)
+            return DECLARED[draft]
         custom = self._custom(uri)
         if custom is not None:
             return custom
@@ -274,7 +283,7 @@ class Schemas:
             return None
         vocabularies = metaschema.get("$vocabulary")
         if draft < Draft.DRAFT_2019_09 or not isinstance(vocabularies, dict):
-            return Dialect(draft, declared=True)
+            return DECLARED[draft]
         return Dialect(draft, declared=True, idle=idle_keywords(map(str, vocabularies)))
 
     def _register(self, node: Node, value: dict[str, JsonValue]) -> None:

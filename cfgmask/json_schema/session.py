@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
 from cfgmask.errors import LimitExceeded
@@ -73,26 +73,34 @@ def current() -> Session:
     return _current.get() or Session(Limits())
 
 
-@contextmanager
-def session(limits: Limits) -> Iterator[None]:
+class _Inside:
+    """A `with` block in which a session is the current one.
+
+    Made by `contextlib` it took five times as long, a tenth of a first mask where the processor's caches are cold.
+    """
+
+    __slots__ = ("_session", "_token")
+
+    def __init__(self, this: Session) -> None:
+        self._session = this
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._session)
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)
+
+
+def session(limits: Limits) -> AbstractContextManager[None]:
     """Share one session between all that is asked inside of the `with` block.
 
     Inside of another block with the same limits that is its session, so that what one way to read a schema has spent
     is not there for the next.
     """
     around = _current.get()
-    if around is not None and around.limits == limits:
-        yield
-        return
-    with inside(Session(limits)):
-        yield
+    return _Inside(around if around is not None and around.limits == limits else Session(limits))
 
 
-@contextmanager
-def inside(this: Session) -> Iterator[None]:
+def inside(this: Session) -> AbstractContextManager[None]:
     """Have all that is asked inside of the `with` block share a session that goes on."""
-    token = _current.set(this)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    return _Inside(this)

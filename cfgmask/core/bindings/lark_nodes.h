@@ -7,8 +7,10 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,8 +25,15 @@ namespace cfgmask {
 
 namespace nb = nanobind;
 
+// What a function of Python's made, which is null where it raised.
+inline nb::object made(PyObject* object) {
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal(object);
+}
+
 // The characters of a part of a Python string.
-inline std::u32string characters_of(nb::handle text, size_t start, size_t end) {
+inline std::u32string characters_of(const nb::str& text, size_t start, size_t end) {
+  if (start > end || end > nb::len(text)) throw nb::value_error("there is no such part of the text");
   std::u32string found;
   const auto take = [&](const auto* data) { found.assign(data + start, data + end); };
   switch (PyUnicode_KIND(text.ptr())) {
@@ -65,7 +74,7 @@ class LarkNodeTypes {
   nb::object span(nb::handle source, uint32_t start, uint32_t end) const {
     const nb::tuple arguments = nb::make_tuple(nb::make_tuple(source, start, end));
     auto* type = reinterpret_cast<PyTypeObject*>(span_.ptr());
-    return nb::steal(PyTuple_Type.tp_new(type, arguments.ptr(), nullptr));
+    return made(PyTuple_Type.tp_new(type, arguments.ptr(), nullptr));
   }
 
  private:
@@ -149,13 +158,13 @@ class LarkNodes {
     if (parts.empty())
       return {.start = behind, .end = behind, .node = make(Type::kSequence, nb::tuple(), span(behind, behind))};
     if (reduction.may_vanish && parts.size() == 1) return std::move(parts.front());
-    Piece made{.start = parts.front().start, .end = parts.back().end, .rule = reduction.rule};
+    Piece piece{.start = parts.front().start, .end = parts.back().end, .rule = reduction.rule};
     if (reduction.is_inline) {
-      made.parts = std::move(parts);
+      piece.parts = std::move(parts);
     } else {
-      made.node = node(reduction.rule, parts, span(made.start, made.end));
+      piece.node = node(reduction.rule, parts, span(piece.start, piece.end));
     }
-    return made;
+    return piece;
   }
 
   nb::object node(LarkRule rule, const Parts& parts, const nb::object& span) {
@@ -191,9 +200,9 @@ class LarkNodes {
         return make(Type::kRepeat, parts[0].node, operation == U'+' ? 1 : 0, most, span);
       }
       case LarkRule::kIgnore: {
-        nb::list made;
-        made.append(make(Type::kIgnore, parts[1].node, span));
-        return made;
+        nb::list statements;
+        statements.append(make(Type::kIgnore, parts[1].node, span));
+        return statements;
       }
       case LarkRule::kDefinition: {
         // Of a name and a body, as most are.
@@ -203,9 +212,9 @@ class LarkNodes {
                                            parts[1].node, this->span(parts[0].start, parts[0].end));
         // What it would find by walking through its body.
         if (!has_others_) nb::setattr(definition, "uses", nb::tuple(names_));
-        nb::list made;
-        made.append(definition);
-        return made;
+        nb::list statements;
+        statements.append(definition);
+        return statements;
       }
       default:
         break;
@@ -233,7 +242,7 @@ class LarkNodes {
   }
   LarkName name_of(const Piece& piece) const { return lark_name(characters(piece)); }
   nb::object text_of(uint32_t start, uint32_t end) const {
-    return nb::steal(PyUnicode_Substring(whole_.ptr(), start_ + start, start_ + end));
+    return made(PyUnicode_Substring(whole_.ptr(), start_ + start, start_ + end));
   }
   // Interned, since names are looked up again and again.
   nb::object name_text(const Piece& piece) const {
@@ -256,8 +265,7 @@ class LarkNodes {
 // Documented in _core.pyi.
 inline nb::list lark_statements(const LarkNodeTypes& types, nb::handle reader, nb::handle source, uint32_t start,
                                 uint32_t end, uint64_t max_tokens, uint64_t max_nesting) {
-  const nb::object whole = source.attr("text");
-  const std::u32string text = characters_of(whole, start, end);
+  const std::u32string text = characters_of(nb::cast<nb::str>(source.attr("text")), start, end);
   const LarkStatements found = cut_lark(text, python_characters(), max_tokens, max_nesting);
   LarkNodes nodes(types, reader, source, start, text);
   for (const LarkLexicalProblem& problem : found.problems) {
@@ -279,7 +287,7 @@ inline nb::list lark_statements(const LarkNodeTypes& types, nb::handle reader, n
         break;
     }
   }
-  nb::list made;
+  nb::list statements;
   std::vector<LarkStep> steps;
   for (const auto& statement : found.statements) {
     const auto tokens = found.tokens_of(statement);
@@ -295,10 +303,10 @@ inline nb::list lark_statements(const LarkNodeTypes& types, nb::handle reader, n
     if (error || statement.broken) {
       reader.attr("pass_over")(nodes.tokens(tokens));
     } else {
-      made.extend(nodes.build(tokens, steps));
+      statements.extend(nodes.build(tokens, steps));
     }
   }
-  return made;
+  return statements;
 }
 
 }  // namespace cfgmask
