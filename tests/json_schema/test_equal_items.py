@@ -18,6 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
+from cfgmask.demo import model_path
+from tests.json_schema import yaml_judge
 from tests.json_schema.judge import check_each_byte, compiled, is_valid
 from tests.json_schema.test_unique_composites import WRITINGS, Writing
 
@@ -296,6 +298,51 @@ def test_the_shortest_way_to_the_end(schema: dict[str, Any], begun: bytes, compl
     assert found is not None
     assert len(found) == len(completion)
     assert is_valid(schema, (begun + bytes(found)).decode())
+
+
+@pytest.mark.parametrize(
+    ("schema", "begun", "completion"),
+    [
+        (EQUAL, b"", b"- 0\n- 0"),
+        (EQUAL, b"- word", b"\n- word"),
+        (EQUAL, b'- "a"', b"\n- a"),
+        (EQUAL, b'- report",":', b"!\n- 0\n- 0"),
+        (EQUAL, b'- "a":', b" 0\n- a: 0"),
+        (EQUAL, b"- a: 1\n  b: 2\n- ", b"0\n- 0"),
+        (EQUAL, b"- a: 1\n  b: 2\n- a: 1\n  c: 3", b"\n- 0\n- 0"),
+        (EQUAL, b"- a: 1\n  b: 2\n- a: 1\n  b", b": 2"),
+        ({**EQUAL, "items": {"type": "object"}}, b"- a: 1\n  b: 2\n- ", b"{}\n- {}"),
+        ({**EQUAL, "items": {"type": "object"}}, b"- a", b": 0\n- a: 0"),
+        ({**EQUAL, "items": CLOSED}, b"- id: 12\n- id: 1", b"2"),
+        ({**EQUAL, "items": CLOSED}, b"- id: 12\n- id: 3\n- ", b"id: 3"),
+        ({"items": EQUAL}, b"- - word", b"\n  - word"),
+    ],
+)
+def test_the_shortest_way_to_the_end_in_yaml(schema: dict[str, Any], begun: bytes, completion: bytes) -> None:
+    matcher = compiled(schema, syntax="yaml").matcher()
+    assert matcher.advance_bytes(begun) == len(begun)
+    found = matcher.completion()
+    assert found is not None
+    assert len(found) == len(completion)
+    assert yaml_judge.says(schema, (begun + bytes(found)).decode())
+
+
+@pytest.mark.parametrize("begun", [b'- report",":', b'- a: 1\n  "b":', b"- ab: 1\n- 11111"])
+def test_little_is_made_for_a_mask(begun: bytes) -> None:
+    """What begins in a token is completed as any other such is, in YAML, too, where the text might end anywhere."""
+    vocabulary = cfgmask.Vocabulary.from_gguf(model_path())
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(EQUAL, syntax="yaml"), vocabulary)
+    matcher = compiled.matcher(max_tokens=40)
+    assert matcher.advance_bytes(begun) == len(begun)
+    way = matcher.completion()
+    assert way is not None
+    matcher = compiled.matcher(max_tokens=40 - matcher.tokens_left + len(way))
+    matcher.advance_bytes(begun)
+    before = compiled.stats()
+    matcher.fill_mask(np.zeros(-(-vocabulary.n_vocab // 32), dtype=np.uint32))
+    after = compiled.stats()
+    assert after["item_sets"] - before["item_sets"] < 2_000
+    assert after["states"] - before["states"] < 5_000
 
 
 @pytest.mark.parametrize("schema", [STRINGS, {**STRINGS, "maxItems": 2}, EQUAL, {**EQUAL, "items": CLOSED}, LETTERS])

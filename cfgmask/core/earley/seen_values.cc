@@ -742,9 +742,9 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
   if (copies(seen)) {
     if (may_be_any(seen)) return regex;
     if (is_again(seen)) return intersect(regex, unwanted(around(seen)));
-    // Keys of YAML have their colon; whether it is one of the right keys is seen behind it.
     const bool is_key = has_keys(seen) && waiting(seen) == 0;
-    if (is_key && regexes_.kind(regex) != RegexKind::kJsonString) return regex;
+    if (is_key && regexes_.kind(regex) != RegexKind::kJsonString)
+      return regexes_.intersection({regex, keys_of(unwanted_of(next_copied(seen, step.place)))});
     return intersect(regex, unwanted_of(next_copied(seen, step.place)));
   }
   if (is_item(seen)) return subtract(regex, unwanted_of(exhausted(seen, step)));
@@ -858,6 +858,12 @@ RegexId SeenValues::intersect(RegexId regex, const Unwanted& wanted) {
   }
   if (regexes_.kind(regex) != RegexKind::kJsonString) return regexes_.intersection({regex, wanted.others});
   return regexes_.intersection({regex, regexes_.json_string(wanted.strings, JsonEscapes::kAny)});
+}
+
+RegexId SeenValues::keys_of(const Unwanted& wanted) {
+  const RegexId quoted = regexes_.json_string(wanted.strings, JsonEscapes::kAny);
+  const RegexId colon = regexes_.repetition(regexes_.literal(kAfterKey), 0, 1);
+  return regexes_.concatenation(regexes_.alternation({wanted.strings, quoted}), colon);
 }
 
 RegexId SeenValues::without(RegexId regex, RegexId unwanted) {

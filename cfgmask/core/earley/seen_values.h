@@ -244,6 +244,8 @@ class SeenValues {
   RegexId subtract(RegexId regex, const Unwanted& unwanted);
   // The lexemes of `regex` with one of the values that are called unwanted elsewhere.
   RegexId intersect(RegexId regex, const Unwanted& wanted);
+  // The keys that spell one of the strings, as JSON and YAML do.
+  RegexId keys_of(const Unwanted& wanted);
   RegexId without(RegexId regex, RegexId unwanted);
 
   RegexStore& regexes_;

@@ -1,7 +1,9 @@
 #include "matcher/completion.h"
 
 #include <algorithm>
+#include <queue>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace cfgmask {
@@ -14,11 +16,15 @@ constexpr uint64_t kLittleSteps = 2'000;
 constexpr uint64_t kStepsPerText = 16;
 // What a search may make of states and regexes, all of which stay. A long way straight to an end takes three a step;
 // for 20 words in any order, 200,000 steps made a million lexer states in 10 s. Once so much was made in vain, searches
-// are small; once so much was made in looking for shortest texts where bounds are vague, that is left out.
+// are small.
 constexpr uint64_t kMostMade = 600'000;
 constexpr uint64_t kLittleMade = 4 * kLittleSteps;
+// What it may cost to look for a shorter way from lexeme to lexeme than one that is known.
+constexpr uint64_t kNearestSteps = 400;
 // What a lexeme may cost that a search for any end writes.
 constexpr size_t kMostDerivatives = 2'000;
+// How many of the keys that may come it looks at, shortest first.
+constexpr size_t kMostKeys = 8;
 // After so many lengths that were too short, and among so many states, a search asks whether it can succeed.
 constexpr size_t kRoundsBeforeDoubt = 16;
 constexpr size_t kMostDoubted = 1'000;
@@ -205,12 +211,8 @@ bool Completions::settle(Place place, Effort effort) {
   const Search little{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = before + kLittleMade};
   const Search most = is_full ? Search{.most_steps = max_steps_, .most_made = before + kMostMade} : little;
   Search search = little;
-  search.goes_anywhere = is_full && made_for_shortest_ < kMostMade;
   if (deepen(place, search)) return facts_[id].exact;
-  if (search.is_vague) {
-    made_for_shortest_ += n_made() - before;
-    if (approach(place.state, most)) return true;
-  }
+  if (search.is_vague && approach(place.state, most)) return true;
   if (is_full) {
     search = most;
     search.goes_anywhere = true;
@@ -284,9 +286,10 @@ bool Completions::descend(Place from, Search& search) {
       } else if (!there.exact) {
         if (!push(to, frame.left - 1)) return false;
       } else {
-        std::vector<Passed> way;
-        for (const Frame& passed : path) way.push_back({passed.fact, passed.edges[passed.next]});
-        keep(way, there.length);
+        Way way;
+        way.length = static_cast<uint32_t>(path.size()) + there.length;
+        for (const Frame& passed : path) way.passed.push_back({passed.fact, passed.edges[passed.next]});
+        keep(way);
         return true;
       }
       continue;
@@ -336,10 +339,12 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
       if (is_ignored && store.lexer.is_boundary(lexer)) continue;
       const RegexId left(slots[i + 1]);
       const auto add = [&](RegexId lexemes, bool is_wanted) {
-        auto shortest = store.regexes.shortest_within(lexemes, kMostDerivatives);
-        if (!shortest || shortest->empty()) return;
-        const auto is_token = [&](char b) { return single_bytes_.has(static_cast<uint8_t>(b)); };
-        if (std::all_of(shortest->begin(), shortest->end(), is_token)) out.push_back({std::move(*shortest), is_wanted});
+        const size_t most = store.regexes.is_numbered(lexemes) ? kMostKeys : 1;
+        for (std::string& text : store.regexes.shortest_within(lexemes, most, kMostDerivatives)) {
+          const auto is_token = [&](char b) { return single_bytes_.has(static_cast<uint8_t>(b)); };
+          if (!text.empty() && std::all_of(text.begin(), text.end(), is_token))
+            out.push_back({std::move(text), is_wanted});
+        }
       };
       add(left, false);
       if (wanted != RegexStore::nothing()) add(store.regexes.intersection({left, wanted}), true);
@@ -358,65 +363,94 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
   return out;
 }
 
-// Looks for some completion, depth first: what a register asks for, then what seems to be nearest to an end. False if
-// the steps do not suffice.
+struct Completions::Reached {
+  StateId at;
+  size_t before;
+  std::string by;
+  bool is_wanted;
+  uint32_t length;    // up to here
+  uint32_t about;     // to the end of the text
+  size_t n_expanded;  // of places, before this one was come to
+
+  static auto by_length(const Reached& r) { return std::tuple(r.about, !r.is_wanted); }
+  static auto by_depth(const Reached& r) { return std::tuple(SIZE_MAX - r.n_expanded, !r.is_wanted, r.about); }
+};
+
+// Looks for some completion from lexeme to lexeme: depth first for any, then by A* (Hart, Nilsson and Raphael 1968) for
+// a shorter one. False if the steps do not suffice.
 bool Completions::approach(StateId from, const Search& limits) {
-  struct Reached {
-    StateId at;
-    size_t before;
-    std::string by;
-    bool is_wanted;
-    uint32_t left;
+  Search search = limits;
+  auto way = find_way(from, search, kNoLength, Reached::by_depth);
+  Search nearest = limits;
+  nearest.most_steps = std::min(kNearestSteps, limits.most_steps);
+  if (auto shorter = find_way(from, nearest, way ? way->length : kNoLength, Reached::by_length))
+    way = std::move(shorter);
+  if (way) keep(*way);
+  return way.has_value();
+}
+
+// Goes on where `rank` is least, and of equals from the last one, to a way that is shorter than `most` bytes.
+template <class Rank>
+std::optional<Completions::Way> Completions::find_way(StateId from, Search& search, uint32_t most, Rank rank) {
+  std::vector<Reached> reached{{from, 0, {}, false, 0, 0, 0}};
+  using Open = std::pair<decltype(rank(reached[0])), size_t>;
+  const auto is_later = [](const Open& a, const Open& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
   };
-  std::vector<Reached> reached{{from, 0, {}, false, 0}};
-  std::vector<size_t> open{0};
+  std::priority_queue<Open, std::vector<Open>, decltype(is_later)> open(is_later);
+  open.emplace(rank(reached[0]), 0);
   // A place that waits may be come to again by a better way: it is the next one then.
   HashTable is_passed;
-  for (uint64_t steps = 0; !open.empty() && steps < limits.most_steps && n_made() <= limits.most_made;) {
-    const size_t i = open.back();
-    open.pop_back();
+  while (!open.empty() && search.steps < search.most_steps && n_made() <= search.most_made) {
+    const size_t i = open.top().second;
+    open.pop();
     const StateId at = reached[i].at;
-    if (facts_[fact_of({at})].exact) {
-      std::vector<size_t> through;
-      for (size_t end = i; end != 0; end = reached[end].before) through.push_back(end);
-      std::vector<Passed> way;
-      StateId passed = from;
-      for (; !through.empty(); through.pop_back()) {
-        for (const char b : reached[through.back()].by) {
-          const Step step = static_cast<uint8_t>(b);
-          const StateId next = *grammar_.step(passed, step);  // as a text it fitted
-          way.push_back({fact_of({passed}), {step, {next}}});
-          passed = next;
-        }
-      }
-      keep(way, facts_[fact_of({at})].length);
-      return true;
+    const Fact& fact = facts_[fact_of({at})];
+    if (fact.exact) {
+      if (reached[i].length + fact.length >= most) continue;
+      return way_to(reached, i);
     }
     if (is_passed.find(at.value)) continue;
     is_passed.insert(at.value, 0);
-    const size_t n_before = open.size();
     for (NextText& next : next_texts(at)) {
-      steps += next.text.size();
+      search.steps += next.text.size();
       const auto to = grammar_.step_text(at, next.text);
       if (!to || is_passed.find(to->value)) continue;
-      const uint32_t left = add_lengths(distance(*to), static_cast<uint32_t>(next.text.size()));
-      if (left >= kNoLength) continue;
-      open.push_back(reached.size());
-      reached.push_back({*to, i, std::move(next.text), next.is_wanted, left});
+      const uint32_t length = add_lengths(reached[i].length, static_cast<uint32_t>(next.text.size()));
+      const uint32_t about = add_lengths(length, distance(*to));
+      if (about >= most) continue;
+      reached.push_back({*to, i, std::move(next.text), next.is_wanted, length, about, is_passed.size()});
+      open.emplace(rank(reached.back()), reached.size() - 1);
     }
-    std::stable_sort(open.begin() + static_cast<ptrdiff_t>(n_before), open.end(), [&](size_t a, size_t b) {
-      return std::pair(reached[a].is_wanted, reached[b].left) < std::pair(reached[b].is_wanted, reached[a].left);
-    });
   }
-  return false;
+  return std::nullopt;
 }
 
-// The way leads to a place with a closing text of this length: it is the beginning of those on the way. A place that
-// the way passes twice goes on as it does the last time.
-void Completions::keep(std::span<const Passed> way, uint32_t length) {
-  for (size_t i = way.size(); i-- > 0;) {
-    Fact& fact = facts_[way[i].fact];
-    if (!fact.exact) fact = {length + 1, true, Effort::kNone, way[i].by};
+// To reached[end], whose closing text is known.
+Completions::Way Completions::way_to(const std::vector<Reached>& reached, size_t end) {
+  std::vector<size_t> through;
+  for (size_t i = end; i != 0; i = reached[i].before) through.push_back(i);
+  Way way;
+  StateId passed = reached[0].at;
+  for (; !through.empty(); through.pop_back()) {
+    for (const char b : reached[through.back()].by) {
+      const Step step = static_cast<uint8_t>(b);
+      const StateId next = *grammar_.step(passed, step);  // as a text it fitted
+      way.passed.push_back({fact_of({passed}), {step, {next}}});
+      passed = next;
+    }
+  }
+  way.length = reached[end].length + facts_[fact_of({passed})].length;
+  return way;
+}
+
+// Of a way to a place whose closing text is known: it is the beginning of those on the way. A place that the way passes
+// twice goes on as it does the last time.
+void Completions::keep(const Way& way) {
+  uint32_t length = way.length - static_cast<uint32_t>(way.passed.size());
+  for (size_t i = way.passed.size(); i-- > 0;) {
+    Fact& fact = facts_[way.passed[i].fact];
+    if (!fact.exact) fact = {length + 1, true, Effort::kNone, way.passed[i].by};
     length = fact.length;
   }
 }
@@ -444,8 +478,11 @@ std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
     set(state, {});
     return 0;
   }
-  if (const auto like = with_other_text(state); like && number(*like, effort) && adopt(state, *like))
-    return known(state)->tokens;
+  if (const auto like = with_other_text(state); like && number(*like, effort)) {
+    // Behind it may come a copy of the value itself, which no other has.
+    const bool is_near = effort == Effort::kFull && find_near(state, facts_[fact_of({*like})].length);
+    if (!is_near && adopt(state, *like)) return known(state)->tokens;
+  }
   if (!settle({state}, effort)) return std::nullopt;
   if (grammar_.counts_tokens()) {
     spell_as_found(state);
@@ -455,11 +492,26 @@ std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
   return known(state)->tokens;
 }
 
-// The state of some text that no value begins like, if that of `state` is such a one.
+// Whether there is a way shorter than `most` bytes that takes little.
+bool Completions::find_near(StateId state, uint32_t most) {
+  const CompiledGrammar::HalfKept kept(grammar_);
+  Search search{.most_steps = std::min(kNearestSteps, max_steps_), .most_made = n_made() + kLittleMade};
+  const auto way = find_way(state, search, most, Reached::by_length);
+  if (way) keep(*way);
+  return way.has_value();
+}
+
+// The state of some text that no value begins like which is told apart from others there, if that of `state` is such a
+// one.
 std::optional<StateId> Completions::with_other_text(StateId state) {
   if (grammar_.grammar_.set_bounds.empty() || !grammar_.steps_alone()) return std::nullopt;
   Configuration at = grammar_.sole_configuration(state);
-  if (!SeenValues::is_begun(at.text) || grammar_.parser_.seen_values().may_be_met(at.text)) return std::nullopt;
+  if (!SeenValues::is_begun(at.text)) return std::nullopt;
+  if (!scalars_ || scalars_->first != at.items) {
+    scalars_.emplace(at.items, ScalarSet());
+    grammar_.parser_.add_scalars(at.items, scalars_->second);
+  }
+  if (scalars_->second.may_have(grammar_.parser_.seen_values().spelled(at.text))) return std::nullopt;
   at.text = SeenValues::other_text();
   return grammar_.intern(at);
 }

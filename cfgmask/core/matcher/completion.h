@@ -17,16 +17,17 @@
 // exact nearly everywhere, so it goes straight to the end. What it finds out, that a state has no completion of a
 // length or that it has one, is kept with the state and true for all later searches (Korf 1990).
 //
-// Where values must not come twice, the bounds are far from exact: of three keys that must differ two are longer than
-// the shortest, and which key is written makes another state. So a search that comes to such a state and does not
-// end soon gives way to one for any end, depth first from lexeme to lexeme, with one text for each terminal, to where
-// the bounds and what registers still ask for (earley/wanted.h) are least. What that finds is kept as the closing text,
-// though shorter ones may exist, and which one it is may then depend on the order of questions; numbers fall along it
-// all the same.
+// Where values must not come twice, or must, the bounds are far from exact: of three keys that must differ two are
+// longer than the shortest, and which key is written makes another state. So a search that comes to such a state gives
+// way to one from lexeme to lexeme, with one text for each terminal, or a few keys: depth first for any end, to where
+// the bounds and what registers still ask for (earley/wanted.h) are least, and then, as long as that is cheap, for a
+// shorter one. What that finds is kept as the closing text, though shorter ones may exist, and which one it is may then
+// depend on the order of questions; numbers fall along it all the same.
 //
-// Inside of such a value each text is another state. As long as no value begins like it that was ever met, it is
-// completed as any other such is: one search, of the state of some other text (SeenValues::other_text), serves all.
-// The way that it finds is tried where it is taken over.
+// Inside of such a value each text is another state. As long as no value begins like it that registers tell apart from
+// others there, it is completed as any other such is: one search, of the state of some other text
+// (SeenValues::other_text), serves all. The way that it finds is tried where it is taken over. Where there is time for
+// a search of its own, a shorter way is looked for that only this text has, since it may come again.
 //
 // What a search makes counts against the limits of its grammar and stays, so searches that find nothing are bounded in
 // that, each and together.
@@ -40,9 +41,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "earley/remaining.h"
+#include "earley/scalar_values.h"
 #include "earley/wanted.h"
 #include "matcher/compiled_grammar.h"
 #include "util/byte_set.h"
@@ -139,12 +142,21 @@ class Completions {
     bool is_wanted;  // by a register
   };
   std::vector<NextText> next_texts(StateId state);
-  bool approach(StateId from, const Search& limits);
+  struct Reached;
   struct Passed {
     uint32_t fact;
     Edge by;
   };
-  void keep(std::span<const Passed> way, uint32_t length);
+  // To a place whose closing text is known; that counts in the length.
+  struct Way {
+    std::vector<Passed> passed;
+    uint32_t length = 0;
+  };
+  bool approach(StateId from, const Search& limits);
+  template <class Rank>
+  std::optional<Way> find_way(StateId from, Search& search, uint32_t most, Rank rank);
+  Way way_to(const std::vector<Reached>& reached, size_t end);
+  void keep(const Way& way);
   void rule_out(Place from);
   const Number* known(StateId state) const;
   void set(StateId state, Number number);
@@ -152,6 +164,7 @@ class Completions {
   void spell_as_found(StateId state);
   void set_by_token(StateId from, TokenId token, StateId to);
   void inherit(StateId state, StateId from);
+  bool find_near(StateId state, uint32_t most);
   std::optional<StateId> with_other_text(StateId state);
   bool fits(const Position& at, std::span<const TokenId> way);
   std::vector<TokenId> way_of(StateId state);
@@ -164,8 +177,8 @@ class Completions {
   ByteSet single_bytes_;  // those that are tokens
   bool spells_all_ = false;
   uint64_t made_in_vain_ = 0;
-  uint64_t made_for_shortest_ = 0;  // where bounds are vague
-  HashTable fact_ids_;              // by place
+  std::optional<std::pair<ItemSetId, ScalarSet>> scalars_;  // those of a set that are told apart from others
+  HashTable fact_ids_;                                      // by place
   ChunkedVector<Fact> facts_;
   HashTable number_ids_;  // by state
   ChunkedVector<Number> numbers_;

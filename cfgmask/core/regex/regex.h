@@ -198,8 +198,9 @@ class RegexStore {
   bool is_endless_at_sight(RegexId node) const;
   // A shortest string, the smallest of the shortest; nullopt for the empty set. Breadth-first search.
   std::optional<std::string> shortest(RegexId node);
-  // The same; nullopt also if that takes more derivatives, which are no steps of a search.
-  std::optional<std::string> shortest_within(RegexId node, size_t most_derivatives);
+  // Shortest strings, each of which leaves something else, as each of numbered keys does; one of a set of others. Fewer
+  // than `most` also if more take more derivatives, which are no steps of a search.
+  std::vector<std::string> shortest_within(RegexId node, size_t most, size_t most_derivatives);
 
   // node = x{minimum,maximum}, the same before a tail that is never empty and begins with other bytes, or a JSON string
   // between characters with that to come. x is a class of characters (so that a text tells how many it holds) and the
@@ -420,7 +421,7 @@ class RegexStore {
   bool may_spell(RegexId node, std::string_view text) const;
   bool can_take(RegexId node, uint32_t low, uint32_t high);
   template <class Count>
-  std::optional<std::string> find_shortest(RegexId node, Count count);
+  std::vector<std::string> find_shortest(RegexId node, size_t most, Count count);
   void count_step(RegexId from, uint64_t& steps);
   std::optional<RegexId> after_any_of(RegexId node, uint32_t low, uint32_t high);
   template <class F>

@@ -183,31 +183,33 @@ bool RegexStore::is_infinite(RegexId node) {
 
 std::optional<std::string> RegexStore::shortest(RegexId node) {
   uint64_t steps = 0;
-  return find_shortest(node, [&](RegexId from) {
+  auto found = find_shortest(node, 1, [&](RegexId from) {
     count_step(from, steps);
     return true;
   });
+  return found.empty() ? std::nullopt : std::optional(std::move(found[0]));
 }
 
-std::optional<std::string> RegexStore::shortest_within(RegexId node, size_t most_derivatives) {
-  return find_shortest(node, [&](RegexId) { return most_derivatives-- > 0; });
+std::vector<std::string> RegexStore::shortest_within(RegexId node, size_t most, size_t most_derivatives) {
+  return find_shortest(node, most, [&](RegexId) { return most_derivatives-- > 0; });
 }
 
 // `count` is asked before each derivative, whether there may be one more.
 template <class Count>
-std::optional<std::string> RegexStore::find_shortest(RegexId node, Count count) {
+std::vector<std::string> RegexStore::find_shortest(RegexId node, size_t most, Count count) {
   struct Step {
     RegexId node;
     size_t parent;
     uint8_t byte;
   };
-  if (nullable(node)) return std::string();
+  std::vector<std::string> found;
+  if (nullable(node)) found.emplace_back();
   std::vector<Step> steps{{node, 0, 0}};
   std::unordered_set<uint32_t> seen{node.value};
-  for (size_t i = 0; i < steps.size(); ++i) {
+  for (size_t i = 0; i < steps.size() && found.size() < most; ++i) {
     ByteSet bytes = first(steps[i].node);
     for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= alike(steps[i].node, b), b = bytes.lowest()) {
-      if (!count(steps[i].node)) return std::nullopt;
+      if (!count(steps[i].node)) return found;
       const RegexId next = derivative(steps[i].node, b);
       if (next == nothing() || !seen.insert(next.value).second) continue;
       steps.push_back({next, i, static_cast<uint8_t>(b)});
@@ -215,10 +217,11 @@ std::optional<std::string> RegexStore::find_shortest(RegexId node, Count count) 
       std::string text;
       for (size_t at = steps.size() - 1; at != 0; at = steps[at].parent)
         text.push_back(static_cast<char>(steps[at].byte));
-      return std::string(text.rbegin(), text.rend());
+      found.emplace_back(text.rbegin(), text.rend());
+      if (found.size() == most) return found;
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace cfgmask
