@@ -333,6 +333,7 @@ class Oracle:
         self.tokens = tokens
         self.end_tokens = frozenset(end_tokens)
         self._regexes = regexes or Regexes()
+        self._complete_mode = ir.lexer == "complete"
         self._texts = {text for i, text in enumerate(tokens) if text and i not in self.end_tokens}
         self._single_bytes = sorted(text[0] for text in self._texts if len(text) == 1)
         self._needed: dict[tuple[Target, Lexeme, bool], float] = {}
@@ -340,7 +341,6 @@ class Oracle:
         translation = Translation(ir, self._regexes, tokens, self.end_tokens, special or {}, self._holds, self._alone)
         self._cost = translation.cost
         self._parser = Parser(ir, translation.productions, translation.skips, self._regex, self._regexes.is_empty)
-        self._complete_mode = ir.lexer == "complete"
         self._befores = translation.befores
         self._skips = translation.skips
         self._tab_len = ir.indenter.tab_len if ir.indenter else 1
@@ -469,6 +469,8 @@ class Oracle:
         return left is not None and self._tokens_to_close(target, lexeme, fresh=fresh) > left
 
     def _tokens_to_close(self, target: Target, lexeme: Lexeme, *, fresh: bool) -> float:
+        if self._complete_mode:  # no terminal rules out another
+            lexeme = frozenset(reading for reading in lexeme if reading[0] == target)
         key = (target, lexeme, fresh)
         if key not in self._needed:
             text = self._completing(target, lexeme, fresh=fresh)
