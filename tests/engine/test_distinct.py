@@ -169,6 +169,36 @@ def test_nothing_comes_behind_which_no_value_may(ir: GrammarIR, taken: str, refu
     assert oracle.is_prefix((taken + refused).encode()) == (not refused)
 
 
+# Strings with quotes and what else a scalar is, in one terminal.
+MIXED = Terminal(
+    "V",
+    tree.Alternation((tree.JsonString(tree.KeySet((b"a", b"1")), escapes="canonical"), tree.text("1"))),
+    distinct=True,
+)
+ONE_OF_MIXED = Rule("again", MIXED, opens_set=SetBounds(holds="again"))
+
+
+@pytest.mark.parametrize(
+    ("value", "taken", "refused"),
+    [
+        (MIXED, '["1",1,"a"]', ""),
+        (MIXED, '[1,"1","', '1"]'),
+        (RuleRef("again"), "[1,1]", ""),
+        (RuleRef("again"), '["1","1"]', ""),
+        (RuleRef("again"), '["1",', "1]"),
+        (RuleRef("again"), "[1,", '"1"]'),
+    ],
+)
+def test_a_number_is_no_string_that_is_spelled_alike(value: Expr, taken: str, refused: str) -> None:
+    body = Sequence((OPENING, MIXED, Repeat(Sequence((COMMA, value)), 0, None), mark("]")))
+    ir = GrammarIR((Rule("start", body, opens_set=SetBounds()), ONE_OF_MIXED), "start")
+    matcher, oracle = compile_ir(ir).matcher(), Oracle(ir)
+    assert matcher.advance_bytes((taken + refused).encode()) == len(taken)
+    assert matcher.is_accepting == oracle.accepts(taken.encode()) == (not refused)
+    assert oracle.is_prefix(taken.encode())
+    assert oracle.is_prefix((taken + refused[:1]).encode()) == (not refused)
+
+
 def test_tokens_that_hold_several_values() -> None:
     tokens = [b'["a",', b'"a"', b'"b",', b'"b","a"', b'"b","b"', b'"c","d"]', b'["a","a"', b'b",', b'a",', b'"', b""]
     matcher = compile_ir(SCALARS, VocabularySpec(tokens, [10], {})).matcher()
