@@ -333,6 +333,7 @@ class Oracle:
         self.tokens = tokens
         self.end_tokens = frozenset(end_tokens)
         self._regexes = regexes or Regexes()
+        self._complete_mode = ir.lexer == "complete"
         self._texts = {text for i, text in enumerate(tokens) if text and i not in self.end_tokens}
         self._single_bytes = sorted(text[0] for text in self._texts if len(text) == 1)
         self._needed: dict[tuple[Target, Lexeme, bool], float] = {}
@@ -340,7 +341,6 @@ class Oracle:
         translation = Translation(ir, self._regexes, tokens, self.end_tokens, special or {}, self._holds, self._alone)
         self._cost = translation.cost
         self._parser = Parser(ir, translation.productions, translation.skips, self._regex, self._regexes.is_empty)
-        self._complete_mode = ir.lexer == "complete"
         self._befores = translation.befores
         self._skips = translation.skips
         self._tab_len = ir.indenter.tab_len if ir.indenter else 1
@@ -469,6 +469,8 @@ class Oracle:
         return left is not None and self._tokens_to_close(target, lexeme, fresh=fresh) > left
 
     def _tokens_to_close(self, target: Target, lexeme: Lexeme, *, fresh: bool) -> float:
+        if self._complete_mode:  # no terminal rules out another
+            lexeme = frozenset(reading for reading in lexeme if reading[0] == target)
         key = (target, lexeme, fresh)
         if key not in self._needed:
             text = self._completing(target, lexeme, fresh=fresh)
@@ -1022,7 +1024,9 @@ class Parser:
             self._alternatives.setdefault(production.head, []).append(production)
         if _ACCEPT not in self._alternatives:
             raise ValueError("the grammar matches nothing")
-        self._empty = _derive_nothing(self._alternatives)
+        self._empty = _derive(self._alternatives, set())
+        within = {head: [p for p in ps if p.opens_set is None] for head, ps in self._alternatives.items()}
+        self._plain = _derive(within, self._empty | _plain_terminals(self._alternatives))
         self._sets: dict[tuple[frozenset[Item], int], ItemSet] = {}
         self._scans: dict[tuple[Ends, int], ItemSet] = {}
         self._latest: dict[tuple[Item, ItemSet], float] = {}
@@ -1116,8 +1120,7 @@ class Parser:
             case Occurrence(closes_set=True) if item.seen is not None and not self._may_close(item, items):
                 return None
             case Occurrence() as occurrence if item.seen is not None:
-                rest = item.production.body[item.dot + 1 :]
-                return occurrence if self._may_begin(rest, item.seen) else None
+                return occurrence if self._may_go_on(item, items, set()) else None
             case Occurrence() | TokenOccurrence() as symbol:
                 return symbol
         return None
@@ -1127,11 +1130,11 @@ class Parser:
         assert item.seen is not None
         return item.seen.may_close and (item.seen.result is None or self._may_end(item, items, set()))
 
-    def _may_end(self, item: Item, items: ItemSet, known: set[Item]) -> bool:
+    def _may_end(self, item: Item, items: ItemSet, known: set[tuple[Item, ItemSet]]) -> bool:
         """Whether, once the rest of the production is there, some set around the one that is open takes its value."""
-        if item in known or not all(symbol in self._empty for symbol in item.production.body[item.dot + 1 :]):
+        if (item, items) in known or not all(symbol in self._empty for symbol in _rest(item)):
             return False
-        known.add(item)
+        known.add((item, items))
         for caller, where in self._callers(item, items):
             if item.production.opens_set is not None:
                 if _after_set(caller.seen, item.seen) is not _REFUSED:
@@ -1140,15 +1143,31 @@ class Parser:
                 return True
         return item.production.head == _ACCEPT
 
-    def _may_begin(self, body: tuple[Symbol, ...], seen: Register) -> bool:
-        """Whether these symbols may be empty, or something may come first of them after the values in the register."""
-        return self._may_start(body, seen, set()) or all(symbol in self._empty for symbol in body)
+    def _may_go_on(self, item: Item, items: ItemSet, known: set[tuple[Item, ItemSet]]) -> bool:
+        """Whether something that the register looks at may come behind the item's next symbol, or the set may end.
+
+        What it does not look at is passed by, in the rest of the production and in those around it.
+        """
+        assert item.seen is not None
+        if (item, items) in known:
+            return False
+        known.add((item, items))
+        if self._may_start(_rest(item), item.seen, set()):
+            return True
+        if not all(symbol in self._plain for symbol in _rest(item)):
+            return False
+        if item.production.head == _ACCEPT or item.production.opens_set is not None:
+            return True
+        return any(
+            caller.seen == item.entered and self._may_go_on(caller._replace(seen=item.seen), where, known)
+            for caller, where in self._callers(item, items)
+        )
 
     def _may_start(self, body: tuple[Symbol, ...], seen: Register, called: set[str]) -> bool:
         for symbol in body:
             if self._symbol_may_start(symbol, seen, called):
                 return True
-            if symbol not in self._empty:
+            if symbol not in self._plain:
                 return False
         return False
 
@@ -1166,7 +1185,7 @@ class Parser:
                     self._may_start(p.body, seen, called) if p.opens_set is None else seen.may_open(p.opens_set)
                     for p in self._alternatives.get(head, [])
                 )
-        return True
+        return symbol not in self._plain
 
     def token_sets(self, items: ItemSet) -> set[TokenOccurrence]:
         targets = (self._target(item, items) for item in items.items)
@@ -1232,16 +1251,19 @@ class Parser:
         return self._sets.setdefault((content, clock), ItemSet(content, waiting, kernel, may_skip, clock))
 
 
-def _derive_nothing(alternatives: Mapping[str, Iterable[Production]]) -> set[Symbol]:
-    """The nonterminals that derive the empty text."""
-    known: set[Symbol] = set()
+def _derive(alternatives: Mapping[str, Iterable[Production]], known: set[Symbol]) -> set[Symbol]:
+    """The symbols, and the nonterminals that derive a text of those alone, or the empty one."""
     while True:
-        found: set[Symbol] = {
-            head for head, ps in alternatives.items() if any(all(s in known for s in p.body) for p in ps)
-        }
+        found = known | {head for head, ps in alternatives.items() if any(all(s in known for s in p.body) for p in ps)}
         if found == known:
             return known
         known = found
+
+
+def _plain_terminals(alternatives: Mapping[str, Iterable[Production]]) -> set[Symbol]:
+    """Those that no register looks at."""
+    symbols = {symbol for productions in alternatives.values() for p in productions for symbol in p.body}
+    return {s for s in symbols if isinstance(s, Occurrence) and not s.distinct and not s.closes_set}
 
 
 def _called(caller: Item, production: Production, clock: int) -> float:

@@ -9,6 +9,7 @@ from hypothesis import reject
 import cfgmask
 from cfgmask.grammar.ir import GrammarIR
 from tests.oracle import Oracle, State
+from tests.oracle_regex import Undecided
 from tests.strategies import Problem, VocabularySpec, random_token
 
 ALL_BYTES = VocabularySpec([*(bytes([b]) for b in range(256)), b""], [256], {})
@@ -37,9 +38,14 @@ def mask_of(matcher: cfgmask.Matcher, n_vocab: int) -> set[int]:
 
 
 def oracle_of(ir: GrammarIR, spec: VocabularySpec) -> Oracle:
-    """The oracle of a grammar; the example is dropped if it matches nothing, once both engines have said so."""
+    """The oracle of a grammar; the example is dropped if it matches nothing, once both engines have said so.
+
+    It is dropped, too, if its regexes are too hard for the oracle.
+    """
     try:
         return Oracle(ir, spec.tokens, spec.end_tokens, spec.special)
+    except Undecided:
+        reject()
     except ValueError:
         with pytest.raises(cfgmask.GrammarError):
             compile_ir(ir, spec)

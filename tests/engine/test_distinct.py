@@ -9,6 +9,7 @@ import pytest
 from cfgmask.grammar import regex_tree as tree
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, SetBounds, Step, Terminal
 from tests.engine.harness import compile_ir, mask_of
+from tests.oracle import Oracle
 from tests.strategies import VocabularySpec
 
 STRING = Terminal("STRING", tree.JsonString(tree.ANY_TEXT), distinct=True)
@@ -117,6 +118,85 @@ def test_how_far_a_list_goes(ir: GrammarIR, taken: str, refused: str) -> None:
     matcher = compile_ir(ir).matcher()
     assert matcher.advance_bytes((taken + refused).encode()) == len(taken.encode())
     assert matcher.is_accepting == (not refused)
+
+
+# Strings that no register looks at, beside those that one does.
+PLAIN = Terminal("P", tree.JsonString(tree.KeySet((b"a", b"b")), escapes="canonical"))
+NEW = replace(PLAIN, name="V", distinct=True)
+OPENING, COMMA, CLOSING = mark("["), mark(","), replace(mark("]"), closes_set=True)
+
+
+def bounded(*parts: Expr, required: str, maximum: int | None = None, more: Expr = COMMA) -> GrammarIR:
+    """A list that has a value and `maximum` values at most, and a rule `more`."""
+    bounds = SetBounds((required,), maximum=maximum)
+    return GrammarIR((Rule("start", Sequence(parts), opens_set=bounds), Rule("more", more)), "start")
+
+
+def any_of(value: Expr) -> Expr:
+    return Repeat(Sequence((COMMA, value)), 0, None)
+
+
+@pytest.mark.parametrize("lexer", ["longest", "complete"])
+@pytest.mark.parametrize(
+    ("ir", "taken", "refused"),
+    [
+        # No value that the register looks at has room, and none of the others is the one that must come.
+        (bounded(OPENING, PLAIN, any_of(NEW), CLOSING, required="c", maximum=1), "", "["),
+        (bounded(OPENING, NEW, any_of(PLAIN), CLOSING, required="a"), '["a","b"]', ""),
+        (bounded(OPENING, NEW, any_of(PLAIN), CLOSING, required="a"), '["b"', ","),
+        # What follows is in another group, or in the rule around.
+        (bounded(Sequence((OPENING, NEW, COMMA)), NEW, CLOSING, required="a", maximum=1), '["a"', ","),
+        (bounded(Sequence((OPENING, NEW, COMMA)), NEW, CLOSING, required="a", maximum=2), '["b","', "b"),
+        (bounded(OPENING, NEW, RuleRef("more"), NEW, CLOSING, required="a", maximum=1), '["a"', ","),
+        (
+            bounded(
+                *(OPENING, NEW, RuleRef("more"), NEW, CLOSING),
+                required="a",
+                maximum=1,
+                more=Choice((COMMA, Sequence((RuleRef("more"), COMMA)), Sequence((RuleRef("more"), NEW)))),
+            ),
+            '["a"',
+            ",",
+        ),
+    ],
+)
+def test_nothing_comes_behind_which_no_value_may(ir: GrammarIR, taken: str, refused: str, lexer: str) -> None:
+    ir = replace(ir, lexer=lexer)
+    matcher, oracle = compile_ir(ir).matcher(), Oracle(ir)
+    assert matcher.advance_bytes((taken + refused).encode()) == len(taken)
+    assert matcher.is_accepting == oracle.accepts(taken.encode()) == (not refused)
+    assert oracle.is_prefix(taken.encode())
+    assert oracle.is_prefix((taken + refused).encode()) == (not refused)
+
+
+# Strings with quotes and what else a scalar is, in one terminal.
+MIXED = Terminal(
+    "V",
+    tree.Alternation((tree.JsonString(tree.KeySet((b"a", b"1")), escapes="canonical"), tree.text("1"))),
+    distinct=True,
+)
+ONE_OF_MIXED = Rule("again", MIXED, opens_set=SetBounds(holds="again"))
+
+
+@pytest.mark.parametrize(
+    ("value", "taken", "refused"),
+    [
+        (MIXED, '["1",1,"a"]', ""),
+        (MIXED, '[1,"1","', '1"]'),
+        (RuleRef("again"), "[1,1]", ""),
+        (RuleRef("again"), '["1","1"]', ""),
+        (RuleRef("again"), '["1",', "1]"),
+        (RuleRef("again"), "[1,", '"1"]'),
+    ],
+)
+def test_a_number_is_no_string_that_is_spelled_alike(value: Expr, taken: str, refused: str) -> None:
+    body = Sequence((OPENING, MIXED, Repeat(Sequence((COMMA, value)), 0, None), mark("]")))
+    ir = GrammarIR((Rule("start", body, opens_set=SetBounds()), ONE_OF_MIXED), "start")
+    matcher, oracle = compile_ir(ir).matcher(), Oracle(ir)
+    assert matcher.advance_bytes((taken + refused).encode()) == len(taken)
+    assert matcher.is_accepting == oracle.accepts(taken.encode()) == (not refused)
+    assert oracle.is_prefix(taken.encode())
+    assert oracle.is_prefix((taken + refused[:1]).encode()) == (not refused)
 
 
 def test_tokens_that_hold_several_values() -> None:

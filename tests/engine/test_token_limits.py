@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import cfgmask
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, Terminal
-from tests.engine.harness import mask_of, oracle_of, walk_there_and_back
+from tests.engine.harness import compile_ir, mask_of, oracle_of, oracles_mask, walk_there_and_back
 from tests.strategies import Problem, VocabularySpec, discards_undecided, problems
 
 STEPS = 10
@@ -80,6 +80,19 @@ def written_problems(draw: st.DrawFn) -> Problem:
 def test_masks_are_the_oracles(problem: Problem, fresh: bool) -> None:
     """Along random walks, with what was remembered and without, on forks, and after a way back."""
     walk_there_and_back(problem, STEPS, fresh=fresh)
+
+
+@pytest.mark.parametrize(("lexer", "allowed"), [("longest", {b"c"}), ("complete", {b"a", b"c"})])
+def test_what_a_lazy_terminal_rules_out_for_one_with_a_limit(lexer: str, allowed: set[bytes]) -> None:
+    """Nothing where every segmentation counts: its closing text is as if it were alone."""
+    text = f'%cfgmask {{"lexer": "{lexer}"}}\nstart: x | y "c"\nx[max_tokens=3]: /aab/\ny[lazy, max_tokens=3]: /a+/'
+    spec = VocabularySpec([b"a", b"b", b"c", b""], [3], {})
+    ir = cfgmask.Grammar.from_lark(text).ir
+    matcher, oracle = compile_ir(ir, spec).matcher(), oracle_of(ir, spec)
+    matcher.advance(0)
+    assert {
+        spec.tokens[token] for token in oracles_mask(matcher, oracle, oracle.step_token(oracle.initial, 0))
+    } == allowed
 
 
 DIGITS = VocabularySpec([b"1", b"p", b"x", b"!", b"11", b"px", b"1p", b"1px", b"x!", b""], [9], {})

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "earley/deferred_rules.h"
@@ -415,6 +414,7 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, uint32_t clock, Trace* t
     closing.open = kClosed;
   }
   callers_left_over_ = false;
+  if (!grammar_.set_bounds.empty()) drop_dead_ends(closing);
   add_ignores(closing);
   if (!grammar_.complete) end_at_lazy(closing.edges);
   // No limit is too small for the terminal, but it may be for what lazy ones leave of it.
@@ -477,25 +477,14 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       const SeenId seen = continuations_[item.continuation.value].seen;
       bool tracks = false;
       RegexId regex = terminal(here.head.index()).regex;
-      if (seen != SeenValues::none()) {
-        const Terminal& terminal = grammar_.terminals[here.head.index()];
-        if (terminal.distinct) {
-          tracks = closing.tracks = true;
-          closing.excludes = closing.excludes || seen_.excludes(seen);
-          closing.is_vague = closing.is_vague || seen_.is_vague(seen);
-          regex = seen_.addable(regex, seen, terminal.step);
-        } else if (terminal.step.place != 0) {
-          if (!seen_.may_pass(seen, terminal.step)) return;
-        } else if (terminal.closes_set && !may_close(item.continuation)) {
-          return;
-        } else if (!may_begin(here.tail, seen, IfNew::kSome)) {
-          return;  // a comma after which every value has been seen
-        } else if (seen_.is_vague(seen)) {
-          closing.is_vague = closing.is_vague || !may_begin(here.tail, seen, IfNew::kAny);
-        }
+      const Terminal& terminal = grammar_.terminals[here.head.index()];
+      if (seen != SeenValues::none() && terminal.distinct) {
+        tracks = closing.tracks = true;
+        closing.excludes = closing.excludes || seen_.excludes(seen);
+        closing.is_vague = closing.is_vague || seen_.is_vague(seen);
+        regex = seen_.addable(regex, seen, terminal.step);
       }
       if (regex == RegexStore::nothing()) return;
-      const Terminal& terminal = grammar_.terminals[here.head.index()];
       closing.edges.push_back({regex,
                                terminal.priority,
                                terminal.around,
@@ -532,55 +521,6 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
     case SymbolKind::kCall:
       return;  // what is left of an alternative has instances in place of calls
   }
-}
-
-// Whether the set that is open where items have this continuation may be closed.
-bool Parser::may_close(ContinuationId continuation) {
-  const SeenId seen = continuations_[continuation.value].seen;
-  return seen_.may_close(seen) && (!seen_.is_value(seen) || may_end(continuation));
-}
-
-// Whether something may come first of what is left of an alternative, after the values that have been seen.
-bool Parser::may_begin(RestId rest, SeenId seen, IfNew values) {
-  std::vector<std::pair<RestId, SeenId>> todo{{rest, seen}};
-  std::set<std::pair<uint32_t, SeenId>> called;
-  while (!todo.empty()) {
-    const auto [at, known] = todo.back();
-    todo.pop_back();
-    if (at == kNil) return true;
-    const Rest here = rests_[at.value];
-    Symbol head = here.head;
-    if (nullable(head)) todo.emplace_back(here.tail, known);
-    if (head.kind() == SymbolKind::kRepeat) head = Symbol{repeat_ids_.at(head.index())[0]};
-    if (head.kind() == SymbolKind::kTokenSet) return true;
-    if (head.kind() == SymbolKind::kTerminal) {
-      const Terminal& first = terminal(head.index());
-      const bool is_plain = !first.distinct && !first.closes_set && first.step.place == 0;
-      if (is_plain) {
-        todo.emplace_back(here.tail, known);  // a dash before a value
-      } else if (may_begin(first, known, values)) {
-        return true;
-      }
-      continue;
-    }
-    const auto& opens = instances_.nonterminal(head.index()).opens_set;
-    if (opens && !seen_.may_open(*opens, known)) continue;
-    if (opens && !SeenValues::is_part(grammar_.set_bounds[*opens])) return true;
-    const SeenId within = opens ? seen_.open(*opens, known) : known;
-    if (!called.emplace(head.index(), within).second) continue;
-    for (const RestId alternative : alternatives(head.index())) todo.emplace_back(alternative, within);
-  }
-  return false;
-}
-
-bool Parser::may_begin(const Terminal& first, SeenId seen, IfNew values) {
-  if (values == IfNew::kAny) {
-    if (first.distinct) return seen_.is_addable_beside_new(first.regex, seen, first.step);
-    if (first.step.place != 0 && seen_.is_vague(seen)) return false;
-  }
-  if (first.distinct) return seen_.addable(first.regex, seen, first.step) != RegexStore::nothing();
-  if (first.step.place != 0) return seen_.may_pass(seen, first.step);
-  return !first.closes_set || (seen_.may_close(seen) && seen_.may_be_over(seen));
 }
 
 std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, const Callee& callee, Closing& closing) {

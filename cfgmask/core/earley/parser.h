@@ -385,11 +385,16 @@ class Parser {
   ContinuationId intern_continuation(Words key, Make make);
   // The same continuation with another register.
   ContinuationId with_seen(ContinuationId continuation, SeenId seen);
-  bool may_close(ContinuationId continuation);
+
+  // earley/dead_ends.cc
   // What has to be so where something may begin after values of which some are a new_text.
   enum class IfNew : uint8_t { kSome, kAny };  // for some value that it stands for, or whichever it is
-  bool may_begin(RestId rest, SeenId seen, IfNew values);
-  bool may_begin(const Terminal& first, SeenId seen, IfNew values);
+  enum class Ahead : uint8_t { kNothing, kOnlyPlain, kSomething };
+  void drop_dead_ends(Closing& closing);
+  bool may_close(ContinuationId continuation);
+  bool may_go_on(const Item& item, IfNew values);
+  Ahead ahead(RestId rest, SeenId seen, IfNew values);
+  bool may_come(const Terminal& terminal, SeenId seen, IfNew values);
 
   // earley/deadlines.cc
   uint32_t deadline_of(const Item& item) const { return continuations_[item.continuation.value].deadline; }

@@ -807,6 +807,7 @@ const SeenValues::Unwanted& SeenValues::unwanted(SeenId seen) {
 
 SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values) {
   std::vector<std::string> strings;
+  std::vector<std::string> bare;
   std::vector<std::string> words;
   std::vector<RegexId> others;
   for (uint32_t id : values) {
@@ -815,6 +816,7 @@ SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values
       continue;  // what is left of a composite may be another
     if (is_string(value)) {
       strings.push_back(value.substr(1));
+      if (value_of(strings.back()) == value) bare.push_back(strings.back());
     } else if (is_number(value)) {
       others.push_back(spellings_of_number(regexes_, value));
     } else {
@@ -822,7 +824,9 @@ SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values
     }
   }
   others.push_back(regexes_.key_set(std::move(words)));
-  return {regexes_.key_set(std::move(strings)), regexes_.alternation(std::move(others))};
+  const bool are_bare = bare.size() == strings.size();
+  const RegexId all = regexes_.key_set(std::move(strings));
+  return {all, are_bare ? all : regexes_.key_set(std::move(bare)), regexes_.alternation(std::move(others))};
 }
 
 // Strings are told apart inside their quotes, where the tables for strings apply. What stands beside a string with
@@ -839,7 +843,7 @@ RegexId SeenValues::each_part(RegexId alternation, F f) {
 RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
   if (regexes_.kind(regex) == RegexKind::kAlternation) {
     return each_part(regex, [&](RegexId part, bool is_bare) {
-      return subtract(is_bare ? without(part, unwanted.strings) : part, unwanted);
+      return subtract(is_bare ? without(part, unwanted.bare) : part, unwanted);
     });
   }
   if (regexes_.kind(regex) == RegexKind::kConcatenation) {
@@ -853,7 +857,8 @@ RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
 RegexId SeenValues::intersect(RegexId regex, const Unwanted& wanted) {
   if (regexes_.kind(regex) == RegexKind::kAlternation) {
     return each_part(regex, [&](RegexId part, bool is_bare) {
-      return is_bare ? regexes_.intersection({part, wanted.strings}) : intersect(part, wanted);
+      return is_bare ? regexes_.intersection({part, regexes_.alternation({wanted.bare, wanted.others})})
+                     : intersect(part, wanted);
     });
   }
   if (regexes_.kind(regex) != RegexKind::kJsonString) return regexes_.intersection({regex, wanted.others});

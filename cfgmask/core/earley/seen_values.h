@@ -134,9 +134,11 @@ class SeenValues {
     uint8_t last = 0;
   };
 
-  // The values of a register as regexes: strings over their decoded text, anything else as it is spelled.
+  // The values of a register as regexes: strings over their decoded text, of those the ones that are strings without
+  // quotes, too, and anything else as it is spelled.
   struct Unwanted {
     RegexId strings;
+    RegexId bare;
     RegexId others;
   };
 
