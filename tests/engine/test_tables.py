@@ -35,15 +35,16 @@ ALPHABETS = [
     "😀😁𝒳\U0010ffff",
 ]
 PIECES = ['"', '",', '":', '"}', '\\"', "\\n", "\\u00", "\\ud83d\\ude00", "e9", "name", "names", " the", "\r\n", "true"]
-# Longer than counts that end inside of tokens, and than a node of the trie tells apart.
+# Longer than counts that end inside of tokens, and parted below the depth to which the trie counts.
 LONG = ["a" * 40, "e" * 63 + "-", "-" * 64, "tea9" * 20, " " * 128, "é" * 33, "t" * 300, "A" * 300 + '"']
+FAR_DOWN = ["t" * n + end for n in (254, 255, 256, 280, 299) for end in ("9", "A-", "-e", '"')]
 
 
 @cache
 def tokens(size: int) -> tuple[bytes, ...]:
     """Words of one alphabet or of several, parts of characters, pieces of JSON; duplicates among them."""
     rng = random.Random(size)
-    made = [bytes([b]) for b in range(256)] + [piece.encode() for piece in PIECES + LONG]
+    made = [bytes([b]) for b in range(256)] + [piece.encode() for piece in PIECES + LONG + FAR_DOWN]
     while len(made) < size:
         alphabet = rng.choice(ALPHABETS)
         word = "".join(rng.choices(alphabet, k=rng.choice([1, 2, 3, 4, 5, 9, 17])))

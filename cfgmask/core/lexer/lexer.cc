@@ -10,9 +10,10 @@ namespace {
 // a character has half a hundred first bytes, and 64 of each other kind.
 constexpr uint8_t kMany = 3;
 constexpr uint8_t kManyBeyondAscii = 1;
-// So many derivatives that a byte took anew that the question pays with the first one: of the seventy labels of
-// `idn-email` they take 100,000 instructions and more, and the question 7,000.
-constexpr size_t kManyDerivatives = 16;
+// So many derivatives that a byte took, those of parts counted as well, that the question pays with the first one: of
+// labels of `idn-email` in their middle they take 8,000 cycles for each byte, of those at their beginning half a
+// million, and the question 4,000.
+constexpr size_t kManyDerivatives = 4;
 // To make a state, or to leave it by a byte, is charged by its slots, so that the bound on states bounds time and
 // memory as well: 20,000 strings of different lengths are as many slots, and each byte takes a derivative of each.
 constexpr size_t kWordsPerCharge = 32;
@@ -95,7 +96,7 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
 
 LexerStateId Lexer::compute_next(LexerStateId state, unsigned b, bool of_many) {
   State& s = states_[state.value];
-  const size_t n_known = regexes_.n_derivatives();
+  const size_t n_derived = regexes_.n_derived();
   slots_.clear();
   const Words pairs = residuals(state);
   charge(pairs.size() / kWordsPerCharge);
@@ -109,7 +110,7 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b, bool of_many) {
   remember(s, b, next);
   // A state that is left by many bytes is left by nearly all, and most of them lead to the same one.
   if (of_many || s.n_few > (b < 0x80 ? kMany : kManyBeyondAscii) ||
-      regexes_.n_derivatives() - n_known > kManyDerivatives) {
+      regexes_.n_derived() - n_derived > kManyDerivatives) {
     ByteSet same = alike(state, b);
     same.remove(b);
     if (same.empty()) return next;

@@ -4,19 +4,23 @@
 
 namespace cfgmask {
 
+void TableWalk::start_in(LexerStateId state) {
+  nodes_above_[0] = kRoot;
+  places_above_[0] = place_of(state);
+}
+
 size_t TableWalk::run(LexerStateId state) {
-  memory_.stack.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
+  start_in(state);
   for (const Segment& segment : trie_.segments()) {
     if (segment.first == segment.last) continue;
-    depth_ = 0;
-    if (apart_) last_parent_end_ = kNoParent;  // the exits of one segment are not joined with those of another
+    if (apart_) last_parent_ = kNoParent;  // the exits of one segment are not joined with those of another
     if (!answered_at_once(state, segment)) walk(segment);
   }
   return n_inside_;
 }
 
 void TableWalk::run(LexerStateId state, const ByteSet& first_bytes) {
-  memory_.stack.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
+  start_in(state);
   trie_.for_each_top(first_bytes, [&](uint32_t node, const Segment& segment) { walk(node, trie_.end(node), segment); });
 }
 
@@ -28,7 +32,7 @@ void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
 
 void TableWalk::run_apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment) {
   apart_ = true;
-  memory_.stack.assign(trie_.max_depth() + 1, {kRootEnd, place_of(state)});
+  start_in(state);
   walk(first, last, segment);
 }
 
@@ -38,10 +42,10 @@ bool TableWalk::answered_at_once(LexerStateId state, const Segment& segment) {
   taken &= segment.first_bytes;
   if (taken.empty()) {
     const SlotSetId matched = lexer_.matched(state);
-    if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, kRootEnd);
+    if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, {kRoot, places_above_[0]});
     return true;
   }
-  if (!takes_all(memory_.stack[0].place, segment, segment.height)) return false;
+  if (!takes_all(places_above_[0], segment, segment.height)) return false;
   keep(segment);
   return true;
 }
@@ -54,7 +58,7 @@ bool TableWalk::takes_all(uint32_t place, const Segment& segment, uint32_t heigh
 }
 
 void TableWalk::walk(const Segment& segment) {
-  const Place& top = memory_.places[memory_.stack[0].place];
+  const Place& top = memory_.places[places_above_[0]];
   if (top.matched != Lexer::no_slots()) return walk(segment.first, segment.last, segment);
   const ByteSet taken = lexer_.first(top.state);
   Trie::for_each_top(segment, taken, [&](uint32_t node) { walk(node, trie_.end(node), segment); });
@@ -62,60 +66,64 @@ void TableWalk::walk(const Segment& segment) {
 
 // The siblings [first, last) under the root, and what is below them.
 void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
-  depth_ = 0;
   uint32_t inside = first;  // the nodes from here on stay inside, and are kept together
   // In registers: as far as a compiler knows, what is written below might change what the vectors point to.
   const Trie::Node* const nodes = trie_.nodes();
-  Frame* const stack = memory_.stack.data();
+  uint32_t* const places_above = places_above_.data();
+  uint32_t* const nodes_above = nodes_above_.data();
   const Steps* steps = memory_.steps.data();
   const uint32_t large = segment.is_rest ? UINT32_MAX : kLargeSubtree;
-  size_t depth = 0;  // for `depth_`
-  Frame at = stack[0];
+  further_down_.clear();
   for (uint32_t node = first; node < last;) {
-    const unsigned byte = nodes[node].byte;
-    uint16_t next = steps[at.place][byte];
+    const Trie::Node at = nodes[node];
+    const uint32_t from = at.depth < Trie::kDeepest ? places_above[at.depth] : parent_of(node).place;
+    uint16_t next = steps[from][at.byte];
     if (next == kUnknown) {
-      next = step(at.place, byte);
+      next = step(from, at.byte);
       steps = memory_.steps.data();
     }
-    const uint32_t end = nodes[node].end;
     if (next >= kFirstPlace) {
       const uint32_t place = next - kFirstPlace;
-      if (end - node > large && takes_all(place, segment, nodes[node].height)) {
-        node = end;
-        while (stack[depth].end <= node) --depth;
-        at = stack[depth];
-        continue;
-      }
-      const uint32_t closed = nodes[++node].closed_before;
-      if (closed == 0) {
-        at = stack[++depth] = {end, place};
-        continue;
-      }
-      // A leaf, below which nothing is entered. The last one may close what stands above the first.
-      if (node >= last) break;
-      if (closed == Trie::kManyClosed) {
-        while (stack[depth].end <= node) --depth;
+      if (at.end - node > large && takes_all(place, segment, at.height)) {
+        node = at.end;
+      } else if (at.depth < Trie::kDeepest) {
+        nodes_above[at.depth + 1] = node;
+        places_above[at.depth + 1] = place;
+        ++node;
       } else {
-        depth -= closed - 1;
+        enter(node++, place);
       }
-      at = stack[depth];
       continue;
     }
-    depth_ = depth;
     keep(inside, node);
     if (next == kOther) {
       node = other(node);
+      steps = memory_.steps.data();
     } else {
-      node = next == kDead ? end : std::min(at.end, last);
+      node = next == kDead ? at.end : std::min(nodes[parent_of(node).node].end, last);
     }
     inside = node;
-    skip_to(node);
-    depth = depth_;
-    at = stack[depth];
-    steps = memory_.steps.data();
   }
   keep(inside, last);
+}
+
+TableWalk::Frame TableWalk::parent_of(uint32_t node) {
+  const uint32_t depth = trie_.nodes()[node].depth;
+  if (depth < Trie::kDeepest) return {nodes_above_[depth], places_above_[depth]};
+  while (!further_down_.empty() && trie_.end(further_down_.back().node) <= node) further_down_.pop_back();
+  if (further_down_.empty()) return {nodes_above_[Trie::kDeepest], places_above_[Trie::kDeepest]};
+  return further_down_.back();
+}
+
+// What is below the node begins in this place.
+void TableWalk::enter(uint32_t node, uint32_t place) {
+  const uint32_t depth = trie_.nodes()[node].depth;
+  if (depth < Trie::kDeepest) {
+    nodes_above_[depth + 1] = node;
+    places_above_[depth + 1] = place;
+  } else {
+    further_down_.push_back({node, place});
+  }
 }
 
 // What a byte does, looked up once.
@@ -135,25 +143,25 @@ uint16_t TableWalk::step(uint32_t at, unsigned byte) {
 
 // The node ends the lexeme. Returns the node to go on with.
 uint32_t TableWalk::other(uint32_t node) {
-  const Frame at = memory_.stack[depth_];
+  const Frame parent = parent_of(node);
   const uint32_t end = trie_.end(node);
-  const SlotSetId matched = memory_.places[at.place].matched;
-  const LexerStateId next = lexer_.next(memory_.places[at.place].state, trie_.byte(node));
+  const SlotSetId matched = memory_.places[parent.place].matched;
+  const LexerStateId next = lexer_.next(memory_.places[parent.place].state, trie_.byte(node));
   if (next == Lexer::dead()) {
-    leave(matched, node, end, at.end);
+    leave(matched, node, end, parent);
     return end;
   }
   if (apart_ && !lexer_.goes_on(next)) {
-    leave(Lexer::no_slots(), node, end, at.end);
+    leave(Lexer::no_slots(), node, end, parent);
     return end;
   }
   if (!apart_ || memory_.places[place_of(next)].may_end) keep(node, node + 1);
   if (!lexer_.can_continue(next)) {
     // Whatever comes: what is below begins a new lexeme.
-    if (node + 1 != end) leave(lexer_.matched(next), node + 1, end, kNoParent);
+    if (node + 1 != end) leave(lexer_.matched(next), node + 1, end, {kNoParent, parent.place});
     return end;
   }
-  if (node + 1 != end) enter(end, place_of(next));
+  if (node + 1 != end) enter(node, place_of(next));
   return node + 1;
 }
 
@@ -188,18 +196,18 @@ void TableWalk::keep(const Segment& segment) {
   n_inside_ += segment.last - segment.first;
 }
 
-// Neighbouring siblings that leave alike are one exit. A parent is known by where it ends.
-void TableWalk::leave(SlotSetId matched, uint32_t first, uint32_t last, uint32_t parent_end) {
+// Neighbouring siblings that leave alike are one exit.
+void TableWalk::leave(SlotSetId matched, uint32_t first, uint32_t last, const Frame& parent) {
   auto& exits = table_.exits_;
   const bool joins = !exits.empty() && exits.back().matched == matched && exits.back().last == first &&
-                     last_parent_end_ == parent_end && parent_end != kNoParent;
+                     last_parent_ == parent.node && parent.node != kNoParent;
   if (joins) {
     exits.back().last = last;
   } else {
     exits.push_back({matched, first, last});
-    if (apart_) table_.exit_states_.push_back(memory_.places[memory_.stack[depth_].place].state);
+    if (apart_) table_.exit_states_.push_back(memory_.places[parent.place].state);
   }
-  last_parent_end_ = parent_end;
+  last_parent_ = parent.node;
 }
 
 }  // namespace cfgmask

@@ -26,11 +26,6 @@ struct TableWalkMemory {
     unsigned last_byte;
     bool may_end;
   };
-  // A node on the way down; the first frame is the root.
-  struct Frame {
-    uint32_t end;
-    uint32_t place;
-  };
   static constexpr size_t kMostKept = 256;
 
   void clear() {
@@ -42,8 +37,7 @@ struct TableWalkMemory {
 
   std::vector<Place> places;
   std::vector<Steps> steps;
-  HashTable known_places;    // by state
-  std::vector<Frame> stack;  // as high as the trie
+  HashTable known_places;  // by state
 };
 
 // Some microseconds where few bytes fit or whole segments do; a millisecond for each 300,000 nodes where they do not,
@@ -90,13 +84,18 @@ class TableWalk {
   };
   static constexpr size_t kMostPlaces = UINT16_MAX - kFirstPlace;
   using Place = TableWalkMemory::Place;
-  using Frame = TableWalkMemory::Frame;
+  // A node that the walk went through, and where it came to there.
+  struct Frame {
+    uint32_t node;
+    uint32_t place;
+  };
   using Steps = TableWalkMemory::Steps;
-  static constexpr uint32_t kRootEnd = UINT32_MAX;
-  static constexpr uint32_t kNoParent = 0;
+  static constexpr uint32_t kRoot = 0;
+  static constexpr uint32_t kNoParent = UINT32_MAX;
   // Nodes below which a walk is cheaper than the question whether it is needed.
   static constexpr uint32_t kLargeSubtree = 48;
 
+  void start_in(LexerStateId state);
   bool answered_at_once(LexerStateId state, const Segment& segment);
   bool takes_all(uint32_t place, const Segment& segment, uint32_t height);
   void walk(const Segment& segment);
@@ -104,13 +103,11 @@ class TableWalk {
   uint16_t step(uint32_t place, unsigned byte);
   uint32_t other(uint32_t node);
   uint32_t place_of(LexerStateId state);
-  void enter(uint32_t end, uint32_t place) { memory_.stack[++depth_] = {end, place}; }
-  void skip_to(uint32_t node) {
-    while (memory_.stack[depth_].end <= node) --depth_;
-  }
+  Frame parent_of(uint32_t node);
+  void enter(uint32_t node, uint32_t place);
   void keep(uint32_t first, uint32_t last);
   void keep(const Segment& segment);
-  void leave(SlotSetId matched, uint32_t first, uint32_t last, uint32_t parent_end);
+  void leave(SlotSetId matched, uint32_t first, uint32_t last, const Frame& parent);
 
   const Trie& trie_;
   size_t n_words_;
@@ -119,8 +116,13 @@ class TableWalk {
   LexerTable& table_;
   TableWalkMemory& lent_;
   TableWalkMemory memory_;
-  size_t depth_ = 0;  // of the node's parent, in the stack
-  uint32_t last_parent_end_ = kNoParent;
+  // The root, then the node of each depth that was gone through last: those above a node, and further down others. So
+  // to come to a node takes no look at what ended before it, which no processor foresees. Apart, for a frame that is
+  // stored by halves and loaded as a whole stalls.
+  std::array<uint32_t, Trie::kDeepest + 1> nodes_above_;
+  std::array<uint32_t, Trie::kDeepest + 1> places_above_;
+  std::vector<Frame> further_down_;   // each below the one before it
+  uint32_t last_parent_ = kNoParent;  // of the last exit
   size_t n_inside_ = 0;
   bool apart_ = false;
   MayEnd may_end_;

@@ -9,7 +9,8 @@ namespace cfgmask {
 namespace {
 
 // Room for as many parts as most alternations have.
-constexpr size_t kFewParts = 8;
+constexpr size_t kFewParts = 16;
+constexpr size_t kFewHeads = 4;
 
 uint32_t one_less(uint32_t count) { return count == kUnbounded || count == 0 ? count : count - 1; }
 
@@ -39,12 +40,13 @@ RegexId RegexStore::derivative(RegexId node, unsigned b) {
   const uint64_t key = (uint64_t{node.value} << 8) | b;
   if (auto known = derivatives_.find(key)) return RegexId(*known);
   const RegexId result = derive(node, b);
-  // A search inside `derive` may have come by here already.
-  if (!derivatives_.find(key)) derivatives_.insert(key, result.value);
+  // A search inside `derive` may have come by here already; then it is there twice, which is rare and does no harm.
+  derivatives_.insert(key, result.value);
   return result;
 }
 
 RegexId RegexStore::derive(RegexId node, unsigned b) {
+  ++n_derived_;
   switch (kind(node)) {
     case RegexKind::kNothing:
     case RegexKind::kEmptyText:
@@ -101,12 +103,18 @@ RegexId RegexStore::derive_alternation(Words parts, unsigned b) {
   };
   size_t i = taking(0);
   if (i == parts.size()) return nothing();
-  const RegexId rest = derivative(RegexId(parts[i]), b);
-  i = taking(i + 1);
-  if (i == parts.size()) return rest;
-  std::vector<RegexId> rests{rest};
+  size_t other = taking(i + 1);
+  if (other == parts.size()) return derivative(RegexId(parts[i]), b);
+  std::vector<RegexId> rests;
   rests.reserve(std::min(kFewParts, parts.size()));
-  for (; i < parts.size(); i = taking(i + 1)) rests.push_back(derivative(RegexId(parts[i]), b));
+  for (; i < parts.size(); i = std::exchange(other, taking(other + 1))) {
+    const RegexId part(parts[i]);
+    if (kind(part) == RegexKind::kConcatenation && is_counted(operand(part, 0))) {
+      add_rests(part, b, rests);
+    } else {
+      rests.push_back(derivative(part, b));
+    }
+  }
   return alternation(std::move(rests));
 }
 
@@ -170,23 +178,38 @@ std::optional<RegexId> RegexStore::excepting_after(Words parts, std::string_view
   return std::nullopt;
 }
 
-// One derivative for each head that may be skipped, along the tail in a loop.
 RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
-  std::vector<RegexId> parts;
+  const RegexId head = operand(node, 0);
+  const RegexId tail = operand(node, 1);
+  if (!nullable(head) || !first(tail).has(b)) return concatenation(derive_head(head, b), tail);
+  std::vector<RegexId> rests;
+  rests.reserve(kFewHeads);
+  add_rests(node, b, rests);
+  return alternation(std::move(rests));
+}
+
+// What is left of a sequence: one derivative for each head that may be skipped, along the tail in a loop.
+void RegexStore::add_rests(RegexId node, unsigned b, std::vector<RegexId>& rests) {
   for (size_t n_heads = 1; kind(node) == RegexKind::kConcatenation; ++n_heads) {
     const RegexId head = operand(node, 0);
     const RegexId tail = operand(node, 1);
     if (n_heads % kFreeWork == 0) charge_work(kFreeWork);
-    if (first(head).has(b)) {
-      const RegexId rest = concatenation(derivative(head, b), tail);
-      if (parts.empty() && (!nullable(head) || !first(tail).has(b))) return rest;
-      parts.push_back(rest);
-    }
-    if (!nullable(head)) return alternation(std::move(parts));
+    if (first(head).has(b)) rests.push_back(concatenation(derive_head(head, b), tail));
+    if (!nullable(head)) return;
     node = tail;
   }
-  parts.push_back(derivative(node, b));
-  return alternation(std::move(parts));
+  if (first(node).has(b)) rests.push_back(derivative(node, b));
+}
+
+// Of x{0,9} there are as many residuals as counts, each of which is asked for a byte once: what is left of them, and of
+// a sequence that begins with one, isn't worth remembering where that of the whole is.
+RegexId RegexStore::derive_head(RegexId head, unsigned b) {
+  if (!first(head).has(b)) return nothing();
+  return is_counted(head) ? derive(head, b) : derivative(head, b);
+}
+
+bool RegexStore::is_counted(RegexId node) const {
+  return kind(node) == RegexKind::kRepetition && operands(node)[2] != kUnbounded;
 }
 
 // What is found of a sequence holds for all of its tails that were passed: they are asked for one after the other.

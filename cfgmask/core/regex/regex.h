@@ -166,8 +166,8 @@ class RegexStore {
 
   // The residual after byte b. One recursion over the node the first time, then one probe.
   RegexId derivative(RegexId node, unsigned b);
-  // The derivatives that are remembered.
-  size_t n_derivatives() const { return derivatives_.size(); }
+  // How many derivatives were worked out so far, those of parts counted as well.
+  size_t n_derived() const { return n_derived_; }
   // The residual after several bytes, if it takes no residuals between them: of keys, of loops over all of the bytes,
   // of loops with exceptions, and of JSON strings of such in whose text the bytes stand for themselves.
   std::optional<RegexId> after(RegexId node, std::string_view text);
@@ -364,6 +364,9 @@ class RegexStore {
   // regex/derivative.cc
   RegexId derive(RegexId node, unsigned b);
   RegexId derive_concatenation(RegexId node, unsigned b);
+  void add_rests(RegexId node, unsigned b, std::vector<RegexId>& rests);
+  RegexId derive_head(RegexId head, unsigned b);
+  bool is_counted(RegexId node) const;
   RegexId derive_alternation(Words parts, unsigned b);
   std::optional<RegexId> derive_excepting(Words parts, unsigned b);
   std::optional<RegexId> excepting_after(Words parts, std::string_view text);
@@ -433,6 +436,7 @@ class RegexStore {
   uint64_t max_search_steps_;
   uint64_t n_search_steps_ = 0;
   uint64_t n_asked_ = 0;  // questions to `alike`
+  size_t n_derived_ = 0;  // derivatives
   Account* account_ = nullptr;
   std::unique_ptr<MinimumLengths> lengths_;
   Interner nodes_;

@@ -186,12 +186,10 @@ void Trie::add(const Texts& texts, std::span<const TokenId> ids) {
     const std::string_view text = texts[id];
     const auto [p, t] = std::mismatch(previous.begin(), previous.end(), text.begin(), text.end());
     const auto common = static_cast<size_t>(t - text.begin());
-    const size_t n_closed = path.size() - 1 - common;
     close(common);
     for (size_t i = common; i < text.size(); ++i) {
       path.push_back(n_added());
-      const size_t closed = i == common ? std::min<size_t>(n_closed, kManyClosed) : 0;
-      nodes_.push_back({0, static_cast<uint8_t>(text[i]), 0, static_cast<uint8_t>(closed)});
+      nodes_.push_back({0, static_cast<uint8_t>(text[i]), 0, static_cast<uint8_t>(std::min<size_t>(i, kDeepest))});
     }
     first_token_.resize(nodes_.size(), static_cast<uint32_t>(tokens_.size()));
     tokens_.push_back(id);

@@ -49,12 +49,10 @@ class Trie {
     uint32_t end;  // one past the last node below it
     uint8_t byte;
     uint8_t height;  // bytes on the longest way down, kTallest or more if there are so many
-    // How many nodes end between the one before, which is one of them if it is a leaf, and this one, which stand in one
-    // segment; kManyClosed if there are so many.
-    uint8_t closed_before;
+    uint8_t depth;   // bytes on the way to it, kDeepest or more if there are so many
   };
   static constexpr uint32_t kTallest = 255;
-  static constexpr uint32_t kManyClosed = 255;
+  static constexpr uint32_t kDeepest = 255;
 
   // Nodes are 1 .. n_nodes() - 1 in depth-first order; node 0 is the root.
   uint32_t n_nodes() const { return nodes_[0].end; }
