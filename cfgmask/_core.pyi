@@ -7,7 +7,7 @@ The docstrings of this file are those that `help` shows: the build copies them i
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
 
 from numpy.typing import NDArray
 
@@ -214,7 +214,7 @@ def plain_pattern(
     Linear.
     """
 
-class LarkStatements:
+class LarkNodeTypes:
     """Reads statements of extended Lark into the nodes of `cfgmask.lark`, which it looks up when it is made."""
 
     def read(
@@ -232,8 +232,11 @@ class LarkStatements:
 def lark_tokens(text: str) -> list[tuple[str, int, int]]:
     """The tokens of a text in extended Lark: terminals of `syntax.lark`, or "UNREADABLE", with start and end."""
 
+MAX_LARK_NAME: Final[int]
+"""The characters of the longest name; names are repeated in messages."""
+
 def lark_name(text: str) -> Literal["rule", "terminal"] | None:
-    """Whether a text is the name of a rule or of a terminal, of at most 200 characters."""
+    """Whether a text is the name of a rule or of a terminal, of at most `MAX_LARK_NAME` characters."""
 
 class JsonDocument:
     """An object in JSON as the core reads it. Immutable; made by `json_document`."""

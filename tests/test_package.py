@@ -246,8 +246,9 @@ def _public(names: Iterator[str]) -> set[str]:
 def test_stub_names_what_the_core_has() -> None:
     from cfgmask import _core
 
-    definitions = [node for node in _stub().body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
-    assert _public(iter(vars(_core))) == {node.name for node in definitions}
+    definitions = {node.name for node in _stub().body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    constants = {ast.unparse(node.target) for node in _stub().body if isinstance(node, ast.AnnAssign)}
+    assert _public(iter(vars(_core))) == definitions | constants
 
 
 def test_stub_classes_have_the_members_of_the_core() -> None:

@@ -815,10 +815,10 @@ void bind_plain_schema(nb::module_& m) {
 }
 
 void bind_lark(nb::module_& m) {
-  nb::class_<LarkNodeTypes>(m, "LarkStatements", docs::LarkStatements)
+  nb::class_<LarkNodeTypes>(m, "LarkNodeTypes", docs::LarkNodeTypes)
       .def(nb::init<>())
       .def("read", &lark_statements, "reader"_a, "source"_a, "start"_a, "end"_a, "max_tokens"_a, "max_nesting"_a,
-           docs::LarkStatements_read);
+           docs::LarkNodeTypes_read);
   m.def(
       "lark_tokens",
       [](nb::str text) {
@@ -830,6 +830,7 @@ void bind_lark(nb::module_& m) {
         return found;
       },
       "text"_a, docs::lark_tokens);
+  m.attr("MAX_LARK_NAME") = kLongestLarkName;
   m.def(
       "lark_name",
       [](nb::str text) -> nb::object {

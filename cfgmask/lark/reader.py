@@ -35,9 +35,6 @@ BYTES_PER_TOKEN = 128
 """One token is allowed for so many bytes of `Limits.max_source_bytes`, since a token costs some 5 microseconds and
 half a kilobyte. What is JSON inside braced blocks does not count."""
 
-MAX_NAME = 200
-"""The longest name, as the core has it: names are repeated in messages."""
-
 DIRECTIVES = (
     *("%cfgmask", "%declare", "%extend", "%ignore", "%import", "%json", "%lark", "%llguidance", "%override", "%regex"),
 )
@@ -108,7 +105,7 @@ class _Condition:
     span: Span
 
 
-_STATEMENTS = _core.LarkStatements()
+_NODE_TYPES = _core.LarkNodeTypes()
 
 T = TypeVar("T")
 H = TypeVar("H", _Parameters, _Priority, _RuleParameter)
@@ -122,7 +119,7 @@ def read(text: Span, limits: Limits, problems: Problems) -> nodes.Document:
     """
     reader = _Reader(text.source, limits, problems)
     max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
-    statements = _STATEMENTS.read(reader, text.source, text.start, text.end, max_tokens, limits.max_nesting)
+    statements = _NODE_TYPES.read(reader, text.source, text.start, text.end, max_tokens, limits.max_nesting)
     found: defaultdict[type, list[Any]] = defaultdict(list)
     for statement in statements:
         found[type(statement)].append(statement)
@@ -525,8 +522,8 @@ class _Reader:
     def _check_name(self, token: Token) -> bool:
         if _core.lark_name(token) is not None:
             return True
-        if len(token) > MAX_NAME:
-            message, help = f"the name is longer than {MAX_NAME} characters", None
+        if len(token) > _core.MAX_LARK_NAME:
+            message, help = f"the name is longer than {_core.MAX_LARK_NAME} characters", None
         else:
             message = f"`{token}` is neither the name of a rule nor of a terminal"
             help = "rules are written like_this and terminals LIKE_THIS, in ASCII letters, digits, `_` and `-`"

@@ -245,7 +245,7 @@ def test_statements_are_parsed_as_by_lark(head: str, body: str) -> None:
     listener = Listener()
     # A count behind a keyword is a block to the core.
     written = statement.replace(BLOCK, "{3}")
-    _core.LarkStatements().read(listener, Source("a", written), 0, len(written), 1_000, 1_000)
+    _core.LarkNodeTypes().read(listener, Source("a", written), 0, len(written), 1_000, 1_000)
     assume(not listener.unclosed)
     assert listener.wrong == wrong_by_lark(statement)
 

@@ -292,19 +292,20 @@ inline nb::list lark_statements(const LarkNodeTypes& types, nb::handle reader, n
   for (const auto& statement : found.statements) {
     const auto tokens = found.tokens_of(statement);
     const auto error = statement.broken ? std::nullopt : parse_lark_statement(tokens, steps);
+    if (!error && !statement.broken) {
+      statements.extend(nodes.build(tokens, steps));
+      continue;
+    }
+    const nb::list wrong_ones = nodes.tokens(tokens);
     if (error) {
       nb::set expected;
       for (LarkTerminal terminal : error->expected) expected.add(kLarkTerminalNames[static_cast<size_t>(terminal)]);
       const bool at_end = error->token == tokens.size();
       const uint32_t end_of_last = tokens.back().end;
       const LarkToken wrong = at_end ? LarkToken{LarkTerminal::kEnd, end_of_last, end_of_last} : tokens[error->token];
-      reader.attr("report_syntax")(nodes.tokens(tokens), nodes.token(wrong), expected);
+      reader.attr("report_syntax")(wrong_ones, nodes.token(wrong), expected);
     }
-    if (error || statement.broken) {
-      reader.attr("pass_over")(nodes.tokens(tokens));
-    } else {
-      statements.extend(nodes.build(tokens, steps));
-    }
+    reader.attr("pass_over")(wrong_ones);
   }
   return statements;
 }

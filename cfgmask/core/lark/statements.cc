@@ -91,18 +91,23 @@ class Cutter {
       const LarkToken token = next();
       switch (token.type) {
         case kEnd:
-          if (!brackets_.empty()) broken = unclosed(brackets_.back(), std::nullopt);
+          if (!brackets_.empty()) {
+            broken = true;
+            report_unclosed(brackets_.back(), std::nullopt);
+          }
           return true;
         case kNewline:
           if (brackets_.empty()) {
             if (!cfgmask::goes_on(peek())) return true;
           } else if (starts_statement()) {
-            broken = unclosed(brackets_.back(), token.end);
+            broken = true;
+            report_unclosed(brackets_.back(), token.end);
             return true;
           }
           continue;
         case kUnreadable:
-          broken = unreadable(token);
+          broken = true;
+          report_unreadable(token);
           skip_to_statement();
           return true;
         default:
@@ -136,11 +141,15 @@ class Cutter {
       const LarkToken token = next();
       if (!count()) return false;
       if (token.type == kEnd) {
-        broken = unclosed(opening, std::nullopt);
+        broken = true;
+        report_unclosed(opening, std::nullopt);
         brackets_.resize(n_around);
         return true;
       }
-      if (token.type == kUnreadable) broken = unreadable(token);
+      if (token.type == kUnreadable) {
+        broken = true;
+        report_unreadable(token);
+      }
       if (!track(token)) return false;
       end = token.end;
     }
@@ -176,20 +185,16 @@ class Cutter {
     return true;
   }
 
-  bool unreadable(const LarkToken& token) {
-    found_.problems.push_back({Kind::kUnreadable, token});
-    return true;
-  }
+  void report_unreadable(const LarkToken& token) { found_.problems.push_back({Kind::kUnreadable, token}); }
 
-  bool unclosed(const LarkToken& opening, std::optional<uint32_t> next_begins) {
+  void report_unclosed(const LarkToken& opening, std::optional<uint32_t> next_begins) {
     found_.problems.push_back({Kind::kUnclosed, opening, next_begins});
-    return true;
   }
 
   void skip_to_statement() {
     while (peek() != kEnd) {
       const LarkToken token = next();
-      if (token.type == kUnreadable) unreadable(token);
+      if (token.type == kUnreadable) report_unreadable(token);
       if (token.type == kNewline && starts_statement()) return;
     }
   }
