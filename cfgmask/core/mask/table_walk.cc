@@ -4,9 +4,10 @@
 
 namespace cfgmask {
 
-void TableWalk::start_in(LexerStateId state) {
-  nodes_above_[0] = kRoot;
-  places_above_[0] = place_of(state);
+// Above nodes of that depth, which need not be under the root.
+void TableWalk::start_in(LexerStateId state, uint32_t depth) {
+  nodes_above_[depth] = kRoot;
+  places_above_[depth] = place_of(state);
 }
 
 size_t TableWalk::run(LexerStateId state) {
@@ -32,7 +33,7 @@ void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
 
 void TableWalk::run_apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment) {
   apart_ = true;
-  start_in(state);
+  start_in(state, trie_.nodes()[first].depth);
   walk(first, last, segment);
 }
 

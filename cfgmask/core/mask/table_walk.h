@@ -95,7 +95,7 @@ class TableWalk {
   // Nodes below which a walk is cheaper than the question whether it is needed.
   static constexpr uint32_t kLargeSubtree = 48;
 
-  void start_in(LexerStateId state);
+  void start_in(LexerStateId state, uint32_t depth = 0);
   bool answered_at_once(LexerStateId state, const Segment& segment);
   bool takes_all(uint32_t place, const Segment& segment, uint32_t height);
   void walk(const Segment& segment);
