@@ -58,14 +58,25 @@ bool TableWalk::takes_all(uint32_t place, const Segment& segment, uint32_t heigh
   return apart_ ? answers_.takes_more(state, segment, height) : answers_.takes_all(state, segment, height);
 }
 
+// What lies between the bytes that are taken leaves with its first byte, hundreds of siblings far apart in memory:
+// where each was looked at, that was a quarter of the second mask of a sum.
 void TableWalk::walk(const Segment& segment) {
-  const Place& top = memory_.places[places_above_[0]];
-  if (top.matched != Lexer::no_slots()) return walk(segment.first, segment.last, segment);
-  const ByteSet taken = lexer_.first(top.state);
-  Trie::for_each_top(segment, taken, [&](uint32_t node) { walk(node, trie_.end(node), segment); });
+  const Frame root{kRoot, places_above_[0]};
+  const SlotSetId matched = memory_.places[root.place].matched;
+  const ByteSet taken = lexer_.first(memory_.places[root.place].state);
+  uint32_t reached = segment.first;
+  const auto leave_before = [&](uint32_t node) {
+    if (matched != Lexer::no_slots() && reached != node) leave(matched, reached, node, root);
+  };
+  Trie::for_each_top(segment, taken, [&](uint32_t node) {
+    leave_before(node);
+    reached = trie_.end(node);
+    walk(node, reached, segment);
+  });
+  leave_before(segment.last);
 }
 
-// The siblings [first, last) under the root, and what is below them.
+// The siblings [first, last), under the root or in a part of the trie, and what is below them.
 void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
   uint32_t inside = first;  // the nodes from here on stay inside, and are kept together
   // In registers: as far as a compiler knows, what is written below might change what the vectors point to.
@@ -88,6 +99,7 @@ void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
       if (at.end - node > large && takes_all(place, segment, at.height)) {
         node = at.end;
       } else if (at.depth < Trie::kDeepest) {
+        // As `enter` does, without another look at the node.
         nodes_above[at.depth + 1] = node;
         places_above[at.depth + 1] = place;
         ++node;
