@@ -109,7 +109,7 @@ RegexId RegexStore::derive_alternation(Words parts, unsigned b) {
   rests.reserve(std::min(kFewParts, parts.size()));
   for (; i < parts.size(); i = std::exchange(other, taking(other + 1))) {
     const RegexId part(parts[i]);
-    if (is_counted(part)) {
+    if (has_counted_head(part)) {
       add_rests(part, b, rests);
     } else {
       rests.push_back(derivative(part, b));
@@ -181,8 +181,7 @@ std::optional<RegexId> RegexStore::excepting_after(Words parts, std::string_view
 RegexId RegexStore::derive_concatenation(RegexId node, unsigned b) {
   const RegexId head = operand(node, 0);
   const RegexId tail = operand(node, 1);
-  if (!nullable(head) || !first(tail).has(b))
-    return concatenation(is_counted(node) ? derive_head(head, b) : derivative(head, b), tail);
+  if (!nullable(head) || !first(tail).has(b)) return concatenation(derive_head(node, b), tail);
   std::vector<RegexId> rests;
   rests.reserve(kFewHeads);
   add_rests(node, b, rests);
@@ -195,21 +194,24 @@ void RegexStore::add_rests(RegexId node, unsigned b, std::vector<RegexId>& rests
     const RegexId head = operand(node, 0);
     const RegexId tail = operand(node, 1);
     if (n_heads % kFreeWork == 0) charge_work(kFreeWork);
-    if (first(head).has(b))
-      rests.push_back(concatenation(is_counted(node) ? derive_head(head, b) : derivative(head, b), tail));
+    if (first(head).has(b)) rests.push_back(concatenation(derive_head(node, b), tail));
     if (!nullable(head)) return;
     node = tail;
   }
   if (first(node).has(b)) rests.push_back(derivative(node, b));
 }
 
-// Not remembered.
-RegexId RegexStore::derive_head(RegexId head, unsigned b) { return first(head).has(b) ? derive(head, b) : nothing(); }
+// What is left of a sequence's head, not remembered if that is counted.
+RegexId RegexStore::derive_head(RegexId node, unsigned b) {
+  const RegexId head = operand(node, 0);
+  if (!has_counted_head(node)) return derivative(head, b);
+  return first(head).has(b) ? derive(head, b) : nothing();
+}
 
 // Whether the node is x{0,9} y, of which there are as many residuals as counts, each asked for a byte once: what is
 // left of it isn't worth remembering where that of the whole is. Not x{0,9} y{0,9} z: behind each of hundreds of heads
 // that may be skipped, what is left of all later ones is asked for.
-bool RegexStore::is_counted(RegexId node) const {
+bool RegexStore::has_counted_head(RegexId node) const {
   if (kind(node) != RegexKind::kConcatenation) return false;
   const RegexId head = operand(node, 0);
   const RegexId tail = operand(node, 1);

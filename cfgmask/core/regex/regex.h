@@ -365,8 +365,8 @@ class RegexStore {
   RegexId derive(RegexId node, unsigned b);
   RegexId derive_concatenation(RegexId node, unsigned b);
   void add_rests(RegexId node, unsigned b, std::vector<RegexId>& rests);
-  RegexId derive_head(RegexId head, unsigned b);
-  bool is_counted(RegexId node) const;
+  RegexId derive_head(RegexId node, unsigned b);
+  bool has_counted_head(RegexId node) const;
   RegexId derive_alternation(Words parts, unsigned b);
   std::optional<RegexId> derive_excepting(Words parts, unsigned b);
   std::optional<RegexId> excepting_after(Words parts, std::string_view text);
