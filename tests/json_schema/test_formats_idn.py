@@ -63,6 +63,9 @@ POOLS = [
     "ผู้ี๋.ั",
     "실〮례.",
     "eé́̄а̀.",
+    "ab1-жπ語.",
+    "z9-क्‍丈é.",
+    "x-ขំ្.",
 ]
 
 
@@ -104,21 +107,45 @@ def test_labels_fit_their_punycode(data: st.DataObject) -> None:
     letters = [chr(code) for code in codes(FIRST)]
     window = data.draw(st.integers(0, len(letters) - 1))
     low = ord(letters[window])
-    width = data.draw(st.sampled_from([0x80, 0x10000, 0x110000]))
-    size = data.draw(st.integers(8, 20))
-    near = [c for c in letters[window : window + 300] if ord(c) < low + 0x80] if width == 0x80 else letters
-    label = "".join(data.draw(st.lists(st.sampled_from([*near, "a"]), min_size=size, max_size=size)))
+    width = data.draw(st.sampled_from([0x80, 0x100, 0x10000, 0x110000]))
+    size = data.draw(st.integers(8, 23))
+    near = [c for c in letters[window : window + 300] if ord(c) < low + width] if width <= 0x100 else letters
+    begin = "a" * data.draw(st.integers(0, 8))
+    label = begin + "".join(data.draw(st.lists(st.sampled_from([*near, "a"]), min_size=size, max_size=size)))
+    if accepts(label):
+        assert len(idna.alabel(label)) <= 62
+
+
+@given(st.text("कणऴ\u094d\u200c\u200d\u093c\u0951", min_size=8, max_size=24), st.integers(0, 8))
+def test_labels_with_joiners_fit_their_punycode(label: str, n_before: int) -> None:
+    label = "a" * n_before + label
     if accepts(label):
         assert len(idna.alabel(label)) <= 62
 
 
 def test_as_long_as_the_limits_allow() -> None:
-    assert accepts("ж" * 20)
-    assert not accepts("ж" * 21)
-    assert accepts("東京都庁舎前広場公園町")
+    assert accepts("ж" * 23)
+    assert not accepts("ж" * 24)
+    assert accepts("東京都庁舎前広場公園町内")
+    assert not accepts("東京都庁舎前広場公園町内会")
     assert accepts(".".join(["a" * 63] * 3 + ["b" * 61]))
     assert not accepts(".".join(["a" * 63] * 3 + ["b" * 62]))
     assert not accepts("é.é.é.é.é")
+
+
+@pytest.mark.parametrize("ending", ["ж", "語語語", "한국", "ไทย", "क्ष", "α"])
+def test_what_other_scripts_may_begin_with(ending: str) -> None:
+    for beginning in ("a", "7-", "ab", "web", "jr2-", "example", "abcdefgh"):
+        assert is_valid(beginning + ending)
+        assert accepts(beginning + ending)
+    assert not accepts("abcdefghi" + ending)
+    for beginning in ("-", "ab--", "A"):
+        assert not accepts(beginning + ending)
+
+
+def test_any_number_of_ascii_before_latin() -> None:
+    assert accepts("caféinternationalité")
+    assert accepts("abcdefghijklmnopqrstuvé")
 
 
 def test_local_parts_of_mail_are_counted_in_octets() -> None:

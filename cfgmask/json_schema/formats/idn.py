@@ -1,13 +1,15 @@
 """Internationalised host names: RFC 5890 to 5893, as far as that is regular, otherwise narrower.
 
-A label is written in one script, with letters, digits and hyphens of ASCII between its characters. So a label is a
-counted repetition and a name needs no intersection, which would make the masks of these names a hundred times slower.
+A label is written in one script, with letters, digits and hyphens of ASCII among its characters, of which at most eight
+stand before the first letter of a script that is not Latin. So a label is a counted repetition and a name needs no
+intersection, which would make the masks of these names a hundred times slower.
 
 - Its characters are those of RFC 5892; those that need a certain neighbour (appendix A: joiners, the middle dot,
   keraia, geresh, the Katakana middle dot) have kinds of labels of their own.
 - It is in NFC: marks in canonical order, and none that could compose with what stands before it.
-- It is short enough for its punycode, which no regex computes: 20 characters of one script, 11 of any in the Basic
-  Multilingual Plane, 9 of any. A name has at most four such labels.
+- It is short enough for its punycode, which no regex computes: 23 characters of one script, 12 letters with marks, 12
+  characters of scripts that have more blocks than one, 9 of ideographs and other planes. A name has at most four such
+  labels.
 - The Bidi rule of RFC 5893: labels from right to left have Hebrew or Arabic letters at their ends (or digits at the
   last), one kind of digits, and no neighbours but labels of their kind and of ASCII that begin with a letter.
 
@@ -43,36 +45,44 @@ POSSIBLE_IDN_HOSTNAME = r"[A-Za-z0-9.\x80-\U0010FFFF-]+"
 
 # With more labels of the lengths below a name could be longer than 253 octets in punycode.
 _MAX_LABELS = 4
-# Labels of so many characters have at most 62 octets in punycode if those outside of ASCII are within 256, or within
-# 128 code points: found by following the worst case of its algorithm through all ways to choose them.
-_IN_256, _IN_128 = 20, 24
-# So many letters with marks, and a joiner after each, whose code points are far from all letters.
-_JOINED = 6
-# Any other character has at most 4 digits of punycode in the Basic Multilingual Plane, and 6 elsewhere.
-_BASIC_PLANE, _ANY_PLANE = 11, 9
+# Labels of so many characters have at most 62 octets in punycode if those outside of ASCII are within 256 code points,
+# or within 128 but for joiners: found by following the worst case of its algorithm through all ways to choose them.
+_IN_256, _IN_128 = 23, 24
+# So have labels of so many octets in UTF-8, which are three for each character of the Basic Multilingual Plane.
+_OCTETS = 37
+# So many characters of ASCII may stand before those of another script; before those of Latin any number.
+_BEFORE = 8
 
-# Scripts whose letters are composed, in ranges of 256 code points.
-_COMPOSED = ((0x80, 0x17F), (0x370, 0x3FF), (0x400, 0x4FF), (0x530, 0x58F), (0x1E00, 0x1EFF), (0x3040, 0x30FF))
+# Letters that are written among those of ASCII, in ranges of 256 code points.
+_LATIN = ((0x80, 0x17F), (0x1E00, 0x1EFF))
+# Other scripts whose letters are composed.
+_COMPOSED = ((0x370, 0x3FF), (0x430, 0x52F), (0x530, 0x58F), (0x3040, 0x30FF))
 # Those that are written with marks, in ranges of 128.
 _MARKED = (*[(low, low + 0x7F) for low in range(0x900, 0x1100, 0x80)], (0x1780, 0x17FF))
+# Scripts that lie within one of those ranges, so that their labels need no letters from elsewhere.
+_ALONE = ((0x430, 0x58F), (0x900, 0xEFF), (0x1780, 0x17FF))
+# What is written among ideographs of other planes.
+_IDEOGRAPHS = (0x3000, 0x9FFF)
 _HEBREW_BLOCK, _ARABIC_BLOCK = (0x590, 0x5FF), (0x600, 0x6FF)
 
 _HYPHEN = text("-")
 _ASCII = char_class([(0x30, 0x39), (0x61, 0x7A)])
 _ASCII_LETTERS = char_class([(0x61, 0x7A)])
+# ASCII, and the other letters of the language whose names have middle dots.
+_CATALAN = char_class([(0x30, 0x39), (0x61, 0x7A), *((c, c) for c in b"\xe0\xe7\xe8\xe9\xed\xef\xf2\xf3\xfa\xfc")])
 _JOINERS = char_class([(0x200C, 0x200D)])
 
 
 def idn_hostname() -> RegexTree:
     """Host names of which any label may be internationalised."""
-    return Alternation((ascii_name(ANY_DOT), internationalised_name(ANY_DOT, _MAX_LABELS)))
+    ascii_name = Intersection((ascii_labels(ANY_DOT), read(".{1,253}")))
+    return Alternation((ascii_name, internationalised_name(ANY_DOT, _MAX_LABELS)))
 
 
-def ascii_name(dot: CharClass) -> RegexTree:
-    """Host names in ASCII; `dot` is what stands between labels."""
+def ascii_labels(dot: CharClass) -> RegexTree:
+    """Host names in ASCII of any length; `dot` is what stands between labels."""
     label = read(_ascii_label("[A-Za-z0-9]", 58))
-    labels = Concatenation((label, Repetition(Concatenation((dot, label)), 0, None)))
-    return Intersection((labels, read(".{1,253}")))
+    return Concatenation((label, Repetition(Concatenation((dot, label)), 0, None)))
 
 
 def internationalised_name(dot: CharClass, most: int) -> RegexTree:
@@ -81,7 +91,7 @@ def internationalised_name(dot: CharClass, most: int) -> RegexTree:
     dot  what stands between labels
     """
     plain = read(_ascii_label("[A-Za-z0-9]", 57))
-    left_to_right = Alternation((plain, _composed(), _marked(), *_in_context()))
+    left_to_right = Alternation((plain, *_latin(), *_other_scripts(0), _begun_in_ascii(), *_in_context()))
     right_to_left = Alternation((read(_ascii_label("[a-z]", 57)), _hebrew(), _arabic()))
     return Alternation(
         tuple(
@@ -99,81 +109,123 @@ def _ascii_label(first: str, rest: int) -> str:
     )
 
 
-def _label(first: CharClass, last: CharClass, size: int) -> RegexTree:
-    """A label of at most so many characters, those between its ends being of `last` or hyphens."""
+def _label(first: CharClass, last: CharClass, size: int, place: int = 1) -> RegexTree:
+    """A label of at most so many characters, those between its ends being of `last` or hyphens.
+
+    place  where in the label `first` is: 1, or 2 of a label that was begun
+    """
     inner = _union(last, char_class([(0x2D, 0x2D)]))
-    third_and_fourth = Alternation((Concatenation((last, inner)), Concatenation((_HYPHEN, last))))
-    long = Concatenation((inner, third_and_fourth, Repetition(inner, 0, size - 5), last))
-    return Concatenation((first, _maybe(Alternation((Concatenation((Repetition(inner, 0, 2), last)), long)))))
+    rests: list[RegexTree] = []
+    if size > 1:
+        rests.append(Concatenation((Repetition(inner, 0, min(3 - place, size - 2)), last)))
+    if size > 5 - place:
+        third_and_fourth = Alternation((Concatenation((last, inner)), Concatenation((_HYPHEN, last))))
+        until_third = Repetition(inner, 2 - place, 2 - place)
+        rests.append(Concatenation((until_third, third_and_fourth, Repetition(inner, 0, size + place - 6), last)))
+    return Concatenation((first, _maybe(Alternation(tuple(rests))))) if rests else first
 
 
 # From left to right
 
 
-def _composed() -> RegexTree:
-    """Labels without marks."""
+def _letters() -> CharClass:
+    """The letters and digits that a label of any script may begin with."""
     rtl = _union(_class(idna_table.BIDI_R), _class(idna_table.BIDI_AN))
-    letters = _both(_class(idna_table.FIRST), negated(_union(rtl, char_class([(0x2D, 0x2D)]))))
-    basic = _both(letters, char_class([(0, 0xFFFF)]))
-    labels = [_label(letters, letters, _ANY_PLANE), _label(basic, basic, _BASIC_PLANE)]
-    for script in _COMPOSED:
-        members = _union(_ASCII, _both(letters, char_class([script])))
+    return _both(_class(idna_table.FIRST), negated(_union(rtl, char_class([(0x2D, 0x2D)]))))
+
+
+def _latin() -> list[RegexTree]:
+    labels = []
+    for block in _LATIN:
+        members = _union(_ASCII, _both(_letters(), char_class([block])))
         labels.append(_label(members, members, _IN_256))
-    return Alternation(tuple(labels))
+    return labels
 
 
-def _marked() -> RegexTree:
-    """Labels with marks, of the scripts of South Asia."""
-    labels: list[RegexTree] = []
+def _begun_in_ascii() -> RegexTree:
+    """Labels of other scripts behind characters of ASCII.
+
+    These are written once for all scripts: where each had its own, there were seventy ways to go on with every letter.
+    """
+    start = read(f"[a-z0-9](?:[a-z0-9-]{{0,2}}|[a-z0-9-](?:[a-z0-9][a-z0-9-]|-[a-z0-9])[a-z0-9-]{{0,{_BEFORE - 4}}})")
+    return Concatenation((start, Alternation(tuple(_other_scripts(_BEFORE)))))
+
+
+def _other_scripts(n_before: int) -> list[RegexTree]:
+    """Labels that begin outside of ASCII, or what is left of them behind at most so many characters of ASCII."""
+    letters, n_octets = _letters(), _OCTETS - n_before
+    basic = _both(letters, negated(char_class([*_ALONE, (0x10000, 0x10FFFF)])))
+    other = _both(letters, char_class([(0, 0x7F), _IDEOGRAPHS, (0x10000, 0x10FFFF)]))
+    classes = [(basic, n_octets // 3), (other, n_octets // 4)]
+    classes += [(_union(_ASCII, _both(letters, char_class([script]))), _IN_256 - n_before) for script in _COMPOSED]
+    place = 2 if n_before else 1
+    labels = [_label(_beyond_ascii(members), members, size, place) for members, size in classes]
     for block in _MARKED:
-        members = char_class([block])
-        letters = _union(_ASCII, _both(_class(idna_table.STARTERS), members))
-        groups = [mark for group in idna_table.MARKS if (mark := _both(_class(group), members)).ranges]
-        viramas = _both(_class(idna_table.VIRAMAS), members)
-        any_mark = _maybe(_union(*groups)) if groups else text("")
-        labels.append(_units(letters, any_mark, {}, _IN_128 // 2))
-        if len(groups) > 1 or _composing_in(block):
-            marks = Concatenation(tuple(_maybe(group) for group in groups))
-            labels.append(_units(letters, marks, _composing_in(block), _IN_128 // (2 + len(groups))))
+        labels += _marked(block, n_before)
+    return labels
+
+
+def _marked(block: tuple[int, int], n_before: int) -> list[RegexTree]:
+    """Labels with marks, of a script of South Asia. Behind ASCII, their letters have one mark each, and no hyphen."""
+    members = char_class([block])
+    letters = _union(_ASCII, _both(_class(idna_table.STARTERS), members))
+    groups = [mark for group in idna_table.MARKS if (mark := _both(_class(group), members)).ranges]
+    any_mark = _maybe(_union(*groups)) if groups else text("")
+    if n_before:
+        return [
+            _word(
+                _beyond_ascii(_both(letters, _class(idna_table.FIRST))),
+                letters,
+                any_mark,
+                {},
+                (_IN_128 - n_before) // 2,
+            )
+        ]
+    labels = [_words(letters, any_mark, {}, _IN_128 // 2)]
+    viramas, composing = _both(_class(idna_table.VIRAMAS), members), _composing_in(block)
+    if composing or viramas.ranges or len(groups) > 1:
+        marks: RegexTree = Concatenation(tuple(_maybe(group) for group in groups))
+        n_marks = len(groups) + (1 if composing else 0)
         if viramas.ranges:
-            joined = _maybe(Concatenation((viramas, _maybe(_JOINERS))))
-            labels.append(_units(letters, joined, {}, _JOINED))
-    return Alternation(tuple(labels))
+            marks = Alternation((marks, Concatenation((viramas, _JOINERS))))
+            n_marks = max(len(groups), 2) + (1 if composing else 0)
+        labels.append(_words(letters, marks, composing, _IN_128 // (1 + n_marks)))
+    return labels
 
 
 def _composing_in(block: tuple[int, int]) -> dict[str, str]:
     return {mark: before for mark, before in idna_table.COMPOSING.items() if block[0] <= int(mark, 16) <= block[1]}
 
 
-def _units(letters: CharClass, marks: RegexTree, composing: dict[str, str], most: int) -> RegexTree:
-    """At most so many letters, each with its marks, with one hyphen between them at most.
+def _words(letters: CharClass, marks: RegexTree, composing: dict[str, str], most: int) -> RegexTree:
+    """At most so many letters, each with its marks, with one hyphen between them at most. The first is none of ASCII.
 
     composing  marks that would compose with most letters, and the letters with which they do not
     """
+    first = _both(letters, _class(idna_table.FIRST))
+    before_hyphen = _word(_beyond_ascii(first), letters, marks, composing, most // 2)
+    behind_hyphen = _word(first, letters, marks, composing, (most - 1) // 2)
+    whole = _word(_beyond_ascii(first), letters, marks, composing, most)
+    return Alternation((whole, Concatenation((before_hyphen, _HYPHEN, behind_hyphen))))
 
+
+def _word(first: CharClass, letters: CharClass, marks: RegexTree, composing: dict[str, str], most: int) -> RegexTree:
     def unit(allowed: CharClass) -> RegexTree:
         pairs = [Concatenation((_both(_class(before), allowed), _class(mark))) for mark, before in composing.items()]
         return Concatenation((Alternation((allowed, *pairs)), marks))
 
-    first = unit(_both(letters, _class(idna_table.FIRST)))
-
-    def word(size: int) -> RegexTree:
-        return Concatenation((first, Repetition(unit(letters), 0, size - 1)))
-
-    hyphenated = Concatenation((word(most // 2), _HYPHEN, word((most - 1) // 2)))
-    return Alternation((word(most), hyphenated))
+    return Concatenation((unit(first), Repetition(unit(letters), 0, most - 1)))
 
 
 def _in_context() -> list[RegexTree]:
     """Labels with a character that needs a certain neighbour."""
-    latin = _union(_ASCII, _both(_class(idna_table.FIRST), char_class([(0x80, 0x17F)])))
     greek = _both(_class(idna_table.GREEK), char_class([(0x370, 0x3FF)]))
     japanese, dot = _class(idna_table.JAPANESE), char_class([(0x30FB, 0x30FB)])
     others = _union(japanese, _both(_class(idna_table.FIRST), char_class([(0x3040, 0x30FF)])), _ASCII, dot)
     return [
-        Concatenation((Repetition(latin, 0, 8), text("l\u00b7l"), Repetition(latin, 0, 9))),
+        Concatenation((Repetition(_CATALAN, 0, 8), text("l\u00b7l"), Repetition(_CATALAN, 0, 9))),
         Repetition(Concatenation((_maybe(text("\u0375")), greek)), 1, _IN_256 // 2),
-        Concatenation((_maybe(dot), japanese, Repetition(others, 0, _BASIC_PLANE - 2))),
+        Concatenation((_maybe(dot), japanese, Repetition(others, 0, _OCTETS // 3 - 2))),
     ]
 
 
@@ -209,6 +261,10 @@ def _arabic() -> RegexTree:
 
 
 # Classes
+
+
+def _beyond_ascii(letters: CharClass) -> CharClass:
+    return _both(letters, char_class([(0x80, 0x10FFFF)]))
 
 
 def _maybe(tree: RegexTree) -> RegexTree:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from cfgmask.grammar.regex_tree import Alternation, ByteClass, Concatenation, Intersection, RegexTree, Repetition, text
 from cfgmask.json_schema.formats.addresses import IPV4, MAIL_IPV6
 from cfgmask.json_schema.formats.hosts import ANY_LABEL
-from cfgmask.json_schema.formats.idn import FULL_STOP, ascii_name, internationalised_name
+from cfgmask.json_schema.formats.idn import FULL_STOP, ascii_labels, internationalised_name
 from cfgmask.json_schema.formats.pattern import one_of, read
 
 _NAME = rf"{ANY_LABEL}(?:\.{ANY_LABEL})*"
@@ -40,7 +40,7 @@ def idn_email() -> RegexTree:
     masks of an intersection with it would be slow.
     """
     local = read(_local(r"\x80-\U0010FFFF"))
-    plain = Alternation((_bounded(ascii_name(FULL_STOP), 189), read(_LITERAL)))
+    plain = Alternation((_bounded(ascii_labels(FULL_STOP), 189), read(_LITERAL)))
     name = internationalised_name(FULL_STOP, 3)
     return Alternation(
         (
