@@ -15,7 +15,7 @@ size_t TableWalk::run(LexerStateId state) {
   for (const Segment& segment : trie_.segments()) {
     if (segment.first == segment.last) continue;
     if (apart_) last_parent_ = kNoParent;  // the exits of one segment are not joined with those of another
-    if (!answered_at_once(state, segment)) walk(segment);
+    if (!kept_at_once(state, segment)) walk(segment);
   }
   return n_inside_;
 }
@@ -37,16 +37,11 @@ void TableWalk::run_apart(LexerStateId state, uint32_t first, uint32_t last, con
   walk(first, last, segment);
 }
 
-// Most segments either stay in the state to the last byte, or leave it with the first.
-bool TableWalk::answered_at_once(LexerStateId state, const Segment& segment) {
+// Most segments stay in the state to the last byte, or leave it with the first.
+bool TableWalk::kept_at_once(LexerStateId state, const Segment& segment) {
   ByteSet taken = lexer_.first(state);
   taken &= segment.first_bytes;
-  if (taken.empty()) {
-    const SlotSetId matched = lexer_.matched(state);
-    if (matched != Lexer::no_slots()) leave(matched, segment.first, segment.last, {kRoot, places_above_[0]});
-    return true;
-  }
-  if (!takes_all(places_above_[0], segment, segment.height)) return false;
+  if (taken.empty() || !takes_all(places_above_[0], segment, segment.height)) return false;
   keep(segment);
   return true;
 }
@@ -59,7 +54,7 @@ bool TableWalk::takes_all(uint32_t place, const Segment& segment, uint32_t heigh
 }
 
 // What lies between the bytes that are taken leaves with its first byte, hundreds of siblings far apart in memory:
-// where each was looked at, that was a quarter of the second mask of a sum.
+// where each was looked at, that was a fifth of the second mask of a sum.
 void TableWalk::walk(const Segment& segment) {
   const Frame root{kRoot, places_above_[0]};
   const SlotSetId matched = memory_.places[root.place].matched;

@@ -96,7 +96,7 @@ class TableWalk {
   static constexpr uint32_t kLargeSubtree = 48;
 
   void start_in(LexerStateId state, uint32_t depth = 0);
-  bool answered_at_once(LexerStateId state, const Segment& segment);
+  bool kept_at_once(LexerStateId state, const Segment& segment);
   bool takes_all(uint32_t place, const Segment& segment, uint32_t height);
   void walk(const Segment& segment);
   void walk(uint32_t first, uint32_t last, const Segment& segment);
