@@ -7,9 +7,8 @@ intersection, which would make the masks of these names a hundred times slower.
 - Its characters are those of RFC 5892; those that need a certain neighbour (appendix A: joiners, the middle dot,
   keraia, geresh, the Katakana middle dot) have kinds of labels of their own.
 - It is in NFC: marks in canonical order, and none that could compose with what stands before it.
-- It is short enough for its punycode, which no regex computes: 23 characters of one script, 12 letters with marks, 12
-  characters of scripts that have more blocks than one, 9 of ideographs and other planes. A name has at most four such
-  labels.
+- It is short enough for its punycode, which no regex computes: 23 characters of one block, 12 letters with marks, 12
+  characters of other scripts, 9 if some of them are in other planes. A name has at most four such labels.
 - The Bidi rule of RFC 5893: labels from right to left have Hebrew or Arabic letters at their ends (or digits at the
   last), one kind of digits, and no neighbours but labels of their kind and of ASCII that begin with a letter.
 
@@ -172,15 +171,8 @@ def _marked(block: tuple[int, int], n_before: int) -> list[RegexTree]:
     groups = [mark for group in idna_table.MARKS if (mark := _both(_class(group), members)).ranges]
     any_mark = _maybe(_union(*groups)) if groups else text("")
     if n_before:
-        return [
-            _word(
-                _beyond_ascii(_both(letters, _class(idna_table.FIRST))),
-                letters,
-                any_mark,
-                {},
-                (_IN_128 - n_before) // 2,
-            )
-        ]
+        first = _beyond_ascii(_both(letters, _class(idna_table.FIRST)))
+        return [_word(first, letters, any_mark, {}, (_IN_128 - n_before) // 2)]
     labels = [_words(letters, any_mark, {}, _IN_128 // 2)]
     viramas, composing = _both(_class(idna_table.VIRAMAS), members), _composing_in(block)
     if composing or viramas.ranges or len(groups) > 1:
