@@ -14,13 +14,13 @@ namespace cfgmask {
 
 void LexerTable::write_inside(std::span<uint32_t> out) const {
   if (!bits_.empty()) {
-    std::copy(bits_.begin(), bits_.end(), out.begin());
+    copy_words(bits_, out);
     return;
   }
   if (base_ != nullptr) {
     base_->write_inside(out);
   } else {
-    std::fill(out.begin(), out.end(), 0);
+    clear_words(out);
   }
   for (TokenId token : less_) clear_bit(out, token);
   for (TokenId token : more_) set_bit(out, token);

@@ -21,15 +21,11 @@
 #include <vector>
 
 #include "lexer/lexer.h"
+#include "mask/bits.h"
 #include "util/recent_values.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
-
-// Bits of a mask: token i is bit i % 32 of word i / 32, 1 = allowed.
-inline bool has_bit(std::span<const uint32_t> bits, TokenId token) { return (bits[token >> 5] >> (token & 31)) & 1; }
-inline void set_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] |= 1U << (token & 31); }
-inline void clear_bit(std::span<uint32_t> bits, TokenId token) { bits[token >> 5] &= ~(1U << (token & 31)); }
 
 // A few tokens that many others are looked for among: most are told by one bit. Immutable.
 class FewTokens {

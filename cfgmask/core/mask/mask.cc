@@ -6,13 +6,13 @@ namespace cfgmask {
 
 void Mask::write(std::span<uint32_t> out) const {
   if (!bits.empty()) {
-    std::copy(bits.begin(), bits.end(), out.begin());
+    copy_words(bits, out);
     return;
   }
   if (base != nullptr) {
     base->write_inside(out);
   } else {
-    std::fill(out.begin(), out.end(), 0);
+    clear_words(out);
   }
   for (TokenId token : more) set_bit(out, token);
 }
