@@ -515,3 +515,25 @@ def test_a_step_is_that_of_its_bytes_whether_or_not_it_was_taken_before(texts: l
         again = one.matcher()
         assert again.advance_bytes(read) == len(read)
         assert again.state == matcher.state
+
+
+@pytest.mark.parametrize("n", range(251, 259))
+def test_steps_of_long_tokens_are_known_with_their_keys(n: int) -> None:
+    """What a step does to the keys is kept in bytes, where the last numbers mean something else."""
+    opens, inside, closes = b'{"' + b"k" * (n - 2), b"k" * n, b"k" * (n - 1) + b'"'
+    whole = b'"' + b"k" * (n - 2) + b'"'
+    texts = [opens, inside, closes, whole, b'"', b":1", b",", b":{", b"}"]
+    pieces = cfgmask.Vocabulary.from_bytes([*texts, b""], eos_token_id=len(texts))
+    grammar = cfgmask.compile(cfgmask.Grammar.from_json_schema({"type": "object"}), pieces)
+    ways = [
+        ([opens, inside, b'"', b":1", b",", b'"', inside, closes, b":1", b","], [b'"', inside, closes]),
+        ([opens, b'"', b":1", b","], [whole]),
+        ([opens, b'"', b":{", whole, b":1", b","], [whole]),
+        ([opens, b'"', b":{", whole, b":1", b"}", b","], [whole]),
+    ]
+    for written, again in ways * 3:
+        matcher = grammar.matcher()
+        for text in written:
+            matcher.advance(texts.index(text))
+        taken = [texts.index(text) for text in again]
+        assert matcher.try_advance(taken) == len(taken) - 1

@@ -38,10 +38,14 @@ class KeyEffects {
     uint8_t begin;  // of a key's lexeme, in the token
     uint8_t end;
   };
-  // Of a lexeme that begins before the token; tokens that are this long or longer are not remembered.
+  // Of a lexeme that begins before the token, and of one that is no key's. Tokens of that many bytes or more are not
+  // remembered.
   static constexpr uint8_t kBefore = UINT8_MAX;
+  static constexpr uint8_t kNone = UINT8_MAX - 1;
   static constexpr uint8_t kMostEvents = 3;
 
+  // Whether it does nothing, so that the text need not be looked at: that is seldom in a cache.
+  bool is_nothing() const { return kinds_ == 0 && lexeme == kNone; }
   size_t n_events() const { return kinds_ >> kNumber; }
   Event event(size_t i) const { return {static_cast<Kind>((kinds_ >> (kKindBits * i)) & kKind), begins_[i], ends_[i]}; }
   // There is room for it.
@@ -52,7 +56,7 @@ class KeyEffects {
     ends_[i] = event.end;
   }
 
-  uint8_t lexeme = 0;  // where the one begins that may be a key; the token's length if there is none
+  uint8_t lexeme = kNone;  // where the one begins that may be a key
 
  private:
   static constexpr uint8_t kKindBits = 2;

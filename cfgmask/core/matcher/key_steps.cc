@@ -38,15 +38,15 @@ SlotSetId KeySteps::end_lexeme(ItemSetId items, SlotSetId matched, size_t end) {
 }
 
 void KeySteps::note(KeyEffects::Kind kind, size_t end) {
-  is_repeatable_ = is_repeatable_ && effects_.n_events() < KeyEffects::kMostEvents && end < KeyEffects::kBefore;
+  is_repeatable_ = is_repeatable_ && effects_.n_events() < KeyEffects::kMostEvents && end < KeyEffects::kNone;
   if (!is_repeatable_) return;
   effects_.add({kind, static_cast<uint8_t>(begin_), static_cast<uint8_t>(end)});
 }
 
 std::optional<KeyEffects> KeySteps::effects() const {
-  if (!is_repeatable_ || n_taken_ >= KeyEffects::kBefore) return std::nullopt;
+  if (!is_repeatable_ || n_taken_ >= KeyEffects::kNone) return std::nullopt;
   KeyEffects effects = effects_;
-  effects.lexeme = static_cast<uint8_t>(is_in_key() ? begin_ : n_taken_);
+  if (is_in_key()) effects.lexeme = static_cast<uint8_t>(begin_);
   return effects;
 }
 

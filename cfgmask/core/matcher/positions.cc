@@ -35,14 +35,16 @@ size_t CompiledGrammar::longest_token(const Position& at, std::string_view text)
 
 std::optional<Position> CompiledGrammar::known_step(const Position& at, TokenId token) const {
   const StateInfo& info = states_[at.state.value];
-  if ((info.loops.load(std::memory_order_acquire) & store_->known_loops.bit(token)) != 0) {
+  const uint16_t loops = info.loops.load(std::memory_order_acquire);
+  if (loops != 0 && (loops & store_->known_loops.bit(token)) != 0) {
     return inside(at, at.state, token, info.in_key.load(std::memory_order_relaxed));
   }
   // What was taken last is mostly taken again, and lies beside the state's mask.
   auto known = info.last.read();
   if (known && known->token != token) known = store_->known_steps.find(number_, at.state, token);
   if (!known) return std::nullopt;
-  return grammar_.has_keys ? repeat(*known, at, vocabulary_->text(token)) : Position{known->next, {}, {}};
+  if (known->effects.is_nothing()) return Position{known->next, at.keys, {}};
+  return repeat(*known, at, vocabulary_->text(token));
 }
 
 // Most states are left by one token only, which needs no place in the table of all steps: that is seldom in a cache.
@@ -118,10 +120,8 @@ Position CompiledGrammar::step_inside(const Position& at, const Configuration& f
     return inside(at, at.state, token, in_key);
   }
   Position next = inside(at, intern(to), token, in_key);
-  const std::string_view text = vocabulary_->text(token);
-  if (text.size() >= KeyEffects::kBefore) return next;
+  if (vocabulary_->text(token).size() >= KeyEffects::kNone) return next;
   KeyEffects effects;
-  effects.lexeme = static_cast<uint8_t>(text.size());
   if (in_key) effects.lexeme = stepper_.is_at_boundary(from) ? 0 : KeyEffects::kBefore;
   learn_step(at.state, {token, next.state, effects});
   return next;
@@ -162,7 +162,7 @@ std::optional<Position> CompiledGrammar::repeat(const KnownStep& step, const Pos
   if (effects.lexeme == KeyEffects::kBefore) {
     next.lexeme = at.lexeme;
     next.lexeme.append(text);
-  } else {
+  } else if (effects.lexeme != KeyEffects::kNone) {
     next.lexeme.append(text.substr(effects.lexeme));
   }
   return next;
