@@ -200,15 +200,14 @@ bool Matcher::advance(TokenId token) {
 }
 
 size_t Matcher::try_advance(std::span<const TokenId> tokens, bool consume) {
-  const History before = history_;
   size_t n = 0;
   try {
     while (n < tokens.size() && advance(tokens[n])) ++n;
   } catch (...) {
-    history_ = before;
+    history_.pop(n);
     throw;
   }
-  if (!consume || n < tokens.size()) history_ = before;
+  if (!consume || n < tokens.size()) history_.pop(n);
   return n;
 }
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "matcher/compiled_grammar.h"
-#include "util/shared_list.h"
+#include "util/shared_blocks.h"
 
 namespace cfgmask {
 
@@ -31,6 +31,7 @@ class History {
     steps_.push(uint8_t{0}, finished, token, n, n_then_narrowed, std::move(at), std::move(own_text));
   }
   void pop(size_t n) { steps_.pop(n); }
+  bool is_empty() const { return steps_.is_empty(); }
   size_t size() const { return is_empty() ? 0 : top().size; }
   // How many steps were pushed as narrowed.
   size_t n_narrowed() const { return is_empty() ? 0 : top().n_narrowed; }
@@ -39,9 +40,7 @@ class History {
   // Calls f(token, text) for each step that did not finish the text, from the last to the first, until it gives false.
   template <class F>
   void for_each_back(F f) const {
-    for (const auto* node = steps_.top(); node != nullptr; node = node->below) {
-      if (!node->value.finished && !f(node->value.token, node->value.written())) return;
-    }
+    steps_.for_each_back([&](const Step& step) { return step.finished || f(step.token, step.written()); });
   }
   // What `answer` says of the steps so far, asked once for all that share them. There is a step.
   template <class F>
@@ -55,13 +54,15 @@ class History {
   }
   // The position before the last n steps, of which there are more.
   const Position& position_before(size_t n) const {
-    const auto* node = steps_.top();
-    for (; n > 0; --n) node = node->below;
-    return node->value.position;
+    const Position* found = nullptr;
+    steps_.for_each_back([&](const Step& step) {
+      found = &step.position;
+      return n-- > 0;
+    });
+    return *found;
   }
 
  private:
-  // One is made for each token, of memory that is seldom in a cache.
   struct Step {
     mutable std::atomic<uint8_t> remembered;  // 0: not asked, 1: no, 2: yes
     bool finished;
@@ -74,10 +75,9 @@ class History {
     std::string_view written() const { return text == nullptr ? std::string_view() : *text; }
   };
 
-  bool is_empty() const { return steps_.top() == nullptr; }
-  const Step& top() const { return steps_.top()->value; }
+  const Step& top() const { return steps_.top(); }
 
-  SharedList<Step> steps_;
+  SharedBlocks<Step> steps_;
 };
 
 // What may come next, as found under the grammar's lock; written without it, so that threads copy masks side by side.
@@ -178,7 +178,7 @@ class Matcher {
 
  private:
   // Valid until the next step.
-  const Position& position() const { return history_.size() == 0 ? start_ : history_.position(); }
+  const Position& position() const { return history_.is_empty() ? start_ : history_.position(); }
   struct Bound {
     std::optional<uint32_t> steps;
     bool stalled = false;
