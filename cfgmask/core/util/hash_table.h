@@ -84,7 +84,7 @@ class OpenTable {
     return find(key, [](uint32_t) { return true; });
   }
 
-  // Adds an entry; the caller knows that it is not there yet.
+  // Adds an entry. One that is there already stays, and either may be found.
   void insert(Key key, uint32_t value) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow();
     if (!place_in_old(key, value)) place(key, value);

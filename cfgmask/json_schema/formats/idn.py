@@ -177,10 +177,9 @@ def _marked(block: tuple[int, int], n_before: int) -> list[RegexTree]:
     viramas, composing = _both(_class(idna_table.VIRAMAS), members), _composing_in(block)
     if composing or viramas.ranges or len(groups) > 1:
         marks: RegexTree = Concatenation(tuple(_maybe(group) for group in groups))
-        n_marks = len(groups) + (1 if composing else 0)
         if viramas.ranges:
             marks = Alternation((marks, Concatenation((viramas, _JOINERS))))
-            n_marks = max(len(groups), 2) + (1 if composing else 0)
+        n_marks = max(len(groups), 2 if viramas.ranges else 0) + bool(composing)
         labels.append(_words(letters, marks, composing, _IN_128 // (1 + n_marks)))
     return labels
 
@@ -202,6 +201,8 @@ def _words(letters: CharClass, marks: RegexTree, composing: dict[str, str], most
 
 
 def _word(first: CharClass, letters: CharClass, marks: RegexTree, composing: dict[str, str], most: int) -> RegexTree:
+    """At most so many letters, each with its marks, the first of them one of `first`; `composing` as in `_words`."""
+
     def unit(allowed: CharClass) -> RegexTree:
         pairs = [Concatenation((_both(_class(before), allowed), _class(mark))) for mark, before in composing.items()]
         return Concatenation((Alternation((allowed, *pairs)), marks))
