@@ -115,18 +115,30 @@ std::shared_ptr<const LexerTable> LexerTables::apart(LexerStateId state) {
   return table;
 }
 
-std::shared_ptr<const LexerTable> LexerTables::apart(LexerStateId state, uint32_t first, uint32_t last,
-                                                     const Segment& segment) {
+template <class Walk>
+std::shared_ptr<const LexerTable> LexerTables::of_siblings(RecentValues<LexerTable>& all, LexerStateId state,
+                                                           uint32_t first, uint32_t last, Walk walk) {
   const uint64_t key = (uint64_t{first} << 32) | state.value;
-  const auto known = tables_apart_.find(key);
+  const auto known = all.find(key);
   if (known && (*known)->last_ == last) return *known;
   segment_answers_->begin_walk();
   auto table = std::make_shared<LexerTable>();
-  table_walk(*table).run_apart(state, first, last, segment);
+  walk(table_walk(*table));
   table->last_ = last;
   settle(*table);
-  if (!known) tables_apart_.add(key, table);
+  if (!known) all.add(key, table);
   return table;
+}
+
+std::shared_ptr<const LexerTable> LexerTables::apart(LexerStateId state, uint32_t first, uint32_t last,
+                                                     const Segment& segment) {
+  return of_siblings(tables_apart_, state, first, last,
+                     [&](TableWalk walk) { walk.run_apart(state, first, last, segment); });
+}
+
+std::shared_ptr<const LexerTable> LexerTables::part(LexerStateId state, uint32_t first, uint32_t last,
+                                                    const Segment& segment) {
+  return of_siblings(parts_, state, first, last, [&](TableWalk walk) { walk.run(state, first, last, segment); });
 }
 
 LexerTable LexerTables::apart(LexerStateId state, const std::function<bool(LexerStateId)>& may_end) {
@@ -306,7 +318,7 @@ std::shared_ptr<const LexerTable> LexerTables::patched(LexerStateId state) {
 }
 
 size_t LexerTables::bytes() const {
-  return tables_.bytes() + tables_apart_.bytes() + counted_tables_.bytes() + common_tables_.bytes() +
+  return tables_.bytes() + tables_apart_.bytes() + parts_.bytes() + counted_tables_.bytes() + common_tables_.bytes() +
          segment_answers_->bytes();
 }
 
@@ -373,15 +385,17 @@ const ExitTrie* LexerTables::below_exits(const LexerTable& table) {
 void LexerTables::trim(size_t max_bytes) {
   tables_.free_some();
   tables_apart_.free_some();
+  parts_.free_some();
   counted_tables_.free_some();
   common_tables_.free_some();
   if (segment_answers_->bytes() > max_bytes / 8) segment_answers_->clear();
-  const size_t young = tables_.young_bytes() + tables_apart_.young_bytes() + counted_tables_.young_bytes() +
-                       common_tables_.young_bytes();
+  const size_t young = tables_.young_bytes() + tables_apart_.young_bytes() + parts_.young_bytes() +
+                       counted_tables_.young_bytes() + common_tables_.young_bytes();
   // There may be an older generation as large, and one that is being freed.
   if (young <= max_bytes / 4) return;
   tables_.age();
   tables_apart_.age();
+  parts_.age();
   counted_tables_.age();
   common_tables_.age();
 }

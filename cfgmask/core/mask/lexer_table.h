@@ -211,13 +211,15 @@ class LexerTables {
   LexerTable apart(LexerStateId state, const std::function<bool(LexerStateId)>& may_end);
   // The same for the siblings [first, last) alone, which stand in one segment, and what is below them. Remembered.
   std::shared_ptr<const LexerTable> apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment);
+  // As `get` has it, for such siblings alone. Remembered.
+  std::shared_ptr<const LexerTable> part(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment);
   // By a plain walk whatever the state, and not remembered; what the other ways are tested against.
   std::shared_ptr<const LexerTable> walk(LexerStateId state);
   SegmentAnswers& segment_answers() { return *segment_answers_; }
   // Forgets tables that were not asked for in a while if all have grown to the bound. Constant but for freeing a few.
   void trim(size_t max_bytes);
 
-  size_t size() const { return tables_.size() + tables_apart_.size(); }
+  size_t size() const { return tables_.size() + tables_apart_.size() + parts_.size(); }
   size_t bytes() const;
   // How many tables were made so far by each way, those that were since forgotten included. One by another's way, such
   // as a renamed one of a walk, counts as both.
@@ -243,6 +245,9 @@ class LexerTables {
   std::shared_ptr<const LexerTable> common_table(RegexId smaller, RegexId larger);
   void settle(LexerTable& table) const;
   TableWalk table_walk(LexerTable& table);
+  template <class Walk>
+  std::shared_ptr<const LexerTable> of_siblings(RecentValues<LexerTable>& all, LexerStateId state, uint32_t first,
+                                                uint32_t last, Walk walk);
 
   // Nodes below which there is nothing to save.
   static constexpr uint32_t kLongWalk = 1024;
@@ -257,6 +262,7 @@ class LexerTables {
   std::unique_ptr<TableWalkMemory> walk_memory_;
   RecentValues<LexerTable> tables_;            // by lexer state
   RecentValues<LexerTable> tables_apart_;      // by lexer state, and the first node if it is not of all nodes
+  RecentValues<LexerTable> parts_;             // by lexer state and first node
   RecentValues<CountedTable> counted_tables_;  // by residual
   RecentValues<LexerTable> common_tables_;     // by a pair of residuals, or null
   Made made_{};

@@ -43,6 +43,14 @@ struct Mask {
   }
 };
 
+// Siblings [first, last) of the trie and what is below them, from `at`, which was reached on the way as Parser has it.
+struct WalkPart {
+  Configuration at;
+  uint64_t reached;
+  uint32_t first;
+  uint32_t last;
+};
+
 // Walks of the trie with lexer and parser (lexer: longest). Kept between walks to spare an allocation for each of the
 // thousand short ones that a string's exits take.
 class ParserWalk {
@@ -52,7 +60,13 @@ class ParserWalk {
   // Calls take(tokens of a node) for each node that fits from `at`, of the siblings [first, last) and what is below
   // them. `trie` is a Trie or an ExitTrie. `reached`: on the way to `at`.
   template <class Nodes, class Take>
-  void run(Configuration at, uint64_t reached, const Nodes& trie, uint32_t first, uint32_t last, Take take);
+  void run(Configuration at, uint64_t reached, const Nodes& trie, uint32_t first, uint32_t last, Take take) {
+    run(at, reached, trie, first, last, take, [](const WalkPart&) { return false; });
+  }
+  // The same but for parts that a table is to tell of: at a node that fits, leave(from there on) says whether it does.
+  template <class Nodes, class Take, class Leave>
+  void run(Configuration at, uint64_t reached, const Nodes& trie, uint32_t first, uint32_t last, Take take,
+           Leave leave);
 
   // The furthest that one of the ways since has reached; see Parser::reached().
   uint64_t furthest() const { return furthest_; }
@@ -79,8 +93,9 @@ class ParserWalk {
   uint64_t n_vague_ = 0;
 };
 
-template <class Nodes, class Take>
-void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint32_t first, uint32_t last, Take take) {
+template <class Nodes, class Take, class Leave>
+void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint32_t first, uint32_t last, Take take,
+                     Leave leave) {
   stack_.clear();
   push(last, at, reached);
   for (uint32_t node = first; node < last;) {
@@ -98,6 +113,10 @@ void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint
     reach(then_reached);
     if (!next) {
       node = end;
+      continue;
+    }
+    if (!here.is_vague && leave(WalkPart{here.at, here.reached, node, here.end})) {
+      node = here.end;
       continue;
     }
     if (here.is_vague && !stepper_.is_skipping(*next)) ++n_vague_;

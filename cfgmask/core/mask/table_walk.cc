@@ -33,6 +33,10 @@ void TableWalk::run_apart(LexerStateId state, const MayEnd& may_end) {
 
 void TableWalk::run_apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment) {
   apart_ = true;
+  run(state, first, last, segment);
+}
+
+void TableWalk::run(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment) {
   start_in(state, trie_.nodes()[first].depth);
   walk(first, last, segment);
 }

@@ -71,6 +71,7 @@ class TableWalk {
   using MayEnd = std::function<bool(LexerStateId)>;
   void run_apart(LexerStateId state, const MayEnd& may_end);
   // Of the siblings [first, last) alone, which stand in one segment, and what is below them.
+  void run(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment);
   void run_apart(LexerStateId state, uint32_t first, uint32_t last, const Segment& segment);
 
  private:

@@ -16,6 +16,15 @@ namespace {
 // A configuration is so many words of a state's.
 constexpr size_t kWords = 6;
 
+// Where many tokens begin a lexeme or go on with one, their part of the trie has a table of its own, as all of it has:
+// behind white space, half of a vocabulary may be names.
+//
+// Nodes below which a walk is cheaper than a table, and than the question whether there is a part of so many.
+constexpr uint32_t kLargePart = 512;
+constexpr uint32_t kLargeRange = 4096;
+// Nodes that begin with the bytes of a lexeme, if it may be a name; those of JSON's punctuation are fewer.
+constexpr uint32_t kMany = 16'384;
+
 Configuration configuration(Words words, size_t i) {
   return {ItemSetId(words[i]),          LexerStateId(words[i + 1]),  TextId(words[i + 2]),
           SurroundingsId(words[i + 3]), IndentationId(words[i + 4]), words[i + 5]};
@@ -330,9 +339,8 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
     for (const Configuration& at : all) add_conditional(at, more, tables);
   } else {
     for (const Configuration& at : all) {
-      auto table = store_->tables.get(at.lexer);
-      add_longest(at, *table, more);
-      tables.push_back(std::move(table));
+      tables.push_back(store_->tables.get(at.lexer));
+      add_longest(at, *std::shared_ptr(tables.back()), more, tables);
     }
   }
   if (tables.size() == 1) mask->base = std::move(tables[0]);
@@ -352,32 +360,69 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   return mask;
 }
 
-// The tokens that leave the lexeme of `at`.
-void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out) {
+// The tokens that leave the lexeme of `at`, but for those inside of the tables that are appended.
+void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out,
+                                  ConditionalWalk::Tables& tables) {
   const bool counts = at.text != SeenValues::no_text();
   if (counts && parser_.seen_values().may_be_met(at.text)) return add_after_values(at, table, out);
-  const TextId text = counts ? SeenValues::new_text() : SeenValues::no_text();
   const size_t n_before = out.size();
+  const size_t n_tables = tables.size();
   const uint64_t n_vague = walk_.n_vague();
+  Configuration fresh = at;
+  if (counts) fresh.text = SeenValues::new_text();
+  std::vector<WalkPart> later;
+  add_exits(fresh, 0, table, out, later);
+  while (!later.empty()) {
+    const WalkPart part = later.back();
+    later.pop_back();
+    for (const Segment& segment : vocabulary_->trie->segments()) {
+      const uint32_t first = std::max(part.first, segment.first);
+      const uint32_t last = std::min(part.last, segment.last);
+      if (first >= last) continue;
+      auto its_own = store_->tables.part(part.at.lexer, first, last, segment);
+      add_exits(part.at, part.reached, *its_own, out, later);
+      if (!its_own->add_few_inside(out)) tables.push_back(std::move(its_own));
+    }
+  }
+  if (walk_.n_vague() == n_vague) return;
+  out.resize(n_before);
+  tables.resize(n_tables);
+  add_after_values(at, table, out);
+}
+
+// The same but for large parts, which are put off.
+void CompiledGrammar::add_exits(Configuration at, uint64_t reached, const LexerTable& table, std::vector<TokenId>& out,
+                                std::vector<WalkPart>& later) {
+  const Trie& trie = *vocabulary_->trie;
   SlotSetId matched = Lexer::no_slots();
-  Configuration boundary = at;
-  uint64_t reached = 0;
+  WalkPart begun{at, reached, 0, 0};
   // Exits that complete the same slots come in runs.
   const auto after = [&](SlotSetId slots) {
     if (slots != matched) {
       const uint64_t before = parser_.reached();
-      boundary = stepper_.at_boundary({parser_.scan(at.items, slots, text, 0), at.around, at.indentation});
-      reached = parser_.reached() - before;
-      walk_.reach(reached);
+      begun.at = stepper_.at_boundary({parser_.scan(at.items, slots, at.text, 0), at.around, at.indentation});
+      begun.reached = reached + (parser_.reached() - before);
+      walk_.reach(begun.reached);
     }
     matched = slots;
-    return boundary;
+  };
+  const auto walk = [&](uint32_t first, uint32_t last) {
+    walk_.run(
+        begun.at, begun.reached, trie, first, last,
+        [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); },
+        [&](const WalkPart& part) {
+          const Trie::Node& node = trie.nodes()[part.first];
+          if (node.end - part.first <= kLargePart || node.depth == 0) return false;
+          if (part.at.text != SeenValues::no_text()) return false;
+          later.push_back(part);
+          return true;
+        });
   };
   table.for_each_layer([&](const LexerTable::Layer& layer) {
     if (const ExitTrie* below = store_->tables.below_exits(*layer.table)) {
       for (const ExitTrie::Group& group : below->groups()) {
-        const Configuration begun = after(layer.matched(group.matched));
-        walk_.run(begun, reached, *below, group.first, group.last, [&](auto tokens) {
+        after(layer.matched(group.matched));
+        walk_.run(begun.at, begun.reached, *below, group.first, group.last, [&](auto tokens) {
           for (const ExitTrie::Token& token : tokens) {
             if (layer.holds(token.node)) out.push_back(token.id);
           }
@@ -385,18 +430,25 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
       }
       return;
     }
-    const Trie& trie = *vocabulary_->trie;
     layer.for_each_exit([&](const LexerTable::Exit& exit) {
-      const Configuration begun = after(exit.matched);
-      trie.for_each_sibling(exit.first, exit.last, store_->lexer.first(begun.lexer), [&](uint32_t node) {
-        walk_.run(begun, reached, trie, node, trie.end(node),
-                  [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); });
-      });
+      after(exit.matched);
+      if (exit.last - exit.first > kLargeRange) {
+        if (!trie.is_top(exit.first)) return walk(exit.first, exit.last);
+        if (begins_many(begun.at)) return later.push_back({begun.at, begun.reached, exit.first, exit.last});
+      }
+      trie.for_each_sibling(exit.first, exit.last, store_->lexer.first(begun.at.lexer),
+                            [&](uint32_t node) { walk(node, trie.end(node)); });
     });
   });
-  if (walk_.n_vague() == n_vague) return;
-  out.resize(n_before);
-  add_after_values(at, table, out);
+}
+
+// Whether a large part of the vocabulary may follow, but for what begins with white space.
+bool CompiledGrammar::begins_many(const Configuration& at) {
+  if (at.text != SeenValues::no_text() || stepper_.is_vague(at)) return false;
+  const Trie& trie = *vocabulary_->trie;
+  const ByteSet& first = store_->lexer.first(at.lexer);
+  const uint32_t blanks = first.has(' ') ? trie.n_nodes_of(' ') : 0;
+  return trie.n_nodes_of(first) - blanks > kMany;
 }
 
 // The same where the text of the lexeme counts: what follows is another for each that has been met, and often the same

@@ -233,7 +233,11 @@ class CompiledGrammar {
   uint64_t shape(const Configuration& at) const { return mix(parser_.shape(at.items) + at.lexer.value); }
   void add_whole_keys(StateId state, Mask& mask);
   bool is_in_string(const Configuration& at) const;
-  void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
+  void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out,
+                   ConditionalWalk::Tables& tables);
+  void add_exits(Configuration at, uint64_t reached, const LexerTable& table, std::vector<TokenId>& out,
+                 std::vector<WalkPart>& later);
+  bool begins_many(const Configuration& at);
   void add_after_values(Configuration at, const LexerTable& table, std::vector<TokenId>& out);
   void add_conditional(Configuration at, std::vector<TokenId>& out, ConditionalWalk::Tables& tables);
   bool begins(Configuration boundary, const LexerTable::Exit& exit) const;
