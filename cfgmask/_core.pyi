@@ -186,6 +186,11 @@ class GrammarBuilder(RegexBuilder):
         max_digits      as in `JsonSchemaOptions`
         Raises ValueError for too few or too many, LimitExceeded(max_nesting).
         """
+    def plain_lark(self, grammar: PlainLark) -> tuple[int, int]:
+        """Add the rules of a plain grammar; its start symbol and its scope.
+
+        Symbols have the numbers that they have where the grammar is handed over piece by piece. Raises LimitExceeded.
+        """
     def build(
         self,
         vocabulary: Vocabulary,
@@ -227,6 +232,40 @@ class LarkNodeTypes:
         max_tokens   what may be in it, JSON apart, or else `reader.refuse_tokens` is called
         max_nesting  how many brackets may be open, or else `reader.refuse_nesting` is called
         Raises what the reader raises. Linear.
+        """
+
+class PlainLark:
+    """A plain Lark grammar, as the core read it. Immutable."""
+
+class PlainLarkReader:
+    """Reads Lark grammars that say nothing special and have nothing wrong."""
+
+    def __init__(
+        self,
+        library: Callable[[str], Sequence[str] | None],
+        any_case: Callable[[int], Sequence[tuple[int, int]]],
+    ) -> None:
+        """
+        Library   gives the texts of a module, of which later ones define anew what earlier ones have; None: unknown
+        any_case  gives what a character matches where case is ignored, as sorted ranges
+
+        Each is asked once for each module and character.
+        """
+    def read(
+        self,
+        text: str,
+        start: str,
+        limits: dict[str, int],
+        max_tokens: int,
+        pattern: Callable[[str, str], PortableRegex | None],
+    ) -> PlainLark | None:
+        """The grammar; None for one that is not plain, right or wrong.
+
+        start       the rule that every text is
+        max_tokens  how many tokens it may have
+        pattern     gives the regex of a pattern with flags, one that the core does not read; None where there is none,
+                    or it asks something of the text around it
+        Linear.
         """
 
 def lark_tokens(text: str) -> list[tuple[str, int, int]]:

@@ -35,6 +35,7 @@ from cfgmask.grammar.ir import (
 from cfgmask.grammar.limited_rules import with_limited_rules
 from cfgmask.grammar.parameters import Argument, Masked
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation
+from cfgmask.lark import PlainGrammar
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.regex.lowering import RegexLowering
 from cfgmask.vocabulary import Vocabulary
@@ -68,8 +69,11 @@ def compile(
     if not isinstance(shard, int) or not 0 <= shard < MAX_SHARDS:
         raise ValueError(f"shard must be an integer from 0 to {MAX_SHARDS - 1}, not {shard!r}")
     limits = limits or DEFAULT_LIMITS
-    if isinstance(grammar, Grammar) and grammar.plain is not None:
-        compiled = _build_plain(grammar.plain, vocabulary.core, limits, shard)
+    plain = grammar.plain if isinstance(grammar, Grammar) else None
+    if isinstance(plain, PlainGrammar):
+        compiled = _build_lark(plain, vocabulary, limits, shard)
+    elif plain is not None:
+        compiled = _build_plain(plain, vocabulary.core, limits, shard)
     else:
         compiled = _build(grammar if isinstance(grammar, GrammarIR) else grammar.ir, vocabulary, limits, shard)
     remember_encoder(compiled, vocabulary)
@@ -92,6 +96,19 @@ def _build_plain(plain: Plain, vocabulary: _core.Vocabulary, limits: Limits, sha
     start = builder.plain_schema(plain.core, scope, regexes, names, plain.max_digits)
     compile_anew = partial(_build_plain, plain, vocabulary, limits, shard)
     return builder.build(vocabulary, compile_anew, start, scope, False, False, False)
+
+
+def _build_lark(plain: PlainGrammar, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
+    builder = _core.GrammarBuilder(vocabulary.core, vars(limits), shard)
+    start, scope = builder.plain_lark(plain.core)
+    compile_anew = partial(_build_lark, plain, vocabulary, limits, shard)
+    try:
+        compiled = builder.build(vocabulary.core, compile_anew, start, scope, False, True, True)
+    except ValueError:
+        # There is no text, which is told of with places.
+        return _build(plain.lower(), vocabulary, limits, shard)
+    remember_places(compiled, lambda: _Build(plain.lower(), vocabulary, limits, shard).places())
+    return compiled
 
 
 def _scope(scope: Scope, builder: _core.GrammarBuilder, regexes: RegexLowering) -> int:
@@ -133,20 +150,11 @@ class _Build:
         self._n_groups = 0
 
     def run(self, compile_anew: Callable[[], _core.CompiledGrammar]) -> _core.CompiledGrammar:
-        ir, builder = self._ir, self._builder
-        self._scopes = [_scope(scope, builder, self._regexes) for scope in ir.scopes]
-        if ir.indenter is not None:
-            newline = self._regexes.node(ir.indenter.newline.regex)
-            builder.indenter(newline, self._scopes[ir.indenter.scope], ir.indenter.tab_len, ir.indenter.newline.name)
-        for rule in ir.rules:
-            self._rules[rule.name] = self._nonterminal(rule)
-        for rule in ir.rules:
-            self._alternatives(rule)
-        if self._problems:
-            raise GrammarError(self._problems)
+        ir = self._ir
+        self._hand_over()
         start = next(rule for rule in ir.rules if rule.name == ir.start)
         try:
-            compiled = builder.build(
+            compiled = self._builder.build(
                 self._vocabulary.core,
                 compile_anew,
                 self._rules[ir.start],
@@ -160,6 +168,24 @@ class _Build:
         remember_places(compiled, self._places)
         remember_named_ends(compiled, self._named_ends)
         return compiled
+
+    def places(self) -> Places:
+        """Where the symbols of what `run` would give stand in the grammar's text."""
+        self._hand_over()
+        return self._places
+
+    def _hand_over(self) -> None:
+        ir, builder = self._ir, self._builder
+        self._scopes = [_scope(scope, builder, self._regexes) for scope in ir.scopes]
+        if ir.indenter is not None:
+            newline = self._regexes.node(ir.indenter.newline.regex)
+            builder.indenter(newline, self._scopes[ir.indenter.scope], ir.indenter.tab_len, ir.indenter.newline.name)
+        for rule in ir.rules:
+            self._rules[rule.name] = self._nonterminal(rule)
+        for rule in ir.rules:
+            self._alternatives(rule)
+        if self._problems:
+            raise GrammarError(self._problems)
 
     def _matches_nothing(self, start: Rule) -> GrammarError:
         message = f"the grammar matches no text at all: its start rule {self._ir.start!r} can never end"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
@@ -143,13 +144,23 @@ class Places:
     nonterminals: list[RulePlace]
 
 
-_places: WeakKeyDictionary[CompiledGrammar, Places] = WeakKeyDictionary()
+_places: WeakKeyDictionary[CompiledGrammar, Places | Callable[[], Places]] = WeakKeyDictionary()
 _NOWHERE = Places([], [], [])
 
 
-def remember_places(compiled: CompiledGrammar, places: Places) -> None:
-    """Keep the places for as long as the grammar lives: the core knows no spans, and its objects take no attributes."""
+def remember_places(compiled: CompiledGrammar, places: Places | Callable[[], Places]) -> None:
+    """Keep the places for as long as the grammar lives: the core knows no spans, and its objects take no attributes.
+
+    A function is called where they are first asked for.
+    """
     _places[compiled] = places
+
+
+def _places_of(compiled: CompiledGrammar) -> Places:
+    found = _places.get(compiled, _NOWHERE)
+    if not isinstance(found, Places):
+        found = _places[compiled] = found()
+    return found
 
 
 _Token: TypeAlias = tuple[bool, bool, bytes, bool]
@@ -165,7 +176,7 @@ def explanation(compiled: CompiledGrammar, token_id: int, token: _Token, fate: _
            numbers (None: it is ignored), the nonterminals around them
     """
     allowed, too_far, offset, may_end, expected = fate
-    places = _places.get(compiled, _NOWHERE)
+    places = _places_of(compiled)
     return Explanation(
         token_id=token_id,
         data=token[2],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
     from cfgmask.json_schema import Plain
+    from cfgmask.lark import PlainGrammar
     from cfgmask.regex import DialectName
 
 
@@ -36,13 +37,16 @@ class Grammar:
     Made by one of the `from_…` methods, which raise `GrammarError` with every problem found.
     `cfgmask.compile(grammar, vocabulary)` is the next step.
 
-    plain  the JSON Schema that it was made of, if that is a plain one; `ir` says the same
+    plain  the JSON Schema or Lark grammar that it was made of, if that is a plain one; `ir` says the same
     """
 
     __slots__ = ("_ir", "name", "plain")
 
     def __init__(
-        self, ir: GrammarIR | Callable[[], GrammarIR], name: str = "<grammar>", plain: Plain | None = None
+        self,
+        ir: GrammarIR | Callable[[], GrammarIR],
+        name: str = "<grammar>",
+        plain: Plain | PlainGrammar | None = None,
     ) -> None:
         self._ir = ir
         self.name = name
@@ -50,7 +54,7 @@ class Grammar:
 
     @property
     def ir(self) -> GrammarIR:
-        """The intermediate form; of a plain schema it is made when it is first asked for.
+        """The intermediate form; of what is plain it is made when it is first asked for.
 
         Raises LimitExceeded where all rules at once take more than the limits of the schema allow.
         """
@@ -88,7 +92,12 @@ class Grammar:
         _require_limits(limits)
         base = None if folder is None else Path(folder)
         given = {key: _given(key, value, limits) for key, value in (grammars or {}).items()}
-        return cls(lark.parse_lark(text, name=name, limits=limits, folder=base, grammars=given, start=start), name)
+        lower = partial(lark.parse_lark, text, name=name, limits=limits, folder=base, grammars=given, start=start)
+        core = lark.plain_grammar(text, start, limits)
+        if core is None:
+            return cls(lower(), name)
+        once = cache(lower)
+        return cls(once, name, lark.PlainGrammar(core, once))
 
     @classmethod
     def from_gbnf(

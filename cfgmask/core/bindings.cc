@@ -31,10 +31,12 @@
 #include "bindings/json_values.h"
 #include "bindings/lark_nodes.h"
 #include "bindings/mask_words.h"
-#include "bindings/pattern_trees.h"
+#include "bindings/plain_lark.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
 #include "bindings/token_methods.h"
+#include "bindings/tree_maker.h"
+#include "lark/plain_grammar.h"
 #include "lexer/lexeme_ends.h"
 #include "mask/candidates.h"
 #include "mask/logits.h"
@@ -44,6 +46,7 @@
 #include "regex/count.h"
 #include "regex/endless.h"
 #include "schema/json_document.h"
+#include "schema/pattern_trees.h"
 #include "schema/plain_reader.h"
 #include "schema/plain_rules.h"
 #include "vocab/vocabulary.h"
@@ -718,6 +721,9 @@ void bind_grammar_builder(nb::module_& m) {
           },
           "schema"_a, "scope"_a, "regexes"_a, "names"_a, "max_digits"_a.none())
       .def(
+          "plain_lark", [](GrammarBuilder& self, const PlainLark& grammar) { return grammar.hand_over(self); },
+          "grammar"_a)
+      .def(
           "build",
           [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, nb::callable compile_anew, uint32_t start,
              uint32_t start_scope, bool complete, bool ignore_initial, bool ignore_final) {
@@ -791,7 +797,9 @@ void bind_plain_schema(nb::module_& m) {
                                                    : Syntax::kPythonDotAll;
         const auto found = PlainPattern::parse(pattern, max_nesting, chosen);
         if (!found) return nb::none();
-        return chosen == Syntax::kEcma ? PatternTrees(*found).search() : PatternTrees(*found).whole();
+        TreeMaker maker;
+        const PatternTrees trees(*found, maker);
+        return chosen == Syntax::kEcma ? trees.search(maker.any_text()) : trees.whole();
       },
       "pattern"_a, "syntax"_a, "max_nesting"_a, docs::plain_pattern);
   nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
@@ -819,6 +827,15 @@ void bind_lark(nb::module_& m) {
       .def(nb::init<>())
       .def("read", &lark_statements, "reader"_a, "source"_a, "start"_a, "end"_a, "max_tokens"_a, "max_nesting"_a,
            docs::LarkNodeTypes_read);
+  nb::class_<PlainLark>(m, "PlainLark", docs::PlainLark);
+  nb::class_<PlainLarkReader>(m, "PlainLarkReader", docs::PlainLarkReader)
+      .def(nb::init<nb::callable, nb::callable>(), "library"_a, "any_case"_a)
+      .def(
+          "read",
+          [](PlainLarkReader& self, const nb::str& text, const nb::str& start, const std::optional<nb::dict>& limits,
+             uint64_t max_tokens,
+             const nb::callable& pattern) { return self.read(text, start, parse_limits(limits), max_tokens, pattern); },
+          "text"_a, "start"_a, "limits"_a, "max_tokens"_a, "pattern"_a, docs::PlainLarkReader_read);
   m.def(
       "lark_tokens",
       [](nb::str text) {

@@ -10,7 +10,9 @@ One stage a file, in this order:
     rules       syntax nodes -> rules of the IR                 options     `%cfgmask {...}`
     parse       all of them in a row
 
-The stages are imported when a grammar is first read, and the `lark` package where one imports one of its modules.
+A grammar that says nothing special does not come to them: `plain` has the core read it.
+
+The stages are imported when a grammar first needs them, and the `lark` package where one imports one of its modules.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cfgmask.lark.parse import parse_lark
+    from cfgmask.lark.plain import PlainGrammar, plain_grammar
 
-__all__ = ["parse_lark"]
+__all__ = ["PlainGrammar", "parse_lark", "plain_grammar"]
+
+_MODULES = {"PlainGrammar": "plain", "parse_lark": "parse", "plain_grammar": "plain"}
 
 
 def __getattr__(name: str) -> Any:
-    if name != "parse_lark":
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # Found without this function from now on.
-    return globals().setdefault(name, import_module(f"{__name__}.parse").parse_lark)
+    return globals().setdefault(name, getattr(import_module(f"{__name__}.{_MODULES[name]}"), name))

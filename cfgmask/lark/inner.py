@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Source, Span
-from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
 from cfgmask.grammar.walk import fold
 from cfgmask.lark import nodes
 from cfgmask.lark.options import NO_OPTIONS, GrammarOptions
+from cfgmask.lark.patterns import PatternAccount
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import read
 from cfgmask.limits import Limits
@@ -29,13 +29,6 @@ GivenGrammar: TypeAlias = str | ir.GrammarIR
 
 MAX_DEPTH = 20
 """How deep `%lark` blocks may stand in each other: a text in them is cut into tokens once for each."""
-
-# A pattern that Python reads takes as long as so many rules, a twelfth of a millisecond, and one that has, or may have,
-# assertions or lazy quantifiers from a fifth (`a*?b`) to two. Each character takes as long as some more.
-_RULES_PER_PATTERN = 50
-_RULES_PER_ASSERTING_PATTERN = 500
-_RULES_PER_CHARACTER = 2
-_ASSERTING = re.compile(r"\(\?<?[=!]|\\[bBAZ]|[\^$]|[*+?}]\?")
 
 # A `%json` block takes as long as so many steps of a session, however small it is.
 _STEPS_PER_BLOCK = 100
@@ -55,7 +48,8 @@ class GrammarText:
 class InnerGrammars:
     """The rules and scopes of a grammar and of all that is inside it, as far as they are lowered.
 
-    `pending` has the texts that are still to be lowered; whatever is lowered may add to it. `places` has the names that
+    `patterns` counts those that Python reads, of all grammars together. `pending` has the texts that are still to be
+    lowered; whatever is lowered may add to it. `places` has the names that
     the texts themselves define, and where.
     """
 
@@ -73,10 +67,10 @@ class InnerGrammars:
         self._limits = limits
         self._problems = problems
         self._n_blocks = 0
-        self._pattern_rules = 0
         # What all `%json` blocks may spend together.
         self._session: Session | None = None
         self._starts: dict[str, str] = {}
+        self.patterns = PatternAccount(limits)
         self.pending: deque[GrammarText] = deque()
         self.rules: list[ir.Rule] = []
         self.scopes: list[ir.Scope] = []
@@ -87,13 +81,6 @@ class InnerGrammars:
         """The number of a scope for the grammar, which is to be put into `scopes`."""
         self.scopes.append(ir.Scope(grammar.prefix.rstrip(":") or "main"))
         return len(self.scopes) - 1
-
-    def count_pattern(self, pattern: str) -> None:
-        """Count a pattern that Python reads, in all grammars together. Raises LimitExceeded: max_rules."""
-        one = _RULES_PER_ASSERTING_PATTERN if _ASSERTING.search(pattern) else _RULES_PER_PATTERN
-        self._pattern_rules += one + _RULES_PER_CHARACTER * len(pattern)
-        if self._pattern_rules > self._limits.max_rules:
-            raise LimitExceeded("max_rules", self._limits.max_rules, "patterns that take long to read")
 
     def lower(self, node: nodes.Inner, around: GrammarText) -> ir.Expr:
         """What stands for the node in a rule of the grammar around it. Reports what is wrong inside."""

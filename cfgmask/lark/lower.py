@@ -82,7 +82,7 @@ def _lower_text(
     declared = bind(symbols.declared, text.options.declared, problems) if text.options.declared else {}
     if text.options.indenter is not None:
         declared |= indent_tokens(*text.options.indenter, symbols, declared, problems)
-    literals = TerminalLowering(limits, inner.count_pattern, problems)
+    literals = TerminalLowering(limits, inner.patterns, problems)
     named = literals.define(symbols.terminals)
     written_out, unused_templates = expand(symbols.rules, limits, problems)
     one_terminal = OneTerminalLowering(named, written_out, literals, limits, problems)

@@ -9,22 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError
 from cfgmask.lark import nodes
+from cfgmask.lark.library import LIBRARY, library_texts
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import read
 from cfgmask.limits import Limits
 from cfgmask.source_file import read_source
 from cfgmask.suggest import did_you_mean
 from cfgmask.text import check_text
-
-LIBRARY = ("common", "lark", "python", "unicode")
-"""The modules of the `lark` package."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,28 +138,15 @@ class Modules:
 @cache
 def library(name: str) -> Module:
     """A module of the installed `lark` package. Read once a process; 10 ms, `python` 100."""
-    document = _packaged("lark", f"grammars/{name}.lark")
-    if name == "common":
-        ours = _packaged("cfgmask.lark", "common.lark")
-        merged = {definition.name: definition for d in (document, ours) for definition in d.definitions}
-        document = nodes.Document(document.place, definitions=tuple(merged.values()))
-    return Module(name, document)
+    documents = [_read(source_name, text) for source_name, text in library_texts(name).items()]
+    if len(documents) == 1:
+        return Module(name, documents[0])
+    merged = {definition.name: definition for document in documents for definition in document.definitions}
+    return Module(name, nodes.Document(documents[0].place, definitions=tuple(merged.values())))
 
 
-def _resource(package: str, path: str) -> bytes:
-    """A file of a package, which is not imported for it: `lark` takes longer to import than any grammar to read."""
-    spec = find_spec(package)
-    assert spec is not None
-    assert spec.origin is not None
-    loader: Any = spec.loader
-    data: bytes = loader.get_data(str(Path(spec.origin).parent / path))
-    return data
-
-
-def _packaged(package: str, path: str) -> nodes.Document:
+def _read(source_name: str, text: str) -> nodes.Document:
     problems = Problems()
-    text = _resource(package, path).decode("utf-8")
-    source = Source(f"{package.replace('.', '/')}/{path}", text)
-    document = read(Span(source, 0, len(text)), Limits(), problems)
+    document = read(Span(Source(source_name, text), 0, len(text)), Limits(), problems)
     problems.raise_errors()
     return document

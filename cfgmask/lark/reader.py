@@ -27,13 +27,9 @@ from cfgmask.lark.parametric import (
     read_condition,
 )
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.tokens import Token
+from cfgmask.lark.tokens import BYTES_PER_TOKEN, Token
 from cfgmask.limits import Limits
 from cfgmask.suggest import closest, question
-
-BYTES_PER_TOKEN = 128
-"""One token is allowed for so many bytes of `Limits.max_source_bytes`, since a token costs some 5 microseconds and
-half a kilobyte. What is JSON inside braced blocks does not count."""
 
 DIRECTIVES = (
     *("%cfgmask", "%declare", "%extend", "%ignore", "%import", "%json", "%lark", "%llguidance", "%override", "%regex"),

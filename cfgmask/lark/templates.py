@@ -13,7 +13,7 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.lark import nodes
 from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.reader import BYTES_PER_TOKEN
+from cfgmask.lark.tokens import BYTES_PER_TOKEN
 from cfgmask.limits import Limits
 
 MAX_DEPTH = 50

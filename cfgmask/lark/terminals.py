@@ -6,7 +6,7 @@ Terminals may use terminals, in any order and without recursion: a terminal is o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -16,6 +16,7 @@ from cfgmask.grammar import regex_tree as regex
 from cfgmask.lark import nodes, one_regex
 from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TEXTS, EXTENSION_TOKENS, substring_argument
 from cfgmask.lark.literals import LiteralError
+from cfgmask.lark.patterns import TOKEN_GROUP, PatternAccount
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.regex_blocks import regex_of_block
 from cfgmask.limits import Limits
@@ -53,8 +54,6 @@ class TerminalRegex:
         return self.edges or (LexemeCase(self.tree),)
 
 
-_TOKEN_GROUP = re.compile(r"\(\?P?<(?:TEXT_TOKEN|PARAGRAPH_TOKEN|IMAGE)>")
-
 _CLASS_OPERATION = re.compile(r"&&|~~|--\[")
 """In Python a class that holds it means what it says, with a warning; in Rust it is an operation on sets."""
 _ONLY_IN_RUST = {
@@ -73,10 +72,10 @@ EMPTY = TerminalRegex(regex.EMPTY_TEXT, only_empty=True, pattern="")
 class TerminalLowering:
     """Lowers terminals and, in rules, the literals that are terminals without a name."""
 
-    def __init__(self, limits: Limits, count_pattern: Callable[[str], None], problems: Problems) -> None:
-        """`count_pattern` is told of each pattern that takes Python to read, and may raise LimitExceeded."""
+    def __init__(self, limits: Limits, patterns: PatternAccount, problems: Problems) -> None:
+        """`patterns` counts those that take Python to read, and may raise LimitExceeded."""
         self._limits = limits
-        self._count_pattern = count_pattern
+        self._patterns = patterns
         self._problems = problems
         self._strings: dict[tuple[str, bool], TerminalRegex] = {}
         self._joined: dict[str, Lexeme] = {}  # by the one regex that they are
@@ -127,7 +126,7 @@ class TerminalLowering:
             self._problems.error("lark-lazy-part", message, node.span, help=help)
             return INVALID
         if lowered.pattern not in self._joined:
-            self._count_pattern(lowered.pattern)
+            self._patterns.charge(lowered.pattern)
             try:
                 source_name = f"{node.span.source.name}, the terminal as one regex"
                 lexeme = parse_lexeme(lowered.pattern, limits=self._limits, source_name=source_name, named_groups=True)
@@ -236,7 +235,7 @@ class TerminalLowering:
         return replace(_terminal_regex(lexeme), is_lazy=has_lazy(text, node.flags, "rust"))
 
     def _lexeme(self, node: nodes.Pattern, text: str, dialect: DialectName) -> Lexeme:
-        self._count_pattern(text)
+        self._patterns.charge(text)
         return parse_lexeme(
             text,
             dialect=dialect,
@@ -250,7 +249,7 @@ class TerminalLowering:
     def with_tokens(self, node: nodes.Pattern) -> ir.Expr | None:
         """What stands in a rule for a pattern some of whose groups are tokens; None for any other pattern."""
         text = node.body.source.text[node.body.start : node.body.end]
-        if not _TOKEN_GROUP.search(text):
+        if not TOKEN_GROUP.search(text):
             return None
         try:
             return parse_extended(text, flags=node.flags, context="lexeme", span=node.body, limits=self._limits)

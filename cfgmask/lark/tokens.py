@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+BYTES_PER_TOKEN = 128
+"""One token is allowed for so many bytes of `Limits.max_source_bytes`, since a token costs some 5 microseconds and
+half a kilobyte. What is JSON inside braced blocks does not count."""
+
 
 class Token(str):
     """A piece of a statement; `start` and `end` are its offsets in the text.

@@ -10,13 +10,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "lark/assembler.h"
 #include "lark/lexer.h"
 #include "lark/statements.h"
 #include "lark/syntax.h"
@@ -105,67 +105,19 @@ class LarkNodes {
 
   // The statements that one becomes, a list. May raise what the reader raises. Linear.
   nb::object build(std::span<const LarkToken> tokens, std::span<const LarkStep> steps) {
-    std::vector<Piece> stack;
-    size_t n_read = 0;
     names_ = nb::list();
     has_others_ = false;
-    for (const LarkStep step : steps) {
-      if (step == nullptr) {
-        const LarkToken& token = tokens[n_read++];
-        stack.push_back({.start = token.start, .end = token.end, .token = &token});
-        continue;
-      }
-      const size_t n_symbols = step->taken.size();
-      Parts parts = parts_of(std::span(stack).last(n_symbols), step->taken);
-      stack.resize(stack.size() - n_symbols);
-      stack.push_back(reduced(*step, std::move(parts), n_read > 0 ? tokens[n_read - 1].end : 0));
-    }
-    return stack.front().node;
+    return assemble_lark<nb::object>(tokens, steps,
+                                     [this](LarkRule rule, const Parts& parts, uint32_t start, uint32_t end) {
+                                       return node(rule, parts, span(start, end));
+                                     });
   }
 
  private:
   using Type = LarkNodeTypes::Type;
-
-  // What stands for symbols that were read: a token, a node (or whatever the reader makes in place of one), or the
-  // parts of a rule that is its parent's.
-  struct Piece {
-    uint32_t start;
-    uint32_t end;
-    const LarkToken* token = nullptr;
-    nb::object node = {};
-    LarkRule rule = {};  // that the node was made by
-    std::vector<Piece> parts = {};
-  };
-  using Parts = std::vector<Piece>;
-
-  static Parts parts_of(std::span<Piece> symbols, std::string_view taken) {
-    // A list that grows goes on with what it has.
-    const bool is_list = !taken.empty() && taken.front() == '*';
-    Parts parts = is_list ? std::move(symbols[0].parts) : Parts();
-    for (size_t i = is_list; i < symbols.size(); ++i) {
-      if (taken[i] == '*') {
-        std::move(symbols[i].parts.begin(), symbols[i].parts.end(), std::back_inserter(parts));
-      } else if (taken[i] == '1') {
-        parts.push_back(std::move(symbols[i]));
-      }
-    }
-    return parts;
-  }
-
-  // behind  where the last token before it ends
-  Piece reduced(const LarkReduction& reduction, Parts parts, uint32_t behind) {
-    // The empty alternative is the one rule that may have no parts.
-    if (parts.empty())
-      return {.start = behind, .end = behind, .node = make(Type::kSequence, nb::tuple(), span(behind, behind))};
-    if (reduction.may_vanish && parts.size() == 1) return std::move(parts.front());
-    Piece piece{.start = parts.front().start, .end = parts.back().end, .rule = reduction.rule};
-    if (reduction.is_inline) {
-      piece.parts = std::move(parts);
-    } else {
-      piece.node = node(reduction.rule, parts, span(piece.start, piece.end));
-    }
-    return piece;
-  }
+  // A node is whatever the reader makes in place of one, too.
+  using Piece = LarkPiece<nb::object>;
+  using Parts = LarkPieces<nb::object>;
 
   nb::object node(LarkRule rule, const Parts& parts, const nb::object& span) {
     switch (rule) {

@@ -1,5 +1,6 @@
 #include "regex/regex_data.h"
 
+#include <algorithm>
 #include <atomic>
 #include <iterator>
 
@@ -38,17 +39,81 @@ uint32_t RegexData::texts(Kind kind, std::vector<std::string> all) {
   return add({kind, first, static_cast<uint32_t>(texts_.size()), 0, 0, 1});
 }
 
-void RegexData::make(RegexStore& store, std::vector<RegexId>& made) const {
-  // Without a reserve: trees come one by one, and each would have all that was made copied.
-  for (size_t i = made.size(); i < nodes_.size(); ++i) made.push_back(make(store, nodes_[i], made));
+uint32_t RegexData::append(const RegexData& other) {
+  const auto n_nodes = static_cast<uint32_t>(nodes_.size());
+  const auto n_parts = static_cast<uint32_t>(parts_.size());
+  const auto n_ranges = static_cast<uint32_t>(ranges_.size());
+  const auto n_texts = static_cast<uint32_t>(texts_.size());
+  for (Node node : other.nodes_) {
+    uint32_t before = n_parts;
+    switch (node.kind) {
+      case Kind::kLiteral:
+      case Kind::kKeySet:
+      case Kind::kSubstring:
+        before = n_texts;
+        break;
+      case Kind::kCharClass:
+      case Kind::kByteClass:
+        before = n_ranges;
+        break;
+      default:
+        break;
+    }
+    node.first += before;
+    node.last += before;
+    nodes_.push_back(node);
+  }
+  for (uint32_t part : other.parts_) parts_.push_back(part + n_nodes);
+  ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
+  texts_.insert(texts_.end(), other.texts_.begin(), other.texts_.end());
+  return static_cast<uint32_t>(nodes_.size() - 1);
 }
 
-RegexId RegexData::make(RegexStore& store, const Node& node, std::span<const RegexId> made) const {
-  const auto part = [&](uint32_t i) { return made[parts_[i]]; };
+void RegexData::make(RegexStore& store, std::vector<RegexId>& made) const {
+  // Without a reserve: trees come one by one, and each would have all that was made copied.
+  for (size_t i = made.size(); i < nodes_.size(); ++i) {
+    const auto parts = parts_of(nodes_[i]);
+    made.push_back(make_of(store, nodes_[i], [&](size_t part) { return made[parts[part]]; }));
+  }
+}
+
+RegexId RegexData::make(RegexStore& store, uint32_t node, std::vector<std::optional<RegexId>>& made) const {
+  std::vector<uint32_t> pending{node};
+  while (!pending.empty()) {
+    const uint32_t next = pending.back();
+    const auto parts = parts_of(nodes_[next]);
+    const size_t waiting = pending.size();
+    if (!made[next]) {
+      std::copy_if(parts.begin(), parts.end(), std::back_inserter(pending), [&](uint32_t part) { return !made[part]; });
+    }
+    if (pending.size() > waiting) continue;
+    pending.pop_back();
+    if (!made[next]) made[next] = make_of(store, nodes_[next], [&](size_t part) { return *made[parts[part]]; });
+  }
+  return *made[node];
+}
+
+std::span<const uint32_t> RegexData::parts_of(const Node& node) const {
+  switch (node.kind) {
+    case Kind::kConcatenation:
+    case Kind::kAlternation:
+    case Kind::kRepetition:
+    case Kind::kIntersection:
+    case Kind::kComplement:
+    case Kind::kJsonString:
+      return std::span(parts_).subspan(node.first, node.last - node.first);
+    default:
+      return {};
+  }
+}
+
+template <typename Part>
+RegexId RegexData::make_of(RegexStore& store, const Node& node, Part part) const {
+  const size_t n_parts = node.last - node.first;
   const auto all_parts = [&] {
     std::vector<RegexId> all;
-    all.reserve(node.last - node.first + 1);
-    for (uint32_t i = node.first; i < node.last; ++i) all.push_back(part(i));
+    all.reserve(n_parts + 1);
+    for (size_t i = 0; i < n_parts; ++i) all.push_back(part(i));
     return all;
   };
   const auto all_texts = [&] {
@@ -67,25 +132,25 @@ RegexId RegexData::make(RegexStore& store, const Node& node, std::span<const Reg
     }
     case Kind::kConcatenation: {
       RegexId whole = RegexStore::empty_text();
-      for (uint32_t i = node.last; i-- > node.first;) whole = store.concatenation(part(i), whole);
+      for (size_t i = n_parts; i-- > 0;) whole = store.concatenation(part(i), whole);
       return whole;
     }
     case Kind::kAlternation:
       return store.alternation(all_parts());
     case Kind::kRepetition:
-      return store.repetition(part(node.first), node.minimum, node.maximum);
+      return store.repetition(part(0), node.minimum, node.maximum);
     case Kind::kIntersection:
       return store.intersection(all_parts());
     case Kind::kComplement: {
       const RegexId text = store.repetition(store.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
-      return store.intersection({text, store.complement(part(node.first))});
+      return store.intersection({text, store.complement(part(0))});
     }
     case Kind::kKeySet:
       return store.key_set(all_texts());
     case Kind::kDivisible:
       return store.divisible(node.minimum);
     case Kind::kJsonString:
-      return store.json_string(part(node.first), static_cast<JsonEscapes>(node.minimum));
+      return store.json_string(part(0), static_cast<JsonEscapes>(node.minimum));
     case Kind::kSubstring:
       return store.substring(all_texts());
   }

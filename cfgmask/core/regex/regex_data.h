@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -46,6 +47,8 @@ class RegexData {
   uint32_t repetition(uint32_t body, uint32_t minimum, uint32_t maximum);
   uint32_t divisible(uint32_t modulus) { return add({Kind::kDivisible, 0, 0, modulus, 0, 1}); }
   uint32_t json_string(uint32_t body, JsonEscapes escapes);
+  // Adds all nodes of other data, and returns the number of the last. Linear.
+  uint32_t append(const RegexData& other);
 
   size_t size() const { return nodes_.size(); }
   // Of a node, how many stand in each other, itself included.
@@ -53,9 +56,12 @@ class RegexData {
   // Makes the nodes of a store for those from number `made.size()` on, and appends them. Linear in these. Throws
   // LimitExceeded.
   void make(RegexStore& store, std::vector<RegexId>& made) const;
+  // Makes the nodes of a store for one node and what it consists of, but for what was made before: `made` has a place
+  // for each node. The last parts come first, as where trees of Python are read. Throws LimitExceeded.
+  RegexId make(RegexStore& store, uint32_t node, std::vector<std::optional<RegexId>>& made) const;
 
  private:
-  // What it consists of stands from `first` to `last` in the list for its kind.
+  // What it consists of stands from `first` to `last` in the list for its kind; of `divisible` there is none.
   struct Node {
     Kind kind;
     uint32_t first;
@@ -69,7 +75,11 @@ class RegexData {
     nodes_.push_back(node);
     return static_cast<uint32_t>(nodes_.size() - 1);
   }
-  RegexId make(RegexStore& store, const Node& node, std::span<const RegexId> made) const;
+  // The numbers of what a node consists of.
+  std::span<const uint32_t> parts_of(const Node& node) const;
+  // `part(i)` is the node of the store for the i-th of these.
+  template <typename Part>
+  RegexId make_of(RegexStore& store, const Node& node, Part part) const;
 
   std::vector<Node> nodes_;
   std::vector<uint32_t> parts_;
@@ -86,6 +96,7 @@ class PortableRegex {
 
   // Its node in a store, which remembers it. Linear the first time. Throws LimitExceeded.
   RegexId in(RegexStore& store) const;
+  const RegexData& data() const { return data_; }
   uint64_t height() const { return data_.height(static_cast<uint32_t>(data_.size() - 1)); }
 
  private:

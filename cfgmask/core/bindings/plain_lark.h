@@ -1,0 +1,91 @@
+// What plain Lark grammars (lark/plain_grammar.h) ask of Python.
+//
+// Threads: one at a time, as Python sees to.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bindings/lark_nodes.h"
+#include "lark/plain_grammar.h"
+#include "regex/regex.h"
+#include "util/limits.h"
+
+namespace cfgmask {
+
+namespace nb = nanobind;
+
+inline std::u32string characters_of(const nb::str& text) { return characters_of(text, 0, nb::len(text)); }
+
+class PlainLarkReader {
+ public:
+  PlainLarkReader(nb::callable library, nb::callable any_case)
+      : library_(std::move(library)), any_case_(std::move(any_case)) {}
+
+  // Documented in _core.pyi.
+  std::shared_ptr<const PlainLark> read(const nb::str& text, const nb::str& start, const Limits& limits,
+                                        uint64_t max_tokens, const nb::callable& pattern) {
+    PlainLarkQuestions questions;
+    questions.kinds = python_characters();
+    questions.library = [this](std::u32string_view name) { return library(name); };
+    questions.any_case = [this](char32_t c) { return any_case(c); };
+    questions.pattern = [&](std::u32string_view body, std::u32string_view flags) {
+      const nb::object found = pattern(text_of(body), text_of(flags));
+      return found.is_none() ? nullptr : nb::cast<std::shared_ptr<PortableRegex>>(found);
+    };
+    return PlainLark::read(characters_of(text), characters_of(start), questions, limits, max_tokens);
+  }
+
+ private:
+  static nb::object text_of(std::u32string_view text) {
+    return made(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), static_cast<Py_ssize_t>(text.size())));
+  }
+
+  const LarkLibrary* library(std::u32string_view name) {
+    const std::u32string key(name);
+    auto known = libraries_.find(key);
+    if (known == libraries_.end()) {
+      const nb::object texts = library_(text_of(name));
+      std::shared_ptr<const LarkLibrary> library;
+      if (!texts.is_none()) {
+        std::vector<std::u32string> all;
+        for (const nb::handle one : texts) all.push_back(characters_of(nb::cast<nb::str>(one)));
+        library = std::make_shared<const LarkLibrary>(std::move(all), python_characters());
+      } else if (libraries_.size() >= kMostLibraries) {
+        return nullptr;  // names are a stranger's
+      }
+      known = libraries_.emplace(key, std::move(library)).first;
+    }
+    return known->second.get();
+  }
+
+  std::span<const CodePointRange> any_case(char32_t c) {
+    auto known = cases_.find(c);
+    if (known == cases_.end()) {
+      std::vector<CodePointRange> ranges;
+      for (const auto& [low, high] :
+           nb::cast<std::vector<std::pair<uint32_t, uint32_t>>>(any_case_(static_cast<uint32_t>(c))))
+        ranges.push_back({low, high});
+      known = cases_.emplace(c, std::move(ranges)).first;
+    }
+    return known->second;
+  }
+
+  static constexpr size_t kMostLibraries = 16;
+
+  nb::callable library_;
+  nb::callable any_case_;
+  std::unordered_map<std::u32string, std::shared_ptr<const LarkLibrary>> libraries_;
+  // At most one for each character that has a case.
+  std::unordered_map<char32_t, std::vector<CodePointRange>> cases_;
+};
+
+}  // namespace cfgmask

@@ -1,0 +1,105 @@
+// Plain patterns (schema/plain_pattern.h) to regex trees of some kind.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schema/plain_pattern.h"
+
+namespace cfgmask {
+
+// `Maker` has a type Tree, and makes one by each of
+//   literal(text), char_class(ranges), concatenation(trees), alternation(trees), repetition(tree, minimum, maximum)
+// The last may be kUnbounded. The shape of what is made is that of cfgmask/regex/lowering of the same pattern.
+template <typename Maker>
+class PatternTrees {
+ public:
+  using Tree = typename Maker::Tree;
+
+  PatternTrees(const PlainPattern& pattern, Maker& maker) : pattern_(pattern), maker_(maker) {}
+
+  // The texts in which the pattern is found; `any` is any text.
+  Tree search(const Tree& any) const {
+    std::vector<Tree> ways;
+    for (const auto& branch : pattern_.branches()) {
+      std::vector<Tree> parts;
+      if (!branch.from_start) parts.push_back(any);
+      append(branch.body, parts);
+      if (!branch.to_end) parts.push_back(any);
+      ways.push_back(sequence(std::move(parts)));
+    }
+    return alternation(std::move(ways));
+  }
+
+  // The texts that match as a whole.
+  Tree whole() const {
+    if (only_empty()) return maker_.literal("");
+    std::vector<Tree> ways;
+    for (const auto& branch : pattern_.branches()) ways.push_back(tree(branch.body));
+    return alternation(std::move(ways));
+  }
+  // Whether that is the empty text and nothing else.
+  bool only_empty() const {
+    const auto& branches = pattern_.branches();
+    return std::all_of(branches.begin(), branches.end(),
+                       [&](const auto& branch) { return pattern_.only_empty(branch.body); });
+  }
+
+ private:
+  using Kind = PlainPattern::Kind;
+
+  Tree tree(uint32_t id) const {
+    const auto node = pattern_.node(id);
+    std::string text;
+    if (node.append_to(text)) return maker_.literal(text);
+    switch (node.kind) {
+      case Kind::kClass:
+        return maker_.char_class(node.ranges);
+      case Kind::kSequence: {
+        std::vector<Tree> parts;
+        append(id, parts);
+        return sequence(std::move(parts));
+      }
+      case Kind::kRepetition:
+        return maker_.repetition(tree(node.parts[0]), node.minimum, node.maximum);
+      case Kind::kText:
+      case Kind::kAlternation:
+        break;
+    }
+    std::vector<Tree> ways;
+    for (uint32_t part : node.parts) ways.push_back(tree(part));
+    return alternation(std::move(ways));
+  }
+
+  // The parts of a sequence, characters that follow each other as one.
+  void append(uint32_t id, std::vector<Tree>& out) const {
+    std::string run;
+    const auto end_run = [&] {
+      if (!run.empty()) out.push_back(maker_.literal(run));
+      run.clear();
+    };
+    for (uint32_t part : pattern_.node(id).parts) {
+      if (pattern_.node(part).append_to(run)) continue;
+      end_run();
+      out.push_back(tree(part));
+    }
+    end_run();
+  }
+
+  Tree sequence(std::vector<Tree> parts) const {
+    if (parts.empty()) return maker_.literal("");
+    return parts.size() == 1 ? parts[0] : maker_.concatenation(std::move(parts));
+  }
+  Tree alternation(std::vector<Tree> ways) const {
+    return ways.size() == 1 ? ways[0] : maker_.alternation(std::move(ways));
+  }
+
+  const PlainPattern& pattern_;
+  Maker& maker_;
+};
+
+}  // namespace cfgmask

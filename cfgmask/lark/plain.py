@@ -1,0 +1,93 @@
+"""The short way: the grammars that the core reads by itself.
+
+Most grammars are rules and terminals of strings, plain regexes and operators, with terminals of Lark's modules. The
+core brings those to rules some ten times faster than the stages of this package do; everything else, whatever is wrong,
+and whatever is to be warned of is left to them. Both make the same grammar, which the tests hold against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cfgmask import _core
+from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.grammar.ir import GrammarIR
+from cfgmask.grammar.regex_tree import Alternation, Literal, char_class
+from cfgmask.lark.library import LIBRARY, library_texts
+from cfgmask.lark.patterns import TOKEN_GROUP, PatternAccount
+from cfgmask.lark.tokens import BYTES_PER_TOKEN
+from cfgmask.limits import Limits
+from cfgmask.regex import parse_lexeme
+from cfgmask.regex.case_folding import closure
+
+_SHORT = 200
+"""Patterns of so many characters are remembered: `\\d+` and `\\w+` stand in many grammars."""
+
+
+@dataclass(eq=False)
+class PlainGrammar:
+    """A plain grammar. Not changed.
+
+    core   as the core read it
+    lower  gives its intermediate form
+    """
+
+    core: _core.PlainLark
+    lower: Callable[[], GrammarIR]
+
+
+def plain_grammar(text: str, start: str, limits: Limits) -> _core.PlainLark | None:
+    """The grammar if it is plain and nothing is wrong with it or to be warned of.
+
+    start  the rule that every text is
+    Linear; a grammar that is not plain costs a small part of lowering it.
+    """
+    if len(text) * (1 if text.isascii() else 4) > limits.max_source_bytes:
+        return None
+    max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
+    return _READER.read(text, start, vars(limits), max_tokens, _Patterns(limits).regex)
+
+
+class _Patterns:
+    """The patterns of one grammar that the core does not read."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._account = PatternAccount(limits)
+
+    def regex(self, text: str, flags: str) -> _core.PortableRegex | None:
+        """A pattern that is one lexeme wherever it stands."""
+        if TOKEN_GROUP.search(text):
+            return None
+        try:
+            self._account.charge(text)
+            return _portable(text, flags, self._limits) if len(text) <= _SHORT else _read(text, flags, self._limits)
+        except (GrammarError, LimitExceeded):
+            # It is told of with its place.
+            return None
+
+
+def _read(text: str, flags: str, limits: Limits) -> _core.PortableRegex | None:
+    lexeme = parse_lexeme(text, flags=flags, limits=limits, named_groups=True)
+    if not all(case.is_plain for case in lexeme):
+        return None
+    tree = lexeme[0].tree if len(lexeme) == 1 else Alternation(tuple(case.tree for case in lexeme))
+    if isinstance(tree, Literal) and not tree.data:
+        return None
+    return _core.portable_regex(tree, limits.max_nesting)
+
+
+_portable = lru_cache(maxsize=64)(_read)
+
+
+def _texts(module: str) -> list[str] | None:
+    return list(library_texts(module).values()) if module in LIBRARY else None
+
+
+def _any_case(character: int) -> Sequence[tuple[int, int]]:
+    return closure(char_class([(character, character)]), "python").ranges
+
+
+_READER = _core.PlainLarkReader(_texts, _any_case)
