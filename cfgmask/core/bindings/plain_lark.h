@@ -74,17 +74,18 @@ class PlainLarkReader {
       for (const auto& [low, high] :
            nb::cast<std::vector<std::pair<uint32_t, uint32_t>>>(any_case_(static_cast<uint32_t>(c))))
         ranges.push_back({low, high});
+      if (cases_.size() >= kMostCases) cases_.clear();
       known = cases_.emplace(c, std::move(ranges)).first;
     }
     return known->second;
   }
 
   static constexpr size_t kMostLibraries = 16;
+  static constexpr size_t kMostCases = 4096;
 
   nb::callable library_;
   nb::callable any_case_;
   std::unordered_map<std::u32string, std::shared_ptr<const LarkLibrary>> libraries_;
-  // At most one for each character that has a case.
   std::unordered_map<char32_t, std::vector<CodePointRange>> cases_;
 };
 
