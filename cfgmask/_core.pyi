@@ -186,8 +186,8 @@ class GrammarBuilder(RegexBuilder):
         max_digits      as in `JsonSchemaOptions`
         Raises ValueError for too few or too many, LimitExceeded(max_nesting).
         """
-    def plain_lark(self, grammar: PlainLark) -> tuple[int, int]:
-        """Add the rules of a plain grammar; its start symbol and its scope.
+    def plain_lark(self, grammar: PlainLark) -> tuple[int, int, bool, bool, bool]:
+        """Add the rules of a plain grammar; what `build` is given of it, from `start` on.
 
         Symbols have the numbers that they have where the grammar is handed over piece by piece. Raises LimitExceeded.
         """
@@ -258,6 +258,7 @@ class PlainLarkReader:
         limits: dict[str, int],
         max_tokens: int,
         pattern: Callable[[str, str], PortableRegex | None],
+        options: Callable[[list[tuple[str, bool]]], tuple[bool, bool, bool, bool] | None],
     ) -> PlainLark | None:
         """The grammar; None for one that is not plain, right or wrong.
 
@@ -265,6 +266,8 @@ class PlainLarkReader:
         max_tokens  how many tokens it may have
         pattern     gives the regex of a pattern with flags, one that the core does not read; None where there is none,
                     or it asks something of the text around it
+        options     gives what options come to: `lexer` is "complete", `ignore_initial`, `ignore_final`, `ignore_once`.
+                    Each has its text, and whether it is llguidance's. None for others, and wrong ones
         Linear.
         """
 

@@ -18,7 +18,7 @@ from cfgmask.compiler.named_ends import remember_named_ends
 from cfgmask.compiler.own_tokens import remember_encoder
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic, Related
-from cfgmask.errors import GrammarError
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.ir import (
     Choice,
     Expr,
@@ -100,15 +100,28 @@ def _build_plain(plain: Plain, vocabulary: _core.Vocabulary, limits: Limits, sha
 
 def _build_lark(plain: PlainGrammar, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
     builder = _core.GrammarBuilder(vocabulary.core, vars(limits), shard)
-    start, scope = builder.plain_lark(plain.core)
+    handed_over = builder.plain_lark(plain.core)
     compile_anew = partial(_build_lark, plain, vocabulary, limits, shard)
     try:
-        compiled = builder.build(vocabulary.core, compile_anew, start, scope, False, True, True)
+        compiled = builder.build(vocabulary.core, compile_anew, *handed_over)
     except ValueError:
         # There is no text, which is told of with places.
         return _build(plain.lower(), vocabulary, limits, shard)
-    remember_places(compiled, lambda: _Build(plain.lower(), vocabulary, limits, shard).places())
+    remember_places(compiled, partial(_places_of, plain, limits))
     return compiled
+
+
+def _places_of(plain: PlainGrammar, limits: Limits) -> Places:
+    """What the long way has for the symbols, whose numbers are the same. None of them are tokens.
+
+    Whoever remembers this lives as long as the process: it must lead neither to the grammar nor to its vocabulary.
+    """
+    vocabulary = Vocabulary.from_bytes([b"a", b""], eos_token_id=1)
+    try:
+        return _Build(plain.lower(), vocabulary, limits, 0).places()
+    except LimitExceeded:
+        # What it shares with other grammars of its own vocabulary is not free here.
+        return Places([], [], [])
 
 
 def _scope(scope: Scope, builder: _core.GrammarBuilder, regexes: RegexLowering) -> int:

@@ -721,7 +721,12 @@ void bind_grammar_builder(nb::module_& m) {
           },
           "schema"_a, "scope"_a, "regexes"_a, "names"_a, "max_digits"_a.none())
       .def(
-          "plain_lark", [](GrammarBuilder& self, const PlainLark& grammar) { return grammar.hand_over(self); },
+          "plain_lark",
+          [](GrammarBuilder& self, const PlainLark& grammar) {
+            const auto [start, scope] = grammar.hand_over(self);
+            const PlainLarkOptions& options = grammar.options();
+            return nb::make_tuple(start, scope, options.complete, options.ignore_initial, options.ignore_final);
+          },
           "grammar"_a)
       .def(
           "build",
@@ -833,9 +838,10 @@ void bind_lark(nb::module_& m) {
       .def(
           "read",
           [](PlainLarkReader& self, const nb::str& text, const nb::str& start, const std::optional<nb::dict>& limits,
-             uint64_t max_tokens,
-             const nb::callable& pattern) { return self.read(text, start, parse_limits(limits), max_tokens, pattern); },
-          "text"_a, "start"_a, "limits"_a, "max_tokens"_a, "pattern"_a, docs::PlainLarkReader_read);
+             uint64_t max_tokens, const nb::callable& pattern, const nb::callable& options) {
+            return self.read(text, start, parse_limits(limits), max_tokens, pattern, options);
+          },
+          "text"_a, "start"_a, "limits"_a, "max_tokens"_a, "pattern"_a, "options"_a, docs::PlainLarkReader_read);
   m.def(
       "lark_tokens",
       [](nb::str text) {

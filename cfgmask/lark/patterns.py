@@ -10,12 +10,14 @@ from cfgmask.limits import Limits
 TOKEN_GROUP = re.compile(r"\(\?P?<(?:TEXT_TOKEN|PARAGRAPH_TOKEN|IMAGE)>")
 """A group that is tokens of the vocabulary: a pattern with one is no regex."""
 
+ASSERTING = re.compile(r"\(\?<?[=!]|\\[bBAZ]|[\^$]|[*+?}]\?")
+"""What may be an assertion or a lazy quantifier; inside a class it is none."""
+
 # A pattern that Python reads takes as long as so many rules, a twelfth of a millisecond, and one that has, or may have,
 # assertions or lazy quantifiers from a fifth (`a*?b`) to two. Each character takes as long as some more.
 _RULES_PER_PATTERN = 50
 _RULES_PER_ASSERTING_PATTERN = 500
 _RULES_PER_CHARACTER = 2
-_ASSERTING = re.compile(r"\(\?<?[=!]|\\[bBAZ]|[\^$]|[*+?}]\?")
 
 
 class PatternAccount:
@@ -27,7 +29,7 @@ class PatternAccount:
 
     def charge(self, pattern: str) -> None:
         """Count a pattern. Raises LimitExceeded: max_rules."""
-        one = _RULES_PER_ASSERTING_PATTERN if _ASSERTING.search(pattern) else _RULES_PER_PATTERN
+        one = _RULES_PER_ASSERTING_PATTERN if ASSERTING.search(pattern) else _RULES_PER_PATTERN
         self._n_rules += one + _RULES_PER_CHARACTER * len(pattern)
         if self._n_rules > self._limits.max_rules:
             raise LimitExceeded("max_rules", self._limits.max_rules, "patterns that take long to read")

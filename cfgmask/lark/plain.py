@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from cfgmask import _core
+from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.ir import GrammarIR
-from cfgmask.grammar.regex_tree import Alternation, Literal, char_class
+from cfgmask.grammar.regex_tree import EMPTY_TEXT, NOTHING, Alternation, CharClass, char_class
 from cfgmask.lark.library import LIBRARY, library_texts
-from cfgmask.lark.patterns import TOKEN_GROUP, PatternAccount
+from cfgmask.lark.patterns import ASSERTING, TOKEN_GROUP, PatternAccount
+from cfgmask.lark.problems import Problems
 from cfgmask.lark.tokens import BYTES_PER_TOKEN
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_lexeme
@@ -24,6 +26,9 @@ from cfgmask.regex.case_folding import closure
 
 _SHORT = 200
 """Patterns of so many characters are remembered: `\\d+` and `\\w+` stand in many grammars."""
+
+_MOST_ASSERTING = 16
+"""Each takes up to two milliseconds, which are lost if one of them asks something of the text around it."""
 
 
 @dataclass(eq=False)
@@ -47,7 +52,7 @@ def plain_grammar(text: str, start: str, limits: Limits) -> _core.PlainLark | No
     if len(text) * (1 if text.isascii() else 4) > limits.max_source_bytes:
         return None
     max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
-    return _READER.read(text, start, vars(limits), max_tokens, _Patterns(limits).regex)
+    return _READER.read(text, start, vars(limits), max_tokens, _Patterns(limits).regex, _options)
 
 
 class _Patterns:
@@ -56,10 +61,12 @@ class _Patterns:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._account = PatternAccount(limits)
+        self._n_asserting = 0
 
     def regex(self, text: str, flags: str) -> _core.PortableRegex | None:
         """A pattern that is one lexeme wherever it stands."""
-        if TOKEN_GROUP.search(text):
+        self._n_asserting += ASSERTING.search(text) is not None
+        if self._n_asserting > _MOST_ASSERTING or TOKEN_GROUP.search(text):
             return None
         try:
             self._account.charge(text)
@@ -74,12 +81,29 @@ def _read(text: str, flags: str, limits: Limits) -> _core.PortableRegex | None:
     if not all(case.is_plain for case in lexeme):
         return None
     tree = lexeme[0].tree if len(lexeme) == 1 else Alternation(tuple(case.tree for case in lexeme))
-    if isinstance(tree, Literal) and not tree.data:
+    # The empty text, or no text at all, as it is plain to see: there is more to say about that.
+    if tree in (EMPTY_TEXT, NOTHING, CharClass(())):
         return None
     return _core.portable_regex(tree, limits.max_nesting)
 
 
 _portable = lru_cache(maxsize=64)(_read)
+
+
+def _options(blocks: list[tuple[str, bool]]) -> tuple[bool, bool, bool, bool] | None:
+    # Most grammars have none and need not wait for what reads them.
+    from cfgmask.lark.nodes import Options
+    from cfgmask.lark.options import read_options
+
+    problems = Problems()
+    written = []
+    for text, of_llguidance in blocks:
+        span = Span(Source("<options>", text), 0, len(text))
+        written.append(Options(span, span, of_llguidance))
+    found = read_options(written, problems)
+    if problems.has_errors or found.indenter is not None or found.declared:
+        return None
+    return found.lexer == "complete", found.ignore_initial, found.ignore_final, found.ignore_once
 
 
 def _texts(module: str) -> list[str] | None:

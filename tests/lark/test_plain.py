@@ -48,6 +48,7 @@ PLAIN = {
     "a pattern": "start: /a[b-d]+x{2,3}|(?:y|z)*w/",
     "flags": "start: /a.b/s /[^a]./u",
     "a pattern for Python": r"start: /\w+\d/ /a/i /(?P<x>é)/ /\s/",
+    "assertions inside": r"start: /a(?!b)[a-z]c/ /x\b,y/ /(?:z|(?=w)[v-x])u/",
     "a slash in a pattern": r"start: /a\/b/",
     "a range": 'start: "a".."c" "é".."ü"',
     "a range around the surrogates' plane": 'start: A\nA: "\uffee".."\U0001f600"',
@@ -78,6 +79,10 @@ PLAIN = {
     "conditions": 'start: a::3 | a::0xff\na::_: "1" %if and(lt(_, 9), or(eq([0:2], 3), bit_count_ge([0:8], 8)), true)\n'
     '   | "2" %if is_ones([0:2]) | "3" %if ne(_, 3) | "4" a::bit_or(0x10) %if and(bit_set(0), le(_, 3), gt(_, 2))\n'
     '   | "5" a::decr(_) %if not(eq(_, 0)) | "6" a::clear_bit(4) | "7" a::_ %if true() | "8" (b::_)\nb::_: "y"',
+    "options": 'start: "a" "b"+ /[a-z]/\n%ignore " "\n%cfgmask {"ignore_once": true, "ignore_initial": false}\n'
+    '%cfgmask {"lexer": "complete"}',
+    "other options": 'start: "a" "b"+\n%ignore " "\n%llguidance {"no_forcing": true, "ignore_once": true}\n'
+    '%cfgmask {"ignore_final": false}',
     "a comment": 'start: "a" // x\n  # y\n  | "b" \\\n  "c"',
 }
 # And grammars that are not, or that are to be warned of.
@@ -112,6 +117,9 @@ NOT_PLAIN = {
     "a set operation": "start: /[a-z&&b]/",
     "an assertion": r"start: /\bif\b/ /a/",
     "a look ahead": "start: /a(?=b)/ /b/",
+    "a pattern of nothing": r"start: /a\bb/ /x/",
+    "a class of nothing": r"start: /[^\s\S]/",
+    "many assertions": "start: " + " ".join(f"/a(?!{letter})[a-z]c/" for letter in "abcdefghijklmnopq"),
     "a wrong pattern": "start: /(/",
     "a pattern with tokens": "start: /a(?P<TEXT_TOKEN>)/",
     "a special token": "start: <a>",
@@ -120,7 +128,10 @@ NOT_PLAIN = {
     "a regex of numbers": 'start: A\nA: %regex {"type": "integer"}',
     "a template": 'start: a{"b"}\na{x}: x',
     "attributes": 'start[lazy]: "a"',
-    "options": 'start: "a"\n%cfgmask {"ignore_once": true}',
+    "a wrong option": 'start: "a"\n%cfgmask {"ignore_once": 1}',
+    "an option twice": 'start: "a"\n%cfgmask {"ignore_once": true}\n%cfgmask {"ignore_once": true}',
+    "an indenter": 'start: "a" _NEWLINE\n_NEWLINE: /\\n *\\/\n%cfgmask {"indenter": true}',
+    "a declaration bound": 'start: A\n%declare A\n%cfgmask {"declared": {"A": "<a>"}}',
     "a declaration": "start: A\n%declare A",
     "an extension": "start: QUOTED_TEXT",
     "a parameter that is missing": 'start: a\na::_: "b"',
@@ -248,9 +259,10 @@ def bodies(atoms: list[str], operators: list[str], ends: list[str]) -> st.Search
     bodies([*ATOMS, *USES[:3]], [" ", " | "], [""]),
     bodies([*ATOMS, *USES], [" ", " | "], CONDITIONS),
     bodies(ATOMS[:9], [" ", " | ", " & ", " & ~"], [""]),
+    st.sampled_from(["", '%cfgmask {"lexer": "complete"}', '%cfgmask {"ignore_once": true, "ignore_final": false}']),
     st.integers(0, 2**16),
 )
-def test_random_grammars(a: str, b: str, p: str, terminal: str, seed: int) -> None:
+def test_random_grammars(a: str, b: str, p: str, terminal: str, options: str, seed: int) -> None:
     text = f"""
 start: a | b | p::2 | A | B | INT
 ?a: {a} | "a"
@@ -260,6 +272,7 @@ A: {terminal}
 B.1: "b"
 %import common.INT
 %ignore " "
+{options}
 """
     is_plain = plain_grammar(text, "start", LIMITS) is not None
     event(f"plain: {is_plain}")

@@ -169,6 +169,7 @@ void check_plain_grammar(ByteSource& source) {
   questions.kinds = kKinds;
   questions.library = [](std::u32string_view) -> const LarkLibrary* { return nullptr; };
   std::vector<CodePointRange> alike;
+  questions.options = [](const PlainLarkDocument&) { return std::nullopt; };
   questions.any_case = [&](char32_t c) -> std::span<const CodePointRange> {
     alike = {{c, c}};
     if (c == U'b') alike = {{U'B', U'B'}, {U'b', U'b'}};

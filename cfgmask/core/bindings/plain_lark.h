@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -32,7 +34,7 @@ class PlainLarkReader {
 
   // Documented in _core.pyi.
   std::shared_ptr<const PlainLark> read(const nb::str& text, const nb::str& start, const Limits& limits,
-                                        uint64_t max_tokens, const nb::callable& pattern) {
+                                        uint64_t max_tokens, const nb::callable& pattern, const nb::callable& options) {
     PlainLarkQuestions questions;
     questions.kinds = python_characters();
     questions.library = [this](std::u32string_view name) { return library(name); };
@@ -40,6 +42,15 @@ class PlainLarkReader {
     questions.pattern = [&](std::u32string_view body, std::u32string_view flags) {
       const nb::object found = pattern(text_of(body), text_of(flags));
       return found.is_none() ? nullptr : nb::cast<std::shared_ptr<PortableRegex>>(found);
+    };
+    questions.options = [&](const PlainLarkDocument& document) -> std::optional<PlainLarkOptions> {
+      nb::list blocks;
+      for (const auto& block : document.options())
+        blocks.append(nb::make_tuple(text_of(document.text(block.value)), block.of_llguidance));
+      const nb::object found = options(blocks);
+      if (found.is_none()) return std::nullopt;
+      const auto [complete, initial, last, once] = nb::cast<std::tuple<bool, bool, bool, bool>>(found);
+      return PlainLarkOptions{complete, initial, last, once};
     };
     return PlainLark::read(characters_of(text), characters_of(start), questions, limits, max_tokens);
   }

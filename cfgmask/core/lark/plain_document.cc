@@ -28,6 +28,7 @@ class PlainLarkReading {
     const size_t n_definitions = out_.definitions_.size();
     const size_t n_ignored = out_.ignored_.size();
     const size_t n_imports = out_.imports_.size();
+    const size_t n_options = out_.options_.size();
     try {
       assemble_lark<uint32_t>(tokens, steps, [this](LarkRule rule, const Parts& parts, uint32_t start, uint32_t end) {
         return made(rule, parts, {start, end});
@@ -37,6 +38,7 @@ class PlainLarkReading {
       out_.definitions_.resize(n_definitions);
       out_.ignored_.resize(n_ignored);
       out_.imports_.resize(n_imports);
+      out_.options_.resize(n_options);
       return false;
     }
   }
@@ -103,6 +105,10 @@ class PlainLarkReading {
       case LarkRule::kImportOne:
       case LarkRule::kImportList:
         import(rule, parts);
+        return 0;
+      case LarkRule::kOptions:
+      case LarkRule::kForeignOptions:
+        out_.options_.push_back({place_of(parts[1]), rule == LarkRule::kForeignOptions});
         return 0;
       case LarkRule::kStart:
         return 0;

@@ -1,6 +1,6 @@
 // Lark grammars as most are: rules, with parameters or without, and terminals of names, strings, regexes, ranges,
-// groups, operators and quantifiers, `%ignore`, and terminals from modules. Whatever else a grammar says, or says
-// wrong, is left to the reader in Python (cfgmask/lark/reader.py).
+// groups, operators and quantifiers, `%ignore`, terminals from modules, and options. Whatever else a grammar says, or
+// says wrong, is left to the reader in Python (cfgmask/lark/reader.py).
 //
 // Threads: immutable.
 #pragma once
@@ -65,6 +65,11 @@ class PlainLarkDocument {
     Place name;
     Place alias;
   };
+  // `%cfgmask {...}`, or `%llguidance {...}`; the place is that of the braces.
+  struct Options {
+    Place value;
+    bool of_llguidance;
+  };
   enum class Others : uint8_t { kRefuse, kLeaveOut };
 
   // Null where the text has another statement, unless those are to be left out, or is not cut into statements.
@@ -93,6 +98,7 @@ class PlainLarkDocument {
   const std::vector<Definition>& definitions() const { return definitions_; }
   const std::vector<uint32_t>& ignored() const { return ignored_; }
   const std::vector<Import>& imports() const { return imports_; }
+  const std::vector<Options>& options() const { return options_; }
 
  private:
   friend class PlainLarkReading;
@@ -106,6 +112,7 @@ class PlainLarkDocument {
   std::vector<Definition> definitions_;
   std::vector<uint32_t> ignored_;
   std::vector<Import> imports_;
+  std::vector<Options> options_;
 };
 
 }  // namespace cfgmask

@@ -57,18 +57,6 @@ bool may_be_special(std::u32string_view pattern) {
   return has_any(pattern, kSpecial);
 }
 
-// Whether it may ask something of the text around it.
-bool may_assert(std::u32string_view pattern) {
-  static constexpr std::array<std::u32string_view, 8> kAsserting = {U"(?=", U"(?!", U"(?<=", U"(?<!",
-                                                                    U"\\b", U"\\B", U"\\A",  U"\\Z"};
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const char32_t before = i == 0 ? U'\0' : pattern[i - 1];
-    if ((pattern[i] == U'^' && before != U'[' && before != U'\\') || (pattern[i] == U'$' && before != U'\\'))
-      return true;
-  }
-  return has_any(pattern, kAsserting);
-}
-
 // Trees of patterns among other data.
 class DataMaker {
  public:
@@ -106,6 +94,11 @@ class PlainLarkLowering {
 
   // Throws NotPlain.
   void lower(std::u32string_view start) {
+    if (!document_.options().empty()) {
+      const auto options = questions_.options(document_);
+      require(options.has_value());
+      out_.options_ = *options;
+    }
     enter_names();
     enter_priorities();
     for (const auto& definition : document_.definitions()) {
@@ -419,7 +412,6 @@ class PlainLarkLowering {
       const PatternTrees trees(*read, maker_);
       return checked({trees.whole(), 0, trees.only_empty()});
     }
-    require(!may_assert(body));
     const auto asked = questions_.pattern(body, flags);
     require(asked != nullptr);
     return checked({out_.regexes_.append(asked->data())});
@@ -532,7 +524,7 @@ class PlainLark::Handing {
 
   std::pair<uint32_t, uint32_t> hand_over() {
     regexes_.resize(grammar_.regexes_.size());
-    scope_ = builder_.scope(false);
+    scope_ = builder_.scope(grammar_.options_.ignore_once);
     if (grammar_.ignored_ != kNone) builder_.ignore(scope_, regex(grammar_.ignored_), grammar_.ignored_name_, {});
     for (const Rule& rule : grammar_.rules_) rules_.push_back(builder_.nonterminal(rule.name));
     terminals_.resize(grammar_.terminals_.size(), kNone);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,11 +45,21 @@ class LarkLibrary {
   std::unordered_map<std::u32string_view, Entry> terminals_;
 };
 
+// What options come to, as GrammarOptions in cfgmask/lark/options.py has it.
+struct PlainLarkOptions {
+  bool complete = false;
+  bool ignore_initial = true;
+  bool ignore_final = true;
+  bool ignore_once = false;
+};
+
 // What the core cannot know.
 struct PlainLarkQuestions {
   CharacterKinds kinds;
   // A module of that name; null where there is none.
   std::function<const LarkLibrary*(std::u32string_view)> library;
+  // What all options of a grammar come to; nullopt for others, and where something is wrong with them.
+  std::function<std::optional<PlainLarkOptions>(const PlainLarkDocument&)> options;
   // What a character matches where case is ignored, sorted.
   std::function<std::span<const CodePointRange>(char32_t)> any_case;
   // The regex of a pattern with flags that is not plain, and asks nothing of the text around it; null for any other.
@@ -66,6 +77,7 @@ class PlainLark {
   // Its rules become the builder's, in a scope of theirs, which is returned with the start symbol. Throws
   // LimitExceeded.
   std::pair<uint32_t, uint32_t> hand_over(GrammarBuilder& builder) const;
+  const PlainLarkOptions& options() const { return options_; }
 
  private:
   friend class PlainLarkLowering;
@@ -100,6 +112,7 @@ class PlainLark {
   std::vector<Condition> conditions_;
   std::vector<Rule> rules_;
   uint32_t start_ = 0;
+  PlainLarkOptions options_;
   // One regex of all that may stand between lexemes, and how it is shown; none: kNone.
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t ignored_ = kNone;
