@@ -89,6 +89,7 @@ class Grammar:
         grammars  what `@name` stands for in it: a grammar, a text in the same syntax, or a JSON Schema
         """
         _require_text("a grammar", text)
+        _require_text("start", start)
         _require_limits(limits)
         base = None if folder is None else Path(folder)
         given = {key: _given(key, value, limits) for key, value in (grammars or {}).items()}
@@ -111,6 +112,7 @@ class Grammar:
         from cfgmask.gbnf import parse_gbnf
 
         _require_text("a grammar", text)
+        _require_text("start", start)
         _require_limits(limits)
         return cls(parse_gbnf(text, name=name, limits=limits, start=start), name)
 

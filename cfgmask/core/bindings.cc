@@ -155,7 +155,7 @@ void moved(PyMatcher& self) {
 
 void narrow(std::span<uint32_t> bits, std::optional<TokenId> only) {
   if (!only) return;
-  std::fill(bits.begin(), bits.end(), 0);
+  clear_words(bits);
   set_bit(bits, *only);
 }
 

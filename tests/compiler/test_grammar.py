@@ -23,6 +23,7 @@ def code_of(error: pytest.ExceptionInfo[cfgmask.GrammarError]) -> str:
     ("make", "argument"),
     [
         (cfgmask.Grammar.from_lark, b'start: "a"'),
+        (lambda start: cfgmask.Grammar.from_lark('start: "a"', start=start), None),
         (cfgmask.Grammar.from_regex, ["a"]),
         (cfgmask.Grammar.from_choices, "abc"),
         (cfgmask.Grammar.from_choices, ["a", 1]),

@@ -341,8 +341,9 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
     for (const Configuration& at : all) add_conditional(at, more, tables);
   } else {
     for (const Configuration& at : all) {
-      tables.push_back(store_->tables.get(at.lexer));
-      add_longest(at, *std::shared_ptr(tables.back()), more, tables);
+      const std::shared_ptr<const LexerTable> table = store_->tables.get(at.lexer);
+      tables.push_back(table);
+      add_longest(at, *table, more, tables);
     }
   }
   if (tables.size() == 1) mask->base = std::move(tables[0]);

@@ -20,7 +20,7 @@ void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) con
   if (mask_ != nullptr) {
     mask_->write(bits);
   } else {
-    std::fill(bits.begin(), bits.end(), 0);
+    clear_words(bits);
   }
   for (TokenId token : repeated_keys_) clear_bit(bits, token);
   if (may_end_) add_end_tokens(vocabulary, bits);

@@ -36,8 +36,8 @@ class SharedBlocks {
   // The members of a T, in their order.
   template <class... Members>
   void push(Members&&... members) {
-    if (last_ == nullptr || n_ == last_->capacity || !is_own()) {
-      const bool is_full = last_ != nullptr && n_ == last_->capacity;
+    const bool is_full = last_ != nullptr && n_ == last_->capacity;
+    if (last_ == nullptr || is_full || !is_own()) {
       last_ = Block::make(last_, n_, is_full ? std::min(2 * n_, kLongest) : kFirst);
       n_ = 0;
     }
