@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Grammar:
-    """A grammar that was read and checked, not yet bound to a vocabulary. Immutable; for any thread.
+    """A grammar that was read and checked, not yet bound to a vocabulary. Immutable; for any thread. Can be pickled.
 
     Made by one of the `from_…` methods, which raise `GrammarError` with every problem found.
     `cfgmask.compile(grammar, vocabulary)` is the next step.
@@ -64,6 +64,15 @@ class Grammar:
 
     def __repr__(self) -> str:
         return f"<Grammar {self.name}>"
+
+    def __reduce__(self) -> tuple[type[Grammar], tuple[GrammarIR, str]]:
+        return Grammar, (self.ir, self.name)
+
+    def __copy__(self) -> Grammar:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Grammar:
+        return self
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:

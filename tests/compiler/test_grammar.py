@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from pathlib import Path
 from typing import Any
@@ -172,8 +173,8 @@ def test_limits_are_checked(value: Any, error: type[Exception]) -> None:
 def test_errors_survive_pickling() -> None:
     with pytest.raises(cfgmask.GrammarError) as error:
         cfgmask.Grammar.from_choices([])
-    copy = pickle.loads(pickle.dumps(error.value))
-    assert (str(copy), copy.diagnostics) == (str(error.value), error.value.diagnostics)
+    again = pickle.loads(pickle.dumps(error.value))
+    assert (str(again), again.diagnostics) == (str(error.value), error.value.diagnostics)
     limit = pickle.loads(pickle.dumps(cfgmask.LimitExceeded("max_items", 3, "in a test")))
     assert (limit.limit, limit.value) == ("max_items", 3)
 
@@ -188,3 +189,23 @@ def test_a_file_of_a_schema_names_its_diagnostics(tmp_path: Path) -> None:
     grammar = cfgmask.Grammar.from_file(path)
     assert (grammar.name, len(grammar.notes)) == (str(path), 1)
     assert f"--> {path}:2:15\n" in grammar.notes[0].render()
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        cfgmask.Grammar.from_lark('start: "12" | "3"'),
+        cfgmask.Grammar.from_lark('start[lazy]: "12" | "3"', name="x"),
+        cfgmask.Grammar.from_json_schema({"enum": [12, 3]}),
+    ],
+    ids=["plain Lark", "Lark", "a plain schema"],
+)
+def test_grammars_can_be_copied_and_pickled(grammar: cfgmask.Grammar) -> None:
+    assert copy.copy(grammar) is grammar
+    assert copy.deepcopy(grammar) is grammar
+    again = pickle.loads(pickle.dumps(grammar))
+    assert again.name == grammar.name
+    assert again.ir == grammar.ir
+    matcher = cfgmask.compile(again, BYTES).matcher()
+    assert matcher.advance_bytes(b"12") == 2
+    assert matcher.is_accepting
