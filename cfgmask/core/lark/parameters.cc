@@ -9,6 +9,7 @@ namespace cfgmask {
 namespace {
 
 constexpr uint64_t kBits = 64;
+constexpr size_t kMostDigits = 100;
 constexpr uint32_t kMaxDepth = 50;
 constexpr std::array<std::u32string_view, 6> kRelations = {U"eq", U"ne", U"lt", U"le", U"gt", U"ge"};
 constexpr std::u32string_view kCountsOnes = U"bit_count_";
@@ -28,6 +29,7 @@ std::optional<uint64_t> digit(char32_t c) {
 
 // `12` or `0x0c`, up to `largest`.
 std::optional<uint64_t> whole_number(std::u32string_view text, uint64_t largest) {
+  if (text.size() > kMostDigits) return std::nullopt;
   const bool is_hexadecimal = text.starts_with(U"0x") || text.starts_with(U"0X");
   const uint64_t base = is_hexadecimal ? 16 : 10;
   if (is_hexadecimal) text.remove_prefix(2);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <unordered_set>
 
 #include "lark/parameters.h"
 #include "schema/pattern_trees.h"
@@ -293,15 +294,13 @@ class PlainLarkLowering {
 
   void lower_ignored() {
     std::vector<uint32_t> ways;
-    std::vector<std::u32string_view> names;
+    std::unordered_set<std::u32string_view> names;
     for (uint32_t id : document_.ignored()) {
       const Tree made = tree({nullptr, &document_, nullptr}, document_[id]);
       require(!made.only_empty);
       ways.push_back(made.number);
       const std::u32string_view name = document_.text(document_[id].place);
-      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      names.push_back(name);
-      out_.ignored_name_ += (names.size() == 1 ? "" : " | ") + utf8(name);
+      if (names.insert(name).second) out_.ignored_name_ += (names.size() == 1 ? "" : " | ") + utf8(name);
     }
     if (!ways.empty()) out_.ignored_ = maker_.alternation(ways);
   }
@@ -309,7 +308,7 @@ class PlainLarkLowering {
   // Regexes.
 
   Tree tree(const Source& of) {
-    // What is imported is not told apart from what it is imported for.
+    // Priorities of what is imported are left to Python: what it uses may be a literal with one, too.
     require(of.library == nullptr || of.definition->priority == 0);
     const auto [known, is_new] = trees_.try_emplace(of.definition, std::nullopt);
     if (!is_new) {
@@ -328,6 +327,7 @@ class PlainLarkLowering {
     const Document& document = *in.document;
     switch (node.kind) {
       case Document::Kind::kName:
+        require(node.parameter == Document::kNone);
         return tree(find(in, document.text(node.place)));
       case Document::Kind::kString:
         return string(document.value(node), node.ignores_case);
