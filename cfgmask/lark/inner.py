@@ -49,8 +49,7 @@ class InnerGrammars:
     """The rules and scopes of a grammar and of all that is inside it, as far as they are lowered.
 
     `patterns` counts those that Python reads, of all grammars together. `pending` has the texts that are still to be
-    lowered; whatever is lowered may add to it. `places` has the names that
-    the texts themselves define, and where.
+    lowered; whatever is lowered may add to it. `places` has the names that the texts themselves define, and where.
     """
 
     def __init__(

@@ -20,8 +20,8 @@ constexpr size_t kWords = 6;
 // behind white space, half of a vocabulary may be names.
 //
 // Nodes below which a walk is cheaper than a table, and than the question whether there is a part of so many. (Over the
-// texts of sql_select.lark: 941 million instructions with 512 below one node, 635 with 1,024 below its siblings as well,
-// 619 with 512, 604 with 256 for both.)
+// texts of sql_select.lark: 941 million instructions with 512 below one node, 635 with 1,024 below its siblings as
+// well, 619 with 512, 604 with 256 for both.)
 constexpr uint32_t kLargePart = 256;
 constexpr uint32_t kLargeRange = 4096;
 // Nodes that begin with the bytes of a lexeme, if it may be a name; those of JSON's punctuation are fewer.
