@@ -15,7 +15,7 @@ from cfgmask import _core
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.ir import GrammarIR
-from cfgmask.grammar.regex_tree import EMPTY_TEXT, NOTHING, Alternation, CharClass, char_class
+from cfgmask.grammar.regex_tree import EMPTY_TEXT, NOTHING, CharClass, char_class
 from cfgmask.lark.library import LIBRARY, library_texts
 from cfgmask.lark.patterns import ASSERTING, TOKEN_GROUP, PatternAccount
 from cfgmask.lark.problems import Problems
@@ -23,6 +23,7 @@ from cfgmask.lark.tokens import BYTES_PER_TOKEN
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_lexeme
 from cfgmask.regex.case_folding import closure
+from cfgmask.regex.lexemes import texts_anywhere
 
 _SHORT = 200
 """Patterns of so many characters are remembered: `\\d+` and `\\w+` stand in many grammars."""
@@ -77,12 +78,9 @@ class _Patterns:
 
 
 def _read(text: str, flags: str, limits: Limits) -> _core.PortableRegex | None:
-    lexeme = parse_lexeme(text, flags=flags, limits=limits, named_groups=True)
-    if not all(case.is_plain for case in lexeme):
-        return None
-    tree = lexeme[0].tree if len(lexeme) == 1 else Alternation(tuple(case.tree for case in lexeme))
+    tree = texts_anywhere(parse_lexeme(text, flags=flags, limits=limits, named_groups=True))
     # The empty text, or no text at all, as it is plain to see: there is more to say about that.
-    if tree in (EMPTY_TEXT, NOTHING, CharClass(())):
+    if tree in (None, EMPTY_TEXT, NOTHING, CharClass(())):
         return None
     return _core.portable_regex(tree, limits.max_nesting)
 

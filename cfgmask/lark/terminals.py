@@ -23,7 +23,7 @@ from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, Lexeme, LexemeCase, has_lazy, parse_extended, parse_lexeme
 from cfgmask.regex.case_folding import closure
 from cfgmask.regex.derivatives import TooEntangled
-from cfgmask.regex.lexemes import LexemeCombiner, is_empty_by_assertion
+from cfgmask.regex.lexemes import LexemeCombiner, is_empty_by_assertion, texts_anywhere
 from cfgmask.regex.plain import plain_lexeme
 
 
@@ -368,8 +368,8 @@ def _is_joined(node: nodes.Expression, parts: list[TerminalRegex]) -> bool:
 
 
 def _terminal_regex(lexeme: Lexeme) -> TerminalRegex:
-    if all(case.is_plain for case in lexeme):
-        tree = lexeme[0].tree if len(lexeme) == 1 else regex.Alternation(tuple(case.tree for case in lexeme))
+    tree = texts_anywhere(lexeme)
+    if tree is not None:
         return TerminalRegex(tree, only_empty=isinstance(tree, regex.Literal) and not tree.data)
     return TerminalRegex(regex.Alternation(tuple(case.tree for case in lexeme)), edges=lexeme)
 

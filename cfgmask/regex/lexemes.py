@@ -51,6 +51,13 @@ class LexemeCase:
 Lexeme: TypeAlias = tuple[LexemeCase, ...]
 
 
+def texts_anywhere(lexeme: Lexeme) -> RegexTree | None:
+    """The texts of a lexeme that may stand anywhere; None where some ask for certain others around them."""
+    if not all(case.is_plain for case in lexeme):
+        return None
+    return lexeme[0].tree if len(lexeme) == 1 else Alternation(tuple(case.tree for case in lexeme))
+
+
 def terminals_of(lexeme: Lexeme, name: str, priority: int = 0, span: Span | None = None) -> ir.Expr:
     """A terminal for each case."""
     made = [ir.Terminal(name, c.tree, priority, before=c.before, after=c.after, span=span) for c in lexeme]

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "lark/blanks.h"
+
 namespace cfgmask {
 
 namespace {
@@ -13,13 +15,6 @@ constexpr size_t kMostDigits = 100;
 constexpr uint32_t kMaxDepth = 50;
 constexpr std::array<std::u32string_view, 6> kRelations = {U"eq", U"ne", U"lt", U"le", U"gt", U"ge"};
 constexpr std::u32string_view kCountsOnes = U"bit_count_";
-
-std::u32string_view trimmed(std::u32string_view text) {
-  const auto is_blank = [](char32_t c) { return c == U' ' || c == U'\t'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 std::optional<uint64_t> digit(char32_t c) {
   if (c >= U'0' && c <= U'9') return c - U'0';

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lark/assembler.h"
+#include "lark/blanks.h"
 #include "lark/parameters.h"
 #include "lark/statements.h"
 #include "lark/syntax.h"
@@ -14,8 +15,6 @@ namespace cfgmask {
 namespace {
 
 constexpr size_t kMostDigits = 9;
-
-bool is_blank(char32_t c) { return c == U' ' || c == U'\t'; }
 
 }  // namespace
 
@@ -202,11 +201,6 @@ class PlainLarkReading {
     require(minimum <= maximum);
     return {minimum, maximum};
   }
-  static std::u32string_view trimmed(std::u32string_view text) {
-    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-    return text;
-  }
   static uint32_t number(std::u32string_view text) {
     const std::u32string_view digits = trimmed(text);
     require(!digits.empty() && digits.size() <= kMostDigits);
@@ -270,7 +264,7 @@ class PlainLarkReading {
     text = trimmed(text.substr(1));
     const bool negative = text.starts_with(U'-');
     if (negative || text.starts_with(U'+')) text.remove_prefix(1);
-    require(!text.empty() && !is_blank(text.front()));
+    require(!text.empty() && !is_lark_blank(text.front()));
     const auto found = static_cast<int32_t>(number(text));
     return negative ? -found : found;
   }
