@@ -16,7 +16,8 @@ FUZZ_UNTIL ?= --seconds 60
 FUZZ_SEED ?= $(shell date +%s)
 # What calls the core in every way that there is.
 SANITIZED_TESTS := $(wildcard tests/engine/test_[bcfi]*.py) tests/engine/test_generations.py tests/engine/test_masks.py \
-	tests/compiler tests/json_schema/test_plain.py tests/json_schema/test_repeated_keys.py tests/lark/test_plain.py
+	tests/compiler tests/json_schema/test_plain.py tests/json_schema/test_repeated_keys.py tests/lark/test_plain.py \
+	tests/lark/test_plain_schemas.py
 # ON turns compiler warnings into errors; CI does so.
 WERROR ?= OFF
 # OFF links at once, to a slower module.

@@ -172,19 +172,10 @@ class GrammarBuilder(RegexBuilder):
     def alternative(
         self, nonterminal: int, symbols: Sequence[int], condition: Sequence[tuple[str, bool, int, int, int]] = ()
     ) -> None: ...
-    def plain_schema(
-        self,
-        schema: PlainSchema,
-        scope: int,
-        regexes: Sequence[PortableRegex],
-        names: Sequence[str],
-        max_digits: int | None,
-    ) -> int:
-        """Add the rules of a plain schema; the symbol of its values.
+    def plain_schema(self, schema: PlainSchema) -> tuple[int, int]:
+        """Add a plain schema, of which rules are made when texts come to them; the symbol of its values, and its scope.
 
-        regexes, names  of the terminals that the schema's requests ask for, in their order
-        max_digits      as in `JsonSchemaOptions`
-        Raises ValueError for too few or too many, LimitExceeded(max_nesting).
+        Raises LimitExceeded(max_nesting).
         """
     def plain_lark(self, grammar: PlainLark) -> tuple[int, int, bool, bool, bool]:
         """Add the rules of a plain grammar; what `build` is given of it, from `start` on.
@@ -218,6 +209,9 @@ def plain_pattern(
             repetitions as greedy ones; "python-dot-all": with the flag `s`
     Linear.
     """
+
+def plain_json_string(pattern: str, max_nesting: int) -> PortableRegex | None:
+    """One string of JSON, spelled in any way, that a pattern in "python-dot-all" matches as a whole; None as above."""
 
 class LarkNodeTypes:
     """Reads statements of extended Lark into the nodes of `cfgmask.lark`, which it looks up when it is made."""
@@ -259,6 +253,7 @@ class PlainLarkReader:
         max_tokens: int,
         pattern: Callable[[str, str], PortableRegex | None],
         options: Callable[[list[tuple[str, bool]]], tuple[bool, bool, bool, bool] | None],
+        schema: Callable[[str], PlainSchema | None],
     ) -> PlainLark | None:
         """The grammar; None for one that is not plain, right or wrong.
 
@@ -268,6 +263,7 @@ class PlainLarkReader:
                     or it asks something of the text around it
         options     gives what options come to: `lexer` is "complete", `ignore_initial`, `ignore_final`, `ignore_once`.
                     Each has its text, and whether it is llguidance's. None for others, and wrong ones
+        schema      gives the schema in a `%json` block; None for one that is not plain
         Linear.
         """
 
@@ -294,8 +290,32 @@ def json_document(value: Any, max_nesting: int) -> JsonDocument | None:
     Linear.
     """
 
-class PlainSchema:
+class PlainReading:
     """A JSON Schema that the core reads, to the last reference. Immutable; made by `PlainReader`."""
+
+class PlainSchema:
+    """What was read, and the answers to what was asked: all that a grammar takes. Immutable.
+
+    regexes, names  of what the reading asked for, in its order
+    max_digits      as in `JsonSchemaOptions`
+    ignored         what may stand between lexemes, if anything may, and what it is called
+    ignore_once     as in `Scope`
+    Raises ValueError for too few regexes or too many.
+    """
+
+    def __init__(
+        self,
+        reading: PlainReading,
+        regexes: Sequence[PortableRegex],
+        names: Sequence[str],
+        max_digits: int | None,
+        ignored: PortableRegex | None,
+        ignored_name: str,
+        ignore_once: bool,
+    ) -> None: ...
+    @property
+    def n_regexes(self) -> int:
+        """How many the reading asked for."""
 
 class PlainReader:
     """Reads plain JSON Schemas whose root is in one dialect. Immutable, for any thread.
@@ -327,7 +347,7 @@ class PlainReader:
         drafts: Callable[[str, PlainReader], PlainReader | None],
         max_nesting: int,
         max_rules: int,
-    ) -> PlainSchema | None:
+    ) -> PlainReading | None:
         """The schema; None where it is not plain, or not certain to be a schema at all.
 
         scalars  is asked for the regex of the scalars of a schema, as JSON text, and numbers the regexes from 0; -1 if

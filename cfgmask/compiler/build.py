@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from cfgmask import _core
 from cfgmask.compiler.conditions import steps
@@ -39,9 +39,6 @@ from cfgmask.lark import PlainGrammar
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.regex.lowering import RegexLowering
 from cfgmask.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from cfgmask.json_schema import Plain
 
 # As VocabularyStores has.
 MAX_SHARDS = 256
@@ -84,18 +81,13 @@ def _build(ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) ->
     return _Build(ir, vocabulary, limits, shard).run(partial(_build, ir, vocabulary, limits, shard))
 
 
-def _build_plain(plain: Plain, vocabulary: _core.Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
-
+def _build_plain(
+    schema: _core.PlainSchema, vocabulary: _core.Vocabulary, limits: Limits, shard: int
+) -> _core.CompiledGrammar:
     builder = _core.GrammarBuilder(vocabulary, vars(limits), shard)
-    scope = builder.scope(plain.ignore_once)
-    if plain.ignored is not None:
-        name, regex = plain.ignored
-        builder.ignore(scope, builder.portable(regex), name)
-    regexes = [terminal.regex for terminal in plain.terminals]
-    names = [terminal.name for terminal in plain.terminals]
-    start = builder.plain_schema(plain.core, scope, regexes, names, plain.max_digits)
-    compile_anew = partial(_build_plain, plain, vocabulary, limits, shard)
-    return builder.build(vocabulary, compile_anew, start, scope, False, False, False)
+    handed_over = builder.plain_schema(schema)
+    compile_anew = partial(_build_plain, schema, vocabulary, limits, shard)
+    return builder.build(vocabulary, compile_anew, *handed_over, False, False, False)
 
 
 def _build_lark(plain: PlainGrammar, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
@@ -118,7 +110,7 @@ def _places_of(plain: PlainGrammar, limits: Limits) -> Places:
     """
     vocabulary = Vocabulary.from_bytes([b"a", b""], eos_token_id=1)
     try:
-        return _Build(plain.lower(), vocabulary, limits, 0).places()
+        return _Build(plain.symbols(), vocabulary, limits, 0).places()
     except LimitExceeded:
         # What it shares with other grammars of its own vocabulary is not free here.
         return Places([], [], [])

@@ -26,7 +26,7 @@ from cfgmask.regex import parse_extended
 from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
-    from cfgmask.json_schema import Plain
+    from cfgmask import _core
     from cfgmask.lark import PlainGrammar
     from cfgmask.regex import DialectName
 
@@ -46,7 +46,7 @@ class Grammar:
         self,
         ir: GrammarIR | Callable[[], GrammarIR],
         name: str = "<grammar>",
-        plain: Plain | PlainGrammar | None = None,
+        plain: _core.PlainSchema | PlainGrammar | None = None,
     ) -> None:
         self._ir = ir
         self.name = name

@@ -709,17 +709,8 @@ void bind_grammar_builder(nb::module_& m) {
           },
           "nonterminal"_a, "low"_a, "high"_a, "up"_a)
       .def(
-          "plain_schema",
-          [](GrammarBuilder& self, const std::shared_ptr<const PlainReader::Found>& schema, uint32_t scope,
-             OutsideRegexes regexes, std::vector<std::string> names, std::optional<uint32_t> max_digits) {
-            if (regexes.size() != schema->n_regexes || names.size() != regexes.size())
-              throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
-            for (const auto& regex : regexes) self.check_height(*regex);
-            const std::shared_ptr<const PlainSchema> whole(schema, &schema->schema);
-            return defer_rules(whole, self, scope, std::move(regexes), std::move(names),
-                               max_digits.value_or(kUnbounded));
-          },
-          "schema"_a, "scope"_a, "regexes"_a, "names"_a, "max_digits"_a.none())
+          "plain_schema", [](GrammarBuilder& self, const PlainSchemaParts& schema) { return hand_over(schema, self); },
+          "schema"_a)
       .def(
           "plain_lark",
           [](GrammarBuilder& self, const PlainLark& grammar) {
@@ -792,6 +783,20 @@ std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader,
   return found ? std::make_shared<PlainReader::Found>(*std::move(found)) : nullptr;
 }
 
+void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainReader::Found>& reading,
+                      OutsideRegexes regexes, std::vector<std::string> names, std::optional<uint32_t> max_digits,
+                      std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once) {
+  if (regexes.size() != reading->n_regexes || names.size() != regexes.size())
+    throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
+  new (self) PlainSchemaParts{std::shared_ptr<const PlainSchema>(reading, &reading->schema),
+                              std::move(regexes),
+                              std::move(names),
+                              max_digits.value_or(kUnbounded),
+                              std::move(ignored),
+                              std::move(ignored_name),
+                              ignore_once};
+}
+
 void bind_plain_schema(nb::module_& m) {
   m.def(
       "plain_pattern",
@@ -807,10 +812,26 @@ void bind_plain_schema(nb::module_& m) {
         return chosen == Syntax::kEcma ? trees.search(maker.any_text()) : trees.whole();
       },
       "pattern"_a, "syntax"_a, "max_nesting"_a, docs::plain_pattern);
+  m.def(
+      "plain_json_string",
+      [](const std::string& pattern, uint64_t max_nesting) -> std::shared_ptr<PortableRegex> {
+        const auto found = PlainPattern::parse(pattern, max_nesting, PlainPattern::Syntax::kPythonDotAll);
+        if (!found) return nullptr;
+        RegexData data;
+        RegexDataMaker maker(data);
+        data.json_string(PatternTrees(*found, maker).whole(), JsonEscapes::kAny);
+        return std::make_shared<PortableRegex>(std::move(data));
+      },
+      "pattern"_a, "max_nesting"_a, docs::plain_json_string);
   nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
-  nb::class_<PlainReader::Found>(m, "PlainSchema", docs::PlainSchema);
+  nb::class_<PlainReader::Found>(m, "PlainReading", docs::PlainReading);
+  nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
+      .def("__init__", new_plain_schema, "reading"_a, "regexes"_a, "names"_a, "max_digits"_a.none(), "ignored"_a.none(),
+           "ignored_name"_a, "ignore_once"_a)
+      .def_prop_ro(
+          "n_regexes", [](const PlainSchemaParts& self) { return self.outside.size(); }, docs::PlainSchema_n_regexes);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
       .def(
           "__init__",
@@ -838,10 +859,12 @@ void bind_lark(nb::module_& m) {
       .def(
           "read",
           [](PlainLarkReader& self, const nb::str& text, const nb::str& start, const std::optional<nb::dict>& limits,
-             uint64_t max_tokens, const nb::callable& pattern, const nb::callable& options) {
-            return self.read(text, start, parse_limits(limits), max_tokens, pattern, options);
+             uint64_t max_tokens, const nb::callable& pattern, const nb::callable& options,
+             const nb::callable& schema) {
+            return self.read(text, start, parse_limits(limits), max_tokens, {pattern, options, schema});
           },
-          "text"_a, "start"_a, "limits"_a, "max_tokens"_a, "pattern"_a, "options"_a, docs::PlainLarkReader_read);
+          "text"_a, "start"_a, "limits"_a, "max_tokens"_a, "pattern"_a, "options"_a, "schema"_a,
+          docs::PlainLarkReader_read);
   m.def(
       "lark_tokens",
       [](nb::str text) {

@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from cfgmask.json_schema.covered import Covered, coverage, coverage_of
     from cfgmask.json_schema.lower import attempt, lower_schema
     from cfgmask.json_schema.options import JsonSchemaOptions
-    from cfgmask.json_schema.plain import Plain, plain_schema
+    from cfgmask.json_schema.plain import plain_schema
 
 __all__ = [
     "Covered",
     "JsonSchemaOptions",
-    "Plain",
     "attempt",
     "coverage",
     "coverage_of",
@@ -28,7 +27,6 @@ __all__ = [
 _MODULES = {
     "Covered": "covered",
     "JsonSchemaOptions": "options",
-    "Plain": "plain",
     "attempt": "lower",
     "coverage": "covered",
     "coverage_of": "covered",

@@ -7,6 +7,7 @@ core brings those to rules some forty times faster than `lower` does; everything
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
@@ -27,29 +28,12 @@ from cfgmask.json_schema.probe import Prober
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.session import current, session
+from cfgmask.json_schema.strings import ALL_STRINGS
 from cfgmask.json_schema.survey import form_problem
 from cfgmask.json_schema.values import JsonValue, read_text
 from cfgmask.limits import Limits
 
 T = TypeVar("T")
-
-
-@dataclass(eq=False)
-class Plain:
-    """A plain schema. Not changed; a frozen dataclass takes three times as long to be made.
-
-    core         as the core read it
-    terminals    what it asks for: scalars with conditions
-    ignored      the name and regex of what may stand between lexemes, if anything may
-    ignore_once  as in `Scope`
-    max_digits   as in `JsonSchemaOptions`
-    """
-
-    core: _core.PlainSchema
-    terminals: tuple[PlainTerminal, ...]
-    ignored: tuple[str, _core.PortableRegex] | None
-    ignore_once: bool
-    max_digits: int | None
 
 
 @dataclass(frozen=True)
@@ -66,7 +50,7 @@ def plain_schema(
     options: JsonSchemaOptions,
     limits: Limits,
     metaschemas: bool = False,
-) -> Plain | None:
+) -> _core.PlainSchema | None:
     """The schema if it is plain, the options too, and nothing is wrong with it; arguments as those of `lower_schema`.
 
     metaschemas  whether there may be other metaschemas than those of the drafts
@@ -98,8 +82,9 @@ def plain_schema(
     )
     if found is None:
         return None
-    ignored, ignore_once = _ignored(options.whitespace)
-    return Plain(found, tuple(answers.terminals), ignored, ignore_once, options.max_digits)
+    regexes = [terminal.regex for terminal in answers.terminals]
+    names = [terminal.name for terminal in answers.terminals]
+    return _core.PlainSchema(found, regexes, names, options.max_digits, *_ignored(options.whitespace))
 
 
 # Options that a plain schema may have of any value.
@@ -118,13 +103,13 @@ def _may_be_plain(options: JsonSchemaOptions) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _ignored(whitespace: str) -> tuple[tuple[str, _core.PortableRegex] | None, bool]:
-    """What may stand between lexemes, and whether it may do so once."""
+def _ignored(whitespace: str) -> tuple[_core.PortableRegex | None, str, bool]:
+    """What may stand between lexemes, if anything may, what it is called, and whether it may do so once."""
     scope = lexemes.scope("json", replace(DEFAULTS, whitespace=whitespace))
     if not scope.ignore:
-        return None, scope.ignore_once
+        return None, "", scope.ignore_once
     (terminal,) = scope.ignore
-    return (terminal.name, _core.portable_regex(terminal.regex, Limits().max_nesting)), scope.ignore_once
+    return _core.portable_regex(terminal.regex, Limits().max_nesting), terminal.name, scope.ignore_once
 
 
 def _dialect(draft: Draft | None) -> Dialect:
@@ -224,10 +209,26 @@ class _NotPlain(Exception):
 @lru_cache(maxsize=4096)
 def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> PlainTerminal | None:
     """The terminal of the scalars of a schema; None if there are none. Raises _NotPlain, LimitExceeded."""
+    alone = _FORMAT_ALONE.fullmatch(schema)
+    if alone is not None and (terminal := _format(alone[1], limits)) is not None:
+        return terminal
     with session(limits):
         found = _read(schema, dialect, options, limits)
         terminals = [terminal for terminal in scalars(found, options.max_digits) if not _is_nothing(terminal)]
         return _portable(terminals[0], limits) if terminals else None
+
+
+# As the core asks.
+_FORMAT_ALONE = re.compile(r'\{"type":"string","format":"([a-z-]+)"\}')
+
+
+def _format(name: str, limits: Limits) -> PlainTerminal | None:
+    """The strings of a format that is one plain pattern: most are, and the core makes no trees of Python of them."""
+    pattern = FORMATS[name].allowed
+    if not isinstance(pattern, str):
+        return None
+    regex = _core.plain_json_string(pattern, limits.max_nesting)
+    return None if regex is None else PlainTerminal(lexemes.string(ALL_STRINGS).name, regex)
 
 
 def _portable(terminal: Terminal, limits: Limits) -> PlainTerminal:

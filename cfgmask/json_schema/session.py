@@ -15,6 +15,8 @@ from cfgmask.regex.algebra import RegexAlgebra
 RULES_PER_STEP = 2
 # To ask the regex algebra something takes as long as so many steps, what a search takes aside.
 STEPS_PER_QUESTION = 64
+# A `%json` block in a Lark grammar takes as long as so many steps, however small it is.
+STEPS_PER_BLOCK = 100
 # So many searches of the longest kind may be made for one schema. A step takes some microseconds.
 SEARCHES = 2
 

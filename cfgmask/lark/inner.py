@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 GivenGrammar: TypeAlias = str | ir.GrammarIR
 """What `@name` may stand for: a text in this language, or a grammar that was read."""
 
+JSON_PREFIX = "%json#"
+"""Before the names of rules in `%json` blocks."""
+
 MAX_DEPTH = 20
 """How deep `%lark` blocks may stand in each other: a text in them is cut into tokens once for each."""
-
-# A `%json` block takes as long as so many steps of a session, however small it is.
-_STEPS_PER_BLOCK = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +92,18 @@ class InnerGrammars:
     def _json(self, block: nodes.JsonBlock) -> ir.Expr:
         # Most grammars have no blocks and need not wait for what reads them.
         from cfgmask.json_schema import JsonSchemaOptions, lower_schema
-        from cfgmask.json_schema.session import Session, inside
+        from cfgmask.json_schema.session import STEPS_PER_BLOCK, Session, inside
 
         span = block.value
         if self._session is None:
             self._session = Session(self._limits)
-        self._session.spend(_STEPS_PER_BLOCK)
+        self._session.spend(STEPS_PER_BLOCK)
         try:
             with inside(self._session):
                 schema = lower_schema(
                     span.source.text[span.start : span.end],
                     options=self._json_options or JsonSchemaOptions(),
-                    prefix=self._new_prefix("json"),
+                    prefix=self._new_prefix(JSON_PREFIX),
                     span=span,
                     limits=self._limits,
                 )
@@ -119,7 +119,7 @@ class InnerGrammars:
             help = "hand one over as a grammar of its own, and write `@name`"
             self._problems.error("lark-nested-too-deep", message, block.span, help=help)
             return ir.Sequence(())
-        prefix = self._new_prefix("lark")
+        prefix = self._new_prefix("%lark#")
         self._read(block.value.within(1, block.value.end - block.value.start - 1), prefix, around.depth + 1)
         return ir.RuleRef(prefix + nodes.START, block.span)
 
@@ -172,7 +172,7 @@ class InnerGrammars:
     def _new_prefix(self, kind: str) -> str:
         """What goes before the names of a block's rules: no rule of a Lark grammar can have such a name."""
         self._n_blocks += 1
-        return f"%{kind}#{self._n_blocks}:"
+        return f"{kind}{self._n_blocks}:"
 
 
 def _with_prefix(body: ir.Expr, prefix: str) -> ir.Expr:

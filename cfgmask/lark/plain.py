@@ -1,21 +1,25 @@
 """The short way: the grammars that the core reads by itself.
 
-Most grammars are rules and terminals of strings, plain regexes and operators, with terminals of Lark's modules. The
-core brings those to rules some ten times faster than the stages of this package do; everything else, whatever is wrong,
-and whatever is to be warned of is left to them. Both make the same grammar, which the tests hold against each other.
+Most grammars are rules and terminals of strings, plain regexes and operators, with terminals of Lark's modules, and
+`%json` blocks of plain schemas. The core brings those to rules some ten times faster than the stages of this package
+do; everything else, whatever is wrong, and whatever is to be warned of is left to them. Both make the same grammar,
+which the tests hold against each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import abc
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from cfgmask import _core
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import GrammarIR
+from cfgmask.grammar.ir import GrammarIR, RuleRef, Sequence
 from cfgmask.grammar.regex_tree import EMPTY_TEXT, NOTHING, CharClass, char_class
+from cfgmask.grammar.walk import walk
 from cfgmask.lark.library import LIBRARY, library_texts
 from cfgmask.lark.patterns import ASSERTING, TOKEN_GROUP, PatternAccount
 from cfgmask.lark.problems import Problems
@@ -24,6 +28,9 @@ from cfgmask.limits import Limits
 from cfgmask.regex import parse_lexeme
 from cfgmask.regex.case_folding import closure
 from cfgmask.regex.lexemes import texts_anywhere
+
+if TYPE_CHECKING:
+    from cfgmask.json_schema.session import Session
 
 _SHORT = 200
 """Patterns of so many characters are remembered: `\\d+` and `\\w+` stand in many grammars."""
@@ -43,6 +50,19 @@ class PlainGrammar:
     core: _core.PlainLark
     lower: Callable[[], GrammarIR]
 
+    def symbols(self) -> GrammarIR:
+        """The intermediate form without the insides of `%json` blocks: each is one rule.
+
+        Its symbols have the numbers that those of the core have before a text comes to a block.
+        """
+        from cfgmask.lark.inner import JSON_PREFIX
+
+        grammar = self.lower()
+        own = [rule for rule in grammar.rules if not rule.name.startswith(JSON_PREFIX)]
+        called = {part.name for rule in own for part in walk(rule.body) if isinstance(part, RuleRef)}
+        blocks = [rule for rule in grammar.rules if rule.name in called and rule.name.startswith(JSON_PREFIX)]
+        return replace(grammar, rules=(*own, *(replace(block, body=Sequence(())) for block in blocks)))
+
 
 def plain_grammar(text: str, start: str, limits: Limits) -> _core.PlainLark | None:
     """The grammar if it is plain and nothing is wrong with it or to be warned of.
@@ -53,7 +73,9 @@ def plain_grammar(text: str, start: str, limits: Limits) -> _core.PlainLark | No
     if len(text) * (1 if text.isascii() else 4) > limits.max_source_bytes:
         return None
     max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
-    return _READER.read(text, start, vars(limits), max_tokens, _Patterns(limits).regex, _options)
+    return _READER.read(
+        text, start, vars(limits), max_tokens, _Patterns(limits).regex, _options, _Schemas(limits).schema
+    )
 
 
 class _Patterns:
@@ -74,6 +96,30 @@ class _Patterns:
             return _portable(text, flags, self._limits) if len(text) <= _SHORT else _read(text, flags, self._limits)
         except (GrammarError, LimitExceeded):
             # It is told of with its place.
+            return None
+
+
+class _Schemas:
+    """The `%json` blocks of one grammar. What they may spend together is what those of the stages may."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._session: Session | None = None
+
+    def schema(self, text: str) -> _core.PlainSchema | None:
+        """The schema in a block."""
+        # Most grammars have no blocks and need not wait for what reads them.
+        from cfgmask.json_schema import plain_schema
+        from cfgmask.json_schema.options import DEFAULTS
+        from cfgmask.json_schema.session import STEPS_PER_BLOCK, Session, inside
+
+        if self._session is None:
+            self._session = Session(self._limits)
+        try:
+            self._session.spend(STEPS_PER_BLOCK)
+            with inside(self._session):
+                return plain_schema(text, options=DEFAULTS, limits=self._limits)
+        except LimitExceeded:
             return None
 
 
@@ -108,7 +154,7 @@ def _texts(module: str) -> list[str] | None:
     return list(library_texts(module).values()) if module in LIBRARY else None
 
 
-def _any_case(character: int) -> Sequence[tuple[int, int]]:
+def _any_case(character: int) -> abc.Sequence[tuple[int, int]]:
     return closure(char_class([(character, character)]), "python").ranges
 
 

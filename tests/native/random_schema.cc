@@ -207,15 +207,15 @@ std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, Vocabul
   auto found = reader.read(*document, {none, none, none, same}, limits.max_nesting, limits.max_rules);
   if (!found || found->n_regexes != 0) return nullptr;
   GrammarBuilder builder(stores, limits);
-  const uint32_t blanks = builder.with([](RegexStore& r) {
-    ByteSet set;
-    for (const char c : {' ', '\n'}) set.add(static_cast<uint8_t>(c));
-    return r.repetition(r.bytes(set), 1, 2).value;
-  });
-  const uint32_t scope = builder.scope(true);
-  builder.ignore(scope, blanks, "blanks", {});
-  const auto plain = std::make_shared<const PlainSchema>(std::move(found->schema));
-  return builder.build(defer_rules(plain, builder, scope, {}, {}, kUnbounded), scope, false, false, false);
+  RegexData blanks;
+  static constexpr CodePointRange kBlanks[] = {{'\n', '\n'}, {' ', ' '}};
+  blanks.repetition(blanks.ranges(RegexData::Kind::kCharClass, kBlanks), 1, 2);
+  PlainSchemaParts parts{std::make_shared<const PlainSchema>(std::move(found->schema))};
+  parts.ignored = std::make_shared<const PortableRegex>(std::move(blanks));
+  parts.ignored_name = "blanks";
+  parts.ignore_once = true;
+  const auto [start, scope] = hand_over(std::move(parts), builder);
+  return builder.build(start, scope, false, false, false);
 }
 
 }  // namespace cfgmask::testing

@@ -19,6 +19,7 @@
 #include "bindings/lark_nodes.h"
 #include "lark/plain_grammar.h"
 #include "regex/regex.h"
+#include "schema/plain_rules.h"
 #include "util/limits.h"
 
 namespace cfgmask {
@@ -32,25 +33,34 @@ class PlainLarkReader {
   PlainLarkReader(nb::callable library, nb::callable any_case)
       : library_(std::move(library)), any_case_(std::move(any_case)) {}
 
-  // Documented in _core.pyi.
+  // What is asked about one grammar. Documented in _core.pyi.
+  struct Answers {
+    const nb::callable& pattern;
+    const nb::callable& options;
+    const nb::callable& schema;
+  };
   std::shared_ptr<const PlainLark> read(const nb::str& text, const nb::str& start, const Limits& limits,
-                                        uint64_t max_tokens, const nb::callable& pattern, const nb::callable& options) {
+                                        uint64_t max_tokens, const Answers& answers) {
     PlainLarkQuestions questions;
     questions.kinds = python_characters();
     questions.library = [this](std::u32string_view name) { return library(name); };
     questions.any_case = [this](char32_t c) { return any_case(c); };
     questions.pattern = [&](std::u32string_view body, std::u32string_view flags) {
-      const nb::object found = pattern(text_of(body), text_of(flags));
+      const nb::object found = answers.pattern(text_of(body), text_of(flags));
       return found.is_none() ? nullptr : nb::cast<std::shared_ptr<PortableRegex>>(found);
     };
     questions.options = [&](const PlainLarkDocument& document) -> std::optional<PlainLarkOptions> {
       nb::list blocks;
       for (const auto& block : document.options())
         blocks.append(nb::make_tuple(text_of(document.text(block.value)), block.of_llguidance));
-      const nb::object found = options(blocks);
+      const nb::object found = answers.options(blocks);
       if (found.is_none()) return std::nullopt;
       const auto [complete, initial, last, once] = nb::cast<std::tuple<bool, bool, bool, bool>>(found);
       return PlainLarkOptions{complete, initial, last, once};
+    };
+    questions.schema = [&](std::u32string_view text) {
+      const nb::object found = answers.schema(text_of(text));
+      return found.is_none() ? nullptr : nb::cast<std::shared_ptr<PlainSchemaParts>>(found);
     };
     return PlainLark::read(characters_of(text), characters_of(start), questions, limits, max_tokens);
   }

@@ -9,32 +9,102 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "earley/grammar.h"
 #include "regex/regex.h"
+#include "util/limits.h"
 
 namespace cfgmask {
 
-class DeferredRules {
- public:
-  virtual ~DeferredRules() = default;
+// Nonterminals of parts have orders from here on, all others lower ones: no part begins with them.
+inline constexpr uint32_t kFirstDeferredOrder = 1U << 29;
 
-  // Adds the first of them to a grammar that has scopes alone, and returns the start symbol, which may be deferred,
-  // too. Throws LimitExceeded.
-  virtual Symbol start(Grammar& grammar, RegexStore& regexes) = 0;
+// What the rules of a part are added to, for the time of a call.
+struct DeferredAdditions {
+  Grammar& grammar;
+  RegexStore& regexes;
+  Account& rules;         // that are charged for what is added
+  uint32_t first_object;  // Choice::object of this part lie in [first_object, first_object + n_objects)
+  uint32_t n_objects;
+};
+
+// A part of a grammar: what one schema says.
+class DeferredPart {
+ public:
+  virtual ~DeferredPart() = default;
+
+  // Whether some terminal may have a key role.
+  virtual bool has_keys() const = 0;
+  // Whether some nonterminal may be left-recursive.
+  virtual bool loops() const = 0;
+  // Adds the first rules, and returns the start symbol, which may be deferred, too. Throws LimitExceeded; a second call
+  // may follow then.
+  virtual Symbol start(const DeferredAdditions& to) = 0;
   // Gives a deferred nonterminal its alternatives. New nonterminals have their order, which fits those that are there,
   // and are analysed or deferred themselves. Throws LimitExceeded, and leaves the nonterminal deferred.
-  virtual void define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes) = 0;
+  virtual void define(uint32_t nonterminal, const DeferredAdditions& to) = 0;
   // The same for the regex of a deferred terminal.
-  virtual void define_terminal(uint32_t terminal, Grammar& grammar, RegexStore& regexes) = 0;
+  virtual void define_terminal(uint32_t terminal, const DeferredAdditions& to) = 0;
 
   // What comes after the key of a member of an object, or after another text of a choice. Throws LimitExceeded.
-  virtual std::vector<Symbol> after_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) = 0;
+  virtual std::vector<Symbol> after_key(uint32_t object, uint32_t member, const DeferredAdditions& to) = 0;
   // The terminal of that text alone, for those who ask for its name.
-  virtual uint32_t terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) = 0;
+  virtual uint32_t terminal_of_key(uint32_t object, uint32_t member, const DeferredAdditions& to) = 0;
 
   virtual size_t bytes() const = 0;
+};
+
+// All such parts of a grammar. Each begins at a nonterminal that others may call; whatever is added while a part makes
+// rules belongs to it.
+class DeferredRules {
+ public:
+  // Before any of what follows.
+  void add(uint32_t nonterminal, std::shared_ptr<DeferredPart> part);
+  // The rules that the grammar has and may have.
+  void set_account(Account rules) { rules_ = rules; }
+  bool has_keys() const;
+  // Whether orders of one part may be those of a component in another.
+  bool has_mixed_loops() const;
+
+  // As of the parts.
+  void define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes);
+  void define_terminal(uint32_t terminal, Grammar& grammar, RegexStore& regexes);
+  std::vector<Symbol> after_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes);
+  uint32_t terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes);
+
+  // The nonterminal at which the part begins that this one belongs to; itself if it belongs to none.
+  uint32_t first_of(uint32_t nonterminal) const;
+  uint32_t first_of_object(uint32_t object) const { return parts_[object / n_objects()].nonterminal; }
+
+  size_t bytes() const;
+
+ private:
+  struct Part {
+    uint32_t nonterminal;
+    std::shared_ptr<DeferredPart> rules;
+  };
+  // Numbers from `first` up to the next run.
+  struct Run {
+    uint32_t first;
+    uint32_t part;
+  };
+
+  static uint32_t part_at(const std::vector<Run>& runs, uint32_t number);
+  static void extend(std::vector<Run>& runs, uint32_t part, size_t before, size_t after);
+  uint32_t n_objects() const { return UINT32_MAX / static_cast<uint32_t>(parts_.size()); }
+  // What `act(part, to)` returns, and what it adds is the part's.
+  template <class F>
+  auto in_part(uint32_t part, Grammar& grammar, RegexStore& regexes, F act);
+
+  std::vector<Part> parts_;
+  std::unordered_map<uint32_t, uint32_t> begins_;  // by their nonterminals
+  std::vector<Run> nonterminals_;
+  std::vector<Run> terminals_;
+  Account rules_;
 };
 
 }  // namespace cfgmask

@@ -35,8 +35,9 @@ class Part {
 // Counts, per alternative, the symbols still missing (Dowling, Gallier 1984), so it is linear in the grammar.
 class Closure {
  public:
+  // deferred_have_it  whether deferred nonterminals have the property
   template <class HasIt>
-  Closure(const Grammar& g, const Part& part, HasIt has_it) : has_(part.size(), false) {
+  Closure(const Grammar& g, const Part& part, bool deferred_have_it, HasIt has_it) : has_(part.size(), false) {
     struct Missing {
       uint32_t owner;
       uint32_t missing;
@@ -65,9 +66,12 @@ class Closure {
             symbol = g.skeleton(symbol);
             if (symbol.kind() == SymbolKind::kNonterminal) {
               const auto needed = part.index(symbol.index());
-              if (!needed || g.nonterminals[symbol.index()].is_deferred) continue;
-              ++missing;
-              add(*needed, index);
+              if (g.nonterminals[symbol.index()].is_deferred) {
+                possible = possible && deferred_have_it;
+              } else if (needed) {
+                ++missing;
+                add(*needed, index);
+              }
             } else {
               possible = possible && has_it(symbol);
             }
@@ -109,7 +113,7 @@ bool productive(const Grammar& g, Symbol symbol) {
 }
 
 void prune(Grammar& g, const Part& part) {
-  const Closure derives(g, part, [&](Symbol s) { return productive(g, s); });
+  const Closure derives(g, part, true, [&](Symbol s) { return productive(g, s); });
   auto is_productive = [&](Symbol s) {
     s = g.skeleton(s);
     if (s.kind() != SymbolKind::kNonterminal) return productive(g, s);
@@ -237,15 +241,16 @@ bool Grammar::nullable(Symbol symbol) const {
 
 bool analyse(Grammar& grammar) {
   prune(grammar, Part(grammar));
-  const Closure nullable(grammar, Part(grammar), [&](Symbol s) {
+  const Closure nullable(grammar, Part(grammar), false, [&](Symbol s) {
     return s.kind() == SymbolKind::kTerminal && grammar.terminals[s.index()].nullable;
   });
   for (uint32_t i = 0; i < grammar.nonterminals.size(); ++i) grammar.nonterminals[i].nullable = nullable[i];
   mark_conditional(grammar);
   mark_choices_of_terminals(grammar);
   order_components(grammar);
-  return grammar.start.kind() == SymbolKind::kNonterminal &&
-         !grammar.nonterminals[grammar.start.index()].alternatives.empty();
+  if (grammar.start.kind() != SymbolKind::kNonterminal) return false;
+  const Nonterminal& start = grammar.nonterminals[grammar.start.index()];
+  return start.is_deferred || !start.alternatives.empty();
 }
 
 void prune_since(Grammar& grammar, uint32_t first, uint32_t besides) { prune(grammar, Part(grammar, first, besides)); }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "earley/deferred_rules.h"
 #include "earley/parser.h"
 
 namespace cfgmask {
@@ -11,8 +12,13 @@ std::vector<uint32_t> Parser::nonterminals_at(std::span<const RestId> rests) con
   for (uint32_t nonterminal = 0; nonterminal < alternatives_.size(); ++nonterminal) {
     if (!alternatives_[nonterminal]) continue;
     const auto& alternatives = *alternatives_[nonterminal];
-    if (std::any_of(alternatives.begin(), alternatives.end(), [&](RestId at) { return passes(at, rests); }))
-      found.push_back(instances_.origin(nonterminal));
+    if (std::none_of(alternatives.begin(), alternatives.end(), [&](RestId at) { return passes(at, rests); })) continue;
+    const uint32_t origin = instances_.origin(nonterminal);
+    found.push_back(grammar_.deferred == nullptr ? origin : grammar_.deferred->first_of(origin));
+  }
+  for (size_t i = 0; i < after_keys_.size(); ++i) {
+    const auto& [object, rest] = after_keys_[i];
+    if (passes(rest, rests)) found.push_back(grammar_.deferred->first_of_object(object));
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());

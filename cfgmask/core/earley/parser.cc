@@ -61,7 +61,7 @@ Parser::Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, TokenCounts&
 size_t Parser::bytes() const {
   return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 +
          continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
-         n_items_ * sizeof(ItemSet::Edge) + chosen_.bytes() + scans_.bytes() + indented_.bytes() +
+         n_items_ * sizeof(ItemSet::Edge) + chosen_.bytes() + after_keys_.bytes() + scans_.bytes() + indented_.bytes() +
          tracked_scan_ids_.bytes() + tracked_scans_.bytes() + seen_.bytes() + instances_.bytes() +
          alternatives_.bytes() + (grammar_.deferred == nullptr ? 0 : grammar_.deferred->bytes());
 }
@@ -128,6 +128,7 @@ RestId Parser::rest_after(Choice choice, uint32_t number) {
   RestId tail = kNil;
   for (size_t i = follows.size(); i-- > 0;) tail = rest(follows[i], tail);
   chosen_.insert(key, tail.value);
+  after_keys_.push_back({choice.object, tail});
   return tail;
 }
 

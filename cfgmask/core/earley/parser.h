@@ -185,7 +185,8 @@ class Parser {
   // Makes all rules that were deferred, and what follows each key of a choice.
   void define_all();
 
-  // The nonterminals with an alternative of which one of the rests is left. Linear in the grammar.
+  // The nonterminals with an alternative of which one of the rests is left; of deferred rules the nonterminal at which
+  // their part begins. Linear in the grammar.
   std::vector<uint32_t> nonterminals_at(std::span<const RestId> rests) const;
 
   // The highest of the temperatures that the innermost rules ask for which these items are inside of, if any.
@@ -433,6 +434,12 @@ class Parser {
   Interner kernel_ids_;
   ChunkedVector<ItemSet> sets_;
   HashTable chosen_;  // (object, member) -> what follows its key
+  // The same with the objects alone, in a list.
+  struct AfterKey {
+    uint32_t object;
+    RestId rest;
+  };
+  ChunkedVector<AfterKey> after_keys_;
   HashTable scans_;
   HashTable indented_;         // (set, token) -> set + 1, 0 for none
   Interner tracked_scan_ids_;  // words (set, slots, text)

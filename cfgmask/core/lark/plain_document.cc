@@ -63,6 +63,8 @@ class PlainLarkReading {
         return string(place);
       case LarkRule::kPattern:
         return pattern(place);
+      case LarkRule::kJsonBlock:
+        return add({Kind::kJson, false, place, parts[1].start, parts[1].end});
       case LarkRule::kCharacterRange:
         return range(parts, place);
       case LarkRule::kSequence:

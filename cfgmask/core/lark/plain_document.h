@@ -1,6 +1,6 @@
 // Lark grammars as most are: rules, with parameters or without, and terminals of names, strings, regexes, ranges,
-// groups, operators and quantifiers, `%ignore`, terminals from modules, and options. Whatever else a grammar says, or
-// says wrong, is left to the reader in Python (cfgmask/lark/reader.py).
+// groups, operators and quantifiers, `%json`, `%ignore`, terminals from modules, and options. Whatever else a grammar
+// says, or says wrong, is left to the reader in Python (cfgmask/lark/reader.py).
 //
 // Threads: immutable.
 #pragma once
@@ -33,6 +33,7 @@ class PlainLarkDocument {
     kRepeat,
     kGuarded,
     kAlias,
+    kJson,
   };
   // A part of the text.
   struct Place {
@@ -40,7 +41,7 @@ class PlainLarkDocument {
     uint32_t end = 0;
   };
   // `first` and `last` bound its parts in a list of all; of a pattern, what stands between the slashes, in the text; of
-  // a string, its value in a list of all.
+  // JSON, that, in the text; of a string, its value in a list of all.
   struct Node {
     Kind kind;
     bool ignores_case = false;
@@ -90,6 +91,7 @@ class PlainLarkDocument {
     return std::u32string_view(values_).substr(node.first, node.last - node.first);
   }
   std::u32string_view pattern(const Node& node) const { return text({node.first, node.last}); }
+  std::u32string_view json(const Node& node) const { return text({node.first, node.last}); }
   std::u32string_view flags(const Node& node) const { return text({node.last + 1, node.place.end}); }
 
   const Argument& argument(uint32_t number) const { return arguments_[number]; }

@@ -27,6 +27,9 @@ constexpr uint64_t kNodesPerPart = 4;
 // What importing a module counts at most, in rules: see cfgmask/lark/link.py.
 constexpr uint64_t kRulesPerImport = 10'000;
 
+// Each has a part of the numbers of what follows keys, in which this leaves two millions.
+constexpr size_t kMostSchemas = 1000;
+
 struct NotPlain {};
 
 void require(bool holds) {
@@ -57,23 +60,6 @@ bool may_be_special(std::u32string_view pattern) {
   static constexpr std::array<std::u32string_view, 7> kSpecial = {U"&&", U"~~", U"--[", U"*?", U"+?", U"??", U"}?"};
   return has_any(pattern, kSpecial);
 }
-
-// Trees of patterns among other data.
-class DataMaker {
- public:
-  using Tree = uint32_t;
-
-  explicit DataMaker(RegexData& data) : data_(data) {}
-
-  Tree literal(std::string text) { return data_.texts(RegexData::Kind::kLiteral, {std::move(text)}); }
-  Tree char_class(std::span<const CodePointRange> ranges) { return data_.ranges(RegexData::Kind::kCharClass, ranges); }
-  Tree concatenation(const std::vector<Tree>& parts) { return data_.parts(RegexData::Kind::kConcatenation, parts); }
-  Tree alternation(const std::vector<Tree>& ways) { return data_.parts(RegexData::Kind::kAlternation, ways); }
-  Tree repetition(Tree body, uint32_t minimum, uint32_t maximum) { return data_.repetition(body, minimum, maximum); }
-
- private:
-  RegexData& data_;
-};
 
 }  // namespace
 
@@ -108,6 +94,7 @@ class PlainLarkLowering {
       out_.rules_.push_back(
           {utf8(document_.text(definition.name)), definition.parametric, expression(definition.body)});
     }
+    if (!out_.schemas_.empty()) check_schemas();
     lower_ignored();
     const auto found = names_.find(start);
     require(found != names_.end() && found->second.rule != kNoRule);
@@ -253,6 +240,12 @@ class PlainLarkLowering {
       }
       case Document::Kind::kAlias:
         return expression(document_.parts(node)[0]);
+      case Document::Kind::kJson: {
+        auto schema = questions_.schema(document_.json(node));
+        require(schema != nullptr);
+        out_.schemas_.push_back(std::move(schema));
+        return add({Kind::kSchema, static_cast<uint32_t>(out_.schemas_.size() - 1)});
+      }
       case Document::Kind::kIntersection:
       case Document::Kind::kComplement:
         break;
@@ -338,8 +331,16 @@ class PlainLarkLowering {
         const CodePointRange range{node.minimum, node.maximum};
         return {maker_.char_class({&range, 1})};
       }
-      default:
-        require(node.kind != Document::Kind::kGuarded && node.kind != Document::Kind::kAlias);
+      case Document::Kind::kGuarded:
+      case Document::Kind::kAlias:
+      case Document::Kind::kJson:
+        throw NotPlain();
+      case Document::Kind::kSequence:
+      case Document::Kind::kChoice:
+      case Document::Kind::kIntersection:
+      case Document::Kind::kComplement:
+      case Document::Kind::kRepeat:
+        break;
     }
     std::vector<Tree> parts;
     for (uint32_t part : document.parts(node)) parts.push_back(tree(in, document[part]));
@@ -432,6 +433,14 @@ class PlainLarkLowering {
     return made;
   }
 
+  // See GrammarBuilder::defer.
+  void check_schemas() const {
+    require(!out_.options_.complete && out_.arguments_.empty() && out_.conditions_.empty());
+    const auto& schemas = out_.schemas_;
+    const bool loops = std::any_of(schemas.begin(), schemas.end(), [](const auto& s) { return s->schema->loops(); });
+    require(schemas.size() == 1 || (schemas.size() <= kMostSchemas && !loops));
+  }
+
   // What has to be told of, or is wrong.
 
   void check_all_used() const {
@@ -471,6 +480,7 @@ class PlainLarkLowering {
     const auto last = out_.parts_.begin() + (has_parts ? of.last : 0);
     switch (of.kind) {
       case Kind::kTerminal:
+      case Kind::kSchema:
         return true;
       case Kind::kRule:
       case Kind::kCall:
@@ -491,7 +501,7 @@ class PlainLarkLowering {
   const PlainLarkQuestions& questions_;
   const Limits& limits_;
   PlainLark& out_;
-  DataMaker maker_;
+  RegexDataMaker maker_;
   uint32_t depth_ = 0;
   bool in_parametric_ = false;  // whether the rule that is lowered has a parameter
   std::unordered_map<std::u32string_view, Name> names_;
@@ -527,6 +537,7 @@ class PlainLark::Handing {
     scope_ = builder_.scope(grammar_.options_.ignore_once);
     if (grammar_.ignored_ != kNone) builder_.ignore(scope_, regex(grammar_.ignored_), grammar_.ignored_name_, {});
     for (const Rule& rule : grammar_.rules_) rules_.push_back(builder_.nonterminal(rule.name));
+    for (const auto& schema : grammar_.schemas_) schemas_.push_back(cfgmask::hand_over(*schema, builder_).first);
     terminals_.resize(grammar_.terminals_.size(), kNone);
     for (size_t i = 0; i < rules_.size(); ++i) add_alternatives(grammar_.rules_[i], rules_[i]);
     return {rules_[grammar_.start_], scope_};
@@ -565,6 +576,8 @@ class PlainLark::Handing {
         return builder_.call(rules_[of.first], grammar_.arguments_[of.last]);
       case Kind::kTerminal:
         return terminal(of.first);
+      case Kind::kSchema:
+        return schemas_[of.first];
       case Kind::kRepeat: {
         const bool is_nested = grammar_.expressions_[of.first].kind == Kind::kRepeat;
         const uint32_t body = is_nested ? group(of.first, rule) : symbol(of.first, rule);
@@ -604,6 +617,7 @@ class PlainLark::Handing {
   uint32_t n_groups_ = 0;
   std::vector<std::optional<RegexId>> regexes_;
   std::vector<uint32_t> rules_;
+  std::vector<uint32_t> schemas_;
   std::vector<uint32_t> terminals_;  // kNone: not yet made
   std::map<std::tuple<uint32_t, int32_t, std::string>, uint32_t> made_;
   std::vector<std::pair<uint32_t, uint32_t>> pending_;

@@ -19,6 +19,7 @@
 #include "lark/plain_document.h"
 #include "matcher/grammar_builder.h"
 #include "regex/regex_data.h"
+#include "schema/plain_rules.h"
 #include "util/limits.h"
 
 namespace cfgmask {
@@ -64,6 +65,8 @@ struct PlainLarkQuestions {
   std::function<std::span<const CodePointRange>(char32_t)> any_case;
   // The regex of a pattern with flags that is not plain, and asks nothing of the text around it; null for any other.
   std::function<std::shared_ptr<const PortableRegex>(std::u32string_view, std::u32string_view)> pattern;
+  // The schema in a `%json` block; null where it is not plain.
+  std::function<std::shared_ptr<const PlainSchemaParts>(std::u32string_view)> schema;
 };
 
 class PlainLark {
@@ -83,9 +86,9 @@ class PlainLark {
   friend class PlainLarkLowering;
   class Handing;
 
-  enum class Kind : uint8_t { kTerminal, kRule, kCall, kSequence, kChoice, kRepeat, kGuarded };
-  // `first` is the number of a terminal, of a rule or of a body; of sequences and choices, the parts from `first` to
-  // `last` in the list of all. `last` is the number of what a call gives, or of the condition.
+  enum class Kind : uint8_t { kTerminal, kRule, kCall, kSchema, kSequence, kChoice, kRepeat, kGuarded };
+  // `first` is the number of a terminal, of a rule, of a schema or of a body; of sequences and choices, the parts from
+  // `first` to `last` in the list of all. `last` is the number of what a call gives, or of the condition.
   struct Expression {
     Kind kind;
     uint32_t first;
@@ -111,6 +114,7 @@ class PlainLark {
   std::vector<Argument> arguments_;
   std::vector<Condition> conditions_;
   std::vector<Rule> rules_;
+  std::vector<std::shared_ptr<const PlainSchemaParts>> schemas_;
   uint32_t start_ = 0;
   PlainLarkOptions options_;
   // One regex of all that may stand between lexemes, and how it is shown; none: kNone.

@@ -288,14 +288,17 @@ void GrammarBuilder::keep_keys_apart() {
   }
 }
 
-uint32_t GrammarBuilder::defer(std::shared_ptr<DeferredRules> rules) {
-  if (!grammar_.nonterminals.empty()) throw std::invalid_argument("deferred rules go together with no others");
-  grammar_.deferred = std::move(rules);
-  return with([&](RegexStore& r) { return grammar_.deferred->start(grammar_, r).value; });
+uint32_t GrammarBuilder::defer(std::shared_ptr<DeferredPart> part) {
+  count_rule();
+  Nonterminal& made = grammar_.nonterminals.emplace_back();
+  made.is_deferred = true;
+  if (grammar_.deferred == nullptr) grammar_.deferred = std::make_shared<DeferredRules>();
+  const auto index = static_cast<uint32_t>(grammar_.nonterminals.size() - 1);
+  grammar_.deferred->add(index, std::move(part));
+  return Symbol::make(SymbolKind::kNonterminal, index).value;
 }
 
 bool GrammarBuilder::analyse_rules() {
-  if (grammar_.deferred != nullptr) return true;
   if (has_one_reading()) keep_keys_apart();
   if (grammar_.has_deadlines)
     with([&](RegexStore&) {
@@ -310,7 +313,15 @@ bool GrammarBuilder::analyse_rules() {
   for (const Nonterminal& n : grammar_.nonterminals) {
     if (n.opens_set && n.left_recursive) throw std::logic_error("a left-recursive nonterminal opens a set");
   }
-  fit(grammar_);
+  if (grammar_.deferred != nullptr) {
+    if (!grammar_.calls.empty() || !has_one_reading() || grammar_.deferred->has_mixed_loops())
+      throw std::invalid_argument(
+          "deferred rules need one reading, and neither parameters nor left recursion in parts");
+    grammar_.has_keys = grammar_.has_keys || grammar_.deferred->has_keys();
+    grammar_.deferred->set_account(rules_);
+  } else {
+    fit(grammar_);
+  }
   return true;
 }
 

@@ -157,8 +157,9 @@ class GrammarBuilder : public RegexBuilder {
   // A nonterminal with what it is given for its parameter.
   uint32_t call(uint32_t nonterminal, const Argument& argument);
   void alternative(uint32_t nonterminal, std::span<const uint32_t> symbols, Condition condition = {});
-  // Rules of which the start symbol is one; with them there are no others.
-  uint32_t defer(std::shared_ptr<DeferredRules> rules);
+  // A nonterminal for a part of the grammar that is made when a text first comes to it. Such a grammar has one reading
+  // of each text and no parameters, and of several parts none has left recursion.
+  uint32_t defer(std::shared_ptr<DeferredPart> part);
   // Null if the start symbol derives nothing. The builder is spent.
   std::shared_ptr<CompiledGrammar> build(uint32_t start, uint32_t start_scope, bool complete, bool ignore_initial,
                                          bool ignore_final);

@@ -25,6 +25,7 @@
 #include "schema/large_lists.h"
 #include "schema/large_unions.h"
 #include "schema/object_forks.h"
+#include "schema/plain_rules.h"
 #include "schema/plain_schema.h"
 #include "schema/scalars_together.h"
 #include "schema/witnesses.h"
@@ -35,26 +36,26 @@
 namespace cfgmask {
 
 // Each value becomes rules when a text first comes to it.
-class DeferredSchema : public DeferredRules {
+class DeferredSchema : public DeferredPart {
  public:
-  DeferredSchema(std::shared_ptr<const PlainSchema> schema, uint32_t scope, OutsideRegexes outside,
-                 std::vector<std::string> outside_names, uint32_t max_digits, uint64_t max_rules);
-  Symbol start(Grammar& grammar, RegexStore& regexes) override;
-  void define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes) override;
-  void define_terminal(uint32_t index, Grammar& grammar, RegexStore& regexes) override;
-  std::vector<Symbol> after_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override;
-  uint32_t terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) override;
+  // `scope` is the grammar's.
+  DeferredSchema(PlainSchemaParts parts, uint32_t scope);
+  bool has_keys() const override { return schema_.overview().has_endless_keys || schema_.overview().has_endless_items; }
+  bool loops() const override { return schema_.loops(); }
+  Symbol start(const DeferredAdditions& to) override;
+  void define(uint32_t nonterminal, const DeferredAdditions& to) override;
+  void define_terminal(uint32_t index, const DeferredAdditions& to) override;
+  std::vector<Symbol> after_key(uint32_t object, uint32_t member, const DeferredAdditions& to) override;
+  uint32_t terminal_of_key(uint32_t object, uint32_t member, const DeferredAdditions& to) override;
   size_t bytes() const override { return schema_.bytes(); }
 
  private:
   // Orders of nonterminals (Nonterminal::order): forks, which come first, begin with states of objects and with values,
   // the states of an object with later ones, those of arrays and objects with values, values with their alternatives,
   // and what begins with a terminal comes last.
-  static constexpr uint32_t kFirstState = ObjectForks::kOrders;
+  static constexpr uint32_t kFirstState = kFirstDeferredOrder + ObjectForks::kOrders;
   static constexpr uint32_t kValues = 1U << 30;
   static constexpr uint32_t kBeginsWithTerminal = 1U << 31;
-  // Where choices are of a fork, Choice::object begins here.
-  static constexpr uint32_t kFirstFork = 1U << 31;
 
   // Where keys, or strings in an array, are kept of which none may come twice: nowhere if none can, in an open set of
   // the parser (earley/seen_values.h), or by the matcher as texts (mask/written_keys.h), which takes less and is for
@@ -133,6 +134,8 @@ class DeferredSchema : public DeferredRules {
   // So many keys written, and which witnesses are still missing, as bits.
   using Progress = std::pair<uint32_t, uint32_t>;
 
+  void enter(const DeferredAdditions& to);
+
   // ---- values and terminals
   uint32_t add_terminal(RegexId regex, std::string name, bool distinct = false, KeyRole role = KeyRole::kNone);
   uint32_t add_nonterminal(uint32_t order);
@@ -199,6 +202,9 @@ class DeferredSchema : public DeferredRules {
   void add_other_keys(uint32_t rule, const Symbols& other, const PlainSchema::Object::Bounds& bounds, uint32_t written,
                       uint32_t needed = 0);
   void add_member(uint32_t rule, const ObjectState& at, bool some);
+  uint32_t choice_object(size_t number, bool of_fork) const;
+  uint32_t first_fork() const { return to_->first_object + to_->n_objects / 2; }
+  bool is_of_fork(uint32_t object) const { return object >= first_fork(); }
   uint32_t choice(const Choice& keys);
   uint32_t choice_terminal(const Choice& keys, const char* name, KeyRole role = KeyRole::kNone);
   void add_object_with_witnesses(uint32_t whole, const PlainSchema::Object& object, Kept seen);
@@ -233,16 +239,14 @@ class DeferredSchema : public DeferredRules {
   Symbols after_text(const ForkChoice& choice, uint32_t number);
   uint32_t after_values(std::span<const ObjectForks::Place> members);
 
-  std::shared_ptr<const PlainSchema> kept_;
+  PlainSchemaParts parts_;
   const PlainSchema& schema_;
   const CommonValue common_ = [this](PlainValueId a, PlainValueId b) { return schema_.common(a, b); };
-  Grammar* grammar_ = nullptr;  // during a call from outside
+  // During a call from outside.
+  const DeferredAdditions* to_ = nullptr;
+  Grammar* grammar_ = nullptr;
   RegexStore* regexes_ = nullptr;
-  Account rules_;
   uint32_t scope_;
-  OutsideRegexes outside_;
-  std::vector<std::string> outside_names_;
-  uint32_t max_digits_;
   std::map<RegexId, bool> endless_;
   uint32_t open_object_ = 0;
   uint32_t close_object_ = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "regex/regex_data.h"
 #include "schema/plain_pattern.h"
 
 namespace cfgmask {
@@ -100,6 +101,23 @@ class PatternTrees {
 
   const PlainPattern& pattern_;
   Maker& maker_;
+};
+
+// A maker of trees among other data.
+class RegexDataMaker {
+ public:
+  using Tree = uint32_t;
+
+  explicit RegexDataMaker(RegexData& data) : data_(data) {}
+
+  Tree literal(std::string text) { return data_.texts(RegexData::Kind::kLiteral, {std::move(text)}); }
+  Tree char_class(std::span<const CodePointRange> ranges) { return data_.ranges(RegexData::Kind::kCharClass, ranges); }
+  Tree concatenation(const std::vector<Tree>& parts) { return data_.parts(RegexData::Kind::kConcatenation, parts); }
+  Tree alternation(const std::vector<Tree>& ways) { return data_.parts(RegexData::Kind::kAlternation, ways); }
+  Tree repetition(Tree body, uint32_t minimum, uint32_t maximum) { return data_.repetition(body, minimum, maximum); }
+
+ private:
+  RegexData& data_;
 };
 
 }  // namespace cfgmask

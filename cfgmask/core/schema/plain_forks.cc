@@ -32,7 +32,7 @@ uint32_t DeferredSchema::array_fork_of(std::vector<PlainValueId> arrays) {
 
 uint32_t DeferredSchema::array_fork(uint32_t state) {
   if (const auto known = rule_of_array_fork_.find(state)) return *known;
-  const uint32_t rule = defer(array_forks_.order(state), ArrayForkState{state});
+  const uint32_t rule = defer(kFirstDeferredOrder + array_forks_.order(state), ArrayForkState{state});
   rule_of_array_fork_.insert(state, rule);
   return rule;
 }
@@ -94,7 +94,7 @@ uint32_t DeferredSchema::fork_of(std::vector<PlainValueId> objects) {
 uint32_t DeferredSchema::fork(uint32_t state) {
   const auto known = rule_of_fork_.find(state);
   if (known) return *known;
-  const uint32_t rule = defer(forks_.order(state), ForkState{state});
+  const uint32_t rule = defer(kFirstDeferredOrder + forks_.order(state), ForkState{state});
   rule_of_fork_.insert(state, rule);
   return rule;
 }
@@ -203,7 +203,7 @@ void DeferredSchema::add_choice(uint32_t rule, const Symbols& before, ObjectFork
 void DeferredSchema::add_choice(uint32_t rule, const Symbols& before, ForkChoice made,
                                 std::array<NumberedTexts, 2> texts) {
   // Known before its terminals are, which stay where a limit is crossed behind them.
-  const auto fork = static_cast<uint32_t>(fork_choices_.size());
+  const uint32_t object = choice_object(fork_choices_.size(), true);
   const ForkChoice& choice = fork_choices_.push_back(std::move(made));
   const KeyRole role = choice.of == ForkChoice::Of::kOthers ? KeyRole::kKey : KeyRole::kNone;
   for (const auto& [are_strings, numbers, list] : numbered(std::move(texts))) {
@@ -214,7 +214,7 @@ void DeferredSchema::add_choice(uint32_t rule, const Symbols& before, ForkChoice
       const Symbols after = after_text(choice, numbers[0]);
       taken.insert(taken.end(), after.begin(), after.end());
     } else {
-      const Choice any{kFirstFork + fork, 0, list, 0, numbers.back() + 1, are_strings};
+      const Choice any{object, 0, list, 0, numbers.back() + 1, are_strings};
       taken.push_back(choice_terminal(any, choice.are_keys() ? "KEY" : "STRING", role));
     }
     add_alternative(rule, taken);

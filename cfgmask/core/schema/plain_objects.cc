@@ -17,9 +17,9 @@ bool DeferredSchema::never_run_out(const PlainSchema::Object& object) {
   if (has_others && std::all_of(object.classes.begin(), object.classes.end(), is_live)) return true;
   std::vector<RegexId> all;
   for (const auto& c : object.classes) {
-    if (is_live(c)) all.push_back(schema_.keys_regex(c.keys, *regexes_, outside_));
+    if (is_live(c)) all.push_back(schema_.keys_regex(c.keys, *regexes_, parts_.outside));
   }
-  if (has_others) all.push_back(schema_.keys_regex(object.others_keys, *regexes_, outside_));
+  if (has_others) all.push_back(schema_.keys_regex(object.others_keys, *regexes_, parts_.outside));
   const RegexId either = regexes_->alternation(std::move(all));
   const auto [at, is_new] = endless_.try_emplace(either, false);
   if (is_new) at->second = is_endless_at_sight(either, *regexes_);
@@ -37,7 +37,7 @@ uint32_t DeferredSchema::other_key(const PlainSchema::Object& object, const Plai
 
 uint32_t DeferredSchema::other_key(RegexId names, const PlainSchema::Keys& keys, Kept seen) {
   RegexStore& r = *regexes_;
-  std::vector<RegexId> conditions{schema_.keys_regex(keys, r, outside_)};
+  std::vector<RegexId> conditions{schema_.keys_regex(keys, r, parts_.outside)};
   if (names != RegexStore::nothing()) conditions.push_back(r.complement(names));
   const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
   return add_terminal(r.json_string(body, JsonEscapes::kAny), "KEY", seen == Kept::kInSet,
@@ -168,7 +168,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
       add_member(rule, {after, stretch.first + *next}, written > 0);
     } else {
       Symbols taken = separated(written > 0);
-      taken.push_back(choice({after, stretch.first, list, *next, end[-1] + 1, are_strings}));
+      taken.push_back(choice({choice_object(after, false), stretch.first, list, *next, end[-1] + 1, are_strings}));
       add_alternative(rule, taken);
     }
   }
@@ -219,6 +219,13 @@ void DeferredSchema::add_member(uint32_t rule, const ObjectState& at, bool some)
   const uint32_t after = rule_of(ObjectState{at.level, at.n_passed + 1});
   const std::array taken{comma_, key(member.name), colon_, symbol_of(member.value), after};
   add_alternative(rule, std::span(taken).subspan(some ? 0 : 1));
+}
+
+// The number of a level or of a fork, among those of other parts of the grammar.
+uint32_t DeferredSchema::choice_object(size_t number, bool of_fork) const {
+  const uint32_t n_levels = to_->n_objects / 2;
+  if (number >= n_levels) throw LimitExceeded("max_rules", n_levels);
+  return (of_fork ? first_fork() : to_->first_object) + static_cast<uint32_t>(number);
 }
 
 // A terminal of the keys of several members, of which the first tells the others.

@@ -14,23 +14,18 @@ constexpr size_t kShownValues = 8;
 
 }  // namespace
 
-DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchema> schema, uint32_t scope, OutsideRegexes outside,
-                               std::vector<std::string> outside_names, uint32_t max_digits, uint64_t max_rules)
-    : kept_(std::move(schema)),
-      schema_(*kept_),
-      rules_{"max_rules", max_rules},
-      scope_(scope),
-      outside_(std::move(outside)),
-      outside_names_(std::move(outside_names)),
-      max_digits_(max_digits),
-      forks_(schema_),
-      array_forks_(schema_) {}
+DeferredSchema::DeferredSchema(PlainSchemaParts parts, uint32_t scope)
+    : parts_(std::move(parts)), schema_(*parts_.schema), scope_(scope), forks_(schema_), array_forks_(schema_) {}
 
-Symbol DeferredSchema::start(Grammar& grammar, RegexStore& regexes) {
-  grammar_ = &grammar;
-  regexes_ = &regexes;
-  const auto [has_endless_keys, has_endless_items, with_many_states] = schema_.overview();
-  grammar.has_keys = has_endless_keys || has_endless_items;
+void DeferredSchema::enter(const DeferredAdditions& to) {
+  to_ = &to;
+  grammar_ = &to.grammar;
+  regexes_ = &to.regexes;
+}
+
+Symbol DeferredSchema::start(const DeferredAdditions& to) {
+  enter(to);
+  const auto& [has_endless_keys, has_endless_items, with_many_states] = schema_.overview();
   const auto bracket = [&](const char* text, bool has_role, KeyRole role) {
     return mark(text, has_role ? role : KeyRole::kNone);
   };
@@ -41,37 +36,38 @@ Symbol DeferredSchema::start(Grammar& grammar, RegexStore& regexes) {
   comma_ = mark(",");
   colon_ = mark(":");
   const Symbol start{rule_of(schema_.root())};
-  for (PlainValueId id : with_many_states) define(Symbol{rule_of(id)}.index());
+  for (PlainValueId id : with_many_states) {
+    const uint32_t rule = Symbol{rule_of(id)}.index();
+    if (grammar_->nonterminals[rule].is_deferred) define(rule);
+  }
   return start;
 }
 
-void DeferredSchema::define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes) {
-  grammar_ = &grammar;
-  regexes_ = &regexes;
+void DeferredSchema::define(uint32_t nonterminal, const DeferredAdditions& to) {
+  enter(to);
   define(nonterminal);
 }
 
-void DeferredSchema::define_terminal(uint32_t index, Grammar& grammar, RegexStore& regexes) {
-  grammar_ = &grammar;
-  regexes_ = &regexes;
-  Terminal& terminal = grammar.terminals[index];
+void DeferredSchema::define_terminal(uint32_t index, const DeferredAdditions& to) {
+  enter(to);
+  Terminal& terminal = grammar_->terminals[index];
   terminal.regex = regex_of(schema_.terminal(terminal_of_.at(index)), terminal.distinct);
   terminal.is_deferred = false;
 }
 
-std::vector<Symbol> DeferredSchema::after_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) {
-  grammar_ = &grammar;
-  regexes_ = &regexes;
-  if (object >= kFirstFork) return symbols(after_text(fork_choices_[object - kFirstFork], member));
-  const auto value = object_at(object).members[member].value;
-  return {Symbol{colon_}, Symbol{symbol_of(value)}, Symbol{rule_of(ObjectState{object, member + 1})}};
+std::vector<Symbol> DeferredSchema::after_key(uint32_t object, uint32_t member, const DeferredAdditions& to) {
+  enter(to);
+  if (is_of_fork(object)) return symbols(after_text(fork_choices_[object - first_fork()], member));
+  const uint32_t level = object - to.first_object;
+  const auto value = object_at(level).members[member].value;
+  return {Symbol{colon_}, Symbol{symbol_of(value)}, Symbol{rule_of(ObjectState{level, member + 1})}};
 }
 
-uint32_t DeferredSchema::terminal_of_key(uint32_t object, uint32_t member, Grammar& grammar, RegexStore& regexes) {
-  grammar_ = &grammar;
-  regexes_ = &regexes;
-  const std::string& text = object >= kFirstFork ? fork_choices_[object - kFirstFork].ways->text(member)
-                                                 : schema_.name_at(object_at(object).members[member].name);
+uint32_t DeferredSchema::terminal_of_key(uint32_t object, uint32_t member, const DeferredAdditions& to) {
+  enter(to);
+  const std::string& text = is_of_fork(object)
+                                ? fork_choices_[object - first_fork()].ways->text(member)
+                                : schema_.name_at(object_at(object - to.first_object).members[member].name);
   return Symbol{string(text)}.index();
 }
 
@@ -86,7 +82,7 @@ uint32_t DeferredSchema::add_terminal(RegexId regex, std::string name, bool dist
 }
 
 uint32_t DeferredSchema::add_nonterminal(uint32_t order) {
-  rules_.charge();
+  to_->rules.charge();
   grammar_->nonterminals.emplace_back().order = order;
   return Symbol::make(SymbolKind::kNonterminal, grammar_->nonterminals.size() - 1).value;
 }
@@ -105,7 +101,7 @@ uint32_t DeferredSchema::add_repeat(uint32_t body, uint32_t minimum, uint32_t ma
 }
 
 void DeferredSchema::add_alternative(uint32_t rule, std::span<const uint32_t> symbols) {
-  rules_.charge();
+  to_->rules.charge();
   Alternative& made = grammar_->nonterminals[Symbol{rule}.index()].alternatives.emplace_back();
   made.symbols.reserve(symbols.size());
   for (uint32_t symbol : symbols) made.symbols.push_back(Symbol{symbol});
@@ -193,7 +189,7 @@ uint32_t DeferredSchema::new_terminal(uint32_t index, bool distinct, KeyRole rol
 }
 
 std::string DeferredSchema::terminal_name(const PlainSchema::Terminal& terminal) const {
-  if (terminal.spelling == PlainSchema::Spelling::kOutside) return outside_names_[terminal.outside];
+  if (terminal.spelling == PlainSchema::Spelling::kOutside) return parts_.outside_names[terminal.outside];
   if (terminal.spelling != PlainSchema::Spelling::kListed) return std::string(terminal.name);
   std::string name;
   for (size_t i = 0; i < std::min(terminal.listed.size(), kShownValues); ++i)
@@ -212,14 +208,14 @@ RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool dis
       if (distinct) return listed(terminal.listed);
       return terminal.large ? terminal.large->regex(*regexes_) : fixed(terminal.listed);
     case PlainSchema::Spelling::kNumbers: {
-      if (terminal.large_numbers) return terminal.large_numbers->regex(*regexes_, max_digits_);
+      if (terminal.large_numbers) return terminal.large_numbers->regex(*regexes_, parts_.max_digits);
       using Exponents = NumberSet::Exponents;
-      return terminal.numbers->regex(*regexes_, max_digits_, distinct ? Exponents::kNo : Exponents::kYes);
+      return terminal.numbers->regex(*regexes_, parts_.max_digits, distinct ? Exponents::kNo : Exponents::kYes);
     }
     case PlainSchema::Spelling::kOutside:
       break;
   }
-  return outside_[terminal.outside]->in(*regexes_);
+  return parts_.outside[terminal.outside]->in(*regexes_);
 }
 
 // A value as one symbol: a scalar that is one terminal is that terminal.
@@ -260,7 +256,7 @@ void DeferredSchema::add_scalars(uint32_t rule, const std::shared_ptr<const Scal
     const RegexId strings = regexes_->json_string(regexes_->prefixed(scalars->texts), JsonEscapes::kAny);
     add_alternative(rule, Symbols{add_terminal(strings, "STRING")});
   }
-  if (const auto numbers = ScalarsTogether::numbers(scalars, max_digits_))
+  if (const auto numbers = ScalarsTogether::numbers(scalars, parts_.max_digits))
     add_alternative(rule, Symbols{add_terminal(regexes_->prefixed(numbers), "NUMBER")});
 }
 
@@ -317,10 +313,12 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
   add_alternative(state, whole);
 }
 
-uint32_t defer_rules(std::shared_ptr<const PlainSchema> schema, GrammarBuilder& builder, uint32_t scope,
-                     OutsideRegexes outside, std::vector<std::string> outside_names, uint32_t max_digits) {
-  return builder.defer(std::make_shared<DeferredSchema>(
-      std::move(schema), scope, std::move(outside), std::move(outside_names), max_digits, builder.limits().max_rules));
+std::pair<uint32_t, uint32_t> hand_over(PlainSchemaParts parts, GrammarBuilder& builder) {
+  for (const auto& regex : parts.outside) builder.check_height(*regex);
+  const uint32_t scope = builder.scope(parts.ignore_once);
+  if (parts.ignored != nullptr)
+    builder.ignore(scope, builder.portable(*parts.ignored).value, std::move(parts.ignored_name), {});
+  return {builder.defer(std::make_shared<DeferredSchema>(std::move(parts), scope)), scope};
 }
 
 }  // namespace cfgmask

@@ -4,19 +4,30 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "matcher/grammar_builder.h"
+#include "regex/regex_data.h"
 #include "schema/plain_schema.h"
 
 namespace cfgmask {
 
+// A schema, and what it says in other words than the core's.
+struct PlainSchemaParts {
+  std::shared_ptr<const PlainSchema> schema;
+  OutsideRegexes outside = {};  // those that terminals of the schema refer to
+  std::vector<std::string> outside_names = {};
+  uint32_t max_digits = kUnbounded;
+  std::shared_ptr<const PortableRegex> ignored = nullptr;  // what may stand between lexemes; or null
+  std::string ignored_name = {};
+  bool ignore_once = false;
+};
+
 // Hands the builder the rules of a schema, each value of which becomes rules when a text first comes to it, and returns
-// the start symbol. `outside` are the regexes that terminals of the schema refer to. Values that
-// may need more rules than the reader counts become rules at once. Throws LimitExceeded.
-uint32_t defer_rules(std::shared_ptr<const PlainSchema> schema, GrammarBuilder& builder, uint32_t scope,
-                     OutsideRegexes outside, std::vector<std::string> outside_names, uint32_t max_digits);
+// the start symbol and its scope. Values that may need more rules than the reader counts become rules with the first.
+// Throws LimitExceeded.
+std::pair<uint32_t, uint32_t> hand_over(PlainSchemaParts parts, GrammarBuilder& builder);
 
 }  // namespace cfgmask

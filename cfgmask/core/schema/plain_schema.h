@@ -276,6 +276,10 @@ class PlainSchema {
   // Known after `finish_adding`.
   const Overview& overview() const { return overview_; }
   Order order(PlainValueId id) const;
+  // Whether some union begins with itself.
+  bool loops() const {
+    return std::any_of(orders_.begin(), orders_.end(), [](const Order& order) { return order.loops; });
+  }
   // The scalars of a union that are read together; null for other values and where there are few.
   std::shared_ptr<const ScalarsTogether> together(PlainValueId id) const;
   // The objects and arrays of a union, but for what is read together; null for other values and where there are few.

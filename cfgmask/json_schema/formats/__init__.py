@@ -28,9 +28,9 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    "date-time": Format(dates.date_time, dates.POSSIBLE_DATE_TIME),
+    "date-time": Format(dates.DATE_TIME, dates.POSSIBLE_DATE_TIME),
     "date": Format(dates.DATE),
-    "time": Format(dates.time, dates.POSSIBLE_TIME),
+    "time": Format(dates.TIME, dates.POSSIBLE_TIME),
     "duration": Format(dates.DURATION),
     "uuid": Format("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"),  # RFC 4122, section 3
     "email": Format(mail.email, mail.POSSIBLE_EMAIL),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cfgmask.grammar.regex_tree import Alternation, Concatenation, RegexTree, text
-from cfgmask.json_schema.formats.pattern import one_of, prefix_tree, read
+from cfgmask.json_schema.formats.pattern import one_of
 
 _LEAP_YEAR = r"(?:[0-9][0-9](?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
 _DAY_OF_YEAR = one_of(
@@ -18,36 +17,34 @@ _OFFSET = f"(?:[Zz]|[+-]{_HOUR}:{_SIXTY})"
 _FRACTION = r"(?:\.[0-9]+)?"
 
 
-def time() -> RegexTree:
-    """A time of day with its offset."""
-    return Alternation((read(f"{_HOUR}:{_SIXTY}:{_SIXTY}{_FRACTION}{_OFFSET}"), _leap_second()))
-
-
-def date_time() -> RegexTree:
-    """A date and a time."""
-    return Concatenation((read(f"{DATE}[Tt]"), time()))
-
-
-def _leap_second() -> RegexTree:
-    """A leap second, which is the last of a day in UTC.
+def _leap_second(hour: int) -> str:
+    """The leap seconds of an hour, behind that: a leap second is the last of a day in UTC.
 
     Only for offsets of which the minutes are in use somewhere: all others would make this 20 times as large.
     """
-    offsets = {"23:59": ["Z", "z", "+00:00", "-00:00"]}
-    for offset in range(15, 24 * 60, 15):
-        if offset % 60 != 15:
-            for sign, local in (("+", offset - 1), ("-", 24 * 60 - 1 - offset)):
-                shown = f"{sign}{offset // 60:02}:{offset % 60:02}"
-                offsets.setdefault(f"{local // 60:02}:{local % 60:02}", []).append(shown)
-    second = Concatenation((text(":60"), read(_FRACTION)))
-    return prefix_tree(
-        {
-            local: Concatenation((second, prefix_tree(dict.fromkeys(shown, text("")))))
-            for local, shown in offsets.items()
-        }
+    ahead, behind = hour + 1, 23 - hour
+    zones = {
+        "59": [f"[+]{ahead:02}:00", f"-{behind:02}:00"],
+        "29": [f"[+]{hour:02}:30", f"-{behind:02}:30"],
+        "44": [f"[+]{hour:02}:45"],
+        "14": [f"-{behind:02}:45"],
+    }
+    if hour == 23:
+        zones["59"] = ["[Zz]", "[+-]00:00"]
+    return one_of(*(f"{minute}:60{_FRACTION}{one_of(*offsets)}" for minute, offsets in zones.items()))
+
+
+def _leap_seconds() -> str:
+    by_digit = ("0123456789", "0123456789", "0123")
+    hours = (
+        str(first) + one_of(*(f"{second}:{_leap_second(10 * first + int(second))}" for second in seconds))
+        for first, seconds in enumerate(by_digit)
     )
+    return one_of(*hours)
 
 
+TIME = one_of(f"{_HOUR}:{_SIXTY}:{_SIXTY}{_FRACTION}{_OFFSET}", _leap_seconds())
+DATE_TIME = f"{DATE}[Tt]{TIME}"
 POSSIBLE_TIME = f"{_HOUR}:{_SIXTY}:(?:{_SIXTY}|60){_FRACTION}{_OFFSET}"
 POSSIBLE_DATE_TIME = f"{DATE}[Tt]{POSSIBLE_TIME}"
 
