@@ -210,8 +210,11 @@ def plain_pattern(
     Linear.
     """
 
-def plain_json_string(pattern: str, max_nesting: int) -> PortableRegex | None:
-    """One string of JSON, spelled in any way, that a pattern in "python-dot-all" matches as a whole; None as above."""
+def plain_json_string(parts: Sequence[tuple[str, int | None]], max_nesting: int) -> PortableRegex | None:
+    """One string of JSON, spelled in any way, that patterns in "python-dot-all" match, one behind the other.
+
+    A part may have a bound on its octets in UTF-8. None for a pattern of which `plain_pattern` makes no tree.
+    """
 
 class LarkNodeTypes:
     """Reads statements of extended Lark into the nodes of `cfgmask.lark`, which it looks up when it is made."""

@@ -783,6 +783,26 @@ std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader,
   return found ? std::make_shared<PlainReader::Found>(*std::move(found)) : nullptr;
 }
 
+std::shared_ptr<PortableRegex> plain_json_string(
+    const std::vector<std::pair<std::string, std::optional<uint32_t>>>& parts, uint64_t max_nesting) {
+  RegexData data;
+  RegexDataMaker maker(data);
+  std::vector<uint32_t> made;
+  for (const auto& [pattern, most] : parts) {
+    const auto found = PlainPattern::parse(pattern, max_nesting, PlainPattern::Syntax::kPythonDotAll);
+    if (!found) return nullptr;
+    uint32_t part = PatternTrees(*found, maker).whole();
+    if (most) {
+      static constexpr CodePointRange kOctets{0, 255};
+      const uint32_t octets = data.repetition(data.ranges(RegexData::Kind::kByteClass, {&kOctets, 1}), 1, *most);
+      part = data.parts(RegexData::Kind::kIntersection, std::array{part, octets});
+    }
+    made.push_back(part);
+  }
+  data.json_string(made.size() == 1 ? made[0] : maker.concatenation(made), JsonEscapes::kAny);
+  return std::make_shared<PortableRegex>(std::move(data));
+}
+
 void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainReader::Found>& reading,
                       OutsideRegexes regexes, std::vector<std::string> names, std::optional<uint32_t> max_digits,
                       std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once) {
@@ -812,17 +832,7 @@ void bind_plain_schema(nb::module_& m) {
         return chosen == Syntax::kEcma ? trees.search(maker.any_text()) : trees.whole();
       },
       "pattern"_a, "syntax"_a, "max_nesting"_a, docs::plain_pattern);
-  m.def(
-      "plain_json_string",
-      [](const std::string& pattern, uint64_t max_nesting) -> std::shared_ptr<PortableRegex> {
-        const auto found = PlainPattern::parse(pattern, max_nesting, PlainPattern::Syntax::kPythonDotAll);
-        if (!found) return nullptr;
-        RegexData data;
-        RegexDataMaker maker(data);
-        data.json_string(PatternTrees(*found, maker).whole(), JsonEscapes::kAny);
-        return std::make_shared<PortableRegex>(std::move(data));
-      },
-      "pattern"_a, "max_nesting"_a, docs::plain_json_string);
+  m.def("plain_json_string", plain_json_string, "parts"_a, "max_nesting"_a, docs::plain_json_string);
   nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);

@@ -223,11 +223,9 @@ _FORMAT_ALONE = re.compile(r'\{"type":"string","format":"([a-z-]+)"\}')
 
 
 def _format(name: str, limits: Limits) -> PlainTerminal | None:
-    """The strings of a format that is one plain pattern: most are, and the core makes no trees of Python of them."""
-    pattern = FORMATS[name].allowed
-    if not isinstance(pattern, str):
-        return None
-    regex = _core.plain_json_string(pattern, limits.max_nesting)
+    """The strings of a format that plain patterns say: most are, and the core makes no trees of Python of them."""
+    parts = [(part.pattern, part.most) for part in FORMATS[name].parts]
+    regex = _core.plain_json_string(parts, limits.max_nesting) if parts else None
     return None if regex is None else PlainTerminal(lexemes.string(ALL_STRINGS).name, regex)
 
 

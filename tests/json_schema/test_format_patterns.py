@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
-from cfgmask.grammar.regex_tree import Complement, Intersection, RegexTree
-from cfgmask.json_schema.formats import dates
+import pytest
+
+import cfgmask
+from cfgmask import Limits, _core
+from cfgmask.grammar.regex_tree import Complement, Intersection, JsonString, RegexTree
+from cfgmask.json_schema.formats import FORMATS, dates, format_regex
 from cfgmask.json_schema.formats.pattern import read
 from cfgmask.regex.algebra import RegexAlgebra
 
@@ -43,3 +47,15 @@ def test_a_leap_second_is_the_last_of_a_day_in_utc() -> None:
                     found.add(shown)
     assert len(found) == 2 * 3 * 24
     assert all(re.fullmatch(r"[0-2][0-9]:(?:59|29|44|14):60\.25[+-][0-9]{2}:(?:00|30|45)", shown) for shown in found)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].parts])
+def test_the_core_reads_formats_as_their_trees(name: str) -> None:
+    read_by_core = _core.plain_json_string([(part.pattern, part.most) for part in FORMATS[name].parts], 200)
+    tree = format_regex(name)
+    assert tree is not None
+    assert read_by_core is not None
+    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b""], eos_token_id=1)
+    builder = _core.GrammarBuilder(vocabulary.core, vars(Limits()), 0)
+    # What is equal is one node.
+    assert builder.portable(read_by_core) == builder.portable(_core.portable_regex(JsonString(tree), 200))

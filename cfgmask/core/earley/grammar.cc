@@ -217,6 +217,11 @@ void order_components(Grammar& g) {
     g.nonterminals[nonterminal].order = order;
     g.nonterminals[nonterminal].left_recursive = loops;
   });
+  // What is deferred begins with none of these, and is made in the order in which the grammar names it: whoever asks
+  // what may come is told in that order.
+  for (uint32_t i = 0; i < n; ++i) {
+    if (g.nonterminals[i].is_deferred) g.nonterminals[i].order = n + i;
+  }
 }
 
 }  // namespace

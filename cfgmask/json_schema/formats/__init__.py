@@ -12,19 +12,26 @@ from functools import cache
 
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.json_schema.formats import addresses, dates, ecma, hosts, idn, mail, pointers, uris
-from cfgmask.json_schema.formats.pattern import read
+from cfgmask.json_schema.formats.pattern import Part, in_parts, read
 
 
 @dataclass(frozen=True)
 class Format:
     """How a format is enforced.
 
-    allowed   what is generated: a pattern, or what makes the tree
+    allowed   what is generated: a pattern, parts that stand one behind the other, or what makes the tree
     possible  what the strings of the format are sure to match, where `allowed` is narrower than the standard
     """
 
-    allowed: str | Callable[[], RegexTree]
+    allowed: str | tuple[Part, ...] | Callable[[], RegexTree]
     possible: str | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What is allowed, if it is said by patterns alone; else nothing."""
+        if isinstance(self.allowed, str):
+            return (Part(self.allowed),)
+        return self.allowed if isinstance(self.allowed, tuple) else ()
 
 
 FORMATS: dict[str, Format] = {
@@ -33,7 +40,7 @@ FORMATS: dict[str, Format] = {
     "time": Format(dates.TIME, dates.POSSIBLE_TIME),
     "duration": Format(dates.DURATION),
     "uuid": Format("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"),  # RFC 4122, section 3
-    "email": Format(mail.email, mail.POSSIBLE_EMAIL),
+    "email": Format(mail.EMAIL, mail.POSSIBLE_EMAIL),
     "idn-email": Format(mail.idn_email, ".+@.+"),
     "ipv4": Format(addresses.IPV4),
     "ipv6": Format(addresses.IPV6),
@@ -56,7 +63,7 @@ def format_regex(name: str) -> RegexTree | None:
     found = FORMATS.get(name)
     if found is None:
         return None
-    return read(found.allowed) if isinstance(found.allowed, str) else found.allowed()
+    return found.allowed() if callable(found.allowed) else in_parts(found.parts)
 
 
 @cache

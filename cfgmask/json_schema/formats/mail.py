@@ -6,15 +6,14 @@ octets leaves. Comments and folding white space belong to message headers, not t
 
 from __future__ import annotations
 
-from cfgmask.grammar.regex_tree import Alternation, ByteClass, Concatenation, Intersection, RegexTree, Repetition, text
+from cfgmask.grammar.regex_tree import Alternation, Concatenation, RegexTree, text
 from cfgmask.json_schema.formats.addresses import IPV4, MAIL_IPV6
 from cfgmask.json_schema.formats.hosts import ANY_LABEL
 from cfgmask.json_schema.formats.idn import FULL_STOP, ascii_labels, internationalised_name
-from cfgmask.json_schema.formats.pattern import one_of, read
+from cfgmask.json_schema.formats.pattern import Part, bounded, one_of, read
 
 _NAME = rf"{ANY_LABEL}(?:\.{ANY_LABEL})*"
 _LITERAL = rf"\[(?:{IPV4}|IPv6:{MAIL_IPV6})\]"
-_OCTET = ByteClass(((0, 255),))
 
 
 def _local(extra: str) -> str:
@@ -22,15 +21,8 @@ def _local(extra: str) -> str:
     return one_of(rf"{atom}(?:\.{atom})*", rf'"(?:[ !#-\[\]-~{extra}]|\\[ -~])*"')
 
 
-def _bounded(tree: RegexTree, most: int) -> RegexTree:
-    """Those of the texts that have at most so many octets in UTF-8."""
-    return Intersection((tree, Repetition(_OCTET, 1, most)))
-
-
-def email() -> RegexTree:
-    """Addresses in ASCII."""
-    domain = read(one_of(_NAME, _LITERAL))
-    return Concatenation((_bounded(read(_local("")), 64), text("@"), _bounded(domain, 189)))
+# Addresses in ASCII.
+EMAIL = (Part(_local(""), 64), Part("@"), Part(one_of(_NAME, _LITERAL), 189))
 
 
 def idn_email() -> RegexTree:
@@ -40,12 +32,12 @@ def idn_email() -> RegexTree:
     masks of an intersection with it would be slow.
     """
     local = read(_local(r"\x80-\U0010FFFF"))
-    plain = Alternation((_bounded(ascii_labels(FULL_STOP), 189), read(_LITERAL)))
+    plain = Alternation((bounded(ascii_labels(FULL_STOP), 189), read(_LITERAL)))
     name = internationalised_name(FULL_STOP, 3)
     return Alternation(
         (
-            Concatenation((_bounded(local, 64), text("@"), plain)),
-            Concatenation((_bounded(local, 32), text("@"), name)),
+            Concatenation((bounded(local, 64), text("@"), plain)),
+            Concatenation((bounded(local, 32), text("@"), name)),
         )
     )
 

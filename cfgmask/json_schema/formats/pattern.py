@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
-from cfgmask.grammar.regex_tree import RegexTree
+from dataclasses import dataclass
+
+from cfgmask.grammar.regex_tree import ByteClass, Concatenation, Intersection, RegexTree, Repetition
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 from cfgmask.regex.plain import plain_text
+
+_OCTET = ByteClass(((0, 255),))
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a pattern matches, in at least one octet of UTF-8 and at most so many; None: any number."""
+
+    pattern: str
+    most: int | None = None
+
+
+def in_parts(parts: tuple[Part, ...]) -> RegexTree:
+    """The tree of parts that stand one behind the other."""
+    trees = [read(part.pattern) if part.most is None else bounded(read(part.pattern), part.most) for part in parts]
+    return trees[0] if len(trees) == 1 else Concatenation(tuple(trees))
+
+
+def bounded(tree: RegexTree, most: int) -> RegexTree:
+    """Those of the texts that have at most so many octets in UTF-8."""
+    return Intersection((tree, Repetition(_OCTET, 1, most)))
 
 
 def read(pattern: str) -> RegexTree:
