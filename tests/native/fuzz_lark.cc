@@ -17,6 +17,8 @@
 #include "matcher/grammar_builder.h"
 #include "matcher_checks.h"
 #include "random_grammar.h"
+#include "random_schema.h"
+#include "schema/plain_rules.h"
 #include "util/limits.h"
 
 namespace cfgmask::testing {
@@ -164,6 +166,22 @@ std::u32string random_plain_grammar(ByteSource& source) {
   return text;
 }
 
+// Schemas beside each other, one behind the other, and beside words.
+std::u32string random_grammar_of_schemas(ByteSource& source) {
+  std::u32string text = U"start: A";
+  const uint32_t n = 1 + source.below(4);
+  for (uint32_t i = 0; i < n; ++i) {
+    const std::string schema = random_schema(source);
+    text += source.flip() ? U" | " : U" ";
+    if (source.flip()) text += U"\"{\" ";
+    text += U"%json " + std::u32string(schema.begin(), schema.end());
+    if (source.flip()) text += U" A?";
+  }
+  text += U"\nA: " + random_body(source, Definition::kTerminal, 2);
+  if (source.flip()) text += U"\n%ignore \" \"";
+  return text;
+}
+
 void check_plain_grammar(ByteSource& source) {
   PlainLarkQuestions questions;
   questions.kinds = kKinds;
@@ -176,14 +194,21 @@ void check_plain_grammar(ByteSource& source) {
     return alike;
   };
   questions.pattern = [](auto, auto) -> std::shared_ptr<const PortableRegex> { return nullptr; };
+  questions.schema = [](std::u32string_view text) -> std::shared_ptr<const PlainSchemaParts> {
+    auto parts = schema_parts(std::string(text.begin(), text.end()), Limits());
+    return parts ? std::make_shared<const PlainSchemaParts>(*std::move(parts)) : nullptr;
+  };
   Limits limits;
   limits.max_regex_nodes = 50'000;
   limits.max_items = 2'000;
   limits.max_item_sets = 5'000;
-  const auto grammar = PlainLark::read(random_plain_grammar(source), U"start", questions, limits, 1'000);
+  // A walk through a schema takes longer than others.
+  const bool has_schemas = source.below(16) == 0;
+  std::u32string text = has_schemas ? random_grammar_of_schemas(source) : random_plain_grammar(source);
+  const auto grammar = PlainLark::read(std::move(text), U"start", questions, limits, 1'000);
   if (grammar == nullptr) return;
   try {
-    VocabularyStores stores(random_vocabulary(source));
+    VocabularyStores stores(has_schemas ? json_vocabulary(source) : random_vocabulary(source));
     GrammarBuilder builder(stores, limits);
     const auto [start, scope] = grammar->hand_over(builder);
     const auto compiled = builder.build(start, scope, false, true, true);

@@ -196,17 +196,15 @@ std::shared_ptr<const Vocabulary> json_vocabulary(ByteSource& source) {
 
 std::string random_schema(ByteSource& source) { return SchemaMaker(source).root(); }
 
-std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, VocabularyStores& stores,
-                                                const Limits& limits) {
+std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limits& limits) {
   const std::vector<std::string> keywords(kKeywordNames.begin() + 1, kKeywordNames.end());
   const PlainReader reader(keywords, {}, "$id", false, PlainReader::Exclusive::kEither);
   const auto document = JsonDocument::parse(schema, limits.max_nesting);
-  if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return nullptr;
+  if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return std::nullopt;
   const auto none = [](const auto&...) { return std::nullopt; };
   const auto same = [](const std::string&, const PlainReader& around) { return &around; };
   auto found = reader.read(*document, {none, none, none, same}, limits.max_nesting, limits.max_rules);
-  if (!found || found->n_regexes != 0) return nullptr;
-  GrammarBuilder builder(stores, limits);
+  if (!found || found->n_regexes != 0) return std::nullopt;
   RegexData blanks;
   static constexpr CodePointRange kBlanks[] = {{'\n', '\n'}, {' ', ' '}};
   blanks.repetition(blanks.ranges(RegexData::Kind::kCharClass, kBlanks), 1, 2);
@@ -214,7 +212,15 @@ std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, Vocabul
   parts.ignored = std::make_shared<const PortableRegex>(std::move(blanks));
   parts.ignored_name = "blanks";
   parts.ignore_once = true;
-  const auto [start, scope] = hand_over(std::move(parts), builder);
+  return parts;
+}
+
+std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, VocabularyStores& stores,
+                                                const Limits& limits) {
+  auto parts = schema_parts(schema, limits);
+  if (!parts) return nullptr;
+  GrammarBuilder builder(stores, limits);
+  const auto [start, scope] = hand_over(*std::move(parts), builder);
   return builder.build(start, scope, false, false, false);
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "byte_source.h"
 #include "matcher/compiled_grammar.h"
 #include "matcher/grammar_builder.h"
+#include "schema/plain_rules.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask::testing {
@@ -17,6 +19,9 @@ std::shared_ptr<const Vocabulary> json_vocabulary(ByteSource& source);
 
 // Keywords of all kinds, those among them that the core reads by itself; mostly satisfiable.
 std::string random_schema(ByteSource& source);
+
+// What a text that is a plain schema says; nullopt for others.
+std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limits& limits);
 
 // null for text that is no plain schema (schema/plain_reader.h), or for one that nothing satisfies. Throws
 // LimitExceeded.
