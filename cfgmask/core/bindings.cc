@@ -709,7 +709,10 @@ void bind_grammar_builder(nb::module_& m) {
           },
           "nonterminal"_a, "low"_a, "high"_a, "up"_a)
       .def(
-          "plain_schema", [](GrammarBuilder& self, const PlainSchemaParts& schema) { return hand_over(schema, self); },
+          "plain_schema",
+          [](GrammarBuilder& self, std::shared_ptr<PlainSchemaParts> schema) {
+            return hand_over(std::move(schema), self);
+          },
           "schema"_a)
       .def(
           "plain_lark",

@@ -220,7 +220,7 @@ std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, Vocabul
   auto parts = schema_parts(schema, limits);
   if (!parts) return nullptr;
   GrammarBuilder builder(stores, limits);
-  const auto [start, scope] = hand_over(*std::move(parts), builder);
+  const auto [start, scope] = hand_over(std::make_shared<const PlainSchemaParts>(*std::move(parts)), builder);
   return builder.build(start, scope, false, false, false);
 }
 

@@ -537,7 +537,7 @@ class PlainLark::Handing {
     scope_ = builder_.scope(grammar_.options_.ignore_once);
     if (grammar_.ignored_ != kNone) builder_.ignore(scope_, regex(grammar_.ignored_), grammar_.ignored_name_, {});
     for (const Rule& rule : grammar_.rules_) rules_.push_back(builder_.nonterminal(rule.name));
-    for (const auto& schema : grammar_.schemas_) schemas_.push_back(cfgmask::hand_over(*schema, builder_).first);
+    for (const auto& schema : grammar_.schemas_) schemas_.push_back(cfgmask::hand_over(schema, builder_).first);
     terminals_.resize(grammar_.terminals_.size(), kNone);
     for (size_t i = 0; i < rules_.size(); ++i) add_alternatives(grammar_.rules_[i], rules_[i]);
     return {rules_[grammar_.start_], scope_};

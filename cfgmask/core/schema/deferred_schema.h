@@ -39,7 +39,7 @@ namespace cfgmask {
 class DeferredSchema : public DeferredPart {
  public:
   // `scope` is the grammar's.
-  DeferredSchema(PlainSchemaParts parts, uint32_t scope);
+  DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope);
   bool has_keys() const override { return schema_.overview().has_endless_keys || schema_.overview().has_endless_items; }
   bool loops() const override { return schema_.loops(); }
   Symbol start(const DeferredAdditions& to) override;
@@ -239,7 +239,8 @@ class DeferredSchema : public DeferredPart {
   Symbols after_text(const ForkChoice& choice, uint32_t number);
   uint32_t after_values(std::span<const ObjectForks::Place> members);
 
-  PlainSchemaParts parts_;
+  std::shared_ptr<const PlainSchemaParts> kept_;
+  const PlainSchemaParts& parts_;
   const PlainSchema& schema_;
   const CommonValue common_ = [this](PlainValueId a, PlainValueId b) { return schema_.common(a, b); };
   // During a call from outside.

@@ -14,8 +14,13 @@ constexpr size_t kShownValues = 8;
 
 }  // namespace
 
-DeferredSchema::DeferredSchema(PlainSchemaParts parts, uint32_t scope)
-    : parts_(std::move(parts)), schema_(*parts_.schema), scope_(scope), forks_(schema_), array_forks_(schema_) {}
+DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope)
+    : kept_(std::move(parts)),
+      parts_(*kept_),
+      schema_(*parts_.schema),
+      scope_(scope),
+      forks_(schema_),
+      array_forks_(schema_) {}
 
 void DeferredSchema::enter(const DeferredAdditions& to) {
   to_ = &to;
@@ -313,11 +318,11 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
   add_alternative(state, whole);
 }
 
-std::pair<uint32_t, uint32_t> hand_over(PlainSchemaParts parts, GrammarBuilder& builder) {
-  for (const auto& regex : parts.outside) builder.check_height(*regex);
-  const uint32_t scope = builder.scope(parts.ignore_once);
-  if (parts.ignored != nullptr)
-    builder.ignore(scope, builder.portable(*parts.ignored).value, std::move(parts.ignored_name), {});
+std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder) {
+  for (const auto& regex : parts->outside) builder.check_height(*regex);
+  const uint32_t scope = builder.scope(parts->ignore_once);
+  if (parts->ignored != nullptr)
+    builder.ignore(scope, builder.portable(*parts->ignored).value, parts->ignored_name, {});
   return {builder.defer(std::make_shared<DeferredSchema>(std::move(parts), scope)), scope};
 }
 

@@ -28,6 +28,6 @@ struct PlainSchemaParts {
 // Hands the builder the rules of a schema, each value of which becomes rules when a text first comes to it, and returns
 // the start symbol and its scope. Values that may need more rules than the reader counts become rules with the first.
 // Throws LimitExceeded.
-std::pair<uint32_t, uint32_t> hand_over(PlainSchemaParts parts, GrammarBuilder& builder);
+std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder);
 
 }  // namespace cfgmask
