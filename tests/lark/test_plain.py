@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from cfgmask import GrammarError, LimitExceeded, Limits
 from cfgmask.lark import parse_lark
 from cfgmask.lark.plain import plain_grammar
 from tests.lark import test_plain_schemas
+from tests.lark.both_ways import allowed, compiled_both_ways
 from tests.lark.fuzz import GRAMMARS, LIMITS, mutations
 
 SHIPPED = Path(__file__).resolve().parents[2] / "grammars"
@@ -152,40 +152,21 @@ NOT_PLAIN = {
 }
 
 
-def compiled_both_ways(text: str, limits: Limits = Limits()) -> list[cfgmask.CompiledGrammar]:  # noqa: B008  # immutable
-    """Of a plain grammar, what the core makes of it and what the stages do, each with a vocabulary of its own."""
-    grammar = cfgmask.Grammar.from_lark(text, limits=limits)
-    assert grammar.plain is not None
-    assert not grammar.notes
-    general = cfgmask.Grammar(grammar.ir)
-    found = []
-    for one in (grammar, general):
-        vocabulary = cfgmask.Vocabulary.from_bytes(TOKENS, eos_token_id=len(TOKENS) - 1)
-        found.append(cfgmask.compile(one, vocabulary, limits))
-    return found
-
-
-def mask(matcher: cfgmask.Matcher) -> np.ndarray:
-    bits = np.zeros((len(TOKENS) + 31) // 32, np.int32)
-    matcher.fill_mask(bits)
-    return bits
-
-
 def compare(text: str, seed: int, n_walks: int = 4, limits: Limits = Limits()) -> None:  # noqa: B008  # immutable
     """Random walks by the masks: these, what is said of tokens, and what is made on the way are the same."""
-    plain, general = compiled_both_ways(text, limits)
+    plain, general = compiled_both_ways(text, TOKENS, limits)
+    assert not cfgmask.Grammar.from_lark(text, limits=limits).notes
     choose = random.Random(seed)
     for _ in range(n_walks):
         matchers = [plain.matcher(), general.matcher()]
         for _ in range(25):
-            masks = [mask(matcher) for matcher in matchers]
-            assert np.array_equal(*masks), text
+            may_come, same = (allowed(matcher, TOKENS) for matcher in matchers)
+            assert may_come == same, text
             token = choose.randrange(len(TOKENS))
             assert matchers[0].explain(token) == matchers[1].explain(token), text
-            allowed = np.flatnonzero(np.unpackbits(masks[0].view(np.uint8), bitorder="little"))
-            if not len(allowed) or matchers[0].is_finished:
+            if not may_come or matchers[0].is_finished:
                 break
-            token = int(choose.choice(allowed.tolist()))
+            token = choose.choice(may_come)
             for matcher in matchers:
                 matcher.advance(token)
         assert matchers[0].is_accepting == matchers[1].is_accepting

@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 import cfgmask
 from cfgmask import LimitExceeded, Limits
 from cfgmask.lark.plain import plain_grammar
+from tests.lark.both_ways import allowed, compiled_both_ways
 
 SHIPPED = Path(__file__).resolve().parents[2] / "grammars"
 # Every byte, and some tokens that cross lexemes and blocks.
@@ -96,45 +96,27 @@ NOT_PLAIN = {
 }
 
 
-def compiled_both_ways(text: str, limits: Limits = LIMITS) -> list[cfgmask.CompiledGrammar]:
-    """Of a plain grammar, what the core makes of it and what the stages do, each with a vocabulary of its own."""
-    grammar = cfgmask.Grammar.from_lark(text, limits=limits)
-    assert grammar.plain is not None
-    found = []
-    for one in (grammar, cfgmask.Grammar(grammar.ir)):
-        vocabulary = cfgmask.Vocabulary.from_bytes(TOKENS, eos_token_id=len(TOKENS) - 1)
-        found.append(cfgmask.compile(one, vocabulary, limits))
-    return found
-
-
-def mask(matcher: cfgmask.Matcher) -> np.ndarray:
-    bits = np.zeros((len(TOKENS) + 31) // 32, np.int32)
-    matcher.fill_mask(bits)
-    return bits
-
-
 # Tokens of which a random text gets more than its share: others lead into long strings.
 LIKED = [number for number, token in enumerate(TOKENS) if set(token) & set(b'{}[]":,ax;') or len(token) > 1]
 
 
 def compare(text: str, seed: int, n_walks: int = 6, n_steps: int = 40) -> None:
     """Random walks by the masks: these are the same, and so is where a token fails, and in which rules."""
-    plain, general = compiled_both_ways(text)
+    plain, general = compiled_both_ways(text, TOKENS, LIMITS)
     choose = random.Random(seed)
     for _ in range(n_walks):
         matchers = [plain.matcher(), general.matcher()]
         for _ in range(n_steps):
-            masks = [mask(matcher) for matcher in matchers]
-            assert np.array_equal(*masks), text
+            may_come, same = (set(allowed(matcher, TOKENS)) for matcher in matchers)
+            assert may_come == same, text
             asked = choose.randrange(len(TOKENS))
             told = [matcher.explain(asked) for matcher in matchers]
             assert len({(one.reason, one.offset, one.may_end) for one in told}) == 1, text
             assert rules_of(told[0]) == rules_of(told[1]), text
-            allowed = set(np.flatnonzero(np.unpackbits(masks[0].view(np.uint8), bitorder="little")).tolist())
-            if not allowed or matchers[0].is_finished:
+            if not may_come or matchers[0].is_finished:
                 break
-            liked = [token for token in LIKED if token in allowed]
-            token = choose.choice(liked if liked and choose.random() < 0.8 else sorted(allowed))
+            liked = [token for token in LIKED if token in may_come]
+            token = choose.choice(liked if liked and choose.random() < 0.8 else sorted(may_come))
             for matcher in matchers:
                 matcher.advance(token)
         assert matchers[0].is_accepting == matchers[1].is_accepting
@@ -218,5 +200,5 @@ def test_a_pickled_grammar_is_the_same() -> None:
     grammar = cfgmask.Grammar.from_lark(PLAIN["schemas side by side"])
     again = pickle.loads(pickle.dumps(grammar))  # ours
     vocabulary = cfgmask.Vocabulary.from_bytes(TOKENS, eos_token_id=len(TOKENS) - 1)
-    masks = [mask(cfgmask.compile(one, vocabulary).matcher()) for one in (grammar, again)]
-    assert np.array_equal(*masks)
+    first, second = (allowed(cfgmask.compile(one, vocabulary).matcher(), TOKENS) for one in (grammar, again))
+    assert first == second

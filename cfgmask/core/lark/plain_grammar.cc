@@ -242,7 +242,7 @@ class PlainLarkLowering {
         return expression(document_.parts(node)[0]);
       case Document::Kind::kJson: {
         auto schema = questions_.schema(document_.json(node));
-        require(schema != nullptr);
+        require(schema != nullptr && out_.schemas_.size() < kMostSchemas);
         out_.schemas_.push_back(std::move(schema));
         return add({Kind::kSchema, static_cast<uint32_t>(out_.schemas_.size() - 1)});
       }
@@ -438,7 +438,7 @@ class PlainLarkLowering {
     require(!out_.options_.complete && out_.arguments_.empty() && out_.conditions_.empty());
     const auto& schemas = out_.schemas_;
     const bool loops = std::any_of(schemas.begin(), schemas.end(), [](const auto& s) { return s->schema->loops(); });
-    require(schemas.size() == 1 || (schemas.size() <= kMostSchemas && !loops));
+    require(schemas.size() == 1 || !loops);
   }
 
   // What has to be told of, or is wrong.

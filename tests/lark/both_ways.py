@@ -1,0 +1,28 @@
+"""Plain grammars by both ways: what the core makes of them, and what the stages do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import cfgmask
+from cfgmask import Limits
+
+
+def compiled_both_ways(text: str, tokens: Sequence[bytes], limits: Limits) -> list[cfgmask.CompiledGrammar]:
+    """Of a plain grammar, first what the core makes of it, each with a vocabulary of its own; the last token ends."""
+    grammar = cfgmask.Grammar.from_lark(text, limits=limits)
+    assert grammar.plain is not None
+    found = []
+    for one in (grammar, cfgmask.Grammar(grammar.ir)):
+        vocabulary = cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=len(tokens) - 1)
+        found.append(cfgmask.compile(one, vocabulary, limits))
+    return found
+
+
+def allowed(matcher: cfgmask.Matcher, tokens: Sequence[bytes]) -> list[int]:
+    """The ids in the mask."""
+    bits = np.zeros((len(tokens) + 31) // 32, np.int32)
+    matcher.fill_mask(bits)
+    return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).tolist()
