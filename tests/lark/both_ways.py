@@ -10,9 +10,10 @@ import cfgmask
 from cfgmask import Limits
 
 
-def compiled_both_ways(text: str, tokens: Sequence[bytes], limits: Limits) -> list[cfgmask.CompiledGrammar]:
+def compiled_both_ways(
+    grammar: cfgmask.Grammar, tokens: Sequence[bytes], limits: Limits
+) -> list[cfgmask.CompiledGrammar]:
     """Of a plain grammar, first what the core makes of it, each with a vocabulary of its own; the last token ends."""
-    grammar = cfgmask.Grammar.from_lark(text, limits=limits)
     assert grammar.plain is not None
     found = []
     for one in (grammar, cfgmask.Grammar(grammar.ir)):
@@ -26,3 +27,11 @@ def allowed(matcher: cfgmask.Matcher, tokens: Sequence[bytes]) -> list[int]:
     bits = np.zeros((len(tokens) + 31) // 32, np.int32)
     matcher.fill_mask(bits)
     return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).tolist()
+
+
+def allowed_by_all(matchers: Sequence[cfgmask.Matcher], tokens: Sequence[bytes], text: str) -> list[int]:
+    """The ids in their masks, which are the same; `text` is shown where they are not."""
+    first, *others = (allowed(matcher, tokens) for matcher in matchers)
+    for other in others:
+        assert first == other, text
+    return first

@@ -31,7 +31,6 @@ auto DeferredRules::in_part(uint32_t part, Grammar& grammar, RegexStore& regexes
 }
 
 void DeferredRules::add(uint32_t nonterminal, std::shared_ptr<DeferredPart> part) {
-  begins_.emplace(nonterminal, static_cast<uint32_t>(parts_.size()));
   parts_.push_back({nonterminal, std::move(part)});
 }
 
@@ -45,13 +44,14 @@ bool DeferredRules::has_mixed_loops() const {
 }
 
 void DeferredRules::define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes) {
-  const auto begun = begins_.find(nonterminal);
-  if (begun == begins_.end()) {
+  if (is_of_part(nonterminal)) {
     in_part(part_at(nonterminals_, nonterminal), grammar, regexes,
             [&](DeferredPart& part, const DeferredAdditions& to) { part.define(nonterminal, to); });
     return;
   }
-  const Symbol start = in_part(begun->second, grammar, regexes,
+  const auto begun = std::lower_bound(parts_.begin(), parts_.end(), nonterminal,
+                                      [](const Part& part, uint32_t wanted) { return part.nonterminal < wanted; });
+  const Symbol start = in_part(static_cast<uint32_t>(begun - parts_.begin()), grammar, regexes,
                                [](DeferredPart& part, const DeferredAdditions& to) { return part.start(to); });
   Nonterminal& begin = grammar.nonterminals[nonterminal];
   begin.alternatives.push_back({{start}, {}});
@@ -75,8 +75,7 @@ uint32_t DeferredRules::terminal_of_key(uint32_t object, uint32_t member, Gramma
 }
 
 uint32_t DeferredRules::first_of(uint32_t nonterminal) const {
-  const bool is_of_part = !nonterminals_.empty() && nonterminal >= nonterminals_.front().first;
-  return is_of_part ? parts_[part_at(nonterminals_, nonterminal)].nonterminal : nonterminal;
+  return is_of_part(nonterminal) ? parts_[part_at(nonterminals_, nonterminal)].nonterminal : nonterminal;
 }
 
 size_t DeferredRules::bytes() const {

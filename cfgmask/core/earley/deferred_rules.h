@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "earley/grammar.h"
@@ -62,7 +60,7 @@ class DeferredPart {
 // rules belongs to it.
 class DeferredRules {
  public:
-  // Before any of what follows.
+  // Before any of what follows, in the order of the nonterminals.
   void add(uint32_t nonterminal, std::shared_ptr<DeferredPart> part);
   // The rules that the grammar has and may have.
   void set_account(Account rules) { rules_ = rules; }
@@ -93,6 +91,9 @@ class DeferredRules {
     uint32_t part;
   };
 
+  bool is_of_part(uint32_t nonterminal) const {
+    return !nonterminals_.empty() && nonterminal >= nonterminals_.front().first;
+  }
   static uint32_t part_at(const std::vector<Run>& runs, uint32_t number);
   static void extend(std::vector<Run>& runs, uint32_t part, size_t before, size_t after);
   uint32_t n_objects() const { return UINT32_MAX / static_cast<uint32_t>(parts_.size()); }
@@ -101,7 +102,6 @@ class DeferredRules {
   auto in_part(uint32_t part, Grammar& grammar, RegexStore& regexes, F act);
 
   std::vector<Part> parts_;
-  std::unordered_map<uint32_t, uint32_t> begins_;  // by their nonterminals
   std::vector<Run> nonterminals_;
   std::vector<Run> terminals_;
   Account rules_;
