@@ -9,6 +9,7 @@ import pytest
 import cfgmask
 from cfgmask import Limits, _core
 from cfgmask.grammar.regex_tree import Complement, Intersection, JsonString, RegexTree
+from cfgmask.json_schema import plain
 from cfgmask.json_schema.formats import FORMATS, dates, format_regex
 from cfgmask.json_schema.formats.pattern import read
 from cfgmask.regex.algebra import RegexAlgebra
@@ -59,3 +60,15 @@ def test_the_core_reads_formats_as_their_trees(name: str) -> None:
     builder = _core.GrammarBuilder(vocabulary.core, vars(Limits()), 0)
     # What is equal is one node.
     assert builder.portable(read_by_core) == builder.portable(_core.portable_regex(JsonString(tree), 200))
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].parts])
+def test_strings_of_formats_are_read_without_trees(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_tree(*_: object) -> None:
+        pytest.fail("a tree was made")
+
+    monkeypatch.setattr(plain, "_read", no_tree)
+    plain._scalars_of.cache_clear()
+    schema = {"type": "object", "properties": {"a": {"type": "string", "format": name}}}
+    grammar = cfgmask.Grammar.from_json_schema(schema)
+    assert grammar.plain is not None

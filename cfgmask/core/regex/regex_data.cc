@@ -1,8 +1,12 @@
 #include "regex/regex_data.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <iterator>
+#include <utility>
+
+#include "util/interner.h"
 
 namespace cfgmask {
 
@@ -39,34 +43,88 @@ uint32_t RegexData::texts(Kind kind, std::vector<std::string> all) {
   return add({kind, first, static_cast<uint32_t>(texts_.size()), 0, 0, 1});
 }
 
+RegexData::List RegexData::list_of(Kind kind) {
+  switch (kind) {
+    case Kind::kLiteral:
+    case Kind::kKeySet:
+    case Kind::kSubstring:
+      return List::kTexts;
+    case Kind::kCharClass:
+    case Kind::kByteClass:
+      return List::kRanges;
+    case Kind::kDivisible:
+      return List::kNone;
+    case Kind::kConcatenation:
+    case Kind::kAlternation:
+    case Kind::kRepetition:
+    case Kind::kIntersection:
+    case Kind::kComplement:
+    case Kind::kJsonString:
+      return List::kParts;
+  }
+  return List::kNone;
+}
+
 uint32_t RegexData::append(const RegexData& other) {
   const auto n_nodes = static_cast<uint32_t>(nodes_.size());
-  const auto n_parts = static_cast<uint32_t>(parts_.size());
-  const auto n_ranges = static_cast<uint32_t>(ranges_.size());
-  const auto n_texts = static_cast<uint32_t>(texts_.size());
+  const std::array<size_t, 4> before{0, texts_.size(), ranges_.size(), parts_.size()};  // by List
   for (Node node : other.nodes_) {
-    uint32_t before = n_parts;
-    switch (node.kind) {
-      case Kind::kLiteral:
-      case Kind::kKeySet:
-      case Kind::kSubstring:
-        before = n_texts;
-        break;
-      case Kind::kCharClass:
-      case Kind::kByteClass:
-        before = n_ranges;
-        break;
-      default:
-        break;
-    }
-    node.first += before;
-    node.last += before;
+    const auto first = static_cast<uint32_t>(before[static_cast<size_t>(list_of(node.kind))]);
+    node.first += first;
+    node.last += first;
     nodes_.push_back(node);
   }
   for (uint32_t part : other.parts_) parts_.push_back(part + n_nodes);
   ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
   texts_.insert(texts_.end(), other.texts_.begin(), other.texts_.end());
   return static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+RegexData RegexData::without_repeats() const {
+  RegexData kept;
+  Interner known;  // what is said of each node kept
+  std::vector<uint32_t> numbers;
+  numbers.reserve(nodes_.size());
+  std::vector<uint32_t> said;
+  for (Node node : nodes_) {
+    said = {static_cast<uint32_t>(node.kind), node.minimum, node.maximum};
+    for (uint32_t i = node.first; i < node.last; ++i) {
+      switch (list_of(node.kind)) {
+        case List::kTexts:
+          said.push_back(static_cast<uint32_t>(texts_[i].size()));
+          said.insert(said.end(), texts_[i].begin(), texts_[i].end());
+          break;
+        case List::kRanges:
+          said.insert(said.end(), {ranges_[i].low, ranges_[i].high});
+          break;
+        case List::kParts:
+          said.push_back(numbers[parts_[i]]);
+          break;
+        case List::kNone:
+          break;
+      }
+    }
+    const auto [number, is_new] = known.intern(said);
+    numbers.push_back(number);
+    if (!is_new && numbers.size() < nodes_.size()) continue;  // the last one stays the last
+    switch (list_of(node.kind)) {
+      case List::kTexts:
+        kept.texts(node.kind, {texts_.begin() + node.first, texts_.begin() + node.last});
+        break;
+      case List::kRanges:
+        kept.ranges(node.kind, std::span(ranges_).subspan(node.first, node.last - node.first));
+        break;
+      case List::kParts:
+        kept.parts(node.kind, std::span(said).subspan(3));
+        break;
+      case List::kNone:
+        kept.add(node);
+        break;
+    }
+    kept.nodes_.back().minimum = node.minimum;
+    kept.nodes_.back().maximum = node.maximum;
+  }
+  return kept;
 }
 
 void RegexData::make(RegexStore& store, std::vector<RegexId>& made) const {
@@ -94,17 +152,8 @@ RegexId RegexData::make(RegexStore& store, uint32_t node, std::vector<std::optio
 }
 
 std::span<const uint32_t> RegexData::parts_of(const Node& node) const {
-  switch (node.kind) {
-    case Kind::kConcatenation:
-    case Kind::kAlternation:
-    case Kind::kRepetition:
-    case Kind::kIntersection:
-    case Kind::kComplement:
-    case Kind::kJsonString:
-      return std::span(parts_).subspan(node.first, node.last - node.first);
-    default:
-      return {};
-  }
+  if (list_of(node.kind) != List::kParts) return {};
+  return std::span(parts_).subspan(node.first, node.last - node.first);
 }
 
 template <typename Part>
@@ -157,7 +206,7 @@ RegexId RegexData::make_of(RegexStore& store, const Node& node, Part part) const
   return RegexStore::nothing();
 }
 
-PortableRegex::PortableRegex(RegexData data) : data_(std::move(data)) {
+PortableRegex::PortableRegex(const RegexData& data) : data_(data.without_repeats()) {
   static std::atomic<uint64_t> made{0};
   number_ = made++;
 }

@@ -49,6 +49,8 @@ class RegexData {
   uint32_t json_string(uint32_t body, JsonEscapes escapes);
   // Adds all nodes of other data, and returns the number of the last. Linear.
   uint32_t append(const RegexData& other);
+  // The same with equal nodes once. Linear.
+  RegexData without_repeats() const;
 
   size_t size() const { return nodes_.size(); }
   // Of a node, how many stand in each other, itself included.
@@ -71,6 +73,10 @@ class RegexData {
     uint64_t height;
   };
 
+  // Where what nodes of a kind consist of stands.
+  enum class List : uint8_t { kNone, kTexts, kRanges, kParts };
+
+  static List list_of(Kind kind);
   uint32_t add(Node node) {
     nodes_.push_back(node);
     return static_cast<uint32_t>(nodes_.size() - 1);
@@ -87,12 +93,13 @@ class RegexData {
   std::vector<std::string> texts_;
 };
 
-// One regex out of such a list, the last node.
+// One regex out of such a list, the last node; equal nodes are one. Three quarters of those of a date with a time are
+// repeats, and each store made them again.
 //
 // Threads: immutable.
 class PortableRegex {
  public:
-  explicit PortableRegex(RegexData data);
+  explicit PortableRegex(const RegexData& data);
 
   // Its node in a store, which remembers it. Linear the first time. Throws LimitExceeded.
   RegexId in(RegexStore& store) const;

@@ -44,7 +44,7 @@ FORMATS: dict[str, Format] = {
     "idn-email": Format(mail.idn_email, ".+@.+"),
     "ipv4": Format(addresses.IPV4),
     "ipv6": Format(addresses.IPV6),
-    "hostname": Format(hosts.hostname, hosts.POSSIBLE_HOSTNAME),
+    "hostname": Format(hosts.HOSTNAME, hosts.POSSIBLE_HOSTNAME),
     "idn-hostname": Format(idn.idn_hostname, idn.POSSIBLE_IDN_HOSTNAME),
     "uri": Format(uris.URI),
     "uri-reference": Format(uris.URI_REFERENCE),

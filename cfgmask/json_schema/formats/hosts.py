@@ -5,8 +5,7 @@ Labels that begin with `xn--` are left out: whether one is valid is a matter of 
 
 from __future__ import annotations
 
-from cfgmask.grammar.regex_tree import Intersection, RegexTree
-from cfgmask.json_schema.formats.pattern import read
+from cfgmask.json_schema.formats.pattern import Part
 
 ANY_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 # Spelled out, for a complement would cost every host name a search of whether it can still be completed. From the
@@ -19,8 +18,5 @@ _AFTER_X = (
 _LABEL = f"(?:[A-WYZa-wyz0-9](?:[A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?|[Xx]{_AFTER_X}?)"
 
 POSSIBLE_HOSTNAME = rf"{ANY_LABEL}(?:\.{ANY_LABEL})*\.?"
-
-
-def hostname() -> RegexTree:
-    """At most 253 characters, which is what fits the 255 octets of the protocol."""
-    return Intersection((read(rf"{_LABEL}(?:\.{_LABEL})*"), read(".{1,253}")))
+# At most 253 characters, which is what fits the 255 octets of the protocol.
+HOSTNAME = (Part(rf"{_LABEL}(?:\.{_LABEL})*", 253),)
