@@ -261,8 +261,28 @@ def test_expected_names_what_is_ignored_where_nothing_else_may_come(
 
 # Several of each class of characters that a trie tells apart, then the end token.
 PIECES = [
-    *(b"a", b"ab", b"aa", b"b", b"z", b"0", b"00", b"a0", b" a", b" z", b"_a", b"_z", b"!", b"a!", b"\n"),
-    *("é".encode(), "éa".encode(), "ü".encode(), "é!".encode(), b"\xc3", b"\xa9"),
+    *(
+        b"a",
+        b"ab",
+        b"aa",
+        b"b",
+        b"z",
+        b"0",
+        b"00",
+        b"a0",
+        b" a",
+        b" z",
+        b"a b",
+        b" a b",
+        b"  ",
+        b"_a",
+        b"_z",
+        b"!",
+        b"a!",
+        b" !",
+        b"\n",
+    ),
+    *("é".encode(), "éa".encode(), " é".encode(), " é b".encode(), "ü".encode(), "é!".encode(), b"\xc3", b"\xa9"),
     b"",
 ]
 PATTERNS = [
@@ -272,6 +292,7 @@ PATTERNS = [
     ".{0,5}[^0]*!",
     "(?:a|b)*é.*",
     "[a-y ]*!?",
+    " ?[^ ]*",
     "[^z]*",
     "[ -~]*",
     "(.|\n)*",

@@ -12,6 +12,7 @@ import re
 from functools import cache
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +52,8 @@ def tokens(size: int) -> tuple[bytes, ...]:
         kind = rng.random()
         if kind < 0.15:
             word = " " + word
+            if kind < 0.05:
+                word = word.replace(rng.choice(word[1:]), " ")
         elif kind < 0.3:
             word = word + rng.choice(PIECES) + rng.choice(["", rng.choice(rng.choice(ALPHABETS))])
         elif kind < 0.4:
@@ -350,3 +353,43 @@ def test_bounds_that_some_text_reaches_hold(pattern: str, longest: int, accepted
 
 def json_bytes(text: str) -> bytes:
     return f'"{text}"'.encode()
+
+
+# Tokens of each class, so many below one beginning that they are answered together, and among them some with a space
+# where none of the class may have one.
+BELOW = [
+    *(
+        f"{begin}{a}{b}{end}"
+        for begin in (" ", " n", "")
+        for a in "abcdxyz"
+        for b in "aeiou0Z"
+        for end in ("", "n", " n")
+    ),
+    *(f" {a}{b}{end}" for a in "é漢ab" for b in "aeiouéà漢Z09" for end in ("", "n", " n", "é", "é n")),
+    *(f" {a}{b}{end}" for a in ":;+*" for b in "=+-*:;,.ab" for end in ("", ")", " (", ":")),
+    *(" " * n for n in range(1, 60)),
+]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        " [a-z]+",
+        " *[A-Za-z0-9]*!",
+        " [A-Za-z]*(?:!| [a-z])",
+        "[ ]?[^ ]{2,9} ",
+        " [a-z0-9é]*",
+        " [^ \n]*",
+        "(?: [!-~]+)+",
+        " {0,40}[!-~]*",
+        "(?: [a-zA-Z0-9é漢àZ]{1,3}){2}",
+    ],
+)
+def test_what_is_below_a_space_is_told_apart_from_what_has_another(pattern: str) -> None:
+    texts = list(dict.fromkeys(BELOW))
+    vocabulary = cfgmask.Vocabulary.from_bytes([*(text.encode() for text in texts), b""], len(texts))
+    for begun in ("", "n", " n", " "):
+        matcher = cfgmask.compile(cfgmask.Grammar.from_regex(pattern), vocabulary).matcher()
+        if matcher.advance_bytes(begun.encode()) == len(begun):
+            viable = {i for i, text in enumerate(texts) if regex.fullmatch(pattern, begun + text, partial=True)}
+            assert mask_of(matcher, vocabulary.n_vocab) - {len(texts)} == viable

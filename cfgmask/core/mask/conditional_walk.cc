@@ -150,7 +150,7 @@ bool ConditionalWalk::may_end_token(const Configuration& at) {
 uint32_t ConditionalWalk::enter(uint32_t node, const Segment& segment, const Configuration& next, bool is_plain) {
   const uint32_t end = trie_.end(node);
   if (node + 1 == end) return end;
-  if (end - node > kLargeSubtree && takes_all(next, segment, trie_.height(node))) {
+  if (end - node > kLargeSubtree && takes_all(next, trie_.below(segment), trie_.height(node))) {
     keep(node + 1, end);
     return end;
   }

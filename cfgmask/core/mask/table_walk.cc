@@ -84,6 +84,7 @@ void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
   uint32_t* const nodes_above = nodes_above_.data();
   const Steps* steps = memory_.steps.data();
   const uint32_t large = segment.is_rest ? UINT32_MAX : kLargeSubtree;
+  const Segment& below = trie_.below(segment);
   further_down_.clear();
   for (uint32_t node = first; node < last;) {
     const Trie::Node at = nodes[node];
@@ -95,7 +96,7 @@ void TableWalk::walk(uint32_t first, uint32_t last, const Segment& segment) {
     }
     if (next >= kFirstPlace) {
       const uint32_t place = next - kFirstPlace;
-      if (at.end - node > large && takes_all(place, segment, at.height)) {
+      if (at.end - node > large && takes_all(place, below, at.height)) {
         node = at.end;
       } else if (at.depth < Trie::kDeepest) {
         // As `enter` does, without another look at the node.

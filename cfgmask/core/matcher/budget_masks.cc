@@ -102,7 +102,7 @@ class BudgetMasks::Walk {
           continue;
         }
         const uint32_t place = next - kFirstPlace;
-        if (end - node > kLargeSubtree && stays(place, segment)) {
+        if (end - node > kLargeSubtree && stays(place, trie.below(segment))) {
           add(node, end, place);
           node = end;
           continue;

@@ -18,17 +18,24 @@ ByteSet bytes_of(std::string_view text) {
 
 // Chosen on three vocabularies: the classes of names and words, which most patterns are made of, then text as JSON
 // strings hold it. Each token belongs to the first that holds it. White space makes classes of its own, since many
-// patterns take all but that, and most tokens that have it begin with it.
+// patterns take all but that; most tokens that have it begin with it and have no more. Of 128,256 tokens of Llama 3,
+// 126 do not, of 262,144 of Gemma 4 31: blanks in a row, which are longer than all else, too.
 std::vector<Segment> classes() {
   const auto with = [](ByteSet set, std::string_view more) {
     set |= bytes_of(more);
     return set;
   };
-  const auto segment = [](const ByteSet& ascii, bool multibyte) {
-    Segment s;
+  std::vector<Segment> all;
+  const auto add = [&](const ByteSet& ascii, bool multibyte) {
+    Segment& s = all.emplace_back();
     s.ascii = ascii;
     s.multibyte = multibyte;
-    return s;
+    s.further = static_cast<uint8_t>(all.size() - 1);
+    return s.further;
+  };
+  const auto add_behind_space = [&](uint8_t further) {
+    const Segment class_of_further = all[further];
+    all[add(with(class_of_further.ascii, " "), class_of_further.multibyte)].further = further;
   };
   const ByteSet lower = ByteSet::range('a', 'z');
   ByteSet names = lower;
@@ -36,16 +43,14 @@ std::vector<Segment> classes() {
   names |= ByteSet::range('0', '9');
   ByteSet visible = ByteSet::range(0x21, 0x7E);
   visible -= bytes_of("\"\\");
-  std::vector<Segment> all{segment(lower, false),
-                           segment(names, false),
-                           segment(with(names, " "), false),
-                           segment(with(names, "_-"), false),
-                           segment(with(names, "_-."), false),
-                           segment(visible, false),
-                           segment(with(visible, " "), false),
-                           segment(names, true),
-                           segment(with(names, " "), true)};
-  all.push_back(Segment{});
+  add(lower, false);
+  add_behind_space(add(names, false));
+  add(with(names, "_-"), false);
+  add(with(names, "_-."), false);
+  add_behind_space(add(visible, false));
+  add(with(visible, " "), false);
+  add_behind_space(add(names, true));
+  add({}, false);
   all.back().is_rest = true;
   return all;
 }
@@ -59,22 +64,23 @@ class Sorter {
       const auto bit = static_cast<uint16_t>(1U << i);
       if (segment.is_rest) rest_ |= bit;
       for (unsigned b = 0; b < 256; ++b) {
-        const bool in_class = b < 0x80 ? segment.ascii.has(b) : segment.multibyte;
-        if (segment.is_rest || in_class) holding_[b] |= bit;
+        const auto in_class = [&](const Segment& s) { return b < 0x80 ? s.ascii.has(b) : s.multibyte; };
+        if (segment.is_rest || in_class(segment)) first_[b] |= bit;
+        if (segment.is_rest || in_class(segments[segment.further])) further_[b] |= bit;
       }
     }
   }
 
-  // The first that holds all bytes of a text, and how many characters it has.
+  // The first that holds a text, which is not empty, and how many characters it has.
   struct Place {
     size_t segment;
     uint32_t n_characters;  // 0 for what is no UTF-8
   };
   Place place(std::string_view text) const {
-    uint16_t holding = 0xFFFF;
-    uint8_t all = 0;
-    for (char c : text) {
-      holding &= holding_[static_cast<uint8_t>(c)];
+    uint16_t holding = first_[static_cast<uint8_t>(text[0])];
+    auto all = static_cast<uint8_t>(text[0]);
+    for (char c : text.substr(1)) {
+      holding &= further_[static_cast<uint8_t>(c)];
       all |= static_cast<uint8_t>(c);
     }
     auto n_characters = static_cast<uint32_t>(text.size());
@@ -87,7 +93,9 @@ class Sorter {
   }
 
  private:
-  std::array<uint16_t, 256> holding_{};  // by byte, a bit for each segment whose class it may be in
+  // By byte, a bit for each segment whose texts it may begin, or be a further one of.
+  std::array<uint16_t, 256> first_{};
+  std::array<uint16_t, 256> further_{};
   uint16_t rest_ = 0;
 };
 

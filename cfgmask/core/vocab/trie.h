@@ -23,12 +23,12 @@
 namespace cfgmask {
 
 // The tokens whose characters are all ASCII of a set, or also (if multibyte) beyond ASCII but not white space, which
-// `.`,
-// `\S` and the like leave out; for the last segment, the rest.
+// `.`, `\S` and the like leave out; for the last segment, the rest.
 struct Segment {
   ByteSet ascii;
   bool multibyte = false;
   bool is_rest = false;
+  uint8_t further = 0;  // the index of the segment whose class has all characters behind the first
   ByteSet first_bytes;
   uint32_t first = 0;  // siblings [first, last) under the root
   uint32_t last = 0;
@@ -97,6 +97,9 @@ class Trie {
     }
   }
   std::span<const Segment> segments() const { return segments_; }
+  // What stands for the class of all that is below a segment's nodes: only the first character of a text may be a
+  // space, so that what is below one is answered like a text without.
+  const Segment& below(const Segment& segment) const { return segments_[segment.further]; }
   // The index of the one that a token belongs to; kNoSegment if it has no text.
   uint8_t segment_of(TokenId token) const { return segment_of_[token]; }
   static constexpr uint8_t kNoSegment = UINT8_MAX;
