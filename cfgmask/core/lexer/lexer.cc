@@ -60,6 +60,18 @@ LexerStateId Lexer::inside(Words pairs) {
   return intern_slots(0);
 }
 
+LexerStateId Lexer::without_far_bounds(LexerStateId state, uint32_t longest) {
+  const Words live = residuals(state);
+  slots_.assign(live.begin(), live.end());
+  bool same = true;
+  for (size_t i = 1; i < slots_.size(); i += 2) {
+    const RegexId loose = regexes_.without_far_bounds(RegexId(slots_[i]), longest);
+    same = same && loose.value == slots_[i];
+    slots_[i] = loose.value;
+  }
+  return same ? state : intern_slots(0);
+}
+
 bool Lexer::goes_on(LexerStateId state) {
   ByteSet left = first(state);
   for (unsigned b = left.lowest(); b < 256; left.remove(b), b = left.lowest()) {

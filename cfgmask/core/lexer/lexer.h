@@ -56,6 +56,8 @@ class Lexer {
   LexerStateId inside(uint32_t slot, RegexId residual);
   // The one with these residuals, pairs as those of `residuals`.
   LexerStateId inside(Words pairs);
+  // A state inside a lexeme without bounds that no text of so many bytes comes near: to such texts both do the same.
+  LexerStateId without_far_bounds(LexerStateId state, uint32_t longest);
   SlotSetId slot_set(uint32_t slot) { return slot_set(Words{&slot, 1}); }
   SlotSetId slot_set(Words slots) { return SlotSetId(slot_sets_.intern(slots).first); }
 

@@ -91,6 +91,7 @@ std::shared_ptr<const LexerTable> LexerTables::make(LexerStateId state) {
     if (auto table = renamed(state)) return ++made_.renamed, table;
     if (auto table = counted(state)) return ++made_.counted, table;
     if (auto table = bounded(state)) return ++made_.bounded, table;
+    if (auto table = some_bounded(state)) return ++made_.bounded, table;
   }
   if (auto table = difference(state)) return ++made_.difference, table;
   if (is_inside) {
@@ -264,6 +265,19 @@ std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
   table->exits_base_ = table->base_;
   DifferenceWalk(*trie_, n_words_, regexes_, lexer_, *segment_answers_, *table, room).run(state, base);
   settle(*table);
+  return table;
+}
+
+// A few residuals, of which some have bounds that no token reaches, as a plain scalar of YAML within 400 characters
+// beside a key.
+std::shared_ptr<const LexerTable> LexerTables::some_bounded(LexerStateId state) {
+  constexpr size_t kFewResiduals = 4;
+  if (lexer_.residuals(state).size() > 2 * kFewResiduals) return nullptr;
+  const LexerStateId base = lexer_.without_far_bounds(state, static_cast<uint32_t>(trie_->max_depth()));
+  if (base == state) return nullptr;
+  auto table = std::make_shared<LexerTable>();
+  table->base_ = get(base);
+  table->exits_base_ = table->base_;
   return table;
 }
 

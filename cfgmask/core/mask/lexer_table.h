@@ -235,6 +235,7 @@ class LexerTables {
   std::shared_ptr<const LexerTable> renamed(LexerStateId state);
   std::shared_ptr<const LexerTable> counted(LexerStateId state);
   std::shared_ptr<const LexerTable> bounded(LexerStateId state);
+  std::shared_ptr<const LexerTable> some_bounded(LexerStateId state);
   std::shared_ptr<const LexerTable> difference(LexerStateId state);
   std::shared_ptr<const LexerTable> clipped(LexerStateId state);
   std::shared_ptr<const LexerTable> patched(LexerStateId state);

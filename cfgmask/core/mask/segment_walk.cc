@@ -210,8 +210,10 @@ void SegmentAnswers::explore(LexerStateId state, const Segment& segment, uint32_
     }
   }
   for (const Reached& at : reached) {
-    uint32_t& taken = answer(at.state, segment).taken;
-    taken = std::max(taken, at.alive);
+    Answer& known = answer(at.state, segment);
+    known.taken = std::max(known.taken, at.alive);
+    // The next state of a name within 60 characters is asked next, and as far from the longest token.
+    if (steps_left_ > 0 && at.alive < height - at.depth) known.refused = std::min(known.refused, height - at.depth);
   }
 }
 

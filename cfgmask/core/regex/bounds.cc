@@ -15,6 +15,15 @@ std::optional<RegexStore::Bounded> RegexStore::bounded(RegexId node) {
   return bounds;
 }
 
+RegexId RegexStore::without_far_bounds(RegexId node, uint32_t longest) {
+  const RegexId body = json_between_characters(node) ? operand(node, 0) : node;
+  const RegexId head = kind(body) == RegexKind::kConcatenation ? operand(body, 0) : body;
+  if (!has_far_bounds(body, longest) || kind(head) == RegexKind::kAlternation) return node;
+  const auto bounds = bounded(node);
+  const bool far = bounds && bounds->minimum == 0 && bounds->maximum >= add_lengths(bounds->farthest, longest);
+  return far ? bounds->without : node;
+}
+
 std::optional<RegexStore::Bounded> RegexStore::bounded_whole(RegexId body) {
   const auto with_bounds_of = [&](RegexId run, RegexId rest) {
     const Words o = operands(run);

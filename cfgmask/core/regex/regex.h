@@ -225,6 +225,9 @@ class RegexStore {
     uint32_t farthest;  // bytes from anywhere inside of what the bounds are on to an end of that, decoded in JSON
   };
   std::optional<Bounded> bounded(RegexId node);
+  // The node without such bounds on all of it or its first part, if no text of so many bytes comes near them: until
+  // then all is as with them. Not of alternatives, which may be many.
+  RegexId without_far_bounds(RegexId node, uint32_t longest);
   // Nearer maxima are not worth it: too many texts meet them.
   static constexpr uint32_t kNearBound = 16;
   // Of a node with bounds on all of it or on its first part: whether a character of ASCII leads to the same, but that
