@@ -178,10 +178,23 @@ void SegmentAnswers::explore(LexerStateId state, const Segment& segment, uint32_
       reached[*at].from.push_back(i);
     }
   };
-  // Beyond ASCII a character has so many first bytes that they are tried only where the states are few anyway.
+  // From those that are alive for so long to those before them, which are for one character more at most.
+  const auto spread = [&] {
+    for (uint32_t n = 0; n < by_alive.size(); ++n) {
+      for (size_t k = 0; k < by_alive[n].size(); ++k) {
+        const uint32_t i = by_alive[n][k];
+        if (reached[i].alive < n) continue;
+        for (uint32_t before : reached[i].from) is_alive_for(before, n + 1);
+      }
+    }
+  };
+  // Beyond ASCII a character has so many first bytes that they are tried only where the states are few anyway, and
+  // where ASCII is taken: of a string of 12 characters 160 states took 34 million instructions.
   bool few = segment.multibyte;
   for (uint32_t ascii = 0, beyond = 0; ascii < reached.size() || (few && beyond < reached.size());) {
     if (ascii == reached.size()) {
+      if (beyond == 0) spread();
+      if (reached[0].alive < height) return;
       const uint32_t i = beyond++;
       const bool is_known = reached[i].alive == 0 || answer(reached[i].state, segment).taken == kAnyHeight;
       if (!is_known) lead_to(i, after_beyond_ascii(lexer_, reached[i].state));
@@ -202,13 +215,7 @@ void SegmentAnswers::explore(LexerStateId state, const Segment& segment, uint32_
     few = few && reached.size() <= kFewStates;
   }
   if (segment.multibyte && !few) return;
-  for (uint32_t n = 0; n < by_alive.size(); ++n) {
-    for (size_t k = 0; k < by_alive[n].size(); ++k) {
-      const uint32_t i = by_alive[n][k];
-      if (reached[i].alive < n) continue;
-      for (uint32_t before : reached[i].from) is_alive_for(before, n + 1);
-    }
-  }
+  spread();
   for (const Reached& at : reached) {
     Answer& known = answer(at.state, segment);
     known.taken = std::max(known.taken, at.alive);
