@@ -7,6 +7,9 @@ PYTHON ?= python3
 VENV ?= .venv
 # Arguments for pytest, for the benchmark and for each fuzzer's length.
 ARGS ?=
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+# Some tests take a minute and most a few milliseconds. A worker takes up to 1.3 GB.
+IN_PARALLEL := -n auto --maxprocesses 8 --dist worksteal
 # MaskBench and Llama 3's tokenizer where they lie beside this repository; else what ships with it.
 MASKBENCH := $(wildcard ../shared/data/maskbench-dev.jsonl.gz)
 TOKENIZER := $(wildcard ../shared/data/vocab/llama3-tokenizer.model)
@@ -44,10 +47,10 @@ demo: $(STAMPS)/demo develop  ## a schema-valid tool call, written by llama.cpp 
 	$(BIN)/python -m cfgmask.demo
 
 test: $(STAMPS)/test develop  ## the tests; those that need torch are skipped
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(IN_PARALLEL) $(ARGS)
 
 test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transformers
-	$(BIN)/python -m pytest -m torch $(ARGS)
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m torch $(ARGS)
 
 test-package: $(STAMPS)/tools  ## build sdist and wheel, look into both, install the wheel alone and use it
 	$(PIP) build
@@ -70,14 +73,14 @@ develop: $(STAMPS)/tools  ## compile the core into the source tree (WERROR=ON: w
 
 test-sanitize: $(STAMPS)/test  ## the C++ core and its bindings under address, undefined-behaviour and thread sanitizers
 	$(call native,build/asan,address$(COMMA)undefined,all)
-	$(BIN)/ctest --test-dir build/asan --output-on-failure
-	$(BIN)/python .ci/sanitized_tests.py build/asan $(SANITIZED_TESTS)
+	$(BIN)/ctest --test-dir build/asan --output-on-failure --parallel $(CORES)
+	$(BIN)/python .ci/sanitized_tests.py build/asan $(IN_PARALLEL) $(SANITIZED_TESTS)
 	$(call native,build/tsan,thread,threads)
 	$(BIN)/ctest --test-dir build/tsan --output-on-failure --tests-regex '^threads$$'
 
 fuzz: $(STAMPS)/tools  ## each of FUZZERS as far as FUZZ_UNTIL says, on a new seed or FUZZ_SEED
 	$(call native,build/asan,address$(COMMA)undefined,all)
-	for fuzzer in $(FUZZERS); do build/asan/tests/native/fuzz_$$fuzzer $(FUZZ_UNTIL) --seed $(FUZZ_SEED) || exit 1; done
+	printf '%s\n' $(FUZZERS) | xargs -P $(CORES) -I % env build/asan/tests/native/fuzz_% $(FUZZ_UNTIL) --seed $(FUZZ_SEED)
 
 bench: $(STAMPS)/bench develop  ## masks and first masks beside llguidance, a small run (BENCH_ARGS)
 	$(BIN)/python benchmarks/masks.py $(MASKBENCH:%=--data %) $(TOKENIZER:%=--vocab %) --plot build/masks.svg $(BENCH_ARGS)

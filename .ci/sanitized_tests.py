@@ -1,17 +1,14 @@
 """Run tests with the Python module of a build with -DCFGMASK_SANITIZE, in place of that of the source tree.
 
-Example: python .ci/sanitized_tests.py build/asan tests/engine/test_masks.py
+Example: python .ci/sanitized_tests.py build/asan -n 2 tests/engine/test_masks.py
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
-
-MODULE = "cfgmask._core"
 
 # The sanitizers' own libraries come before all others, and libstdc++ with them: its `throw` is intercepted.
 LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
@@ -20,21 +17,17 @@ LIBRARIES = ("libasan.so", "libubsan.so", "libstdc++.so")
 OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
-def main() -> int:
-    if "LD_PRELOAD" not in os.environ:
-        preload = {"LD_PRELOAD": " ".join(map(_library, LIBRARIES))}
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **OPTIONS, **preload})
+def main() -> None:
     folder, *arguments = sys.argv[1:]
-    (path,) = Path(folder).glob("_core*.so")
-    spec = importlib.util.spec_from_file_location(MODULE, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[MODULE] = module
-    spec.loader.exec_module(module)
-    import pytest
-
-    return pytest.main(arguments)
+    (core,) = Path(folder).resolve().glob("_core*.so")
+    environment = {
+        **os.environ,
+        **OPTIONS,
+        "LD_PRELOAD": " ".join(map(_library, LIBRARIES)),
+        "PYTHONPATH": str(Path(__file__).resolve().parent / "sanitized"),
+        "CFGMASK_CORE": str(core),
+    }
+    os.execve(sys.executable, [sys.executable, "-m", "pytest", *arguments], environment)
 
 
 def _library(name: str) -> str:
@@ -45,4 +38,4 @@ def _library(name: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
