@@ -12,9 +12,7 @@ from types import ModuleType
 
 class _Finder:
     @staticmethod
-    def find_spec(
-        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name != "cfgmask._core":
             return None
         return importlib.util.spec_from_file_location(name, os.environ["CFGMASK_CORE"])

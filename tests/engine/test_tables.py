@@ -351,6 +351,34 @@ def test_bounds_that_some_text_reaches_hold(pattern: str, longest: int, accepted
     assert found.issuperset(accepted)
 
 
+# Runs of letters up to 20 bytes, of which some end a lexeme, some begin another, and some do both.
+RUNS = [
+    *(f"{begin}{'ab' * 10}"[:n] + end for begin in ("", ";", ":", "b!;") for n in (1, 2, 5, 12, 18) for end in "ab:;!"),
+    *("a" * n + ";" + "b" * (19 - n) for n in range(20)),
+    *("a" * n for n in range(15, 21)),
+    *("a" * n + "!" for n in range(15, 20)),
+]
+
+
+@pytest.mark.parametrize("shorter", range(15, 25))
+@pytest.mark.parametrize("more", range(3))
+def test_bounds_about_as_far_as_the_longest_token_hold(shorter: int, more: int) -> None:
+    """Of lexemes that go on side by side, and begin inside of tokens."""
+    texts = list(dict.fromkeys(RUNS))
+    vocabulary = cfgmask.Vocabulary.from_bytes([*(text.encode() for text in texts), b""], len(texts))
+    text = f"""
+        start: (";" (KEY ":" | TEXT))+
+        KEY: /[ab]{{1,{shorter}}}/
+        TEXT: /[ab:!]{{1,{shorter + more}}}/ & /[ab:]+!?/
+    """
+    matcher = cfgmask.compile(cfgmask.Grammar.from_lark(text), vocabulary).matcher()
+    letters = shorter + more
+    for byte in f";{'ab' * letters}"[: letters + 1].encode():
+        assert matcher.advance_bytes(bytes([byte])) == 1
+        mask = mask_of(matcher, vocabulary.n_vocab)
+        assert mask == {i for i in range(vocabulary.n_vocab) if matcher.try_advance([i], consume=False)}
+
+
 def json_bytes(text: str) -> bytes:
     return f'"{text}"'.encode()
 

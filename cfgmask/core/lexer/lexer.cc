@@ -17,10 +17,12 @@ constexpr size_t kManyDerivatives = 4;
 // To make a state, or to leave it by a byte, is charged by its slots, so that the bound on states bounds time and
 // memory as well: 20,000 strings of different lengths are as many slots, and each byte takes a derivative of each.
 constexpr size_t kWordsPerCharge = 32;
+// So many residuals at most are asked for far bounds: each may take a search for the ends of its texts.
+constexpr size_t kFewSlots = 4;
 
 }  // namespace
 
-Lexer::Lexer(RegexStore& regexes) : regexes_(regexes) {
+Lexer::Lexer(RegexStore& regexes, size_t longest) : regexes_(regexes), longest_(static_cast<uint32_t>(longest)) {
   slot_sets_.intern({});
   const uint32_t inside[] = {0};
   intern(inside);
@@ -60,16 +62,12 @@ LexerStateId Lexer::inside(Words pairs) {
   return intern_slots(0);
 }
 
-LexerStateId Lexer::without_far_bounds(LexerStateId state, uint32_t longest) {
+LexerStateId Lexer::compute_without_far_bounds(LexerStateId state) {
   const Words live = residuals(state);
   slots_.assign(live.begin(), live.end());
-  bool same = true;
-  for (size_t i = 1; i < slots_.size(); i += 2) {
-    const RegexId loose = regexes_.without_far_bounds(RegexId(slots_[i]), longest);
-    same = same && loose.value == slots_[i];
-    slots_[i] = loose.value;
-  }
-  return same ? state : intern_slots(0);
+  for (size_t i = 1; i < slots_.size(); i += 2)
+    slots_[i] = regexes_.without_far_bounds(RegexId(slots_[i]), longest_).value;
+  return intern_slots(0);
 }
 
 bool Lexer::goes_on(LexerStateId state) {
@@ -99,7 +97,9 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
     const RegexId residual(key[2 + 2 * i]);
     if (regexes_.nullable(residual)) complete.push_back(key[1 + 2 * i]);
     state.first |= regexes_.first(residual);
+    state.has_bounds |= regexes_.has_far_bounds(residual, longest_);
   }
+  state.has_bounds &= !state.boundary && n_slots <= kFewSlots;
   state.can_continue = !state.first.empty();
   state.matched = complete.empty() ? no_slots() : SlotSetId(slot_sets_.intern(complete).first);
   states_.push_back(std::move(state));

@@ -37,7 +37,8 @@ using SlotSetId = Id<struct SlotSetTag>;
 
 class Lexer {
  public:
-  explicit Lexer(RegexStore& regexes);
+  // longest: the bytes of the longest token.
+  Lexer(RegexStore& regexes, size_t longest);
 
   // No terminal is live.
   static constexpr LexerStateId dead() { return LexerStateId(0U); }
@@ -56,8 +57,11 @@ class Lexer {
   LexerStateId inside(uint32_t slot, RegexId residual);
   // The one with these residuals, pairs as those of `residuals`.
   LexerStateId inside(Words pairs);
-  // A state inside a lexeme without bounds that no text of so many bytes comes near: to such texts both do the same.
-  LexerStateId without_far_bounds(LexerStateId state, uint32_t longest);
+  // The state without bounds that no token comes near, if it is inside a lexeme and its residuals are few: to any token
+  // both do the same.
+  LexerStateId without_far_bounds(LexerStateId state) {
+    return states_[state.value].has_bounds ? compute_without_far_bounds(state) : state;
+  }
   SlotSetId slot_set(uint32_t slot) { return slot_set(Words{&slot, 1}); }
   SlotSetId slot_set(Words slots) { return SlotSetId(slot_sets_.intern(slots).first); }
 
@@ -113,6 +117,7 @@ class Lexer {
     SlotSetId matched;
     bool can_continue = false;
     bool boundary = false;
+    bool has_bounds = false;  // inside a lexeme, and maybe far ones
     uint8_t n_few = 0;
     std::array<uint8_t, kFew> few_bytes{};
     std::array<uint32_t, kFew> few_next{};
@@ -143,10 +148,12 @@ class Lexer {
     return std::nullopt;
   }
   LexerStateId compute_next(LexerStateId state, unsigned b, bool of_many);
+  LexerStateId compute_without_far_bounds(LexerStateId state);
   void remember(State& s, unsigned b, LexerStateId next);
   void make_row(State& s);
 
   RegexStore& regexes_;
+  uint32_t longest_;
   Account* account_ = nullptr;
   Interner ids_;  // key: flags, then (slot, residual) pairs
   ChunkedVector<State> states_;

@@ -271,9 +271,7 @@ std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
 // A few residuals, of which some have bounds that no token reaches, as a plain scalar of YAML within 400 characters
 // beside a key.
 std::shared_ptr<const LexerTable> LexerTables::some_bounded(LexerStateId state) {
-  constexpr size_t kFewResiduals = 4;
-  if (lexer_.residuals(state).size() > 2 * kFewResiduals) return nullptr;
-  const LexerStateId base = lexer_.without_far_bounds(state, static_cast<uint32_t>(trie_->max_depth()));
+  const LexerStateId base = lexer_.without_far_bounds(state);
   if (base == state) return nullptr;
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(base);

@@ -108,7 +108,7 @@ void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint
       continue;
     }
     const uint64_t before = stepper_.reached();
-    const auto next = stepper_.longest(here.at, byte);
+    auto next = stepper_.longest(here.at, byte);
     const uint64_t then_reached = here.reached + (stepper_.reached() - before);
     reach(then_reached);
     if (!next) {
@@ -121,7 +121,10 @@ void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint
     }
     if (here.is_vague && !stepper_.is_skipping(*next)) ++n_vague_;
     take(trie.tokens(node));
-    if (node + 1 != end) push(end, *next, then_reached);
+    if (node + 1 != end) {
+      next->lexer = lexer_.without_far_bounds(next->lexer);
+      push(end, *next, then_reached);
+    }
     ++node;
   }
 }

@@ -32,7 +32,7 @@ struct SharedStore {
         regexes(limits.max_nesting * kDepthPerNesting, limits.max_search_steps),
         lengths(regexes.lengths()),
         closing(trie, regexes),
-        lexer(regexes),
+        lexer(regexes, trie->max_depth()),
         known_loops(*trie),
         tables(std::move(trie), n_words, regexes, lexer) {}
 

@@ -148,7 +148,8 @@ uint16_t TableWalk::step(uint32_t at, unsigned byte) {
     // Siblings stand in the order of their bytes.
     if (place.matched == Lexer::no_slots()) found = byte > place.last_byte ? kDeadFurther : kDead;
   } else if (apart_ ? lexer_.goes_on(next) : lexer_.can_continue(next)) {
-    const uint32_t to = place_of(next);
+    // Else each character of a text within 400 leads to another place.
+    const uint32_t to = place_of(apart_ ? next : lexer_.without_far_bounds(next));
     if (to < kMostPlaces && memory_.places[to].may_end) found = static_cast<uint16_t>(kFirstPlace + to);
   }
   return memory_.steps[at][byte] = found;

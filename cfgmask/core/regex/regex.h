@@ -228,6 +228,8 @@ class RegexStore {
   // The node without such bounds on all of it or its first part, if no text of so many bytes comes near them: until
   // then all is as with them. Not of alternatives, which may be many.
   RegexId without_far_bounds(RegexId node, uint32_t longest);
+  // Whether anything in the node may come more often than matters to so many characters.
+  bool has_far_bounds(RegexId node, uint32_t longest) const;
   // Nearer maxima are not worth it: too many texts meet them.
   static constexpr uint32_t kNearBound = 16;
   // Of a node with bounds on all of it or on its first part: whether a character of ASCII leads to the same, but that
@@ -401,7 +403,6 @@ class RegexStore {
   template <class Key, class Change>
   std::optional<RegexId> with_parts(RegexId node, HashTable& known, Key key, Change change);
   RegexId uncounted(RegexId node);
-  bool has_far_bounds(RegexId node, uint32_t longest) const;
   RegexId clip(RegexId node, uint32_t longest, bool smaller);
   RegexId without_few_texts(RegexId node) const;
 
