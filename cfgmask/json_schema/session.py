@@ -29,6 +29,7 @@ class Session:
     matching      trees and texts, and whether they match
     key_patterns  the patterns of keys by their regexes (`keys.key_pattern`)
     empty_keys    sets of keys, and whether there is no such key (`keys.Keys`)
+    counts        trees, and how many texts match (`value_counts.n_texts`): what was told once must not take too long later
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -41,6 +42,7 @@ class Session:
         self.key_patterns: dict[RegexTree, object] = {}
         self.key_conditions: dict[Hashable, RegexTree] = {}
         self.empty_keys: dict[Hashable, bool] = {}
+        self.counts: dict[RegexTree, int | None] = {}
 
     @property
     def algebra(self) -> RegexAlgebra:

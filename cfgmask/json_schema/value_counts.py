@@ -55,10 +55,21 @@ def n_texts(tree: RegexTree) -> int:
         return 1
     if tree == ANY_TEXT:
         return ENDLESS
+    counts = session.current().counts
+    if tree not in counts:
+        counts[tree] = _count(tree)
+    found = counts[tree]
+    if found is None:
+        raise Uncounted("how many strings are in it takes too long to tell")
+    return found
+
+
+def _count(tree: RegexTree) -> int | None:
+    """How many texts match, at most ENDLESS; None where that takes too long to tell."""
     try:
         found = session.current().algebra.count(tree, ENDLESS)
     except LimitExceeded:
-        raise Uncounted("how many strings are in it takes too long to tell") from None
+        return None
     return ENDLESS if found is None else found
 
 

@@ -9,6 +9,7 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.regex_tree import Complement, Intersection
 from cfgmask.json_schema import decide
 from cfgmask.json_schema.session import session
+from cfgmask.json_schema.value_counts import Uncounted, n_texts
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 from tests.json_schema.judge import accepts, compiled
@@ -35,6 +36,18 @@ def test_one_question_is_within_the_limit() -> None:
 def test_searches_for_one_schema_are_counted_together() -> None:
     with session(LIMITS), pytest.raises(LimitExceeded, match=f"max_search_steps = {LIMITS.max_search_steps}"):
         ask_many()
+
+
+def test_what_was_counted_once_is_known_when_nothing_may_be_spent() -> None:
+    counted, later = (parse_regex(f"[ab]{{0,{n}}}") for n in (3, 4))
+    with session(LIMITS):
+        assert n_texts(counted) == 15
+        with pytest.raises(LimitExceeded):
+            ask_many()
+        assert n_texts(counted) == 15
+        for _ in range(2):
+            with pytest.raises(Uncounted):
+                n_texts(later)
 
 
 def test_other_limits_are_another_session() -> None:

@@ -20,7 +20,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import cfgmask
-from tests.json_schema.judge import accepts, check_each_byte, compiled
+from tests.json_schema.judge import accepts, check, check_each_byte, compiled
 
 # What keys without names there may be.
 UNNAMED = ("p", "q")
@@ -458,3 +458,23 @@ def test_items_of_different_kinds_may_begin_alike() -> None:
         assert accepts(grammar, text), text
     for text in ["- a: 11", "- a: 10\n- a: 10", "- a: 11\n- a: 11"]:
         assert not accepts(grammar, text), text
+
+
+def test_long_strings_of_a_pattern_do_not_run_out() -> None:
+    """Their shortest ones are enough to tell: of these residuals within 2,048 characters a search does not see the end.
+
+    Asked twice it spent all that a schema may spend, so that the second answer was another one.
+    """
+    pattern = r"^arn:aws(-[^:]+)?:lambda:[a-z0-9-]+:[0-9]{12}:function:.+$"
+    names = {"type": "array", "items": {"type": "string", "pattern": pattern, "minLength": 20, "maxLength": 2048}}
+    item = {
+        "type": "object",
+        "properties": {"field": {"type": "string", "maxLength": 1000}, "names": {**names, "uniqueItems": True}},
+        "additionalProperties": False,
+    }
+    a, b = (f'"arn:aws-cn:lambda:eu-1:{number:012}:function:f"' for number in (1, 2))
+    check(
+        {"type": "array", "items": item, "uniqueItems": True},
+        ["[{}]", f'[{{"names":[{a},{b}]}},{{"names":[{b},{a}]}},{{"names":[{a}]}},{{"field":"a","names":[]}}]'],
+        [f'[{{"names":[{a},{a}]}}]', f'[{{"names":[{a},{b}]}},{{"names":[{a},{b}]}}]', '[{"names":["arn:aws"]}]'],
+    )

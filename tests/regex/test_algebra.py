@@ -124,6 +124,9 @@ def test_ways_of_which_none_is_left_end_nothing() -> None:
         (Intersection((of("[a-z]{1,2}"), Complement(of(".*b.*")))), 999, 25 + 25 * 25),
         (Intersection((of("a*"), Complement(of("a{3}.*")))), 9, 3),
         (of(".{0,4}"), 2**16, None),
+        (of("[ä-ö]{0,4}"), 999, None),
+        (Intersection((of("a:[a-z-]+:[0-9]{12}:.+(-.+)?"), of(".{20,2048}"))), 2**16, None),
+        (Intersection((of("(a|é)+(b|ü)+"), of(".{2,3}"))), 99, 4 + 2 * 8),
     ],
 )
 def test_count(tree: RegexTree, at_most: int, expected: int | None) -> None:
