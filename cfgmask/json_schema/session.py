@@ -29,7 +29,7 @@ class Session:
     matching      trees and texts, and whether they match
     key_patterns  the patterns of keys by their regexes (`keys.key_pattern`)
     empty_keys    sets of keys, and whether there is no such key (`keys.Keys`)
-    counts        trees, and how many texts match (`value_counts.n_texts`): what was told once must not take too long later
+    counts        trees, and how many texts match (`value_counts.n_texts`); told once, told again
     """
 
     def __init__(self, limits: Limits) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import combinations_with_replacement, product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,6 +134,37 @@ def test_ways_of_which_none_is_left_end_nothing() -> None:
 )
 def test_count(tree: RegexTree, at_most: int, expected: int | None) -> None:
     assert algebra.RegexAlgebra().count(tree, at_most) == expected
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a|bb)*c",
+        "é{2}x?",
+        "ab{2,3}(c|aé)",
+        "a.*b",
+        "(?:aé|b){2}",
+        "[^:]*:[^:]*",
+        "(éé|ab?)x",
+        "(aa)*b",
+        "(?:a|é{3}).*",
+        "x",
+    ],
+)
+def test_bounds_leave_a_pattern_a_text_where_one_is_as_long(pattern: str) -> None:
+    """Also in what is left behind a text, of which the pattern may be asked for alone."""
+    longest = 5
+    texts = ["".join(letters) for n in range(longest + 1) for letters in product("abcxé:", repeat=n)]
+    matching = [text for text in texts if re.fullmatch(pattern, text)]
+    lengths = {len(text) for text in matching}
+    begun = {text[:n] for text in matching[:200] for n in range(4)}
+    for least, most in combinations_with_replacement(range(longest + 1), 2):
+        tree = Intersection((of(pattern), of(f".{{{least},{most}}}")))
+        known = algebra.RegexAlgebra()
+        assert known.is_empty(tree) == (not lengths & {*range(least, most + 1)}), (least, most)
+        for text in begun:
+            goes_on = any(other.startswith(text) and least <= len(other) <= most for other in matching)
+            assert known.is_prefix(tree, text.encode()) == goes_on, (least, most, text)
 
 
 @given(plain_patterns)

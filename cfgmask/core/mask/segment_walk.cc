@@ -168,7 +168,9 @@ void SegmentAnswers::explore(LexerStateId state, const Segment& segment, uint32_
   index.insert(state.value, 0);
   const auto lead_to = [&](uint32_t i, const std::optional<std::vector<LexerStateId>>& next) {
     if (!next) return is_alive_for(i, 0);
-    for (LexerStateId to : *next) {
+    for (const LexerStateId bound : *next) {
+      // Else each character of a text within 2,048 leads to another state.
+      const LexerStateId to = lexer_.without_far_bounds(bound);
       auto at = index.find(to.value);
       if (!at) {
         at = static_cast<uint32_t>(reached.size());

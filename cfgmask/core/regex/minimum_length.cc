@@ -236,6 +236,10 @@ uint32_t MinimumLengths::search_farthest(RegexId node) {
     ++distance;
     level = std::move(farther);
   }
+  // No residual of one of them is farther.
+  for (RegexId residual : residuals) {
+    if (!farthest_.find(residual.value)) farthest_.insert(residual.value, distance);
+  }
   return distance;
 }
 

@@ -279,6 +279,7 @@ class RegexStore {
     RegexKind kind = RegexKind::kNothing;
     bool nullable = false;
     bool may_be_empty = false;  // holds an intersection or a complement
+    bool has_exact_length = false;  // MinimumLengths::of is the length of a text of it
     Emptiness emptiness = Emptiness::kUnknown;
     Known is_class = Known::kNotYet;
     uint8_t n_counted = 0;  // repetitions with counts inside each other, 255 if there are more
@@ -398,6 +399,8 @@ class RegexStore {
   std::optional<Bounded> bounded_beginning(RegexId body);
   std::optional<Bounded> bounded_alternatives(RegexId body);
   uint32_t farthest_within(RegexId head, uint32_t maximum);
+  // The pattern of one within bounds, if it has a text within them wherever it has one at all.
+  std::optional<RegexId> with_room_for_an_end(RegexId node);
 
   // regex/approximations.cc
   template <class Key, class Change>

@@ -34,6 +34,12 @@ bool RegexStore::is_empty(RegexId node) {
     case RegexKind::kJsonString:
       empty = is_empty(operand(node, 0));
       break;
+    case RegexKind::kIntersection:
+      if (const auto pattern = with_room_for_an_end(node)) {
+        empty = is_empty(*pattern);
+        break;
+      }
+      [[fallthrough]];
     default:
       empty = !is_infinite_at_sight(without_few_texts(node)) && (is_too_short(node) || search_empty(node));
   }
