@@ -278,7 +278,7 @@ class RegexStore {
   struct Props {
     RegexKind kind = RegexKind::kNothing;
     bool nullable = false;
-    bool may_be_empty = false;  // holds an intersection or a complement
+    bool may_be_empty = false;      // holds an intersection or a complement
     bool has_exact_length = false;  // MinimumLengths::of is the length of a text of it
     Emptiness emptiness = Emptiness::kUnknown;
     Known is_class = Known::kNotYet;
