@@ -55,10 +55,11 @@ class Engine(Protocol):
 class LlamaEngine:
     """llama.cpp: in one call, and through the hook."""
 
-    def __init__(self, model: Path) -> None:
+    def __init__(self, model: Path, device: str = "cpu") -> None:
         import llama_cpp
 
-        self._llm = llama_cpp.Llama(str(model), n_ctx=CONTEXT, n_threads=1, verbose=False)
+        layers = 0 if device == "cpu" else -1
+        self._llm = llama_cpp.Llama(str(model), n_ctx=CONTEXT, n_threads=1, n_gpu_layers=layers, verbose=False)
         self.vocabulary = cfgmask.Vocabulary.from_llama(self._llm)
 
     def write(self, compiled: cfgmask.CompiledGrammar, budget: int, rng: random.Random) -> tuple[bytes, int]:
@@ -80,7 +81,7 @@ class LlamaEngine:
 class TransformersEngine:
     """transformers: greedy, sampled and in beams."""
 
-    def __init__(self, vocabulary: cfgmask.Vocabulary) -> None:
+    def __init__(self, vocabulary: cfgmask.Vocabulary, device: str = "cpu") -> None:
         import torch
         import transformers
 
@@ -91,8 +92,8 @@ class TransformersEngine:
         sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
         ends = {"bos_token_id": 0, "eos_token_id": list(vocabulary.eos_token_ids), "pad_token_id": 0}
         config = transformers.LlamaConfig(vocab_size=vocabulary.n_vocab + 8, **sizes, **ends)
-        self._model = transformers.LlamaForCausalLM(config).eval()
-        self._prompt = torch.tensor([PROMPT])
+        self._model = transformers.LlamaForCausalLM(config).eval().to(device)
+        self._prompt = torch.tensor([PROMPT], device=device)
         with torch.no_grad():
             self._model.lm_head.weight.mul_(20)
 
@@ -178,14 +179,14 @@ def run(
     return wrong
 
 
-def engine_of(name: str, folder: Path) -> Engine:
+def engine_of(name: str, folder: Path, device: str) -> Engine:
     path = FOLDER / "ggml-vocab-llama-bpe.gguf"
     if name == "llama":
         fields = tokenizer_of(path) if path.exists() else byte_level_fields({})
-        return LlamaEngine(random_llama(folder / "model.gguf", fields))
+        return LlamaEngine(random_llama(folder / "model.gguf", fields), device)
     if path.exists():
-        return TransformersEngine(cfgmask.Vocabulary.from_gguf(path))
-    return TransformersEngine(byte_vocabulary())
+        return TransformersEngine(cfgmask.Vocabulary.from_gguf(path), device)
+    return TransformersEngine(byte_vocabulary(), device)
 
 
 def byte_vocabulary() -> cfgmask.Vocabulary:
@@ -196,10 +197,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
     parser.add_argument("-n", type=int, default=100, help="pairs of a schema and a budget")
     parser.add_argument("--engine", choices=["llama", "transformers"], default="llama")
+    parser.add_argument("--device", default="cpu", help="where the model is: cpu, or cuda (llama.cpp built for it)")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        engine = engine_of(arguments.engine, Path(folder))
+        engine = engine_of(arguments.engine, Path(folder), arguments.device)
         wrong = run(engine, arguments.n, arguments.seed, maskbench_schemas() or SCHEMAS, print)
     return 1 if wrong else 0
 

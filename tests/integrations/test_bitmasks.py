@@ -116,7 +116,7 @@ def on_cpu(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
 def by_torch(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
     from cfgmask.integrations.torch.bitmask import mask_by_torch
 
-    mask_by_torch(logits, bits, None if rows is None else torch.tensor(rows, dtype=torch.int64))
+    mask_by_torch(logits, bits, None if rows is None else torch.as_tensor(rows, dtype=torch.int64))
     return logits
 
 
@@ -128,14 +128,20 @@ def on_cuda(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
     return there.cpu()
 
 
+def by_torch_on_cuda(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
+    there = logits.cuda()
+    by_torch(torch, there, bits.cuda(), None if rows is None else torch.tensor(rows, dtype=torch.int64).cuda())
+    return there.cpu()
+
+
 def torch_or_skip(way: Callable[..., Any]) -> Any:
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    if way is on_cuda and not torch.cuda.is_available():
+    if way in (on_cuda, by_torch_on_cuda) and not torch.cuda.is_available():
         pytest.skip("there is no GPU")
     return torch
 
 
-WAYS = pytest.mark.parametrize("way", [on_cpu, by_torch, on_cuda], ids=lambda way: way.__name__)
+WAYS = pytest.mark.parametrize("way", [on_cpu, by_torch, on_cuda, by_torch_on_cuda], ids=lambda way: way.__name__)
 
 
 @pytest.mark.torch
@@ -195,23 +201,25 @@ def test_torch_refuses_types(logits: str, bits: str) -> None:
         on_cpu(torch, *arrays, None)
 
 
-def with_triton(script: str, **environment: str) -> None:
+def with_triton(script: str, *arguments: str, **environment: str) -> None:
     """Run a script in a process of its own, which must not fail."""
     torch_or_skip(on_cpu)
     pytest.importorskip("triton", reason="Triton is not installed")
-    command = [sys.executable, "-c", script]
+    command = [sys.executable, "-c", script, *arguments]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 
 
 KERNEL = """
 import random
+import sys
 import torch
 from cfgmask.integrations.torch.bitmask import mask_by_torch
 from cfgmask.integrations.torch.kernel import mask_by_kernel
 
 rng = random.Random(0)
 torch.manual_seed(0)
+torch.set_default_device(sys.argv[1])
 for _ in range(200):
     n_rows, width = rng.randrange(5), rng.choice([0, 1, 31, 32, 33, 100, 4095, 4096, 4097, 9000])
     words = max(0, -(-width // 32) + rng.choice([0, 0, -1, 1, 3]))
@@ -231,7 +239,13 @@ for _ in range(200):
 
 @pytest.mark.torch
 def test_the_kernel_under_tritons_interpreter() -> None:
-    with_triton(KERNEL, TRITON_INTERPRET="1")
+    with_triton(KERNEL, "cpu", TRITON_INTERPRET="1")
+
+
+@pytest.mark.torch
+def test_the_kernel_on_cuda() -> None:
+    torch_or_skip(on_cuda)
+    with_triton(KERNEL, "cuda")
 
 
 COMPILED = """

@@ -13,7 +13,7 @@ import cfgmask
 torch = pytest.importorskip("torch", reason="torch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 from cfgmask.integrations.transformers import LogitsProcessor  # noqa: E402
-from tests.integrations.test_transformers_batches import (  # noqa: E402
+from tests.integrations.batches import (  # noqa: E402
     NUMBERS,
     PERSON,
     VOCABULARY,
