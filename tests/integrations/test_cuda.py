@@ -39,6 +39,10 @@ def random_bits(n_rows: int, words: int) -> Any:
     return torch.randint(-(2**31), 2**31, (n_rows, words), dtype=torch.int32)
 
 
+def allowed_in(logits: Any) -> list[set[int]]:
+    return [set(row.nonzero().flatten().tolist()) for row in (logits == 0).cpu()]
+
+
 @pytest.mark.parametrize("rows", [None, [5, 2, 60]], ids=["all", "some"])
 def test_one_kernel_a_batch(rows: list[int] | None) -> None:
     pytest.importorskip("triton", reason="Triton is not installed")
@@ -77,7 +81,30 @@ def test_masks_are_copied_while_the_device_computes() -> None:
     buffer.apply(logits)
     assert not forward_pass.query(), "apply waited for the forward pass"
     allowed = {*b"0123456789", 256}
-    assert [set(row.nonzero().flatten().tolist()) for row in (logits == 0).cpu()] == [allowed] * len(rows)
+    assert allowed_in(logits) == [allowed] * len(rows)
+
+
+def test_masks_wait_for_their_copy_and_copies_for_masks_before_them() -> None:
+    """However late the device is: the copies, and then what uses them."""
+    vocabulary = budgets.byte_vocabulary()
+    row = cfgmask.compile(cfgmask.Grammar.from_regex("abcd"), vocabulary).matcher()
+    buffer = MaskBuffer(1, vocabulary.n_vocab, "cuda")
+    # Another mask than the first one below, and the kernel is compiled.
+    row.advance(ord("a"))
+    buffer.fill([row])
+    buffer.apply(torch.zeros(1, 272, device="cuda"))
+    torch.cuda.synchronize()
+    assert buffer._copying is not None
+    for late in (buffer._copying._stream, torch.cuda.current_stream()):
+        with torch.cuda.stream(late):
+            torch.cuda._sleep(FORWARD_PASS_CYCLES // 4)
+        row.reset()
+        masked = [torch.zeros(1, 272, device="cuda") for _ in "abcd"]
+        for logits, letter in zip(masked, b"abcd", strict=True):
+            buffer.fill([row])
+            buffer.apply(logits)
+            row.advance(letter)
+        assert [allowed_in(logits) for logits in masked] == [[{letter}] for letter in b"abcd"]
 
 
 @pytest.fixture(scope="module", params=["float32", "float16", "bfloat16"])
