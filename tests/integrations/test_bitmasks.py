@@ -116,7 +116,7 @@ def on_cpu(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
 def by_torch(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
     from cfgmask.integrations.torch.bitmask import mask_by_torch
 
-    mask_by_torch(logits, bits, None if rows is None else torch.as_tensor(rows, dtype=torch.int64))
+    mask_by_torch(logits, bits, None if rows is None else torch.tensor(rows, device=logits.device, dtype=torch.int64))
     return logits
 
 
@@ -129,9 +129,7 @@ def on_cuda(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
 
 
 def by_torch_on_cuda(torch: Any, logits: Any, bits: Any, rows: Any) -> Any:
-    there = logits.cuda()
-    by_torch(torch, there, bits.cuda(), None if rows is None else torch.tensor(rows, dtype=torch.int64).cuda())
-    return there.cpu()
+    return by_torch(torch, logits.cuda(), bits.cuda(), rows).cpu()
 
 
 def torch_or_skip(way: Callable[..., Any]) -> Any:
