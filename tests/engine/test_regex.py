@@ -87,6 +87,41 @@ def test_counts(node: RegexTree, seed: int) -> None:
     follow(node, Regexes(alphabet=b"ab", search_limit=3_000), b"ab", random.Random(seed))
 
 
+# Bounds on how many characters texts of a pattern have: whether one is left is counted, not searched for.
+_CHARACTERS = "aé€"
+_ANY = tree.char_class([(ord(c), ord(c)) for c in _CHARACTERS])
+_words = st.sampled_from([*map(tree.text, ["a", "é", "aé", "a€a", "éééé"]), _ANY, cls("a"), rep(_ANY)])
+_bounds = st.sampled_from([(0, 1), (0, 5), (1, 3), (2, 2), (4, 6), (5, 5), (7, 20), (12, 13), (3, None)])
+
+
+def _patterns(parts: st.SearchStrategy[RegexTree]) -> st.SearchStrategy[RegexTree]:
+    several = st.lists(parts, min_size=2, max_size=3).map(tuple)
+    repeated = st.builds(lambda part, count: tree.Repetition(part, *count), parts, _counts)
+    return st.one_of(repeated, several.map(tree.Concatenation), several.map(tree.Alternation))
+
+
+@given(st.recursive(_words, _patterns, max_leaves=6), _bounds, st.integers(0, 2**16))
+@discards_undecided
+def test_patterns_within_bounds(pattern: RegexTree, bounds: tuple[int, int | None], seed: int) -> None:
+    node = tree.Intersection((tree.Repetition(_ANY, *bounds), pattern))
+    alphabet = sorted(set(_CHARACTERS.encode()))
+    follow(node, Regexes(alphabet=alphabet, search_limit=3_000), alphabet, random.Random(seed))
+
+
+@given(st.recursive(st.sampled_from([tree.text("a"), tree.text("aaa"), tree.text("é")]), _patterns, max_leaves=8))
+@discards_undecided
+def test_every_bound_on_a_pattern(pattern: RegexTree) -> None:
+    """A pattern has texts of some lengths: exactly these are found."""
+    oracle = Regexes(alphabet=sorted("aé".encode()), search_limit=3_000)
+    builder = RegexBuilder()
+    lowering = RegexLowering(builder)
+    for least in range(0, 24, 3):
+        for most in (least, least + 1, least + 3, least + 11):
+            node = tree.Intersection((tree.Repetition(cls("a", "é"), least, most), pattern))
+            expected = oracle.is_empty(oracle.lower(node))
+            assert builder.is_empty(lowering.node(node)) == expected, (least, most)
+
+
 def test_runs_that_become_the_same_are_one() -> None:
     """`[ab]+ T | T | [ab]*` has `[ab]*` twice once the first two are joined."""
     source = """

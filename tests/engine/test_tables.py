@@ -280,9 +280,7 @@ def test_exits_that_are_asked_for_often_are_brute_force() -> None:
         compare(compiled, random.Random(seed), 80)
 
 
-@given(dense_grammars(), st.integers(0, 2**16))
-@discards_undecided
-def test_masks_from_tables_are_the_oracles(ir: GrammarIR, seed: int) -> None:
+def compare_with_oracle(ir: GrammarIR, seed: int) -> None:
     """Over fewer tokens, since the oracle is slow; brute force alone would not see what both get wrong."""
     spec = VocabularySpec(list(tokens(420)), [420], {})
     oracle = oracle_of(ir, spec)
@@ -294,6 +292,34 @@ def test_masks_from_tables_are_the_oracles(ir: GrammarIR, seed: int) -> None:
             return
         matcher.advance(token)
         state = oracle.step_token(state, token)
+
+
+@given(dense_grammars(), st.integers(0, 2**16))
+@discards_undecided
+def test_masks_from_tables_are_the_oracles(ir: GrammarIR, seed: int) -> None:
+    compare_with_oracle(ir, seed)
+
+
+# What patterns repeat: characters, several of them at once, as many as they come. Then texts have not every length.
+UNITS = [cls("az"), cat(cls("et"), cls("ao")), alt("éé", "t"), lit("the"), alt("e", cat(cls("az"), "漢é"))]
+units = st.sampled_from(UNITS)
+loops = st.builds(tree.Repetition, units, st.integers(0, 2), st.sampled_from([None, None, 7, 40]))
+patterns = st.one_of(
+    loops,
+    st.lists(st.one_of(loops, units), min_size=2, max_size=3).map(lambda parts: cat(*parts)),
+    st.lists(st.one_of(loops, units), min_size=2, max_size=3).map(lambda parts: alt(*parts)),
+)
+lengths = st.one_of(st.just((0, 0)), st.tuples(st.integers(0, 34), st.integers(0, 3)))
+
+
+@given(patterns, lengths, st.booleans(), st.integers(0, 2**16))
+@discards_undecided
+def test_masks_of_patterns_within_bounds_are_the_oracles(
+    pattern: RegexTree, bounds: tuple[int, int], in_json: bool, seed: int
+) -> None:
+    least, more = bounds
+    body = tree.Intersection((tree.Repetition(tree.ANY_CHAR, least, least + more), pattern))
+    compare_with_oracle(grammar(rule("start", seq(tree.JsonString(body, "literal") if in_json else body, "!"))), seed)
 
 
 def test_a_state_whose_first_bytes_are_dead_takes_nothing_of_a_class() -> None:

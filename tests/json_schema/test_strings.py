@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import cfgmask
 from tests.json_schema.judge import Schema, accepts, check, compiled
 
 TABLE: list[tuple[Schema, list[str], list[str]]] = [
@@ -24,6 +25,17 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
     ({"type": "string", "pattern": "/"}, ['"a/b"', r'"a\/b"'], ['"ab"']),
     ({"type": "string", "pattern": "^x", "maxLength": 3}, ['"x"', '"xyz"'], ['"xyzz"', '"y"']),
     ({"type": "string", "pattern": "^(a|bb)*$", "minLength": 3}, ['"aaa"', '"bba"'], ['"bb"', '"bab"']),
+    # Two characters at once: there are texts of every second length.
+    (
+        {"type": "string", "pattern": "^([ab][cd])*$", "minLength": 5, "maxLength": 7},
+        ['"acbdac"'],
+        ['"acbd"', '"acbda"', '"acbdacb"', '"acbdacbd"'],
+    ),
+    (
+        {"type": "string", "pattern": "^([ab][cd])*$", "minLength": 31, "maxLength": 32},
+        [json.dumps("ac" * 16)],
+        [json.dumps("ac" * 15), json.dumps("ac" * 15 + "a"), json.dumps("ac" * 17)],
+    ),
     ({"allOf": [{"pattern": "^a"}, {"pattern": "z$"}], "type": "string"}, ['"az"', '"a.z"'], ['"a"', '"za"']),
     ({"type": "string", "not": {"pattern": "^a"}}, ['"b"', '""'], ['"a"', '"ab"']),
     ({"type": "string", "not": {"enum": ["a", "b"]}}, ['"c"', '"ab"', '""'], ['"a"', '"b"', r'"\u0061"']),
@@ -36,6 +48,13 @@ TABLE: list[tuple[Schema, list[str], list[str]]] = [
 @pytest.mark.parametrize(("schema", "valid", "invalid"), TABLE, ids=lambda value: json.dumps(value)[:60])
 def test_table(schema: Schema, valid: list[str], invalid: list[str]) -> None:
     check(schema, valid, invalid)
+
+
+@pytest.mark.parametrize("n", [1, 5, 31, 99])
+def test_a_pattern_without_a_text_of_the_length_has_no_value(n: int) -> None:
+    schema = {"type": "string", "pattern": "^([ab][cd])*$", "minLength": n, "maxLength": n}
+    with pytest.raises(cfgmask.GrammarError, match="schema-unsatisfiable"):
+        compiled(schema)
 
 
 def test_a_long_bound_compiles_at_once() -> None:

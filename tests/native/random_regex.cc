@@ -21,7 +21,7 @@ RegexPair pair(RegexId fast, SlowRegex slow) { return {fast, std::make_shared<co
 
 RegexPair RandomRegex::make(int depth, bool utf8) {
   if (depth == 0 || source_.used_up()) return make_leaf(utf8);
-  switch (source_.below(8)) {
+  switch (source_.below(9)) {
     case 0:
     case 1:
       return make_parts(Kind::kConcatenation, depth, utf8);
@@ -35,6 +35,8 @@ RegexPair RandomRegex::make(int depth, bool utf8) {
       return utf8 ? make_leaf(utf8) : make_parts(Kind::kComplement, depth, utf8);
     case 6:
       return utf8 ? make_leaf(utf8) : make_json_string(depth);
+    case 7:
+      return make_bounded(depth, utf8);
     default:
       return make_leaf(utf8);
   }
@@ -98,6 +100,23 @@ RegexPair RandomRegex::make_repetition(int depth, bool utf8) {
   slow.minimum = source_.below(4);
   slow.maximum = source_.flip() ? kUnbounded : slow.minimum + source_.below(source_.flip() ? 4 : 60000);
   return pair(store_.repetition(body.fast, slow.minimum, slow.maximum), slow);
+}
+
+RegexPair RandomRegex::make_bounded(int depth, bool utf8) {
+  SlowRegex character;
+  character.kind = Kind::kCharacters;
+  character.ranges = {{0, 0xD7FF}, {0xE000, 0x10FFFF}};
+  SlowRegex run;
+  run.kind = Kind::kRepetition;
+  run.parts = {std::make_shared<const SlowRegex>(character)};
+  run.minimum = source_.below(8);
+  run.maximum = run.minimum + source_.below(source_.flip() ? 3 : 40);
+  const RegexPair part = make(depth - 1, utf8);
+  SlowRegex slow;
+  slow.kind = Kind::kIntersection;
+  slow.parts = {std::make_shared<const SlowRegex>(run), part.slow};
+  const RegexId bounds = store_.repetition(store_.char_class(character.ranges), run.minimum, run.maximum);
+  return pair(store_.intersection({bounds, part.fast}), slow);
 }
 
 RegexPair RandomRegex::make_json_string(int depth) {

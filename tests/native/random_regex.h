@@ -26,6 +26,8 @@ class RandomRegex {
   RegexPair make_leaf(bool utf8);
   RegexPair make_parts(SlowRegex::Kind kind, int depth, bool utf8);
   RegexPair make_repetition(int depth, bool utf8);
+  // A part of which a text has so many characters.
+  RegexPair make_bounded(int depth, bool utf8);
   RegexPair make_json_string(int depth);
   std::string make_word();
   std::vector<CodePointRange> make_ranges();

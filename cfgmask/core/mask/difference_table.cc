@@ -96,7 +96,7 @@ uint32_t DifferenceWalk::room_in(const Segment& segment) const {
   if (!room_ || room_->maximum < room_->farthest) return 0;
   // One that is too short must not end yet, and reach the least length some time.
   const bool may_end = !room_->in_json || segment.is_rest || segment.ascii.has('"');
-  return room_->minimum == 0 || (room_->ends_in_loop && !may_end) ? room_->maximum - room_->farthest : 0;
+  return room_->minimum == 0 || (room_->grows && !may_end) ? room_->maximum - room_->farthest : 0;
 }
 
 // The same for two states on the way, where the text has become long enough.

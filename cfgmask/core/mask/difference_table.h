@@ -34,7 +34,7 @@ struct Room {
   uint32_t minimum;
   uint32_t maximum;
   uint32_t farthest;  // bytes from anywhere inside the base's text to an end
-  bool ends_in_loop;  // a text that is too short yet can always grow to any length
+  bool grows;         // a text that is too short yet can always grow to any length
   bool in_json;       // so that only a quote ends it
 };
 

@@ -256,9 +256,8 @@ std::shared_ptr<const LexerTable> LexerTables::bounded(LexerStateId state) {
   const auto bounds = regexes_.bounded(RegexId(live[1]));
   if (!bounds || bounds->maximum < add_lengths(bounds->farthest, RegexStore::kNearBound)) return nullptr;
   const bool in_json = regexes_.kind(bounds->without) == RegexKind::kJsonString;
-  const bool ends_in_loop = regexes_.ends_in_loop(bounds->without);
-  if (bounds->minimum > kFewCharacters && !(ends_in_loop && in_json)) return nullptr;
-  const Room room{bounds->minimum, bounds->maximum, bounds->farthest, ends_in_loop, in_json};
+  if (bounds->minimum > kFewCharacters && !(bounds->grows && in_json)) return nullptr;
+  const Room room{bounds->minimum, bounds->maximum, bounds->farthest, bounds->grows, in_json};
   const LexerStateId base = lexer_.inside(live[0], bounds->without);
   auto table = std::make_shared<LexerTable>();
   table->base_ = get(base);

@@ -1,6 +1,7 @@
 #include "regex/minimum_length.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,11 @@ uint32_t digits_to_multiple(uint64_t modulus, uint64_t remainder) {
   for (uint64_t power = 1; (modulus - remainder) % modulus >= power; power *= 10, ++length)
     remainder = remainder * 10 % modulus;
   return length;
+}
+
+uint32_t count_characters(std::string_view text) {
+  return static_cast<uint32_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
 }
 
 }  // namespace
@@ -179,6 +185,62 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
       return search_farthest(node);
   }
   return kNoLength;
+}
+
+CharacterCounts MinimumLengths::characters(RegexId node) {
+  switch (regexes_.kind(node)) {
+    case RegexKind::kEmptyText:
+      return CharacterCounts::only(0);
+    case RegexKind::kBytes: {
+      const ByteSet& bytes = regexes_.first(node);
+      const ByteSet within = ByteSet::range(0x80, 0xBF);
+      const uint32_t least = within.meets(bytes) ? 0 : 1, most = within.holds(bytes) ? 0 : 1;
+      return {least, most, most - least, true};
+    }
+    default:
+      break;
+  }
+  if (auto known = count_ids_.find(node.value)) return counts_[*known];
+  const uint32_t id = compute_characters(node);
+  if (!count_ids_.find(node.value)) count_ids_.insert(node.value, id);
+  return counts_[id];
+}
+
+uint32_t MinimumLengths::add_count(const CharacterCounts& count) {
+  counts_.push_back(count);
+  return static_cast<uint32_t>(counts_.size() - 1);
+}
+
+uint32_t MinimumLengths::compute_characters(RegexId node) {
+  const Words o = regexes_.operands(node);
+  switch (regexes_.kind(node)) {
+    case RegexKind::kConcatenation:
+      return along(
+          node, count_ids_, [](RegexId) { return true; },
+          [&](RegexId head, RegexId tail) {
+            return add_count(CharacterCounts::sum(characters(head), characters(tail)));
+          });
+    case RegexKind::kAlternation: {
+      std::vector<CharacterCounts> all;
+      for (uint32_t part : o) all.push_back(characters(RegexId(part)));
+      return add_count(CharacterCounts::any_of(std::move(all)));
+    }
+    case RegexKind::kIntersection: {
+      CharacterCounts counts;
+      for (uint32_t part : o) counts = CharacterCounts::both(counts, characters(RegexId(part)));
+      return add_count(counts);
+    }
+    case RegexKind::kRepetition:
+      return add_count(characters(RegexId(o[0])).repeated(o[1], o[2]));
+    case RegexKind::kKeySet: {
+      std::vector<CharacterCounts> all;
+      regexes_.for_each_text(
+          node, [&](std::string_view left, uint32_t) { all.push_back(CharacterCounts::only(count_characters(left))); });
+      return add_count(CharacterCounts::any_of(std::move(all)));
+    }
+    default:
+      return add_count({});
+  }
 }
 
 bool MinimumLengths::is_too_far(RegexId node) const {

@@ -1,4 +1,4 @@
-// How far the end of a string of a regex is, from the regex's structure alone.
+// How long the strings of a regex are and how far their end is, from the regex's structure alone.
 //
 // The least length is exact but for intersections, complements and half-read escapes, where it is a lower bound:
 // `RegexStore::shortest` searches there. What a search for a shortest text is guided by has to be cheap for every
@@ -10,19 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "regex/lengths.h"
 #include "regex/regex.h"
+#include "util/chunked_vector.h"
 #include "util/hash_table.h"
 
 namespace cfgmask {
-
-// Lengths stop here: sums of two of them fit.
-inline constexpr uint32_t kNoLength = UINT32_MAX / 4;
-
-inline uint32_t add_lengths(uint32_t a, uint32_t b) { return a + b < kNoLength ? a + b : kNoLength; }
-inline uint32_t multiply_lengths(uint32_t a, uint32_t b) {
-  const uint64_t product = uint64_t{a} * b;
-  return product < kNoLength ? static_cast<uint32_t>(product) : kNoLength;
-}
 
 class MinimumLengths {
  public:
@@ -40,7 +33,12 @@ class MinimumLengths {
   // looked at; kNoLength if they are many.
   uint32_t farthest(RegexId node);
 
-  size_t bytes() const { return known_.bytes() + longest_.bytes() + farthest_.bytes(); }
+  // How many characters strings of the node have. Remembered as the least length is; linear in the keys of a set.
+  CharacterCounts characters(RegexId node);
+
+  size_t bytes() const {
+    return known_.bytes() + longest_.bytes() + farthest_.bytes() + count_ids_.bytes() + counts_.bytes();
+  }
 
  private:
   uint32_t compute(RegexId node);
@@ -52,11 +50,16 @@ class MinimumLengths {
   template <class IsOpen, class Join>
   uint32_t along(RegexId node, HashTable& known, IsOpen is_open, Join join);
   bool is_too_far(RegexId node) const;
+  // The numbers of counts in counts_.
+  uint32_t compute_characters(RegexId node);
+  uint32_t add_count(const CharacterCounts& count);
 
   RegexStore& regexes_;
   HashTable known_;
   HashTable longest_;
   HashTable farthest_;
+  HashTable count_ids_;
+  ChunkedVector<CharacterCounts> counts_;
 };
 
 }  // namespace cfgmask

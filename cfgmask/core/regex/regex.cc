@@ -98,11 +98,8 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       break;
     case RegexKind::kEmptyText:
       p.nullable = true;
-      p.has_exact_length = true;
       break;
     case RegexKind::kBytes:
-      p.has_exact_length = true;
-      break;
     case RegexKind::kPrefixed:
       break;
     case RegexKind::kNumberedKeys:
@@ -121,14 +118,12 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       p.nullable = all_of(&Props::nullable);
       p.may_be_empty = any_of(&Props::may_be_empty);
       p.depth = std::max(props_[operands[0]].depth + 1, props_[operands[1]].depth);
-      p.has_exact_length = all_of(&Props::has_exact_length);
       bounds_of_parts();
       break;
     case RegexKind::kAlternation:
       p.nullable = any_of(&Props::nullable);
       p.may_be_empty = any_of(&Props::may_be_empty);
       p.depth = deepest() + 1;
-      p.has_exact_length = all_of(&Props::has_exact_length);
       bounds_of_parts();
       break;
     case RegexKind::kIntersection:
@@ -146,7 +141,6 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
     case RegexKind::kRepetition:
       p.nullable = operands[1] == 0 || props_[operands[0]].nullable;
       p.may_be_empty = operands[1] > 0 && props_[operands[0]].may_be_empty;
-      p.has_exact_length = props_[operands[0]].has_exact_length;
       p.depth = props_[operands[0]].depth + 1;
       p.n_counted = props_[operands[0]].n_counted;
       if ((operands[1] > 1 || (operands[2] > 1 && operands[2] != kUnbounded)) && p.n_counted < UINT8_MAX) ++p.n_counted;

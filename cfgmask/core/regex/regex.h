@@ -23,6 +23,7 @@
 
 #include "regex/key_list.h"
 #include "regex/key_table.h"
+#include "regex/lengths.h"
 #include "regex/long_sequence.h"
 #include "regex/prefixed_parts.h"
 #include "regex/substring_automaton.h"
@@ -223,6 +224,8 @@ class RegexStore {
     uint32_t minimum;
     uint32_t maximum;
     uint32_t farthest;  // bytes from anywhere inside of what the bounds are on to an end of that, decoded in JSON
+    bool grows;         // there is a minimum, and whatever begins a text of `without` goes on to one of every length
+                        // from the shortest on
   };
   std::optional<Bounded> bounded(RegexId node);
   // The node without such bounds on all of it or its first part, if no text of so many bytes comes near them: until
@@ -236,9 +239,6 @@ class RegexStore {
   // one character fewer may come; and what many such characters lead to, no more than the maximum.
   bool loops_within_bounds(RegexId node, unsigned b);
   RegexId after_loops(RegexId node, uint32_t n);
-  // Whether the node ends in C* for a class C, in each of its alternatives: then whatever begins a text of it goes on
-  // to texts of all lengths from the shortest on.
-  bool ends_in_loop(RegexId node);
   // Bounds of the node's language that do not count far: every maximum that is far off, as `{0,5000}`, is near in
   // `smaller` and none in `larger`. nullopt if there is no such maximum, or only under a complement. `longest`: the
   // most characters that matter.
@@ -278,8 +278,7 @@ class RegexStore {
   struct Props {
     RegexKind kind = RegexKind::kNothing;
     bool nullable = false;
-    bool may_be_empty = false;      // holds an intersection or a complement
-    bool has_exact_length = false;  // MinimumLengths::of is the length of a text of it
+    bool may_be_empty = false;  // holds an intersection or a complement
     Emptiness emptiness = Emptiness::kUnknown;
     Known is_class = Known::kNotYet;
     uint8_t n_counted = 0;  // repetitions with counts inside each other, 255 if there are more
@@ -395,11 +394,19 @@ class RegexStore {
   };
   std::optional<RunAndRest> bounding_run(RegexId node);
   RegexId without_part(RegexId node, RegexId part);
+  // Whether the class of a run is one of characters of UTF-8.
+  bool counts_characters(RegexId run);
+  // Whether the node ends in C* for such a class C, in each of its alternatives.
+  bool ends_in_loop(RegexId node);
   std::optional<Bounded> bounded_whole(RegexId body);
   std::optional<Bounded> bounded_beginning(RegexId body);
   std::optional<Bounded> bounded_alternatives(RegexId body);
   uint32_t farthest_within(RegexId head, uint32_t maximum);
-  // The pattern of one within bounds, if it has a text within them wherever it has one at all.
+  // What `characters` says of the rest, if it counts as the run does.
+  CharacterCounts characters_of_rest(const RunAndRest& parts);
+  // Whether the pattern of one within bounds has no text of so many characters, if the structure of it tells.
+  std::optional<bool> is_empty_by_count(RegexId node);
+  // That pattern, if it has a text within the bounds wherever it has one at all.
   std::optional<RegexId> with_room_for_an_end(RegexId node);
 
   // regex/approximations.cc

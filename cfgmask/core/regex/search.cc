@@ -35,6 +35,10 @@ bool RegexStore::is_empty(RegexId node) {
       empty = is_empty(operand(node, 0));
       break;
     case RegexKind::kIntersection:
+      if (const auto known = is_empty_by_count(node)) {
+        empty = *known;
+        break;
+      }
       if (const auto pattern = with_room_for_an_end(node)) {
         empty = is_empty(*pattern);
         break;
@@ -127,7 +131,10 @@ bool RegexStore::search_empty(RegexId node) {
     }
     count_step(at, steps);
     const RegexId next = derivative(at, b);
-    const Emptiness known = props_[next.value].emptiness;
+    Emptiness& known = props_[next.value].emptiness;
+    if (known == Emptiness::kUnknown) {
+      if (const auto empty = is_empty_by_count(next)) known = *empty ? Emptiness::kEmpty : Emptiness::kNonempty;
+    }
     if (known == Emptiness::kNonempty || !props_[next.value].may_be_empty) {
       if (next == nothing()) continue;
       // All that led here go on as well.
