@@ -72,13 +72,26 @@ std::span<const JsonDocument::Member> PlainReading::members(JsonId value) const 
   return document_.members(value);
 }
 
-uint32_t PlainReading::count(JsonId value) const {
-  require(is_number(value));
+std::optional<uint64_t> PlainReading::digits(JsonId value) const {
+  if (!is_number(value)) return std::nullopt;
   const std::string_view spelled = document_.text(value);
   uint64_t found = 0;
   const auto [end, error] = std::from_chars(spelled.data(), spelled.data() + spelled.size(), found);
-  require(error == std::errc() && end == spelled.data() + spelled.size() && found <= kMaxCount);
-  return static_cast<uint32_t>(found);
+  if (end != spelled.data() + spelled.size()) return std::nullopt;
+  return error == std::errc() ? found : UINT64_MAX;
+}
+
+uint32_t PlainReading::count(JsonId value) const {
+  const std::optional<uint64_t> found = digits(value);
+  require(found && *found <= kMaxCount);
+  return static_cast<uint32_t>(*found);
+}
+
+// No text is so long that it breaks a maximum of two thousand million, which Java's schemas say where they mean none.
+bool PlainReading::is_idle(Keyword keyword, JsonId value) const {
+  const bool is_maximum =
+      keyword == kMaxLength || keyword == kMaxItems || keyword == kMaxProperties || keyword == kMaxContains;
+  return is_maximum && digits(value).value_or(0) > kMaxCount;
 }
 
 std::optional<Keyword> PlainReading::keyword(uint32_t key) const {
@@ -89,7 +102,8 @@ std::optional<Keyword> PlainReading::keyword(uint32_t key) const {
 PlainReading::Said PlainReading::keywords(JsonId schema) const {
   Said said;
   for (const auto& member : document_.members(schema)) {
-    if (const auto found = keyword(member.key)) said.set(*found, member.value);
+    const auto found = keyword(member.key);
+    if (found && !is_idle(*found, member.value)) said.set(*found, member.value);
   }
   return said;
 }

@@ -131,6 +131,8 @@ class PlainReading {
   std::string_view text(JsonId value) const;
   std::span<const JsonId> items(JsonId value) const;
   std::span<const JsonDocument::Member> members(JsonId value) const;
+  // A number of digits alone, UINT64_MAX if it is greater than that; a count among these.
+  std::optional<uint64_t> digits(JsonId value) const;
   uint32_t count(JsonId value) const;
   uint32_t count_or(Held held, uint32_t otherwise) const { return held ? count(*held) : otherwise; }
 
@@ -138,7 +140,9 @@ class PlainReading {
 
   const PlainReader& reader() const { return *around_->reader; }
   std::optional<Keyword> keyword(uint32_t key) const;
+  // Those that restrict something.
   Said keywords(JsonId schema) const;
+  bool is_idle(Keyword keyword, JsonId value) const;
   // Goes into a schema: what it says is read as it says itself.
   Said entered(JsonId schema);
   // How a schema is read that says this.
