@@ -7,6 +7,7 @@ There are no anchors, flags or dialects here; the pattern reader has resolved th
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
@@ -173,11 +174,15 @@ ANY_TEXT = Repetition(ANY_CHAR, 0, None)
 def char_class(ranges: list[tuple[int, int]]) -> CharClass:
     """The class of inclusive ranges given in any order, overlapping or not. O(n log n)."""
     merged: list[tuple[int, int]] = []
+    last = -2
     for low, high in sorted(ranges):
-        if merged and low <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
-        elif low <= high:
-            merged.append((low, high))
+        if low > last + 1:
+            if low <= high:
+                merged.append((low, high))
+                last = high
+        elif high > last:
+            merged[-1] = (merged[-1][0], high)
+            last = high
     return CharClass(_without_surrogates(merged))
 
 
@@ -200,13 +205,12 @@ def text(value: str) -> Literal:
 
 
 def _without_surrogates(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    out: list[tuple[int, int]] = []
-    for low, high in ranges:
-        if low <= 0xDFFF and high >= 0xD800:
-            if low < 0xD800:
-                out.append((low, 0xD7FF))
-            if high > 0xDFFF:
-                out.append((0xE000, high))
-        else:
-            out.append((low, high))
-    return tuple(out)
+    """Of ranges in order that do not overlap."""
+    end = bisect_right(ranges, (0xDFFF, MAX_CODE_POINT))
+    start = end
+    while start > 0 and ranges[start - 1][1] >= 0xD800:
+        start -= 1
+    if start == end:
+        return tuple(ranges)
+    parts = [part for low, high in ranges[start:end] for part in ((low, min(high, 0xD7FF)), (max(low, 0xE000), high))]
+    return (*ranges[:start], *((low, high) for low, high in parts if low <= high), *ranges[end:])

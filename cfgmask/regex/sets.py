@@ -192,7 +192,7 @@ def _has_surrogates(node: CharacterSet) -> bool:
 
 def _join(left: CharClass, operator: str, right: CharClass) -> CharClass:
     if operator == "|":
-        return char_class([*left.ranges, *right.ranges])
+        return char_class([*left.ranges, *right.ranges]) if left.ranges else right
     if operator == "&&":
         return _intersection(left, right)
     if operator == "--":

@@ -1,7 +1,7 @@
 r"""Sets of characters by name, as ranges of code points.
 
-Each set is read off the library whose meaning it has, by one search through a string of all characters (about 10 ms),
-and remembered: `\w`, `\d` and `\s` of Python from `re`, properties from the `regex` package.
+Each set is read off the library whose meaning it has, by one search through all characters that may have it (2 to
+10 ms), and remembered: `\w`, `\d` and `\s` of Python from `re`, properties from the `regex` package.
 Unicode versions are therefore those of the running Python and of the installed `regex`.
 """
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import sys
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from cfgmask.grammar.regex_tree import CharClass, char_class
 
@@ -50,26 +51,30 @@ POSIX_CLASSES: dict[str, CharClass] = {
 }
 
 
+# Letters, digits and blanks are in the first four planes of Unicode, and tags at the start of the fifteenth. All else
+# is private use or nothing, alike from one end of a plane to its last two characters, which are none.
 _END_OF_WORDS = 0x40000
-"""Letters, digits and blanks are in the first four planes of Unicode; the others have tags, private use or nothing."""
+_TAGS, _END_OF_TAGS = 0xE0000, 0xE1000
+_END = sys.maxunicode + 1
+_FAR = "".join(chr(plane + i) for plane in range(_END_OF_WORDS, _END, 0x10000) for i in (0x8000, 0xFFFD, 0xFFFF))
 
 
-@cache
 def all_characters() -> str:
     """Every code point in order, so that an offset in this string is the code point there. 4.5 MB."""
-    return characters_below(sys.maxunicode + 1)
+    return characters_below(_END)
 
 
-def characters_below(end: int) -> str:
-    """Every code point before `end`, in order."""
-    codes = array("I", range(end))
-    return codes.tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
+@lru_cache(maxsize=8)
+def characters_below(end: int, start: int = 0) -> str:
+    """Every code point from `start` on and before `end`, in order."""
+    codes = np.arange(start, end, dtype="<u4")
+    return codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 @cache
 def python_shorthand(letter: ShorthandLetter) -> CharClass:
     r"""What `\d`, `\w` or `\s` matches in `re`."""
-    return _spans(re.finditer(rf"\{letter}+", characters_below(_END_OF_WORDS)))
+    return char_class(_spans(re.finditer(rf"\{letter}+", characters_below(_END_OF_WORDS))))
 
 
 @cache
@@ -91,8 +96,13 @@ def unicode_property(name: str, value: str = "") -> CharClass:
         expression = regex.compile(rf"\p{{{name}={value}}}+" if value else rf"\p{{{name}}}+")
     except regex.error:
         raise KeyError(name) from None
-    return _spans(expression.finditer(all_characters()))
+    if expression.search(_FAR):
+        return char_class(_spans(expression.finditer(all_characters())))
+    words = expression.finditer(characters_below(_END_OF_WORDS))
+    tags = expression.finditer(characters_below(_END_OF_TAGS, _TAGS))
+    return char_class([*_spans(words), *_spans(tags, _TAGS)])
 
 
-def _spans(matches: Iterable[Any] | Iterator[re.Match[str]]) -> CharClass:
-    return char_class([(match.start(), match.end() - 1) for match in matches])
+def _spans(matches: Iterable[Any], start: int = 0) -> list[tuple[int, int]]:
+    """The ranges that were found in the characters from `start` on."""
+    return [(start + match.start(), start + match.end() - 1) for match in matches]

@@ -1,8 +1,14 @@
-"""Trees that share parts are as large as what they hold, not as the texts that would write them out."""
+"""Trees that share parts are as large as what they hold, not as the texts that would write them out; classes."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from cfgmask.grammar.regex_tree import (
+    ANY_CHAR,
     Alternation,
     Complement,
     Concatenation,
@@ -11,6 +17,8 @@ from cfgmask.grammar.regex_tree import (
     Literal,
     RegexTree,
     Repetition,
+    char_class,
+    negated,
 )
 
 
@@ -36,3 +44,17 @@ def test_hashes_are_by_value() -> None:
     assert set(made[0]) == set(made[1])
     assert Concatenation((Literal(b"a"),)) not in {Alternation((Literal(b"a"),))}
     assert len({Repetition(shared(2), 0, 3), Repetition(shared(2), 0, 4), JsonString(shared(2), "literal")}) == 3
+
+
+# Around the surrogates, which are no characters.
+codes = st.integers(0xD7F0, 0xD80F) | st.integers(0xDFF0, 0xE00F) | st.integers(0, 40)
+
+
+@given(st.lists(st.tuples(codes, codes), max_size=6))
+def test_a_class_has_the_characters_of_its_ranges(ranges: list[tuple[int, int]]) -> None:
+    members = {code for low, high in ranges for code in range(low, high + 1)} - set(range(0xD800, 0xE000))
+    made, others = char_class(ranges), negated(char_class(ranges))
+    assert [code for low, high in made.ranges for code in range(low, high + 1)] == sorted(members)
+    assert all(a_high + 1 < b_low for (_, a_high), (b_low, _) in pairwise(made.ranges))
+    assert char_class([*made.ranges, *others.ranges]) == ANY_CHAR
+    assert members.isdisjoint(code for low, high in others.ranges for code in range(low, min(high, 0xF000) + 1))

@@ -51,6 +51,23 @@ def test_python_shorthands_are_those_of_re(flags: str, shorthand: str) -> None:
     assert ranges_of(parse_regex(flags + shorthand)) == found_by(re.compile(f"{flags}{shorthand}+"))
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *["C", "Cc", "Cf", "Cn", "Co", "Cs", "L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "Mn", "Mc", "Me", "N", "Nd", "Nl"],
+        *["No", "P", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "S", "Sm", "Sc", "Sk", "So", "Z", "Zs", "Zl", "Zp"],
+        *["Any", "Assigned", "Alphabetic", "Uppercase", "Lowercase", "White_Space", "Emoji", "Ideographic"],
+        *["ID_Start", "XID_Continue", "Default_Ignorable_Code_Point", "Noncharacter_Code_Point"],
+        *["Variation_Selector", "Grapheme_Extend", "Script=Common", "Script=Inherited", "Script=Unknown"],
+        *["InTags", "InSupplementary_Private_Use_Area_B", "InNoBlock", "InVariation_Selectors_Supplement"],
+        *["Bidi_Class=L", "Bidi_Class=BN", "Word_Break=Extend"],
+    ],
+)
+def test_properties_have_no_members_where_none_is_looked_for(name: str) -> None:
+    expression = regex.compile(rf"\p{{{name}}}+")
+    assert unicode_data.unicode_property(*name.split("=")).ranges == found_by(expression)
+
+
 @pytest.mark.parametrize("name", ["L", "Lu", "Letter", "gc=Nd", "Greek", "Script=Greek", "scx=Grek", "Emoji", "^Ll"])
 @pytest.mark.parametrize("flags", ["", "(?i)"])
 def test_python_properties_are_those_of_regex(name: str, flags: str) -> None:
