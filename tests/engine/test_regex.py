@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -108,16 +109,19 @@ def test_patterns_within_bounds(pattern: RegexTree, bounds: tuple[int, int | Non
     follow(node, Regexes(alphabet=alphabet, search_limit=3_000), alphabet, random.Random(seed))
 
 
+@pytest.mark.parametrize(
+    "one", [cls("a", "é"), tree.ByteClass(((0, 255),)), tree.text("aé")], ids=["character", "byte", "two"]
+)
 @given(st.recursive(st.sampled_from([tree.text("a"), tree.text("aaa"), tree.text("é")]), _patterns, max_leaves=8))
 @discards_undecided
-def test_every_bound_on_a_pattern(pattern: RegexTree) -> None:
-    """A pattern has texts of some lengths: exactly these are found."""
+def test_every_bound_on_a_pattern(one: RegexTree, pattern: RegexTree) -> None:
+    """A pattern has texts of some lengths: exactly these are found, in whatever is counted."""
     oracle = Regexes(alphabet=sorted("aé".encode()), search_limit=3_000)
     builder = RegexBuilder()
     lowering = RegexLowering(builder)
     for least in range(0, 24, 3):
         for most in (least, least + 1, least + 3, least + 11):
-            node = tree.Intersection((tree.Repetition(cls("a", "é"), least, most), pattern))
+            node = tree.Intersection((tree.Repetition(one, least, most), pattern))
             expected = oracle.is_empty(oracle.lower(node))
             assert builder.is_empty(lowering.node(node)) == expected, (least, most)
 

@@ -27,14 +27,14 @@ RegexId RegexStore::without_far_bounds(RegexId node, uint32_t longest) {
 std::optional<RegexStore::Bounded> RegexStore::bounded_whole(RegexId body) {
   const auto with_bounds_of = [&](RegexId run, RegexId rest) {
     const Words o = operands(run);
-    const bool grows = o[1] > 0 && counts_characters(run) && ends_in_loop(rest);
+    const bool grows = o[1] > 0 && ends_in_loop(rest, unit_of(run));
     return Bounded{rest, o[1], o[2], farthest_within(rest, o[2]), grows};
   };
   if (is_run(body) && !is_loop(body)) return with_bounds_of(body, repetition(operand(body, 0), 0, kUnbounded));
   const auto parts = bounding_run(body);
   if (!parts) return std::nullopt;
   Bounded bounds = with_bounds_of(parts->run, parts->rest);
-  if (characters_of_rest(*parts).least >= bounds.minimum) bounds.minimum = 0;
+  if (range_of_rest(*parts).least >= bounds.minimum) bounds.minimum = 0;
   return bounds;
 }
 
@@ -62,22 +62,26 @@ uint32_t RegexStore::farthest_within(RegexId head, uint32_t maximum) {
   return is_short ? longest : lengths_->farthest(head);
 }
 
-// A class may be of several bytes each that are no one character of UTF-8, as in (ab)*.
-bool RegexStore::counts_characters(RegexId run) {
-  return lengths_->characters(operand(run, 0)) == CharacterCounts::only(1);
+// A class may as well be of several bytes each that are no one character of UTF-8, as in (ab)*.
+std::optional<LengthUnit> RegexStore::unit_of(RegexId run) {
+  const RegexId one = operand(run, 0);
+  if (kind(one) == RegexKind::kBytes) return LengthUnit::kByte;
+  const bool is_character = lengths_->range(one, LengthUnit::kCharacter) == LengthRange::only(1);
+  return is_character ? std::optional(LengthUnit::kCharacter) : std::nullopt;
 }
 
-CharacterCounts RegexStore::characters_of_rest(const RunAndRest& parts) {
-  return counts_characters(parts.run) ? lengths_->characters(parts.rest) : CharacterCounts();
+LengthRange RegexStore::range_of_rest(const RunAndRest& parts) {
+  const auto unit = unit_of(parts.run);
+  return unit ? lengths_->range(parts.rest, *unit) : LengthRange();
 }
 
 // Near the bounds of a resource's name with 85 to 120 characters all searches for an end took 100 ms: 77 of these are
 // spelled out.
-std::optional<bool> RegexStore::is_empty_by_count(RegexId node) {
+std::optional<bool> RegexStore::is_empty_by_lengths(RegexId node) {
   const auto parts = bounding_run(node);
   if (!parts) return std::nullopt;
   const Words o = operands(parts->run);
-  const auto any = characters_of_rest(*parts).any_within(o[1], o[2]);
+  const auto any = range_of_rest(*parts).any_within(o[1], o[2]);
   return any ? std::optional(!*any) : std::nullopt;
 }
 
@@ -87,7 +91,7 @@ std::optional<RegexId> RegexStore::with_room_for_an_end(RegexId node) {
   if (!parts) return std::nullopt;
   const RegexId rest = parts->rest;
   const uint32_t minimum = operands(parts->run)[1], maximum = operands(parts->run)[2];
-  if (minimum > 0 && !(counts_characters(parts->run) && ends_in_loop(rest))) return std::nullopt;
+  if (minimum > 0 && !ends_in_loop(rest, unit_of(parts->run))) return std::nullopt;
   return maximum >= farthest_within(rest, maximum) ? std::optional(rest) : std::nullopt;
 }
 
@@ -154,14 +158,15 @@ RegexId RegexStore::after_loops(RegexId node, uint32_t n) {
   return intersection({fewer(parts->run), parts->rest});
 }
 
-bool RegexStore::ends_in_loop(RegexId node) {
+bool RegexStore::ends_in_loop(RegexId node, std::optional<LengthUnit> unit) {
+  if (!unit) return false;
   while (kind(node) == RegexKind::kConcatenation) node = operand(node, 1);
   switch (kind(node)) {
     case RegexKind::kRepetition:
-      return operands(node)[2] == kUnbounded && counts_characters(node);
+      return operands(node)[2] == kUnbounded && lengths_->range(operand(node, 0), *unit) == LengthRange::only(1);
     case RegexKind::kAlternation: {
       const Words parts = operands(node);
-      return std::all_of(parts.begin(), parts.end(), [&](uint32_t part) { return ends_in_loop(RegexId(part)); });
+      return std::all_of(parts.begin(), parts.end(), [&](uint32_t part) { return ends_in_loop(RegexId(part), unit); });
     }
     default:
       return false;

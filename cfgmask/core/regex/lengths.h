@@ -16,29 +16,32 @@ inline uint32_t multiply_lengths(uint32_t a, uint32_t b) {
   return product < kNoLength ? static_cast<uint32_t>(product) : kNoLength;
 }
 
-// How many characters the strings of a set have as UTF-8, that is, bytes other than those that continue one. None has
-// fewer than `least` or more than `most`; kNoLength is no bound. If they are exact, some string has as many as either,
-// and of the counts that strings have no two next to each other are more than `gap` apart.
-struct CharacterCounts {
+// What lengths are counted in. A character of UTF-8 has one byte that continues none.
+enum class LengthUnit : uint8_t { kByte, kCharacter };
+
+// How long the strings of a set are. None is shorter than `least` or longer than `most`; kNoLength is no bound. If they
+// are exact, some string is as long as either, and of the lengths that strings have no two next to each other are more
+// than `gap` apart.
+struct LengthRange {
   uint32_t least = 0;
   uint32_t most = kNoLength;
   uint32_t gap = 0;
   bool is_exact = false;
 
-  static CharacterCounts only(uint32_t n) { return {n, n, 0, true}; }
+  static LengthRange only(uint32_t n) { return {n, n, 0, true}; }
 
   // Those of one string after another, of a string of any of the sets, of `minimum` to `maximum` strings, of strings
   // that both sets have. `maximum` may be kUnbounded.
-  static CharacterCounts sum(const CharacterCounts& a, const CharacterCounts& b);
-  static CharacterCounts any_of(std::vector<CharacterCounts> all);
-  CharacterCounts repeated(uint32_t minimum, uint32_t maximum) const;
-  static CharacterCounts both(const CharacterCounts& a, const CharacterCounts& b);
+  static LengthRange sum(const LengthRange& a, const LengthRange& b);
+  static LengthRange any_of(std::vector<LengthRange> all);
+  LengthRange repeated(uint32_t minimum, uint32_t maximum) const;
+  static LengthRange both(const LengthRange& a, const LengthRange& b);
 
-  // Whether a string has from `minimum` to `maximum` characters, kUnbounded being no maximum; nullopt where this does
-  // not tell.
+  // Whether a string is from `minimum` to `maximum` long, kUnbounded being no maximum; nullopt where this does not
+  // tell.
   std::optional<bool> any_within(uint32_t minimum, uint32_t maximum) const;
 
-  bool operator==(const CharacterCounts&) const = default;
+  bool operator==(const LengthRange&) const = default;
 };
 
 }  // namespace cfgmask

@@ -18,9 +18,9 @@ uint32_t digits_to_multiple(uint64_t modulus, uint64_t remainder) {
   return length;
 }
 
-uint32_t count_characters(std::string_view text) {
-  return static_cast<uint32_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
+uint32_t length_of(std::string_view text, LengthUnit unit) {
+  const auto counts = [&](char c) { return unit == LengthUnit::kByte || (static_cast<uint8_t>(c) & 0xC0) != 0x80; };
+  return static_cast<uint32_t>(std::count_if(text.begin(), text.end(), counts));
 }
 
 }  // namespace
@@ -187,59 +187,58 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
   return kNoLength;
 }
 
-CharacterCounts MinimumLengths::characters(RegexId node) {
+LengthRange MinimumLengths::range(RegexId node, LengthUnit unit) {
   switch (regexes_.kind(node)) {
     case RegexKind::kEmptyText:
-      return CharacterCounts::only(0);
+      return LengthRange::only(0);
     case RegexKind::kBytes: {
+      if (unit == LengthUnit::kByte) return LengthRange::only(1);
       const ByteSet& bytes = regexes_.first(node);
-      const ByteSet within = ByteSet::range(0x80, 0xBF);
-      const uint32_t least = within.meets(bytes) ? 0 : 1, most = within.holds(bytes) ? 0 : 1;
+      const ByteSet continuing = ByteSet::range(0x80, 0xBF);
+      const uint32_t least = continuing.meets(bytes) ? 0 : 1, most = continuing.holds(bytes) ? 0 : 1;
       return {least, most, most - least, true};
     }
     default:
       break;
   }
-  if (auto known = count_ids_.find(node.value)) return counts_[*known];
-  const uint32_t id = compute_characters(node);
-  if (!count_ids_.find(node.value)) count_ids_.insert(node.value, id);
-  return counts_[id];
+  HashTable& ids = range_ids_[static_cast<size_t>(unit)];
+  if (auto known = ids.find(node.value)) return ranges_[*known];
+  const uint32_t id = compute_range(node, unit);
+  if (!ids.find(node.value)) ids.insert(node.value, id);
+  return ranges_[id];
 }
 
-uint32_t MinimumLengths::add_count(const CharacterCounts& count) {
-  counts_.push_back(count);
-  return static_cast<uint32_t>(counts_.size() - 1);
+uint32_t MinimumLengths::add_range(const LengthRange& range) {
+  ranges_.push_back(range);
+  return static_cast<uint32_t>(ranges_.size() - 1);
 }
 
-uint32_t MinimumLengths::compute_characters(RegexId node) {
+uint32_t MinimumLengths::compute_range(RegexId node, LengthUnit unit) {
   const Words o = regexes_.operands(node);
+  std::vector<LengthRange> parts;
   switch (regexes_.kind(node)) {
     case RegexKind::kConcatenation:
       return along(
-          node, count_ids_, [](RegexId) { return true; },
+          node, range_ids_[static_cast<size_t>(unit)], [](RegexId) { return true; },
           [&](RegexId head, RegexId tail) {
-            return add_count(CharacterCounts::sum(characters(head), characters(tail)));
+            return add_range(LengthRange::sum(range(head, unit), range(tail, unit)));
           });
-    case RegexKind::kAlternation: {
-      std::vector<CharacterCounts> all;
-      for (uint32_t part : o) all.push_back(characters(RegexId(part)));
-      return add_count(CharacterCounts::any_of(std::move(all)));
-    }
+    case RegexKind::kAlternation:
+      for (uint32_t part : o) parts.push_back(range(RegexId(part), unit));
+      return add_range(LengthRange::any_of(std::move(parts)));
     case RegexKind::kIntersection: {
-      CharacterCounts counts;
-      for (uint32_t part : o) counts = CharacterCounts::both(counts, characters(RegexId(part)));
-      return add_count(counts);
+      LengthRange all;
+      for (uint32_t part : o) all = LengthRange::both(all, range(RegexId(part), unit));
+      return add_range(all);
     }
     case RegexKind::kRepetition:
-      return add_count(characters(RegexId(o[0])).repeated(o[1], o[2]));
-    case RegexKind::kKeySet: {
-      std::vector<CharacterCounts> all;
+      return add_range(range(RegexId(o[0]), unit).repeated(o[1], o[2]));
+    case RegexKind::kKeySet:
       regexes_.for_each_text(
-          node, [&](std::string_view left, uint32_t) { all.push_back(CharacterCounts::only(count_characters(left))); });
-      return add_count(CharacterCounts::any_of(std::move(all)));
-    }
+          node, [&](std::string_view left, uint32_t) { parts.push_back(LengthRange::only(length_of(left, unit))); });
+      return add_range(LengthRange::any_of(std::move(parts)));
     default:
-      return add_count({});
+      return add_range({});
   }
 }
 

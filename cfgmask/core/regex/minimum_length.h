@@ -7,6 +7,7 @@
 // Threads: guarded by the owner, like RegexStore.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,11 +34,12 @@ class MinimumLengths {
   // looked at; kNoLength if they are many.
   uint32_t farthest(RegexId node);
 
-  // How many characters strings of the node have. Remembered as the least length is; linear in the keys of a set.
-  CharacterCounts characters(RegexId node);
+  // How long strings of the node are. Remembered as the least length is; linear in the keys of a set.
+  LengthRange range(RegexId node, LengthUnit unit);
 
   size_t bytes() const {
-    return known_.bytes() + longest_.bytes() + farthest_.bytes() + count_ids_.bytes() + counts_.bytes();
+    return known_.bytes() + longest_.bytes() + farthest_.bytes() + range_ids_[0].bytes() + range_ids_[1].bytes() +
+           ranges_.bytes();
   }
 
  private:
@@ -50,16 +52,16 @@ class MinimumLengths {
   template <class IsOpen, class Join>
   uint32_t along(RegexId node, HashTable& known, IsOpen is_open, Join join);
   bool is_too_far(RegexId node) const;
-  // The numbers of counts in counts_.
-  uint32_t compute_characters(RegexId node);
-  uint32_t add_count(const CharacterCounts& count);
+  // The numbers of ranges in ranges_.
+  uint32_t compute_range(RegexId node, LengthUnit unit);
+  uint32_t add_range(const LengthRange& range);
 
   RegexStore& regexes_;
   HashTable known_;
   HashTable longest_;
   HashTable farthest_;
-  HashTable count_ids_;
-  ChunkedVector<CharacterCounts> counts_;
+  std::array<HashTable, 2> range_ids_;  // by unit
+  ChunkedVector<LengthRange> ranges_;
 };
 
 }  // namespace cfgmask

@@ -394,18 +394,18 @@ class RegexStore {
   };
   std::optional<RunAndRest> bounding_run(RegexId node);
   RegexId without_part(RegexId node, RegexId part);
-  // Whether the class of a run is one of characters of UTF-8.
-  bool counts_characters(RegexId run);
-  // Whether the node ends in C* for such a class C, in each of its alternatives.
-  bool ends_in_loop(RegexId node);
+  // What a run counts, if each text of its class is one byte or one character.
+  std::optional<LengthUnit> unit_of(RegexId run);
+  // Whether the node ends in C*, in each of its alternatives, where each text of C has the length 1.
+  bool ends_in_loop(RegexId node, std::optional<LengthUnit> unit);
   std::optional<Bounded> bounded_whole(RegexId body);
   std::optional<Bounded> bounded_beginning(RegexId body);
   std::optional<Bounded> bounded_alternatives(RegexId body);
   uint32_t farthest_within(RegexId head, uint32_t maximum);
-  // What `characters` says of the rest, if it counts as the run does.
-  CharacterCounts characters_of_rest(const RunAndRest& parts);
-  // Whether the pattern of one within bounds has no text of so many characters, if the structure of it tells.
-  std::optional<bool> is_empty_by_count(RegexId node);
+  // How long texts of the rest are by what the run counts.
+  LengthRange range_of_rest(const RunAndRest& parts);
+  // Whether the pattern of one within bounds has no text of such a length, if its structure tells.
+  std::optional<bool> is_empty_by_lengths(RegexId node);
   // That pattern, if it has a text within the bounds wherever it has one at all.
   std::optional<RegexId> with_room_for_an_end(RegexId node);
 

@@ -35,7 +35,7 @@ bool RegexStore::is_empty(RegexId node) {
       empty = is_empty(operand(node, 0));
       break;
     case RegexKind::kIntersection:
-      if (const auto known = is_empty_by_count(node)) {
+      if (const auto known = is_empty_by_lengths(node)) {
         empty = *known;
         break;
       }
@@ -133,7 +133,7 @@ bool RegexStore::search_empty(RegexId node) {
     const RegexId next = derivative(at, b);
     Emptiness& known = props_[next.value].emptiness;
     if (known == Emptiness::kUnknown) {
-      if (const auto empty = is_empty_by_count(next)) known = *empty ? Emptiness::kEmpty : Emptiness::kNonempty;
+      if (const auto empty = is_empty_by_lengths(next)) known = *empty ? Emptiness::kEmpty : Emptiness::kNonempty;
     }
     if (known == Emptiness::kNonempty || !props_[next.value].may_be_empty) {
       if (next == nothing()) continue;
