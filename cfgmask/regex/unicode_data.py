@@ -13,8 +13,6 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from cfgmask.grammar.regex_tree import CharClass, char_class
 
 ShorthandLetter: TypeAlias = Literal["d", "w", "s"]
@@ -64,11 +62,17 @@ def all_characters() -> str:
     return characters_below(_END)
 
 
+# The codes 0 to 255 in UTF-32, as one number, and a one for each of them: a block of characters is a sum of these,
+# which takes a fraction of making an array of numbers.
+_BLOCK = int.from_bytes(b"".join(bytes([i, 0, 0, 0]) for i in range(256)), "little")
+_EACH = int.from_bytes(b"\1\0\0\0" * 256, "little")
+
+
 @lru_cache(maxsize=8)
 def characters_below(end: int, start: int = 0) -> str:
-    """Every code point from `start` on and before `end`, in order."""
-    codes = np.arange(start, end, dtype="<u4")
-    return codes.tobytes().decode("utf-32-le", "surrogatepass")
+    """Every code point from `start` on and before `end`, both multiples of 256, in order."""
+    blocks = [(_BLOCK + first * _EACH).to_bytes(1024, "little") for first in range(start, end, 256)]
+    return b"".join(blocks).decode("utf-32-le", "surrogatepass")
 
 
 @cache
