@@ -477,6 +477,42 @@ def test_a_value_that_must_differ_may_be_long(schema: dict[str, Any], begun: byt
         matcher.advance(max(mask, key=lambda token: (b"x" in spec.tokens[token], token not in spec.eos_token_ids)))
 
 
+# Twenty and seventy letters, each one of two.
+TWENTY, SEVENTY = ("".join(f"[{'abcdefg'[i % 7]}{'hijklmn'[i % 7]}]" for i in range(n)) for n in (20, 70))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(ab)*", f"({TWENTY})*", f"({SEVENTY})*", f"x({TWENTY}|é{TWENTY})*", "[aé]*"],
+    ids=["two", "twenty", "seventy", "either", "characters"],
+)
+@pytest.mark.parametrize("more", [0, 1, 2, 5, 19, 20, 21, 24, 40, 69, 70, 71, 72, 90, 150])
+def test_loops_of_several_characters_end_in_time(pattern: str, more: int) -> None:
+    """What stands between two rounds of them is no end, and within one it is as far as the rest of it."""
+    vocabulary = cfgmask.Vocabulary.from_bytes([*SPELLED.tokens, "é".encode(), b"ab", b'ab"', b"ccc"], 256)
+    compiled = cfgmask.compile(
+        cfgmask.Grammar.from_json_schema({"type": "string", "pattern": f"^({pattern})$"}), vocabulary
+    )
+    free = compiled.matcher()
+    left = needed(free) + more
+    matcher, rng = compiled.matcher(max_tokens=left), random.Random(more)
+    while left and not free.is_finished:
+        mask, has_way = mask_of(matcher, vocabulary.n_vocab), set()
+        for token in mask_of(free, vocabulary.n_vocab):
+            after = free.fork()
+            after.advance(token)
+            if after.is_finished or needed(after) < left:
+                has_way.add(token)
+        assert mask == has_way
+        token = rng.choice(
+            [token for token in sorted(mask) if vocabulary.tokens[token][-1:] not in b'"\\'] or sorted(mask)
+        )
+        matcher.advance(token)
+        free.advance(token)
+        left -= 1
+    assert matcher.is_accepting
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["llama-bpe", "llama-spm"])
 def test_real_schemas_end_in_time(name: str) -> None:

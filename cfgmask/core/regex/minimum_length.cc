@@ -168,9 +168,9 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
       // Half of a surrogate pair's escape, then six bytes for each, and the quote.
       constexpr uint32_t kEscape = 11;
       const RegexId body(o[0]);
-      // Between characters that need not come only the quote is to come.
+      // Between characters that need not come only the quote is to come; not so between two of (ab)*.
       const bool optional = regexes_.kind(body) == RegexKind::kRepetition && regexes_.nullable(body) &&
-                            regexes_.is_class(regexes_.operand(body, 0));
+                            range(regexes_.operand(body, 0), LengthUnit::kCharacter) == LengthRange::only(1);
       return add_lengths(kEscape + 1, optional ? 0 : multiply_lengths(farthest(body), 6));
     }
     case RegexKind::kKeySet:
