@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 from cfgmask.grammar.regex_tree import CharClass, char_class
-from cfgmask.regex.unicode_data import characters_below
+from cfgmask.regex.unicode_data import characters
 
 Folding: TypeAlias = Literal["python", "simple", "ecma", "ascii"]
 
@@ -66,10 +66,10 @@ def _equivalents(folding: Folding, cased: tuple[int, ...]) -> tuple[list[int], d
 @cache
 def _cased() -> tuple[int, ...]:
     """Every character that some case mapping changes. Whole blocks are compared first: most have none."""
-    characters = characters_below(_END_OF_CASED)
+    text = characters(0, _END_OF_CASED)
     found: list[int] = []
-    for start in range(0, len(characters), 256):
-        block = characters[start : start + 256]
+    for start in range(0, len(text), 256):
+        block = text[start : start + 256]
         if block.lower() != block or block.upper() != block or block.casefold() != block:
             found += (ord(c) for c in block if c.lower() != c or c.upper() != c or c.casefold() != c)
     return tuple(found)

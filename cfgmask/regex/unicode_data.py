@@ -1,7 +1,7 @@
 r"""Sets of characters by name, as ranges of code points.
 
-Each set is read off the library whose meaning it has, by one search through all characters that may have it (2 to
-10 ms), and remembered: `\w`, `\d` and `\s` of Python from `re`, properties from the `regex` package.
+Each set is read off the library whose meaning it has, by one search through the characters that may have it (1 to 3
+ms), and remembered: `\w`, `\d` and `\s` of Python from `re`, properties from the `regex` package.
 Unicode versions are therefore those of the running Python and of the installed `regex`.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -49,17 +48,13 @@ POSIX_CLASSES: dict[str, CharClass] = {
 }
 
 
-# Letters, digits and blanks are in the first four planes of Unicode, and tags at the start of the fifteenth. All else
-# is private use or nothing, alike from one end of a plane to its last two characters, which are none.
-_END_OF_WORDS = 0x40000
-_TAGS, _END_OF_TAGS = 0xE0000, 0xE1000
-_END = sys.maxunicode + 1
-_FAR = "".join(chr(plane + i) for plane in range(_END_OF_WORDS, _END, 0x10000) for i in (0x8000, 0xFFFD, 0xFFFF))
-
-
-def all_characters() -> str:
-    """Every code point in order, so that an offset in this string is the code point there. 4.5 MB."""
-    return characters_below(_END)
+# Where letters, digits and blanks are: two planes, two more for ideographs, where of the general categories there are
+# only `Lo` and `Cn`, and tags. All else is private use or nothing, alike from one end of a plane to its last two
+# characters, both of which are none.
+_WORDS = (0, 0x20000)
+_IDEOGRAPHS = (0x20000, 0x40000)
+_LO_AND_CN = "\U00020000\U0002ffff"
+_TAGS = (0xE0000, 0xE1000)
 
 
 # The codes 0 to 255 in UTF-32, as one number, and a one for each of them: a block of characters is a sum of these,
@@ -68,17 +63,19 @@ _BLOCK = int.from_bytes(b"".join(bytes([i, 0, 0, 0]) for i in range(256)), "litt
 _EACH = int.from_bytes(b"\1\0\0\0" * 256, "little")
 
 
-@lru_cache(maxsize=8)
-def characters_below(end: int, start: int = 0) -> str:
-    """Every code point from `start` on and before `end`, both multiples of 256, in order."""
+@cache
+def characters(start: int, end: int) -> str:
+    """Every code point from `start` on and before `end`, both multiples of 256, in order. All surrogates are U+D800."""
+    if start < 0xD800 < end:
+        return characters(start, 0xD800) + "\ud800" * 0x800 + characters(0xE000, end)
     blocks = [(_BLOCK + first * _EACH).to_bytes(1024, "little") for first in range(start, end, 256)]
-    return b"".join(blocks).decode("utf-32-le", "surrogatepass")
+    return b"".join(blocks).decode("utf-32-le")
 
 
 @cache
 def python_shorthand(letter: ShorthandLetter) -> CharClass:
     r"""What `\d`, `\w` or `\s` matches in `re`."""
-    return char_class(_spans(re.finditer(rf"\{letter}+", characters_below(_END_OF_WORDS))))
+    return char_class(_found(re.compile(rf"\{letter}+"), _WORDS, _IDEOGRAPHS))
 
 
 @cache
@@ -100,13 +97,28 @@ def unicode_property(name: str, value: str = "") -> CharClass:
         expression = regex.compile(rf"\p{{{name}={value}}}+" if value else rf"\p{{{name}}}+")
     except regex.error:
         raise KeyError(name) from None
-    if expression.search(_FAR):
-        return char_class(_spans(expression.finditer(all_characters())))
-    words = expression.finditer(characters_below(_END_OF_WORDS))
-    tags = expression.finditer(characters_below(_END_OF_TAGS, _TAGS))
-    return char_class([*_spans(words), *_spans(tags, _TAGS)])
+    if name == "gc" and not expression.search(_LO_AND_CN):
+        return char_class(_found(expression, _WORDS, _TAGS) + _far(expression))
+    return char_class(_found(expression, _WORDS, _IDEOGRAPHS, _TAGS) + _far(expression))
 
 
-def _spans(matches: Iterable[Any], start: int = 0) -> list[tuple[int, int]]:
-    """The ranges that were found in the characters from `start` on."""
-    return [(start + match.start(), start + match.end() - 1) for match in matches]
+def _found(expression: Any, *parts: tuple[int, int]) -> list[tuple[int, int]]:
+    """The ranges that an expression of one character, followed by a plus sign, finds in some parts of Unicode."""
+    return [
+        (start + match.start(), start + match.end() - 1)
+        for start, end in parts
+        for match in expression.finditer(characters(start, end))
+    ]
+
+
+def _far(expression: Any) -> list[tuple[int, int]]:
+    """Those in all other parts: what one of the characters that are alike is, all of them are."""
+    spans = [
+        span
+        for plane in range(_IDEOGRAPHS[1], sys.maxunicode, 0x10000)
+        for span in (
+            (_TAGS[1] if plane == _TAGS[0] else plane, plane + 0xFFFD),
+            (plane + 0xFFFE, plane + 0xFFFF),
+        )
+    ]
+    return [(low, high) for low, high in spans if expression.match(chr(high))]
