@@ -201,12 +201,16 @@ class GrammarBuilder(RegexBuilder):
         """
 
 def plain_pattern(
-    pattern: str, syntax: Literal["ecma", "python", "python-dot-all"], max_nesting: int
+    pattern: str,
+    syntax: Literal["ecma", "python", "python-dot-all"],
+    max_nesting: int,
+    properties: Callable[[str], bytes | None],
 ) -> RegexTree | None:
     """The tree of a pattern of the plainest kind; None for any other, right or wrong.
 
     syntax  "ecma": the texts in which the pattern of ECMA-262 is found. "python": those that match as a whole, lazy
             repetitions as greedy ones; "python-dot-all": with the flag `s`
+    properties  is asked for the characters of `\\p{...}` in ECMA-262, as `PlainReader.read` is
     Linear.
     """
 
@@ -347,6 +351,7 @@ class PlainReader:
         scalars: Callable[[str], int | None],
         strings: Callable[[str], int | None],
         keys: Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], tuple[bool, list[int]] | None],
+        properties: Callable[[str], bytes | None],
         drafts: Callable[[str, PlainReader], PlainReader | None],
         max_nesting: int,
         max_rules: int,
@@ -358,6 +363,8 @@ class PlainReader:
         strings  is asked for the regex of the strings of a schema, in the same way, as one string of JSON
         keys     is asked, with schemas of strings that keys meet, others that they do not, and names, whether there are
                  such keys beside the names, and for the positions of the names that are among the keys
+        properties  is asked which characters a pattern names by what stands in the braces of `\\p{...}`: first and last of
+                 each range, sorted and apart from each other, as numbers of 32 bits
         drafts   is asked how a schema is read that has this `$schema` and stands in one that the other reader reads;
                  the answer must be the same for the same dialect
         The schemas in questions are in the draft that their own `$schema` names, or else in that of the root. Each may

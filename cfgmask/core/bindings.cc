@@ -749,9 +749,20 @@ std::optional<std::string> schema_uri(const JsonDocument& document) {
   return uri ? std::optional(std::string(document.text(*uri))) : std::nullopt;
 }
 
+// Pairs of code points, two numbers of 32 bits each.
+std::optional<CharacterProperties::Ranges> ranges_of(const nb::object& pairs) {
+  if (pairs.is_none()) return std::nullopt;
+  const std::string_view bytes = view(nb::cast<nb::bytes>(pairs));
+  if (bytes.size() % sizeof(CodePointRange) != 0) throw nb::value_error("ranges of characters are pairs of numbers");
+  CharacterProperties::Ranges ranges(bytes.size() / sizeof(CodePointRange));
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(ranges.data()));
+  return ranges;
+}
+
 std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
                                                       const nb::callable& scalars, const nb::callable& strings,
-                                                      const nb::callable& keys, const nb::callable& drafts,
+                                                      const nb::callable& keys, const nb::callable& properties,
+                                                      const nb::callable& drafts,
                                                       uint64_t max_nesting, uint64_t max_rules) {
   using Texts = std::vector<std::string>;
   const auto answer_of = [&](const nb::callable& ask, const auto&... question) -> nb::object {
@@ -777,6 +788,7 @@ std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader,
     auto [has_more, among] = nb::cast<std::pair<bool, std::vector<size_t>>>(answer);
     return KeyConditions::Found{has_more, std::move(among)};
   };
+  questions.properties = [&](const std::string& name) { return ranges_of(answer_of(properties, name)); };
   std::vector<nb::object> readers;
   questions.drafts = [&](const std::string& uri, const PlainReader& around) {
     readers.push_back(answer_of(drafts, uri, nb::find(around)));
@@ -823,18 +835,21 @@ void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainR
 void bind_plain_schema(nb::module_& m) {
   m.def(
       "plain_pattern",
-      [](const std::string& pattern, const std::string& syntax, uint64_t max_nesting) -> nb::object {
+      [](const std::string& pattern, const std::string& syntax, uint64_t max_nesting,
+         const nb::callable& properties) -> nb::object {
         using Syntax = PlainPattern::Syntax;
         const Syntax chosen = syntax == "ecma"     ? Syntax::kEcma
                               : syntax == "python" ? Syntax::kPython
                                                    : Syntax::kPythonDotAll;
-        const auto found = PlainPattern::parse(pattern, max_nesting, chosen);
+        CharacterProperties known([&](const std::string& name) { return ranges_of(properties(name)); });
+        const auto found =
+            PlainPattern::parse(pattern, max_nesting, chosen, chosen == Syntax::kEcma ? &known : nullptr);
         if (!found) return nb::none();
         TreeMaker maker;
         const PatternTrees trees(*found, maker);
         return chosen == Syntax::kEcma ? trees.search(maker.any_text()) : trees.whole();
       },
-      "pattern"_a, "syntax"_a, "max_nesting"_a, docs::plain_pattern);
+      "pattern"_a, "syntax"_a, "max_nesting"_a, "properties"_a, docs::plain_pattern);
   m.def("plain_json_string", plain_json_string, "parts"_a, "max_nesting"_a, docs::plain_json_string);
   nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
@@ -857,8 +872,8 @@ void bind_plain_schema(nb::module_& m) {
                                                            : Exclusive::kEither);
           },
           "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a)
-      .def("read", read_plain_schema, "document"_a, "scalars"_a, "strings"_a, "keys"_a, "drafts"_a, "max_nesting"_a,
-           "max_rules"_a, docs::PlainReader_read);
+      .def("read", read_plain_schema, "document"_a, "scalars"_a, "strings"_a, "keys"_a, "properties"_a, "drafts"_a,
+           "max_nesting"_a,           "max_rules"_a, docs::PlainReader_read);
 }
 
 void bind_lark(nb::module_& m) {

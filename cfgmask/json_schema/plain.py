@@ -31,6 +31,7 @@ from cfgmask.json_schema.strings import ALL_STRINGS
 from cfgmask.json_schema.survey import form_problem
 from cfgmask.json_schema.values import JsonValue, read_text
 from cfgmask.limits import Limits
+from cfgmask.regex.properties import ecma_property
 
 T = TypeVar("T")
 
@@ -75,6 +76,7 @@ def plain_schema(
         answers.scalars,
         answers.strings,
         answers.keys,
+        answers.properties,
         answers.drafts,
         limits.max_nesting,
         limits.max_rules,
@@ -166,6 +168,11 @@ class _Answers:
         """As `_core.PlainReader.read` says."""
         _spend_on(*met, *broken)
         return _or_none(lambda: _keys(met, broken, names, self._dialect, self._options, self._limits))
+
+    def properties(self, name: str) -> bytes | None:
+        """As `_core.PlainReader.read` says."""
+        _spend_on(name)
+        return ecma_property(name)
 
     def drafts(self, uri: str, around: _core.PlainReader) -> _core.PlainReader | None:
         """As `_core.PlainReader.read` says."""

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from cfgmask import _core
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
+from cfgmask.regex.properties import ecma_property
 from cfgmask.regex.scanner import NODES_PER_PART
 
 Syntax: TypeAlias = Literal["ecma", "python", "python-dot-all"]
@@ -46,4 +47,4 @@ def _read(pattern: str, syntax: Syntax, limits: Limits) -> RegexTree | None:
         pattern.encode()
     except UnicodeEncodeError:
         return None
-    return _core.plain_pattern(pattern, syntax, limits.max_nesting)
+    return _core.plain_pattern(pattern, syntax, limits.max_nesting, ecma_property)

@@ -8,6 +8,9 @@ everything else that `regex` knows is refused there, since those dialects give i
 from __future__ import annotations
 
 import re
+from array import array
+from functools import lru_cache
+from itertools import chain
 from typing import NoReturn
 
 from cfgmask.grammar.regex_tree import CharClass, char_class
@@ -45,6 +48,7 @@ _BINARY = {
     "Variation_Selector": "VS", "White_Space": "space", "XID_Continue": "XIDC", "XID_Start": "XIDS",
 }  # fmt: skip
 
+_WRITTEN = re.compile(r"([A-Za-z0-9_ \-]+)(?:=([A-Za-z0-9_ \-.]+))?")
 _CATEGORY_KEYS = ("General_Category", "gc")
 _SCRIPT_KEYS = {"Script": "sc", "sc": "sc", "Script_Extensions": "scx", "scx": "scx"}
 
@@ -72,6 +76,19 @@ def resolve_property(name: str, value: str, dialect: DialectName, ignore_case: b
             if members in sets:
                 return char_class([found for other in sets for found in other.ranges])
     return members
+
+
+@lru_cache(maxsize=512)
+def ecma_property(written: str) -> bytes | None:
+    r"""The members of `\p{written}` in ECMA-262, as `_core.PlainReader.read` asks for them; None if it has no such."""
+    found = _WRITTEN.fullmatch(written)
+    if found is None:
+        return None
+    try:
+        members = resolve_property(found[1], found[2] or "", "ecma", ignore_case=False)
+    except UnknownProperty:
+        return None
+    return array("I", chain.from_iterable(members.ranges)).tobytes()
 
 
 def _lookup(name: str, value: str, written: str) -> CharClass:

@@ -25,7 +25,8 @@ constexpr std::array<std::string_view, 12> kKeys{"a",    "b",    "ab",      "aa"
 constexpr std::array<std::string_view, 10> kScalars{"1",  "-2",   "0.5",       "\"a\"", "\"b\"",
                                                     "12", "null", "\"a\\\"\"", "true",  "1.0"};
 constexpr std::array<std::string_view, 7> kTypes{"string", "integer", "number", "boolean", "null", "array", "object"};
-constexpr std::array<std::string_view, 8> kPatterns{"^a", "b$", "^[ab]{1,2}$", "a|b", "^k[0-9]*$", "[^a]", "^$", "."};
+constexpr std::array<std::string_view, 10> kPatterns{
+    "^a", "b$", "^[ab]{1,2}$", "a|b", "^k[0-9]*$", "[^a]", "^$", ".", R"(^\\p{L}+$)", R"([^\\p{L}b])"};
 constexpr std::array<std::string_view, 6> kNumbers{"0", "1", "-3", "10", "2.5", "100"};
 
 std::string joined(std::initializer_list<std::string_view> parts) {
@@ -203,7 +204,11 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return std::nullopt;
   const auto none = [](const auto&...) { return std::nullopt; };
   const auto same = [](const std::string&, const PlainReader& around) { return &around; };
-  auto found = reader.read(*document, {none, none, none, same}, limits.max_nesting, limits.max_rules);
+  const auto letters = [](const std::string& name) {
+    using Ranges = CharacterProperties::Ranges;
+    return name == "L" ? std::optional(Ranges{{'a', 'b'}, {0xE0, 0xF6}, {0x3041, 0x3096}}) : std::nullopt;
+  };
+  auto found = reader.read(*document, {none, none, none, letters, same}, limits.max_nesting, limits.max_rules);
   if (!found || found->n_regexes != 0) return std::nullopt;
   RegexData blanks;
   static constexpr CodePointRange kBlanks[] = {{'\n', '\n'}, {' ', ' '}};

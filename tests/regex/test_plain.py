@@ -47,7 +47,8 @@ _ATOMS = st.one_of(
             "[z-a]",
         ]
     ),
-    st.sampled_from(["\\p{L}", "\\U0001F600", "(?i)", "[^\\D\\d]", "[[a]", "\\_", "(?P<a>b)"]),
+    st.sampled_from(["\\p{L}", "[^\\P{Lu}a]", "[\\p{Nd}-x]", "\\p{Script=Greek}", "\\p{Graph}", "\\p{^L}", "\\p{L"]),
+    st.sampled_from(["\\U0001F600", "(?i)", "[^\\D\\d]", "[[a]", "\\_", "(?P<a>b)"]),
 )
 
 _QUANTIFIERS = st.sampled_from(["", "", "", "*", "+", "?", "{2}", "{1,}", "{0,2}", "*?", "{2,1}", "**", "{3"])
@@ -142,6 +143,15 @@ def test_flags_of_lexemes_that_are_not_plain(flags: str) -> None:
         ("[a", False),
         ("(" * 60 + "a" + ")" * 60, False),
         ("a{100001}", False),
+        ("^[\\p{L}\\P{Nd}_.-]{1,64}$", True),
+        ("\\p{gc=Lu}\\p{Script=Greek}", True),
+        ("\\p{Graph}", False),
+        ("\\p{gc:Lu}", False),
+        ("\\p{Cs}", False),
+        ("\\pL", False),
+        ("\\p{L", False),
+        (f"\\p{{{'L' * 65}}}", False),
+        ("\\p{é}", False),
         ("\ud800", False),
     ],
 )
@@ -152,6 +162,11 @@ def test_what_is_plain(pattern: str, is_plain: bool) -> None:
 def test_a_long_pattern_is_left_to_the_other_reader() -> None:
     assert plain_search("a" * 100, Limits(max_source_bytes=100)) is None
     assert plain_search("a" * 100, Limits(max_regex_nodes=100)) is None
+
+
+def test_many_large_sets_are_left_to_the_other_reader() -> None:
+    assert plain_search("\\p{L}" * 1_000, LIMITS) is not None
+    assert plain_search("\\p{L}" * 2_000, LIMITS) is None
 
 
 @pytest.mark.parametrize("name", [name for name, found in FORMATS.items() if isinstance(found.allowed, str)])

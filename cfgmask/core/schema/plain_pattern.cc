@@ -17,6 +17,8 @@ constexpr uint64_t kMaxDepth = 40;
 constexpr uint64_t kMaxSteps = 20'000;
 // Above any length that matters.
 constexpr uint64_t kLong = uint64_t{1} << 40;
+// Longer ones name nothing.
+constexpr size_t kMaxPropertyName = 64;
 
 using Ranges = std::vector<CodePointRange>;
 
@@ -95,8 +97,12 @@ std::vector<uint32_t> code_points(std::string_view text) {
 
 class PatternReading {
  public:
-  PatternReading(std::string_view pattern, uint64_t max_nesting, PlainPattern::Syntax syntax)
-      : text_(code_points(pattern)), max_depth_(std::min(kMaxDepth, max_nesting / 4)), syntax_(syntax) {}
+  PatternReading(std::string_view pattern, uint64_t max_nesting, PlainPattern::Syntax syntax,
+                 CharacterProperties* properties)
+      : text_(code_points(pattern)),
+        max_depth_(std::min(kMaxDepth, max_nesting / 4)),
+        syntax_(syntax),
+        properties_(properties) {}
 
   std::optional<PlainPattern> read() {
     try {
@@ -333,7 +339,7 @@ class PatternReading {
   std::pair<Ranges, bool> class_atom() {
     const uint32_t c = take_any();
     if (c != '\\') return {{{c, c}}, true};
-    const bool one = std::string_view("dDsSwW").find(static_cast<char>(peek())) == std::string_view::npos;
+    const bool one = std::string_view("dDsSwWpP").find(static_cast<char>(peek())) == std::string_view::npos;
     return {escape(), one};
   }
 
@@ -371,10 +377,28 @@ class PatternReading {
         return hex(2);
       case 'u':
         return hex(4);
+      case 'p':
+        return property();
+      case 'P':
+        return complement(property());
       default:
         require(stands_for_itself(c));
         return {{c, c}};
     }
+  }
+
+  // What the braces that follow name.
+  const Ranges& property() {
+    require(properties_ != nullptr && take('{'));
+    std::string name;
+    while (!take('}')) {
+      const uint32_t c = take_any();
+      require(c < 0x80 && name.size() < kMaxPropertyName);
+      name += static_cast<char>(c);
+    }
+    const Ranges* found = properties_->find(name);
+    require(found != nullptr);
+    return *found;
   }
 
   Ranges hex(int n_digits) {
@@ -392,12 +416,14 @@ class PatternReading {
   std::vector<uint32_t> text_;
   uint64_t max_depth_;
   Syntax syntax_;
+  CharacterProperties* properties_;
   size_t at_ = 0;
   PlainPattern out_;
 };
 
-std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64_t max_nesting, Syntax syntax) {
-  auto found = PatternReading(pattern, max_nesting, syntax).read();
+std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64_t max_nesting, Syntax syntax,
+                                                CharacterProperties* properties) {
+  auto found = PatternReading(pattern, max_nesting, syntax, properties).read();
   if (found) found->start_ = found->found_start();
   return found;
 }

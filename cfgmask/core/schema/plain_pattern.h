@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "regex/regex.h"
+#include "schema/character_properties.h"
 #include "schema/pattern_nodes.h"
 
 namespace cfgmask {
@@ -35,9 +36,10 @@ class PlainPattern {
   // kEcma: ECMA-262 without flags. kPython: `re`, kPythonDotAll: with the flag `s`, as far as they differ from ECMA in
   // what this reads.
   enum class Syntax : uint8_t { kEcma, kPython, kPythonDotAll };
-  // nullopt for a pattern that is not of this kind, right or wrong. Linear.
+  // nullopt for a pattern that is not of this kind, right or wrong. properties: those that it may name; null for none.
+  // Linear.
   static std::optional<PlainPattern> parse(std::string_view pattern, uint64_t max_nesting,
-                                           Syntax syntax = Syntax::kEcma);
+                                           Syntax syntax = Syntax::kEcma, CharacterProperties* properties = nullptr);
 
   // The texts in which the pattern is found.
   RegexId regex(RegexStore& store, Sequences how = Sequences::kByPart) const;

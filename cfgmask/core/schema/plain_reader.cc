@@ -23,6 +23,7 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
       max_nesting_(max_nesting),
       max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
       max_rules_(max_rules),
+      properties_(questions_.properties),
       keys_(schema_, max_nesting, questions_.keys),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
@@ -43,7 +44,7 @@ PlainQuestions PlainReading::with_places(PlainQuestions questions) const {
     };
   };
   return {placed(std::move(questions.scalars)), placed(std::move(questions.strings)), placed(std::move(questions.keys)),
-          std::move(questions.drafts)};
+          placed(std::move(questions.properties)), std::move(questions.drafts)};
 }
 
 PlainReader::Found PlainReading::read() {

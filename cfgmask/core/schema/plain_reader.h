@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "schema/character_properties.h"
 #include "schema/json_document.h"
 #include "schema/key_conditions.h"
 #include "schema/plain_schema.h"
@@ -33,6 +34,7 @@ struct PlainQuestions {
   // The regex of the strings of a schema, one string of JSON.
   std::function<std::optional<int64_t>(const std::string& schema)> strings;
   KeyConditions::Ask keys;
+  CharacterProperties::Ask properties;
   // How a schema is read whose `$schema` is this, inside of one that is read as `around`. Null: the schema is not
   // plain. Valid until the reading ends, and the same for the same dialect.
   std::function<const PlainReader*(const std::string& uri, const PlainReader& around)> drafts;

@@ -262,6 +262,7 @@ class PlainReading {
   uint64_t max_rules_;
   uint64_t n_steps_ = 0;
   PlainSchema schema_;
+  CharacterProperties properties_;
   KeyConditions keys_;
   PlainAlgebra algebra_;
   size_t n_regexes_ = 0;

@@ -170,10 +170,11 @@ uint32_t PlainSchema::listed(std::vector<std::string> texts) {
   return found_or_made(lists_, hash, same, {{}, kString, Spelling::kListed, std::move(texts)});
 }
 
-std::optional<uint32_t> PlainSchema::pattern(std::string_view text, uint64_t max_nesting) {
+std::optional<uint32_t> PlainSchema::pattern(std::string_view text, uint64_t max_nesting,
+                                             CharacterProperties& properties) {
   const auto [at, is_new] = pattern_ids_.try_emplace(std::string(text), std::nullopt);
   if (!is_new) return at->second;
-  if (auto found = PlainPattern::parse(text, max_nesting)) {
+  if (auto found = PlainPattern::parse(text, max_nesting, PlainPattern::Syntax::kEcma, &properties)) {
     at->second = static_cast<uint32_t>(patterns_.size());
     patterns_.push_back(std::move(*found));
     pattern_texts_.push_back(&at->first);
@@ -191,7 +192,8 @@ std::optional<uint32_t> PlainSchema::text(const Text& text) {
   return at->second;
 }
 
-std::optional<uint32_t> PlainSchema::strings_of_any(const std::vector<uint32_t>& terminals, uint64_t max_nesting) {
+std::optional<uint32_t> PlainSchema::strings_of_any(const std::vector<uint32_t>& terminals, uint64_t max_nesting,
+                                                    CharacterProperties& properties) {
   std::string either;
   for (uint32_t index : terminals) {
     const Terminal& terminal = terminals_[index];
@@ -199,7 +201,7 @@ std::optional<uint32_t> PlainSchema::strings_of_any(const std::vector<uint32_t>&
     if (index != terminals[0]) either += '|';
     either += *pattern_texts_[*terminal.text.pattern];
   }
-  const auto read = pattern(either, max_nesting);
+  const auto read = pattern(either, max_nesting, properties);
   return read ? text({read}) : std::nullopt;
 }
 

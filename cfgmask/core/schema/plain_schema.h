@@ -219,9 +219,10 @@ class PlainSchema {
   // nullopt where it is not plain whether there are such texts.
   std::optional<uint32_t> text(const Text& text);
   // nullopt for a pattern that is not plain.
-  std::optional<uint32_t> pattern(std::string_view text, uint64_t max_nesting);
+  std::optional<uint32_t> pattern(std::string_view text, uint64_t max_nesting, CharacterProperties& properties);
   // The strings that any of the terminals has; none where a pattern alone does not say each, or all together.
-  std::optional<uint32_t> strings_of_any(const std::vector<uint32_t>& terminals, uint64_t max_nesting);
+  std::optional<uint32_t> strings_of_any(const std::vector<uint32_t>& terminals, uint64_t max_nesting,
+                                         CharacterProperties& properties);
   // None: there are no such numbers. The definition is a schema of them, which listed ones need not have.
   std::optional<uint32_t> numbers(NumberSet set, std::string definition = {});
   uint32_t outside(Kind kind, uint32_t regex, std::string definition);

@@ -77,7 +77,7 @@ std::optional<uint32_t> PlainReading::string(const Said& said) {
   if (text_of.minimum > text_of.maximum) return std::nullopt;
   bool is_plain = !said[kFormat] || !reader().formats_.contains(std::string(text(*said[kFormat])));
   if (said[kPattern]) {
-    text_of.pattern = schema_.pattern(text(*said[kPattern]), max_nesting_);
+    text_of.pattern = schema_.pattern(text(*said[kPattern]), max_nesting_, properties_);
     is_plain = is_plain && text_of.pattern.has_value();
   }
   const auto found = is_plain ? schema_.text(text_of) : std::nullopt;

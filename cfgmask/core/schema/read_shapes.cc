@@ -270,7 +270,7 @@ void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, con
 }
 
 uint32_t PlainReading::pattern_condition(std::string_view pattern) {
-  if (const auto read = schema_.pattern(pattern, max_nesting_)) {
+  if (const auto read = schema_.pattern(pattern, max_nesting_, properties_)) {
     if (const auto terminal = schema_.text({read})) return string_condition(*terminal);
   }
   std::string definition = "{\"type\":\"string\",\"pattern\":";
@@ -302,7 +302,7 @@ void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, co
   if (strings == std::vector{PlainSchema::any_string()}) return;
   PlainSchema::Object allowed;
   if (!strings.empty()) {
-    const auto either = strings.size() == 1 ? strings[0] : schema_.strings_of_any(strings, max_nesting_);
+    const auto either = strings.size() == 1 ? strings[0] : schema_.strings_of_any(strings, max_nesting_, properties_);
     require(either.has_value());
     allowed.classes.push_back({{{string_condition(*either)}, {}}, PlainSchema::any()});
   }
