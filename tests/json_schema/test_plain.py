@@ -805,6 +805,47 @@ def test_a_text_is_read_as_its_value(schema: Any) -> None:
     walk_both(grammar, 0)
 
 
+# Conditions on strings of which the core asks nobody.
+UNASKED: list[dict[str, Any]] = [
+    {"pattern": r"^[\p{Lu}\p{Nd}_.-]*$"},
+    {"pattern": r"\P{L}", "minLength": 2, "maxLength": 3},
+    {"pattern": r"^[^\p{ASCII}]\p{Script=Greek}?$"},
+    {"pattern": "^[0-9]+$", "minLength": 3, "maxLength": 3},
+    {"pattern": r"^[\s\S]*$", "minLength": 1, "maxLength": 2},
+    {"pattern": "^(ab?)+$", "minLength": 4, "maxLength": 4},
+    {"pattern": "^(a{3}|b{5})*$", "minLength": 4, "maxLength": 9},
+    {"pattern": "^(?:[a-b]{4})*(?:a=)?$", "minLength": 1, "maxLength": 11},
+    {"pattern": "(^a|^b:)([0-9]+$)", "minLength": 2, "maxLength": 5},
+    {"pattern": "x", "minLength": 3, "maxLength": 4},
+    {"enum": ["a", "bc", "é", "def"], "minLength": 2},
+    {"enum": ["a", "bc", "é", "def"], "maxLength": 1},
+    {"enum": ["a", "bc", "é", "def", 3], "pattern": "^[a-f]*$", "maxLength": 2},
+    {"const": "aé", "pattern": r"\P{ASCII}$"},
+]
+
+
+@pytest.mark.parametrize("conditions", UNASKED, ids=repr)
+def test_conditions_that_the_core_reads_by_itself(conditions: dict[str, Any]) -> None:
+    grammar = cfgmask.Grammar.from_json_schema({"type": "string", **conditions})
+    assert grammar.plain is not None
+    assert grammar.plain.n_regexes == 0
+    for seed in range(20):
+        walk_both(grammar, seed)
+
+
+def test_properties_of_keys_are_read() -> None:
+    schema = {
+        "type": "object",
+        "patternProperties": {r"^\p{Lu}": {"const": 1}},
+        "propertyNames": {"pattern": r"\p{Nd}$"},
+    }
+    grammar = cfgmask.Grammar.from_json_schema(schema)
+    assert grammar.plain is not None
+    assert grammar.plain.n_regexes == 0
+    for seed in range(20):
+        walk_both(grammar, seed)
+
+
 # Not plain, or not even a schema: the general way decides, and reports what is wrong.
 LEFT: list[Any] = [
     True,
@@ -838,6 +879,10 @@ LEFT: list[Any] = [
     {"type": "null", "pattern": 3},
     {"type": "null", "multipleOf": 0},
     {"type": "string", "pattern": "("},
+    {"type": "string", "pattern": r"\p{Graph}"},
+    {"type": "string", "pattern": "^a$", "minLength": 2},
+    {"enum": ["a", "b"], "minLength": 2},
+    {"enum": ["a", "b"], "maxLength": 0},
     {"properties": {"a": 3}},
     {"items": [{}], "prefixItems": [{}]},
     {"default": float("nan")},
@@ -1293,9 +1338,17 @@ def test_schemas_of_plain_keywords(schema: dict[str, Any], seed: int) -> None:
     check(schema, seed)
 
 
-@given(PLAIN_PATTERNS, st.sampled_from([{}, {"minLength": 2}, {"maxLength": 2}]), st.integers(0, 2**32))
+_LENGTHS = st.fixed_dictionaries({}, optional={"minLength": st.integers(0, 4), "maxLength": st.integers(0, 5)})
+
+
+@given(PLAIN_PATTERNS, _LENGTHS, st.integers(0, 2**32))
 def test_patterns(pattern: str, lengths: dict[str, int], seed: int) -> None:
     check({"type": "string", "pattern": pattern, **lengths}, seed)
+
+
+@given(PLAIN_PATTERNS, _LENGTHS, st.lists(st.text("abé1\n", max_size=4), min_size=1, max_size=4), st.integers(0, 2**32))
+def test_patterns_of_listed_texts(pattern: str, lengths: dict[str, int], texts: list[str], seed: int) -> None:
+    check({"enum": [*texts, None], "pattern": pattern, **lengths}, seed)
 
 
 @given(PLAIN_PATTERNS, st.lists(st.sampled_from(["", "a", "b", "ab", "aé", "1"]), max_size=2), st.integers(0, 2**32))

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace cfgmask {
@@ -15,8 +17,6 @@ constexpr uint32_t kMaxCount = 100'000;
 constexpr uint64_t kMaxDepth = 40;
 // Places looked at before it is left open whether a pattern is found in a text.
 constexpr uint64_t kMaxSteps = 20'000;
-// Above any length that matters.
-constexpr uint64_t kLong = uint64_t{1} << 40;
 // Longer ones name nothing.
 constexpr size_t kMaxPropertyName = 64;
 
@@ -160,11 +160,12 @@ class PatternReading {
     return found;
   }
 
-  // One alternative; those of a group that has anchors inside, where the group is all there is.
+  // One alternative; those of a group that has anchors inside, where the group is all there is. Where all of a group
+  // that comes first begin with the text, the alternative does, and likewise at its end.
   std::vector<Branch> alternative(uint64_t depth) {
     // Python's `$` also holds before a line break that ends the text.
     require(!is_python() || !next_is('^'));
-    const bool from_start = take('^');
+    bool from_start = take('^');
     require(!from_start || !quantifier_follows());
     std::vector<uint32_t> parts;
     while (at_ < text_.size() && !next_is('|') && !next_is(')')) {
@@ -174,15 +175,23 @@ class PatternReading {
       }
       if (take('$')) {
         require(!is_python());
-        require(at_ == text_.size() || next_is('|') || next_is(')'));
+        require(alternative_ends());
         return {{nodes().add_parts(Kind::kSequence, parts), from_start, true}};
       }
       if (take('(')) {
         auto inside = group(depth);
-        if (std::any_of(inside.begin(), inside.end(), [](const Branch& b) { return b.from_start || b.to_end; })) {
-          require(parts.empty() && !quantifier_follows());
+        const size_t n_from_start = n_with(&Branch::from_start, inside);
+        const size_t n_to_end = n_with(&Branch::to_end, inside);
+        require(n_from_start + n_to_end == 0 || !quantifier_follows());
+        if (n_from_start == inside.size() && n_to_end == 0 && parts.empty()) {
+          from_start = true;
+        } else if (n_to_end == inside.size() && n_from_start == 0 && alternative_ends()) {
+          parts.push_back(joined(inside));
+          return {{nodes().add_parts(Kind::kSequence, parts), from_start, true}};
+        } else if (n_from_start + n_to_end > 0) {
+          require(parts.empty());
           const bool to_end = take('$');
-          require(at_ == text_.size() || next_is('|') || next_is(')'));
+          require(alternative_ends());
           for (Branch& branch : inside) {
             branch.from_start = branch.from_start || from_start;
             branch.to_end = branch.to_end || to_end;
@@ -196,6 +205,11 @@ class PatternReading {
     }
     return {{nodes().add_parts(Kind::kSequence, parts), from_start, false}};
   }
+
+  static size_t n_with(bool Branch::*anchor, const std::vector<Branch>& branches) {
+    return static_cast<size_t>(std::count_if(branches.begin(), branches.end(), std::mem_fn(anchor)));
+  }
+  bool alternative_ends() const { return at_ == text_.size() || next_is('|') || next_is(')'); }
 
   // Whether a character is next that means itself, once.
   bool stands_alone() const {
@@ -534,10 +548,12 @@ std::string PlainPattern::found_start() const {
   return found;
 }
 
-bool PlainPattern::has_text(uint64_t least, uint64_t most) const {
+bool PlainPattern::has_text(uint32_t least, uint32_t most) const {
+  static constexpr LengthRange kAny{0, kNoLength, 1, true};
   return std::any_of(branches_.begin(), branches_.end(), [&](const Branch& branch) {
-    const uint64_t length = shortest(branch.body);
-    return length <= most && least <= most && (length >= least || !branch.from_start || !branch.to_end);
+    const LengthRange of_body = lengths(branch.body);
+    const bool is_whole = branch.from_start && branch.to_end;
+    return (is_whole ? of_body : LengthRange::sum(of_body, kAny)).any_within(least, most) == true;
   });
 }
 
@@ -548,27 +564,24 @@ bool PlainPattern::only_empty(uint32_t id) const {
   return std::all_of(node.parts.begin(), node.parts.end(), [&](uint32_t part) { return only_empty(part); });
 }
 
-// The characters of a shortest text.
-uint64_t PlainPattern::shortest(uint32_t id) const {
+// The characters of its texts.
+LengthRange PlainPattern::lengths(uint32_t id) const {
   const Node node = (*nodes_)[id];
+  std::vector<LengthRange> of_parts;
+  for (uint32_t part : node.parts) of_parts.push_back(lengths(part));
   switch (node.kind) {
     case Kind::kText:
-      return static_cast<uint64_t>(std::count_if(node.text.begin(), node.text.end(), begins_character));
-    case Kind::kClass:
-      return 1;
-    case Kind::kRepetition:
-      return std::min(kLong, shortest(node.parts[0]) * node.minimum);
-    case Kind::kSequence: {
-      uint64_t sum = 0;
-      for (uint32_t part : node.parts) sum = std::min(kLong, sum + shortest(part));
-      return sum;
-    }
-    case Kind::kAlternation:
       break;
+    case Kind::kClass:
+      return LengthRange::only(1);
+    case Kind::kRepetition:
+      return of_parts[0].repeated(node.minimum, node.maximum);
+    case Kind::kSequence:
+      return std::accumulate(of_parts.begin(), of_parts.end(), LengthRange::only(0), LengthRange::sum);
+    case Kind::kAlternation:
+      return LengthRange::any_of(std::move(of_parts));
   }
-  uint64_t least = kLong;
-  for (uint32_t part : node.parts) least = std::min(least, shortest(part));
-  return least;
+  return LengthRange::only(static_cast<uint32_t>(std::count_if(node.text.begin(), node.text.end(), begins_character)));
 }
 
 }  // namespace cfgmask

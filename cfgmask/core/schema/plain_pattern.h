@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "regex/lengths.h"
 #include "regex/regex.h"
 #include "schema/character_properties.h"
 #include "schema/pattern_nodes.h"
@@ -56,7 +57,7 @@ class PlainPattern {
   // Characters of ASCII that all texts in which it is found plainly begin with.
   std::string_view start() const { return start_; }
   // Whether it is plain that it is found in a text of so many characters.
-  bool has_text(uint64_t least, uint64_t most) const;
+  bool has_text(uint32_t least, uint32_t most) const;
 
   // Whether a node matches the empty text and nothing else.
   bool only_empty(uint32_t node) const;
@@ -69,7 +70,7 @@ class PlainPattern {
   using Positions = std::vector<bool>;
 
   Positions ends(uint32_t node, Positions starts, const std::vector<uint32_t>& text, uint64_t& steps) const;
-  uint64_t shortest(uint32_t node) const;
+  LengthRange lengths(uint32_t node) const;
   std::string found_start() const;
 
   std::shared_ptr<PatternNodes> nodes_ = std::make_shared<PatternNodes>();

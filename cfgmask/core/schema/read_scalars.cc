@@ -69,19 +69,37 @@ void PlainReading::add_scalars(const Said& said, Types types, Value& value) {
   }
 }
 
-std::optional<uint32_t> PlainReading::string(const Said& said) {
-  if (!said.has_any(kOfStrings)) return PlainSchema::any_string();
+std::optional<PlainSchema::Text> PlainReading::plain_text(const Said& said) {
   PlainSchema::Text text_of;
   text_of.minimum = count_or(said[kMinLength], 0);
   text_of.maximum = count_or(said[kMaxLength], kUnbounded);
-  if (text_of.minimum > text_of.maximum) return std::nullopt;
   bool is_plain = !said[kFormat] || !reader().formats_.contains(std::string(text(*said[kFormat])));
   if (said[kPattern]) {
     text_of.pattern = schema_.pattern(text(*said[kPattern]), max_nesting_, properties_);
     is_plain = is_plain && text_of.pattern.has_value();
   }
-  const auto found = is_plain ? schema_.text(text_of) : std::nullopt;
+  return is_plain ? std::optional(text_of) : std::nullopt;
+}
+
+std::optional<uint32_t> PlainReading::string(const Said& said) {
+  if (!said.has_any(kOfStrings)) return PlainSchema::any_string();
+  if (count_or(said[kMinLength], 0) > count_or(said[kMaxLength], kUnbounded)) return std::nullopt;
+  const auto conditions = plain_text(said);
+  const auto found = conditions ? schema_.text(*conditions) : std::nullopt;
   return found ? found : scalar("string", said, kOfStrings);
+}
+
+std::optional<std::vector<std::string>> PlainReading::plainly_admitted(const std::vector<std::string>& texts,
+                                                                       const Said& said) {
+  const auto conditions = plain_text(said);
+  if (!conditions) return std::nullopt;
+  std::vector<std::string> admitted;
+  for (const std::string& text : texts) {
+    const auto is_in = schema_.admits(*conditions, text);
+    if (!is_in) return std::nullopt;
+    if (*is_in) admitted.push_back(text);
+  }
+  return admitted;
 }
 
 std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, const std::vector<JsonId>& listed) {
@@ -185,10 +203,13 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
     if (words[word]) value.terminals.push_back(word);
   }
   if (!listed_numbers.empty()) add_terminal(numbers(types, said, listed_numbers), value);
-  if (said.has_any(kOfStrings) && !texts.empty()) {
-    add_terminal(scalar("string", said, kOfStrings, strings), value);
+  if (!said.has_any(kOfStrings)) {
+    add_terminal(schema_.some_listed(std::move(texts)), value);
   } else if (!texts.empty()) {
-    value.terminals.push_back(schema_.listed(std::move(texts)));
+    auto admitted = plainly_admitted(texts, said);
+    const auto found =
+        admitted ? schema_.some_listed(*std::move(admitted)) : scalar("string", said, kOfStrings, strings);
+    add_terminal(found, value);
   }
   std::vector<PlainValueId> parts{added(std::move(value))};
   const Value& any = schema_.at(PlainSchema::any());
