@@ -210,7 +210,7 @@ def plain_pattern(
 
     syntax  "ecma": the texts in which the pattern of ECMA-262 is found. "python": those that match as a whole, lazy
             repetitions as greedy ones; "python-dot-all": with the flag `s`
-    properties  is asked for the characters of `\\p{...}` in ECMA-262, as `PlainReader.read` is
+    properties  is asked for the properties of characters in ECMA-262, as `PlainReader.read` asks
     Linear.
     """
 
@@ -363,8 +363,8 @@ class PlainReader:
         strings  is asked for the regex of the strings of a schema, in the same way, as one string of JSON
         keys     is asked, with schemas of strings that keys meet, others that they do not, and names, whether there are
                  such keys beside the names, and for the positions of the names that are among the keys
-        properties  is asked which characters a pattern names by what stands in the braces of `\\p{...}`: first and last of
-                 each range, sorted and apart from each other, as numbers of 32 bits
+        properties  is asked for the characters of a property by its name in a pattern, if there is such: the first and
+                 the last of each range, sorted and apart from each other, as numbers of 32 bits
         drafts   is asked how a schema is read that has this `$schema` and stands in one that the other reader reads;
                  the answer must be the same for the same dialect
         The schemas in questions are in the draft that their own `$schema` names, or else in that of the root. Each may
