@@ -762,8 +762,8 @@ std::optional<CharacterProperties::Ranges> ranges_of(const nb::object& pairs) {
 std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
                                                       const nb::callable& scalars, const nb::callable& strings,
                                                       const nb::callable& keys, const nb::callable& properties,
-                                                      const nb::callable& drafts,
-                                                      uint64_t max_nesting, uint64_t max_rules) {
+                                                      const nb::callable& drafts, uint64_t max_nesting,
+                                                      uint64_t max_rules) {
   using Texts = std::vector<std::string>;
   const auto answer_of = [&](const nb::callable& ask, const auto&... question) -> nb::object {
     try {
@@ -873,7 +873,7 @@ void bind_plain_schema(nb::module_& m) {
           },
           "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a)
       .def("read", read_plain_schema, "document"_a, "scalars"_a, "strings"_a, "keys"_a, "properties"_a, "drafts"_a,
-           "max_nesting"_a,           "max_rules"_a, docs::PlainReader_read);
+           "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
 }
 
 void bind_lark(nb::module_& m) {

@@ -25,8 +25,8 @@ constexpr std::array<std::string_view, 12> kKeys{"a",    "b",    "ab",      "aa"
 constexpr std::array<std::string_view, 10> kScalars{"1",  "-2",   "0.5",       "\"a\"", "\"b\"",
                                                     "12", "null", "\"a\\\"\"", "true",  "1.0"};
 constexpr std::array<std::string_view, 7> kTypes{"string", "integer", "number", "boolean", "null", "array", "object"};
-constexpr std::array<std::string_view, 10> kPatterns{
-    "^a", "b$", "^[ab]{1,2}$", "a|b", "^k[0-9]*$", "[^a]", "^$", ".", R"(^\\p{L}+$)", R"([^\\p{L}b])"};
+constexpr std::array<std::string_view, 10> kPatterns{"^a",   "b$", "^[ab]{1,2}$", "a|b",          "^k[0-9]*$",
+                                                     "[^a]", "^$", ".",           R"(^\\p{L}+$)", R"([^\\p{L}b])"};
 constexpr std::array<std::string_view, 6> kNumbers{"0", "1", "-3", "10", "2.5", "100"};
 
 std::string joined(std::initializer_list<std::string_view> parts) {

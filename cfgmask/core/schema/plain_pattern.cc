@@ -206,7 +206,7 @@ class PatternReading {
     return {{nodes().add_parts(Kind::kSequence, parts), from_start, false}};
   }
 
-  static size_t n_with(bool Branch::*anchor, const std::vector<Branch>& branches) {
+  static size_t n_with(bool Branch::* anchor, const std::vector<Branch>& branches) {
     return static_cast<size_t>(std::count_if(branches.begin(), branches.end(), std::mem_fn(anchor)));
   }
   bool alternative_ends() const { return at_ == text_.size() || next_is('|') || next_is(')'); }
