@@ -919,6 +919,16 @@ LEFT: list[Any] = [
 ]
 
 
+# Where a schema leads to itself behind one that was read inside of an item or a member already.
+_AGAIN = {"$ref": "#/$defs/again"}
+LEFT += [
+    {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [inside, behind]}, "again": again}}
+    for inside in ({"items": _AGAIN}, {"properties": {"a": _AGAIN}}, {"type": "array", "contains": _AGAIN})
+    for behind in (_AGAIN, {"anyOf": [_AGAIN, {"type": "null"}]}, {"anyOf": [_AGAIN]})
+    for again in ({"$ref": "#/$defs/a"}, {"anyOf": [{"$ref": "#/$defs/a"}, {"const": 1}]})
+]
+
+
 @pytest.mark.parametrize("schema", LEFT, ids=repr)
 def test_the_rest_is_left_to_the_general_way(schema: Any) -> None:
     assert plain_schema(schema, options=DEFAULTS, limits=Limits()) is None

@@ -38,11 +38,6 @@ bool DeferredRules::has_keys() const {
   return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.rules->has_keys(); });
 }
 
-bool DeferredRules::has_mixed_loops() const {
-  return parts_.size() > 1 &&
-         std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.rules->loops(); });
-}
-
 void DeferredRules::define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes) {
   if (is_of_part(nonterminal)) {
     in_part(part_at(nonterminals_, nonterminal), grammar, regexes,

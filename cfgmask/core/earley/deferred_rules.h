@@ -30,15 +30,13 @@ struct DeferredAdditions {
   uint32_t n_objects;
 };
 
-// A part of a grammar: what one schema says.
+// A part of a grammar: what one schema says. None of its nonterminals is left-recursive.
 class DeferredPart {
  public:
   virtual ~DeferredPart() = default;
 
   // Whether some terminal may have a key role.
   virtual bool has_keys() const = 0;
-  // Whether some nonterminal may be left-recursive.
-  virtual bool loops() const = 0;
   // Adds the first rules, and returns the start symbol, which may be deferred, too. Throws LimitExceeded; a second call
   // may follow then.
   virtual Symbol start(const DeferredAdditions& to) = 0;
@@ -65,8 +63,6 @@ class DeferredRules {
   // The rules that the grammar has and may have.
   void set_account(Account rules) { rules_ = rules; }
   bool has_keys() const;
-  // Whether orders of one part may be those of a component in another.
-  bool has_mixed_loops() const;
 
   // As of the parts.
   void define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes);

@@ -436,9 +436,6 @@ class PlainLarkLowering {
   // See GrammarBuilder::defer.
   void check_schemas() const {
     require(!out_.options_.complete && out_.arguments_.empty() && out_.conditions_.empty());
-    const auto& schemas = out_.schemas_;
-    const bool loops = std::any_of(schemas.begin(), schemas.end(), [](const auto& s) { return s->schema->loops(); });
-    require(schemas.size() == 1 || !loops);
   }
 
   // What has to be told of, or is wrong.

@@ -300,9 +300,8 @@ uint32_t GrammarBuilder::defer(std::shared_ptr<DeferredPart> part) {
 
 bool GrammarBuilder::analyse_rules() {
   if (grammar_.deferred != nullptr) {
-    if (!grammar_.calls.empty() || !has_one_reading() || grammar_.deferred->has_mixed_loops())
-      throw std::invalid_argument(
-          "deferred rules need one reading, and neither parameters nor left recursion in parts");
+    if (!grammar_.calls.empty() || !has_one_reading())
+      throw std::invalid_argument("deferred rules need one reading, and no parameters");
     grammar_.has_keys = grammar_.deferred->has_keys();
     grammar_.deferred->set_account(rules_);
     // All that the text may come to is known to be analysed: a first mask takes 5% more otherwise.

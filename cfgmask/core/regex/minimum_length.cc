@@ -177,6 +177,8 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
     case RegexKind::kNumberedKeys:
       return regexes_.longest_key(node);
     case RegexKind::kIntersection:
+      if (const auto length = farthest_within_bounds(node)) return *length;
+      return search_farthest(node);
     case RegexKind::kComplement:
     case RegexKind::kDivisible:
     case RegexKind::kSubstring:
@@ -185,6 +187,19 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
       return search_farthest(node);
   }
   return kNoLength;
+}
+
+// Where there is a way to an end within a maximum, the one of the fewest characters is such a way, and has no more of
+// them than the shortest one has bytes. Addresses, of which each part may have so many octets, have too many residuals
+// to be looked at.
+std::optional<uint32_t> MinimumLengths::farthest_within_bounds(RegexId node) {
+  const auto parts = regexes_.bounding_run(node);
+  const auto unit = parts ? regexes_.unit_of(parts->run) : std::nullopt;
+  if (!unit) return std::nullopt;
+  const uint32_t minimum = regexes_.operands(parts->run)[1];
+  if (minimum > range(parts->rest, *unit).least) return std::nullopt;
+  constexpr uint32_t kBytesOfCharacter = 4;
+  return multiply_lengths(farthest(parts->rest), *unit == LengthUnit::kByte ? 1 : kBytesOfCharacter);
 }
 
 LengthRange MinimumLengths::range(RegexId node, LengthUnit unit) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "regex/lengths.h"
 #include "regex/regex.h"
@@ -47,6 +48,8 @@ class MinimumLengths {
   uint32_t compute_longest(RegexId node);
   uint32_t compute_farthest(RegexId node);
   uint32_t search_farthest(RegexId node);
+  // Of an intersection with a bound on the length, if that is all there is to be known of it.
+  std::optional<uint32_t> farthest_within_bounds(RegexId node);
   // `join(head, tail)` of a concatenation whose answers `known` has. What of its tails is open is found first, from the
   // last one on: a chain of 100,000 parts would be walked for each of them otherwise.
   template <class IsOpen, class Join>

@@ -41,7 +41,6 @@ class DeferredSchema : public DeferredPart {
   // `scope` is the grammar's.
   DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope);
   bool has_keys() const override { return schema_.overview().has_endless_keys || schema_.overview().has_endless_items; }
-  bool loops() const override { return schema_.loops(); }
   Symbol start(const DeferredAdditions& to) override;
   void define(uint32_t nonterminal, const DeferredAdditions& to) override;
   void define_terminal(uint32_t index, const DeferredAdditions& to) override;

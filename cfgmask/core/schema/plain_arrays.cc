@@ -90,9 +90,7 @@ uint32_t DeferredSchema::distinct_scalar(PlainValueId id, Kept strings) {
   if (value.terminals.size() == 1) return distinct_terminal(value.terminals[0], strings);
   const auto [at, is_new] = distinct_scalars_.try_emplace({id, strings == Kept::kAsTexts}, 0);
   if (!is_new) return at->second;
-  const PlainSchema::Order order = schema_.order(id);
-  const uint32_t rule = at->second = add_nonterminal(kValues + order.number);
-  grammar_->nonterminals.back().left_recursive = order.loops;
+  const uint32_t rule = at->second = add_nonterminal(kValues + schema_.order(id));
   for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t, strings)});
   for (PlainValueId alternative : value.alternatives) {
     if (schema_.is_live(alternative))

@@ -52,6 +52,8 @@ PlainReader::Found PlainReading::read() {
   require(is_object(root) && !document_.member(root, "x-guidance"));
   schema_.set_root(value(root, "#", 0));
   read_later_ones();
+  // What was read inside of an item is known where it applies to the same value again: `value` sees no circle there.
+  require(!schema_.has_circle());
   algebra_.finish();
   require(schema_.find_live() && schema_.is_live(schema_.root()));
   schema_.finish_adding();

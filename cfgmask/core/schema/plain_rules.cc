@@ -234,9 +234,7 @@ uint32_t DeferredSchema::symbol_of(PlainValueId id) {
 uint32_t DeferredSchema::rule_of(PlainValueId id) {
   id = schema_.resolved(id);
   if (const auto known = values_.find(id.value)) return *known;
-  const PlainSchema::Order order = schema_.order(id);
-  const uint32_t rule = defer(kValues + order.number, id);
-  grammar_->nonterminals.back().left_recursive = order.loops;
+  const uint32_t rule = defer(kValues + schema_.order(id), id);
   values_.insert(id.value, rule);
   return rule;
 }

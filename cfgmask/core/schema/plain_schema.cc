@@ -144,6 +144,18 @@ void PlainSchema::define(PlainValueId id, Value value) {
   defined_[id.value] = true;
 }
 
+bool PlainSchema::has_circle() const {
+  const auto n = static_cast<uint32_t>(values_.size());
+  const Lists edges(n, [&](const auto& add) {
+    for (uint32_t i = 0; i < n; ++i) {
+      for (PlainValueId alternative : values_[i].alternatives) add(i, alternative.value);
+    }
+  });
+  bool found = false;
+  for_each_in_components(edges, [&](uint32_t, uint32_t, bool loops) { found = found || loops; });
+  return found;
+}
+
 uint32_t PlainSchema::name(std::string_view text) {
   const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(text));
   if (const auto known = name_ids_.find(hash, [&](uint32_t id) { return names_[id] == text; })) return *known;
@@ -619,7 +631,7 @@ void PlainSchema::find_orders() {
     }
   });
   orders_.resize(n);
-  for_each_in_components(edges, [&](uint32_t i, uint32_t order, bool loops) { orders_[i] = {order, loops}; });
+  for_each_in_components(edges, [&](uint32_t i, uint32_t order, bool) { orders_[i] = order; });
 }
 
 std::shared_ptr<const LargeObject> PlainSchema::large(PlainValueId id) const {
@@ -643,9 +655,9 @@ const PlainPattern* PlainSchema::only_pattern(const Terminal& terminal) const {
   return alone ? &patterns_[*text.pattern] : nullptr;
 }
 
-PlainSchema::Order PlainSchema::order(PlainValueId id) const {
+uint32_t PlainSchema::order(PlainValueId id) const {
   const auto found = std::lower_bound(unions_.begin(), unions_.end(), id);
-  if (found == unions_.end() || *found != id) return {static_cast<uint32_t>(unions_.size()), false};
+  if (found == unions_.end() || *found != id) return static_cast<uint32_t>(unions_.size());
   return orders_[static_cast<size_t>(found - unions_.begin())];
 }
 

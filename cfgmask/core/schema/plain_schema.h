@@ -171,12 +171,6 @@ class PlainSchema {
       return (array && !array->witnesses.empty()) || (object && object->has_valued_witnesses());
     }
   };
-  // Where a value stands in an order in which unions come before what they are unions of, and whether it is one of
-  // itself.
-  struct Order {
-    uint32_t number;
-    bool loops;
-  };
   // What has to be known of all values before the rules of any are made.
   struct Overview {
     // Whether some object may have keys that never run out, and some array without equal items such strings; it may
@@ -207,6 +201,8 @@ class PlainSchema {
   // A value that refers to itself: its id is needed before its content is known.
   PlainValueId reserve();
   void define(PlainValueId id, Value value);
+  // Whether some value is an alternative of itself, by way of others or not.
+  bool has_circle() const;
   bool is_defined(PlainValueId id) const { return defined_[id.value]; }
   uint32_t name(std::string_view text);
   // Terminals.
@@ -276,11 +272,8 @@ class PlainSchema {
   void finish_adding();
   // Known after `finish_adding`.
   const Overview& overview() const { return overview_; }
-  Order order(PlainValueId id) const;
-  // Whether some union begins with itself.
-  bool loops() const {
-    return std::any_of(orders_.begin(), orders_.end(), [](const Order& order) { return order.loops; });
-  }
+  // Where a value stands in an order in which unions come before what they are unions of.
+  uint32_t order(PlainValueId id) const;
   // The scalars of a union that are read together; null for other values and where there are few.
   std::shared_ptr<const ScalarsTogether> together(PlainValueId id) const;
   // The objects and arrays of a union, but for what is read together; null for other values and where there are few.
@@ -370,7 +363,7 @@ class PlainSchema {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> texts_;
   PlainValueId root_{0U};
   std::vector<PlainValueId> unions_;  // without mere names
-  std::vector<Order> orders_;         // of those
+  std::vector<uint32_t> orders_;      // of those
   std::unordered_map<uint32_t, std::shared_ptr<const ScalarsTogether>> together_;
   std::unordered_map<uint32_t, std::shared_ptr<const LargeUnion>> large_unions_;
   std::unordered_map<uint32_t, std::shared_ptr<const LargeObject>> large_;
