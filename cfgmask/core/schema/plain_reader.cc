@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 #include <utility>
 
 #include "schema/plain_reading.h"
@@ -52,8 +53,6 @@ PlainReader::Found PlainReading::read() {
   require(is_object(root) && !document_.member(root, "x-guidance"));
   schema_.set_root(value(root, "#", 0));
   read_later_ones();
-  // What was read inside of an item is known where it applies to the same value again: `value` sees no circle there.
-  require(!schema_.has_circle());
   algebra_.finish();
   require(schema_.find_live() && schema_.is_live(schema_.root()));
   schema_.finish_adding();
@@ -153,10 +152,13 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
   if (is_false(schema)) return PlainSchema::never();
   require(is_object(schema) && depth <= max_depth_);
   // A schema that leads to itself without going into a value.
-  require(std::find(level_.begin() + level_begin_, level_.end(), schema) == level_.end());
+  require(!is_read_for_this_value(schema));
   Known& known = around_->known[schema.value];
   if (known.progress == Progress::kReading && !known.id) known.id = schema_.reserve();
-  if (known.progress != Progress::kNew) return *known.id;
+  if (known.progress != Progress::kNew) {
+    leads_to(schema, known);
+    return *known.id;
+  }
   known.progress = Progress::kReading;
   level_.push_back(schema);
   Context* const outside = around_;
@@ -182,6 +184,38 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
   }
   known = {Progress::kDone, id};
   return id;
+}
+
+// What was read inside of an item is known where it applies to the same value again, and may be there because of what
+// is being read.
+void PlainReading::leads_to(JsonId schema, const Known& known) {
+  if (!is_open(schema, known)) return;
+  std::unordered_set<uint32_t> seen{schema.value};
+  std::vector<JsonId> todo{schema};
+  while (!todo.empty()) {
+    const JsonId next = todo.back();
+    todo.pop_back();
+    require(++n_looked_at_ <= kWorkPerRule * max_rules_ && !is_read_for_this_value(next));
+    const auto further = leads_.find(next.value);
+    if (further == leads_.end()) continue;
+    for (JsonId other : further->second) {
+      if (seen.insert(other.value).second) todo.push_back(other);
+    }
+  }
+  for (auto at = level_.begin() + level_begin_; at != level_.end(); ++at) add_lead(*at, schema);
+}
+
+void PlainReading::add_lead(JsonId from, JsonId to) {
+  auto& leads = leads_[from.value];
+  if (leads.empty() || leads.back() != to) leads.push_back(to);
+}
+
+bool PlainReading::is_open(JsonId schema, const Known& known) const {
+  return known.progress == Progress::kReading || leads_.contains(schema.value);
+}
+
+bool PlainReading::is_read_for_this_value(JsonId schema) const {
+  return std::find(level_.begin() + level_begin_, level_.end(), schema) != level_.end();
 }
 
 PlainValueId PlainReading::inner(JsonId schema, const std::string& pointer, uint64_t depth) {
@@ -232,16 +266,19 @@ void PlainReading::pass(JsonId object) {
 PlainValueId PlainReading::referred(const Said& said, uint64_t depth) {
   Context* const here = around_;
   std::string_view reference = text(*said[kReference]);
-  std::vector<Known*> passed;
+  std::vector<std::pair<JsonId, Known*>> passed;
   JsonId found = followed(reference);
   while (const auto next = only_reference(found)) {
     // A reference that leads back to itself says nothing.
     require(passed.size() < document_.n_values());
-    passed.push_back(&around_->known[found.value]);
+    passed.push_back({found, &around_->known[found.value]});
     found = followed(reference = *next);
   }
   const PlainValueId id = value(found, std::string(reference), depth + 1);
-  for (Known* reference_to_it : passed) *reference_to_it = {Progress::kDone, id};
+  for (const auto& [reference_to_it, known] : passed) {
+    *known = {Progress::kDone, id};
+    if (is_open(found, around_->known[found.value])) add_lead(reference_to_it, found);
+  }
   around_ = here;
   return id;
 }

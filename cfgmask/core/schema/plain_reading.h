@@ -151,6 +151,13 @@ class PlainReading {
   Context* context(const PlainReader& reader, std::optional<std::string_view> uri, bool identified);
   // The values that a schema allows. Those of equal schemas are one.
   PlainValueId value(JsonId schema, const std::string& pointer, uint64_t depth);
+  // All that is being read for the same value leads to this schema, which was read before or is being read. Throws
+  // NotPlain where that leads back.
+  void leads_to(JsonId schema, const Known& known);
+  void add_lead(JsonId from, JsonId to);
+  // Whether a schema leads to one that was being read when it was.
+  bool is_open(JsonId schema, const Known& known) const;
+  bool is_read_for_this_value(JsonId schema) const;
   // The values of a member or an item.
   PlainValueId inner(JsonId schema, const std::string& pointer, uint64_t depth);
   static std::string below(const std::string& pointer, std::string_view keyword, std::string_view key = {});
@@ -275,6 +282,9 @@ class PlainReading {
   std::vector<Later> later_;
   std::vector<JsonId> level_;  // the schemas being read
   ptrdiff_t level_begin_ = 0;  // from there on they say something about the same value
+  // Which schemas the open ones apply to the same value, of those that were being read.
+  std::unordered_map<uint32_t, std::vector<JsonId>> leads_;
+  uint64_t n_looked_at_ = 0;  // of these
   std::unordered_map<std::string, std::optional<uint32_t>> answers_;
   std::unordered_map<std::string, uint32_t> asked_conditions_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, JsonId>> member_tables_;  // of objects with many members

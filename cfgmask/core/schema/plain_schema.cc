@@ -144,18 +144,6 @@ void PlainSchema::define(PlainValueId id, Value value) {
   defined_[id.value] = true;
 }
 
-bool PlainSchema::has_circle() const {
-  const auto n = static_cast<uint32_t>(values_.size());
-  const Lists edges(n, [&](const auto& add) {
-    for (uint32_t i = 0; i < n; ++i) {
-      for (PlainValueId alternative : values_[i].alternatives) add(i, alternative.value);
-    }
-  });
-  bool found = false;
-  for_each_in_components(edges, [&](uint32_t, uint32_t, bool loops) { found = found || loops; });
-  return found;
-}
-
 uint32_t PlainSchema::name(std::string_view text) {
   const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(text));
   if (const auto known = name_ids_.find(hash, [&](uint32_t id) { return names_[id] == text; })) return *known;

@@ -201,8 +201,6 @@ class PlainSchema {
   // A value that refers to itself: its id is needed before its content is known.
   PlainValueId reserve();
   void define(PlainValueId id, Value value);
-  // Whether some value is an alternative of itself, by way of others or not.
-  bool has_circle() const;
   bool is_defined(PlainValueId id) const { return defined_[id.value]; }
   uint32_t name(std::string_view text);
   // Terminals.
