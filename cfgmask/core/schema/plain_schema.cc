@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "schema/json_document.h"
@@ -619,7 +620,10 @@ void PlainSchema::find_orders() {
     }
   });
   orders_.resize(n);
-  for_each_in_components(edges, [&](uint32_t i, uint32_t order, bool) { orders_[i] = order; });
+  for_each_in_components(edges, [&](uint32_t i, uint32_t order, bool loops) {
+    if (loops) throw std::logic_error("a union begins with itself");
+    orders_[i] = order;
+  });
 }
 
 std::shared_ptr<const LargeObject> PlainSchema::large(PlainValueId id) const {
