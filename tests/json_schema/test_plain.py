@@ -824,21 +824,15 @@ UNASKED: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("conditions", UNASKED, ids=repr)
-def test_conditions_that_the_core_reads_by_itself(conditions: dict[str, Any]) -> None:
-    grammar = cfgmask.Grammar.from_json_schema({"type": "string", **conditions})
-    assert grammar.plain is not None
-    assert grammar.plain.n_regexes == 0
-    for seed in range(20):
-        walk_both(grammar, seed)
+_NAMED_KEYS = {
+    "type": "object",
+    "patternProperties": {r"^\p{Lu}": {"const": 1}},
+    "propertyNames": {"pattern": r"\p{Nd}$"},
+}
 
 
-def test_properties_of_keys_are_read() -> None:
-    schema = {
-        "type": "object",
-        "patternProperties": {r"^\p{Lu}": {"const": 1}},
-        "propertyNames": {"pattern": r"\p{Nd}$"},
-    }
+@pytest.mark.parametrize("schema", [*({"type": "string", **each} for each in UNASKED), _NAMED_KEYS], ids=repr)
+def test_conditions_that_the_core_reads_by_itself(schema: dict[str, Any]) -> None:
     grammar = cfgmask.Grammar.from_json_schema(schema)
     assert grammar.plain is not None
     assert grammar.plain.n_regexes == 0

@@ -241,8 +241,6 @@ class PlainReading {
   void add_scalars(const Said& said, Types types, Value& value);
   // The conditions on strings; nullopt where they are not plain.
   std::optional<PlainSchema::Text> plain_text(const Said& said);
-  // Those of the texts that meet them; nullopt where that is not plain.
-  std::optional<std::vector<std::string>> plainly_admitted(const std::vector<std::string>& texts, const Said& said);
   // The strings under the conditions; none: there are no such strings.
   std::optional<uint32_t> string(const Said& said);
   // The numbers under the conditions, of those that are listed if some are; none: there are no such numbers.

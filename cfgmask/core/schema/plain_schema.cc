@@ -232,17 +232,6 @@ std::string_view PlainSchema::start(const Terminal& terminal) const {
   return terminal.text.pattern ? patterns_[*terminal.text.pattern].start() : std::string_view();
 }
 
-std::optional<PlainSchema::Divided> PlainSchema::divided(const std::vector<std::string>& texts,
-                                                         const Terminal& by) const {
-  Divided found;
-  for (const std::string& text : texts) {
-    const auto is_in = admits(by, text);
-    if (!is_in) return std::nullopt;
-    (*is_in ? found.in : found.out).push_back(text);
-  }
-  return found;
-}
-
 std::optional<uint32_t> PlainSchema::some_listed(std::vector<std::string> texts) {
   return texts.empty() ? std::nullopt : std::optional(listed(std::move(texts)));
 }

@@ -250,12 +250,22 @@ class PlainSchema {
   std::optional<bool> admits(const Text& condition, std::string_view text) const;
   // Whether a text is one of the strings of a terminal; as before.
   std::optional<bool> admits(const Terminal& terminal, std::string_view text) const;
-  // Those of the texts that a terminal stands for, and the others; nullopt where that takes long to tell.
+  // Those of the texts that a terminal stands for, or that meet conditions, and the others; nullopt where that takes
+  // long to tell.
   struct Divided {
     std::vector<std::string> in;
     std::vector<std::string> out;
   };
-  std::optional<Divided> divided(const std::vector<std::string>& texts, const Terminal& by) const;
+  template <class By>
+  std::optional<Divided> divided(const std::vector<std::string>& texts, const By& by) const {
+    Divided found;
+    for (const std::string& text : texts) {
+      const auto is_in = admits(by, text);
+      if (!is_in) return std::nullopt;
+      (*is_in ? found.in : found.out).push_back(text);
+    }
+    return found;
+  }
   const Terminal& terminal(uint32_t index) const { return terminals_[index]; }
   // How many scalars a terminal plainly stands for, at least; 2**32 for very many.
   uint64_t count(const Terminal& terminal) const;

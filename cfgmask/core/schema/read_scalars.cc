@@ -89,19 +89,6 @@ std::optional<uint32_t> PlainReading::string(const Said& said) {
   return found ? found : scalar("string", said, kOfStrings);
 }
 
-std::optional<std::vector<std::string>> PlainReading::plainly_admitted(const std::vector<std::string>& texts,
-                                                                       const Said& said) {
-  const auto conditions = plain_text(said);
-  if (!conditions) return std::nullopt;
-  std::vector<std::string> admitted;
-  for (const std::string& text : texts) {
-    const auto is_in = schema_.admits(*conditions, text);
-    if (!is_in) return std::nullopt;
-    if (*is_in) admitted.push_back(text);
-  }
-  return admitted;
-}
-
 std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, const std::vector<JsonId>& listed) {
   const std::string_view type = types.integers ? "integer" : "number";
   if (said[kMultipleOf]) return scalar(type, said, kOfNumbers, listed);
@@ -206,9 +193,10 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
   if (!said.has_any(kOfStrings)) {
     add_terminal(schema_.some_listed(std::move(texts)), value);
   } else if (!texts.empty()) {
-    auto admitted = plainly_admitted(texts, said);
+    const auto conditions = plain_text(said);
+    auto divided = conditions ? schema_.divided(texts, *conditions) : std::nullopt;
     const auto found =
-        admitted ? schema_.some_listed(*std::move(admitted)) : scalar("string", said, kOfStrings, strings);
+        divided ? schema_.some_listed(std::move(divided->in)) : scalar("string", said, kOfStrings, strings);
     add_terminal(found, value);
   }
   std::vector<PlainValueId> parts{added(std::move(value))};
