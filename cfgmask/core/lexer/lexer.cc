@@ -62,12 +62,17 @@ LexerStateId Lexer::inside(Words pairs) {
   return intern_slots(0);
 }
 
-LexerStateId Lexer::compute_without_far_bounds(LexerStateId state) {
+LexerStateId Lexer::without_bounds_beyond(LexerStateId state, uint32_t n_bytes) {
   const Words live = residuals(state);
+  if (is_boundary(state) || live.size() > 2 * kFewSlots) return state;
   slots_.assign(live.begin(), live.end());
-  for (size_t i = 1; i < slots_.size(); i += 2)
-    slots_[i] = regexes_.without_far_bounds(RegexId(slots_[i]), longest_).value;
-  return intern_slots(0);
+  bool differs = false;
+  for (size_t i = 1; i < slots_.size(); i += 2) {
+    const RegexId loose = regexes_.without_far_bounds(RegexId(slots_[i]), n_bytes);
+    differs |= loose.value != slots_[i];
+    slots_[i] = loose.value;
+  }
+  return differs ? intern_slots(0) : state;
 }
 
 bool Lexer::goes_on(LexerStateId state) {

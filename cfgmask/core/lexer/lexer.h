@@ -60,8 +60,10 @@ class Lexer {
   // The state without bounds that no token comes near, if it is inside a lexeme and its residuals are few: to any token
   // both do the same.
   LexerStateId without_far_bounds(LexerStateId state) {
-    return states_[state.value].has_bounds ? compute_without_far_bounds(state) : state;
+    return states_[state.value].has_bounds ? without_bounds_beyond(state, longest_) : state;
   }
+  // The same for texts of so many bytes.
+  LexerStateId without_bounds_beyond(LexerStateId state, uint32_t n_bytes);
   SlotSetId slot_set(uint32_t slot) { return slot_set(Words{&slot, 1}); }
   SlotSetId slot_set(Words slots) { return SlotSetId(slot_sets_.intern(slots).first); }
 
@@ -148,7 +150,6 @@ class Lexer {
     return std::nullopt;
   }
   LexerStateId compute_next(LexerStateId state, unsigned b, bool of_many);
-  LexerStateId compute_without_far_bounds(LexerStateId state);
   void remember(State& s, unsigned b, LexerStateId next);
   void make_row(State& s);
 

@@ -110,7 +110,13 @@ bool SegmentAnswers::takes_all(LexerStateId state, const Segment& segment, uint3
     known.taken = kAnyHeight;
     return true;
   }
-  explore(state, segment, height);
+  // Else each character of a name within 63 leads to another state.
+  const LexerStateId loose = height == kAnyHeight ? state : lexer_.without_bounds_beyond(state, height);
+  if (loose == state) {
+    explore(state, segment, height);
+  } else if (takes_all(loose, segment, height)) {
+    known.taken = height;
+  }
   if (height > known.taken) known.refused = height;
   return height <= known.taken;
 }

@@ -6,8 +6,16 @@
 
 namespace cfgmask {
 
+namespace {
+
+// Runs with so high a minimum have tables of their own for each position.
+constexpr uint32_t kFewAtLeast = 2;
+
+}  // namespace
+
+// In an escape as well, of which each of the characters to come takes a byte at least.
 std::optional<RegexStore::Bounded> RegexStore::bounded(RegexId node) {
-  const bool in_json = json_between_characters(node);
+  const bool in_json = json_inside_text(node);
   const RegexId body = in_json ? operand(node, 0) : node;
   auto bounds = bounded_whole(body);
   if (!bounds) bounds = bounded_beginning(body);
@@ -16,7 +24,7 @@ std::optional<RegexStore::Bounded> RegexStore::bounded(RegexId node) {
 }
 
 RegexId RegexStore::without_far_bounds(RegexId node, uint32_t longest) {
-  const RegexId body = json_between_characters(node) ? operand(node, 0) : node;
+  const RegexId body = json_inside_text(node) ? operand(node, 0) : node;
   const RegexId head = kind(body) == RegexKind::kConcatenation ? operand(body, 0) : body;
   if (!has_far_bounds(body, longest) || kind(head) == RegexKind::kAlternation) return node;
   const auto bounds = bounded(node);
@@ -95,8 +103,8 @@ std::optional<RegexId> RegexStore::with_room_for_an_end(RegexId node) {
   return maximum >= farthest_within(rest, maximum) ? std::optional(rest) : std::nullopt;
 }
 
-// What its texts begin with, one way or another. One with a minimum is none: of texts that are too short for it, what
-// comes after it decides.
+// What its texts begin with, one way or another. A minimum stays, as in .{1,63}:, if it is that of a run; else it is
+// none: of texts that are too short for it, what comes after it decides.
 std::optional<RegexStore::Bounded> RegexStore::bounded_beginning(RegexId body) {
   switch (kind(body)) {
     case RegexKind::kConcatenation: {
@@ -107,8 +115,13 @@ std::optional<RegexStore::Bounded> RegexStore::bounded_beginning(RegexId body) {
     case RegexKind::kAlternation:
       return bounded_alternatives(body);
     default: {
-      const auto bounds = bounded_whole(body);
-      return bounds && bounds->minimum == 0 && bounds->maximum != kUnbounded ? bounds : std::nullopt;
+      auto bounds = bounded_whole(body);
+      if (!bounds || bounds->maximum == kUnbounded) return std::nullopt;
+      if (bounds->minimum == 0) return bounds;
+      if (!is_run(body) || bounds->minimum > kFewAtLeast || bounds->maximum < kNearBound) return std::nullopt;
+      bounds->without = repetition(operand(body, 0), bounds->minimum, kUnbounded);
+      bounds->minimum = 0;
+      return bounds;
     }
   }
 }

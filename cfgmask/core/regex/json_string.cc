@@ -204,6 +204,10 @@ bool RegexStore::json_between_characters(RegexId node) const {
   return kind(node) == RegexKind::kJsonString && json_state(node).phase == Phase::kText;
 }
 
+bool RegexStore::json_inside_text(RegexId node) const {
+  return kind(node) == RegexKind::kJsonString && json_state(node).phase != Phase::kStart;
+}
+
 RegexId RegexStore::json_with_body(RegexId node, RegexId body) {
   JsonState s = json_state(node);
   s.body = body;

@@ -214,11 +214,12 @@ class RegexStore {
   std::optional<Counted> counted(RegexId node);
   // The bytes that end the run of characters in an `unbounded`; none if the run is all there is.
   ByteSet after_run(RegexId unbounded);
-  // node = without & D{minimum,maximum}, the same inside a JSON string between characters, where D is a class that has
-  // all characters of `without`: bounds on how many they are, and nothing else. C{m,n} is C* with bounds.
+  // node = without & D{minimum,maximum}, the same inside a JSON string between characters or in an escape, where D is a
+  // class that has all characters of `without`: bounds on how many they are, and nothing else. C{m,n} is C* with bounds.
   //
   // Or such bounds without a minimum are on what some of its texts begin with, as in (C{0,60} d|) t. `without` is the
-  // node without all of these bounds, and `maximum` the least of them.
+  // node without all of these bounds, and `maximum` the least of them. The low minimum of a run, as in C{1,63} d, stays
+  // in `without`.
   struct Bounded {
     RegexId without;
     uint32_t minimum;
@@ -422,6 +423,8 @@ class RegexStore {
   RegexId json_node(const JsonState& state);
   JsonState without_digits(JsonState state);
   bool json_between_characters(RegexId node) const;
+  // Between characters or in an escape: what its body begins with comes next.
+  bool json_inside_text(RegexId node) const;
   RegexId json_with_body(RegexId node, RegexId body);
   RegexId derive_json_string(RegexId node, unsigned b);
   std::optional<RegexId> json_string_after(RegexId node, std::string_view text);
