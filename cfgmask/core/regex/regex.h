@@ -215,7 +215,8 @@ class RegexStore {
   // The bytes that end the run of characters in an `unbounded`; none if the run is all there is.
   ByteSet after_run(RegexId unbounded);
   // node = without & D{minimum,maximum}, the same inside a JSON string between characters or in an escape, where D is a
-  // class that has all characters of `without`: bounds on how many they are, and nothing else. C{m,n} is C* with bounds.
+  // class that has all characters of `without`: bounds on how many they are, and nothing else. C{m,n} is C* with
+  // bounds.
   //
   // Or such bounds without a minimum are on what some of its texts begin with, as in (C{0,60} d|) t. `without` is the
   // node without all of these bounds, and `maximum` the least of them. The low minimum of a run, as in C{1,63} d, stays
