@@ -8,7 +8,7 @@ namespace cfgmask {
 
 namespace {
 
-// Runs with so high a minimum have tables of their own for each position.
+// Runs with a higher minimum have a table of their own at each position.
 constexpr uint32_t kFewAtLeast = 2;
 
 }  // namespace
