@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "regex/count.h"
 #include "util/limits.h"
 
 namespace cfgmask {
@@ -75,14 +76,19 @@ std::optional<bool> KeyConditions::has_keys_of_pattern(const Keys& keys, const s
   return besides.empty() || is_endless ? std::optional(true) : std::nullopt;
 }
 
+std::vector<std::string> KeyConditions::texts_of(const std::vector<uint32_t>& names) const {
+  std::vector<std::string> texts;
+  for (uint32_t name : names) texts.push_back(schema_.name_at(name));
+  return texts;
+}
+
 std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<uint32_t>& besides) {
   if (keys.is_any()) return true;
   for (size_t i = 1; i < keys.met.size(); ++i) {
     if (plainly_apart(keys.met[i - 1], keys.met[i])) return false;
   }
   if (const auto told = has_keys_of_pattern(keys, besides)) return told;
-  std::vector<std::string> names;
-  for (uint32_t name : besides) names.push_back(schema_.name_at(name));
+  const std::vector<std::string> names = texts_of(besides);
   if (plainly_has_keys(keys, names)) return true;
   const auto [at, is_new] = known_.try_emplace(numbers_of(keys, besides), std::nullopt);
   if (is_new && is_read_here(keys)) {
@@ -144,18 +150,33 @@ bool KeyConditions::plainly_has_keys(const Keys& keys, const std::vector<std::st
   });
 }
 
-std::optional<bool> KeyConditions::search(const Keys& keys, std::vector<std::string> names) {
+template <class Tell>
+std::optional<bool> KeyConditions::searched(const Keys& keys, std::vector<std::string> names, Tell tell) {
   try {
     if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
     n_searched_ += keys.met.size() + keys.broken.size();
     if (regexes_->size() > kMaxNodes || n_searched_ > kMaxSearched) return std::nullopt;
     std::vector<RegexId> conditions{schema_.keys_regex(keys, *regexes_, {})};
     if (!names.empty()) conditions.push_back(regexes_->complement(regexes_->key_set(std::move(names))));
-    const RegexId all = conditions.size() == 1 ? conditions[0] : regexes_->intersection(std::move(conditions));
-    return !regexes_->is_empty(all);
+    return tell(conditions.size() == 1 ? conditions[0] : regexes_->intersection(std::move(conditions)));
   } catch (const LimitExceeded&) {
     return std::nullopt;
   }
+}
+
+std::optional<bool> KeyConditions::search(const Keys& keys, std::vector<std::string> names) {
+  return searched(keys, std::move(names), [&](RegexId all) { return !regexes_->is_empty(all); });
+}
+
+bool KeyConditions::surely_has(uint32_t n, const Keys& keys, const std::vector<uint32_t>& besides) {
+  if (n == 0 || keys.is_any()) return true;
+  if (!is_read_here(keys)) return false;
+  const auto [at, is_new] = known_.try_emplace(std::to_string(n) + "of" + numbers_of(keys, besides), std::nullopt);
+  if (is_new) {
+    const auto has_more = [&](RegexId all) { return !count_texts(*regexes_, all, n - 1); };
+    at->second = searched(keys, texts_of(besides), has_more);
+  }
+  return at->second == true;
 }
 
 std::optional<KeyConditions::Found> KeyConditions::ask(const Keys& keys, const std::vector<std::string>& names) {

@@ -44,6 +44,8 @@ class KeyConditions {
   // nullopt where these take long to tell.
   std::optional<bool> has_keys(const Keys& keys, const std::vector<uint32_t>& besides);
   std::optional<bool> admits(const Keys& keys, uint32_t name);
+  // Whether it is sure that there are so many beside some names.
+  bool surely_has(uint32_t n, const Keys& keys, const std::vector<uint32_t>& besides);
 
  private:
   std::optional<bool> admits(const Keys& keys, const std::string& key) const;
@@ -54,6 +56,10 @@ class KeyConditions {
   std::optional<bool> has_keys_of_pattern(const Keys& keys, const std::vector<uint32_t>& besides) const;
   bool plainly_has_keys(const Keys& keys, const std::vector<std::string>& names) const;
   std::optional<bool> search(const Keys& keys, std::vector<std::string> names);
+  // What `tell` says of the regex of the keys beside the names; nullopt where that takes long.
+  template <class Tell>
+  std::optional<bool> searched(const Keys& keys, std::vector<std::string> names, Tell tell);
+  std::vector<std::string> texts_of(const std::vector<uint32_t>& names) const;
   std::optional<Found> ask(const Keys& keys, const std::vector<std::string>& names);
 
   const PlainSchema& schema_;

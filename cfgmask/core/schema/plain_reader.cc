@@ -417,10 +417,21 @@ PlainValueId PlainReading::added(Value value, const std::string& pointer) {
 }
 
 void PlainReading::check_made(const Value& value, const std::string& pointer) {
-  // Whether there are keys enough of a few classes takes more than a look.
-  if (value.object) require(!value.object->has_classes() || !value.object->counts_others());
+  if (value.object) require(surely_has_enough_keys(*value.object));
   if (value.array && !value.array->witnesses.empty()) require(counted_items(*value.array) <= kMaxCountedItems);
   count_rules(value, pointer);
+}
+
+// Whether keys without names never run out before there are as many as are needed, whatever class has values.
+bool PlainReading::surely_has_enough_keys(const PlainSchema::Object& object) {
+  if (!object.has_classes() || !object.counts_others()) return true;
+  if (!object.witnesses.empty()) return false;
+  std::vector<uint32_t> names;
+  for (const auto& member : object.members) names.push_back(member.name);
+  const auto n_needed = static_cast<uint32_t>(object.minimum - object.n_required());
+  const auto has_enough = [&](const PlainSchema::Keys& keys) { return keys_.surely_has(n_needed, keys, names); };
+  return (!object.others || has_enough(object.others_keys)) &&
+         std::ranges::all_of(object.classes, has_enough, &PlainSchema::KeyClass::keys);
 }
 
 uint32_t PlainReading::counted_items(const PlainSchema::Array& array) {

@@ -187,6 +187,7 @@ class PlainReading {
   // One whose name is that of the value around.
   PlainValueId added(Value value, const std::string& pointer);
   void check_made(const Value& value, const std::string& pointer);
+  bool surely_has_enough_keys(const PlainSchema::Object& object);
   // The greatest number that has to be counted where an array has witnesses.
   static uint32_t counted_items(const PlainSchema::Array& array);
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
