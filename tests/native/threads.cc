@@ -5,6 +5,7 @@
 // while others fill masks in batches, compile further grammars for the same vocabulary and forget masks. What is read
 // without a lock is tried alone as well. Run under thread sanitizer.
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -24,6 +25,7 @@
 #include "util/chunked_vector.h"
 #include "util/published.h"
 #include "util/readers.h"
+#include "util/workers.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask::testing {
@@ -38,6 +40,8 @@ constexpr int kBatches = 40;
 constexpr int kSchemas = 100;
 constexpr uint32_t kWrites = 20000;
 constexpr int kFrees = 2000;
+constexpr int kLater = 100;
+constexpr uint32_t kGenerations = 8;
 constexpr size_t kElements = 20000;
 
 using Random = std::mt19937_64;
@@ -59,8 +63,9 @@ std::shared_ptr<const Vocabulary> make_vocabulary() {
 }
 
 // value: STRING | NUMBER | "[" [value ("," value)*] "]" | "{" [pair ("," pair)*] "}", blanks ignored.
-std::shared_ptr<CompiledGrammar> make_json(VocabularyStores& stores, uint32_t max_length, uint32_t shard = 0) {
-  GrammarBuilder builder(stores, Limits{}, shard);
+std::shared_ptr<CompiledGrammar> make_json(VocabularyStores& stores, uint32_t max_length, uint32_t shard = 0,
+                                           const Limits& limits = {}) {
+  GrammarBuilder builder(stores, limits, shard);
   const auto regex = [&](auto make) { return builder.with([&](RegexStore& r) { return make(r).value; }); };
   const uint32_t blanks = regex([](RegexStore& r) {
     ByteSet set;
@@ -229,8 +234,33 @@ void check_lasting_directory() {
   reader.join();
 }
 
+// What is left for later is done by some thread, once.
+void check_later() {
+  std::atomic<int> n_done = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      for (int n = 0; n < kLater; ++n) Workers::shared().later([&n_done] { ++n_done; });
+    });
+  for (std::thread& thread : threads) thread.join();
+  while (n_done < 3 * kLater) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(n_done == 3 * kLater);
+}
+
+// Each grammar begins a generation of its own, of which the one before is freed elsewhere while this one is used.
+void walk_generations(VocabularyStores& stores, uint32_t shard) {
+  Limits limits;
+  limits.shared_cache_bytes = 0;
+  for (uint32_t i = 0; i < kGenerations; ++i) {
+    const auto grammar = make_json(stores, 30 + i, shard, limits);
+    for (uint64_t seed = 0; seed < 3; ++seed) walk(grammar, seed);
+  }
+}
+
 void run() {
   check_published();
+  check_later();
   check_readers();
   check_lasting_directory();
   VocabularyStores stores(make_vocabulary());
@@ -255,6 +285,7 @@ void run() {
       grammar->clear_masks();
     }
   });
+  threads.emplace_back([&] { walk_generations(stores, 3); });
   // Forks of one matcher in several threads share its history.
   CHECK(matcher.advance_bytes("[\"a\", ") == 6);
   for (int i = 0; i < kWalkers; ++i)

@@ -1,11 +1,32 @@
 #include "matcher/grammar_builder.h"
 
 #include <algorithm>
+#include <new>
 #include <tuple>
 
 #include "earley/instances.h"
+#include "util/workers.h"
 
 namespace cfgmask {
+
+namespace {
+
+constexpr size_t kFreedAtOnce = size_t{1} << 18;
+
+// Of a quarter of a gigabyte, to free what is in it takes 20 to 40 milliseconds, for which the compilation waited that
+// began the next generation.
+void free_store(SharedStore* store) {
+  if (store->bytes() > kFreedAtOnce) {
+    try {
+      return Workers::shared().later([store] { delete store; });
+    } catch (const std::bad_alloc&) {
+      // To free it now is what helps.
+    }
+  }
+  delete store;
+}
+
+}  // namespace
 
 std::shared_ptr<SharedStore> VocabularyStores::acquire(uint32_t shard, const Limits& limits) {
   if (shard >= kMostShards) throw std::out_of_range("no such shard");
@@ -27,7 +48,8 @@ std::shared_ptr<SharedStore> VocabularyStores::acquire(uint32_t shard, const Lim
 // The first nodes have the lowest ids, so what is common has the first slots where it is live (Parser::make_slots): the
 // states that the lexer comes to in it are those of most grammars, and stand together.
 std::shared_ptr<SharedStore> VocabularyStores::new_store(const Limits& limits) const {
-  auto store = std::make_shared<SharedStore>(vocabulary_->trie, vocabulary_->n_words(), limits, key_endings_);
+  const std::shared_ptr<SharedStore> store(
+      new SharedStore(vocabulary_->trie, vocabulary_->n_words(), limits, key_endings_), free_store);
   try {
     std::vector<RegexId> terminals;
     for (const auto& regex : common_) terminals.push_back(regex->in(store->regexes));

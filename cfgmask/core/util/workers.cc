@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace cfgmask {
 
@@ -28,7 +29,7 @@ Workers& Workers::shared() {
 
 void Workers::for_each(size_t n, size_t helpers, size_t chunk, const std::function<void(size_t)>& f) {
   helpers = std::min({helpers, n > 0 ? (n - 1) / chunk : 0, kMostThreads});
-  const auto job = std::make_shared<Job>(&f, n, chunk, helpers);
+  const auto job = std::make_shared<Job>(nullptr, &f, n, chunk, helpers);
   if (helpers > 0) {
     const std::lock_guard lock(mutex_);
     grow(helpers);
@@ -41,6 +42,19 @@ void Workers::for_each(size_t n, size_t helpers, size_t chunk, const std::functi
     std::erase(jobs_, job);
   }
   job->wait();
+}
+
+void Workers::later(std::function<void()> f) {
+  const auto job = std::make_shared<Job>([f = std::move(f)](size_t) { f(); }, nullptr, 1, 1, 1);
+  job->f = &job->kept;
+  bool is_taken = false;
+  {
+    const std::lock_guard lock(mutex_);
+    grow(1);
+    is_taken = n_threads_ > 0;
+    if (is_taken) jobs_.push_back(job);
+  }
+  is_taken ? wake_.notify_one() : job->run();
 }
 
 void Workers::Job::run() {

@@ -1,7 +1,7 @@
 // Threads that wait for work, so that a batch need not start any: starting one takes as long as a row of 128k tokens.
 //
-// Threads: any may call `for_each`, several at once. A child of `fork`, which has none of its parent's threads, begins
-// with workers of its own.
+// Threads: any may call what is here, several at once. A child of `fork`, which has none of its parent's threads,
+// begins with workers of its own.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,13 @@ class Workers {
   // at a time: what all of them write to, which takes some tenths of a microsecond, should be little beside that.
   void for_each(size_t n, size_t helpers, size_t chunk, const std::function<void(size_t)>& f);
 
+  // Calls f() in another thread; in this one where there is none. `f` must not throw, and need not be called if the
+  // process ends or a child begins before.
+  void later(std::function<void()> f);
+
  private:
   struct Job {
+    std::function<void(size_t)> kept;      // of a job that nobody waits for
     const std::function<void(size_t)>* f;  // alive until all n are done
     size_t n;
     size_t chunk;
