@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -132,6 +133,82 @@ def test_deep_brackets_need_few_masks() -> None:
     stats = compiled.stats()
     assert stats["masks"] >= 600
     assert stats["masks_computed"] < 40
+
+
+TEXTS = ["a", "b", "ab", "1", "-", "aaa", "\\", "\\n", "n", "é", '"', '":', '":"', '"a', '"b', '{"', '",', '","']
+TEXTS += ['","b":"', '"}', '"}}', '":{"', '","a', '"]', '["', '","x', "{", "}", ",", ":", '"a":"', '","b":"ab"}']
+# What differs from a table is listed where that takes less than a bit for each token, so there are a few hundred more.
+TEXTS += [f"{n:03}" for n in range(500)]
+STRINGS = VocabularySpec([*(text.encode() for text in TEXTS), b""], [len(TEXTS)], {})
+
+
+def strings() -> cfgmask.Vocabulary:
+    """One of which nothing is known yet."""
+    return cfgmask.Vocabulary.from_bytes(STRINGS.tokens, STRINGS.end_tokens, STRINGS.special)
+
+
+def check_mask(matcher: cfgmask.Matcher) -> list[int]:
+    """The tokens of a mask, which are those that steps say, but for the one that ends."""
+    allowed = {token for token in range(len(STRINGS.tokens)) if matcher.try_advance([token], consume=False) == 1}
+    assert mask_of(matcher, len(STRINGS.tokens)) == allowed
+    return sorted(token for token in allowed if token < len(TEXTS))
+
+
+LENGTHS = st.sampled_from(
+    [{}, {"maxLength": 9}, {"maxLength": 70}, {"minLength": 3, "maxLength": 50}, {"minLength": 9}]
+)
+PATTERNS = st.sampled_from(
+    ["^[ab]*$", "^[a-z0-9]{1,80}$", "^a[^n]{0,60}$", "^(a|ab-)*$", "^[ab]{2,65}(-[a-z]{1,55})*$", "b{0,60}$"]
+)
+BOUNDED = st.one_of(
+    st.builds(lambda lengths: {"type": "string", **lengths}, LENGTHS),
+    st.builds(lambda pattern, lengths: {"type": "string", "pattern": pattern, **lengths}, PATTERNS, LENGTHS),
+)
+KEYED = st.one_of(
+    st.builds(lambda a, b: {"properties": {"a": a, "b": b}, "required": ["a"]}, BOUNDED, BOUNDED),
+    st.builds(lambda a, more: {"properties": {"a": a}, "additionalProperties": more}, BOUNDED, BOUNDED),
+    st.builds(lambda key, a: {"patternProperties": {key: a}, "additionalProperties": False}, PATTERNS, BOUNDED),
+    st.builds(lambda key, a: {"patternProperties": {key: a}, "minProperties": 2}, PATTERNS, BOUNDED),
+    st.builds(lambda name, a: {"propertyNames": name, "additionalProperties": a}, BOUNDED, BOUNDED),
+)
+WITH_STRINGS = st.one_of(
+    BOUNDED,
+    KEYED.map(lambda inside: {"type": "object", **inside}),
+    KEYED.map(lambda inside: {"type": "object", "additionalProperties": {"type": "object", **inside}}),
+    st.builds(lambda items, unique: {"type": "array", "items": items, "uniqueItems": unique}, BOUNDED, st.booleans()),
+)
+
+
+@given(schema=WITH_STRINGS, order=st.sampled_from(["schema", "any"]), seed=st.integers(0, 2**32))
+def test_masks_of_strings_within_bounds_are_brute_force(schema: dict[str, Any], order: str, seed: int) -> None:
+    """Far from their bounds a mask serves all lengths, near them none but its own."""
+    try:
+        ir = cfgmask.Grammar.from_json_schema(schema, property_order=order, whitespace="compact")
+    except cfgmask.GrammarError:
+        return
+    compiled = cfgmask.compile(ir, strings())
+    rng = random.Random(seed)
+    for _ in range(2):
+        matcher = compiled.matcher()
+        for _ in range(45):
+            allowed = check_mask(matcher)
+            if not allowed:
+                break
+            letters = [token for token in allowed if '"' not in TEXTS[token] and len(TEXTS[token]) < 3]
+            matcher.advance(rng.choice(letters if letters and rng.random() < 0.93 else allowed))
+
+
+def test_lengths_far_from_a_bound_need_few_masks() -> None:
+    pattern = {"type": "string", "pattern": "^[a-z0-9]+$", "maxLength": 300}
+    schema = {"type": "object", "properties": {"a": pattern, "b": {"type": "string", "maxLength": 300}}}
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), strings())
+    matcher = compiled.matcher()
+    for token in map(TEXTS.index, ['{"', "a", '":"', *["ab"] * 100, '","b":"', *["é"] * 200]):
+        check_mask(matcher)
+        matcher.advance(token)
+    stats = compiled.stats()
+    assert stats["masks"] >= 300
+    assert stats["masks_computed"] < 20
 
 
 def test_forgotten_masks_do_not_come_back() -> None:

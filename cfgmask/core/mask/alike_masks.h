@@ -3,7 +3,11 @@
 // state is the mask, and neither are item sets made nor is the vocabulary walked. Of all grammars of a vocabulary: a
 // table of one size, in which the last state of a shape has the place.
 //
+// The same inside of a string within bounds: each length has a state of the lexer, of which the tables say the same as
+// far as no token reaches a bound (LexerTable::essence).
+//
 // Measured on arrays 200 deep, where each depth has its own states: 10.0 microseconds a position before, 3.0 after.
+// Each mask in strings of up to 300 characters: 1.3 before, 0.5 to 0.6 after; with a pattern beside the bound 2.1, 0.5.
 //
 // Threads: as SharedStore.
 #pragma once
@@ -22,7 +26,7 @@ class AlikeMasks {
     uint64_t grammar;  // from 1; 0: none
     uint64_t shape;
     StateId state;
-    uint32_t depth;  // to which another state has to be alike
+    uint32_t depth;  // to which another state has to be alike; kFarReach: all of it
   };
 
   // nullptr where there is none.

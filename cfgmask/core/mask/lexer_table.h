@@ -97,6 +97,15 @@ class LexerTable {
     for_each_layer([&](const Layer& layer) { layer.for_each_exit(f); });
   }
 
+  // Where a table says nothing of its own, as those within bounds that no token reaches, the one that does. Two tables
+  // of one essence say the same; it is valid while one of them lives.
+  struct Essence {
+    const LexerTable* table;
+    SlotSetId renamed;
+    friend bool operator==(const Essence&, const Essence&) = default;
+  };
+  Essence essence() const;
+
   // Of a table by LexerTables::apart: calls f(exit, state of the lexer before it), in the order of the trie.
   template <class F>
   void for_each_exit_apart(F f) const {
@@ -161,6 +170,18 @@ void LexerTable::Layer::for_each_exit(F f) const {
       exit.first = std::max(exit.first, replaced[i].last);
     }
     if (exit.first < exit.last) f(exit);
+  }
+}
+
+inline LexerTable::Essence LexerTable::essence() const {
+  Essence found{this, Lexer::no_slots()};
+  while (true) {
+    const LexerTable& table = *found.table;
+    const bool is_base = table.base_ != nullptr && table.exits_base_ == table.base_ && table.more_.empty() &&
+                         table.less_.empty() && table.bits_.empty() && table.exits_.empty() && table.replaced_.empty();
+    if (!is_base) return found;
+    if (found.renamed == Lexer::no_slots()) found.renamed = table.renamed_;
+    found.table = table.base_.get();
   }
 }
 

@@ -297,9 +297,9 @@ std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
   StateInfo& info = states_[state.value];
   if (info.mask == nullptr) {
     if (mask_bytes_ > mask_cache_bytes_) clear_masks();
+    store_->tables.trim(shared_cache_bytes_);
     info.mask = alike_mask(state);
     if (info.mask == nullptr) {
-      store_->tables.trim(shared_cache_bytes_);
       info.mask = compute_mask(state);
       mask_bytes_ += info.mask->bytes();
       ++n_masks_computed_;
@@ -314,11 +314,23 @@ std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
 std::shared_ptr<const Mask> CompiledGrammar::alike_mask(StateId state) {
   const Configuration at = sole_configuration(state);
   if (!may_be_alike(at)) return nullptr;
-  const AlikeMasks::Entry* entry = store_->alike_masks.find(number_, shape(at));
+  const LexerTable::Essence essence = store_->tables.get(at.lexer)->essence();
+  const AlikeMasks::Entry* entry = store_->alike_masks.find(number_, shape(at, essence));
   if (entry == nullptr) return nullptr;
   const Configuration other = sole_configuration(entry->state);
-  if (other.lexer != at.lexer || !parser_.alike(at.items, other.items, entry->depth)) return nullptr;
-  return states_[entry->state.value].mask;
+  const std::shared_ptr<const Mask>& mask = states_[entry->state.value].mask;
+  if (mask == nullptr) return nullptr;
+  if (other.lexer != at.lexer) {
+    if (mask->base == nullptr || mask->base->essence() != essence) return nullptr;
+    if (grammar_.has_keys && is_in_string(other) != is_in_string(at)) return nullptr;
+  }
+  if (at.items == other.items) return mask;
+  return entry->depth < kFarReach && parser_.alike(at.items, other.items, entry->depth) ? mask : nullptr;
+}
+
+// Where the mask of a shape has its place.
+uint64_t CompiledGrammar::shape(const Configuration& at, const LexerTable::Essence& essence) const {
+  return mix(parser_.shape(at.items) + mix(reinterpret_cast<uintptr_t>(essence.table)) + essence.renamed.value);
 }
 
 CompiledGrammar::KnownMask CompiledGrammar::known_mask(StateId state) const {
@@ -356,9 +368,10 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
     *mask = Mask{nullptr, {}, std::move(bits), nullptr};
   }
   if (grammar_.has_keys) add_whole_keys(state, *mask);
-  const uint64_t depth = 1 + walk_.furthest();
-  if (may_be_alike(all[0]) && depth < kFarReach) {
-    store_->alike_masks.put({number_, shape(all[0]), state, static_cast<uint32_t>(depth)});
+  if (may_be_alike(all[0])) {
+    const LexerTable::Essence essence = store_->tables.get(all[0].lexer)->essence();
+    const uint64_t depth = std::min<uint64_t>(1 + walk_.furthest(), kFarReach);
+    store_->alike_masks.put({number_, shape(all[0], essence), state, static_cast<uint32_t>(depth)});
   }
   return mask;
 }

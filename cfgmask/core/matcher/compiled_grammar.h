@@ -230,7 +230,7 @@ class CompiledGrammar {
   std::shared_ptr<const Mask> alike_mask(StateId state);
   std::shared_ptr<const Mask> compute_mask(StateId state);
   bool may_be_alike(const Configuration& at) const { return steps_alone() && at.text == SeenValues::no_text(); }
-  uint64_t shape(const Configuration& at) const { return mix(parser_.shape(at.items) + at.lexer.value); }
+  uint64_t shape(const Configuration& at, const LexerTable::Essence& essence) const;
   void add_whole_keys(StateId state, Mask& mask);
   bool is_in_string(const Configuration& at) const;
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out,
