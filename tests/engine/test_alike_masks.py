@@ -135,7 +135,28 @@ def test_deep_brackets_need_few_masks() -> None:
     assert stats["masks_computed"] < 40
 
 
-TEXTS = ["a", "b", "ab", "1", "-", "aaa", "\\", "\\n", "n", "é", '"', '":', '":"', '"a', '"b', '{"', '",', '","']
+TEXTS = [
+    "a",
+    "b",
+    "ab",
+    "1",
+    "-",
+    "aaa",
+    "\\",
+    "\\n",
+    "n",
+    "é",
+    "aéb",
+    "b-a-b",
+    '"',
+    '":',
+    '":"',
+    '"a',
+    '"b',
+    '{"',
+    '",',
+    '","',
+]
 TEXTS += ['","b":"', '"}', '"}}', '":{"', '","a', '"]', '["', '","x', "{", "}", ",", ":", '"a":"', '","b":"ab"}']
 # What differs from a table is listed where that takes less than a bit for each token, so there are a few hundred more.
 TEXTS += [f"{n:03}" for n in range(500)]
@@ -181,21 +202,28 @@ WITH_STRINGS = st.one_of(
 
 @given(schema=WITH_STRINGS, order=st.sampled_from(["schema", "any"]), seed=st.integers(0, 2**32))
 def test_masks_of_strings_within_bounds_are_brute_force(schema: dict[str, Any], order: str, seed: int) -> None:
-    """Far from their bounds a mask serves all lengths, near them none but its own."""
+    """Far from their bounds a mask serves all lengths, near them none but its own.
+
+    A token leads where its bytes do one by one, in a grammar that is asked for nothing else.
+    """
     try:
         ir = cfgmask.Grammar.from_json_schema(schema, property_order=order, whitespace="compact")
     except cfgmask.GrammarError:
         return
-    compiled = cfgmask.compile(ir, strings())
+    by_tokens, by_bytes = (cfgmask.compile(ir, strings()) for _ in range(2))
     rng = random.Random(seed)
     for _ in range(2):
-        matcher = compiled.matcher()
+        matcher, slow = by_tokens.matcher(), by_bytes.matcher()
         for _ in range(45):
-            allowed = check_mask(matcher)
+            allowed = check_mask(slow)
+            assert mask_of(matcher, len(STRINGS.tokens)) == mask_of(slow, len(STRINGS.tokens))
             if not allowed:
                 break
-            letters = [token for token in allowed if '"' not in TEXTS[token] and len(TEXTS[token]) < 3]
-            matcher.advance(rng.choice(letters if letters and rng.random() < 0.93 else allowed))
+            letters = [token for token in allowed if '"' not in TEXTS[token] and len(TEXTS[token]) < 6]
+            token = rng.choice(letters if letters and rng.random() < 0.93 else allowed)
+            matcher.advance(token)
+            for byte in TEXTS[token].encode():
+                assert slow.advance_bytes(bytes([byte])) == 1
 
 
 def test_lengths_far_from_a_bound_need_few_masks() -> None:

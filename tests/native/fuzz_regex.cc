@@ -1,5 +1,6 @@
-// Regexes by derivatives against the slow matcher: along a text, a residual is nullable exactly if the text so far
-// matches, is empty exactly if nothing that starts so matches, and its first bytes leave no byte out.
+// Regexes by derivatives against the slow matcher: along a text, byte by byte or by several at once, a residual is
+// nullable exactly if the text so far matches, is empty exactly if nothing that starts so matches, and its first bytes
+// leave no byte out.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@ constexpr size_t kTextSize = 24;
 constexpr uint64_t kMaxDepth = 200;
 constexpr uint64_t kMaxSearchSteps = 300;
 constexpr size_t kSearchEvery = 6;
+constexpr uint32_t kMostAtOnce = 6;
 
 // A byte that the residual may take, or any.
 unsigned choose_byte(ByteSource& source, const ByteSet& first) {
@@ -39,6 +41,25 @@ void check_shortest(RegexStore& store, RegexId residual, const SlowRegex& slow, 
   if (text.size() + rest->size() < 60) CHECK(matches(slow, text + *rest));
 }
 
+// Moves on by some bytes, which are appended to the text: at once, if the store can.
+RegexId step(ByteSource& source, RegexStore& store, RegexId residual, std::string& text) {
+  const size_t n_bytes = source.below(3) == 0 ? 2 + source.below(kMostAtOnce - 1) : 1;
+  std::string taken;
+  RegexId next = residual;
+  while (taken.size() < n_bytes) {
+    const ByteSet first = store.first(next);
+    const unsigned b = choose_byte(source, first);
+    next = store.derivative(next, b);
+    if (!first.has(b)) CHECK(store.is_empty(next));
+    taken += static_cast<char>(b);
+  }
+  text += taken;
+  if (n_bytes > 1) {
+    if (const auto after = store.after(residual, taken)) return *after;
+  }
+  return next;
+}
+
 void check(ByteSource& source) {
   RegexStore store(kMaxDepth, kMaxSearchSteps);
   const RegexPair pair = RandomRegex(source, store).make(kDepth);
@@ -47,12 +68,8 @@ void check(ByteSource& source) {
   while (true) {
     CHECK(store.nullable(residual) == matches(*pair.slow, text));
     if (text.size() % kSearchEvery == 0) check_shortest(store, residual, *pair.slow, text);
-    if (text.size() == kTextSize || source.used_up()) return;
-    const ByteSet first = store.first(residual);
-    const unsigned b = choose_byte(source, first);
-    residual = store.derivative(residual, b);
-    if (!first.has(b)) CHECK(store.is_empty(residual));
-    text += static_cast<char>(b);
+    if (text.size() >= kTextSize || source.used_up()) return;
+    residual = step(source, store, residual, text);
   }
 }
 

@@ -12,6 +12,13 @@
 
 namespace cfgmask {
 
+namespace {
+
+// What is compared with each new length, far less than the walks that it spares.
+constexpr size_t kFewListed = 128;
+
+}  // namespace
+
 void LexerTable::write_inside(std::span<uint32_t> out) const {
   if (!bits_.empty()) {
     copy_words(bits_, out);
@@ -75,6 +82,45 @@ LexerTables::LexerTables(std::shared_ptr<const Trie> trie, size_t n_words, Regex
       walk_memory_(std::make_unique<TableWalkMemory>()) {}
 
 LexerTables::~LexerTables() = default;
+
+LexerTable::Essence::Essence(const LexerTable& table) : table_(&table) {
+  while (table_->is_of_base() && table_->n_listed() == 0) {
+    if (renamed_ == Lexer::no_slots()) renamed_ = table_->renamed_;
+    table_ = table_->base_.get();
+  }
+}
+
+// Near a bound the lists of one length are mostly those of the next.
+bool LexerTable::Essence::is_like(const Essence& other) const {
+  const LexerTable& a = *table_;
+  const LexerTable& b = *other.table_;
+  if (renamed_ != other.renamed_) return false;
+  if (&a == &b) return true;
+  if (!a.is_of_base() || !b.is_of_base() || a.n_listed() > kFewListed || a.renamed_ != b.renamed_) return false;
+  const Essence base_of_a(*a.base_);
+  const Essence base_of_b(*b.base_);
+  return base_of_a.table_ == base_of_b.table_ && base_of_a.renamed_ == base_of_b.renamed_ && a.more_ == b.more_ &&
+         a.less_ == b.less_ && a.exits_ == b.exits_ && a.replaced_ == b.replaced_;
+}
+
+uint64_t LexerTable::Essence::hash() const {
+  uint64_t found = renamed_.value;
+  const auto add = [&](uint64_t word) { found = mix(found ^ word); };
+  const auto add_table = [&](const LexerTable* table) { add(reinterpret_cast<uintptr_t>(table)); };
+  const LexerTable& table = *table_;
+  if (!table.is_of_base() || table.n_listed() > kFewListed) {
+    add_table(table_);
+    return found;
+  }
+  add_table(Essence(*table.base_).table_);
+  for (const auto* tokens : {&table.more_, &table.less_}) {
+    add(tokens->size());
+    for (TokenId token : *tokens) add(token);
+  }
+  for (const Exit& exit : table.exits_) add(exit.first);
+  for (const Range& range : table.replaced_) add(range.first);
+  return found;
+}
 
 std::shared_ptr<const LexerTable> LexerTables::get(LexerStateId state) {
   if (const auto known = tables_.find(state.value)) return *known;

@@ -68,6 +68,7 @@ class LexerTable {
   struct Range {
     uint32_t first;
     uint32_t last;
+    friend bool operator==(const Range&, const Range&) = default;
   };
   // Siblings in [first, last) and what is below them, from the boundary after `matched`.
   struct Exit {
@@ -97,14 +98,19 @@ class LexerTable {
     for_each_layer([&](const Layer& layer) { layer.for_each_exit(f); });
   }
 
-  // Where a table says nothing of its own, as those within bounds that no token reaches, the one that does. Two tables
-  // of one essence say the same; it is valid while one of them lives.
-  struct Essence {
-    const LexerTable* table;
-    SlotSetId renamed;
-    friend bool operator==(const Essence&, const Essence&) = default;
+  // What a table says: where it says nothing of its own, as within bounds that no token reaches, the table that does.
+  // Valid while that lives. Two that are alike say the same; not all that say the same are.
+  class Essence {
+   public:
+    explicit Essence(const LexerTable& table);
+    bool is_like(const Essence& other) const;
+    // Equal for those that are alike.
+    uint64_t hash() const;
+
+   private:
+    const LexerTable* table_;
+    SlotSetId renamed_ = Lexer::no_slots();
   };
-  Essence essence() const;
 
   // Of a table by LexerTables::apart: calls f(exit, state of the lexer before it), in the order of the trie.
   template <class F>
@@ -134,6 +140,10 @@ class LexerTable {
   friend class TableWalk;
   friend class TextWalk;
   friend class DifferenceWalk;
+
+  // Whether it is its base but for what is listed, and how much that is.
+  bool is_of_base() const { return base_ != nullptr && exits_base_ == base_ && bits_.empty(); }
+  size_t n_listed() const { return more_.size() + less_.size() + exits_.size() + replaced_.size(); }
 
   // Inside is the base's, without `less`, with `more`; or, if they are many, `bits`.
   std::shared_ptr<const LexerTable> base_;
@@ -170,18 +180,6 @@ void LexerTable::Layer::for_each_exit(F f) const {
       exit.first = std::max(exit.first, replaced[i].last);
     }
     if (exit.first < exit.last) f(exit);
-  }
-}
-
-inline LexerTable::Essence LexerTable::essence() const {
-  Essence found{this, Lexer::no_slots()};
-  while (true) {
-    const LexerTable& table = *found.table;
-    const bool is_base = table.base_ != nullptr && table.exits_base_ == table.base_ && table.more_.empty() &&
-                         table.less_.empty() && table.bits_.empty() && table.exits_.empty() && table.replaced_.empty();
-    if (!is_base) return found;
-    if (found.renamed == Lexer::no_slots()) found.renamed = table.renamed_;
-    found.table = table.base_.get();
   }
 }
 

@@ -314,14 +314,15 @@ std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
 std::shared_ptr<const Mask> CompiledGrammar::alike_mask(StateId state) {
   const Configuration at = sole_configuration(state);
   if (!may_be_alike(at)) return nullptr;
-  const LexerTable::Essence essence = store_->tables.get(at.lexer)->essence();
+  const std::shared_ptr<const LexerTable> table = store_->tables.get(at.lexer);
+  const LexerTable::Essence essence(*table);
   const AlikeMasks::Entry* entry = store_->alike_masks.find(number_, shape(at, essence));
   if (entry == nullptr) return nullptr;
   const Configuration other = sole_configuration(entry->state);
   const std::shared_ptr<const Mask>& mask = states_[entry->state.value].mask;
   if (mask == nullptr) return nullptr;
   if (other.lexer != at.lexer) {
-    if (mask->base == nullptr || mask->base->essence() != essence) return nullptr;
+    if (mask->base == nullptr || !LexerTable::Essence(*mask->base).is_like(essence)) return nullptr;
     if (grammar_.has_keys && is_in_string(other) != is_in_string(at)) return nullptr;
   }
   if (at.items == other.items) return mask;
@@ -330,7 +331,7 @@ std::shared_ptr<const Mask> CompiledGrammar::alike_mask(StateId state) {
 
 // Where the mask of a shape has its place.
 uint64_t CompiledGrammar::shape(const Configuration& at, const LexerTable::Essence& essence) const {
-  return mix(parser_.shape(at.items) + mix(reinterpret_cast<uintptr_t>(essence.table)) + essence.renamed.value);
+  return mix(parser_.shape(at.items) + essence.hash());
 }
 
 CompiledGrammar::KnownMask CompiledGrammar::known_mask(StateId state) const {
@@ -369,9 +370,9 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   }
   if (grammar_.has_keys) add_whole_keys(state, *mask);
   if (may_be_alike(all[0])) {
-    const LexerTable::Essence essence = store_->tables.get(all[0].lexer)->essence();
+    const std::shared_ptr<const LexerTable> table = store_->tables.get(all[0].lexer);
     const uint64_t depth = std::min<uint64_t>(1 + walk_.furthest(), kFarReach);
-    store_->alike_masks.put({number_, shape(all[0], essence), state, static_cast<uint32_t>(depth)});
+    store_->alike_masks.put({number_, shape(all[0], LexerTable::Essence(*table)), state, static_cast<uint32_t>(depth)});
   }
   return mask;
 }

@@ -145,9 +145,14 @@ std::optional<RegexId> RegexStore::after(RegexId node, std::string_view text) {
     case RegexKind::kNumberedKeys:
       return keys_after(node, text);
     case RegexKind::kRepetition:
+      if (is_run(node)) return run_after(node, text);
       return loops_over(node, text) ? std::optional(node) : std::nullopt;
-    case RegexKind::kIntersection:
-      return excepting_after(operands(node), text);
+    case RegexKind::kConcatenation:
+      return head_after(node, text);
+    case RegexKind::kIntersection: {
+      const auto excepting = excepting_after(operands(node), text);
+      return excepting ? excepting : within_bounds_after(node, text);
+    }
     case RegexKind::kJsonString:
       return json_string_after(node, text);
     default:

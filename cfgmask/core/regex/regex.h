@@ -169,8 +169,9 @@ class RegexStore {
   RegexId derivative(RegexId node, unsigned b);
   // How many derivatives were worked out so far, those of parts counted as well.
   size_t n_derived() const { return n_derived_; }
-  // The residual after several bytes, if it takes no residuals between them: of keys, of loops over all of the bytes,
-  // of loops with exceptions, and of JSON strings of such in whose text the bytes stand for themselves.
+  // The residual after several bytes, if it takes no residuals between them: of keys, of runs of whole characters, of
+  // these before a tail that none of the bytes begins, of loops with exceptions, within bounds on the characters, and
+  // of JSON strings of such in whose text the bytes stand for themselves.
   std::optional<RegexId> after(RegexId node, std::string_view text);
   // A superset of the bytes that strings of the node start with; exact but for intersections and complements.
   const ByteSet& first(RegexId node) {
@@ -377,6 +378,11 @@ class RegexStore {
   RegexId derive_alternation(Words parts, unsigned b);
   std::optional<RegexId> derive_excepting(Words parts, unsigned b);
   std::optional<RegexId> excepting_after(Words parts, std::string_view text);
+  std::optional<uint32_t> n_rounds(RegexId loop, std::string_view text);
+  RegexId fewer(RegexId run, uint32_t n);
+  std::optional<RegexId> run_after(RegexId run, std::string_view text);
+  std::optional<RegexId> head_after(RegexId node, std::string_view text);
+  std::optional<RegexId> within_bounds_after(RegexId node, std::string_view text);
   bool loops_over(RegexId node, std::string_view text);
   const ByteSet& find_first(RegexId node);
   void set_first(RegexId node, const ByteSet& set);
