@@ -298,3 +298,18 @@ def test_as_many_keys_as_there_are(schema: dict[str, Any], order: str) -> None:
             matcher.reset()
             if text.count(b":") < 4 and matcher.advance_bytes(text) == len(text):
                 pending.append(text)
+
+
+def test_all_keys_but_one_of_a_pattern_must_come() -> None:
+    schema = {"type": "object", "patternProperties": {"^[a-j][k-p]?$": {"type": "null"}}, "additionalProperties": False}
+    grammar = compiled({**schema, "minProperties": 69})
+    keys = [first + second for first in "abcdefghij" for second in ("", *"klmnop")]
+    for n, is_enough in ((68, False), (69, True), (70, True)):
+        assert accepts(grammar, json.dumps(dict.fromkeys(keys[:n]))) == is_enough
+    matcher = grammar.matcher()
+    begun = json.dumps(dict.fromkeys(keys[1:]))[:-1].encode()
+    assert matcher.advance_bytes(begun) == len(begun)
+    assert matcher.advance_bytes(b', "a": null}') == 12
+    matcher.reset()
+    matcher.advance_bytes(begun)
+    assert matcher.advance_bytes(b', "ak') == 4  # which was written
