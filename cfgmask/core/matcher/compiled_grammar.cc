@@ -298,40 +298,40 @@ std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
   if (info.mask == nullptr) {
     if (mask_bytes_ > mask_cache_bytes_) clear_masks();
     store_->tables.trim(shared_cache_bytes_);
-    info.mask = alike_mask(state);
-    if (info.mask == nullptr) {
-      info.mask = compute_mask(state);
-      mask_bytes_ += info.mask->bytes();
-      ++n_masks_computed_;
-    }
+    info.mask = new_mask(state);
     info.published = info.mask.get();
     ++n_masks_;
   }
   return info.mask;
 }
 
-// That of another state, if the same tokens lead on from there.
-std::shared_ptr<const Mask> CompiledGrammar::alike_mask(StateId state) {
+// That of another state, if the same tokens lead on from there; else one that is made.
+std::shared_ptr<const Mask> CompiledGrammar::new_mask(StateId state) {
   const Configuration at = sole_configuration(state);
-  if (!may_be_alike(at)) return nullptr;
+  if (!may_be_alike(at)) return compute_mask(state);
   const std::shared_ptr<const LexerTable> table = store_->tables.get(at.lexer);
   const LexerTable::Essence essence(*table);
-  const AlikeMasks::Entry* entry = store_->alike_masks.find(number_, shape(at, essence));
-  if (entry == nullptr) return nullptr;
-  const Configuration other = sole_configuration(entry->state);
-  const std::shared_ptr<const Mask>& mask = states_[entry->state.value].mask;
-  if (mask == nullptr) return nullptr;
-  if (other.lexer != at.lexer) {
-    if (mask->base == nullptr || !LexerTable::Essence(*mask->base).is_like(essence)) return nullptr;
-    if (grammar_.has_keys && is_in_string(other) != is_in_string(at)) return nullptr;
-  }
-  if (at.items == other.items) return mask;
-  return entry->depth < kFarReach && parser_.alike(at.items, other.items, entry->depth) ? mask : nullptr;
+  const uint64_t shape = mix(parser_.shape(at.items) + essence.hash());
+  const AlikeMasks::Entry* entry = store_->alike_masks.find(number_, shape);
+  if (entry != nullptr && leads_on_alike(at, essence, *entry)) return states_[entry->state.value].mask;
+  std::shared_ptr<const Mask> mask = compute_mask(state);
+  const uint64_t depth = std::min<uint64_t>(1 + walk_.furthest(), kFarReach);
+  store_->alike_masks.put({number_, shape, state, static_cast<uint32_t>(depth)});
+  return mask;
 }
 
-// Where the mask of a shape has its place.
-uint64_t CompiledGrammar::shape(const Configuration& at, const LexerTable::Essence& essence) const {
-  return mix(parser_.shape(at.items) + essence.hash());
+// Whether the state of an entry has a mask still, and the same tokens lead on from there.
+bool CompiledGrammar::leads_on_alike(const Configuration& at, const LexerTable::Essence& essence,
+                                     const AlikeMasks::Entry& entry) const {
+  const Configuration other = sole_configuration(entry.state);
+  const Mask* mask = states_[entry.state.value].mask.get();
+  if (mask == nullptr) return false;
+  if (other.lexer != at.lexer) {
+    if (mask->base == nullptr || !LexerTable::Essence(*mask->base).is_like(essence)) return false;
+    if (grammar_.has_keys && is_in_string(other) != is_in_string(at)) return false;
+  }
+  if (at.items == other.items) return true;
+  return entry.depth < kFarReach && parser_.alike(at.items, other.items, entry.depth);
 }
 
 CompiledGrammar::KnownMask CompiledGrammar::known_mask(StateId state) const {
@@ -369,11 +369,8 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
     *mask = Mask{nullptr, {}, std::move(bits), nullptr};
   }
   if (grammar_.has_keys) add_whole_keys(state, *mask);
-  if (may_be_alike(all[0])) {
-    const std::shared_ptr<const LexerTable> table = store_->tables.get(all[0].lexer);
-    const uint64_t depth = std::min<uint64_t>(1 + walk_.furthest(), kFarReach);
-    store_->alike_masks.put({number_, shape(all[0], LexerTable::Essence(*table)), state, static_cast<uint32_t>(depth)});
-  }
+  mask_bytes_ += mask->bytes();
+  ++n_masks_computed_;
   return mask;
 }
 

@@ -227,10 +227,11 @@ class CompiledGrammar {
   std::optional<StateId> step_longest(StateId state, unsigned b);
   std::optional<StateId> step_text_alone(Configuration at, std::string_view text, size_t* n_taken);
   std::optional<StateId> step_complete(StateId state, unsigned b);
-  std::shared_ptr<const Mask> alike_mask(StateId state);
+  std::shared_ptr<const Mask> new_mask(StateId state);
+  bool leads_on_alike(const Configuration& at, const LexerTable::Essence& essence,
+                      const AlikeMasks::Entry& entry) const;
   std::shared_ptr<const Mask> compute_mask(StateId state);
   bool may_be_alike(const Configuration& at) const { return steps_alone() && at.text == SeenValues::no_text(); }
-  uint64_t shape(const Configuration& at, const LexerTable::Essence& essence) const;
   void add_whole_keys(StateId state, Mask& mask);
   bool is_in_string(const Configuration& at) const;
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out,

@@ -54,7 +54,11 @@ void Workers::later(std::function<void()> f) {
     is_taken = n_threads_ > 0;
     if (is_taken) jobs_.push_back(job);
   }
-  is_taken ? wake_.notify_one() : job->run();
+  if (is_taken) {
+    wake_.notify_one();
+  } else {
+    job->run();
+  }
 }
 
 void Workers::Job::run() {
