@@ -17,6 +17,7 @@
 #include "mask/key_endings.h"
 #include "mask/known_steps.h"
 #include "mask/lexer_table.h"
+#include "mask/stretches.h"
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
 #include "util/limits.h"
@@ -34,6 +35,7 @@ struct SharedStore {
         closing(trie, regexes),
         lexer(regexes, trie->max_depth()),
         known_loops(*trie),
+        stretches(regexes, lexer),
         tables(std::move(trie), n_words, regexes, lexer) {}
 
   std::mutex mutex;
@@ -44,6 +46,7 @@ struct SharedStore {
   ClosingCounts closing;
   Lexer lexer;
   KnownLoops known_loops;  // the tables hold its trie
+  Stretches stretches;
   LexerTables tables;
   KnownSteps known_steps;
   AlikeMasks alike_masks;

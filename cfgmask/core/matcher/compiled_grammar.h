@@ -100,8 +100,10 @@ class CompiledGrammar {
   std::optional<Position> end_token(const Position& at);
   size_t longest_token(const Position& at, std::string_view text);
   std::optional<Position> step_token(const Position& at, TokenId token);
-  // The same where `known_step` has nothing.
-  std::optional<Position> new_step(const Position& at, TokenId token);
+  // The same, where `known_step` has nothing, for whoever asks for no more than masks and steps.
+  std::optional<PositionAhead> new_step(const PositionAhead& at, TokenId token);
+  // The position that has a state of its own.
+  Position settled(const PositionAhead& at);
   // Tokens, among them those of the state's mask, that do not fit because of the keys.
   std::vector<TokenId> repeated_keys(const Position& at, const Mask& mask);
   // Whether there may be some. Needs no guard but a pin, if the mask was found under one.
@@ -117,7 +119,7 @@ class CompiledGrammar {
   bool accepting(StateId state);
   // Where a token leads that was taken here before; nullopt where it was not, or where that has to be asked. Needs no
   // guard.
-  std::optional<Position> known_step(const Position& at, TokenId token) const;
+  std::optional<PositionAhead> known_step(const PositionAhead& at, TokenId token) const;
   // Who reads masks without a guard.
   Readers& readers() const { return store_->readers; }
   // What is remembered of a state. Needs no guard but a pin of `readers()`, under which the mask stays.
@@ -192,8 +194,9 @@ class CompiledGrammar {
     std::shared_ptr<const Mask> mask;
     std::atomic<const Mask*> published = nullptr;  // the same, for readers without a guard
     Published<KnownStep> last;                     // of those from here that are known
-    std::atomic<uint16_t> loops = 0;               // of KnownLoops: these tokens lead back here
+    std::atomic<uint16_t> loops = 0;               // of KnownLoops: these tokens lead back here, or ahead
     std::atomic<bool> in_key = false;              // whether a key goes on then; set before them
+    std::atomic<uint32_t> room = 0;                // how far they lead ahead; 0: back; set before them
     std::atomic<Accepting> accepting = kUnknown;
   };
 
@@ -212,11 +215,13 @@ class CompiledGrammar {
   Configuration sole_configuration(StateId state) const;
   KeySteps key_steps(const Position& at, const Configuration& from);
   bool steps_alone() const { return !grammar_.complete && !grammar_.has_context() && grammar_.token_sets.empty(); }
+  std::optional<Position> settled_step(const Position& at, TokenId token);
   std::optional<Position> new_step_apart(const Position& at, TokenId token, std::string_view text);
   std::optional<Position> step_with_keys(const Position& at, const Configuration& from, const Configuration& to,
                                          TokenId token, size_t n_inside);
   Position step_inside(const Position& at, const Configuration& from, const Configuration& to, TokenId token);
   bool leads_back(StateId state, const Configuration& from, TokenId token);
+  std::optional<PositionAhead> step_ahead(const PositionAhead& at, const Configuration& from, TokenId token);
   Position inside(const Position& at, StateId next, TokenId token, bool in_key) const;
   static std::optional<BegunString> begun_key(const Position& at);
   bool may_end_key(const Configuration& at) const { return parser_.at(at.items).has_keys; }

@@ -59,7 +59,7 @@ Matcher::Bound Matcher::compute_bound() {
 // The number of the state where it has stalled; nullopt elsewhere.
 std::optional<uint32_t> Matcher::stalled_number() {
   if (stall_after_ == 0 || n_steps() < stall_after_ || !only_repeats() || is_free()) return std::nullopt;
-  const Position& before = n_steps() == stall_after_ ? start_ : history_.position_before(stall_after_);
+  const Position before = position_before(stall_after_);
   Completions& completions = grammar_->completions();
   const auto number = completions.number(position(), Completions::Effort::kFull);
   const auto number_before = completions.number(before, Completions::Effort::kFull);
@@ -70,7 +70,7 @@ std::optional<uint32_t> Matcher::stalled_number() {
 // writes there is its own affair. Inside of a character it is as before that.
 bool Matcher::is_free() {
   const size_t n = steps_in_character();
-  const StateId state = (n == 0 ? position() : n == n_steps() ? start_ : history_.position_before(n)).state;
+  const StateId state = (n == 0 ? position() : position_before(n)).state;
   if (!grammar_->accepting(state)) return false;
   const Vocabulary& vocabulary = grammar_->vocabulary();
   std::vector<uint32_t> bits(vocabulary.n_words());
@@ -126,7 +126,7 @@ bool Matcher::is_stalled() {
 
 bool Matcher::fill_known_mask(std::span<uint32_t> bits) const {
   if (is_bounded() || is_finished()) return false;
-  const Position& at = position();
+  const Position& at = place().of;
   const Readers::Pin pin(grammar_->readers(), this);
   const auto [mask, accepting] = grammar_->known_mask(at.state);
   if (mask == nullptr || grammar_->asks_for_keys(at, *mask)) return false;
@@ -141,8 +141,9 @@ NextMask Matcher::next_mask() {
     next.may_end_ = true;
     return next;
   }
-  const Position& at = position();
   const CompiledGrammar::Guard guard(*grammar_);
+  // The mask is that of the place.
+  const Position& at = place().of;
   const auto left = bound().steps;
   next.may_end_ = grammar_->accepting(at.state);
   if (left) {
@@ -179,7 +180,7 @@ void Matcher::fill_mask(std::span<uint32_t> bits) {
 bool Matcher::advance(TokenId token) {
   if (token >= grammar_->vocabulary().n_vocab) return false;
   if (!is_bounded() && !is_finished()) {
-    if (auto next = grammar_->known_step(position(), token)) {
+    if (auto next = grammar_->known_step(place(), token)) {
       history_.push(std::move(*next), false, token, false);
       return true;
     }
@@ -187,15 +188,21 @@ bool Matcher::advance(TokenId token) {
   const bool is_end = grammar_->vocabulary().is_end(token);
   const CompiledGrammar::Guard guard(*grammar_);
   if (!is_finished()) {
-    auto next = is_bounded() ? grammar_->step_token(position(), token) : grammar_->new_step(position(), token);
-    const Bound most = next ? bound() : Bound{};
-    if (next && (!most.steps || grammar_->budget_masks().allows(position(), token, *next, *most.steps))) {
-      history_.push(std::move(*next), false, token, most.stalled);
-      return true;
+    if (!is_bounded()) {
+      if (auto next = grammar_->new_step(place(), token)) {
+        history_.push(std::move(*next), false, token, false);
+        return true;
+      }
+    } else if (auto next = grammar_->step_token(position(), token)) {
+      const Bound most = bound();
+      if (!most.steps || grammar_->budget_masks().allows(position(), token, *next, *most.steps)) {
+        history_.push({std::move(*next)}, false, token, most.stalled);
+        return true;
+      }
     }
   }
   if (!is_end || !(is_finished() || grammar_->accepting(position().state))) return false;
-  history_.push(position(), true, token, false);
+  history_.push(place(), true, token, false);
   return true;
 }
 
@@ -227,7 +234,7 @@ size_t Matcher::advance_bytes(std::string_view text) {
     n = fitting_bytes(text.substr(0, n), *most.steps);
     if (!next || n < text.size()) return n;
   }
-  if (next) history_.push(std::move(*next), false, CompiledGrammar::Consumed::kBytes, most.stalled, text);
+  if (next) history_.push({std::move(*next)}, false, CompiledGrammar::Consumed::kBytes, most.stalled, text);
   return n;
 }
 
@@ -264,7 +271,7 @@ uint64_t Matcher::state_number() {
 void Matcher::reset(std::shared_ptr<CompiledGrammar> anew) {
   reset();
   grammar_ = std::move(anew);
-  start_ = {grammar_->start(), {}, {}};
+  start_ = {{grammar_->start(), {}, {}}};
 }
 
 bool Matcher::rollback(size_t n) {

@@ -24,7 +24,7 @@ namespace cfgmask {
 class History {
  public:
   // `text`: of a step without a token. `narrowed`: whether its mask was.
-  void push(Position at, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
+  void push(PositionAhead at, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
     const auto n = static_cast<uint32_t>(size() + 1);
     const auto n_then_narrowed = static_cast<uint32_t>(n_narrowed() + (narrowed ? 1 : 0));
     auto own_text = text.empty() ? nullptr : std::make_unique<const std::string>(text);
@@ -35,7 +35,7 @@ class History {
   size_t size() const { return is_empty() ? 0 : top().size; }
   // How many steps were pushed as narrowed.
   size_t n_narrowed() const { return is_empty() ? 0 : top().n_narrowed; }
-  const Position& position() const { return top().position; }
+  const PositionAhead& position() const { return top().position; }
   bool finished() const { return !is_empty() && top().finished; }
   // Calls f(token, text) for each step that did not finish the text, from the last to the first, until it gives false.
   template <class F>
@@ -53,8 +53,8 @@ class History {
     return known == 2;
   }
   // The position before the last n steps, of which there are more.
-  const Position& position_before(size_t n) const {
-    const Position* found = nullptr;
+  const PositionAhead& position_before(size_t n) const {
+    const PositionAhead* found = nullptr;
     steps_.for_each_back([&](const Step& step) {
       found = &step.position;
       return n-- > 0;
@@ -69,7 +69,7 @@ class History {
     TokenId token;
     uint32_t size;
     uint32_t n_narrowed;
-    Position position;
+    PositionAhead position;
     std::unique_ptr<const std::string> text;  // of a step without a token; null if it has none
 
     std::string_view written() const { return text == nullptr ? std::string_view() : *text; }
@@ -103,7 +103,7 @@ struct BudgetTooSmall {
 class Matcher {
  public:
   explicit Matcher(std::shared_ptr<CompiledGrammar> grammar)
-      : grammar_(std::move(grammar)), start_{grammar_->start(), {}, {}} {}
+      : grammar_(std::move(grammar)), start_{{grammar_->start(), {}, {}}} {}
   // With a budget: after `max_tokens` steps that are no end tokens, whichever were allowed, the text is complete.
   // With a guard: where the last `stall_after` steps have only repeated a text and the way to the end has not become
   // shorter, only tokens are allowed that make it shorter, but in free text. 0: none. Throws BudgetTooSmall.
@@ -178,7 +178,13 @@ class Matcher {
 
  private:
   // Valid until the next step.
-  const Position& position() const { return history_.is_empty() ? start_ : history_.position(); }
+  const PositionAhead& place() const { return history_.is_empty() ? start_ : history_.position(); }
+  // The caller holds a guard.
+  Position position() const { return grammar_->settled(place()); }
+  // Before the last n steps.
+  Position position_before(size_t n) const {
+    return grammar_->settled(n == n_steps() ? start_ : history_.position_before(n));
+  }
   struct Bound {
     std::optional<uint32_t> steps;
     bool stalled = false;
@@ -199,7 +205,7 @@ class Matcher {
   void add_written(ForcedText& forced) const;
 
   std::shared_ptr<CompiledGrammar> grammar_;
-  Position start_;
+  PositionAhead start_;
   History history_;
   std::optional<uint32_t> max_tokens_;
   uint32_t stall_after_ = 0;

@@ -33,18 +33,25 @@ size_t CompiledGrammar::longest_token(const Position& at, std::string_view text)
   return grammar_.has_keys ? text.size() : longest_token(at.state, text);
 }
 
-std::optional<Position> CompiledGrammar::known_step(const Position& at, TokenId token) const {
+std::optional<PositionAhead> CompiledGrammar::known_step(const PositionAhead& from, TokenId token) const {
+  const Position& at = from.of;
   const StateInfo& info = states_[at.state.value];
   const uint16_t loops = info.loops.load(std::memory_order_acquire);
   if (loops != 0 && (loops & store_->known_loops.bit(token)) != 0) {
-    return inside(at, at.state, token, info.in_key.load(std::memory_order_relaxed));
+    const uint32_t room = info.room.load(std::memory_order_relaxed);
+    if (room == 0) return PositionAhead{inside(at, at.state, token, info.in_key.load(std::memory_order_relaxed))};
+    const uint32_t n = vocabulary_->in_strings.n_characters(token);
+    if (n != 0 && from.n_ahead + n <= room) return PositionAhead{at, from.n_ahead + n};
   }
+  // Whatever ends the string leads from there to where it leads from here.
+  if (from.n_ahead > 0 && !vocabulary_->in_strings.ends(token)) return std::nullopt;
   // What was taken last is mostly taken again, and lies beside the state's mask.
   auto known = info.last.read();
   if (known && known->token != token) known = store_->known_steps.find(number_, at.state, token);
   if (!known) return std::nullopt;
-  if (known->effects.is_nothing()) return Position{known->next, at.keys, {}};
-  return repeat(*known, at, vocabulary_->text(token));
+  if (known->effects.is_nothing()) return PositionAhead{{known->next, at.keys, {}}};
+  auto next = repeat(*known, at, vocabulary_->text(token));
+  return next ? std::optional(PositionAhead{std::move(*next)}) : std::nullopt;
 }
 
 // Most states are left by one token only, which needs no place in the table of all steps: that is seldom in a cache.
@@ -55,11 +62,55 @@ void CompiledGrammar::learn_step(StateId state, const KnownStep& step) {
 }
 
 std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId token) {
-  if (auto known = known_step(at, token)) return known;
-  return new_step(at, token);
+  if (const auto known = known_step({at}, token)) return settled(*known);
+  return settled_step(at, token);
 }
 
-std::optional<Position> CompiledGrammar::new_step(const Position& at, TokenId token) {
+Position CompiledGrammar::settled(const PositionAhead& at) {
+  if (at.n_ahead == 0) return at.of;
+  Configuration to = sole_configuration(at.of.state);
+  to.lexer = store_->stretches.after(to.lexer, at.n_ahead);
+  return {intern(to), at.of.keys, {}};
+}
+
+std::optional<PositionAhead> CompiledGrammar::new_step(const PositionAhead& at, TokenId token) {
+  if (steps_alone()) {
+    if (auto next = step_ahead(at, sole_configuration(at.of.state), token)) return next;
+    if (at.n_ahead > 0 && !vocabulary_->in_strings.ends(token)) return new_step({settled(at)}, token);
+  }
+  auto next = settled_step(at.of, token);
+  return next ? std::optional(PositionAhead{std::move(*next)}) : std::nullopt;
+}
+
+// Where the pending lexeme is free text within bounds that are not near, which the token goes on with; behind a stretch
+// as well.
+std::optional<PositionAhead> CompiledGrammar::step_ahead(const PositionAhead& at, const Configuration& from,
+                                                         TokenId token) {
+  const uint32_t n = vocabulary_->in_strings.n_characters(token);
+  if (n == 0 || from.text != SeenValues::no_text() || may_end_key(from)) return std::nullopt;
+  const Stretch stretch = store_->stretches.from(from.lexer, vocabulary_->in_strings);
+  if (stretch.room == 0 || at.n_ahead + n > stretch.reach) return std::nullopt;
+  KnownLoops& loops = store_->known_loops;
+  if ((loops.kept(stretch.loop) & loops.bit(token)) == 0) {
+    LexerStateId to = stretch.loop;
+    for (const char c : vocabulary_->text(token)) to = store_->lexer.next(to, static_cast<uint8_t>(c));
+    if (to != stretch.loop) return std::nullopt;
+    loops.learn(store_->lexer, stretch.loop, token);
+  }
+  const PositionAhead next{at.of, at.n_ahead + n};
+  if (next.n_ahead > stretch.room) {
+    PositionAhead behind{settled(next)};
+    if (at.n_ahead == 0) learn_step(at.of.state, {token, behind.of.state, {}});
+    return behind;
+  }
+  StateInfo& info = states_[at.of.state.value];
+  info.room.store(stretch.room, std::memory_order_relaxed);
+  info.loops.store(loops.kept(stretch.loop), std::memory_order_release);
+  return next;
+}
+
+// The step of a position that has a state of its own to another such, if it is not known.
+std::optional<Position> CompiledGrammar::settled_step(const Position& at, TokenId token) {
   const std::string_view text = vocabulary_->text(token);
   if (text.empty() || !steps_alone()) return new_step_apart(at, token, text);
   const Configuration from = sole_configuration(at.state);

@@ -23,6 +23,27 @@ std::optional<RegexStore::Bounded> RegexStore::bounded(RegexId node) {
   return bounds;
 }
 
+std::optional<RegexStore::Bounded> RegexStore::bounded_string(RegexId node) {
+  if (!json_between_characters(node)) return std::nullopt;
+  const RegexId body = operand(node, 0);
+  RegexId run = body;
+  if (!is_run(body)) {
+    const auto parts = bounding_run(body);
+    if (!parts) return std::nullopt;
+    run = parts->run;
+  }
+  if (is_loop(run)) return std::nullopt;
+  const RegexId one = operand(run, 0);
+  const bool is_character = kind(one) == RegexKind::kBytes ? ByteSet::range(0, 0x7F).holds(first(one))
+                                                           : unit_of(run) == LengthUnit::kCharacter;
+  auto bounds = is_character ? bounded_whole(body) : std::nullopt;
+  if (!bounds || bounds->minimum > 0 || bounds->maximum == kUnbounded) return std::nullopt;
+  bounds->without = json_with_body(node, bounds->without);
+  // Between its characters a run may end everywhere.
+  if (run == body) bounds->farthest = 0;
+  return bounds;
+}
+
 RegexId RegexStore::without_far_bounds(RegexId node, uint32_t longest) {
   const RegexId body = json_inside_text(node) ? operand(node, 0) : node;
   const RegexId head = kind(body) == RegexKind::kConcatenation ? operand(body, 0) : body;

@@ -231,6 +231,10 @@ class RegexStore {
                         // from the shortest on
   };
   std::optional<Bounded> bounded(RegexId node);
+  // The same of a JSON string between characters, if there is no minimum and each character counts as one up to the
+  // string's end; `farthest` from between characters. What n of them lead to which lead `without` back to itself is
+  // `after_loops(node, n)`.
+  std::optional<Bounded> bounded_string(RegexId node);
   // The node without such bounds on all of it or its first part, if no text of so many bytes comes near them: until
   // then all is as with them. Not of alternatives, which may be many.
   RegexId without_far_bounds(RegexId node, uint32_t longest);

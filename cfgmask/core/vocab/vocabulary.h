@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vocab/characters.h"
+#include "vocab/string_tokens.h"
 #include "vocab/trie.h"
 
 namespace cfgmask {
@@ -22,6 +23,7 @@ struct Vocabulary {
     for (TokenId id : end_tokens) tokens[id] = {};
     texts_ = Texts(tokens);
     trie = std::make_shared<const Trie>(texts_);
+    in_strings = StringTokens(texts_);
   }
 
   std::string_view text(TokenId token) const { return texts_[token]; }
@@ -33,6 +35,7 @@ struct Vocabulary {
   uint32_t n_vocab;
   std::vector<TokenId> end_tokens;
   std::shared_ptr<const Trie> trie;
+  StringTokens in_strings;
 
  private:
   Texts texts_;
