@@ -64,8 +64,18 @@ bool Parser::may_go_on(const Item& item, IfNew values) {
 }
 
 // Whether something may come in what is left of an alternative, past plain terminals; or whether those may be all of
-// it. A search with a stack of its own: each nonterminal is looked into once for each register, whoever calls it.
+// it. Remembered: the item sets of objects in each other ask the same of their members again and again.
 Parser::Ahead Parser::ahead(RestId rest, SeenId seen, IfNew values) {
+  HashTable& known = ahead_[static_cast<size_t>(values)];
+  const uint64_t key = (uint64_t{rest.value} << 32) | seen.value;
+  if (const auto found = known.find(key)) return static_cast<Ahead>(*found);
+  const Ahead found = find_ahead(rest, seen, values);
+  known.insert(key, static_cast<uint32_t>(found));
+  return found;
+}
+
+// A search with a stack of its own: each nonterminal is looked into once for each register, whoever calls it.
+Parser::Ahead Parser::find_ahead(RestId rest, SeenId seen, IfNew values) {
   struct Place {
     RestId rest;
     SeenId seen;

@@ -395,6 +395,7 @@ class Parser {
   bool may_close(ContinuationId continuation);
   bool may_go_on(const Item& item, IfNew values);
   Ahead ahead(RestId rest, SeenId seen, IfNew values);
+  Ahead find_ahead(RestId rest, SeenId seen, IfNew values);
   bool may_come(const Terminal& terminal, SeenId seen, IfNew values);
 
   // earley/deadlines.cc
@@ -440,6 +441,7 @@ class Parser {
     RestId rest;
   };
   ChunkedVector<AfterKey> after_keys_;
+  std::array<HashTable, 2> ahead_;  // by IfNew: (rest, register) -> Ahead
   HashTable scans_;
   HashTable indented_;         // (set, token) -> set + 1, 0 for none
   Interner tracked_scan_ids_;  // words (set, slots, text)

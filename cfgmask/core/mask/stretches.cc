@@ -42,7 +42,8 @@ const std::vector<Stretches::Lengths>& Stretches::lengths(LexerStateId loop, con
   return known.lengths;
 }
 
-void Stretches::add_lengths(LexerStateId loop, std::span<const StringTokens::Long> some, const StringTokens& tokens, std::vector<Lengths>& lengths) {
+void Stretches::add_lengths(LexerStateId loop, std::span<const StringTokens::Long> some, const StringTokens& tokens,
+                            std::vector<Lengths>& lengths) {
   uint32_t n_taken = 0;  // bytes of the token before that lead around the loop
   uint32_t n_dead = 0;   // that lead nowhere; 0: none do
   for (const StringTokens::Long& token : some) {

@@ -19,7 +19,7 @@
 namespace cfgmask {
 
 struct Stretch {
-  LexerStateId loop;  // without the bounds; tokens that lead from there back to it go on with the stretch
+  LexerStateId loop;   // without the bounds; tokens that lead from there back to it go on with the stretch
   uint32_t room = 0;   // characters that may come before it ends; 0: there is none
   uint32_t reach = 0;  // those that may come for sure, no fewer
 };
