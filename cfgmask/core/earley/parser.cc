@@ -62,8 +62,8 @@ size_t Parser::bytes() const {
   return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 +
          continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
          n_items_ * sizeof(ItemSet::Edge) + chosen_.bytes() + after_keys_.bytes() + scans_.bytes() + indented_.bytes() +
-         ahead_[0].bytes() + ahead_[1].bytes() + tracked_scan_ids_.bytes() + tracked_scans_.bytes() + seen_.bytes() + instances_.bytes() +
-         alternatives_.bytes() + (grammar_.deferred == nullptr ? 0 : grammar_.deferred->bytes());
+         ahead_[0].bytes() + ahead_[1].bytes() + tracked_scan_ids_.bytes() + tracked_scans_.bytes() + seen_.bytes() +
+         instances_.bytes() + alternatives_.bytes() + (grammar_.deferred == nullptr ? 0 : grammar_.deferred->bytes());
 }
 
 RestId Parser::rest(Symbol head, RestId tail) {

@@ -1,8 +1,7 @@
 #include "mask/stretches.h"
 
 #include <algorithm>
-
-#include "vocab/characters.h"
+#include <utility>
 
 namespace cfgmask {
 
@@ -17,61 +16,51 @@ Stretch Stretches::find(LexerStateId state, const StringTokens& tokens) {
   if (live.size() != 2 || lexer_.is_boundary(state)) return {};
   const auto bounds = regexes_.bounded_string(RegexId(live[1]));
   if (!bounds) return {};
+  Stretch found{lexer_.inside(0, bounds->without), bounds->maximum, bounds->farthest};
+  found.room = room(found, tokens);
+  return found;
+}
+
+uint32_t Stretches::room(const Stretch& stretch, const StringTokens& tokens) {
   // A token with no more characters than this always fits, and one with more than the maximum never does.
-  const uint32_t surely = bounds->maximum - std::min(bounds->maximum, bounds->farthest);
+  const uint32_t surely = stretch.reach();
   uint32_t longest = tokens.n_of_others();
-  if (surely <= longest) return {};
-  const LexerStateId loop = lexer_.inside(0, bounds->without);
-  for (const Lengths& needed : lengths(loop, tokens)) {
-    if (needed.most <= surely) {
-      longest = std::max(longest, needed.most);
-    } else if (needed.least <= bounds->maximum) {
-      return {};
-    }
+  if (surely <= longest) return 0;
+  for (const StringTokens::Long& token : tokens.vague_ones()) {
+    if (may_take(stretch.loop, tokens.text(token))) longest = std::max(longest, token.n_characters);
   }
-  return {loop, surely - longest, surely};
-}
-
-// Those of tokens that lead on from the loop, and of all that leave it for other states: which of them die later is not
-// looked at.
-const std::vector<Stretches::Lengths>& Stretches::lengths(LexerStateId loop, const StringTokens& tokens) {
-  Loop& known = loops_[loop.value % kLoops];
-  if (known.state == loop) return known.lengths;
-  known = {loop, {}};
-  lexer_.first(loop).for_each([&](unsigned b) { add_lengths(loop, tokens.long_ones(b), tokens, known.lengths); });
-  return known.lengths;
-}
-
-void Stretches::add_lengths(LexerStateId loop, std::span<const StringTokens::Long> some, const StringTokens& tokens,
-                            std::vector<Lengths>& lengths) {
-  uint32_t n_taken = 0;  // bytes of the token before that lead around the loop
-  uint32_t n_dead = 0;   // that lead nowhere; 0: none do
-  for (const StringTokens::Long& token : some) {
-    if (n_dead > 0 && token.n_common >= n_dead) continue;
-    const std::string_view text = tokens.text(token);
-    n_taken = std::min(n_taken, token.n_common);
-    while (n_taken > 0 && n_taken < text.size() && is_continuation(text[n_taken])) --n_taken;
-    n_dead = 0;
-    LexerStateId state = loop;
-    for (uint32_t i = n_taken; i < text.size(); ++i) {
-      state = lexer_.next(state, static_cast<uint8_t>(text[i]));
-      if (state == Lexer::dead()) {
-        n_dead = i + 1;
-        break;
-      }
-      if (state == loop) {
-        n_taken = i + 1;
-      } else if (static_cast<uint8_t>(text[i]) < 0x80) {
-        break;
-      }
-    }
-    if (n_dead == 0) lengths.push_back({token.n_least, token.n_most});
+  for (const StringTokens::Long& token : tokens.long_ones(stretch.maximum)) {
+    if (token.n_characters <= longest) break;
+    if (!may_take(stretch.loop, tokens.text(token))) continue;
+    longest = token.n_characters;
+    break;
   }
+  return surely - std::min(surely, longest);
 }
 
-LexerStateId Stretches::after(LexerStateId state, uint32_t n_characters) {
+// False if the text leads nowhere from the loop. Where it leads when it has left the loop is not looked at.
+bool Stretches::may_take(LexerStateId loop, std::string_view text) {
+  LexerStateId state = loop;
+  for (const char c : text) {
+    const auto b = static_cast<uint8_t>(c);
+    state = lexer_.next(state, b);
+    if (state == Lexer::dead()) return false;
+    if (state != loop && b < 0x80) return true;
+  }
+  return true;
+}
+
+LexerStateId Stretches::after(LexerStateId state, uint32_t n_characters, const StringTokens& tokens) {
   const Words live = lexer_.residuals(state);
-  return lexer_.inside(live[0], regexes_.after_loops(RegexId(live[1]), n_characters));
+  const LexerStateId next = lexer_.inside(live[0], regexes_.after_loops(RegexId(live[1]), n_characters));
+  Known& known = known_[next.value % kStates];
+  if (known.state != next) {
+    Stretch rest = from(state, tokens);
+    rest.maximum -= n_characters;
+    rest.room = room(rest, tokens);
+    known = {next, rest};
+  }
+  return next;
 }
 
 }  // namespace cfgmask

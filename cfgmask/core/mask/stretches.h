@@ -8,57 +8,50 @@
 // Threads: as SharedStore.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <span>
-#include <vector>
+#include <string_view>
 
 #include "lexer/lexer.h"
 #include "vocab/string_tokens.h"
 
 namespace cfgmask {
 
+// Of a string between characters of which `maximum` more may come, and `farthest` may be needed to end it.
 struct Stretch {
-  LexerStateId loop;   // without the bounds; tokens that lead from there back to it go on with the stretch
-  uint32_t room = 0;   // characters that may come before it ends; 0: there is none
-  uint32_t reach = 0;  // those that may come for sure, no fewer
+  LexerStateId loop =
+      Lexer::dead();  // without the bounds; tokens that lead from there back to it go on with the string
+  uint32_t maximum = 0;
+  uint32_t farthest = 0;
+  uint32_t room = 0;  // characters that may come before other tokens fit
+
+  // Those that may come for sure; 0: it is no such string.
+  uint32_t reach() const { return maximum - std::min(maximum, farthest); }
 };
 
 class Stretches {
  public:
   Stretches(RegexStore& regexes, Lexer& lexer) : regexes_(regexes), lexer_(lexer) {}
 
-  // Asks the vocabulary's long tokens once for each loop.
+  // Asks for some of the vocabulary's long tokens.
   Stretch from(LexerStateId state, const StringTokens& tokens);
-  // The state so many plain characters further on.
-  LexerStateId after(LexerStateId state, uint32_t n_characters);
+  // The state so many plain characters further on, which are within reach.
+  LexerStateId after(LexerStateId state, uint32_t n_characters, const StringTokens& tokens);
 
  private:
-  static constexpr size_t kStates = 1024;  // 12 KB
+  static constexpr size_t kStates = 1024;  // 20 KB
   struct Known {
     LexerStateId state = Lexer::dead();
     Stretch stretch;
   };
-  // How many characters there must be room for before a quote, for tokens that a loop may take.
-  struct Lengths {
-    uint32_t least;
-    uint32_t most;
-  };
-  static constexpr size_t kLoops = 128;
-  struct Loop {
-    LexerStateId state = Lexer::dead();
-    std::vector<Lengths> lengths;
-  };
-
   Stretch find(LexerStateId state, const StringTokens& tokens);
-  const std::vector<Lengths>& lengths(LexerStateId loop, const StringTokens& tokens);
-  void add_lengths(LexerStateId loop, std::span<const StringTokens::Long> some, const StringTokens& tokens,
-                   std::vector<Lengths>& lengths);
+  uint32_t room(const Stretch& stretch, const StringTokens& tokens);
+  bool may_take(LexerStateId loop, std::string_view text);
 
   RegexStore& regexes_;
   Lexer& lexer_;
   std::array<Known, kStates> known_{};
-  std::array<Loop, kLoops> loops_{};
 };
 
 }  // namespace cfgmask

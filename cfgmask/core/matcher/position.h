@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "mask/known_steps.h"
 #include "mask/written_keys.h"
@@ -10,15 +11,19 @@
 namespace cfgmask {
 
 struct Position {
-  StateId state;
+  Position() = default;
+  Position(StateId at, WrittenKeys written, SharedText pending)
+      : keys(std::move(written)), lexeme(std::move(pending)), state(at) {}
+
   // Of a grammar with keys, else empty.
   WrittenKeys keys;
   SharedText lexeme;  // so far, where it may be a key
+  StateId state;
 };
 
 // A position, or the place so many characters behind it at which the same tokens lead on; see mask/stretches.h.
 struct PositionAhead {
-  Position of;
+  [[no_unique_address]] Position of;  // a step keeps one of these: there is room for a number behind the state
   uint32_t n_ahead = 0;
 };
 

@@ -69,7 +69,7 @@ std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId 
 Position CompiledGrammar::settled(const PositionAhead& at) {
   if (at.n_ahead == 0) return at.of;
   Configuration to = sole_configuration(at.of.state);
-  to.lexer = store_->stretches.after(to.lexer, at.n_ahead);
+  to.lexer = store_->stretches.after(to.lexer, at.n_ahead, vocabulary_->in_strings);
   return {intern(to), at.of.keys, {}};
 }
 
@@ -82,14 +82,13 @@ std::optional<PositionAhead> CompiledGrammar::new_step(const PositionAhead& at, 
   return next ? std::optional(PositionAhead{std::move(*next)}) : std::nullopt;
 }
 
-// Where the pending lexeme is free text within bounds that are not near, which the token goes on with; behind a stretch
-// as well.
+// Where the pending lexeme is text within bounds, and the token leads back but for these.
 std::optional<PositionAhead> CompiledGrammar::step_ahead(const PositionAhead& at, const Configuration& from,
                                                          TokenId token) {
   const uint32_t n = vocabulary_->in_strings.n_characters(token);
   if (n == 0 || from.text != SeenValues::no_text() || may_end_key(from)) return std::nullopt;
   const Stretch stretch = store_->stretches.from(from.lexer, vocabulary_->in_strings);
-  if (stretch.room == 0 || at.n_ahead + n > stretch.reach) return std::nullopt;
+  if (at.n_ahead + n > stretch.reach()) return std::nullopt;
   KnownLoops& loops = store_->known_loops;
   if ((loops.kept(stretch.loop) & loops.bit(token)) == 0) {
     LexerStateId to = stretch.loop;

@@ -1,7 +1,6 @@
 #include "vocab/string_tokens.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "vocab/characters.h"
@@ -9,6 +8,13 @@
 namespace cfgmask {
 
 namespace {
+
+ByteSet plain_ascii() {
+  ByteSet set = ByteSet::range(0x20, 0x7F);
+  set.remove('"');
+  set.remove('\\');
+  return set;
+}
 
 bool is_itself(char c) { return c != '"' && c != '\\' && static_cast<uint8_t>(c) >= 0x20; }
 
@@ -43,16 +49,26 @@ uint32_t many_bytes(const Texts& texts, size_t most, size_t most_bytes) {
 
 }  // namespace
 
-StringTokens::StringTokens(const Texts& texts) : effects_(texts.size()) {
+StringTokens::StringTokens(const Texts& texts, const Trie& trie) : effects_(texts.size()) {
+  const ByteSet plain = plain_ascii();
+  const auto segments = trie.segments();
   for (TokenId token = 0; token < texts.size(); ++token) {
     const std::string_view text = texts[token];
+    if (text.empty()) continue;
+    const Segment& segment = segments[trie.segment_of(token)];
+    // Most tokens are of a class that tells.
+    const bool is_ascii = !segment.is_rest && !segment.multibyte && !trie.below(segment).multibyte;
+    if (is_ascii && plain.holds(segment.ascii) && plain.holds(trie.below(segment).ascii)) {
+      if (text.size() < kEnds) effects_[token] = static_cast<uint8_t>(text.size());
+      continue;
+    }
     const auto other = std::find_if_not(text.begin(), text.end(), is_itself);
     if (other != text.end()) {
       if (*other == '"') effects_[token] = kEnds;
-    } else {
-      const auto n = std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); });
-      if (n < kEnds) effects_[token] = static_cast<uint8_t>(n);
+      continue;
     }
+    const auto n = std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); });
+    if (n < kEnds) effects_[token] = static_cast<uint8_t>(n);
   }
   add_long(texts);
 }
@@ -60,27 +76,19 @@ StringTokens::StringTokens(const Texts& texts) : effects_(texts.size()) {
 void StringTokens::add_long(const Texts& texts) {
   const uint32_t many = many_bytes(texts, kMostLong, kMostBytesOfLong);
   n_of_others_ = many - 1;
-  std::vector<std::string_view> written;
   for (TokenId token = 0; token < texts.size(); ++token) {
     const std::string_view text = texts[token];
     if (text.size() < many) continue;
     size_t end = 0;
     while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-    if (end > 0) written.push_back(text.substr(0, end));
+    const std::string_view written = text.substr(0, end);
+    const auto n_bytes = static_cast<uint32_t>(written.size());
+    const auto n = n_characters_of(written);
+    if (n.value_or(n_bytes) <= n_of_others_) continue;
+    (n ? long_ : vague_).push_back({static_cast<uint32_t>(bytes_.size()), n_bytes, n.value_or(n_bytes)});
+    bytes_ += written;
   }
-  std::sort(written.begin(), written.end());
-  std::string_view before;
-  for (const std::string_view text : written) {
-    const auto n = n_characters_of(text);
-    const auto n_bytes = static_cast<uint32_t>(text.size());
-    const auto [b, t] = std::mismatch(before.begin(), before.end(), text.begin(), text.end());
-    long_.push_back({static_cast<uint32_t>(bytes_.size()), n_bytes, n.value_or(0), n.value_or(n_bytes),
-                     static_cast<uint32_t>(t - text.begin())});
-    bytes_ += text;
-    ++first_long_[static_cast<uint8_t>(text[0]) + 1];
-    before = text;
-  }
-  std::partial_sum(first_long_.begin(), first_long_.end(), first_long_.begin());
+  std::sort(long_.begin(), long_.end(), [](const Long& a, const Long& b) { return a.n_characters > b.n_characters; });
 }
 
 }  // namespace cfgmask

@@ -3,7 +3,7 @@
 // Immutable.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,14 +11,15 @@
 #include <vector>
 
 #include "vocab/texts.h"
+#include "vocab/trie.h"
 
 namespace cfgmask {
 
 class StringTokens {
  public:
-  StringTokens() : StringTokens(Texts()) {}
-  // Linear in the texts.
-  explicit StringTokens(const Texts& texts);
+  StringTokens() = default;
+  // Linear in the texts, which are those of the trie.
+  StringTokens(const Texts& texts, const Trie& trie);
 
   // How many characters a token is that go on with the string and stand for themselves, if it is nothing else; 0 for
   // all other tokens and for long ones.
@@ -26,20 +27,19 @@ class StringTokens {
   // Whether it ends the string, and nothing before the quote is an escape.
   bool ends(TokenId token) const { return effects_[token] == kEnds; }
 
-  // What a token of many bytes writes before a quote, for which the string needs room: escapes by digits may be half a
-  // character each or a whole one, what else there is tells how many they are.
+  // What a token of many bytes writes before a quote, for which the string needs room for so many characters.
   struct Long {
     uint32_t first;  // byte
     uint32_t n_bytes;
-    uint32_t n_least;  // characters
-    uint32_t n_most;
-    uint32_t n_common = 0;  // bytes that it has in common with the one before it
+    uint32_t n_characters;
   };
-  // Few, in the order of their bytes: those that begin with this one.
-  std::span<const Long> long_ones(unsigned first_byte) const {
-    const uint32_t begin = first_long_[first_byte];
-    return std::span(long_).subspan(begin, first_long_[first_byte + 1] - begin);
+  // Few, those with more characters first.
+  std::span<const Long> long_ones(uint32_t most_characters) const {
+    const auto has_more = [](const Long& token, uint32_t most) { return token.n_characters > most; };
+    return {std::lower_bound(long_.begin(), long_.end(), most_characters, has_more), long_.end()};
   }
+  // Those with escapes by digits, which may be half a character each or a whole one: they may need less.
+  std::span<const Long> vague_ones() const { return vague_; }
   std::string_view text(const Long& token) const { return std::string_view(bytes_).substr(token.first, token.n_bytes); }
   // No other token needs room for more characters than this.
   uint32_t n_of_others() const { return n_of_others_; }
@@ -54,8 +54,8 @@ class StringTokens {
 
   std::vector<uint8_t> effects_;  // by token
   std::vector<Long> long_;
-  std::string bytes_;  // of them, in their order
-  std::array<uint32_t, 257> first_long_{};
+  std::vector<Long> vague_;
+  std::string bytes_;  // of both
   uint32_t n_of_others_ = 0;
 };
 

@@ -23,7 +23,7 @@ struct Vocabulary {
     for (TokenId id : end_tokens) tokens[id] = {};
     texts_ = Texts(tokens);
     trie = std::make_shared<const Trie>(texts_);
-    in_strings = StringTokens(texts_);
+    in_strings = StringTokens(texts_, *trie);
   }
 
   std::string_view text(TokenId token) const { return texts_[token]; }
