@@ -101,7 +101,7 @@ def allowed_by_steps(matcher: cfgmask.Matcher, n_vocab: int) -> set[int]:
 def test_positions_ahead_are_as_bytes_lead_there(
     schema: dict[str, Any], tokens: list[bytes], escapes: bool, seed: int
 ) -> None:
-    """Masks, steps, states and ways to the end, beside a grammar that takes bytes and so has a state for each length."""
+    """Masks, steps, states and ways to the end, as of a grammar that takes bytes: there each length has a state."""
     order = "any" if escapes else "schema"
     try:
         ir = cfgmask.Grammar.from_json_schema(schema, property_order=order, whitespace="compact")
