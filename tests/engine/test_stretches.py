@@ -137,6 +137,7 @@ def test_positions_ahead_are_as_bytes_lead_there(
             assert fork.advance_bytes(tokens[token]) == len(tokens[token])
             assert written.state == fork.state
             assert written.is_accepting == fork.is_accepting
+            assert written.expected() == fork.expected()
             written.rollback(1)
             assert mask_of(written, n_vocab) == mask
 

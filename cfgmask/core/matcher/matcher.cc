@@ -142,7 +142,6 @@ NextMask Matcher::next_mask() {
     return next;
   }
   const CompiledGrammar::Guard guard(*grammar_);
-  // The mask is that of the place.
   const Position& at = place().of;
   const auto left = bound().steps;
   next.may_end_ = grammar_->accepting(at.state);
@@ -201,7 +200,7 @@ bool Matcher::advance(TokenId token) {
       }
     }
   }
-  if (!is_end || !(is_finished() || grammar_->accepting(position().state))) return false;
+  if (!is_end || !(is_finished() || grammar_->accepting(place().of.state))) return false;
   history_.push(place(), true, token, false);
   return true;
 }
@@ -283,13 +282,13 @@ bool Matcher::rollback(size_t n) {
 bool Matcher::is_accepting() {
   if (is_finished()) return true;
   const CompiledGrammar::Guard guard(*grammar_);
-  return grammar_->accepting(position().state);
+  return grammar_->accepting(place().of.state);
 }
 
 std::vector<std::string> Matcher::expected() {
   if (is_finished()) return {};
   const CompiledGrammar::Guard guard(*grammar_);
-  return grammar_->expected(position().state);
+  return grammar_->expected(place().of.state);
 }
 
 std::vector<CompiledGrammar::Capture> Matcher::captures() {
@@ -308,7 +307,7 @@ std::vector<CompiledGrammar::Capture> Matcher::captures() {
 std::optional<double> Matcher::temperature() {
   if (is_finished()) return std::nullopt;
   const CompiledGrammar::Guard guard(*grammar_);
-  return grammar_->temperature(position().state);
+  return grammar_->temperature(place().of.state);
 }
 
 }  // namespace cfgmask

@@ -21,7 +21,8 @@ struct Position {
   StateId state;
 };
 
-// A position, or the place so many characters behind it at which the same tokens lead on; see mask/stretches.h.
+// A position, or the place so many characters behind it at which the same may come, token by token and symbol by
+// symbol; see mask/stretches.h.
 struct PositionAhead {
   [[no_unique_address]] Position of;  // a step keeps one of these: there is room for a number behind the state
   uint32_t n_ahead = 0;
