@@ -226,6 +226,18 @@ def test_masks_of_strings_within_bounds_are_brute_force(schema: dict[str, Any], 
                 assert slow.advance_bytes(bytes([byte])) == 1
 
 
+@pytest.mark.parametrize("bounds", [{"minLength": 300, "maxLength": 900}, {"pattern": "^[a-z]{1,300}x$"}], ids=str)
+def test_lengths_far_from_a_bound_need_few_masks(bounds: dict[str, Any]) -> None:
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema({"type": "string", **bounds}), strings())
+    matcher = compiled.matcher()
+    for token in map(TEXTS.index, ['"', *["ab"] * 100]):
+        check_mask(matcher)
+        matcher.advance(token)
+    stats = compiled.stats()
+    assert stats["masks"] >= 100
+    assert stats["masks_computed"] < 20
+
+
 def test_forgotten_masks_do_not_come_back() -> None:
     compiled = compile_ir(BY_THE_BOTTOM, SPEC)
     rng = random.Random(1)

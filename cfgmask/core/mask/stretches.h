@@ -20,8 +20,8 @@ namespace cfgmask {
 
 // Of a string between characters of which `maximum` more may come, and `farthest` may be needed to end it.
 struct Stretch {
-  LexerStateId loop =
-      Lexer::dead();  // without the bounds; tokens that lead from there back to it go on with the string
+  // Without the bounds: tokens that lead from there back to it go on with the string.
+  LexerStateId loop = Lexer::dead();
   uint32_t maximum = 0;
   uint32_t farthest = 0;
   uint32_t room = 0;  // characters that may come before other tokens fit
@@ -34,7 +34,7 @@ class Stretches {
  public:
   Stretches(RegexStore& regexes, Lexer& lexer) : regexes_(regexes), lexer_(lexer) {}
 
-  // Asks for some of the vocabulary's long tokens.
+  // Remembered. A first call goes through a few of the vocabulary's long tokens.
   Stretch from(LexerStateId state, const StringTokens& tokens);
   // The state so many plain characters further on, which are within reach.
   LexerStateId after(LexerStateId state, uint32_t n_characters, const StringTokens& tokens);
@@ -45,6 +45,7 @@ class Stretches {
     LexerStateId state = Lexer::dead();
     Stretch stretch;
   };
+
   Stretch find(LexerStateId state, const StringTokens& tokens);
   uint32_t room(const Stretch& stretch, const StringTokens& tokens);
   bool may_take(LexerStateId loop, std::string_view text);
