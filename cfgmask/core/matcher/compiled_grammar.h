@@ -196,8 +196,8 @@ class CompiledGrammar {
     Published<KnownStep> last;                     // of those from here that are known
     std::atomic<uint16_t> loops = 0;               // of KnownLoops: these tokens lead back here, or ahead
     std::atomic<bool> in_key = false;              // whether a key goes on then; set before them
-    std::atomic<uint32_t> room = 0;                // how far they lead ahead; 0: back; set before them
     std::atomic<Accepting> accepting = kUnknown;
+    std::atomic<uint32_t> room = 0;  // how far the loops lead ahead; 0: back; set before them
   };
 
   // What grows with the texts that are met.

@@ -25,22 +25,15 @@ std::optional<RegexStore::Bounded> RegexStore::bounded(RegexId node) {
 
 std::optional<RegexStore::Bounded> RegexStore::bounded_string(RegexId node) {
   if (!json_between_characters(node)) return std::nullopt;
-  const RegexId body = operand(node, 0);
-  RegexId run = body;
-  if (!is_run(body)) {
-    const auto parts = bounding_run(body);
-    if (!parts) return std::nullopt;
-    run = parts->run;
-  }
-  if (is_loop(run)) return std::nullopt;
-  const RegexId one = operand(run, 0);
-  const bool is_character = kind(one) == RegexKind::kBytes ? ByteSet::range(0, 0x7F).holds(first(one))
-                                                           : unit_of(run) == LengthUnit::kCharacter;
-  auto bounds = is_character ? bounded_whole(body) : std::nullopt;
+  auto bounds = bounded_whole(operand(node, 0));
   if (!bounds || bounds->minimum > 0 || bounds->maximum == kUnbounded) return std::nullopt;
+  const RegexId one = operand(bounds->run, 0);
+  const bool is_character = kind(one) == RegexKind::kBytes ? ByteSet::range(0, 0x7F).holds(first(one))
+                                                           : unit_of(bounds->run) == LengthUnit::kCharacter;
+  if (!is_character) return std::nullopt;
   bounds->without = json_with_body(node, bounds->without);
   // Between its characters a run may end everywhere.
-  if (run == body) bounds->farthest = 0;
+  if (bounds->run == operand(node, 0)) bounds->farthest = 0;
   return bounds;
 }
 
@@ -57,7 +50,7 @@ std::optional<RegexStore::Bounded> RegexStore::bounded_whole(RegexId body) {
   const auto with_bounds_of = [&](RegexId run, RegexId rest) {
     const Words o = operands(run);
     const bool grows = o[1] > 0 && ends_in_loop(rest, unit_of(run));
-    return Bounded{rest, o[1], o[2], farthest_within(rest, o[2]), grows};
+    return Bounded{run, rest, o[1], o[2], farthest_within(rest, o[2]), grows};
   };
   if (is_run(body) && !is_loop(body)) return with_bounds_of(body, repetition(operand(body, 0), 0, kUnbounded));
   const auto parts = bounding_run(body);

@@ -223,6 +223,7 @@ class RegexStore {
   // node without all of these bounds, and `maximum` the least of them. The low minimum of a run, as in C{1,63} d, stays
   // in `without`.
   struct Bounded {
+    RegexId run;  // D{minimum,maximum}; of several, one
     RegexId without;
     uint32_t minimum;
     uint32_t maximum;

@@ -1,7 +1,6 @@
 #include "vocab/string_tokens.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "vocab/characters.h"
 
@@ -9,23 +8,29 @@ namespace cfgmask {
 
 namespace {
 
-ByteSet plain_ascii() {
-  ByteSet set = ByteSet::range(0x20, 0x7F);
+ByteSet bytes_as_themselves() {
+  ByteSet set = ByteSet::range(0x20, 0xFF);
   set.remove('"');
   set.remove('\\');
   return set;
 }
 
-bool is_itself(char c) { return c != '"' && c != '\\' && static_cast<uint8_t>(c) >= 0x20; }
+// What of a token belongs to the string that it comes in: its characters, one that is begun at the end among them.
+struct Written {
+  uint32_t n_bytes = 0;
+  uint32_t n_characters = 0;
+  bool has_digits = false;  // of escapes
+};
 
-// The characters of a part of a JSON string, one that is begun at its end among them; nullopt with escapes by digits.
-std::optional<uint32_t> n_characters_of(std::string_view text) {
-  uint32_t n = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && ++i < text.size() && text[i] == 'u') return std::nullopt;
-    if (i >= text.size() || !is_continuation(text[i])) ++n;
+Written before_quote(std::string_view text) {
+  Written found;
+  size_t i = 0;
+  for (; i < text.size() && text[i] != '"'; ++i) {
+    if (text[i] == '\\' && ++i < text.size() && text[i] == 'u') found.has_digits = true;
+    if (i >= text.size() || !is_continuation(text[i])) ++found.n_characters;
   }
-  return n;
+  found.n_bytes = static_cast<uint32_t>(std::min(i, text.size()));
+  return found;
 }
 
 // How many bytes tokens must have so that few have them, and few in all.
@@ -50,7 +55,8 @@ uint32_t many_bytes(const Texts& texts, size_t most, size_t most_bytes) {
 }  // namespace
 
 StringTokens::StringTokens(const Texts& texts, const Trie& trie) : effects_(texts.size()) {
-  const ByteSet plain = plain_ascii();
+  const ByteSet plain = bytes_as_themselves();
+  const auto is_itself = [&](char c) { return plain.has(static_cast<uint8_t>(c)); };
   const auto segments = trie.segments();
   for (TokenId token = 0; token < texts.size(); ++token) {
     const std::string_view text = texts[token];
@@ -79,14 +85,12 @@ void StringTokens::add_long(const Texts& texts) {
   for (TokenId token = 0; token < texts.size(); ++token) {
     const std::string_view text = texts[token];
     if (text.size() < many) continue;
-    size_t end = 0;
-    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-    const std::string_view written = text.substr(0, end);
-    const auto n_bytes = static_cast<uint32_t>(written.size());
-    const auto n = n_characters_of(written);
-    if (n.value_or(n_bytes) <= n_of_others_) continue;
-    (n ? long_ : vague_).push_back({static_cast<uint32_t>(bytes_.size()), n_bytes, n.value_or(n_bytes)});
-    bytes_ += written;
+    const Written written = before_quote(text);
+    const uint32_t most = written.has_digits ? written.n_bytes : written.n_characters;
+    if (most <= n_of_others_) continue;
+    auto& found = written.has_digits ? vague_ : long_;
+    found.push_back({static_cast<uint32_t>(bytes_.size()), written.n_bytes, most});
+    bytes_ += text.substr(0, written.n_bytes);
   }
   std::sort(long_.begin(), long_.end(), [](const Long& a, const Long& b) { return a.n_characters > b.n_characters; });
 }
