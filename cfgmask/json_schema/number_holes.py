@@ -58,6 +58,19 @@ def is_surely_inhabited(shape: NumberShape) -> bool:
     return unbounded or (shape.step is None and shape.low != shape.high)
 
 
+def is_surely_infinite(shape: NumberShape) -> bool:
+    """Whether a set has infinitely many numbers for a reason that needs no search."""
+    holes = [hole for hole in shape.without if hole.values is None]
+    if shape.values is not None or not all(map(_is_simple, holes)):
+        return False
+    if shape.step is None:
+        return shape.low is None or shape.high is None or shape.low < shape.high
+    # Far enough out, the multiples next to the common ones of all other steps are in none of these.
+    covering = [hole for hole in holes if _divides(hole.step, shape.step)]
+    goes_up = shape.high is None and all(hole.high is not None for hole in covering)
+    return goes_up or (shape.low is None and all(hole.low is not None for hole in covering))
+
+
 def without_covered(shapes: tuple[NumberShape, ...]) -> tuple[NumberShape, ...]:
     """The same union, without sets that lie within another one for a reason that needs no search.
 

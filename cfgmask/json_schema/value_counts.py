@@ -7,6 +7,7 @@ from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import ANY_TEXT, NOTHING, Alternation, JsonString, KeySet, Literal, RegexTree
 from cfgmask.json_schema import session
 from cfgmask.json_schema.normal_form import Normal
+from cfgmask.json_schema.number_holes import is_surely_infinite
 from cfgmask.json_schema.numbers import NumberShape, count, enumerated
 from cfgmask.json_schema.scalars import refusals_of_scalars
 from cfgmask.json_schema.strings import StringSet
@@ -83,7 +84,7 @@ def n_numbers(shapes: tuple[NumberShape, ...], max_digits: int | None) -> int:
             continue
         if count(shape, ENDLESS) is not None:
             found.update(value for value in enumerated(shape) if shape.admits(value))
-        elif any(count(hole, ENDLESS) is None for hole in shape.without):
+        elif any(count(hole, ENDLESS) is None for hole in shape.without) and not is_surely_infinite(shape):
             raise Uncounted("how many numbers are in it is not clear")
         elif max_digits is not None and 10**max_digits < ENDLESS:
             raise Uncounted("max_digits leaves few numbers in it")
