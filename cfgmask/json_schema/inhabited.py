@@ -27,7 +27,7 @@ class Has:
             or any(not shape.without and not shape.refusals and not shape.is_plainly_empty for shape in normal.numbers)
             or decide.has_texts(normal.strings.pattern, 1)
             or any(self._is_some_array(shape, depth) for shape in normal.arrays)
-            or any(self._is_some_object(shape, depth) for shape in normal.objects)
+            or any(self.some_object(shape, depth) for shape in normal.objects)
         )
 
     def _is_some_array(self, shape: ArrayShape, depth: int) -> bool:
@@ -37,7 +37,7 @@ class Has:
         items = [shape.item(i) for i in range(shape.minimum)]
         return not items or (depth < _MAX_DEPTH and all(self.some(item, depth + 1) for item in items))
 
-    def _is_some_object(self, shape: ObjectShape, depth: int) -> bool:
+    def some_object(self, shape: ObjectShape, depth: int = 0) -> bool:
         """Whether there plainly is one with the required keys alone."""
         required = [member for member in shape.members if member.required]
         if shape.witnesses or shape.minimum > len(required) or depth > _MAX_DEPTH:

@@ -17,6 +17,7 @@ from cfgmask.json_schema.kind_states import KindStates, State, ways_from
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.state_rules import StateRules
+from cfgmask.json_schema.unique_items import must_be_filled
 
 
 class UniqueLowering:
@@ -68,4 +69,4 @@ def horizon(shape: ArrayShape) -> int:
 
     In a place that must be filled fewer came, and of those that a witness asks for, at most `start` went uncounted.
     """
-    return max([shape.minimum, *(witness.start + witness.least for witness in shape.witnesses)])
+    return max([must_be_filled(shape), *(witness.start + witness.least for witness in shape.witnesses)])

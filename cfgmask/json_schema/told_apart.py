@@ -17,6 +17,7 @@ from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.inhabited import Has
 from cfgmask.json_schema.key_edges import KeyEdge, key_edges, of_keys
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape
+from cfgmask.json_schema.unique_items import has_values
 from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_texts
 
 
@@ -69,8 +70,24 @@ class GoesOn:
     def _array(self, shape: ArrayShape) -> bool:
         if shape.maximum is not None or shape.repeats_at or not all(map(self.has.some, shape.prefix)):
             return False
+        if shape.unique_at is not None and not all(
+            self._has_values(item, i + 1) for i, item in enumerate(shape.prefix)
+        ):
+            return False
         if any(witness.most is not None for witness in shape.witnesses):
             return False
         # Of items of which no two are equal there must always be more.
         is_unique = shape.unique_at is not None
         return self._normal_of(shape.rest).strings.pattern == ANY_TEXT if is_unique else self.has.some(shape.rest)
+
+    def _has_values(self, conjunction: Conjunction, least: int) -> bool:
+        """Whether it is sure that there are so many values."""
+        if least == 1:
+            return self.has.some(conjunction)
+        normal = self._normal_of(conjunction)
+        if has_values(normal, least):
+            return True
+        # Of arrays and objects that may have more in them there are infinitely many.
+        alike = [shape for shape in normal.arrays if not shape.prefix and not shape.witnesses]
+        objects = [shape for shape in normal.objects if self.has.some_object(shape)]
+        return any(map(self._array, alike)) or any(map(self.object, objects))

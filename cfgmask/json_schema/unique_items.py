@@ -16,7 +16,7 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import JsonString
 from cfgmask.json_schema import decide
-from cfgmask.json_schema.item_kinds import different_items
+from cfgmask.json_schema.item_kinds import different_items, has_composites
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal
 from cfgmask.json_schema.numbers import NumberShape, count
 
@@ -54,7 +54,7 @@ def never_run_out(shape: ArrayShape, has_values: Callable[[Conjunction, int], bo
 
     has_values  whether it is sure that a conjunction has so many values
     """
-    needed = {item: i + 1 for i, item in enumerate(different_items(shape)[: shape.minimum])}
+    needed = {item: i + 1 for i, item in enumerate(different_items(shape)[: must_be_filled(shape)])}
     if shape.minimum > len(shape.prefix):
         needed[shape.rest] = shape.minimum
     # Of item i at most i values are used up when it is reached.
@@ -62,9 +62,21 @@ def never_run_out(shape: ArrayShape, has_values: Callable[[Conjunction, int], bo
     return is_enough and asks_for_one(shape)
 
 
+def must_be_filled(shape: ArrayShape) -> int:
+    """How many places may have to be filled: those that differ from the further ones, too, on the way to a witness."""
+    asks = any(witness.least for witness in shape.witnesses)
+    return max(shape.minimum, len(shape.prefix)) if asks else shape.minimum
+
+
 def asks_for_one(shape: ArrayShape) -> bool:
-    """Whether witnesses ask for one item each at most: until that came, it cannot have been used up."""
-    return all(witness.least <= 1 and witness.most is None for witness in shape.witnesses)
+    """Whether witnesses ask for one item each at most: until that came, it cannot have been used up.
+
+    Not of those that look at no first items, which may use it up.
+    """
+    return all(
+        witness.most is None and (witness.least == 0 or (witness.least == 1 and witness.start == 0))
+        for witness in shape.witnesses
+    )
 
 
 def has_scalars(normal: Normal) -> bool:
@@ -87,11 +99,16 @@ def distinct(terminal: Terminal, are_strings_endless: bool) -> Terminal:
 
 
 def has_endless_strings(shape: ArrayShape, normal_of: Callable[[Conjunction], Normal]) -> bool:
-    """Whether the items have strings, of which none may run out, and the array needs no two of them."""
+    """Whether the items have strings, of which none may run out, and the array needs no two of them.
+
+    No item is an array or an object: beside those, strings are told apart by the register.
+    """
     if shape.minimum > 1 or shape.witnesses:
         return False
-    strings = [normal_of(items).strings for items in different_items(shape)]
-    some = [each for each in strings if not each.is_plainly_empty]
+    items = [normal_of(items) for items in different_items(shape)]
+    if any(map(has_composites, items)):
+        return False
+    some = [normal.strings for normal in items if not normal.strings.is_plainly_empty]
     return bool(some) and all(not each.values and decide.is_endless(each.pattern) for each in some)
 
 
