@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cfgmask.analysis.ambiguity import ambiguities
+from cfgmask.analysis.blocked_texts import blocked_texts
 from cfgmask.analysis.closing_quote import COMMON_TOKENS, closing_quotes
 from cfgmask.analysis.cycles import cycles, endless_repetitions
 from cfgmask.analysis.dead_ends import dead_ends
@@ -33,15 +34,17 @@ class Effort:
 
     n_states       of the lexer, for dead ends
     n_derivations  for ambiguity
+    n_lexemes      that are tried for texts that longest match rejects
     """
 
     n_states: int
     n_derivations: int
+    n_lexemes: int
 
 
-QUICK = Effort(15_000, 1_500)
+QUICK = Effort(15_000, 1_500, 20_000)
 """What most grammars need; some 50 ms."""
-THOROUGH = Effort(500_000, 100_000)
+THOROUGH = Effort(500_000, 100_000, 1_000_000)
 """May take some seconds."""
 
 LIMITS = Limits(max_search_steps=20_000, max_regex_nodes=500_000)
@@ -84,6 +87,7 @@ def find(
         lambda: nullable_terminals(flat),
         lambda: slow_repetitions(flat, sets, effort.n_states),
         lambda: dead_ends(flat, sets, shortest, is_prefix, has_text, effort.n_states),
+        lambda: blocked_texts(flat, sets, shortest, effort.n_lexemes),
         lambda: closing_quotes(flat, sets, COMMON_TOKENS if tokens is None else tokens),
     ]
     # What these find may be what a condition, a limit or the indentation rules out.
@@ -101,8 +105,17 @@ def find(
     is_endless = any(d.code in ("grammar-cycle", "grammar-endless-repetition") for d in found)
     if not is_endless and is_whole:
         found += _results(lambda: ambiguities(flat, sets, shortest, effort.n_derivations))
+    # A text that shows what is blocked is a better answer than that it was not decided.
+    shown = {d.span for d in found if d.code == "grammar-blocked-text"}
+    found = [d for d in found if d.code != "grammar-dead-end-undecided" or d.span not in shown]
     made = {rule.span for rule in ir.rules} - {rule.span for rule in written}
     return in_order({(d.code, d.span): d for d in found if d.span not in (*made, None)}.values())
+
+
+def without_superseded(notes: Iterable[Diagnostic], findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The notes of reading but for those of which a finding says more: with a text that shows it."""
+    shown = {finding.span for finding in findings if finding.code == "grammar-blocked-text"}
+    return tuple(note for note in notes if note.code != "lark-ignored-text" or note.span not in shown)
 
 
 def written_rules(ir: GrammarIR) -> list[Rule]:

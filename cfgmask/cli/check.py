@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import cfgmask
-from cfgmask.analysis import QUICK, THOROUGH, Flat, Text, Texts, find, written_rules
+from cfgmask.analysis import QUICK, THOROUGH, Flat, Text, Texts, find, without_superseded, written_rules
 from cfgmask.cli.arguments import (
     FILE,
     FILE_OR_STDIN,
@@ -90,7 +90,11 @@ class _Shown:
 @click.option("--examples", "with_examples", is_flag=True, help="Show a shortest text of each rule.")
 @click.option("--sample", "n_samples", type=click.IntRange(0, 10_000), default=0, help="Show so many random texts.")
 @click.option("--seed", type=int, default=0, help="For --sample: the same seed gives the same texts.  [default: 0]")
-@click.option("--thorough", is_flag=True, help="Look longer for dead ends and ambiguity: for seconds, it may be.")
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help="Look longer for dead ends, ambiguity and texts that longest match rejects: for seconds, it may be.",
+)
 @click.option("--strict", is_flag=True, help="Count warnings as problems.")
 @json_option("the report")
 @click.pass_context
@@ -156,7 +160,7 @@ def _examine(
     except CfgmaskError as error:
         return _Report(file, diagnostics_of(error), coverage=subject.coverage)
     findings = find(grammar.ir, compiled, None if known is None else known.tokens, THOROUGH if thorough else QUICK)
-    found = in_order((*grammar.notes, *findings))
+    found = in_order((*without_superseded(grammar.notes, findings), *findings))
     verdicts = tuple(judge(compiled, name, data) for name, data in candidates)
     texts = Texts(Flat(grammar.ir, RegexAlgebra()), vocab) if shown.anything else None
     return _Report(

@@ -12,8 +12,10 @@ from cfgmask.grammar.useless import UNUSED, without_useless
 from cfgmask.grammar.walk import walk
 from cfgmask.lark import nodes
 from cfgmask.lark.declared import bind
+from cfgmask.lark.ignored_text import greedy_ignores
 from cfgmask.lark.indenter import Indentation, indent_tokens
 from cfgmask.lark.inner import GivenGrammar, GrammarText, InnerGrammars
+from cfgmask.lark.lazy_ends import lazy_ends
 from cfgmask.lark.link import link
 from cfgmask.lark.modules import Module, Modules
 from cfgmask.lark.names import Symbols, resolve_names
@@ -64,6 +66,7 @@ def lower_document(
     grammar = without_useless(
         grammar, problems, endless="lark-endless-rule", unused="lark-unused-rule", places=inner.places
     )
+    problems.extend(greedy_ignores(grammar))
     notes = problems.warnings
     return replace(grammar, notes=notes) if notes else grammar
 
@@ -95,6 +98,8 @@ def _lower_text(
         ignored += _ignored(ignore, named, literals, lowering, problems)
     if named:
         _warn_of_empty_terminals(symbols, named, problems)
+    if literals.has_lazy_end:
+        problems.extend(lazy_ends(document))
     if text.options.indenter is not None:
         indentation = Indentation(*text.options.indenter, symbols, named, limits, problems)
         rules, ignored = [indentation.rule(rule) for rule in rules], [*indentation.ignored(ignored)]
@@ -147,6 +152,6 @@ def _check_unused_templates(
 
 def _warn_of_empty_terminals(symbols: Symbols, named: dict[str, TerminalRegex], problems: Problems) -> None:
     for name in symbols.places:
-        if name in symbols.terminals and named[name].only_empty:
+        if name in symbols.terminals and named[name].only_empty and not named[name].is_lazy:
             message = f"the terminal `{name}` matches the empty text only"
             problems.warning("lark-empty-terminal", message, symbols.terminals[name].span)

@@ -14,7 +14,9 @@ from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
 from cfgmask.lark import nodes, one_regex
+from cfgmask.lark.excluded_words import with_help
 from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TEXTS, EXTENSION_TOKENS, substring_argument
+from cfgmask.lark.lazy_ends import LAZY_AT_END
 from cfgmask.lark.literals import LiteralError
 from cfgmask.lark.patterns import TOKEN_GROUP, PatternAccount
 from cfgmask.lark.problems import Problems
@@ -79,6 +81,7 @@ class TerminalLowering:
         self._problems = problems
         self._strings: dict[tuple[str, bool], TerminalRegex] = {}
         self._joined: dict[str, Lexeme] = {}  # by the one regex that they are
+        self.has_lazy_end = False  # whether some pattern ends in a lazy quantifier
 
     def define(self, definitions: Mapping[str, nodes.Definition]) -> dict[str, TerminalRegex]:
         """The regex of each definition, as a part of others: see `whole`. Reports recursion and what they cannot hold.
@@ -221,9 +224,10 @@ class TerminalLowering:
             only_in_rust = {problem.code for problem in error.diagnostics} <= _ONLY_IN_RUST
             if only_in_rust and (in_rust := self._in_rust(node, text)) is not None:
                 return in_rust
-            self._problems.extend(error.diagnostics)
+            self._problems.extend(with_help(error.diagnostics, text))
             return INVALID
         pattern = one_regex.of_pattern(node, text)
+        self.has_lazy_end |= LAZY_AT_END.search(text) is not None
         return replace(_terminal_regex(lexeme), pattern=pattern, is_lazy=has_lazy(text, node.flags))
 
     def _in_rust(self, node: nodes.Pattern, text: str) -> TerminalRegex | None:

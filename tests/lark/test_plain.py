@@ -152,11 +152,15 @@ NOT_PLAIN = {
 }
 
 
+# What is warned of without being looked for when a plain grammar is read.
+FOUND_ON_DEMAND = {"lark-ignored-text", "lark-lazy-end"}
+
+
 def compare(text: str, seed: int, n_walks: int = 4, limits: Limits = Limits()) -> None:  # noqa: B008  # immutable
     """Random walks by the masks: these, what is said of tokens, and what is made on the way are the same."""
     grammar = cfgmask.Grammar.from_lark(text, limits=limits)
     plain, general = compiled_both_ways(grammar, TOKENS, limits)
-    assert not grammar.notes
+    assert {note.code for note in grammar.notes} <= FOUND_ON_DEMAND
     choose = random.Random(seed)
     for _ in range(n_walks):
         matchers = [plain.matcher(), general.matcher()]
