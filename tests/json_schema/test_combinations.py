@@ -158,3 +158,14 @@ def test_what_stands_beside_an_overlapping_one_of_keeps_it_small() -> None:
 @pytest.mark.parametrize(("schema", "valid", "invalid"), TABLE, ids=lambda value: json.dumps(value)[:60])
 def test_table(schema: Schema, valid: list[str], invalid: list[str]) -> None:
     check(schema, valid, invalid)
+
+
+def test_what_a_key_must_hold_is_asked_for_before_and_after_it_is_known() -> None:
+    """What the reference says of values is met by what the negation does, in several ways."""
+    schema = {
+        "if": {"$ref": "#/$defs/d"},
+        "$ref": "#/$defs/d",
+        "not": {"$ref": "#/$defs/d", "anyOf": [{"required": [""]}, {"properties": {"é": {"type": "number"}}}]},
+        "$defs": {"d": {"unevaluatedProperties": {"enum": [1, None]}}},
+    }
+    check(schema, ['{"é": null}', '{"é": null, "a": 1}'], ['{"é": 1}', '{"": 1, "é": null}', '{"é": 2}', "{}", "1"])

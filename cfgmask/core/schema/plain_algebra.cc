@@ -187,10 +187,12 @@ bool PlainAlgebra::has_scalars(const Parts& parts, uint32_t least) const {
 // What values have in common with the witnesses that they may meet: rules need to know.
 void PlainAlgebra::find_common(const Value& value, std::vector<PlainValueId>& found) {
   const CommonValue common = [&](PlainValueId a, PlainValueId b) {
+    // Not asked twice: what is said of a value may be known in another way once it is settled, under another number.
+    work(1);
+    if (const auto known = schema_.known_common(a, b)) return *known;
     const PlainValueId both = this->both(a, b);
     schema_.set_common(a, b, both);
     found.push_back(both);
-    work(1);
     return both;
   };
   const IsPossible possible = [this](PlainValueId id) { return id != PlainSchema::never(); };

@@ -305,6 +305,11 @@ uint32_t PlainSchema::outside(Kind kind, uint32_t regex, std::string definition)
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
+std::optional<PlainValueId> PlainSchema::known_common(PlainValueId a, PlainValueId b) const {
+  const auto found = common_.find({a.value, b.value});
+  return found == common_.end() ? std::nullopt : std::optional(found->second);
+}
+
 PlainValueId PlainSchema::common(PlainValueId a, PlainValueId b) const {
   if (a == b || b == any()) return a;
   return a == any() ? b : common_.at({a.value, b.value});

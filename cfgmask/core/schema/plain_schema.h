@@ -293,6 +293,7 @@ class PlainSchema {
 
   // What a value of a set that is in another one, too, is in, where rules need to know.
   void set_common(PlainValueId a, PlainValueId b, PlainValueId both) { common_[{a.value, b.value}] = both; }
+  std::optional<PlainValueId> known_common(PlainValueId a, PlainValueId b) const;
   PlainValueId common(PlainValueId a, PlainValueId b) const;
 
   // Calls with each set that a value is made of: alternatives, items, members.
