@@ -201,8 +201,8 @@ class Items(Lowering):
 
     def _go_on(self, conjunction: Conjunction) -> bool:
         """Whether something may always be added to all arrays and objects, so that their values tell them apart."""
-        normal = self.normaliser.normal(conjunction)
-        return has_composites(normal) and self.goes_on.composites(normal)
+        has_some = has_composites(self.normaliser.normal(conjunction))
+        return has_some and self.goes_on.tells_apart([conjunction])
 
     def scalar(self, conjunction: Conjunction) -> Expr | None:
         """The expression of the scalars among them; None if there are none."""

@@ -182,13 +182,13 @@ class Lowering(ABC):
 
     def _always_go_on(self, shape: ArrayShape) -> bool:
         """Whether something may always be added to items that are arrays and objects."""
-        asked_for = different_items(shape)
-        if not unique_items.asks_for_one(shape):
-            try:
-                asked_for = kinds_of(shape, self.normaliser.normal, has_composites)
-            except Uncounted:
-                return False
-        return all(self.goes_on.composites(self.normaliser.normal(items)) for items in asked_for)
+        if unique_items.asks_for_one(shape):
+            return self.goes_on.tells_apart(different_items(shape), [witness.value for witness in shape.witnesses])
+        try:
+            kinds = kinds_of(shape, self.normaliser.normal, has_composites)
+        except Uncounted:
+            return False
+        return all(self.goes_on.tells_apart([kind]) for kind in kinds)
 
     def _unique_array(self, shape: ArrayShape, values: DistinctValues, name: str, pointer: str) -> Expr:
         """Arrays without equal items, without the set that knows of these. Raises Uncounted."""

@@ -7,17 +7,17 @@ may end in infinitely many ways.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, Terminal
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.grammar.walk import fold
-from cfgmask.json_schema import lexemes
+from cfgmask.json_schema import lexemes, unique_items
 from cfgmask.json_schema.inhabited import Has
+from cfgmask.json_schema.item_kinds import different_items
 from cfgmask.json_schema.key_edges import KeyEdge, key_edges, of_keys
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Normal, ObjectShape
-from cfgmask.json_schema.unique_items import has_values
 from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_texts
 
 
@@ -47,6 +47,50 @@ class GoesOn:
         self.has = Has(normal_of)
         self._normal_of = normal_of
         self._possible_keys = possible_keys
+
+    def tells_apart(self, places: list[Conjunction], contained: list[Conjunction] | None = None) -> bool:
+        """Whether every array and object of an array's places goes on, and equal ones come to equal values.
+
+        contained  what some items must be, too
+
+        A part of which steps are told apart comes to another value than an equal one that other rules write.
+        """
+        if not all(self.composites(self._normal_of(place)) for place in places):
+            return False
+        written = [*places, *(contained or ())]
+        return not any(map(self._has_steps, written)) or (len(written) == 1 and self._is_in_one_way(written[0]))
+
+    def _has_steps(self, conjunction: Conjunction) -> bool:
+        """Whether there are arrays inside of whose items steps are told apart."""
+        return any(
+            unique_items.matters(shape)
+            and any(not self.composites(self._normal_of(items)) for items in different_items(shape))
+            for normal in self._all_inside(conjunction)
+            for shape in normal.arrays
+        )
+
+    def _is_in_one_way(self, conjunction: Conjunction) -> bool:
+        """Whether it is plain that no value in a set can be written by several rules."""
+        return all(
+            len(normal.arrays) < 2
+            and len(normal.objects) < 2
+            and not any(array.witnesses for array in normal.arrays)
+            and not any(shape.witnesses for shape in normal.objects)
+            for normal in self._all_inside(conjunction)
+        )
+
+    def _all_inside(self, conjunction: Conjunction) -> Iterator[Normal]:
+        """What a set is and what its items and members are, and theirs."""
+        todo, known = [conjunction], {conjunction}
+        while todo:
+            normal = self._normal_of(todo.pop())
+            yield normal
+            inside = [items for shape in normal.arrays for items in different_items(shape)]
+            inside += [witness.value for shape in normal.arrays for witness in shape.witnesses]
+            inside += [member.value for shape in normal.objects for member in shape.members]
+            inside += [other.value for shape in normal.objects for other in shape.others]
+            todo += [part for part in dict.fromkeys(inside) if part not in known]
+            known.update(inside)
 
     def composites(self, normal: Normal) -> bool:
         """Every array and object of a set."""
@@ -85,7 +129,7 @@ class GoesOn:
         if least == 1:
             return self.has.some(conjunction)
         normal = self._normal_of(conjunction)
-        if has_values(normal, least):
+        if unique_items.has_values(normal, least):
             return True
         # Of arrays and objects that may have more in them there are infinitely many.
         alike = [shape for shape in normal.arrays if not shape.prefix and not shape.witnesses]

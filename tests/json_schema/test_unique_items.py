@@ -22,6 +22,7 @@ FEW = {"type": "array", "items": {"enum": [{"a": 1}, [1, 2], "x", {}]}, "uniqueI
 
 
 ANY = {"uniqueItems": True}
+WITH_STEPS = {"type": "array", "prefixItems": [{"const": {}}], "uniqueItems": True}
 CLOSED = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
 ODD = {"type": "integer", "minimum": 0, "maximum": 10**9, "not": {"multipleOf": 2}}
 UNCOUNTED = {
@@ -80,6 +81,9 @@ POINT = {
         (FEW, '[{"a": 1}, "x", [1, 2], {}]', ""),
         (FEW, '[{"a": 1}, "x", {', '"a": 1.0}]'),
         (FEW, "[[1, 2], ", "[1, 2]]"),
+        ({**ANY, "items": WITH_STEPS}, "[[{}], [{}, 1], [{}, 2], []]", ""),
+        ({**ANY, "items": WITH_STEPS}, "[[{}], [{}", "]]"),
+        ({**ANY, "items": {"items": WITH_STEPS, "type": "array"}}, "[[[{}]], [[{}], []], [[{}]", "]]"),
         ({**FEW, "minItems": 2}, '[{"a": 1}', "]"),
         ({"type": "array", "items": {"enum": [[1], [True]]}, "uniqueItems": True}, "[[1], [true]", ", [1]]"),
         (ANY, '[[], {}, [[]], [{}], [[], []], {"": {}}]', ""),
@@ -377,6 +381,9 @@ def test_of_few_scalars_some_item_must_be_another_such_array(endless: dict[str, 
         ({**ANY, "items": {"type": "array", "maxItems": 1_002, "items": {"const": 1}}}, "more than 1,000 items"),
         ({**TWO_OF_EACH, "minItems": 40}, "too many ways to use up"),
         ({**ANY, "prefixItems": [*SHARING, CLOSED], "items": CLOSED}, "too many kinds"),
+        # Of arrays of a kind steps would be told apart, and any other rule writes the same arrays.
+        ({**ANY, "contains": WITH_STEPS}, "arrays that cannot be enforced"),
+        ({**ANY, "prefixItems": [WITH_STEPS]}, "arrays that cannot be enforced"),
     ],
 )
 def test_what_is_refused(schema: dict[str, Any], reason: str) -> None:
