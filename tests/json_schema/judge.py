@@ -9,6 +9,7 @@ import gzip
 import json
 import random
 import re
+from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from functools import cache
 from pathlib import Path
@@ -65,14 +66,23 @@ _LATEST = _exact(jsonschema.Draft202012Validator)
 
 def is_valid(schema: Schema, text: str) -> bool:
     """Whether the value of a JSON text satisfies a schema, in the dialect that the schema names."""
+    return judge_of(schema)(text)
+
+
+def judge_of(schema: Schema) -> Callable[[str], bool]:
+    """The same for many texts of one schema. Raises SchemaError."""
     exact = read(json.dumps(schema) if not isinstance(schema, str) else schema)
-    instance = read(text)
     validator = jsonschema.validators.validator_for(exact, default=_LATEST)
     # A metaschema does not know what other drafts have inside.
     if not _has_drafts_inside(exact):
         validator.check_schema(exact)
-    with localcontext(prec=2_000, Emax=MAX_EMAX, Emin=MIN_EMIN):
-        return bool(validator(exact).is_valid(instance))
+
+    def says(text: str) -> bool:
+        instance = read(text)
+        with localcontext(prec=2_000, Emax=MAX_EMAX, Emin=MIN_EMIN):
+            return bool(validator(exact).is_valid(instance))
+
+    return says
 
 
 def _has_drafts_inside(value: Any) -> bool:
