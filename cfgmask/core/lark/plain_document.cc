@@ -14,7 +14,7 @@ namespace cfgmask {
 
 namespace {
 
-constexpr size_t kMostDigits = 9;
+constexpr size_t kMostCountDigits = 9;
 
 }  // namespace
 
@@ -205,7 +205,7 @@ class PlainLarkReading {
   }
   static uint32_t number(std::u32string_view text) {
     const std::u32string_view digits = trimmed(text);
-    require(!digits.empty() && digits.size() <= kMostDigits);
+    require(!digits.empty() && digits.size() <= kMostCountDigits);
     uint32_t n = 0;
     for (char32_t c : digits) {
       require(c >= U'0' && c <= U'9');

@@ -19,7 +19,7 @@ namespace {
 using Document = PlainLarkDocument;
 
 // Trees and expressions inside of each other: more are left to Python, which does not recurse.
-constexpr uint32_t kMaxDepth = 400;
+constexpr uint32_t kMaxPartDepth = 400;
 // Of rules that end by those behind them. More are left to Python.
 constexpr int kMaxRounds = 4;
 // A part of a pattern may take so many regex nodes: NODES_PER_PART in cfgmask/regex/scanner.py.
@@ -130,7 +130,7 @@ class PlainLarkLowering {
   // What is counted while something inside is being made.
   class Deeper {
    public:
-    explicit Deeper(uint32_t& depth) : depth_(depth) { require(++depth_ <= kMaxDepth); }
+    explicit Deeper(uint32_t& depth) : depth_(depth) { require(++depth_ <= kMaxPartDepth); }
     ~Deeper() { --depth_; }
     Deeper(const Deeper&) = delete;
     Deeper& operator=(const Deeper&) = delete;

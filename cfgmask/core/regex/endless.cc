@@ -8,7 +8,7 @@ namespace cfgmask {
 
 namespace {
 
-constexpr size_t kMostResiduals = 500;
+constexpr size_t kMostEndless = 500;
 // Of all of these together: each derivative takes one of every part.
 constexpr size_t kMostParts = 20'000;
 
@@ -32,7 +32,7 @@ bool is_endless(RegexStore& regexes, RegexId node) {
       if (regexes.is_empty(rest)) continue;
       goes_on = true;
       if (known.find(rest.value)) continue;
-      if (residuals.size() == kMostResiduals) return false;
+      if (residuals.size() == kMostEndless) return false;
       known.insert(rest.value, 0);
       residuals.push_back(rest);
     }

@@ -7,7 +7,7 @@ namespace cfgmask {
 namespace {
 
 // Places of all states, for each array and item with a position.
-constexpr uint64_t kRoom = 32;
+constexpr uint64_t kRoomOfItem = 32;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ bool ArrayForks::takes(const PlainSchema& schema, PlainValueId id) {
 
 uint64_t ArrayForks::room_for(const PlainSchema& schema, const Places& places) {
   uint64_t room = 0;
-  for (Place place : places) room += kRoom * (schema.at(place.of).array->prefix.size() + 1);
+  for (Place place : places) room += kRoomOfItem * (schema.at(place.of).array->prefix.size() + 1);
   return room;
 }
 

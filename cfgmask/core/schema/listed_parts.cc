@@ -13,9 +13,9 @@ namespace cfgmask {
 namespace {
 
 using Spelling = PlainSchema::Spelling;
-using Terminal = PlainSchema::Terminal;
+using SchemaTerminal = PlainSchema::Terminal;
 
-bool is_listed(const Terminal& terminal) {
+bool is_listed(const SchemaTerminal& terminal) {
   return terminal.spelling == Spelling::kWord || terminal.spelling == Spelling::kListed ||
          (terminal.spelling == Spelling::kNumbers && terminal.numbers->listed() != nullptr);
 }
@@ -33,11 +33,11 @@ const PlainSchema::Value* listing(PlainValueId part, const PlainSchema& schema) 
 // How many of the parts list a scalar.
 class Counts {
  public:
-  void add(const Terminal& terminal) {
+  void add(const SchemaTerminal& terminal) {
     for_each(terminal, [](uint32_t& count) { ++count; });
   }
 
-  bool are_one(const Terminal& terminal) {
+  bool are_one(const SchemaTerminal& terminal) {
     bool all = true;
     for_each(terminal, [&](uint32_t count) { all = all && count == 1; });
     return all;
@@ -45,7 +45,7 @@ class Counts {
 
  private:
   template <class F>
-  void for_each(const Terminal& terminal, F call) {
+  void for_each(const SchemaTerminal& terminal, F call) {
     if (terminal.spelling == Spelling::kWord) {
       call(others_[std::string(terminal.name)]);
     } else if (terminal.spelling == Spelling::kListed) {
@@ -64,7 +64,7 @@ class Union {
  public:
   void add(const PlainSchema::Value& value, const PlainSchema& schema) {
     for (uint32_t index : value.terminals) {
-      const Terminal& terminal = schema.terminal(index);
+      const SchemaTerminal& terminal = schema.terminal(index);
       if (terminal.spelling == Spelling::kWord) {
         words_.push_back(index);
       } else if (terminal.spelling == Spelling::kListed) {

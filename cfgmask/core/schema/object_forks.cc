@@ -12,7 +12,7 @@ namespace cfgmask {
 namespace {
 
 // Keys and strings that may be listed at all states, for each member of an object.
-constexpr uint64_t kRoom = 32;
+constexpr uint64_t kRoomOfMember = 32;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ bool ObjectForks::takes(const PlainSchema& schema, PlainValueId id) {
 
 uint64_t ObjectForks::room_for(const PlainSchema& schema, const Places& places) {
   uint64_t room = 0;
-  for (Place place : places) room += kRoom * (schema.at(place.of).object->members.size() + 1);
+  for (Place place : places) room += kRoomOfMember * (schema.at(place.of).object->members.size() + 1);
   return room;
 }
 

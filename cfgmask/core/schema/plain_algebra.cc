@@ -23,7 +23,7 @@ constexpr uint64_t kNamesPerStep = 8;
 constexpr size_t kMaxWitnesses = 8;
 constexpr size_t kManyTerms = 1'000;
 // Sets inside of sets that are worked out for each other's sake.
-constexpr int kMaxDepth = 100;
+constexpr int kMaxMeetDepth = 100;
 // Required members of required members that are looked at to tell that there is no such object.
 constexpr int kMaxProbe = 2;
 constexpr uint32_t kMaxProbedItems = 16;
@@ -207,7 +207,7 @@ void PlainAlgebra::find_common(const Value& value, std::vector<PlainValueId>& fo
 void PlainAlgebra::settle(PlainValueId id) {
   const auto found = pending_.find(id.value);
   if (found == pending_.end()) return;
-  if (found->second.active || depth_ == kMaxDepth) throw NotPlain();
+  if (found->second.active || depth_ == kMaxMeetDepth) throw NotPlain();
   found->second.active = true;
   ++depth_;
   const Pending pending = found->second;
@@ -357,7 +357,7 @@ bool PlainAlgebra::has_no_part(PlainValueId id, int depth) {
   const auto pending = pending_.find(id.value);
   if (pending != pending_.end()) {
     // What is being worked out is known later.
-    if (depth == kMaxProbe || depth_ == kMaxDepth || !is_known(id, kMaxNames)) return false;
+    if (depth == kMaxProbe || depth_ == kMaxMeetDepth || !is_known(id, kMaxNames)) return false;
     settle(id);
   }
   if (!schema_.is_defined(id)) return false;  // it is being read

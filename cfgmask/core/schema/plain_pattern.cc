@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kMaxCodePoint = 0x10FFFF;
 constexpr uint32_t kMaxCount = 100'000;
 // Groups inside of groups.
-constexpr uint64_t kMaxDepth = 40;
+constexpr uint64_t kMaxPatternDepth = 40;
 // Places looked at before it is left open whether a pattern is found in a text.
 constexpr uint64_t kMaxSteps = 20'000;
 // Longer ones name nothing.
@@ -78,7 +78,7 @@ const Ranges& line_ends() {
   return kRanges;
 }
 
-bool begins_character(char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }
+bool is_lead_byte(char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }
 
 }  // namespace
 
@@ -100,7 +100,7 @@ class PatternReading {
   PatternReading(std::string_view pattern, uint64_t max_nesting, PlainPattern::Syntax syntax,
                  CharacterProperties* properties)
       : text_(code_points(pattern)),
-        max_depth_(std::min(kMaxDepth, max_nesting / 4)),
+        max_depth_(std::min(kMaxPatternDepth, max_nesting / 4)),
         syntax_(syntax),
         properties_(properties) {}
 
@@ -581,7 +581,7 @@ LengthRange PlainPattern::lengths(uint32_t id) const {
     case Kind::kAlternation:
       return LengthRange::any_of(std::move(of_parts));
   }
-  return LengthRange::only(static_cast<uint32_t>(std::count_if(node.text.begin(), node.text.end(), begins_character)));
+  return LengthRange::only(static_cast<uint32_t>(std::count_if(node.text.begin(), node.text.end(), is_lead_byte)));
 }
 
 }  // namespace cfgmask

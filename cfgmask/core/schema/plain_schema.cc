@@ -19,11 +19,11 @@ namespace cfgmask {
 namespace {
 
 // Alternatives of alternatives that are looked through when two sets are compared.
-constexpr size_t kMaxAlternatives = 256;
+constexpr size_t kMostParts = 256;
 // Schemas that need each other in so many circles are left to the general way.
 constexpr int kMaxRounds = 40;
 // Values inside of values that are looked at to tell two sets apart.
-constexpr int kMaxDepth = 3;
+constexpr int kMaxApartDepth = 3;
 constexpr uint64_t kMaxLooks = 100'000;
 // What a name or a listed string takes, about.
 constexpr size_t kNameBytes = 64;
@@ -317,7 +317,7 @@ PlainValueId PlainSchema::common(PlainValueId a, PlainValueId b) const {
 
 void PlainSchema::flatten(PlainValueId id, std::vector<PlainValueId>& out) const {
   std::vector<PlainValueId> todo{id};
-  while (!todo.empty() && out.size() <= kMaxAlternatives) {
+  while (!todo.empty() && out.size() <= kMostParts) {
     const PlainValueId next = todo.back();
     todo.pop_back();
     out.push_back(next);
@@ -335,12 +335,12 @@ bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, uint64_t& looks) cons
 
 bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, Look look) const {
   if (defined_[a.value] && at(a).is_empty()) return true;
-  if (a == b || look.depth > kMaxDepth) return false;
+  if (a == b || look.depth > kMaxApartDepth) return false;
   std::vector<PlainValueId> parts_of_a;
   std::vector<PlainValueId> parts_of_b;
   flatten(a, parts_of_a);
   flatten(b, parts_of_b);
-  if (parts_of_a.size() * parts_of_b.size() > kMaxAlternatives) return false;
+  if (parts_of_a.size() * parts_of_b.size() > kMostParts) return false;
   for (PlainValueId x : parts_of_a) {
     for (PlainValueId y : parts_of_b) {
       if (!defined_[x.value] || !defined_[y.value] || !disjoint_parts(at(x), at(y), look)) return false;

@@ -10,11 +10,11 @@ namespace cfgmask {
 
 namespace {
 
-class Texts : public PrefixedParts {
+class TextsTogether : public PrefixedParts {
  public:
   using Part = std::pair<std::shared_ptr<const PatternNodes>, PlainPattern::Branch>;
 
-  Texts(std::shared_ptr<const PrefixedTexts> starts, std::vector<Part> parts)
+  TextsTogether(std::shared_ptr<const PrefixedTexts> starts, std::vector<Part> parts)
       : PrefixedParts(std::move(starts)), parts_(std::move(parts)) {}
 
   RegexId part(uint32_t place, RegexStore& store) const override {
@@ -25,9 +25,9 @@ class Texts : public PrefixedParts {
   std::vector<Part> parts_;
 };
 
-class Ranges : public PrefixedParts {
+class RangesTogether : public PrefixedParts {
  public:
-  Ranges(std::shared_ptr<const ScalarsTogether> of, uint32_t most)
+  RangesTogether(std::shared_ptr<const ScalarsTogether> of, uint32_t most)
       : PrefixedParts(of->starts, most), of_(std::move(of)), most_(most) {}
 
   RegexId part(uint32_t place, RegexStore& store) const override { return of_->ranges[place]->regex(store, most_); }
@@ -80,14 +80,14 @@ const PlainSchema::Terminal* only_terminal(const PlainSchema& schema, PlainValue
 
 std::shared_ptr<const PrefixedParts> ScalarsTogether::numbers(const std::shared_ptr<const ScalarsTogether>& self,
                                                               uint32_t most) {
-  return self->starts ? std::make_shared<const Ranges>(self, most) : nullptr;
+  return self->starts ? std::make_shared<const RangesTogether>(self, most) : nullptr;
 }
 
 std::shared_ptr<const ScalarsTogether> scalars_together(const PlainSchema& schema,
                                                         const std::vector<PlainValueId>& alternatives) {
   if (alternatives.size() < PrefixedParts::kMany) return nullptr;
   std::deque<std::string> made;
-  Started<Texts::Part> texts;
+  Started<TextsTogether::Part> texts;
   Started<std::shared_ptr<const NumberSet>> ranges;
   auto found = std::make_shared<ScalarsTogether>();
   for (PlainValueId id : alternatives) {
@@ -111,7 +111,7 @@ std::shared_ptr<const ScalarsTogether> scalars_together(const PlainSchema& schem
   }
   if (texts.are_many()) {
     auto [starts, parts] = texts.take();
-    found->texts = std::make_shared<const Texts>(std::move(starts), std::move(parts));
+    found->texts = std::make_shared<const TextsTogether>(std::move(starts), std::move(parts));
   } else {
     texts.give_back(found->others);
   }
