@@ -3,7 +3,15 @@
 Importing this imports neither torch, transformers, llama_cpp nor lark; what needs them does so when called.
 """
 
-from cfgmask._core import CompiledGrammar, Matcher, fill_masks
+try:
+    from cfgmask._core import CompiledGrammar, Matcher, fill_masks
+except ModuleNotFoundError as error:
+    if error.name != "cfgmask._core":
+        raise
+    from cfgmask.source_tree import explain_missing_core
+
+    raise explain_missing_core() from None
+
 from cfgmask.compiler import Explanation, Grammar, compile
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.drafts import fill_draft_masks

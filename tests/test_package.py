@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import cfgmask
+from cfgmask import grammars
 
 PACKAGE = Path(cfgmask.__file__).parent
 CORE = PACKAGE / "core"
@@ -70,6 +72,23 @@ def test_import_is_light() -> None:
     assert _run(code) == "[]"
 
 
+def test_a_source_tree_without_its_core_says_what_to_run(tmp_path: Path) -> None:
+    """As after `pip install .` inside of a clone: the sources shadow the installed package."""
+    shutil.copytree(PACKAGE, tmp_path / "cfgmask", ignore=shutil.ignore_patterns("*.so", "*.pyd", "core", "*.gguf"))
+    command = [sys.executable, "-S", "-c", "import cfgmask"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env={})
+    assert done.returncode == 1
+    assert "the C++ core is not compiled" in done.stderr
+    assert "`make develop`" in done.stderr
+
+
+def test_shipped_grammars_are_found_by_name() -> None:
+    assert {"json", "sql_select", "tool_call"} <= set(grammars.names())
+    assert grammars.path("json").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="did you mean `json`"):
+        grammars.path("jsn")
+
+
 def test_reading_a_schema_needs_no_lark() -> None:
     code = """
 import sys, cfgmask
@@ -93,6 +112,8 @@ FRONT_ENDS = {"gbnf", "json_schema", "lark", "types"}
 ENGINE = TREES | FRONT_ENDS | {"regex", "compiler", "vocabulary", "tokenizers", "_core", "__init__"}
 ALLOWED: dict[str, set[str]] = {
     "diagnostics": set(),
+    "grammars": {"suggest"},
+    "source_tree": set(),
     "errors": {"diagnostics"},
     "limits": set(),
     "problems": {"diagnostics", "errors"},
@@ -104,17 +125,17 @@ ALLOWED: dict[str, set[str]] = {
     "grammar": BOTTOM,
     "regex": TREES,
     "json_schema": TREES | {"regex"},
-    "lark": TREES | {"regex", "json_schema"},
+    "lark": TREES | {"regex", "json_schema", "grammars"},
     "gbnf": TREES | {"regex"},
     "types": TREES | {"regex", "json_schema"},
     "tokenizers": BOTTOM,
     "vocabulary": TREES | {"tokenizers", "_core"},
     "compiler": TREES | FRONT_ENDS | {"regex", "vocabulary", "_core"},
-    "__init__": ENGINE | {"patterns", "drafts"},
+    "__init__": ENGINE | {"patterns", "drafts", "source_tree"},
     "integrations": ENGINE,
     "demo": set(),
     "analysis": TREES | {"regex", "compiler", "vocabulary", "_core"},
-    "cli": ENGINE | {"analysis", "integrations", "demo"},
+    "cli": ENGINE | {"analysis", "integrations", "demo", "grammars"},
     "__main__": {"cli"},
 }
 LEAVES = {

@@ -29,7 +29,8 @@ _OBJECTS_BETWEEN_COLLECTIONS = 200_000
 def main() -> None:
     """Grammars for language models: check them, look at their masks, generate under them.
 
-    A grammar FILE is extended Lark (.lark), GBNF (.gbnf) or a JSON Schema (.json).
+    A grammar FILE is extended Lark (.lark), GBNF (.gbnf) or a JSON Schema (.json), or the name of a grammar that comes
+    with cfgmask, such as json or sql_select.
 
     Exit codes: 0 all is well, 1 a problem was found, 2 the command was misused (a missing file too).
     """

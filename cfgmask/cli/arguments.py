@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 import cfgmask
+from cfgmask import grammars
 from cfgmask.demo import model_path
 from cfgmask.diagnostics import quoted
 
@@ -18,12 +19,17 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 
 class _GrammarFile(click.Path):
-    """A grammar's file. Its name says what it holds, so stdin, which has none, is refused with a reason."""
+    """A grammar's file, or the name of one that comes with cfgmask.
+
+    The suffix of a file says what it holds, so stdin, which has none, is rejected with a reason.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-":
             message = "a grammar is read from a file, whose name ends in .lark, .gbnf or .json, not from stdin"
             self.fail(message, param, ctx)
+        if value in grammars.names() and not Path(value).exists():
+            return grammars.path(value)
         return super().convert(value, param, ctx)
 
 

@@ -1,4 +1,5 @@
-"""The grammars that `%import` reads: modules of the installed `lark` package, and files beside the grammar's own.
+"""The grammars that `%import` reads: modules of the installed `lark` package, the grammars that come with cfgmask
+(`cfgmask.json`), and files beside the grammar's own.
 
 A grammar may come from strangers. So it reads files only if it was loaded from one itself, or its reader named a
 folder; and of these only `.lark` files in that folder or below it, wherever links may lead.
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
+from cfgmask import grammars
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError
 from cfgmask.lark import nodes
@@ -21,6 +23,8 @@ from cfgmask.limits import Limits
 from cfgmask.source_file import read_source
 from cfgmask.suggest import did_you_mean
 from cfgmask.text import check_text
+
+_SHIPPED = "cfgmask."
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +89,21 @@ class Modules:
         name = ".".join(imported.module)
         if name in LIBRARY:
             return library(name)
+        if name.startswith(_SHIPPED) and name[len(_SHIPPED) :] in grammars.names():
+            path = grammars.path(name[len(_SHIPPED) :])
+            return self._module(path, path, path.read_text(encoding="utf-8"))
         known = ", ".join(f"`{module}`" for module in LIBRARY)
-        help = did_you_mean(name, LIBRARY) or f"known are {known}; a file beside the grammar is imported as `.{name}`"
+        candidates = [*LIBRARY, *(_SHIPPED + shipped for shipped in grammars.names())]
+        help = did_you_mean(name, candidates) or (
+            f"known are {known}, and `{_SHIPPED}json` and the like for the grammars that come with cfgmask; "
+            f"a file beside the grammar is imported as `.{name}`"
+        )
         self._problems.error("lark-unknown-module", f"there is no module `{name}`", imported.path, help=help)
         return None
 
     def _relative(self, imported: nodes.Import, importer: Module) -> Module | None:
-        if importer.folder is None or self._root is None:
+        root = grammars.folder() if importer.folder == grammars.folder() else self._root
+        if importer.folder is None or root is None:
             self._problems.error(
                 "lark-import-without-file",
                 "a grammar that was not read from a file has no files beside it",
@@ -101,7 +113,7 @@ class Modules:
             return None
         shown = importer.folder.joinpath(*imported.module[:-1], imported.module[-1] + ".lark")
         try:
-            path = self._allowed(shown, self._root, imported.path)
+            path = self._allowed(shown, root, imported.path)
             if path is None:
                 return None
             text = "" if path in self._files else read_source(path, self._limits)
@@ -113,6 +125,10 @@ class Modules:
         except GrammarError as error:
             self._problems.extend(error.diagnostics)
             return None
+        return self._module(path, shown, text)
+
+    def _module(self, path: Path, shown: Path, text: str) -> Module:
+        """The module in a file with this text, which errors call `shown`."""
         if path not in self._files:
             self._files[path] = Module(str(shown), self._read(Source(str(shown), text)), shown.parent)
         return self._files[path]

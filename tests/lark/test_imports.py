@@ -12,6 +12,7 @@ from lark import Lark
 from lark.exceptions import LarkError
 
 import cfgmask
+from cfgmask import grammars
 from cfgmask.lark import parse_lark
 from tests.lark.engine import VOCABULARY, accepts
 from tests.lark.test_against_lark import expressions, in_lark
@@ -260,3 +261,21 @@ def test_a_long_chain_of_files_is_bounded(tmp_path: Path) -> None:
     with pytest.raises(cfgmask.LimitExceeded, match="max_nesting"):
         parse_lark("start: x\n%import .a0.x", folder=tmp_path)
     assert parse_lark("start: x\n%import .a150.x", folder=tmp_path).rules
+
+
+_UNBOUND = ("tool_call_mistral", "tool_call_mistral_args")  # they declare tokens, which the importing grammar binds
+
+
+@pytest.mark.parametrize("name", [name for name in grammars.names() if name not in _UNBOUND])
+def test_shipped_grammars_can_be_imported(name: str) -> None:
+    """Their own imports are found beside them, whatever folder the importing grammar has."""
+    imported = cfgmask.Grammar.from_lark(f"%import cfgmask.{name}.start -> shipped\nstart: shipped")
+    assert imported.ir.rules
+
+
+def test_shipped_grammars_match_what_they_match_alone() -> None:
+    grammar = cfgmask.Grammar.from_lark('%import cfgmask.json.start -> json\nstart: "x" json')
+    matcher = cfgmask.compile(grammar, VOCABULARY).matcher()
+    text = b'x{"a":[1,true]}'
+    assert matcher.advance_bytes(text) == len(text)
+    assert matcher.is_accepting
