@@ -24,11 +24,12 @@ class NotAConstraint(Exception):
 
 
 def keywords_of(constraint: Any, kind: str | None) -> dict[str, Any]:
-    """The keywords of a constraint on a schema of this type; none of a text, which is a comment.
+    """The keywords of a constraint on a schema of this type; none of a text, which is a comment, and of None.
 
     Raises NotAConstraint.
     """
-    if isinstance(constraint, str):
+    # pydantic's `conint` has a None for each constraint that it was not given.
+    if constraint is None or isinstance(constraint, str):
         return {}
     # pydantic's Field keeps its constraints in a list.
     if isinstance(getattr(constraint, "metadata", None), list):

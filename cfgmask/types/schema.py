@@ -116,7 +116,7 @@ class _Reader:
         if getattr(origin, "_name", None) in _QUALIFIERS:
             return self.read(arguments[0], place)
         if origin is not None or kind in (list, tuple, set, frozenset, dict):
-            return self._container(origin or kind, arguments, place)
+            return self._container(kind, origin or kind, arguments, place)
         if isinstance(kind, type):
             return self._class(kind, place)
         return self._refuse(f"`{_name(kind)}` has no JSON Schema", place)
@@ -146,13 +146,13 @@ class _Reader:
                 return self._refuse(f"the value `{value!r:.60}` has no JSON", place)
         return {"enum": plain}
 
-    def _container(self, origin: Any, arguments: tuple[Any, ...], place: str) -> dict[str, Any]:
+    def _container(self, kind: Any, origin: Any, arguments: tuple[Any, ...], place: str) -> dict[str, Any]:
         if origin in (list, set, frozenset):
             items = self.read(arguments[0], f"{place}[]") if arguments else {}
             unique = {} if origin is list else {"uniqueItems": True}
             return {"type": "array", "items": items, **unique}
         if origin is tuple:
-            return self._tuple(arguments, place)
+            return self._tuple(arguments, place, any_length=kind in (tuple, typing.Tuple))  # noqa: UP006, as people write it
         if origin is dict:
             if arguments and arguments[0] is not str:
                 return self._refuse("the keys of a dict must be str", place)
@@ -160,9 +160,14 @@ class _Reader:
             return {"type": "object", "additionalProperties": values}
         return self._refuse(f"`{_name(origin)}` has no JSON Schema", place)
 
-    def _tuple(self, arguments: tuple[Any, ...], place: str) -> dict[str, Any]:
-        if not arguments or arguments[-1] is Ellipsis:
-            return {"type": "array", "items": self.read(arguments[0], f"{place}[]") if arguments else {}}
+    def _tuple(self, arguments: tuple[Any, ...], place: str, *, any_length: bool) -> dict[str, Any]:
+        """`tuple` itself is of any length, and `tuple[()]`, which has no arguments either, is empty."""
+        if any_length:
+            return {"type": "array"}
+        if arguments and arguments[-1] is Ellipsis:
+            return {"type": "array", "items": self.read(arguments[0], f"{place}[]")}
+        if not arguments:
+            return {"type": "array", "maxItems": 0}
         items = [self.read(argument, f"{place}[{index}]") for index, argument in enumerate(arguments)]
         return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
 
@@ -171,6 +176,8 @@ class _Reader:
             return self._values(kind, place)
         if hasattr(kind, "model_json_schema"):
             return self._named(kind, self._pydantic)
+        if hasattr(kind, "__pydantic_core_schema__"):
+            return self._named(kind, self._pydantic_dataclass)
         if dataclasses.is_dataclass(kind):
             return self._named(kind, self._dataclass)
         if typing.is_typeddict(kind):
@@ -191,6 +198,12 @@ class _Reader:
     def _dataclass(self, kind: Any, place: str) -> dict[str, Any]:
         hints = self._hints(kind, place)
         fields = [field for field in dataclasses.fields(kind) if field.init and field.name in hints]
+        for field in fields:
+            if hasattr(field.default, "metadata") and hasattr(field.default, "json_schema_extra"):
+                help = "use `pydantic.dataclasses.dataclass`, or `Annotated[…, Field(…)]`"
+                self._refuse(
+                    "pydantic's `Field` as a default does nothing in this dataclass", f"{place}.{field.name}", help
+                )
         missing = dataclasses.MISSING
         required = [f.name for f in fields if f.default is missing and f.default_factory is missing]
         return self._object({field.name: hints[field.name] for field in fields}, required, place)
@@ -211,10 +224,19 @@ class _Reader:
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
     def _pydantic(self, kind: Any, place: str) -> dict[str, Any]:
-        """The model's own schema, its definitions moved among those of the others."""
+        return self._by_pydantic(kind, kind.model_json_schema, place)
+
+    def _pydantic_dataclass(self, kind: Any, place: str) -> dict[str, Any]:
+        # pydantic made the class, so it is there; `import cfgmask` does not need it.
+        from pydantic import TypeAdapter
+
+        return self._by_pydantic(kind, TypeAdapter(kind).json_schema, place)
+
+    def _by_pydantic(self, kind: Any, json_schema: Callable[..., dict[str, Any]], place: str) -> dict[str, Any]:
+        """The class's own schema, its definitions moved among those of the others."""
         prefix = f"{self._names[kind]}:"
         try:
-            schema: dict[str, Any] = kind.model_json_schema(ref_template=f"#/$defs/{prefix}{{model}}")
+            schema = json_schema(ref_template=f"#/$defs/{prefix}{{model}}")
         except Exception as error:  # pydantic has no one base of what a model's schema can raise
             return self._refuse(f"pydantic has no JSON Schema of it: {error!s:.200}", place)
         for name, definition in schema.pop("$defs", {}).items():

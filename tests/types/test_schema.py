@@ -171,8 +171,51 @@ def test_what_has_no_hash_is_no_constraint(comment: Any) -> None:
 
 def test_options_are_those_of_schemas() -> None:
     assert cfgmask.Grammar.from_type(int).name == "<int>"
-    with pytest.raises(TypeError, match="unknown option"):
-        cfgmask.Grammar.from_type(int, colour="red")
+    with pytest.raises(TypeError, match="colour"):
+        cfgmask.Grammar.from_type(int, colour="red")  # type: ignore[call-arg]
+
+
+def test_tuples() -> None:
+    """`tuple` is of any length; `tuple[()]`, whose arguments are empty as well, is not."""
+    cases = [
+        (tuple, ["[]", "[1]", '["a", 2]'], []),
+        (tuple[()], ["[]"], ["[1]"]),
+        (tuple[int], ["[1]"], ["[]", "[1, 2]"]),
+    ]
+    for kind, accepted, rejected in [*cases, (typing.Tuple, ["[1]"], [])]:  # noqa: UP006, people write it
+        compiled = cfgmask.compile(cfgmask.Grammar.from_type(kind), VOCABULARY)
+        for text in accepted:
+            assert accepts(compiled, text), (kind, text)
+        for text in rejected:
+            assert not accepts(compiled, text), (kind, text)
+
+
+def test_dataclasses_of_pydantic_keep_their_constraints() -> None:
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+
+    @pydantic.dataclasses.dataclass
+    class Constrained:
+        a: int = pydantic.Field(ge=3)
+
+    for kind, wrap in ((Constrained, "{}"), (list[Constrained], "[{}]")):
+        compiled = cfgmask.compile(cfgmask.Grammar.from_type(kind), VOCABULARY)
+        assert accepts(compiled, wrap.replace("{}", '{"a": 3}'))
+        for text in ("{}", '{"a": 0}'):
+            assert not accepts(compiled, wrap.replace("{}", text))
+
+
+def test_fields_of_pydantic_do_nothing_in_other_dataclasses() -> None:
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+    kind = dataclasses.make_dataclass("Plain", [("a", int, pydantic.Field(ge=3))])
+    with pytest.raises(cfgmask.GrammarError, match="as a default does nothing in this dataclass"):
+        cfgmask.Grammar.from_type(kind)
+
+
+def test_conint() -> None:
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+    compiled = cfgmask.compile(cfgmask.Grammar.from_type(pydantic.conint(gt=3)), VOCABULARY)
+    assert accepts(compiled, "4")
+    assert not accepts(compiled, "3")
 
 
 def test_pydantic() -> None:
