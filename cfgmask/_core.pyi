@@ -1,6 +1,6 @@
 """The compiled core: what happens for each token.
 
-Thread rule for the whole module: a `Matcher` belongs to one thread at a time; `Vocabulary` and `CompiledGrammar` may be
+Thread rule for the whole module: a `Matcher` belongs to one thread at a time; `TokenTable` and `CompiledGrammar` may be
 used by any number of threads at once (their caches are guarded inside). No mask calls back into Python.
 
 The docstrings of this file are those that `help` shows: the build copies them into the module.
@@ -17,7 +17,7 @@ from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.lark import nodes
 
 @final
-class Vocabulary:
+class TokenTable:
     """The byte strings of a vocabulary as a trie; `cfgmask.Vocabulary.core` is one. Immutable, for any thread.
 
     tokens      bytes of each id; b"" for an id without text
@@ -126,7 +126,7 @@ class RegexTreeBuilder:
 class GrammarBuilder(RegexBuilder):
     """Takes a grammar's rules one by one; `build` gives the `CompiledGrammar`. Used by `cfgmask.compiler` alone."""
 
-    def __init__(self, vocabulary: Vocabulary, limits: dict[str, int] | None = None, shard: int = 0) -> None: ...
+    def __init__(self, vocabulary: TokenTable, limits: dict[str, int] | None = None, shard: int = 0) -> None: ...
     def scope(self, ignore_once: bool) -> int: ...
     def ignore(
         self, scope: int, regex: int, name: str, before: int | None = None, after: int | None = None
@@ -184,7 +184,7 @@ class GrammarBuilder(RegexBuilder):
         """
     def build(
         self,
-        vocabulary: Vocabulary,
+        vocabulary: TokenTable,
         compile_anew: Callable[[], CompiledGrammar],
         start: int,
         start_scope: int,
@@ -402,7 +402,7 @@ class CompiledGrammar:
         about a microsecond to a token, and a few where the text repeats.
         """
     @property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> TokenTable:
         """The compiled vocabulary that the masks are over."""
     def stats(self) -> dict[str, int]:
         """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes,

@@ -30,7 +30,34 @@ class VocabularyError(CfgmaskError, ValueError):
 
 
 class TokenRejected(CfgmaskError, ValueError):
-    """A token that the grammar does not allow here. The matcher is as it was before the call."""
+    """A token that the grammar does not allow here. The matcher is as it was before the call.
+
+    token_id  the rejected id
+    data      its bytes; empty for end tokens, special tokens without text and unknown ids
+    offset    number of these bytes that the grammar can take
+    expected  names of the terminals that may go on or begin after them; may be empty if finding them met a limit
+    may_end   whether the text may end after them
+    `Matcher.explain(token_id)` also gives the rules and their places in the grammar.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        token_id: int | None = None,
+        data: bytes = b"",
+        offset: int = 0,
+        expected: tuple[str, ...] = (),
+        may_end: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.token_id = token_id
+        self.data = data
+        self.offset = offset
+        self.expected = expected
+        self.may_end = may_end
+
+    def __reduce__(self) -> tuple[type[TokenRejected], tuple[object, ...]]:
+        return type(self), (str(self), self.token_id, self.data, self.offset, self.expected, self.may_end)
 
 
 class BudgetTooSmall(CfgmaskError, ValueError):

@@ -72,13 +72,18 @@ class Vocabulary:
     """
 
     def __init__(self, parts: VocabularyParts) -> None:
+        if not isinstance(parts, VocabularyParts):
+            raise TypeError(
+                f"Vocabulary() is not called with a {type(parts).__name__}: use Vocabulary.from_llama(llm), "
+                "from_transformers(tokenizer), from_gguf(path), from_bytes(tokens, eos_token_id=…) or another"
+            )
         self.tokens: tuple[bytes, ...] = tuple(parts.tokens)
         self.n_vocab: int = len(self.tokens)
         self.eos_token_ids: tuple[int, ...] = tuple(dict.fromkeys(parts.end_token_ids))
         self.special_tokens: dict[str, int] = dict(parts.special_tokens)
         self.encode: Encode | None = parts.encode
         self._description = parts.description
-        self._core: _core.Vocabulary | None = None
+        self._core: _core.TokenTable | None = None
         self._core_lock = threading.Lock()
         self._check()
 
@@ -87,13 +92,13 @@ class Vocabulary:
         return f"<Vocabulary of {self._description}: {self.n_vocab} tokens, ends with {ends}>"
 
     @property
-    def core(self) -> _core.Vocabulary:
+    def core(self) -> _core.TokenTable:
         """The compiled form, built when first asked for."""
         if self._core is None:
             with self._core_lock:
                 if self._core is None:
                     common = [_core.portable_regex(regex, Limits().max_nesting) for regex in _COMMON]
-                    self._core = _core.Vocabulary(self.tokens, self.eos_token_ids, common)
+                    self._core = _core.TokenTable(self.tokens, self.eos_token_ids, common)
         return self._core
 
     @classmethod

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeAlias
 
 from cfgmask import _core
+from cfgmask.compiler.arguments import check_arguments
 from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import Grammar
@@ -60,9 +61,7 @@ def compile(
     LimitExceeded.
     Cost: linear in the grammar. Automata and item sets are made when a text first reaches them.
     """
-    for value, expected in ((grammar, (Grammar, GrammarIR)), (vocabulary, Vocabulary), (limits, (Limits, type(None)))):
-        if not isinstance(value, expected):
-            raise TypeError(f"compile takes a Grammar, a Vocabulary and Limits, not {type(value).__name__}")
+    check_arguments(grammar, vocabulary, limits)
     if not isinstance(shard, int) or not 0 <= shard < MAX_SHARDS:
         raise ValueError(f"shard must be an integer from 0 to {MAX_SHARDS - 1}, not {shard!r}")
     limits = limits or DEFAULT_LIMITS
@@ -82,7 +81,7 @@ def _build(ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) ->
 
 
 def _build_plain(
-    schema: _core.PlainSchema, vocabulary: _core.Vocabulary, limits: Limits, shard: int
+    schema: _core.PlainSchema, vocabulary: _core.TokenTable, limits: Limits, shard: int
 ) -> _core.CompiledGrammar:
     builder = _core.GrammarBuilder(vocabulary, vars(limits), shard)
     handed_over = builder.plain_schema(schema)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 from cfgmask.diagnostics import Diagnostic, Related, Span, quoted
+from cfgmask.errors import TokenRejected
 
 if TYPE_CHECKING:
     from cfgmask._core import CompiledGrammar
@@ -90,6 +91,10 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.diagnostic().render()
+
+    def summary(self) -> str:
+        """The explanation on one line, without places."""
+        return f"{self._sentence()}; {self._help()}"
 
     def _names_by_rule(self) -> dict[RulePlace, list[str]]:
         names: dict[RulePlace, list[str]] = {}
@@ -185,6 +190,21 @@ def explanation(compiled: CompiledGrammar, token_id: int, token: _Token, fate: _
         expected=tuple(_expected(places, *symbol) for symbol in expected),
         may_end=may_end,
     )
+
+
+def rejection(token_id: int, token: _Token, fate: _Fate) -> TokenRejected:
+    """The error for a rejected token; arguments like those of `explanation`. Looks no places up."""
+    _, too_far, offset, may_end, expected = fate
+    names = tuple(dict.fromkeys(name for name, _, _, _ in expected))
+    told = Explanation(
+        token_id=token_id,
+        data=token[2],
+        reason="far" if too_far else _reason_to_refuse(*token),
+        offset=offset,
+        expected=tuple(Expected(name, None, ()) for name in names),
+        may_end=may_end,
+    )
+    return TokenRejected(told.summary(), token_id, token[2], offset, names, may_end)
 
 
 def _reason_to_refuse(is_known: bool, is_end: bool, data: bytes, is_finished: bool) -> Reason:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cfgmask import json_schema, lark
 from cfgmask.diagnostics import Diagnostic, Source, Span
@@ -48,6 +48,11 @@ class Grammar:
         name: str = "<grammar>",
         plain: _core.PlainSchema | PlainGrammar | None = None,
     ) -> None:
+        if not isinstance(ir, GrammarIR) and not callable(ir):
+            raise TypeError(
+                f"Grammar() is not called with a {type(ir).__name__}: use Grammar.from_lark(text), "
+                "Grammar.from_json_schema(schema), Grammar.from_regex(pattern) or another `from_` method"
+            )
         self._ir = ir
         self.name = name
         self.plain = plain
@@ -85,7 +90,7 @@ class Grammar:
         text: str,
         *,
         name: str = "<grammar>",
-        limits: Limits = DEFAULT_LIMITS,
+        limits: Limits | None = None,
         folder: str | PathLike[str] | None = None,
         grammars: Mapping[str, Grammar | str | dict[str, Any]] | None = None,
         start: str = "start",
@@ -99,7 +104,7 @@ class Grammar:
         """
         _require_text("a grammar", text)
         _require_text("start", start)
-        _require_limits(limits)
+        limits = _limits(limits)
         base = None if folder is None else Path(folder)
         given = {key: _given(key, value, limits) for key, value in (grammars or {}).items()}
         lower = partial(lark.parse_lark, text, name=name, limits=limits, folder=base, grammars=given, start=start)
@@ -111,7 +116,7 @@ class Grammar:
 
     @classmethod
     def from_gbnf(
-        cls, text: str, *, name: str = "<grammar>", limits: Limits = DEFAULT_LIMITS, start: str = "root"
+        cls, text: str, *, name: str = "<grammar>", limits: Limits | None = None, start: str = "root"
     ) -> Grammar:
         """A grammar in GBNF, llama.cpp's format. See docs/gbnf.md.
 
@@ -122,7 +127,7 @@ class Grammar:
 
         _require_text("a grammar", text)
         _require_text("start", start)
-        _require_limits(limits)
+        limits = _limits(limits)
         return cls(parse_gbnf(text, name=name, limits=limits, start=start), name)
 
     @classmethod
@@ -131,9 +136,18 @@ class Grammar:
         schema: dict[str, Any] | bool | str,
         *,
         name: str = "<schema>",
-        limits: Limits = DEFAULT_LIMITS,
+        limits: Limits | None = None,
         retrieve: Callable[[str], Any] | None = None,
-        **options: Any,
+        whitespace: str = DEFAULTS.whitespace,
+        item_separator: str = DEFAULTS.item_separator,
+        key_separator: str = DEFAULTS.key_separator,
+        indent: int | None = DEFAULTS.indent,
+        max_digits: int | None = DEFAULTS.max_digits,
+        syntax: Literal["json", "yaml"] = DEFAULTS.syntax,
+        escapes: Literal["any", "canonical"] = DEFAULTS.escapes,
+        property_order: Literal["schema", "any"] = DEFAULTS.property_order,
+        formats: Literal["assert", "annotate"] = DEFAULTS.formats,
+        on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
     ) -> Grammar:
         """JSON texts that a schema allows. See docs/json_schema.md.
 
@@ -141,11 +155,24 @@ class Grammar:
         name     what diagnostics call the text
         retrieve gives the schema with a URI, as Python values, where a reference leads out of the schema; without it
                  such references are errors. Nothing is ever fetched otherwise
-        options  the fields of `cfgmask.json_schema.JsonSchemaOptions`: whitespace, property_order, formats, …
-        Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer.
+        The other arguments say how values are written and what is enforced: `cfgmask.json_schema.JsonSchemaOptions`.
+        Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer; ValueError for a value that
+        an option does not have; TypeError for a schema that is none.
         """
-        _require_limits(limits)
-        chosen = _json_schema_options(options) if options else DEFAULTS
+        limits = _limits(limits)
+        _require_schema(schema)
+        chosen = _options(
+            whitespace,
+            item_separator,
+            key_separator,
+            indent,
+            max_digits,
+            syntax,
+            escapes,
+            property_order,
+            formats,
+            on_unsupported,
+        )
         # What the short way has spent is spent.
         with session(limits):
             plain = json_schema.plain_schema(schema, options=chosen, limits=limits, metaschemas=retrieve is not None)
@@ -165,30 +192,57 @@ class Grammar:
         return cls(lower, name, plain)
 
     @classmethod
-    def from_type(cls, kind: Any, *, limits: Limits = DEFAULT_LIMITS, **options: Any) -> Grammar:
+    def from_type(
+        cls,
+        kind: Any,
+        *,
+        limits: Limits | None = None,
+        whitespace: str = DEFAULTS.whitespace,
+        item_separator: str = DEFAULTS.item_separator,
+        key_separator: str = DEFAULTS.key_separator,
+        indent: int | None = DEFAULTS.indent,
+        max_digits: int | None = DEFAULTS.max_digits,
+        syntax: Literal["json", "yaml"] = DEFAULTS.syntax,
+        escapes: Literal["any", "canonical"] = DEFAULTS.escapes,
+        property_order: Literal["schema", "any"] = DEFAULTS.property_order,
+        formats: Literal["assert", "annotate"] = DEFAULTS.formats,
+        on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
+    ) -> Grammar:
         """JSON texts from which a value of a Python type can be made. See docs/python.md.
 
         kind     bool, int, float, str, None, Any, a date, time or UUID; Literal, Enum or a union; a list, tuple, set or
                  dict; a dataclass, TypedDict or model of pydantic; Annotated with constraints
-        options  as for `from_json_schema`
+        The other arguments are those of `from_json_schema`.
         Errors: GrammarError names each part of the type that has no JSON Schema.
         """
         from cfgmask.types import schema_of
 
         return cls.from_json_schema(
-            schema_of(kind), name=f"<{getattr(kind, '__name__', kind)}>", limits=limits, **options
+            schema_of(kind),
+            name=f"<{getattr(kind, '__name__', kind)}>",
+            limits=limits,
+            whitespace=whitespace,
+            item_separator=item_separator,
+            key_separator=key_separator,
+            indent=indent,
+            max_digits=max_digits,
+            syntax=syntax,
+            escapes=escapes,
+            property_order=property_order,
+            formats=formats,
+            on_unsupported=on_unsupported,
         )
 
     @classmethod
     def from_regex(
-        cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits = DEFAULT_LIMITS
+        cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits | None = None
     ) -> Grammar:
         """Texts that match the pattern from their first to their last character.
 
         Groups as `(?P<QUOTED_TEXT>)` and `(?P<TEXT_TOKEN>)` are those of docs/lark.md.
         """
         _require_text("a pattern", pattern)
-        _require_limits(limits)
+        limits = _limits(limits)
         span = Span(Source("<pattern>", pattern), 0, len(pattern))
         expr = parse_extended(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
         if isinstance(expr, Terminal):
@@ -210,44 +264,76 @@ class Grammar:
 
     @classmethod
     def from_file(
-        cls, path: str | PathLike[str], *, limits: Limits = DEFAULT_LIMITS, start: str | None = None, **options: Any
+        cls,
+        path: str | PathLike[str],
+        *,
+        limits: Limits | None = None,
+        start: str | None = None,
+        whitespace: str = DEFAULTS.whitespace,
+        item_separator: str = DEFAULTS.item_separator,
+        key_separator: str = DEFAULTS.key_separator,
+        indent: int | None = DEFAULTS.indent,
+        max_digits: int | None = DEFAULTS.max_digits,
+        syntax: Literal["json", "yaml"] = DEFAULTS.syntax,
+        escapes: Literal["any", "canonical"] = DEFAULTS.escapes,
+        property_order: Literal["schema", "any"] = DEFAULTS.property_order,
+        formats: Literal["assert", "annotate"] = DEFAULTS.formats,
+        on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
     ) -> Grammar:
         """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema.
 
         start    the rule that every text is; None takes `start` of Lark and `root` of GBNF. A schema has no rules: for
                  one, any name is an error
-        options  for a schema, as for `from_json_schema`; for other files any is a TypeError
+        The other arguments are for a schema, and those of `from_json_schema`; for other files any is a TypeError.
         A `.lark` file may import others (`%import .file`) from its own folder and those below, nothing else is read.
         Errors: OSError; GrammarError also where the file is not UTF-8 or its suffix says nothing.
         """
-        _require_limits(limits)
+        limits = _limits(limits)
         path = Path(path)
+        chosen = _options(
+            whitespace,
+            item_separator,
+            key_separator,
+            indent,
+            max_digits,
+            syntax,
+            escapes,
+            property_order,
+            formats,
+            on_unsupported,
+        )
+        if path.suffix == ".json":
+            if start is not None:
+                message = f"{path.name} is a JSON Schema: it has no rule `{start}`"
+                raise GrammarError([Diagnostic("file-no-rules", message)])
+            return cls.from_json_schema(read_source(path, limits), name=str(path), limits=limits, **vars(chosen))
         readers: dict[str, Callable[..., Grammar]] = {
             ".lark": partial(cls.from_lark, folder=path.parent),
             ".gbnf": cls.from_gbnf,
-            ".json": cls.from_json_schema,
         }
         read = readers.get(path.suffix)
         if read is None:
             help = "name it .lark, .gbnf or .json (a JSON Schema)"
             raise GrammarError([Diagnostic("file-suffix", f"{path.name} does not say what it holds", help=help)])
-        if options and path.suffix != ".json":
-            raise TypeError(f"the option {next(iter(options))!r} is for a JSON Schema, and {path.name} is none")
-        if start is None:
-            return read(read_source(path, limits), name=str(path), limits=limits, **options)
-        if path.suffix == ".json":
-            raise GrammarError([Diagnostic("file-no-rules", f"{path.name} is a JSON Schema: it has no rule `{start}`")])
-        return read(read_source(path, limits), name=str(path), limits=limits, start=start)
+        for option in fields(chosen):
+            if getattr(chosen, option.name) != getattr(DEFAULTS, option.name):
+                raise TypeError(f"the option {option.name!r} is for a JSON Schema, and {path.name} is none")
+        rule = {} if start is None else {"start": start}
+        return read(read_source(path, limits), name=str(path), limits=limits, **rule)
 
 
-def _json_schema_options(options: dict[str, Any]) -> JsonSchemaOptions:
-    """The options with these values. Raises TypeError for unknown ones."""
-    valid = [field.name for field in fields(JsonSchemaOptions)]
-    unknown = [option for option in options if option not in valid]
-    if unknown:
-        valid = ["name", "limits", "retrieve", *valid]
-        raise TypeError(f"unknown option {unknown[0]!r}; the options are {', '.join(valid)}")
-    return JsonSchemaOptions(**options)
+@lru_cache(maxsize=256, typed=True)
+def _known_options(*values: Any) -> JsonSchemaOptions:
+    return JsonSchemaOptions(*values)
+
+
+def _options(*values: Any) -> JsonSchemaOptions:
+    """The options with these values, in the order of their fields. Raises ValueError."""
+    try:
+        return _known_options(*values)
+    except TypeError:
+        # A value that cannot be hashed is wrong, which the options say.
+        return JsonSchemaOptions(*values)
 
 
 def _given(name: str, value: Grammar | str | dict[str, Any], limits: Limits) -> GrammarIR | str:
@@ -266,9 +352,29 @@ def _require_text(what: str, value: object) -> None:
         raise TypeError(f"{what} must be a str, not {type(value).__name__}")
 
 
-def _require_limits(value: object) -> None:
+def _limits(value: Limits | None) -> Limits:
+    if value is None:
+        return DEFAULT_LIMITS
     if not isinstance(value, Limits):
         raise TypeError(f"limits must be cfgmask.Limits, not {type(value).__name__}")
+    return value
+
+
+def _require_schema(value: object) -> None:
+    """Raise TypeError, which names the right call, if it is often taken for a schema. The reader rejects the rest."""
+    if isinstance(value, (dict, bool, str)):
+        return
+    if isinstance(value, Grammar):
+        raise TypeError("from_json_schema takes a schema, and this is a Grammar already: use it as it is")
+    if isinstance(value, type) or hasattr(value, "__origin__"):
+        shown = getattr(value, "__name__", value)
+        raise TypeError(f"from_json_schema takes a schema, and {shown} is a type: call Grammar.from_type({shown})")
+    if isinstance(value, PathLike):
+        raise TypeError("from_json_schema takes a schema, not a path: call Grammar.from_file(path)")
+    if isinstance(value, (bytes, bytearray)):
+        raise TypeError("from_json_schema takes JSON text as a str, not bytes: decode it")
+    if isinstance(value, Mapping):
+        raise TypeError(f"a schema must be a dict, and this is a {type(value).__name__}: call dict(schema)")
 
 
 def _encoded(choice: str) -> bytes:

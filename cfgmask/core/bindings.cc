@@ -938,6 +938,10 @@ void bind_compiled_grammar(nb::module_& m) {
                          docs::CompiledGrammar)
       .def("matcher", &make_matcher, "max_tokens"_a = nb::none(), "stall_after"_a = nb::none(), nb::kw_only(),
            "canonical"_a = false, docs::CompiledGrammar_matcher)
+      .def("__repr__",
+           [](PyCompiled& self) {
+             return "<CompiledGrammar over " + std::to_string(self.vocabulary->vocabulary->n_vocab) + " tokens>";
+           })
       .def_prop_ro(
           "vocabulary", [](PyCompiled& self) { return self.vocabulary; }, docs::CompiledGrammar_vocabulary)
       .def(
@@ -994,6 +998,19 @@ int64_t integer(nb::handle object) {
   return value;
 }
 
+// Sets TokenRejected, which tells what was expected; that is left out where finding it meets a limit.
+PyObject* raise_rejected(Matcher& matcher, int64_t given, TokenId token) {
+  Matcher::TokenFate fate;
+  try {
+    fate = matcher.fate(token);
+  } catch (const LimitExceeded&) {
+  }
+  const nb::object explanation = nb::module_::import_("cfgmask.compiler.explanation");
+  const nb::object error = explanation.attr("rejection")(given, to_python(matcher, token), to_python(fate));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  return nullptr;
+}
+
 PyObject* advance(PyObject* self, PyObject* const* arguments, Py_ssize_t n, PyObject* names) noexcept {
   try {
     const int64_t token = integer(only_argument(arguments, n, names, "token_id"));
@@ -1002,9 +1019,7 @@ PyObject* advance(PyObject* self, PyObject* const* arguments, Py_ssize_t n, PyOb
       if (narrowing) narrowing->advanced(token_id(token));
       return Py_NewRef(Py_None);
     }
-    const std::string message = "token " + std::to_string(token) + " is not allowed here";
-    PyErr_SetString(python_error("TokenRejected").ptr(), message.c_str());
-    return nullptr;
+    return raise_rejected(matcher, token, token_id(token));
   } catch (...) {
     return python_error_in_flight(raise_limit);
   }
@@ -1026,6 +1041,11 @@ PyMethodDef* token_methods() {
 void bind_matcher(nb::module_& m) {
   static PyType_Slot slots[] = {{Py_tp_methods, token_methods()}, {0, nullptr}};
   nb::class_<PyMatcher>(m, "Matcher", nb::is_final(), nb::is_weak_referenceable(), nb::type_slots(slots), docs::Matcher)
+      .def("__repr__",
+           [](PyMatcher& self) {
+             const char* const end = self.matcher.is_finished() ? " steps, finished>" : " steps>";
+             return "<Matcher after " + std::to_string(self.matcher.n_steps()) + end;
+           })
       .def("apply", &apply, "logits"_a.noconvert(), docs::Matcher_apply)
       .def(
           "try_advance",
@@ -1132,12 +1152,12 @@ NB_MODULE(_core, m) {
       raise_budget(e);
     }
   });
-  nb::class_<PyVocabulary>(m, "Vocabulary", nb::is_final(), nb::is_weak_referenceable(), docs::Vocabulary)
+  nb::class_<PyVocabulary>(m, "TokenTable", nb::is_final(), nb::is_weak_referenceable(), docs::TokenTable)
       .def(nb::new_(&make_vocabulary), "tokens"_a, "end_tokens"_a, "common"_a)
       .def_prop_ro(
-          "n_vocab", [](PyVocabulary& self) { return self.vocabulary->n_vocab; }, docs::Vocabulary_n_vocab)
+          "n_vocab", [](PyVocabulary& self) { return self.vocabulary->n_vocab; }, docs::TokenTable_n_vocab)
       .def_prop_ro(
-          "end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; }, docs::Vocabulary_end_tokens);
+          "end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; }, docs::TokenTable_end_tokens);
   bind_regex_builder(m);
   bind_lexeme_ends(m);
   bind_grammar_builder(m);

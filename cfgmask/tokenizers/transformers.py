@@ -28,7 +28,12 @@ def read_transformers(tokenizer: Any, eos_token_id: Sequence[int] | None) -> Voc
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     is_fast = hasattr(backend, "to_str")
     if not is_fast and not hasattr(tokenizer, "get_vocab"):
-        raise TypeError(f"from_transformers takes a tokenizer of transformers, not {type(tokenizer).__name__}")
+        help = ""
+        if isinstance(tokenizer, str):
+            help = f": load it first with transformers.AutoTokenizer.from_pretrained({tokenizer!r})"
+        elif hasattr(tokenizer, "generate"):
+            help = ", which is a model: give the tokenizer that belongs to it"
+        raise TypeError(f"from_transformers takes a tokenizer of transformers, not a {type(tokenizer).__name__}{help}")
     if eos_token_id is None:
         own = getattr(tokenizer, "eos_token_id", None)
         eos_token_id = [] if own is None else [own]

@@ -93,5 +93,5 @@ def test_files_are_read_with_options(folder: Path, schema: str) -> None:
     assert cfgmask.compile(grammar, vocabulary).matcher().advance_bytes(b"n: 1") == 4
     with pytest.raises(TypeError, match=r"the option 'syntax' is for a JSON Schema, and greeting.lark is none"):
         cfgmask.Grammar.from_file(folder / "greeting.lark", syntax="yaml")
-    with pytest.raises(TypeError, match=r"unknown option 'syntx'"):
-        cfgmask.Grammar.from_file(folder / schema, syntx="yaml")
+    with pytest.raises(TypeError, match="syntx"):
+        cfgmask.Grammar.from_file(folder / schema, syntx="yaml")  # type: ignore[call-arg]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import inspect
 import pickle
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 import cfgmask
 from cfgmask.grammar.ir import GrammarIR, Repeat, Rule, Terminal
 from cfgmask.grammar.regex_tree import MAX_COUNT, Literal
+from cfgmask.json_schema import JsonSchemaOptions
 
 BYTES = cfgmask.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], eos_token_id=256)
 
@@ -57,8 +61,59 @@ def test_none_is_no_schema() -> None:
 
 
 def test_unknown_schema_option_is_named() -> None:
-    with pytest.raises(TypeError, match=r"unknown option 'spaces'; the options are name, limits, .*whitespace"):
-        cfgmask.Grammar.from_json_schema({}, spaces="none")
+    with pytest.raises(TypeError, match="spaces"):
+        cfgmask.Grammar.from_json_schema({}, spaces="none")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    "make", [cfgmask.Grammar.from_json_schema, cfgmask.Grammar.from_type, cfgmask.Grammar.from_file]
+)
+def test_schema_options_are_typed_one_by_one(make: Any) -> None:
+    """Every field of the options is an argument of its own, in the same order, with the same default and type."""
+    arguments = inspect.signature(make).parameters
+    assert not [name for name, argument in arguments.items() if argument.kind is inspect.Parameter.VAR_KEYWORD]
+    options = dataclasses.fields(JsonSchemaOptions)
+    names = [option.name for option in options]
+    assert [name for name in arguments if name in names] == names
+    for option in options:
+        argument = arguments[option.name]
+        assert (argument.default, argument.annotation) == (option.default, option.type), option.name
+
+
+def test_defaults_fit_on_a_screen() -> None:
+    for name, make in inspect.getmembers(cfgmask.Grammar, inspect.ismethod):
+        for argument in inspect.signature(make).parameters.values():
+            assert len(repr(argument.default)) < 60, (name, argument)
+
+
+class _Model:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (_Model, r"call Grammar\.from_type\(_Model\)"),
+        (list[int], r"call Grammar\.from_type"),
+        (Path("a.json"), r"call Grammar\.from_file\(path\)"),
+        (b"{}", "decode it"),
+        (MappingProxyType({}), r"call dict\(schema\)"),
+        (cfgmask.Grammar.from_choices(["a"]), "is a Grammar already"),
+    ],
+)
+def test_what_is_often_taken_for_a_schema(schema: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        cfgmask.Grammar.from_json_schema(schema)
+
+
+def test_options_that_cannot_be_hashed() -> None:
+    with pytest.raises(ValueError, match="is not supported"):
+        cfgmask.Grammar.from_json_schema({}, whitespace=["a"])  # type: ignore[arg-type]
+
+
+def test_a_grammar_is_not_made_by_its_class() -> None:
+    with pytest.raises(TypeError, match=r"use Grammar\.from_lark"):
+        cfgmask.Grammar(1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("choices", "code"), [([], "choices-empty"), (["\ud800"], "choices-surrogate")])
@@ -87,9 +142,31 @@ def test_file_over_the_limit(tmp_path: Path) -> None:
         cfgmask.Grammar.from_file(path, limits=cfgmask.Limits(max_source_bytes=1000))
 
 
-@pytest.mark.parametrize("arguments", [(None, BYTES), (cfgmask.Grammar.from_choices(["a"]), None)])
-def test_compile_names_wrong_types(arguments: tuple[Any, Any]) -> None:
-    with pytest.raises(TypeError, match="compile takes a Grammar, a Vocabulary and Limits"):
+class _Llama:
+    def n_vocab(self) -> int:
+        return 1
+
+    def create_completion(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None, BYTES), "a Grammar first, not a NoneType"),
+        (("start: A", BYTES), r"call Grammar\.from_lark\(text\)"),
+        (({"type": "object"}, BYTES), r"call Grammar\.from_json_schema\(schema\)"),
+        ((_Model, BYTES), r"call Grammar\.from_type\(_Model\)"),
+        ((["a"], BYTES), r"call Grammar\.from_choices\(choices\)"),
+        ((BYTES, cfgmask.Grammar.from_choices(["a"])), "the grammar comes first"),
+        ((cfgmask.Grammar.from_choices(["a"]), None), "a Vocabulary second, not a NoneType"),
+        ((cfgmask.Grammar.from_choices(["a"]), _Llama()), r"call Vocabulary\.from_llama\(llm\)"),
+        ((cfgmask.Grammar.from_choices(["a"]), [b"a"]), r"call Vocabulary\.from_bytes"),
+        ((cfgmask.Grammar.from_choices(["a"]), BYTES, {}), r"limits must be cfgmask\.Limits or None"),
+    ],
+)
+def test_compile_names_the_right_call(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         cfgmask.compile(*arguments)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 
 import pytest
@@ -147,6 +148,27 @@ def test_refused_tokens_leave_the_matcher_as_it_was() -> None:
         assert matcher.try_advance([token]) == 0
         assert observed(matcher, END + 1) == before
     assert matcher.n_steps == 1
+
+
+@pytest.mark.parametrize(
+    ("token", "data", "offset", "expected", "message"),
+    [
+        (3, b"ab", 1, ('"c"',), 'token 3 "ab" is refused at its byte 1, "b"; expected "c"'),
+        (4, b"", 0, ('"a"',), 'token 4 ends the text, which is not complete; expected "a"'),
+        (9, b"", 0, ('"a"',), 'token 9 is not in the vocabulary; expected "a"'),
+    ],
+)
+def test_a_refusal_tells_what_was_expected(
+    token: int, data: bytes, offset: int, expected: tuple[str, ...], message: str
+) -> None:
+    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b"b", b"c", b"ab", b""], eos_token_id=4)
+    matcher = cfgmask.compile(cfgmask.Grammar.from_lark('start: "a" "c"'), vocabulary).matcher()
+    with pytest.raises(cfgmask.TokenRejected) as error:
+        matcher.advance(token)
+    for refusal in (error.value, pickle.loads(pickle.dumps(error.value))):
+        assert (refusal.token_id, refusal.data, refusal.offset, refusal.expected) == (token, data, offset, expected)
+        assert not refusal.may_end
+        assert str(refusal) == message
 
 
 def test_after_the_end_only_end_tokens() -> None:

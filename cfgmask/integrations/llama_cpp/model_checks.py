@@ -18,7 +18,7 @@ _DETOKENIZER_BUFFER = 32
 _kept_tokens: weakref.WeakKeyDictionary[Any, NDArray[np.uint32]] = weakref.WeakKeyDictionary()
 
 
-def check_model(llm: Any, vocabulary: _core.Vocabulary) -> None:
+def check_model(llm: Any, vocabulary: _core.TokenTable) -> None:
     """Raises VocabularyError where the vocabulary is that of another model.
 
     Cost: a call for each end token.
