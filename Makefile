@@ -23,8 +23,10 @@ SANITIZED_TESTS := $(wildcard tests/engine/test_[bcfi]*.py) tests/engine/test_ge
 	tests/lark/test_plain_schemas.py
 # ON turns compiler warnings into errors; CI does so.
 WERROR ?= OFF
-# OFF links at once, to a slower module.
-LTO ?= ON
+# ON optimises across files, as release wheels do; linking takes up to a minute then.
+LTO ?= OFF
+# OFF compiles each source by itself, so that a change of one recompiles no other.
+UNITY ?= ON
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
@@ -68,7 +70,8 @@ format: $(STAMPS)/lint  ## write every file as `make lint` wants it
 	$(BIN)/clang-format -i $(CXX_FILES)
 
 develop: $(STAMPS)/tools  ## compile the core into the source tree (WERROR=ON: warnings are errors)
-	$(CONFIGURE) -B $(BUILD) -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCFGMASK_WERROR=$(WERROR) -DCFGMASK_LTO=$(LTO) --log-level=WARNING
+	@echo 'compiling the core: about 3 minutes of CPU the first time'
+	$(CONFIGURE) -B $(BUILD) -DPython_EXECUTABLE=$(abspath $(BIN)/python) -DCFGMASK_WERROR=$(WERROR) -DCFGMASK_LTO=$(LTO) -DCFGMASK_UNITY=$(UNITY) --log-level=WARNING
 	$(CMAKE) --build $(BUILD)
 
 test-sanitize: $(STAMPS)/test  ## the C++ core and its bindings under address, undefined-behaviour and thread sanitizers
@@ -112,11 +115,15 @@ $(STAMPS)/lint: $(STAMPS)/tools pyproject.toml
 	$(EDITABLE) .
 	touch $@
 
-$(STAMPS)/demo: $(STAMPS)/tools pyproject.toml
+$(STAMPS)/llama: $(STAMPS)/tools
+	$(BIN)/python scripts/install_llama_cpp.py --constraint constraints.txt
+	touch $@
+
+$(STAMPS)/demo: $(STAMPS)/llama pyproject.toml
 	$(EDITABLE) '.[demo]'
 	touch $@
 
-$(STAMPS)/test: $(STAMPS)/tools pyproject.toml
+$(STAMPS)/test: $(STAMPS)/llama pyproject.toml
 	$(EDITABLE) '.[demo,server,tiktoken,test]'
 	touch $@
 
@@ -124,6 +131,6 @@ $(STAMPS)/torch: $(STAMPS)/test
 	$(EDITABLE) '.[demo,server,tiktoken,test,torch,train,transformers]'
 	touch $@
 
-$(STAMPS)/bench: $(STAMPS)/tools pyproject.toml
+$(STAMPS)/bench: $(STAMPS)/llama pyproject.toml
 	$(EDITABLE) '.[llama,tiktoken,bench]'
 	touch $@
