@@ -26,7 +26,7 @@ CMAKE_OPTIONS = [
     "-DLLAVA_BUILD=OFF",
     "-DLLAMA_OPENSSL=OFF",
     "-DGGML_LLAMAFILE=OFF",
-    "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
+    "-DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG'",
     f"-DCMAKE_PROJECT_llama.cpp_INCLUDE={(ROOT / 'cmake' / 'llama_cpp.cmake').as_posix()}",
 ]
 STEP = re.compile(r"\[(\d+)/(\d+)\]")
