@@ -54,7 +54,7 @@ test: $(STAMPS)/test develop  ## the tests; those that need torch are skipped
 test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transformers
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m torch $(ARGS)
 
-test-package: $(STAMPS)/tools  ## build sdist and wheel, look into both, install the wheel alone and use it
+test-package: $(STAMPS)/test  ## build sdist and wheel, look into both, install the wheel alone and use it
 	$(PIP) build
 	$(BIN)/python .ci/check_package.py build/package
 

@@ -6,9 +6,11 @@ Example: python .ci/check_package.py build/package
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import venv
 import zipfile
@@ -16,7 +18,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-IN_WHEEL = {"cfgmask/py.typed", "cfgmask/_core.pyi", "cfgmask/demo/model.gguf", "cfgmask/lark/syntax.lark"}
+IN_WHEEL = {
+    "cfgmask/py.typed",
+    "cfgmask/_core.pyi",
+    "cfgmask/demo/model.gguf",
+    "cfgmask/lark/syntax.lark",
+    "cfgmask/grammars/json.lark",
+}
 IN_SDIST = {"CMakeLists.txt", "pyproject.toml", "LICENSE", "cfgmask/core/bindings.cc", "tests/test_package.py"}
 
 SMOKE_TEST = """
@@ -43,6 +51,7 @@ def main() -> None:
     _check_sdist(sdist)
     _check_wheel(wheel)
     _use(wheel, folder / "venv")
+    _use_readme(folder)
     print(f"{sdist.name} and {wheel.name} hold what they should, and the wheel works alone")
 
 
@@ -73,6 +82,34 @@ def _use(wheel: Path, environment: Path) -> None:
     # -I and another folder: the source tree must not be found.
     _run(python, "-I", "-c", SMOKE_TEST, cwd=environment)
     _run(environment / "bin" / "cfgmask", "--help", cwd=environment, stdout=subprocess.DEVNULL)
+
+
+def _use_readme(folder: Path) -> None:
+    """Run what the README shows, by the installed wheel, where no clone is.
+
+    Other packages that the README imports come from the venv that runs this script; cfgmask itself is found before it.
+    """
+    python = folder / "venv" / "bin" / "python"
+    (there,) = (folder / "venv").glob("lib/python*/site-packages")
+    (there / "beside.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "readme.py").write_text("\n".join(text for language, text in blocks if language == "python"), "utf-8")
+    # -P or -I would hide the folder of the script, as a reader's own program has it.
+    printed = _printed(str(python), "readme.py", cwd=elsewhere)
+    expected = "".join(text for language, text in blocks if language == "text")
+    _expect(printed == expected, f"the README's blocks print {printed!r}, and it shows {expected!r}")
+    for language, text in blocks:
+        for line in text.splitlines() if language == "sh" else ():
+            if line.startswith("cfgmask "):
+                _printed("bash", "-c", f'PATH="{python.parent}:$PATH"; {line}', cwd=elsewhere)
+
+
+def _printed(*command: str, cwd: Path) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    _expect(done.returncode == 0, f"{command} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def _run(*command: str | Path, cwd: Path = ROOT, stdout: int | None = None) -> None:

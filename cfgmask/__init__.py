@@ -12,6 +12,7 @@ except ModuleNotFoundError as error:
 
     raise explain_missing_core() from None
 
+from cfgmask import grammars
 from cfgmask.compiler import Explanation, Grammar, compile
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.drafts import fill_draft_masks
@@ -39,5 +40,6 @@ __all__ = [
     "compile",
     "fill_draft_masks",
     "fill_masks",
+    "grammars",
     "json_regex",
 ]

@@ -131,7 +131,7 @@ ALLOWED: dict[str, set[str]] = {
     "tokenizers": BOTTOM,
     "vocabulary": TREES | {"tokenizers", "_core"},
     "compiler": TREES | FRONT_ENDS | {"regex", "vocabulary", "_core"},
-    "__init__": ENGINE | {"patterns", "drafts", "source_tree"},
+    "__init__": ENGINE | {"patterns", "drafts", "grammars", "source_tree"},
     "integrations": ENGINE,
     "demo": set(),
     "analysis": TREES | {"regex", "compiler", "vocabulary", "_core"},

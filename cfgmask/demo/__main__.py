@@ -1,11 +1,12 @@
-"""`python -m cfgmask.demo [PROMPT]`: one prompt, with and without a grammar, and proof that the difference is real.
+"""`python -m cfgmask.demo [PROMPT] [--svg FILE]`: one prompt, with and without a grammar, and proof of the difference.
 
 The exit code is 0 only if the text written under the grammar is a valid tool call for a validator that knows nothing of
-cfgmask. Needs `cfgmask[demo]`.
+cfgmask. With `--svg` the two texts are also drawn into a file. Needs `cfgmask[demo]`.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import Any
@@ -26,14 +27,19 @@ llama_cpp: Any = require("llama_cpp", "demo")
 _MAX_TOKENS = 120
 
 
-def main(prompt: str = PROMPTS[0]) -> int:
+def main(prompt: str = PROMPTS[0], svg: str | None = None) -> int:
     """Show both texts side by side and say whether each is a valid tool call; the exit code."""
     llm = llama_cpp.Llama(str(model_path()), n_ctx=CONTEXT_LENGTH, verbose=False)
     schema = tool_call_schema()
     free = llm.create_completion(prompt, max_tokens=_MAX_TOKENS, temperature=0)["choices"][0]["text"]
     held = generate(llm, prompt, cfgmask.Grammar.from_json_schema(schema), max_tokens=_MAX_TOKENS, temperature=0)
     fault = problem(held, schema)
-    _show(prompt, free, held, schema)
+    out = Console(highlight=False, markup=False, emoji=False, record=svg is not None, width=90 if svg else None)
+    _show(out, prompt, free, held, schema)
+    if svg is not None:
+        out.save_svg(svg, title="python -m cfgmask.demo")
+    # Once more on a line of its own, for programs.
+    print(held)
     return 1 if fault else 0
 
 
@@ -48,16 +54,13 @@ def problem(text: str, schema: dict[str, Any]) -> str | None:
     return None
 
 
-def _show(prompt: str, free: str, held: str, schema: dict[str, Any]) -> None:
-    out = Console(highlight=False, markup=False, emoji=False)
+def _show(out: Console, prompt: str, free: str, held: str, schema: dict[str, Any]) -> None:
     out.print(Panel(prompt, title="prompt", title_align="left"))
     sides = Table.grid(expand=True)
     sides.add_column(ratio=1)
     sides.add_column(ratio=1)
     sides.add_row(_panel("without a grammar", free, schema), _panel("with a JSON Schema", held, schema))
     out.print(sides)
-    # Once more on a line of its own, for programs.
-    out.print(held, soft_wrap=True)
 
 
 def _panel(title: str, text: str, schema: dict[str, Any]) -> Panel:
@@ -67,4 +70,8 @@ def _panel(title: str, text: str, schema: dict[str, Any]) -> Panel:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:2]))
+    parser = argparse.ArgumentParser(prog="python -m cfgmask.demo")
+    parser.add_argument("prompt", nargs="?", default=PROMPTS[0], help="what the model goes on from")
+    parser.add_argument("--svg", metavar="FILE", help="also draw the two texts into FILE")
+    chosen = parser.parse_args()
+    sys.exit(main(chosen.prompt, chosen.svg))

@@ -8,8 +8,6 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from cfgmask.suggest import did_you_mean
-
 __all__ = ["folder", "names", "path"]
 
 
@@ -34,6 +32,8 @@ def path(name: str) -> Path:
     Errors: ValueError for any other name. A grammar text can also import from it: `%import cfgmask.json.value`.
     """
     if name not in names():
+        from cfgmask.suggest import did_you_mean  # whose library is slow to import, for a message
+
         help = did_you_mean(name, names()) or f"there are {', '.join(names())}"
         raise ValueError(f"no grammar called {name!r} comes with cfgmask: {help}")
     return folder() / f"{name}.lark"

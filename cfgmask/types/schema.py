@@ -240,5 +240,15 @@ class _Reader:
         except Exception as error:  # pydantic has no one base of what a model's schema can raise
             return self._refuse(f"pydantic has no JSON Schema of it: {error!s:.200}", place)
         for name, definition in schema.pop("$defs", {}).items():
-            self.definitions[prefix + name] = definition
-        return schema
+            self.definitions[prefix + name] = _closed(definition)
+        return _closed(schema)
+
+
+def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a class without keys that it has no field for.
+
+    pydantic's schemas say nothing about such keys unless the class sets `extra`: it reads and ignores them, so
+    a model should not write them.
+    """
+    is_silent = "properties" in schema and "additionalProperties" not in schema
+    return {**schema, "additionalProperties": False} if is_silent else schema

@@ -211,6 +211,21 @@ def test_fields_of_pydantic_do_nothing_in_other_dataclasses() -> None:
         cfgmask.Grammar.from_type(kind)
 
 
+@pytest.mark.parametrize(("extra", "accepted"), [(None, False), ("ignore", False), ("forbid", False), ("allow", True)])
+def test_models_have_further_keys_only_if_they_keep_them(extra: Any, accepted: bool) -> None:
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+    config = None if extra is None else pydantic.ConfigDict(extra=extra)
+    inner = pydantic.create_model("Inner", a=(int, ...), __config__=config)
+    for kind, wrap in (
+        (inner, "{}"),
+        (list[inner], "[{}]"),
+        (pydantic.create_model("Outer", i=(inner, ...)), '{"i": {}}'),
+    ):
+        compiled = cfgmask.compile(cfgmask.Grammar.from_type(kind), VOCABULARY)
+        assert accepts(compiled, wrap.replace("{}", '{"a": 1}'))
+        assert accepts(compiled, wrap.replace("{}", '{"a": 1, "b": 2}')) == accepted
+
+
 def test_conint() -> None:
     pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
     compiled = cfgmask.compile(cfgmask.Grammar.from_type(pydantic.conint(gt=3)), VOCABULARY)
