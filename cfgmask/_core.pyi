@@ -34,6 +34,17 @@ class TokenTable:
     @property
     def end_tokens(self) -> list[int]:
         """The ids that end a text, ascending."""
+    @property
+    def fingerprint(self) -> int:
+        """A hash of the bytes of all tokens, end tokens left out.
+
+        Equal for equal vocabularies in one process; different for others, but for chance.
+        """
+    @staticmethod
+    def fingerprint_of(tokens: Sequence[bytes], end_tokens: Sequence[int]) -> int:
+        """The `fingerprint` that a vocabulary of these tokens has. Errors: as of `Vocabulary`. Cost: a pass."""
+    def text(self, token: int) -> bytes:
+        """The bytes of a token; b"" for an end token. Raises IndexError for an id that there is not."""
 
 class RegexBuilder:
     """Interns regex nodes and answers questions about them. Nodes are small integers that belong to this builder."""
@@ -397,7 +408,8 @@ class CompiledGrammar:
                      token of whole characters. None: no guard.
         canonical    whether its masks allow nothing but the next of `forced_tokens()` where there are any. All else is
                      as without it: `advance` still takes what the grammar allows.
-        Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for numbers that are too small.
+        Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for numbers that are too small;
+        VocabularyError for `canonical` without an encoder in the vocabulary.
         Cost: constant; the first budget of a grammar is linear in its rules, and in the shortest text. A guard adds
         about a microsecond to a token, and a few where the text repeats.
         """

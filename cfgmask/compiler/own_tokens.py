@@ -30,6 +30,16 @@ def lend_encoder(compiled: CompiledGrammar, vocabulary: Vocabulary) -> None:
     remember_encoder(compiled, vocabulary)
 
 
+def check_encoder(compiled: CompiledGrammar) -> None:
+    """Raises VocabularyError where a grammar has no encoder: masks cannot be narrowed to its tokens then."""
+    if compiled not in _vocabularies:
+        raise VocabularyError(
+            "canonical=True needs the tokenizer's encoder, and the vocabulary of this grammar has none; pass encode= "
+            "to Vocabulary.from_bytes or Vocabulary.load, or make the vocabulary with from_llama, from_transformers, "
+            "from_tiktoken, from_sentencepiece or from_tekken"
+        )
+
+
 def own_tokens(compiled: CompiledGrammar, text: bytes, ends: Sequence[int]) -> list[int]:
     """The tokens that the encoding of `text` begins with, whatever the grammar goes on with.
 

@@ -187,8 +187,8 @@ Limits parse_limits(const std::optional<nb::dict>& values) {
   return limits;
 }
 
-std::shared_ptr<PyVocabulary> make_vocabulary(const nb::sequence& tokens, std::vector<TokenId> end_tokens,
-                                              VocabularyStores::Regexes common) {
+// Views of the bytes, which the sequence must keep.
+std::vector<std::string_view> checked_tokens(const nb::sequence& tokens, const std::vector<TokenId>& end_tokens) {
   std::vector<std::string_view> texts;
   const size_t n = nb::len(tokens);
   if (n == 0 || n > std::numeric_limits<int32_t>::max())
@@ -203,6 +203,24 @@ std::shared_ptr<PyVocabulary> make_vocabulary(const nb::sequence& tokens, std::v
   for (TokenId id : end_tokens) {
     if (id >= n) throw nb::value_error("an end token lies beyond the vocabulary");
   }
+  return texts;
+}
+
+uint64_t token_fingerprint(const nb::sequence& tokens, const std::vector<TokenId>& end_tokens) {
+  std::vector<std::string_view> texts = checked_tokens(tokens, end_tokens);
+  for (TokenId id : end_tokens) texts[id] = {};
+  return fingerprint_of(texts);
+}
+
+nb::bytes token_text(const PyVocabulary& self, TokenId token) {
+  if (token >= self.vocabulary->n_vocab) throw nb::index_error("there is no such token");
+  const std::string_view text = self.vocabulary->text(token);
+  return nb::bytes(text.data(), text.size());
+}
+
+std::shared_ptr<PyVocabulary> make_vocabulary(const nb::sequence& tokens, std::vector<TokenId> end_tokens,
+                                              VocabularyStores::Regexes common) {
+  std::vector<std::string_view> texts = checked_tokens(tokens, end_tokens);
   return std::make_shared<PyVocabulary>(std::make_shared<const Vocabulary>(std::move(texts), std::move(end_tokens)),
                                         std::move(common));
 }
@@ -922,6 +940,7 @@ PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64
   const auto bounded = [](int64_t n) {
     return static_cast<uint32_t>(std::min<int64_t>(n, std::numeric_limits<int32_t>::max()));
   };
+  if (canonical) check_encoder(nb::find(compiled));
   auto [grammar, generation] = compiled->at_beginning();
   Matcher matcher(std::move(grammar), max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
                   stall_after ? bounded(*stall_after) : 0);
@@ -1157,7 +1176,11 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "n_vocab", [](PyVocabulary& self) { return self.vocabulary->n_vocab; }, docs::TokenTable_n_vocab)
       .def_prop_ro(
-          "end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; }, docs::TokenTable_end_tokens);
+          "end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; }, docs::TokenTable_end_tokens)
+      .def_prop_ro(
+          "fingerprint", [](PyVocabulary& self) { return self.vocabulary->fingerprint; }, docs::TokenTable_fingerprint)
+      .def_static("fingerprint_of", &token_fingerprint, "tokens"_a, "end_tokens"_a, docs::TokenTable_fingerprint_of)
+      .def("text", &token_text, "token"_a, docs::TokenTable_text);
   bind_regex_builder(m);
   bind_lexeme_ends(m);
   bind_grammar_builder(m);

@@ -368,6 +368,15 @@ def test_a_narrowed_text_is_the_tokenizers_own() -> None:
     assert taken[:3] == ids_of('{"', "name", '":')
 
 
+def test_narrowing_without_an_encoder_is_an_error() -> None:
+    vocabulary = cfgmask.Vocabulary.from_bytes(WORDS.tokens, WORDS.eos_token_ids)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_choices(["name x", "name y"]), vocabulary)
+    with pytest.raises(cfgmask.VocabularyError, match=r"has none; pass encode= to Vocabulary\.from_bytes"):
+        compiled.matcher(canonical=True)
+    for options in ({}, {"max_tokens": 9, "stall_after": 5}):
+        assert compiled.matcher(**options, canonical=False).forced_tokens() == []
+
+
 def test_errors_of_the_encoder_are_raised() -> None:
     def encode(text: str) -> list[int]:
         if text.startswith("name"):

@@ -25,6 +25,11 @@ inline std::vector<TokenId> own_tokens(nanobind::handle compiled, const Matcher:
       nanobind::module_::import_("cfgmask.compiler.own_tokens").attr("own_tokens")(compiled, text, forced.ends));
 }
 
+// Raises VocabularyError where there is no encoder to narrow masks with.
+inline void check_encoder(nanobind::handle compiled) {
+  nanobind::module_::import_("cfgmask.compiler.own_tokens").attr("check_encoder")(compiled);
+}
+
 inline size_t size_of(const Vocabulary& vocabulary, std::span<const TokenId> tokens) {
   size_t size = 0;
   for (TokenId token : tokens) size += vocabulary.text(token).size();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -14,6 +15,18 @@
 
 namespace cfgmask {
 
+// A hash of what each id writes: that of two vocabularies is the same only if they are, but for chance. Holds within a
+// process.
+inline uint64_t fingerprint_of(std::span<const std::string_view> tokens) {
+  constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;  // 2**64 by the golden ratio, odd
+  uint64_t hash = tokens.size();
+  for (std::string_view token : tokens) {
+    hash = (hash ^ std::hash<std::string_view>{}(token)) * kGolden;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
 struct Vocabulary {
   // The bytes of an end token are ignored: it is no text.
   Vocabulary(std::vector<std::string_view> tokens, std::vector<TokenId> ends)
@@ -21,6 +34,7 @@ struct Vocabulary {
     std::sort(end_tokens.begin(), end_tokens.end());
     end_tokens.erase(std::unique(end_tokens.begin(), end_tokens.end()), end_tokens.end());
     for (TokenId id : end_tokens) tokens[id] = {};
+    fingerprint = fingerprint_of(tokens);
     texts_ = Texts(tokens);
     trie = std::make_shared<const Trie>(texts_);
     in_strings = StringTokens(texts_, *trie);
@@ -34,6 +48,7 @@ struct Vocabulary {
 
   uint32_t n_vocab;
   std::vector<TokenId> end_tokens;
+  uint64_t fingerprint;
   std::shared_ptr<const Trie> trie;
   StringTokens in_strings;
 
