@@ -42,7 +42,7 @@ class TokenTable:
         """
     @staticmethod
     def fingerprint_of(tokens: Sequence[bytes], end_tokens: Sequence[int]) -> int:
-        """The `fingerprint` that a vocabulary of these tokens has. Errors: as of `Vocabulary`. Cost: a pass."""
+        """The `fingerprint` that a vocabulary of these tokens has. Errors: as of `TokenTable`. Cost: a pass."""
     def text(self, token: int) -> bytes:
         """The bytes of a token; b"" for an end token. Raises IndexError for an id that there is not."""
 

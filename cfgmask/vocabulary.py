@@ -134,9 +134,11 @@ class Vocabulary:
         The end tokens are all that `llama_vocab_is_eog` calls an end. `encode` works while the model is loaded; the
         vocabulary does not keep it loaded. Cost: 0.3 s for 128,256 tokens.
         """
-        from cfgmask.tokenizers.llama import read_llama
+        from cfgmask.tokenizers.llama import fingerprints, read_llama
 
-        return cls(read_llama(llm))
+        parts = read_llama(llm)
+        fingerprints[llm] = _core.TokenTable.fingerprint_of(parts.tokens, parts.end_token_ids)
+        return cls(parts)
 
     @classmethod
     def from_gguf(cls, path: str | PathLike[str]) -> Vocabulary:

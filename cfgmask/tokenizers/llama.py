@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _LONGEST_PIECE = 1 << 20
 
+fingerprints: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+"""`fingerprint` of the token table of each model that was read, so that none is read twice to be compared."""
+
 
 def read_llama(llm: llama_cpp.Llama) -> VocabularyParts:
     """Read the vocabulary of a loaded model as llama.cpp itself uses it: its bytes, its end-of-generation set.
@@ -38,10 +41,8 @@ def read_llama(llm: llama_cpp.Llama) -> VocabularyParts:
     vocab = api.llama_model_get_vocab(llm.model)
     describe = Path(llm.model_path).name
     n_vocab = api.llama_vocab_n_tokens(vocab)
-    # UNKNOWN and UNUSED tokens have no text either; their pieces are empty.
     named = api.LLAMA_TOKEN_ATTR_CONTROL | api.LLAMA_TOKEN_ATTR_USER_DEFINED | api.LLAMA_TOKEN_ATTR_UNKNOWN
-    read_piece = _piece_reader(api, vocab, describe)
-    tokens = [read_piece(token_id) for token_id in range(n_vocab)]
+    tokens = _pieces(api, vocab, describe)
     special, unknown = {}, set()
     for token_id in range(n_vocab):
         attributes = api.llama_vocab_get_attr(vocab, token_id)
@@ -58,6 +59,26 @@ def read_llama(llm: llama_cpp.Llama) -> VocabularyParts:
     for token_id in ends:
         tokens[token_id] = b""
     return VocabularyParts(tokens, ends, special, encode, describe)
+
+
+def read_texts(llm: llama_cpp.Llama) -> tuple[list[bytes], list[int]]:
+    """The tokens and end tokens that `read_llama` reads, without its checks.
+
+    Raises VocabularyError for a token of a size that no token has. Cost: 0.2 s for 128,256 tokens.
+    """
+    api: Any = require("llama_cpp", "llama").llama_cpp
+    vocab = api.llama_model_get_vocab(llm.model)
+    tokens = _pieces(api, vocab, Path(llm.model_path).name)
+    ends = _end_token_ids(api, vocab, len(tokens))
+    for token_id in ends:
+        tokens[token_id] = b""
+    return tokens, ends
+
+
+def _pieces(api: Any, vocab: Any, describe: str) -> list[bytes]:
+    """The text of each token in the middle of a text. CONTROL, UNKNOWN and UNUSED tokens have none."""
+    read_piece = _piece_reader(api, vocab, describe)
+    return [read_piece(token_id) for token_id in range(api.llama_vocab_n_tokens(vocab))]
 
 
 def _end_token_ids(api: Any, vocab: Any, n_vocab: int) -> list[int]:

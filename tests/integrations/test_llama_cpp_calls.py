@@ -24,6 +24,7 @@ from cfgmask.integrations.llama_cpp import (  # noqa: E402
 )
 from cfgmask.integrations.llama_cpp.checked_sample import check_sampling  # noqa: E402
 from cfgmask.integrations.llama_cpp.masking import apply_mask  # noqa: E402
+from tests.integrations.llama_calls import within  # noqa: E402
 
 PATTERN = r'\{"name": "[a-z]{1,20}", "n": [1-9][0-9]{0,3}\}'
 
@@ -353,9 +354,18 @@ def test_failures_are_raised_in_the_step_itself(
     assert str(processor.error) == "broken at 5"
 
 
-def test_a_failure_in_the_very_first_step_is_told_and_raised_next(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_in_the_very_first_step_is_raised(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     processor = LogitsProcessor(compiled(llm))
-    processors = LogitsProcessorList([processor])
+    failing_at(1, monkeypatch)
+    with pytest.raises(ValueError, match="broken at 1"):
+        llm.create_completion("Hello", logits_processor=LogitsProcessorList([processor]), max_tokens=64)
+    with pytest.raises(ValueError, match="broken at 1"):
+        processor.raise_error()
+
+
+def test_a_failure_within_a_function_is_told_and_raised_next(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    processors = LogitsProcessorList([lambda input_ids, scores: processor(input_ids, scores)])
     failing_at(1, monkeypatch)
     with pytest.warns(RuntimeWarning, match="ends early, outside the grammar: ValueError: broken at 1") as caught:
         completion = llm.create_completion("Hello", logits_processor=processors, max_tokens=64)
@@ -375,10 +385,12 @@ def test_a_failure_in_the_very_first_step_is_told_and_raised_next(llm: Any, monk
     assert list(LogitsProcessorList([processor])) == [processor]
 
 
-def test_the_criterion_raises_in_the_first_step_too(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_criterion_raises_in_the_first_step_within_a_function(llm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = LogitsProcessor(compiled(llm))
+    criteria = llama_cpp.StoppingCriteriaList([StoppingCriterion(processor)])
     failing_at(1, monkeypatch)
     with pytest.warns(RuntimeWarning), pytest.raises(ValueError, match="broken at 1"):
-        complete(llm, LogitsProcessor(compiled(llm)))
+        llm.create_completion("Hello", logits_processor=[within(processor)], stopping_criteria=criteria)
 
 
 def test_the_hook_is_given_the_logits_of_the_model(llm: Any) -> None:

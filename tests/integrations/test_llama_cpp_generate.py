@@ -242,12 +242,11 @@ def test_nothing_left_to_sample_is_an_error(llm: Any) -> None:
         generate(llm, "Hello", cfgmask.Grammar.from_regex("abc"), logits_processor=[no_b])
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_processor_that_raises_leaves_no_token_without_its_mask(llm: Any) -> None:
     def broken(input_ids: Any, scores: Any) -> Any:
         raise ValueError("broken")
 
-    with pytest.raises(IntegrationError, match="did a processor in logits_processor raise"):
+    with pytest.raises(ValueError, match="broken"):
         generate(llm, "Hello", GRAMMAR, logits_processor=[broken])
 
 

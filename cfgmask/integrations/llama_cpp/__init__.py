@@ -35,6 +35,9 @@ from cfgmask.integrations.errors import IntegrationError  # noqa: E402
 from cfgmask.integrations.llama_cpp.generation import GeneratedText, TextStream, generate  # noqa: E402
 from cfgmask.integrations.llama_cpp.processor import LogitsProcessor, StoppingCriterion  # noqa: E402
 from cfgmask.integrations.llama_cpp.processor_list import LogitsProcessorList  # noqa: E402
+from cfgmask.integrations.llama_cpp.samplers import watch_samplers  # noqa: E402
+
+watch_samplers()
 
 __all__ = [
     "GeneratedText",

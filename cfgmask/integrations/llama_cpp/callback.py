@@ -4,14 +4,17 @@ llama-cpp-python lays a new record array over the candidates at each token and g
 logits. After the model's own work nothing of that is in the caches any more, and it takes as long as all of a mask.
 All samplers then pass over all candidates, of which few are allowed at most places. So where nobody looks at the scores
 after the hook, it may drop candidates; and where it is the only one, it takes the place of the callback.
+Where it is not, the callback is called as it is, and what it raises is kept from llama.cpp's bridge, which would print
+it and sample without the masks.
 """
 
 from __future__ import annotations
 
 import ctypes
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import llama_cpp
 import numpy as np
@@ -22,11 +25,16 @@ _RECORD, _LOGIT = llama_cpp.llama_token_data, llama_cpp.llama_token_data.logit
 _IS_KNOWN_RECORD = ctypes.sizeof(_RECORD) == 12 and _RECORD.id.offset == 0 and _LOGIT.offset == 4
 
 
-class Hook(Protocol):
+class Hook(ABC):
     """A logits processor that can be told whose the scores are."""
 
+    @abstractmethod
     def mask(self, input_ids: NDArray[np.intc], scores: NDArray[np.single], candidates: Callable[[], Any]) -> None:
         """Mask the scores, or drop candidates from the `llama_token_data_array` if there is one. Raises nothing."""
+
+    @abstractmethod
+    def fail(self, error: BaseException, scores: NDArray[np.single]) -> None:
+        """End the text with an error that another processor raised, which leaves the scores as they may be."""
 
 
 def own_candidates(hook: Hook, caller: FrameType) -> Any:
@@ -34,8 +42,7 @@ def own_candidates(hook: Hook, caller: FrameType) -> Any:
 
     caller  the frame that the hook was called from: llama-cpp-python's callback itself, or there is somebody
 
-    The hook is given no more than the logits, hence the look at the callback's variables. If the hook is alone in it,
-    the callback does not come again.
+    The hook is given no more than the logits, hence the look at the callback's variables.
     """
     if caller.f_code.co_name != "apply_func" or caller.f_globals is not vars(llama_cpp.llama) or not _IS_KNOWN_RECORD:
         return None
@@ -43,22 +50,17 @@ def own_candidates(hook: Hook, caller: FrameType) -> Any:
     array, processors = variables.get("token_data_array"), variables.get("logits_processor")
     if not isinstance(processors, list) or processors[-1:] != [hook]:
         return None
-    if not isinstance(array, llama_cpp.llama_token_data_array_p):
-        return None
-    if len(processors) == 1:
-        _replace_callback(hook, caller, processors)
-    return array.contents
+    return array.contents if isinstance(array, llama_cpp.llama_token_data_array_p) else None
 
 
-def _replace_callback(hook: Hook, caller: FrameType, processors: list[Any]) -> None:
-    sampler = None if caller.f_back is None else caller.f_back.f_locals.get("self")
-    llm = caller.f_locals.get("self")
-    if isinstance(sampler, llama_cpp._internals.CustomSampler) and isinstance(llm, llama_cpp.Llama):
-        sampler.apply_func = _Callback(hook, llm, processors, sampler.apply_func)
+class Callback:
+    """What llama-cpp-python's own callback does with a list of processors, of which one is a hook of ours.
 
-
-class _Callback:
-    """What llama-cpp-python's own callback does with one processor; that one itself, if there are more later."""
+    hook        the hook
+    llm         the model
+    processors  the list, which may grow meanwhile
+    original    llama-cpp-python's own callback, for a list of more than the hook
+    """
 
     def __init__(self, hook: Hook, llm: Any, processors: list[Any], original: Callable[[Any], None]) -> None:
         self._hook = hook
@@ -69,10 +71,16 @@ class _Callback:
         self._scores = np.zeros(0, dtype=np.single)
 
     def __call__(self, candidates: Any) -> None:
-        if self._processors != [self._hook]:
-            return self._original(candidates)
+        """Mask the candidates of a `llama_token_data_array_p`. Raises nothing."""
         array = candidates.contents
-        self._hook.mask(self._llm._input_ids, self._scores_of(array), lambda: array)
+        if _IS_KNOWN_RECORD and self._processors == [self._hook]:
+            self._hook.mask(self._llm._input_ids, self._scores_of(array), lambda: array)
+            return
+        try:
+            self._original(candidates)
+        # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
+        except BaseException as error:
+            self._hook.fail(error, self._scores_of(array))
 
     def _scores_of(self, array: Any) -> NDArray[np.single]:
         # llama.cpp puts them at the same place again as long as it can.

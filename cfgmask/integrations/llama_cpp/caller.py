@@ -32,6 +32,7 @@ class Caller:
     detokenizes    whether llama-cpp-python itself makes text of the tokens (`create_completion` does)
     n_ids          how many of the ids that it shows stand before the token to sample; the others are drafts. None: all
     max_tokens     after how many tokens llama-cpp-python ends the text; None where that is up to whoever asks for them
+    has_grammar    whether a grammar of llama.cpp's own is in force beside the hook
     """
 
     llm: Any
@@ -40,6 +41,7 @@ class Caller:
     detokenizes: bool
     n_ids: int | None
     max_tokens: int | None = None
+    has_grammar: bool = False
 
 
 def find_caller() -> Caller | None:
@@ -58,20 +60,21 @@ def find_caller() -> Caller | None:
         frame = frame.f_back
     else:
         return None
-    n_ids = None
+    n_ids, has_grammar = None, False
     for _ in range(_FRAMES_TO_GENERATION):
         if frame is None:
             break
         if frame.f_code.co_name == "sample" and _self_of(frame) is llm:
             index = frame.f_locals.get("idx")
             n_ids = None if index is None else index + 1
+            has_grammar = frame.f_locals.get("grammar") is not None
         if frame.f_code.co_name == "generate" and _self_of(frame) is llm:
             outer = frame.f_back
             detokenizes = outer is not None and outer.f_code.co_name == "_create_completion"
             max_tokens = outer.f_locals.get("max_tokens") if outer is not None and detokenizes else None
-            return Caller(llm, getattr(llm, "_sampler", None), id(frame), detokenizes, n_ids, max_tokens)
+            return Caller(llm, getattr(llm, "_sampler", None), id(frame), detokenizes, n_ids, max_tokens, has_grammar)
         frame = frame.f_back
-    return Caller(llm, None, 0, False, n_ids)
+    return Caller(llm, None, 0, False, n_ids, None, has_grammar)
 
 
 def _self_of(frame: FrameType) -> Any:

@@ -4,7 +4,7 @@ Two generations in turns on one model leave the first one with the sampler of th
 none, and asking for logits that are not there any more, which llama.cpp answers with an assertion that ends the
 process. No hook of the first is called before. And what a hook raises is printed by the bridge into C and forgotten.
 All this can be raised in only one place that all of llama-cpp-python's calls, streaming or chat, go through with the
-caller on the stack: around `sample`, by an attribute of the one model object.
+caller on the stack at each token: around `sample`, by an attribute of the one model object.
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ from cfgmask.integrations.errors import IntegrationError
 IN_TURNS = (
     "two generations use one Llama in turns, which llama-cpp-python mixes up; "
     "finish one before the next, or load the model twice"
+)
+
+OWN_GRAMMAR = (
+    "this call has a grammar of llama-cpp-python's own beside the masks of cfgmask: from grammar=, response_format, "
+    'tools with a tool_choice, or chat_format="chatml-function-calling"; llama.cpp ends the process where the two '
+    "leave no token. Leave that out, and have the grammar of cfgmask say the form of the answer"
+)
+_SENT = (
+    "tokens were sent into a generation, and the model has no logits after each of them; load it with logits_all=True, "
+    "or begin a generation whose prompt has them"
 )
 
 
@@ -57,8 +67,9 @@ class CheckedSample:
         what `fail` was given meanwhile.
         """
         llm: Any = self._llm()
-        generation = self._generation_of(llm, sys._getframe(1), options.get("logits_processor"))
-        _check_logits(llm, options.get("idx"))
+        caller = sys._getframe(1)
+        generation = self._generation_of(llm, caller, options.get("logits_processor"))
+        _check_logits(llm, options.get("idx"), caller)
         self._is_running = True
         self._error = None
         outer, _running.generation = _running.generation, generation
@@ -105,14 +116,18 @@ def check_sampling(llm: Any) -> None:
 
 
 def raise_in_sample(llm: Any, error: BaseException) -> bool:
-    """Have the model's running `sample` raise; False if that is not checked, as in the first step with a hook."""
+    """Have the model's running `sample` raise; False if that is not checked.
+
+    It is not in the first step of a hook that `samplers` has not seen: one inside of another function.
+    """
     sample = vars(llm).get("sample")
     return isinstance(sample, CheckedSample) and sample.fail(error)
 
 
-def _check_logits(llm: Any, index: int | None) -> None:
+def _check_logits(llm: Any, index: int | None, caller: FrameType) -> None:
     # The last position always has logits; asking llama.cpp is only for the others, which draft models make.
     if index is None or index == llm.n_tokens - 1:
         return
     if not llama_cpp.llama_get_logits_ith(llm.ctx, index - llm.n_tokens):
-        raise IntegrationError(IN_TURNS)
+        was_sent = caller.f_code.co_name == "generate" and caller.f_locals.get("tokens_or_none") is not None
+        raise IntegrationError(_SENT if was_sent else IN_TURNS)

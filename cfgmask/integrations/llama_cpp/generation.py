@@ -26,7 +26,7 @@ from cfgmask.integrations.llama_cpp.arguments import (
     prompt_ids,
 )
 from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
-from cfgmask.integrations.llama_cpp.callback import own_candidates
+from cfgmask.integrations.llama_cpp.callback import Hook, own_candidates
 from cfgmask.integrations.llama_cpp.decoder import Decoder
 from cfgmask.integrations.llama_cpp.guard import allow_only
 from cfgmask.integrations.llama_cpp.masking import apply_mask
@@ -161,7 +161,7 @@ class TextStream(Iterator[str]):
         return not self.is_complete or bool(self._matcher.expected())
 
 
-class _Hook:
+class _Hook(Hook):
     """Masks with a matcher that the stream itself advances, so there are no ids to follow."""
 
     def __init__(self, matcher: Matcher) -> None:
@@ -182,8 +182,12 @@ class _Hook:
             apply_mask(self._matcher, scores, candidates=candidates())
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
-            self._error = error
-            allow_only(self._end_tokens, scores)
+            self.fail(error, scores)
+
+    def fail(self, error: BaseException, scores: NDArray[np.single]) -> None:
+        """End the text with an error of the mask, or of another processor, for `check_called_once` to raise."""
+        self._error = error
+        allow_only(self._end_tokens, scores)
 
     def check_called_once(self) -> None:
         """Raises what happened in the hook, or IntegrationError if it was not called. To be called after each token."""

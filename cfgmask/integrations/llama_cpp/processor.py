@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,11 @@ from cfgmask import CompiledGrammar, Matcher
 from cfgmask.compiler.named_ends import early_stops, named_ends
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
-from cfgmask.integrations.llama_cpp.callback import own_candidates
+from cfgmask.integrations.llama_cpp.callback import Hook, own_candidates
 from cfgmask.integrations.llama_cpp.caller import Caller, find_caller
 from cfgmask.integrations.llama_cpp.checked_sample import (
     IN_TURNS,
+    OWN_GRAMMAR,
     check_sampling,
     raise_in_sample,
     running_generation,
@@ -34,7 +35,7 @@ from cfgmask.integrations.words import words_of
 _LOOSE_TEXTS = 16
 
 
-class LogitsProcessor:
+class LogitsProcessor(Hook):
     """Masks the logits of llama-cpp-python: `create_completion`, `create_chat_completion`, `generate`, `sample`.
 
     compiled     a CompiledGrammar, or a Matcher to start every text from
@@ -46,13 +47,15 @@ class LogitsProcessor:
     One processor serves any number of calls, one after the other or streaming in turns on several models: each
     generation is a text of its own. It belongs to one thread at a time.
 
-    When the hook fails, only end tokens are left, so that the call ends. The error is raised in that step by
-    `Llama.sample`, which is checked from a model's second step with a processor on (see `checked_sample`). In the first
-    step it cannot reach the caller: a RuntimeWarning tells of it, or a `StoppingCriterion` raises it. Either way
-    `error` holds it, and every later use of this processor raises it, until `reset`.
+    When the hook fails, or another processor of the list, only end tokens are left, and the error is raised in that
+    step by `Llama.sample`, which is checked from the first step on (see `samplers`). `error` holds it, and every later
+    use of this processor raises it, until `reset`. Inside of a function of yours the hook is seen only when it is
+    called: then an error of the model's first step cannot reach the caller, and a RuntimeWarning tells of it, or a
+    `StoppingCriterion` raises it.
     What is refused so: a grammar that was compiled for another vocabulary; two generations in turns on one model, which
     llama-cpp-python mixes up; a token that the mask did not allow; logits that are -inf for every token of the mask; a
-    context without room for a text, where there is a `max_tokens`.
+    context without room for a text, where there is a `max_tokens`. A call that has a grammar of llama.cpp's own as well
+    raises IntegrationError before it begins.
     Drafts of a `draft_model` are kept as far as they are what is sampled under the masks.
     Construction raises BudgetTooSmall for a `max_tokens` in which no text can be completed.
 
@@ -83,6 +86,10 @@ class LogitsProcessor:
     def __iter__(self) -> Iterator[LogitsProcessor]:
         """Itself alone: llama-cpp-python takes a list of processors, and would lose the masks of one without a list."""
         yield self
+
+    def extend(self, processors: Iterable[Any]) -> list[Any]:
+        """A list of the processors and itself, which llama-cpp-python asks for where a call has a `logit_bias`."""
+        return [*processors, self]
 
     @property
     def error(self) -> BaseException | None:
@@ -127,13 +134,21 @@ class LogitsProcessor:
             self._mask(caller, input_ids if caller is None else input_ids[: caller.n_ids], scores, own)
         # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
         except BaseException as error:
+            self._end_with(error, scores, caller or find_caller())
+
+    def fail(self, error: BaseException, scores: NDArray[np.single]) -> None:
+        """End the text with an error of another processor."""
+        self._end_with(error, scores, find_caller())
+
+    def _end_with(self, error: BaseException, scores: NDArray[np.single], caller: Caller | None) -> None:
+        # A grammar of llama.cpp's own allows no end token here, and would end the process.
+        if caller is None or not caller.has_grammar:
             allow_only(self._end_tokens, scores)
-            caller = caller or find_caller()
-            if caller is None and error is self._error:
-                raise
-            self._error = error
-            if caller is None or not raise_in_sample(caller.llm, error):
-                warn_of(error)
+        if caller is None and error is self._error:
+            raise error
+        self._error = error
+        if caller is None or not raise_in_sample(caller.llm, error):
+            warn_of(error)
 
     def masked_text(self, input_ids: NDArray[np.intc]) -> TrackedText | None:
         """The text whose next token was last masked for exactly these ids; None if there is none.
@@ -166,6 +181,9 @@ class LogitsProcessor:
     def _mask(
         self, caller: Caller | None, input_ids: NDArray[np.intc], scores: NDArray[np.single], candidates: Any
     ) -> None:
+        if caller is not None and caller.has_grammar:
+            check_sampling(caller.llm)
+            raise IntegrationError(OWN_GRAMMAR)
         if caller is not None and caller.llm not in self._checked:
             check_sampling(caller.llm)
             check_model(caller.llm, self._vocabulary)
@@ -225,11 +243,11 @@ class LogitsProcessor:
 
 
 class StoppingCriterion:
-    """Raises a processor's error in the step in which it happened, the first one too, in the caller's own stack.
+    """Raises IntegrationError if a token was sampled without the processor, and stops a text that has ended.
 
-    Pass it in `stopping_criteria`, which all calls but `create_chat_completion` have. It also raises IntegrationError
-    if a token was sampled without the processor, as happens when a plain list of processors meets `logit_bias`; and it
-    stops a text that has ended.
+    A plain list of processors that meets a `logit_bias` is lost by llama-cpp-python. Pass this in `stopping_criteria`,
+    which all calls but `create_chat_completion` have. It also raises a processor's error in the step in which it
+    happened, the first one too, of a processor inside of a function of yours.
     """
 
     def __init__(self, processor: LogitsProcessor) -> None:
