@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -38,6 +39,22 @@ def value(text: str) -> Any:
     if _typed(old) != _typed(new):
         raise ValueError(f"{old!r} to YAML 1.1, {new!r} to 1.2")
     return yaml.load(text, _Exact)
+
+
+# A number to the core schema of YAML 1.2, though ruamel.yaml takes it for a string.
+_CORE_NUMBER = re.compile(r"[-+]?\.[0-9]+[eE][0-9]+")
+
+
+def is_string(text: str, *, key: bool = False) -> bool:
+    """Whether both take a text as itself, wherever a scalar may stand: alone, after a dash, and after a key.
+
+    key  as a key
+    """
+    places = {f"{text}: 1\n": {text: 1}} if key else {text: text, f"- {text}\n": [text], f"k: {text}\n": {"k": text}}
+    try:
+        return not _CORE_NUMBER.fullmatch(text) and all(value(written) == said for written, said in places.items())
+    except ValueError:
+        return False
 
 
 def says(schema: Schema, text: str) -> bool:
