@@ -18,7 +18,7 @@ namespace {
 
 // Ways in which the items of one set may come about, for each of the items that it may have.
 constexpr uint64_t kWaysPerItem = 16;
-constexpr size_t kMany = 16;  // members that are worth to be sifted
+constexpr size_t kWorthSifting = 16;  // members that are worth to be sifted
 
 uint8_t further(uint8_t depth) { return depth == kFarReach ? depth : static_cast<uint8_t>(depth + 1); }
 
@@ -95,7 +95,7 @@ bool Parser::is_sifted(const Continuation& continuation) const {
 // Finds `enough` of the members. Continuations from `oldest` on are not looked into: what they lead to may lead back.
 void Parser::sift(ContinuationId id, ContinuationId oldest) {
   Continuation& continuation = continuations_[id.value];
-  if (continuation.members.size() < kMany || !continuation.enough.empty() || !is_sifted(continuation)) return;
+  if (continuation.members.size() < kWorthSifting || !continuation.enough.empty() || !is_sifted(continuation)) return;
   // Those that pass completion on come first, the newest of them foremost: they lead to most.
   auto order = [&](uint64_t word) {
     const Item item = Item::unpack(word);

@@ -12,7 +12,7 @@ using Effort = Completions::Effort;
 
 constexpr size_t kNarrowedBytes = 16U << 20;
 // Residuals of a lexeme that are looked at one by one.
-constexpr size_t kMostResiduals = 256;
+constexpr size_t kMostBudgetResiduals = 256;
 // JSON strings that may be live together.
 constexpr size_t kMostStrings = 4;
 // Different states after the tokens of one mask; the tokens of those beyond are refused.
@@ -598,7 +598,7 @@ uint32_t BudgetMasks::search_lexeme(const Configuration& from, const ByteSet& kn
   std::vector<LexerStateId> residuals{from.lexer};
   HashTable seen;
   for (size_t i = 0; i < residuals.size() && most < kNoLength; ++i) {
-    if (residuals.size() > kMostResiduals) most = kNoLength;
+    if (residuals.size() > kMostBudgetResiduals) most = kNoLength;
     ByteSet left = store.lexer.first(residuals[i]);
     if (i == 0) left -= known;
     for (unsigned b = left.lowest(); !left.empty(); b = left.lowest()) {

@@ -25,7 +25,7 @@ constexpr size_t kWords = 6;
 constexpr uint32_t kLargePart = 256;
 constexpr uint32_t kLargeRange = 4096;
 // Nodes that begin with the bytes of a lexeme, if it may be a name; those of JSON's punctuation are fewer.
-constexpr uint32_t kMany = 16'384;
+constexpr uint32_t kManyNodes = 16'384;
 
 Configuration configuration(Words words, size_t i) {
   return {ItemSetId(words[i]),          LexerStateId(words[i + 1]),  TextId(words[i + 2]),
@@ -472,7 +472,7 @@ bool CompiledGrammar::begins_many(const Configuration& at) {
   const Trie& trie = *vocabulary_->trie;
   const ByteSet& first = store_->lexer.first(at.lexer);
   const uint32_t blanks = first.has(' ') ? trie.n_nodes_of(' ') : 0;
-  return trie.n_nodes_of(first) - blanks > kMany;
+  return trie.n_nodes_of(first) - blanks > kManyNodes;
 }
 
 // The same where the text of the lexeme counts: what follows is another for each that has been met, and often the same
