@@ -40,7 +40,7 @@ CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 CXX_FILES = $(shell git ls-files 'cfgmask/core/*.cc' 'cfgmask/core/*.h' 'tests/native/*.cc' 'tests/native/*.h')
 
-.PHONY: help demo test test-torch test-package lint format develop test-sanitize fuzz bench clean
+.PHONY: help demo test test-slow test-torch test-package lint format develop test-sanitize fuzz bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -50,6 +50,9 @@ demo: $(STAMPS)/demo develop  ## a schema-valid tool call, written by llama.cpp 
 
 test: $(STAMPS)/test develop  ## the tests; those that need torch are skipped
 	$(BIN)/python -m pytest $(IN_PARALLEL) $(ARGS)
+
+test-slow: $(STAMPS)/test develop  ## what takes longer, and more examples of what is tried at random
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m 'slow or hypothesis' --hypothesis-profile longer $(ARGS)
 
 test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transformers
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m torch $(ARGS)

@@ -1,7 +1,8 @@
 """How long to test.
 
-Hypothesis profiles: `pytest --hypothesis-profile=ci` or `=thorough`; without the option, `dev`.
-Tests marked `slow` run only with `--slow` or where `-m` asks for them.
+Hypothesis profiles: `pytest --hypothesis-profile=longer`, `=ci` or `=thorough`; without the option, `dev`.
+Tests marked `slow` run only with `--slow` or where `-m` asks for them. `make test-slow` runs these, and with more
+examples those of hypothesis.
 With `--every-mask`, each mask that any test asks for is held against its tokens, one by one.
 """
 
@@ -15,7 +16,8 @@ from tests import every_mask
 _SLOW_DATA = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 # The default is repeatable, so that a change that breaks nothing fails nothing; the others look for new examples.
-settings.register_profile("dev", max_examples=30, deadline=None, derandomize=True, suppress_health_check=_SLOW_DATA)
+settings.register_profile("dev", max_examples=12, deadline=None, derandomize=True, suppress_health_check=_SLOW_DATA)
+settings.register_profile("longer", parent=settings.get_profile("dev"), max_examples=40)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True, suppress_health_check=_SLOW_DATA)
 settings.register_profile("thorough", parent=settings.get_profile("ci"), max_examples=5_000)
 settings.load_profile("dev")

@@ -34,7 +34,7 @@ def read_llama(llm: llama_cpp.Llama) -> VocabularyParts:
     if not isinstance(llm, library.Llama):
         is_path = isinstance(llm, (str, Path))
         help = ": for a file call Vocabulary.from_gguf(path), or load it with llama_cpp.Llama(path)" if is_path else ""
-        raise TypeError(f"from_llama takes a llama_cpp.Llama, not a {type(llm).__name__}{help}")
+        raise TypeError(f"from_llama takes a llama_cpp.Llama, not {type(llm).__name__}{help}")
     if llm.model is None:
         raise VocabularyError(f"{Path(llm.model_path).name}: the model is closed")
     api = library.llama_cpp

@@ -33,7 +33,7 @@ def read_transformers(tokenizer: Any, eos_token_id: Sequence[int] | None) -> Voc
             help = f": load it first with transformers.AutoTokenizer.from_pretrained({tokenizer!r})"
         elif hasattr(tokenizer, "generate"):
             help = ", which is a model: give the tokenizer that belongs to it"
-        raise TypeError(f"from_transformers takes a tokenizer of transformers, not a {type(tokenizer).__name__}{help}")
+        raise TypeError(f"from_transformers takes a tokenizer of transformers, not {type(tokenizer).__name__}{help}")
     if eos_token_id is None:
         own = getattr(tokenizer, "eos_token_id", None)
         eos_token_id = [] if own is None else [own]
