@@ -13,12 +13,22 @@ from tests.scripts import benchmark
 CHECKING = benchmark("checking")
 
 
-@pytest.mark.parametrize("text", [CHECKING.languages(43), CHECKING.repository()], ids=["languages", "repository"])
-def test_grammars_of_some_500_lines_have_no_problems(text: str) -> None:
+# Of all shipped grammars joined, one ignores what another one's operator begins with.
+JOINED = {"grammar-dead-end-undecided", "grammar-blocked-text"}
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        pytest.param(CHECKING.languages(43), {"grammar-dead-end-undecided"}, id="languages"),
+        pytest.param(CHECKING.repository(), JOINED, id="repository"),
+    ],
+)
+def test_grammars_of_some_500_lines_have_no_problems(text: str, known: set[str]) -> None:
     assert 500 <= len(text.splitlines()) <= 520
     grammar = cfgmask.Grammar.from_lark(text)
     findings = find(grammar.ir, cfgmask.compile(grammar, stand_in_vocabulary(grammar)))
-    assert {note.code for note in (*grammar.notes, *findings)} <= {"grammar-dead-end-undecided"}
+    assert {note.code for note in (*grammar.notes, *findings)} <= known
 
 
 def test_it_runs() -> None:
