@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypedDict
 
 import llama_cpp
 
@@ -22,6 +22,24 @@ _INSTEAD = {
     "temp": "it is called temperature here",
     "reset": "the prompt is always all that the model goes on from",
 }
+
+
+class Sampling(TypedDict, total=False):
+    """How llama.cpp samples from what the mask leaves: the arguments of `Llama.generate`, with its defaults."""
+
+    top_k: int
+    top_p: float
+    min_p: float
+    typical_p: float
+    repeat_penalty: float
+    frequency_penalty: float
+    presence_penalty: float
+    tfs_z: float
+    mirostat_mode: int
+    mirostat_tau: float
+    mirostat_eta: float
+    penalize_nl: bool
+    stopping_criteria: Any
 
 
 def check_model_and_grammar(llm: Any, grammar: Any) -> None:

@@ -7,7 +7,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
 from cfgmask.compiler.own_tokens import lend_encoder
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.arguments import (
+    Sampling,
     check_model_and_grammar,
     check_sampling,
     checked_max_tokens,
@@ -33,6 +34,9 @@ from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model
 from cfgmask.integrations.llama_cpp.model_lock import model_lock
 from cfgmask.integrations.start import STALL_AFTER
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 FinishReason = Literal["stop", "length"]
 
@@ -215,7 +219,7 @@ def generate(
     temperature: float = ...,
     seed: int | None = ...,
     logits_processor: Iterable[Any] = ...,
-    **sampling: Any,
+    **sampling: Unpack[Sampling],
 ) -> GeneratedText: ...
 
 
@@ -233,7 +237,7 @@ def generate(
     temperature: float = ...,
     seed: int | None = ...,
     logits_processor: Iterable[Any] = ...,
-    **sampling: Any,
+    **sampling: Unpack[Sampling],
 ) -> TextStream: ...
 
 
@@ -250,7 +254,7 @@ def generate(
     temperature: float = 0.8,
     seed: int | None = None,
     logits_processor: Iterable[Any] = (),
-    **sampling: Any,
+    **sampling: Unpack[Sampling],
 ) -> GeneratedText | TextStream:
     """Let a model write a text of a grammar after a prompt.
 
