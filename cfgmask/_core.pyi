@@ -316,6 +316,7 @@ class PlainSchema:
 
     regexes, names  of what the reading asked for, in its order
     max_digits      as in `JsonSchemaOptions`
+    marks           how these are written: `{`, `[`, `}` after a member, `}` right after `{`, the same of `]`, `,`, `:`
     ignored         what may stand between lexemes, if anything may, and what it is called
     ignore_once     as in `Scope`
     Raises ValueError for too few regexes or too many.
@@ -327,6 +328,7 @@ class PlainSchema:
         regexes: Sequence[PortableRegex],
         names: Sequence[str],
         max_digits: int | None,
+        marks: Sequence[PortableRegex],
         ignored: PortableRegex | None,
         ignored_name: str,
         ignore_once: bool,

@@ -838,13 +838,16 @@ std::shared_ptr<PortableRegex> plain_json_string(
 
 void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainReader::Found>& reading,
                       OutsideRegexes regexes, std::vector<std::string> names, std::optional<uint32_t> max_digits,
+                      const std::vector<std::shared_ptr<const PortableRegex>>& marks,
                       std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once) {
   if (regexes.size() != reading->n_regexes || names.size() != regexes.size())
     throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
+  if (marks.size() != 8) throw nb::value_error("JSON has eight marks");
   new (self) PlainSchemaParts{std::shared_ptr<const PlainSchema>(reading, &reading->schema),
                               std::move(regexes),
                               std::move(names),
                               max_digits.value_or(kUnbounded),
+                              {marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7]},
                               std::move(ignored),
                               std::move(ignored_name),
                               ignore_once};
@@ -874,8 +877,8 @@ void bind_plain_schema(nb::module_& m) {
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
   nb::class_<PlainReader::Found>(m, "PlainReading", docs::PlainReading);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
-      .def("__init__", new_plain_schema, "reading"_a, "regexes"_a, "names"_a, "max_digits"_a.none(), "ignored"_a.none(),
-           "ignored_name"_a, "ignore_once"_a)
+      .def("__init__", new_plain_schema, "reading"_a, "regexes"_a, "names"_a, "max_digits"_a.none(), "marks"_a,
+           "ignored"_a.none(), "ignored_name"_a, "ignore_once"_a)
       .def_prop_ro(
           "n_regexes", [](const PlainSchemaParts& self) { return self.outside.size(); }, docs::PlainSchema_n_regexes);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)

@@ -133,7 +133,7 @@ class _Copies:
             return [(_written(expr, "," + self._line(at.depth)), at)]
         if mark in lexemes.CLOSE:
             before = "" if at.opened else self._line(at.depth - 1)
-            bracket = "}" if mark == lexemes.CLOSE_OBJECT else "]"
+            bracket = "}" if mark in lexemes.CLOSE_OBJECTS else "]"
             return [(_written(expr, before + bracket), _At(at.depth - 1, opened=False))]
         if at.opened:
             line = _fixed(self._line(at.depth))

@@ -13,6 +13,7 @@ from cfgmask.grammar.regex_tree import (
     NOTHING,
     Alternation,
     Complement,
+    Concatenation,
     Intersection,
     JsonString,
     KeySet,
@@ -34,25 +35,39 @@ def _fixed(lexeme: str) -> Terminal:
     return Terminal(json.dumps(lexeme), text(lexeme))
 
 
+def _empty(close: Terminal) -> Terminal:
+    """The mark that closes right after the opening mark: the same texts, and another tree."""
+    return replace(close, regex=Concatenation((close.regex,)))
+
+
 OPEN_OBJECT, CLOSE_OBJECT = _fixed("{"), _fixed("}")
-# Closes an object whose keys come in any order.
-CLOSE_SET = replace(CLOSE_OBJECT, closes_set=True)
 OPEN_ARRAY, CLOSE_ARRAY = _fixed("["), _fixed("]")
-OPEN, CLOSE = (OPEN_OBJECT, OPEN_ARRAY), (CLOSE_OBJECT, CLOSE_ARRAY)
+# Before these no white space is written, since what opens has it.
+CLOSE_EMPTY_OBJECT, CLOSE_EMPTY_ARRAY = _empty(CLOSE_OBJECT), _empty(CLOSE_ARRAY)
+# Closes an object whose keys come in any order.
+CLOSE_SET, CLOSE_EMPTY_SET = replace(CLOSE_OBJECT, closes_set=True), replace(CLOSE_EMPTY_OBJECT, closes_set=True)
+OPEN = (OPEN_OBJECT, OPEN_ARRAY)
+CLOSE_OBJECTS = (CLOSE_OBJECT, CLOSE_EMPTY_OBJECT)
+CLOSE = (*CLOSE_OBJECTS, CLOSE_ARRAY, CLOSE_EMPTY_ARRAY)
 COMMA, COLON = _fixed(","), _fixed(":")
 _ANY_STRING = Terminal("STRING", JsonString(ANY_TEXT))
-_MARKS = {id(mark.regex): mark for mark in (OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, COLON)}
+_MARKS = {id(mark.regex): mark for mark in (*OPEN, *CLOSE, COMMA, COLON)}
 NULL, TRUE, FALSE = (Terminal(word, text(word)) for word in ("null", "true", "false"))
 
 
 def scope(name: str, options: JsonSchemaOptions) -> Scope:
-    """What may stand between lexemes."""
-    if options.whitespace == "compact" or options.indent is not None:
+    """What may stand between lexemes, besides what `spelling` adds to marks."""
+    if options.whitespace in ("natural", "compact") or options.indent is not None:
         return Scope(name)
     if options.whitespace == "unbounded":
         return Scope(name, (Terminal("WHITESPACE", UNBOUNDED),))
     regex = BOUNDED if options.whitespace == "bounded" else spacing.whitespace(options.whitespace)
     return Scope(name, (Terminal("WHITESPACE", regex),), ignore_once=True)
+
+
+def close_array(n_written: int) -> Terminal:
+    """The mark that closes an array of so many items."""
+    return CLOSE_ARRAY if n_written else CLOSE_EMPTY_ARRAY
 
 
 def mark(expr: Expr) -> Terminal | None:

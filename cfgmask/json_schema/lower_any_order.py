@@ -73,7 +73,7 @@ class AnyOrderLowering:
             )
         member = Choice(tuple(member for member, _ in self._meeting(missing)))
         more = Sequence((Repeat(Sequence((lexemes.COMMA, member)), 0, None), lexemes.CLOSE_SET))
-        return Choice((lexemes.CLOSE_SET, Sequence((member, more)))) if first else more
+        return Choice((lexemes.CLOSE_EMPTY_SET, Sequence((member, more)))) if first else more
 
     def _meeting(self, missing: frozenset[int]) -> Iterator[tuple[Expr, frozenset[int]]]:
         """Each way to write one member, with the witnesses that are missing after it."""

@@ -74,7 +74,7 @@ class ArrayLowering:
             return self._alike(state.position)
         choices: list[Expr] = []
         if enough and state.position >= self._shape.minimum:
-            choices.append(lexemes.CLOSE_ARRAY)
+            choices.append(lexemes.close_array(state.position))
         if self._shape.maximum is None or state.position < self._shape.maximum:
             comma = (lexemes.COMMA,) if state.position else ()
             for value, met in self._values(state):
@@ -112,13 +112,13 @@ class ArrayLowering:
         least = max(self._shape.minimum - index, 0)
         most = None if self._shape.maximum is None else self._shape.maximum - index
         if most is not None and most <= 0:
-            return lexemes.CLOSE_ARRAY if least == 0 else NOTHING
+            return lexemes.close_array(index) if least == 0 else NOTHING
         item = self._value_of(self._shape.rest)
         if index:
             return Sequence((Repeat(Sequence((lexemes.COMMA, item)), least, most), lexemes.CLOSE_ARRAY))
         more = Repeat(Sequence((lexemes.COMMA, item)), max(least - 1, 0), None if most is None else most - 1)
         some = Sequence((item, more, lexemes.CLOSE_ARRAY))
-        return some if least else Choice((lexemes.CLOSE_ARRAY, some))
+        return some if least else Choice((lexemes.CLOSE_EMPTY_ARRAY, some))
 
 
 def _inexact(shape: ArrayShape, pointer: str) -> Iterator[Diagnostic]:

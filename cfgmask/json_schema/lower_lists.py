@@ -13,7 +13,7 @@ from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
 from typing import NamedTuple
 
-from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, Step
+from cfgmask.grammar.ir import Choice, Expr, Repeat, RuleRef, Sequence, Step, Terminal
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.item_kinds import Kind
 from cfgmask.json_schema.kind_states import KindStates, State, last_first
@@ -83,12 +83,15 @@ class ListLowering:
         self._rules = rules
         self._step = step
         self._element = element
-        self._close = replace(lexemes.CLOSE_ARRAY, step=step(1))
+        self._closing = step(1)
 
     def lower(self) -> Expr:
         """The expression of the whole list. Adds a rule for each place from which on ends are counted."""
         whole = self._counted() if self._ends.first == 0 else self._rule(self._from_endless())
         return Sequence((replace(lexemes.OPEN_ARRAY, step=self._step(self._ends.behind(0))), whole))
+
+    def _close(self, n_written: int) -> Terminal:
+        return replace(lexemes.close_array(n_written), step=self._closing)
 
     def _rule(self, body: Expr) -> RuleRef:
         name = self._rules.name("list")
@@ -99,11 +102,11 @@ class ListLowering:
         """What comes behind the values whose ends are endless."""
         assert self._ends.first is not None
         assert self._ends.most is not None
-        rest = self._rule(self._close)
+        rest = self._rule(self._close(self._ends.most))
         for place in range(self._ends.most - 1, self._ends.first - 1, -1):
             comma = [replace(lexemes.COMMA, step=self._step(self._ends.behind_comma(place)))] if place else []
             further = Sequence((*comma, self._element(self._ends.behind(place + 1)), rest))
-            rest = self._rule(Choice((self._close, further)) if place >= self._ends.minimum else further)
+            rest = self._rule(Choice((self._close(place), further)) if place >= self._ends.minimum else further)
         return rest
 
     def _from_endless(self) -> Expr:
@@ -112,12 +115,12 @@ class ListLowering:
         again = Sequence((replace(lexemes.COMMA, step=self._step(ENDLESS)), value))
         ways: list[Expr] = []
         if first is None or least <= first - 2:
-            ways.append(Sequence((value, Repeat(again, least, None if first is None else first - 2), self._close)))
+            ways.append(Sequence((value, Repeat(again, least, None if first is None else first - 2), self._close(1))))
         if first is not None:
             # As long as there are endlessly many ends it does not matter how many values are still to come.
             before = [Repeat(again, first - 1, first - 1)] if first > 1 else []
             ways.append(Sequence((value, *before, self._counted())))
-        return Choice((*([] if self._ends.minimum else [self._close]), *ways))
+        return Choice((*([] if self._ends.minimum else [self._close(0)]), *ways))
 
 
 class KindListEnds:
@@ -171,7 +174,7 @@ class KindListLowering:
         self._states = StateRules[State](rules, lambda state: f"list.{state.position}")
         self._step = step
         self._element = element
-        self._close = replace(lexemes.CLOSE_ARRAY, step=step(1))
+        self._closing = step(1)
 
     def lower(self) -> Expr:
         """The expression of the whole list. Adds a rule for each state that leads somewhere."""
@@ -180,6 +183,9 @@ class KindListLowering:
         self._states.fill(self._body)
         return Sequence((replace(lexemes.OPEN_ARRAY, step=self._step(self._ends.behind(start))), whole))
 
+    def _close(self, n_written: int) -> Terminal:
+        return replace(lexemes.close_array(n_written), step=self._closing)
+
     def _body(self, state: State) -> Expr:
         items: list[Expr] = []
         for after, kinds in self._ends.ways[state].items():
@@ -187,7 +193,7 @@ class KindListLowering:
             if n_ends:
                 values = [self._element(kind.items, n_ends) for kind in kinds]
                 items.append(Sequence((Choice(tuple(values)), self._states.call(after))))
-        choices: list[Expr] = [self._close] if self._ends.arrays.may_end(state) else []
+        choices: list[Expr] = [self._close(state.position)] if self._ends.arrays.may_end(state) else []
         if items:
             comma = [replace(lexemes.COMMA, step=self._step(self._ends.with_more(state)))] if state.position else []
             choices.append(Sequence((*comma, Choice(tuple(items)))))

@@ -119,10 +119,10 @@ class Members(NamedTuple):
         if not self.is_first:
             return Sequence((Repeat(again, least, most), lexemes.CLOSE_SET))
         if most == 0:
-            return lexemes.CLOSE_SET
+            return lexemes.CLOSE_EMPTY_SET
         more = Repeat(again, max(least - 1, 0), None if most is None else most - 1)
         some = Sequence((member, more, lexemes.CLOSE_SET))
-        return some if least else Choice((lexemes.CLOSE_SET, some))
+        return some if least else Choice((lexemes.CLOSE_EMPTY_SET, some))
 
 
 def _counted(n: int) -> int | None:

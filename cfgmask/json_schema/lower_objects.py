@@ -141,7 +141,8 @@ class ObjectLowering:
             most = self._shape.maximum - state.written
         other = self._member_of(self._edges)
         if other is None or most == 0:
-            return lexemes.CLOSE_OBJECT if least <= 0 else NOTHING
+            close = lexemes.CLOSE_OBJECT if state.written else lexemes.CLOSE_EMPTY_OBJECT
+            return close if least <= 0 else NOTHING
         if least > 1:
             needs = enough_keys(self._counts, least, (), self._value_of)
             self._rules.needs[self._states.call(state).name] = (needs,)
@@ -152,7 +153,7 @@ class ObjectLowering:
             return Sequence((more, lexemes.CLOSE_OBJECT))
         more = Repeat(Sequence((lexemes.COMMA, other)), max(least - 1, 0), None if most is None else most - 1)
         some = Sequence((other, more, lexemes.CLOSE_OBJECT))
-        return some if least > 0 else Choice((lexemes.CLOSE_OBJECT, some))
+        return some if least > 0 else Choice((lexemes.CLOSE_EMPTY_OBJECT, some))
 
     def _rest_with_witnesses(self, state: _State) -> Expr:
         if self._is_full(state):

@@ -106,7 +106,7 @@ class RepeatingLowering:
         return state.came is None and self._arrays.may_end(state.array)
 
     def _body(self, state: _State, ways: dict[_State, list[_Item]]) -> Expr:
-        choices: list[Expr] = [lexemes.CLOSE_ARRAY] if self._may_end(state) else []
+        choices: list[Expr] = [lexemes.close_array(state.array.position)] if self._may_end(state) else []
         comma = (lexemes.COMMA,) if state.array.position else ()
         for after, items in ways.items():
             values = tuple(self._item(*item) for item in items)

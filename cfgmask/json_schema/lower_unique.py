@@ -55,7 +55,7 @@ class UniqueLowering:
             yield after._replace(used=self._arrays.start.used) if self._arrays.may_end(after) else after, kind
 
     def _body(self, state: State, ways: dict[State, list[Kind]]) -> Expr:
-        choices: list[Expr] = [lexemes.CLOSE_ARRAY] if self._arrays.may_end(state) else []
+        choices: list[Expr] = [lexemes.close_array(state.position)] if self._arrays.may_end(state) else []
         comma = (lexemes.COMMA,) if state.position else ()
         for after, kinds in ways.items():
             items = [self._value_of(kind.items) for kind in kinds]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from cfgmask.json_schema import spacing
 
-NAMED_WHITESPACE = ("bounded", "compact", "unbounded")
+NAMED_WHITESPACE = ("natural", "bounded", "compact", "unbounded")
 # Some thousands are still compiled at once.
 MAX_DIGITS = 10_000
 # json.dumps goes further; nobody indents by more.
@@ -19,15 +19,20 @@ _MARKS = {"item_separator": ",", "key_separator": ":"}
 class JsonSchemaOptions:
     """Choices of the JSON Schema front end. Unknown values raise ValueError, naming what is allowed.
 
-    whitespace      "bounded"    between two lexemes at most one line break: up to 8 blanks, or up to 8 blanks, a line
+    whitespace      "natural"    as people and `json.dumps` write, with or without `indent`: none before a colon or a
+                                 comma, and at most one space after it; after a comma and an opening mark, and before a
+                                 closing one, a line break with up to 64 spaces and tabs may come instead. An empty
+                                 object or array has one line break in it at most
+                    "bounded"    between two lexemes at most one line break: up to 8 blanks, or up to 8 blanks, a line
                                  break and up to 64 blanks. `json.dumps` with any separators of its own and `indent=4`
                                  fits down to depth 16, and a model cannot spin in it
                     "compact"    none at all
                     "unbounded"  any run of JSON whitespace
                     any other    a regex (as Python's `re` reads it) of what may stand between two lexemes; nothing may
                                  stand there, too
-    item_separator  a regex of what separates items and members: a comma with white space around it
-    key_separator   a regex of what separates a key and its value: a colon with white space around it
+    item_separator  a regex of what separates items and members: a comma with white space around it. "," stands for what
+                    `whitespace` says; any other is written like that, and "natural" adds nothing to it
+    key_separator   the same of what separates a key and its value: a colon with white space around it
     indent          None, or by how many blanks: exactly as `json.dumps(value, indent=n)` writes; the three above then
                     keep their defaults. In YAML, by how many blanks blocks below a key are indented; None: 2
     max_digits      how many digits a run has at most that the schema does not bound: before the point, behind it, and
@@ -46,7 +51,7 @@ class JsonSchemaOptions:
                     "relax"      it is a warning, and more is allowed there than the schema says, never less
     """
 
-    whitespace: str = "bounded"
+    whitespace: str = "natural"
     item_separator: str = ","
     key_separator: str = ":"
     indent: int | None = None

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from cfgmask import _core
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
-from cfgmask.grammar.regex_tree import NOTHING, JsonString
+from cfgmask.grammar.regex_tree import NOTHING, JsonString, RegexTree
 from cfgmask.json_schema import algebra, decide, lexemes
 from cfgmask.json_schema.drafts import Draft, draft_of_uri
 from cfgmask.json_schema.formats import FORMATS
@@ -27,6 +27,7 @@ from cfgmask.json_schema.probe import Prober
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
 from cfgmask.json_schema.session import current, session
+from cfgmask.json_schema.spelling import marks
 from cfgmask.json_schema.strings import ALL_STRINGS
 from cfgmask.json_schema.survey import form_problem
 from cfgmask.json_schema.values import JsonValue, read_text
@@ -85,12 +86,14 @@ def plain_schema(
         return None
     regexes = [terminal.regex for terminal in answers.terminals]
     names = [terminal.name for terminal in answers.terminals]
-    return _core.PlainSchema(found, regexes, names, options.max_digits, *_ignored(options.whitespace))
+    return _core.PlainSchema(found, regexes, names, options.max_digits, *_layout(options))
 
 
 # Options that a plain schema may have of any value.
 _FREE: dict[str, Any] = {
     "whitespace": DEFAULTS.whitespace,
+    "item_separator": DEFAULTS.item_separator,
+    "key_separator": DEFAULTS.key_separator,
     "formats": DEFAULTS.formats,
     "on_unsupported": DEFAULTS.on_unsupported,
     "max_digits": DEFAULTS.max_digits,
@@ -104,13 +107,23 @@ def _may_be_plain(options: JsonSchemaOptions) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _ignored(whitespace: str) -> tuple[_core.PortableRegex | None, str, bool]:
-    """What may stand between lexemes, if anything may, what it is called, and whether it may do so once."""
-    scope = lexemes.scope("json", replace(DEFAULTS, whitespace=whitespace))
+def _layout(options: JsonSchemaOptions) -> tuple[list[_core.PortableRegex], _core.PortableRegex | None, str, bool]:
+    """The marks, what may stand between lexemes, if anything may, its name, and whether it may do so once."""
+    changed = marks(options)
+    written = [_regex(changed.get(mark, mark.regex)) for mark in _MARKS]
+    scope = lexemes.scope("json", options)
     if not scope.ignore:
-        return None, "", scope.ignore_once
+        return written, None, "", scope.ignore_once
     (terminal,) = scope.ignore
-    return _core.portable_regex(terminal.regex, Limits().max_nesting), terminal.name, scope.ignore_once
+    return written, _regex(terminal.regex), terminal.name, scope.ignore_once
+
+
+# In the order of `JsonMarks` in the core.
+_MARKS = (*lexemes.OPEN, *lexemes.CLOSE, lexemes.COMMA, lexemes.COLON)
+
+
+def _regex(tree: RegexTree) -> _core.PortableRegex:
+    return _core.portable_regex(tree, Limits().max_nesting)
 
 
 def _dialect(draft: Draft | None) -> Dialect:

@@ -21,7 +21,9 @@ def whitespace(pattern: str) -> RegexTree:
     """
     tree = _read(pattern)
     if not is_empty(Intersection((tree, Complement(_SOME_OR_NONE)))):
-        raise ValueError('is not "bounded", "compact" or "unbounded", nor a regex of nothing but white space of JSON')
+        raise ValueError(
+            'is not "natural", "bounded", "compact" or "unbounded", nor a regex of nothing but white space of JSON'
+        )
     return Intersection((tree, UNBOUNDED))
 
 

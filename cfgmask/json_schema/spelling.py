@@ -1,34 +1,55 @@
-"""How separators and strings are written: a pass over the finished grammar, so that lowering need not know."""
+"""How marks and strings are written: a pass over the finished grammar, so that lowering need not know."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Sequence, Terminal
-from cfgmask.grammar.regex_tree import Alternation, JsonString, RegexTree
+from cfgmask.grammar.regex_tree import Alternation, Concatenation, JsonString, RegexTree, text
 from cfgmask.grammar.walk import fold
+from cfgmask.grammar.white_space import NATURAL_GAP, NATURAL_SPACE
 from cfgmask.json_schema import lexemes, spacing
 from cfgmask.json_schema.options import JsonSchemaOptions
 
 
+def marks(options: JsonSchemaOptions) -> dict[Terminal, RegexTree]:
+    """How marks are written of which the options say more than the marks themselves."""
+    found: dict[Terminal, RegexTree] = {}
+    if options.whitespace == "natural" and options.indent is None:
+        found = dict(_NATURAL)
+    for usual, pattern, mark in (
+        (lexemes.COMMA, options.item_separator, ","),
+        (lexemes.COLON, options.key_separator, ":"),
+    ):
+        if pattern != mark:
+            found[usual] = spacing.separator(pattern, mark)
+    return found
+
+
+_NATURAL = {
+    lexemes.COMMA: Concatenation((text(","), Alternation((NATURAL_SPACE, NATURAL_GAP)))),
+    lexemes.COLON: Concatenation((text(":"), NATURAL_SPACE)),
+    **{mark: Concatenation((mark.regex, NATURAL_GAP)) for mark in lexemes.OPEN},
+    **{mark: Concatenation((NATURAL_GAP, mark.regex)) for mark in (lexemes.CLOSE_OBJECT, lexemes.CLOSE_ARRAY)},
+}
+
+
 def spelled(grammar: GrammarIR, options: JsonSchemaOptions) -> GrammarIR:
     """The grammar with the separators and the escapes that the options ask for. Linear where they are not the usual."""
-    changed = {
-        usual: spacing.separator(pattern, mark)
-        for usual, pattern, mark in (
-            (lexemes.COMMA, options.item_separator, ","),
-            (lexemes.COLON, options.key_separator, ":"),
-        )
-        if pattern != mark
-    }
+    changed = marks(options)
     canonical = options.escapes == "canonical"
     if not changed and not canonical:
         return grammar
 
+    regexes = {id(mark.regex): regex for mark, regex in changed.items()}
+    # By identity: there are few marks, and they come often.
+    made: dict[int, Terminal] = {}
+
     def terminal(found: Terminal) -> Terminal:
-        mark = lexemes.mark(found)
-        if mark in changed:
-            return replace(found, regex=changed[mark])
+        if id(found.regex) in regexes:
+            if id(found) not in made:
+                made[id(found)] = replace(found, regex=regexes[id(found.regex)])
+            return made[id(found)]
         return replace(found, regex=_canonical(found.regex)) if canonical else found
 
     def combine(expr: Expr, parts: list[Expr]) -> Expr:

@@ -250,7 +250,7 @@ def _is_json(text: bytes) -> bool:
         {"type": "array", "items": {**STRINGS, "items": {"type": ["string", "array"]}}},
     ],
 )
-@pytest.mark.parametrize("options", [{"whitespace": "compact"}, {}])
+@pytest.mark.parametrize("options", [{"whitespace": "compact"}, {}, {"whitespace": "bounded"}])
 @given(seed=st.integers(0, 2**16))
 def test_masks_are_those_of_single_tokens(schema: dict[str, Any], options: dict[str, Any], seed: int) -> None:
     tokens = [*BYTES, *PIECES]

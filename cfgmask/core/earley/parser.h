@@ -196,7 +196,9 @@ class Parser {
   // Adds the scalars of all registers that are open in a set. Linear in its rules that are open and in what they hold.
   void add_scalars(ItemSetId set, ScalarSet& out) const;
   // Whether what may come is a superset; see ItemSet. Most grammars open no sets of values.
-  bool is_vague(ItemSetId id) const { return !grammar_.set_bounds.empty() && at(id).is_vague; }
+  bool is_vague(ItemSetId id) const { return has_sets() && at(id).is_vague; }
+  // Whether something in the grammar must not come twice.
+  bool has_sets() const { return !grammar_.set_bounds.empty(); }
   // How many levels scans have looked out of the sets that they began in, those of all scans together;
   // earley/alike.cc. By what is added to it, scans one after the other are alike from sets that are.
   uint64_t reached() const { return reached_; }

@@ -253,6 +253,10 @@ class Stepper {
   // See Parser.
   uint64_t reached() const { return parser_.reached(); }
   bool is_vague(const Configuration& at) const { return parser_.is_vague(at.items); }
+  // The same of where the parser is once a lexeme has ended that matched these slots.
+  bool is_vague_after(const Configuration& lexeme, SlotSetId matched) {
+    return parser_.has_sets() && parser_.is_vague(parser_.scan(lexeme.items, matched, lexeme.text, 0));
+  }
   // Whether the pending lexeme can be nothing but ignored text.
   bool is_skipping(const Configuration& at) const {
     if (lexer_.is_boundary(at.lexer)) return false;

@@ -108,7 +108,11 @@ void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint
       continue;
     }
     const uint64_t before = stepper_.reached();
-    auto next = stepper_.longest(here.at, byte);
+    bool is_vague = here.is_vague;
+    auto next = stepper_.longest(here.at, byte, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {
+      if (!with_byte) is_vague = stepper_.is_vague_after(lexeme, matched);
+      return matched;
+    });
     const uint64_t then_reached = here.reached + (stepper_.reached() - before);
     reach(then_reached);
     if (!next) {
@@ -119,7 +123,7 @@ void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint
       node = here.end;
       continue;
     }
-    if (here.is_vague && !stepper_.is_skipping(*next)) ++n_vague_;
+    if (is_vague && !stepper_.is_skipping(*next)) ++n_vague_;
     take(trie.tokens(node));
     if (node + 1 != end) {
       next->lexer = lexer_.without_far_bounds(next->lexer);

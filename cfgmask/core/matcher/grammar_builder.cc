@@ -297,13 +297,13 @@ void GrammarBuilder::keep_keys_apart() {
     terminal.key_role = KeyRole::kKey;
   }
   if (std::none_of(kept.begin(), kept.end(), [](const Kept& of) { return of.keys || of.items; })) return;
-  const auto [brace, end_brace, bracket, end_bracket] =
-      with([](RegexStore& r) { return std::tuple(r.literal("{"), r.literal("}"), r.literal("["), r.literal("]")); });
+  // White space may belong to brackets. Nothing else in such a scope begins with one, or with a line break.
   for (Terminal& terminal : grammar_.terminals) {
     const auto [keys, items] = kept[terminal.scope];
-    if ((keys && terminal.regex == brace) || (items && terminal.regex == bracket)) terminal.key_role = KeyRole::kOpens;
-    if ((keys && terminal.regex == end_brace) || (items && terminal.regex == end_bracket))
-      terminal.key_role = KeyRole::kCloses;
+    if (!keys && !items) continue;
+    const ByteSet first = with([&](RegexStore& r) { return r.first(terminal.regex); });
+    if ((keys && first.has('{')) || (items && first.has('['))) terminal.key_role = KeyRole::kOpens;
+    if ((keys && first.has('}')) || (items && first.has(']'))) terminal.key_role = KeyRole::kCloses;
   }
   for (Nonterminal& n : grammar_.nonterminals) {
     if (n.opens_set && grammar_.set_bounds[*n.opens_set].endless) n.opens_set.reset();

@@ -62,6 +62,13 @@ class DeferredSchema : public DeferredPart {
   enum class Kept { kNowhere, kInSet, kAsTexts };
 
   using Symbols = std::vector<uint32_t>;
+  // The marks that close an array or object: right after the opening mark, and after an item or member.
+  struct Closing {
+    uint32_t empty = 0;
+    uint32_t further = 0;
+
+    uint32_t after(bool some) const { return some ? further : empty; }
+  };
   // So many members of an object are passed at a level.
   struct ObjectState {
     uint32_t level;
@@ -144,7 +151,7 @@ class DeferredSchema : public DeferredPart {
   void define(uint32_t nonterminal);
   uint32_t defer(uint32_t order, Deferred of);
   static bool may_have_dead_ends(const PlainSchema::Value& value);
-  uint32_t mark(std::string_view text, KeyRole role = KeyRole::kNone);
+  uint32_t mark(std::string_view text, const JsonMarks::Regex& regex, KeyRole role = KeyRole::kNone);
   RegexId fixed(const std::vector<std::string>& texts);
   RegexId listed(const std::vector<std::string>& texts);
   uint32_t string(const std::string& text, KeyRole role = KeyRole::kNone);
@@ -160,7 +167,7 @@ class DeferredSchema : public DeferredPart {
   void add_scalars(uint32_t rule, const std::shared_ptr<const ScalarsTogether>& scalars);
   void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives);
   static std::vector<Symbol> symbols(const Symbols& words);
-  void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, uint32_t close);
+  void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, Closing close);
   Symbols separated(bool some) const { return some ? Symbols{comma_} : Symbols{}; }
 
   // ---- arrays
@@ -249,9 +256,9 @@ class DeferredSchema : public DeferredPart {
   uint32_t scope_;
   std::map<RegexId, bool> endless_;
   uint32_t open_object_ = 0;
-  uint32_t close_object_ = 0;
+  Closing close_object_;
   uint32_t open_array_ = 0;
-  uint32_t close_array_ = 0;
+  Closing close_array_;
   uint32_t comma_ = 0;
   uint32_t colon_ = 0;
   HashTable terminals_;

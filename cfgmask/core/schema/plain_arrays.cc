@@ -37,7 +37,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ArrayState& state) {
   const PlainSchema::Array& array = *schema_.at(state.array).array;
   const uint32_t i = state.n_written;
   if (i >= array.prefix.size()) return add_further_items(rule, state.array, i);
-  if (i >= array.minimum) add_alternative(rule, Symbols{close_array_});
+  if (i >= array.minimum) add_alternative(rule, Symbols{close_array_.after(i > 0)});
   if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
   Symbols item = separated(i > 0);
   item.insert(item.end(), {item_of(state.array, array.prefix[i]), rule_of(ArrayState{state.array, i + 1})});
@@ -50,7 +50,7 @@ void DeferredSchema::add_further_items(uint32_t state, PlainValueId id, uint32_t
   const uint32_t least = array.minimum > written ? array.minimum - written : 0;
   const uint32_t most = array.maximum == kUnbounded ? kUnbounded : array.maximum - std::min(array.maximum, written);
   if (!array.rest || most == 0 || !schema_.is_live(*array.rest)) {
-    if (least == 0) add_alternative(state, Symbols{close_array_});
+    if (least == 0) add_alternative(state, Symbols{close_array_.after(written > 0)});
     return;
   }
   add_repeated(state, written > 0, Symbols{item_of(id, *array.rest)}, least, most, close_array_);
@@ -110,7 +110,7 @@ void DeferredSchema::add_array_with_witnesses(uint32_t rule, PlainValueId id) {
       add_further_items(rules[i], id, state.position);
       continue;
     }
-    if (state.may_end) add_alternative(rules[i], Symbols{close_array_});
+    if (state.may_end) add_alternative(rules[i], Symbols{close_array_.after(state.position > 0)});
     for (const auto& item : state.items) {
       if (!schema_.is_live(item.value)) continue;
       Symbols written = separated(state.position > 0);

@@ -68,7 +68,7 @@ void DeferredSchema::add_first_item(uint32_t rule, const LargeUnion::Arrays& lar
 }
 
 void DeferredSchema::add_items(uint32_t rule, const ArrayForks::Next& next, bool some, uint32_t held) {
-  if (next.may_end) add_alternative(rule, Symbols{close_array_});
+  if (next.may_end) add_alternative(rule, Symbols{close_array_.after(some)});
   if (next.items.empty()) return;
   Symbols item = separated(some);
   item.push_back(array_fork(held));
@@ -149,7 +149,7 @@ void DeferredSchema::add_first_keys(uint32_t rule, const LargeUnion::Objects& la
 }
 
 void DeferredSchema::add_ends(uint32_t rule, const ObjectForks::Ends& ends, bool some) {
-  if (ends.may_close) add_alternative(rule, Symbols{close_object_});
+  if (ends.may_close) add_alternative(rule, Symbols{close_object_.after(some)});
   add_each(rule, ends.apart, some);
   for (const auto& of : ends.others) add_alternative(rule, Symbols{fork(forks_.others(of.places, some))});
 }
@@ -169,7 +169,7 @@ void DeferredSchema::add_large_others(uint32_t rule, uint32_t state, const Large
 // A key that is none of the names, of all of the objects, or their end.
 void DeferredSchema::add_other_key(uint32_t rule, RegexId names, const ObjectForks::Places& objects, bool some) {
   const PlainSchema::Object& one = *schema_.at(objects[0].of).object;
-  add_alternative(rule, Symbols{close_object_});
+  add_alternative(rule, Symbols{close_object_.after(some)});
   Symbols taken = separated(some);
   const uint32_t key = other_key(names, one.others_keys, Kept::kAsTexts);
   taken.insert(taken.end(), {key, colon_, symbol_of(*one.others), fork(forks_.others(objects, true))});

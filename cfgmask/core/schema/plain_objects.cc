@@ -210,7 +210,7 @@ void DeferredSchema::add_other_keys(uint32_t rule, const Symbols& other, const P
   if (!other.empty() && further >= std::max(1U, least)) {
     add_repeated(rule, written > 0, other, least, further, close_object_);
   } else if (least == 0) {
-    add_alternative(rule, Symbols{close_object_});
+    add_alternative(rule, Symbols{close_object_.after(written > 0)});
   }
 }
 

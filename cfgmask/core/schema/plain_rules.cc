@@ -31,15 +31,21 @@ void DeferredSchema::enter(const DeferredAdditions& to) {
 Symbol DeferredSchema::start(const DeferredAdditions& to) {
   enter(to);
   const auto& [has_endless_keys, has_endless_items, with_many_states] = schema_.overview();
-  const auto bracket = [&](const char* text, bool has_role, KeyRole role) {
-    return mark(text, has_role ? role : KeyRole::kNone);
+  const auto opening = [&](const char* text, const JsonMarks::Regex& regex, bool has_role) {
+    return mark(text, regex, has_role ? KeyRole::kOpens : KeyRole::kNone);
   };
-  open_object_ = bracket("{", has_endless_keys, KeyRole::kOpens);
-  close_object_ = bracket("}", has_endless_keys, KeyRole::kCloses);
-  open_array_ = bracket("[", has_endless_items, KeyRole::kOpens);
-  close_array_ = bracket("]", has_endless_items, KeyRole::kCloses);
-  comma_ = mark(",");
-  colon_ = mark(":");
+  const auto closing = [&](const char* text, const JsonMarks::Regex& empty, const JsonMarks::Regex& other,
+                           bool has_role) {
+    const KeyRole role = has_role ? KeyRole::kCloses : KeyRole::kNone;
+    return Closing{mark(text, empty, role), mark(text, other, role)};
+  };
+  const JsonMarks& marks = parts_.marks;
+  open_object_ = opening("{", marks.open_object, has_endless_keys);
+  close_object_ = closing("}", marks.close_empty_object, marks.close_object, has_endless_keys);
+  open_array_ = opening("[", marks.open_array, has_endless_items);
+  close_array_ = closing("]", marks.close_empty_array, marks.close_array, has_endless_items);
+  comma_ = mark(",", marks.comma);
+  colon_ = mark(":", marks.colon);
   const Symbol start{rule_of(schema_.root())};
   for (PlainValueId id : with_many_states) {
     const uint32_t rule = Symbol{rule_of(id)}.index();
@@ -140,8 +146,8 @@ bool DeferredSchema::may_have_dead_ends(const PlainSchema::Value& value) {
   return value.may_have_many_states() || (value.object && !value.object->witnesses.empty());
 }
 
-uint32_t DeferredSchema::mark(std::string_view text, KeyRole role) {
-  return add_terminal(regexes_->literal(text), shown(text), false, role);
+uint32_t DeferredSchema::mark(std::string_view text, const JsonMarks::Regex& regex, KeyRole role) {
+  return add_terminal(regex ? regex->in(*regexes_) : regexes_->literal(text), shown(text), false, role);
 }
 
 // A string that is written as one of these, or as a key: printable characters only as themselves.
@@ -297,7 +303,7 @@ std::vector<Symbol> DeferredSchema::symbols(const Symbols& words) {
 
 // `body`, separated by commas, so many times, then the closing mark; `some`: a comma comes before the first too.
 void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most,
-                                  uint32_t close) {
+                                  Closing close) {
   const auto further = [&](uint32_t minimum, uint32_t maximum) {
     const uint32_t more = add_nonterminal(kBeginsWithTerminal);
     Symbols after_comma{comma_};
@@ -306,13 +312,13 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
     return add_repeat(more, minimum, maximum);
   };
   if (some) {
-    add_alternative(state, Symbols{further(least, most), close});
+    add_alternative(state, Symbols{further(least, most), close.further});
     return;
   }
-  if (least == 0) add_alternative(state, Symbols{close});
+  if (least == 0) add_alternative(state, Symbols{close.empty});
   Symbols whole = body;
   if (most > 1) whole.push_back(further(least == 0 ? 0 : least - 1, most == kUnbounded ? kUnbounded : most - 1));
-  whole.push_back(close);
+  whole.push_back(close.further);
   add_alternative(state, whole);
 }
 

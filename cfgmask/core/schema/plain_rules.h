@@ -14,12 +14,24 @@
 
 namespace cfgmask {
 
+// How the punctuation of JSON is written, with white space that belongs to it.
+struct JsonMarks {
+  using Regex = std::shared_ptr<const PortableRegex>;  // null: as the mark alone
+
+  Regex open_object, open_array;
+  // What closes after a member or an item, and what closes right after the opening mark.
+  Regex close_object, close_empty_object;
+  Regex close_array, close_empty_array;
+  Regex comma, colon;
+};
+
 // A schema, and what it says in other words than the core's.
 struct PlainSchemaParts {
   std::shared_ptr<const PlainSchema> schema;
   OutsideRegexes outside = {};  // those that terminals of the schema refer to
   std::vector<std::string> outside_names = {};
   uint32_t max_digits = kUnbounded;
+  JsonMarks marks = {};
   std::shared_ptr<const PortableRegex> ignored = nullptr;  // what may stand between lexemes; or null
   std::string ignored_name = {};
   bool ignore_once = false;
