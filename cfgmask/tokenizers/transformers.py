@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from cfgmask.errors import VocabularyError
@@ -13,6 +15,8 @@ from cfgmask.tokenizers.first_space import without_first_space
 from cfgmask.tokenizers.parts import VocabularyParts
 from cfgmask.tokenizers.self_check import check_round_trip
 from cfgmask.tokenizers.slow_transformers import read_slow
+
+_texts: weakref.WeakKeyDictionary[Any, tuple[int, Sequence[bytes]]] = weakref.WeakKeyDictionary()
 
 _SENTENCEPIECE_STEPS = ("Replace", "Metaspace", "ByteFallback", "Fuse", "Strip")
 
@@ -39,7 +43,24 @@ def read_transformers(tokenizer: Any, eos_token_id: Sequence[int] | None) -> Voc
         eos_token_id = [] if own is None else [own]
     if not eos_token_id:
         raise VocabularyError(f"{describe}: the tokenizer names no end token; say which with eos_token_id=")
-    return _read_fast(backend, eos_token_id, describe) if is_fast else read_slow(tokenizer, eos_token_id, describe)
+    parts = _read_fast(backend, eos_token_id, describe) if is_fast else read_slow(tokenizer, eos_token_id, describe)
+    with suppress(TypeError):  # one of `tokenizers` itself can be given to no model, nor be referenced weakly
+        _texts[tokenizer] = len(tokenizer), parts.tokens
+    return parts
+
+
+def read_texts(tokenizer: Any) -> Sequence[bytes] | None:
+    """What each token of a tokenizer of transformers writes; None where it cannot be read.
+
+    Cost: none where `read_transformers` has read the tokenizer, and no token was added since.
+    """
+    n_tokens, tokens = _texts.get(tokenizer, (None, None))
+    if n_tokens == len(tokenizer):
+        return tokens
+    try:
+        return read_transformers(tokenizer, [min(tokenizer.get_vocab().values())]).tokens
+    except VocabularyError:
+        return None
 
 
 def _read_fast(backend: Any, eos_token_id: Sequence[int], describe: str) -> VocabularyParts:

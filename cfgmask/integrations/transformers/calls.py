@@ -23,12 +23,22 @@ class Call:
     accepted     the ids that stand, where there are drafts behind them; None where there are never drafts
     is_assistant whether the scores are those of an assistant, whose tokens are drafts
     max_length   how many ids, those of the prompt included, it ends a row after; None where it does not say
+    unfinished   for each row whether it goes on, a tensor; None where the call does not say
+    has_beams    whether rows are beams, some of which may have no hope
+    end_tokens   those that it stops at, a tensor; None where it stops at none
     """
 
     processors: Any
     accepted: Any = None
     is_assistant: bool = False
     max_length: int | None = None
+    unfinished: Any = None
+    has_beams: bool = False
+    end_tokens: Any = None
+
+    def has_stopped(self, row: int) -> bool:
+        """Whether what the row shows from here on is padding. On a device, this waits for it."""
+        return self.unfinished is not None and not bool(self.unfinished[row])
 
 
 def calling_generate() -> Call | None:
@@ -41,10 +51,36 @@ def calling_generate() -> Call | None:
     # The outermost: an assistant may be assisted itself.
     assisted = next((frame for frame in reversed(frames) if frame.f_code.co_name == "_assisted_decoding"), None)
     if assisted is None:
-        return Call(processors, max_length=_max_length(step.f_back.f_locals))
+        variables = step.f_back.f_locals
+        return Call(
+            processors,
+            max_length=_max_length(variables),
+            unfinished=variables.get("unfinished_sequences"),
+            has_beams="beam" in step.f_back.f_code.co_name,
+            end_tokens=_end_tokens(variables),
+        )
     variables = assisted.f_locals
     is_assistant = processors is not variables["logits_processor"]
-    return Call(variables["logits_processor"], variables["input_ids"], is_assistant, _max_length(variables))
+    return Call(
+        variables["logits_processor"],
+        variables["input_ids"],
+        is_assistant,
+        _max_length(variables),
+        end_tokens=_end_tokens(variables),
+    )
+
+
+def calling_tokenizer() -> Any:
+    """The tokenizer that the call is given, or the pipeline that makes it has; None where nobody says."""
+    pipelines = sys.modules.get("transformers.pipelines.base")  # which takes long to import, and nobody has otherwise
+    for frame in _frames(sys._getframe(1), ("generate", "_forward")):
+        given, owner = frame.f_locals.get("generation_mode_kwargs"), frame.f_locals.get("self")
+        tokenizer = given.get("tokenizer") if isinstance(given, dict) else None
+        if pipelines is not None and isinstance(owner, pipelines.Pipeline):
+            tokenizer = owner.tokenizer
+        if isinstance(tokenizer, transformers.PreTrainedTokenizerBase):
+            return tokenizer
+    return None
 
 
 def _max_length(variables: dict[str, Any]) -> int | None:
@@ -52,10 +88,19 @@ def _max_length(variables: dict[str, Any]) -> int | None:
     return criteria.max_length if isinstance(criteria, transformers.StoppingCriteriaList) else None
 
 
-def _frames(frame: FrameType | None) -> Iterator[FrameType]:
+def _end_tokens(variables: dict[str, Any]) -> Any:
+    criteria = variables.get("stopping_criteria")
+    if not isinstance(criteria, transformers.StoppingCriteriaList):
+        return None
+    return next((one.eos_token_id for one in criteria if isinstance(one, transformers.EosTokenCriteria)), None)
+
+
+def _frames(
+    frame: FrameType | None, names: tuple[str, ...] = ("__call__", "_assisted_decoding")
+) -> Iterator[FrameType]:
     """Of the frame and those that called it, those that tell something by their name."""
     while frame is not None:
-        if frame.f_code.co_name in ("__call__", "_assisted_decoding"):
+        if frame.f_code.co_name in names:
             yield frame
         frame = frame.f_back
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,8 +17,9 @@ from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.start import STALL_AFTER, starting_matcher
 from cfgmask.integrations.torch import apply_token_bitmask_inplace
 from cfgmask.integrations.tracking import TrackedText
-from cfgmask.integrations.transformers.calls import Call, calling_generate
+from cfgmask.integrations.transformers.calls import Call, calling_generate, calling_tokenizer
 from cfgmask.integrations.transformers.row import Row
+from cfgmask.integrations.transformers.vocabulary_checks import check_vocabulary
 
 Start = CompiledGrammar | Matcher | None
 
@@ -40,10 +42,11 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
     One processor serves any number of `generate` calls, one after the other; each call is a text of its own.
     It belongs to one thread at a time.
 
-    A row of several that shows a token that its mask did not allow is over: `generate` pads rows that have stopped, and
-    where a grammar leaves fewer tokens than there are beams, the beams that nothing is left for go on at a score of
-    -inf. Such a row is left its end tokens. (Where there are fewer texts than `num_return_sequences`, such beams are
-    returned: their `sequences_scores` are -inf or -1e9.)
+    A row that has stopped shows padding, and is left its end tokens. So is a beam that shows a token that its mask did
+    not allow: where a grammar leaves fewer tokens than there are beams, those that nothing is left for go on at a score
+    of -inf. (Where there are fewer texts than `num_return_sequences`, such beams are returned: their
+    `sequences_scores` are -inf or -1e9.) Any other row that shows such a token raises TokenRejected: a processor behind
+    this one has undone the mask.
 
     In a loop of your own a batch is recognised by its ids: one id more in each row than last time goes on with it,
     anything else begins a new one. Call `reset` before a batch whose prompts are earlier texts plus one token.
@@ -54,8 +57,10 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
     Construction raises BudgetTooSmall for a `max_new_tokens` in which no text can be completed.
     Errors: IntegrationError for a list that does not go with the batch, where other processors leave nothing of what
     the grammar allows, and where it goes on after an end token and nothing else may follow, since `generate` stops
-    there; TokenRejected for a single sequence's token that the mask did not allow; what a mask raises, LimitExceeded
-    above all.
+    there; TokenRejected for a token that the mask did not allow, outside of beams; VocabularyError before the first
+    token for a grammar of another vocabulary, as far as it shows: in the number of scores, in the end tokens, of which
+    `generate` must stop at one, or in a `tokenizer` that `generate` is given or a pipeline has; what a mask raises,
+    LimitExceeded above all.
     The grammar's end tokens must be among those that `generate` stops at, or it goes on with end tokens alone.
     """
 
@@ -78,8 +83,16 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         self._budgets = [budget for _, budget in _for_each_prompt(compiled, max_new_tokens)]
         self._n_words = max((-(-m.compiled.vocabulary.n_vocab // 32) for m in self._starts if m is not None), default=0)
         self._rows: list[Row | None] = []
+        self._is_checked = False
         self._call: weakref.ref[Any] | None = None
         self._earlier_calls: list[weakref.ref[Any]] = []
+
+    def __iter__(self) -> Iterator[LogitsProcessor]:
+        """Itself alone: `generate` takes a list of processors."""
+        yield self
+
+    def __len__(self) -> int:
+        return 1
 
     @property
     def errors(self) -> list[Exception | None]:
@@ -102,14 +115,24 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                 return scores
         else:
             self._follow(call, ids)
+        if not self._is_checked and (call is None or not call.is_assistant):
+            self._check_vocabularies(call, scores.shape[1])
         constrained = [index for index, row in enumerate(self._rows) if row is not None]
         if not constrained:
             return scores
         masked: torch.FloatTensor = scores.clone()
         bits = torch.from_numpy(self._masks(scores.shape[1]))
         apply_token_bitmask_inplace(masked, bits, constrained if len(constrained) < len(self._rows) else None)
-        self._check_what_is_left(masked)
+        self._check_what_is_left(masked, call)
         return masked
+
+    def _check_vocabularies(self, call: Call | None, width: int) -> None:
+        """Raises VocabularyError before the first token, where the rows' grammars are those of another model."""
+        vocabularies = {row.text.matcher.compiled.vocabulary for row in self._rows if row is not None}
+        tokenizer = calling_tokenizer() if vocabularies else None
+        for vocabulary in vocabularies:
+            check_vocabulary(vocabulary, width, call, tokenizer)
+        self._is_checked = True
 
     def _masks(self, width: int) -> NDArray[np.int32]:
         """A mask for each row. Raises where one fails, or has none of the first `width` tokens."""
@@ -131,16 +154,13 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
                 )
         return bits
 
-    def _check_what_is_left(self, masked: torch.Tensor) -> None:
+    def _check_what_is_left(self, masked: torch.Tensor, call: Call | None) -> None:
         """Raises where all of a row is -inf: `generate` would go on with any token at all."""
         for index in torch.isneginf(masked.amax(dim=1)).nonzero().flatten().tolist():
             row = self._rows[index]
             if row is None or row.is_over:
                 continue
-            error = IntegrationError(
-                "no token is left to sample: those that the grammar allows here have a score of -inf from another "
-                "processor, min_new_tokens, bad_words_ids or the like"
-            )
+            error = IntegrationError(_why_nothing_is_left(call))
             if not self._ends_rows:
                 raise error
             row.end_with(error)
@@ -153,15 +173,12 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         if same_call and parents is None:
             raise IntegrationError("the ids are not those of the last step and one more")
         self._rows = self._new_rows(input_ids, call) if parents is None else _children(self._rows, parents)
-        for row, ids in zip(self._rows, input_ids, strict=True):
+        for index, (row, ids) in enumerate(zip(self._rows, input_ids, strict=True)):
             if row is None:
                 continue
             try:
-                row.advance_to(ids, alone=len(self._rows) == 1)
-            except TokenRejected:
-                self._rows = []
-                raise
-            except LimitExceeded as error:
+                row.advance_to(ids, partial(_may_leave, row, index, call))
+            except (LimitExceeded, TokenRejected) as error:
                 if not self._ends_rows:
                     self._rows = []
                     raise
@@ -181,8 +198,8 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
             if call.is_assistant and not row.text.has_prompt_of(ids):
                 return False
             try:
-                row.follow(ids)
-            except LimitExceeded as error:
+                row.follow(ids, call.accepted.shape[1])
+            except (LimitExceeded, TokenRejected) as error:
                 if not self._ends_rows:
                     self._rows = []
                     raise
@@ -198,6 +215,7 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
             )
         room = None if call is None or call.max_length is None else call.max_length - input_ids.shape[1]
         starts = [self._start_within(index, room) for index in range(len(self._starts))]
+        self._is_checked = False
         return [
             None if (start := starts[index // each]) is None else Row(TrackedText(start.fork(), ids))
             for index, ids in enumerate(input_ids)
@@ -243,6 +261,28 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
             self._earlier_calls.append(self._call)
         self._call = None if call is None else weakref.ref(call.processors)
         return False
+
+
+def _may_leave(row: Row, index: int, call: Call | None) -> bool:
+    """Whether a row may show a token that its mask did not allow: padding, or that of a beam without hope."""
+    if call is not None and (call.has_beams or call.has_stopped(index)):
+        return True
+    return row.text.matcher.is_finished
+
+
+def _why_nothing_is_left(call: Call | None) -> str:
+    others = [] if call is None else [other for other in call.processors if not isinstance(other, LogitsProcessor)]
+    before = ", ".join(type(other).__name__ for other in others)
+    message = (
+        "no token is left to sample: those that the grammar allows here have a score of -inf from another processor"
+    )
+    if "ForcedEOSTokenLogitsProcessor" in before:
+        return (
+            f"{message}: forced_eos_token_id, which ends each text with its last token, and this one is not complete; "
+            "have it complete by then, with a max_new_tokens of LogitsProcessor that is one less than that of the call"
+        )
+    among = f"; the call has {before}" if before else ""
+    return f"{message}: min_new_tokens, bad_words_ids or the like{among}"
 
 
 def _for_each_prompt(compiled: Any, max_new_tokens: Any) -> list[tuple[Any, int | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,26 +33,37 @@ class Row:
         """What masks it; None where it is over."""
         return None if self.is_over else self.text.matcher
 
-    def advance_to(self, ids: NDArray[np.int64], alone: bool) -> None:
-        """Consume the next id. Raises TokenRejected for one of a row that is alone, which nothing else pads."""
+    def advance_to(self, ids: NDArray[np.int64], may_leave: Callable[[], bool]) -> None:
+        """Consume the next id.
+
+        may_leave  whether it may be one that the mask did not allow, since the row has stopped or is a beam; asked only
+                   for such
+        Raises TokenRejected where it may not.
+        """
         if not self.is_over:
             try:
                 self.text.advance_to(ids)
                 return
             except TokenRejected:
-                if alone:
+                if not may_leave():
                     raise
         self.is_over = True
         self.text.remember(ids)
 
-    def follow(self, ids: NDArray[np.int64]) -> None:
-        """Come to ids that may end in drafts, of which none need be right, and lack those of the last step."""
+    def follow(self, ids: NDArray[np.int64], n_accepted: int) -> None:
+        """Come to ids that may end in drafts, of which none need be right, and lack those of the last step.
+
+        n_accepted  how many of them stand
+        Raises TokenRejected for one of these that the mask did not allow.
+        """
         if self.error is not None:
             return
         self.is_over = False
         try:
             self.text.move_to(ids)
         except TokenRejected:
+            if len(self.text) < n_accepted:
+                raise
             self.is_over = True
 
     def fork(self) -> Row:
