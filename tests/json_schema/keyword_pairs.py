@@ -22,10 +22,12 @@ import itertools
 import json
 import random
 import re
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import DecimalException
 from functools import partial
@@ -45,8 +47,8 @@ ORDERS = ("schema", "any")
 N_VALUES, N_WALKS, FREE_BYTES, MAX_BYTES = 14, 2, 40, 160
 # A text with more orders of keys than these is not tried in all of them.
 MOST_ORDERS = 200
-# Seconds of CPU for one schema, beyond which it is told of.
-SLOW = 5.0
+# Seconds of CPU for one schema, beyond which it is told of, and given up where Python is at work.
+SLOW, SLOWEST = 4.0, 12.0
 
 
 class Wrong(NamedTuple):
@@ -244,6 +246,26 @@ def _is_wrong_with(schema: Any, wrong: Wrong, value: Any) -> bool:
     return still_wrong(schema, wrong._replace(text=json.dumps(value)))
 
 
+class _TooSlow(BaseException):
+    """A schema takes too long."""
+
+
+@contextmanager
+def _given_up_after(seconds: float) -> Iterator[None]:
+    """Raises `_TooSlow` in Python code after so much CPU."""
+
+    def stop(*_: object) -> None:
+        raise _TooSlow
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
 def look_at(number: int, seed: int, cuts: list[Any], tally: Tally) -> None:
     """Make and examine the schema of a number."""
     rng = random.Random(f"{seed} {number}")
@@ -251,7 +273,10 @@ def look_at(number: int, seed: int, cuts: list[Any], tally: Tally) -> None:
     tally.counts["schemas"] += 1
     began, found = time.process_time(), []
     try:
-        found = list(examine(schema, rng, tally.counts))
+        with _given_up_after(SLOWEST):
+            found = list(examine(schema, rng, tally.counts))
+    except _TooSlow:
+        tally.counts["given up as too slow"] += 1
     except _UNJUDGED as error:
         tally.counts[f"unjudged: {type(error).__name__}"] += 1
     except Exception as error:  # whatever it is, it is what is looked for

@@ -90,6 +90,8 @@ class Maker:
             found |= _KEYWORDS[keyword](rng, inner)
         if "type" not in found and rng.random() < 0.6:
             found["type"] = _TYPE_OF[group] if rng.random() < 0.8 else _types(rng, inner)
+        if group == "arrays" and rng.random() < 0.3:
+            found["uniqueItems"] = True
         if self._cuts and rng.random() < 0.1:
             cut = rng.choice(self._cuts)
             found = {**cut, **found} if isinstance(cut, dict) and rng.random() < 0.7 else {**found, "allOf": [cut]}
