@@ -198,7 +198,7 @@ def examine(schema: Any, rng: random.Random, counts: Counter[str]) -> Iterator[W
 
 def is_plainly_written(text: str) -> bool:
     """Whether every grammar that allows a value allows it to be written so: no grammar has to take all spellings."""
-    return re.search(r"\\u00[2-7]|[0-9][eE]", text) is None
+    return re.search(r"\\u00[2-7]|[0-9][eE]|[0-9]\.0+(?![0-9])", text) is None
 
 
 def spelled_otherwise(text: str, rng: random.Random) -> str:
