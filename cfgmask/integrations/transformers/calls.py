@@ -25,7 +25,7 @@ class Call:
     max_length   how many ids, those of the prompt included, it ends a row after; None where it does not say
     unfinished   for each row whether it goes on, a tensor; None where the call does not say
     has_beams    whether rows are beams, some of which may have no hope
-    end_tokens   those that it stops at, a tensor; None where it stops at none
+    criteria     what it stops at, a list; None where it does not say
     """
 
     processors: Any
@@ -34,7 +34,14 @@ class Call:
     max_length: int | None = None
     unfinished: Any = None
     has_beams: bool = False
-    end_tokens: Any = None
+    criteria: Any = None
+
+    @property
+    def end_tokens(self) -> Any:
+        """Those that it stops at, a tensor; None where it stops at none."""
+        if not isinstance(self.criteria, transformers.StoppingCriteriaList):
+            return None
+        return next((one.eos_token_id for one in self.criteria if isinstance(one, transformers.EosTokenCriteria)), None)
 
     def has_stopped(self, row: int) -> bool:
         """Whether what the row shows from here on is padding. On a device, this waits for it."""
@@ -57,7 +64,7 @@ def calling_generate() -> Call | None:
             max_length=_max_length(variables),
             unfinished=variables.get("unfinished_sequences"),
             has_beams="beam" in step.f_back.f_code.co_name,
-            end_tokens=_end_tokens(variables),
+            criteria=variables.get("stopping_criteria"),
         )
     variables = assisted.f_locals
     is_assistant = processors is not variables["logits_processor"]
@@ -66,7 +73,7 @@ def calling_generate() -> Call | None:
         variables["input_ids"],
         is_assistant,
         _max_length(variables),
-        end_tokens=_end_tokens(variables),
+        criteria=variables.get("stopping_criteria"),
     )
 
 
@@ -86,13 +93,6 @@ def calling_tokenizer() -> Any:
 def _max_length(variables: dict[str, Any]) -> int | None:
     criteria = variables.get("stopping_criteria")
     return criteria.max_length if isinstance(criteria, transformers.StoppingCriteriaList) else None
-
-
-def _end_tokens(variables: dict[str, Any]) -> Any:
-    criteria = variables.get("stopping_criteria")
-    if not isinstance(criteria, transformers.StoppingCriteriaList):
-        return None
-    return next((one.eos_token_id for one in criteria if isinstance(one, transformers.EosTokenCriteria)), None)
 
 
 def _frames(

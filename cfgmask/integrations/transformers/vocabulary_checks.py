@@ -28,7 +28,8 @@ def check_vocabulary(vocabulary: _core.TokenTable, width: int, call: Call | None
             f"the grammar was compiled for {vocabulary.n_vocab} tokens, {beyond} is "
             f"{vocabulary.text(beyond)!r}, and the model has {width}; compile it with the vocabulary of this model"
         )
-    stops = None if call is None or call.end_tokens is None else call.end_tokens.tolist()
+    end_tokens = None if call is None else call.end_tokens
+    stops = [] if end_tokens is None else end_tokens.tolist()
     if stops and not set(stops) & set(vocabulary.end_tokens):
         raise VocabularyError(
             f"`generate` stops at the tokens {sorted(stops)}, and none of them ends a text in the vocabulary that the "
