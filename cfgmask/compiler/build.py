@@ -14,7 +14,7 @@ from cfgmask import _core
 from cfgmask.compiler.arguments import check_arguments
 from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
-from cfgmask.compiler.grammar import Grammar
+from cfgmask.compiler.grammar import PATTERN_SOURCE, Grammar
 from cfgmask.compiler.named_ends import remember_named_ends
 from cfgmask.compiler.own_tokens import remember_encoder
 from cfgmask.compiler.token_sets import resolve
@@ -194,6 +194,11 @@ class _Build:
     def _matches_nothing(self, start: Rule) -> GrammarError:
         message = f"the grammar matches no text at all: its start rule {self._ir.start!r} can never end"
         help = "give each rule a way to end"
+        if start.span is not None and start.span.source.name == PATTERN_SOURCE:
+            # Of a pattern nobody has written a rule.
+            message = "the pattern matches no text at all"
+            help = "it is matched against a whole text: nothing stands before it, or behind it, for assertions to see"
+            return GrammarError([Diagnostic("grammar-empty", message, span=start.span, help=help)])
         related = [(terminal.span, "this terminal matches no text") for terminal in self._empty]
         limited = [rule for rule in self._ir.rules if rule.max_tokens is not None]
         too_long: list[Terminal | Rule] = [*self._too_long]

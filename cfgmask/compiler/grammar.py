@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from cfgmask.regex import DialectName
 
 
+PATTERN_SOURCE = "<pattern>"
+"""What diagnostics call a pattern that is a grammar by itself."""
+
+
 class Grammar:
     """A grammar that was read and checked, not yet bound to a vocabulary. Immutable; for any thread. Can be pickled.
 
@@ -243,12 +247,12 @@ class Grammar:
         """
         _require_text("a pattern", pattern)
         limits = _limits(limits)
-        span = Span(Source("<pattern>", pattern), 0, len(pattern))
+        span = Span(Source(PATTERN_SOURCE, pattern), 0, len(pattern))
         expr = parse_extended(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
         if isinstance(expr, Terminal):
-            return cls(_one_terminal("PATTERN", expr.regex, span), "<pattern>")
+            return cls(_one_terminal("PATTERN", expr.regex, span), PATTERN_SOURCE)
         # Where the tokens of a regex begin is not for the longest match to decide.
-        return cls(GrammarIR((Rule("start", expr, span=span),), "start", lexer="complete"), "<pattern>")
+        return cls(GrammarIR((Rule("start", expr, span=span),), "start", lexer="complete"), PATTERN_SOURCE)
 
     @classmethod
     def from_choices(cls, choices: Iterable[str]) -> Grammar:

@@ -72,6 +72,8 @@ def _unknown_name(name: str, tokens: TokenSet, vocabulary: Vocabulary) -> Diagno
         advice = ("did you mean " if close else "it has, among others, ") + ", ".join(known)
     else:
         advice = "this vocabulary has no special tokens"
+    if tokens.text == name and not close and '"' not in name:
+        advice += f'; if it is ordinary text to this model, write a string: `"{name}"`'
     return Diagnostic("token-unknown", f"the vocabulary has no special token {name}", span=tokens.span, help=advice)
 
 

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import LimitExceeded
+from cfgmask.gbnf.habits import correction
 from cfgmask.limits import Limits
 from cfgmask.problems import Problems
 
@@ -198,6 +199,7 @@ class _Scanner:
         """Report what begins here, and skip the line."""
         character = self._text[self._at]
         help: str | None
+        fix = None
         if character in _UNCLOSED:
             code, what, closing = _UNCLOSED[character]
             message, help = f"the {what} is not closed", f"add `{closing}`"
@@ -205,8 +207,8 @@ class _Scanner:
             shown = character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
             code = "gbnf-unexpected-character"
             message = f"unexpected character `{shown}` (U+{ord(character):04X})"
-            help = _HELP.get(character)
-        self._problems.error(code, message, self._span(self._at, self._at + 1), help=help)
+            help, fix = _HELP.get(character), correction(self._source, self._at)
+        self._problems.error(code, message, self._span(self._at, self._at + 1), help=help, fix=fix)
         return self._skip_line()
 
     def _skip_line(self) -> Kind:

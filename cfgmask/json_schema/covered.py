@@ -76,7 +76,8 @@ class _Judge:
         self._relaxed = _codes(tried.relaxations)
         # Places that say the same as another are reported up to a bound, so beyond it some are missing.
         self._decided = tried.is_complete and max(len(self._refused), len(self._relaxed)) <= MAX_PROBLEMS
-        self._notes = _codes(tried.survey.notes)
+        # A contradiction is between keywords that are enforced.
+        self._notes = _codes(note for note in tried.survey.notes if note.code != "schema-contradiction")
         self.live = _live(tried.schemas)
 
     def covered(self, place: tuple[Node, str]) -> Covered:

@@ -177,3 +177,15 @@ ANNOTATIONS = frozenset(
         "contentSchema",
     ]
 )
+
+# Keywords of OpenAPI, of editors and of libraries, which no draft has and which restrict nothing.
+EXTENSIONS = frozenset(
+    [
+        *["nullable", "example", "discriminator", "xml", "externalDocs", "optional", "strict", "propertyOrdering"],
+        *["propertyOrder", "order", "enumNames", "enumDescriptions", "markdownDescription", "errorMessage"],
+        *["markdownEnumDescriptions", "deprecationMessage", "patternErrorMessage", "defaultSnippets"],
+        *["doNotSuggest", "suggestSortText", "allowComments", "allowTrailingCommas", "tsType", "javaType"],
+        *["$async", "$merge", "$patch", "name", "label", "options", "meta", "version", "author", "links", "unit"],
+        *["formatMinimum", "formatMaximum", "formatExclusiveMinimum", "formatExclusiveMaximum", "fileMatch", "hidden"],
+    ]
+)

@@ -17,6 +17,7 @@ from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, SetBounds
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.contradictions import contradictions
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
 from cfgmask.json_schema.indent import indented
@@ -35,6 +36,7 @@ from cfgmask.json_schema.spelling import spelled
 from cfgmask.json_schema.survey import Survey, survey
 from cfgmask.json_schema.told_apart import told_apart
 from cfgmask.json_schema.values import Document, around, read_object, read_text
+from cfgmask.json_schema.wrapped import wrapped
 from cfgmask.json_schema.yaml_blocks import DEFAULT_INDENT, in_blocks
 from cfgmask.limits import Limits
 
@@ -114,6 +116,9 @@ def attempt(
     document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
     options, misguided = guided(document.value, options)
     schemas = Schemas(document.value, limits, retrieve)
+    no_schema = wrapped(document.value)
+    if no_schema is not None:
+        return Attempt(document, schemas, Survey(complete=False), None, [*document.problems, no_schema], False)
     found = _surveyed(schemas, document, options)
     errors = [*document.problems, *misguided, *found.errors]
     grammar, is_complete = None, found.complete
@@ -188,6 +193,9 @@ def _grammar(normaliser: Normaliser, prefix: str, span: Span | None) -> GrammarI
     if options.syntax == "yaml":
         return in_blocks(grammar, DEFAULT_INDENT if options.indent is None else options.indent)
     return spelled(grammar if options.indent is None else indented(grammar, options.indent, limits), options)
+
+
+_MOST_PARTS = 100
 
 
 class _Main(Lowering):
@@ -266,11 +274,31 @@ class _Main(Lowering):
             if not dead:
                 break
             conjunction = dead[0]
-        places = [term.pointer for term in conjunction if isinstance(term, Node) and term.pointer]
+        nodes = [term for term in conjunction if isinstance(term, Node)]
+        places = [node.pointer for node in nodes if node.pointer]
+        nodes = self._with_parts(nodes)
         reason = "look for types, bounds or required properties that contradict each other"
         if places:
             reason = f"nothing satisfies {' together with '.join(places)}, which is required"
-        return Diagnostic("schema-unsatisfiable", "no value satisfies this schema", pointer="", help=reason)
+        message, plain = "no value satisfies this schema", next(contradictions(nodes), None)
+        if plain is None:
+            return Diagnostic("schema-unsatisfiable", message, pointer="", help=reason)
+        help = reason if places else "change one of the two"
+        return Diagnostic("schema-unsatisfiable", f"{message}: {plain.message}", pointer=plain.pointer, help=help)
+
+    def _with_parts(self, nodes: list[Node]) -> list[Node]:
+        """The schemas with those that all of them hold to: their `allOf` and `$ref`. Bounded."""
+        schemas = self.normaliser.schemas
+        found = dict.fromkeys(nodes)
+        pending = list(found)
+        for node in pending:
+            parts = schemas.children(node, "allOf")
+            target = schemas.target(node, "$ref") if node.has("$ref") else None
+            for part in [*parts, target] if isinstance(target, Node) else parts:
+                if part not in found and len(found) < _MOST_PARTS:
+                    found[part] = None
+                    pending.append(part)
+        return list(found)
 
     def _is_live(self, conjunction: Conjunction, live: frozenset[str]) -> bool:
         name = self._names.get(conjunction)

@@ -9,7 +9,9 @@ from functools import cached_property
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS, LATEST, Draft
 from cfgmask.json_schema.dynamic_scope import NO_SCOPE, Scope
+from cfgmask.json_schema.misspelt import meant_by
 from cfgmask.json_schema.values import JsonValue, escape
+from cfgmask.suggest import question
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
@@ -149,7 +151,12 @@ def keyword_note(node: Node, keyword: str) -> Diagnostic | None:
             help="change $schema to the draft that this schema is written for",
         )
     message = f"{quoted(keyword)} is no keyword of JSON Schema and restricts nothing"
-    return Diagnostic("schema-unknown-keyword", message, pointer=node.at(keyword), severity="note")
+    meant = meant_by(keyword)
+    if meant is None:
+        return Diagnostic("schema-unknown-keyword", message, pointer=node.at(keyword), severity="note")
+    return Diagnostic(
+        "schema-misspelt-keyword", message, pointer=node.at(keyword), severity="warning", help=question(meant)
+    )
 
 
 def is_reference(value: JsonValue) -> bool:

@@ -47,6 +47,9 @@ class JsonSchemaOptions:
                     "any"        properties in any order, other keys among them; no key comes twice
     formats         "assert"     `format` restricts the string
                     "annotate"   `format` restricts nothing and is reported as a note
+    unknown_keywords  "warn"     a keyword that no draft has restricts nothing: a warning where it is nearly one that a
+                                 draft has, a note elsewhere
+                    "error"      it is an error, but for those that begin with `x-` and well-known extensions
     on_unsupported  "error"      whatever cannot be enforced exactly is an error
                     "relax"      it is a warning, and more is allowed there than the schema says, never less
     """
@@ -61,6 +64,7 @@ class JsonSchemaOptions:
     property_order: Literal["schema", "any"] = "schema"
     formats: Literal["assert", "annotate"] = "assert"
     on_unsupported: Literal["error", "relax"] = "error"
+    unknown_keywords: Literal["warn", "error"] = "warn"
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
@@ -125,6 +129,7 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "property_order": ("schema", "any"),
     "formats": ("assert", "annotate"),
     "on_unsupported": ("error", "relax"),
+    "unknown_keywords": ("warn", "error"),
 }
 
 DEFAULTS = JsonSchemaOptions()

@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 
 from cfgmask.diagnostics import Diagnostic, Related, Source, Span
 
+# Diagnostics about a key rather than its value.
+_OF_KEYS = frozenset(["schema-misspelt-keyword", "schema-unknown-keyword"])
+
 _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 # One character of a string, as it is spelled between the quotes.
@@ -69,6 +72,8 @@ class Places:
 
     def _of(self, diagnostic: Diagnostic) -> Span | None:
         if diagnostic.span is None:
+            if diagnostic.code in _OF_KEYS and (key := self._key(diagnostic.pointer)) is not None:
+                return key
             return self._find(diagnostic.pointer)
         if diagnostic.span.source is self._span.source:
             return diagnostic.span
@@ -92,6 +97,10 @@ class Places:
             starts = [place[0] + match.start() for match in _CHARACTER.finditer(spelled, 1, len(spelled) - 1)]
             self._last_string = place, (json.loads(spelled), [*starts, place[1] - 1])
         return self._last_string[1]
+
+    def _key(self, pointer: str | None) -> Span | None:
+        self._index()
+        return None if pointer not in self._keys or pointer is None else self.between(*self._keys[pointer])
 
     def _find(self, pointer: str | None) -> Span | None:
         if pointer is None:

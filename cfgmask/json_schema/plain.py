@@ -30,7 +30,9 @@ from cfgmask.json_schema.session import current, session
 from cfgmask.json_schema.spelling import marks
 from cfgmask.json_schema.strings import ALL_STRINGS
 from cfgmask.json_schema.survey import form_problem
+from cfgmask.json_schema.unknown_keywords import has_unknown_keywords
 from cfgmask.json_schema.values import JsonValue, read_text
+from cfgmask.json_schema.wrapped import is_wrapped
 from cfgmask.limits import Limits
 from cfgmask.regex.properties import ecma_property
 
@@ -62,6 +64,10 @@ def plain_schema(
     if options is not DEFAULTS and not _may_be_plain(options):
         return None
 
+    if is_wrapped(schema):
+        return None
+    if options.unknown_keywords == "error" and has_unknown_keywords(schema, options, limits):
+        return None
     if isinstance(schema, str) and len(schema) * (1 if schema.isascii() else 4) > limits.max_source_bytes:
         return None
     document = _core.json_document(schema, limits.max_nesting)
@@ -97,6 +103,8 @@ _FREE: dict[str, Any] = {
     "formats": DEFAULTS.formats,
     "on_unsupported": DEFAULTS.on_unsupported,
     "max_digits": DEFAULTS.max_digits,
+    # What it refuses is refused before.
+    "unknown_keywords": DEFAULTS.unknown_keywords,
 }
 
 

@@ -32,6 +32,9 @@ def placed(error: LimitExceeded, pointer: str) -> LimitExceeded:
     return LimitExceeded(error.limit, error.value, f"at {pointer or 'the root of the schema'}")
 
 
-def _place(diagnostic: Diagnostic) -> tuple[str, str, str, int, str]:
+_SEVERITIES = ("error", "warning", "note")
+
+
+def _place(diagnostic: Diagnostic) -> tuple[int, str, str, int, str]:
     start = -1 if diagnostic.span is None else diagnostic.span.start
-    return diagnostic.severity, diagnostic.pointer or "", diagnostic.code, start, diagnostic.message
+    return _SEVERITIES.index(diagnostic.severity), diagnostic.pointer or "", diagnostic.code, start, diagnostic.message

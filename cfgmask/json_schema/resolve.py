@@ -16,6 +16,7 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.json_schema.contents import Contents
 from cfgmask.json_schema.drafts import ASSERTIONS, Draft, draft_of_uri, idle_keywords
 from cfgmask.json_schema.dynamic_scope import NO_SCOPE, RECURSIVE, DynamicAnchors, Scope
+from cfgmask.json_schema.near_references import near_reference
 from cfgmask.json_schema.nodes import (
     DECLARED,
     SCHEMA_MAP_KEYWORDS,
@@ -28,6 +29,7 @@ from cfgmask.json_schema.nodes import (
 )
 from cfgmask.json_schema.values import JsonValue, escape, read_object, unescape
 from cfgmask.limits import Limits
+from cfgmask.suggest import question
 
 # What a schema counts of the rules: it takes some 15 microseconds to be found and looked at. In dynamic scopes a few
 # resources that refer to each other have thousands.
@@ -135,11 +137,12 @@ class Schemas:
             return resource
         found = self._within(resource, fragment)
         if found is None:
+            near = near_reference(resource.value, reference)
             return Diagnostic(
                 "schema-reference",
                 f"the reference {quoted(reference)} points to nothing",
                 pointer=pointer,
-                help="correct it, or add the schema that it means",
+                help="correct it, or add the schema that it means" if near is None else question(near),
             )
         # A pointer may lead through resources: only the one that it ends in is entered.
         found = self._dynamic(self._in_scope(found, node.scope), keyword, fragment, node.scope)
@@ -167,11 +170,13 @@ class Schemas:
         if known is not None:
             return known
         if self._retrieve is None:
+            near = None if "://" in reference else near_reference(self.root.value, reference)
+            help = "nothing is fetched: put the schema it means under $defs, or pass a function as retrieve"
             return Diagnostic(
                 "schema-remote-reference",
                 f"the reference {quoted(reference)} leads out of this document",
                 pointer=pointer,
-                help="nothing is fetched: put the schema it means under $defs, or pass a function as retrieve",
+                help=help if near is None else f"{question(near)} {help[0].upper()}{help[1:]}",
             )
         try:
             given = self._retrieve(uri)

@@ -6,19 +6,22 @@ It does not decide whether a keyword can be enforced: that depends on what it me
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.regex_tree import MAX_COUNT
-from cfgmask.json_schema.drafts import Draft
+from cfgmask.json_schema.contradictions import Contradiction, plain_contradictions
+from cfgmask.json_schema.drafts import EXTENSIONS, Draft
 from cfgmask.json_schema.formats import is_known
-from cfgmask.json_schema.nodes import REFERENCES, Node, keyword_note, subschema_places
+from cfgmask.json_schema.nodes import REFERENCES, Node, keyword_note, quoted, subschema_places
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import MAX_PROBLEMS
 from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.values import JsonValue, is_number, kind, plain_decimal
+from cfgmask.suggest import closest, question
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
@@ -70,7 +73,13 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
     wrong = [problem for keyword in node.keywords if (problem := form_problem(node, keyword)) is not None]
     found.errors += wrong
     if not node.is_only_reference:
-        found.notes += [note for keyword in value if (note := keyword_note(node, keyword)) is not None]
+        notes = [note for keyword in value if (note := keyword_note(node, keyword)) is not None]
+        if options.unknown_keywords == "error":
+            found.errors += [replace(note, severity="error") for note in notes if _is_unknown(note)]
+            notes = [note for note in notes if not _is_unknown(note)]
+        found.notes += notes
+    if not wrong:
+        found.notes += [_contradiction_note(c) for c in plain_contradictions(node)]
     if (note := _format_note(node, options)) is not None:
         found.notes.append(note)
     for keyword in _MAXIMA:
@@ -92,6 +101,19 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
             else:
                 reached.append(target)
     return reached
+
+
+def _is_unknown(note: Diagnostic) -> bool:
+    """Whether a note is about a keyword that no draft has and that is nobody's extension by its name."""
+    if note.code == "schema-misspelt-keyword":
+        return True
+    keyword = (note.pointer or "").rpartition("/")[2]
+    return note.code == "schema-unknown-keyword" and keyword not in EXTENSIONS and keyword[:2].lower() != "x-"
+
+
+def _contradiction_note(found: Contradiction) -> Diagnostic:
+    message = f"{found.message}: {found.leaves} satisfies this"
+    return Diagnostic("schema-contradiction", message, pointer=found.pointer, severity="warning")
 
 
 def _idle_note(node: Node, keyword: str) -> Diagnostic:
@@ -145,7 +167,8 @@ def form_problem(node: Node, keyword: str) -> Diagnostic | None:
     if expected is None:
         return _too_large(node, keyword) if keyword in _MINIMA else None
     message = f"{keyword} must be {expected}, not {_shown(value)}"
-    return Diagnostic("schema-keyword-value", message, pointer=node.at(keyword))
+    help = _HELP[keyword](node, value) if keyword in _HELP else None
+    return Diagnostic("schema-keyword-value", message, pointer=node.at(keyword), help=help)
 
 
 def _too_large(node: Node, keyword: str) -> Diagnostic | None:
@@ -204,6 +227,52 @@ def _items(node: Node, value: JsonValue) -> str | None:
 def _is_dependency_map(value: JsonValue) -> bool:
     return isinstance(value, dict) and all(_is_text_list(v) for v in value.values() if isinstance(v, list))
 
+
+def _help_with_required(node: Node, value: JsonValue) -> str | None:
+    """A boolean is draft 3, where each property says it of itself."""
+    if isinstance(value, str):
+        return f"write `[{json.dumps(value, ensure_ascii=False)}]`"
+    if not isinstance(value, bool):
+        return None
+    before, _, last = node.pointer.rpartition("/")
+    name = last.replace("~1", "/").replace("~0", "~")
+    if before.rpartition("/")[2] != "properties":
+        return "a boolean is draft 3: now `required` lists names of properties"
+    if not value:
+        return f"a boolean is draft 3: leave it out, {quoted(name)} is optional then"
+    outer = before.rpartition("/")[0] or "the root of the schema"
+    return f'a boolean is draft 3: now the object around it says so, `"required": [{quoted(name)}]` at {outer}'
+
+
+_OTHER_NAMES = {
+    **dict.fromkeys(["str", "text", "char", "varchar", "date", "datetime", "uuid", "bytes", "enum"], "string"),
+    **dict.fromkeys(["int", "long", "int32", "int64", "uint", "short"], "integer"),
+    **dict.fromkeys(["float", "double", "decimal", "num", "real"], "number"),
+    **dict.fromkeys(["bool"], "boolean"),
+    **dict.fromkeys(["dict", "map", "struct", "record", "json"], "object"),
+    **dict.fromkeys(["list", "tuple", "set", "sequence"], "array"),
+    **dict.fromkeys(["none", "nil", "undefined", "void", "nonetype"], "null"),
+}
+"""What other languages call the types."""
+
+
+def _help_with_type(_node: Node, value: JsonValue) -> str | None:
+    wrong = [v for v in (value if isinstance(value, list) else [value]) if not isinstance(v, str) or v not in TYPES]
+    name = wrong[0] if wrong else None
+    if name is None and value is None:
+        return 'write `"null"`, as a string'
+    if not isinstance(name, str):
+        return None
+    if name.lower() == "any":
+        return "leave the type out: then any value is allowed"
+    meant = name.lower() if name.lower() in TYPES else _OTHER_NAMES.get(name.lower()) or closest(name, TYPES)
+    return None if meant is None else question(meant)
+
+
+_HELP: dict[str, Callable[[Node, JsonValue], str | None]] = {
+    "required": _help_with_required,
+    "type": _help_with_type,
+}
 
 _NUMBER = _require("a number", is_number)
 _COUNT = _require("a whole number that is not negative", _is_count)

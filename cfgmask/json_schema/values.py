@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.json_schema.not_json import not_json
 from cfgmask.json_schema.places import Places, named_by_pointer
 from cfgmask.json_schema.problems import MAX_PROBLEMS, first_errors
 from cfgmask.limits import Limits
@@ -86,9 +87,7 @@ def read_text(text: str, span: Span | None, limits: Limits) -> Document:
             parse_constant=_Constant,
         )
     except json.JSONDecodeError as error:
-        place = places.between(error.pos, error.pos + 1)
-        message = "the schema is not JSON: " + error.msg[:1].lower() + error.msg[1:]
-        raise GrammarError([Diagnostic("schema-syntax", message, place)]) from None
+        raise GrammarError([not_json(text, error.pos, error.msg, places)]) from None
     except RecursionError:
         raise LimitExceeded("max_nesting", limits.max_nesting, "JSON Schema text") from None
     try:

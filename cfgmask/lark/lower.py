@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
+from cfgmask.grammar.productive import productive_rules
 from cfgmask.grammar.useless import UNUSED, without_useless
 from cfgmask.grammar.walk import walk
 from cfgmask.lark import nodes
@@ -63,12 +65,21 @@ def lower_document(
         ignore_final=options.ignore_final,
         indenter=inner.indenter,
     )
+    _refuse_unbound(grammar, problems)
     grammar = without_useless(
         grammar, problems, endless="lark-endless-rule", unused="lark-unused-rule", places=inner.places
     )
     problems.extend(greedy_ignores(grammar))
     notes = problems.warnings
     return replace(grammar, notes=notes) if notes else grammar
+
+
+def _refuse_unbound(grammar: ir.GrammarIR, problems: Problems) -> None:
+    """Declared terminals that nothing is bound to are what keeps a start rule from ending: they are the errors then."""
+    unbound = [warning for warning in problems.warnings if warning.code == "lark-unbound"]
+    if unbound and grammar.start not in productive_rules(grammar):
+        others = [warning for warning in problems.warnings if warning.code != "lark-unbound"]
+        raise GrammarError([*(replace(warning, severity="error") for warning in unbound), *others])
 
 
 def _lower_text(

@@ -10,6 +10,7 @@ from cfgmask.diagnostics import Fix, Related, Span
 from cfgmask.grammar.useless import UNUSED
 from cfgmask.lark import nodes
 from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TERMINALS
+from cfgmask.lark.habits import near_unknown
 from cfgmask.lark.link import Entry, Table
 from cfgmask.lark.modules import library
 from cfgmask.lark.parametric import check_parameter
@@ -122,6 +123,12 @@ def _report_unknown(use: _Use, name: nodes.Name, known: Mapping[str, Entry], pro
     kind = "terminal" if is_terminal_name(name.text) else "rule"
     # An imported name has its module in front; a parameter may stand behind.
     shown = nodes.spelling(name).partition("::")[0].rstrip()
+    habit = near_unknown(name.span.within(0, len(shown)))
+    if habit is not None:
+        message = habit.message or f"there is no {kind} `{shown}`"
+        place = habit.span or name.span.within(0, len(shown))
+        problems.error(f"lark-unknown-{kind}", message, place, help=habit.help, fix=habit.fix)
+        return
     close = closest(shown, [*known, *EXTENSION_TERMINALS])
     help = None if close is None else question(close)
     if help is None and shown in library("common").defined_names:

@@ -18,6 +18,7 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.parameters import All, Condition
 from cfgmask.lark import nodes
 from cfgmask.lark.attributes import WrittenAttribute, read_attributes
+from cfgmask.lark.habits import at_token, single_quoted
 from cfgmask.lark.literals import LiteralError, parse_count, parse_priority, parse_special_tokens, unescape
 from cfgmask.lark.parametric import (
     SELF,
@@ -131,26 +132,6 @@ def read(text: Span, limits: Limits, problems: Problems) -> nodes.Document:
     )
 
 
-def _habit(tokens: list[Token], wrong: Token) -> str | None:
-    """What to write for what other notations have at the token that is wrong; None if that is nothing known."""
-    kinds = [token.type for token in tokens if token.start <= wrong.start]
-    before = kinds[-2] if len(kinds) > 1 else None
-    if wrong.type == "EQUAL" and before == "DOUBLE_COLON":
-        return "a definition is written `name: ...`; GBNF, which has `::=`, is read by `Grammar.from_gbnf`"
-    if wrong.type == "COMMA" and kinds[0] == "IMPORT":
-        return "several names are imported as in `%import common (INT, WS)`"
-    if kinds[0] in _BLOCKS and len(kinds) == 1:
-        return f"it stands in a rule: `start: {wrong} {{...}}`"
-    if str(wrong) == ".." and before in ("COUNT", "TILDE"):
-        return "counts are written `~2` or `~2..5`"
-    if wrong.type == "LBRACE" and "COLON" in kinds:
-        is_repeated = before in ("STRING", "REGEXP", "RPAR", "RSQB")
-        return (
-            "counts are written `{2}`, `{2,}`, `{,5}` or `{2,5}`" if is_repeated else "repetition is written `(...)*`"
-        )
-    return None
-
-
 def _closer(tokens: list[Token]) -> str | None:
     """What closes the innermost bracket that is open behind some tokens; None if none is."""
     brackets: list[str] = []
@@ -186,7 +167,7 @@ class _Reader:
 
     def report_unreadable(self, token: Token) -> None:
         """No token begins with this character."""
-        character = str(token)
+        character, fix = str(token), None
         if character == '"':
             message, help = "the string is not closed on its line", 'write a quote inside a string as `\\"`'
         elif character == "/":
@@ -194,10 +175,13 @@ class _Reader:
             help = "write a slash inside a regex as `\\/`; only regexes with the flag x may span lines"
         elif character == "'":
             message, help = "strings are written with double quotes", None
+            fix = single_quoted(self._source, token.start)
         else:
             shown = character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
             message, help = f"unexpected character `{shown}` (U+{ord(character):04X})", _UNREADABLE_HELP.get(character)
-        self._problems.error("lark-unreadable", message, self._span(token), help=help)
+            if character == ";" and not self._source.text[token.end :].partition("\n")[0].strip():
+                fix = Fix(self._span(token), "")
+        self._problems.error("lark-unreadable", message, self._span(token), help=help, fix=fix)
 
     def report_unclosed(self, bracket: Token, next_begins: int | None) -> None:
         """A bracket is open where the next statement, if it was found, begins."""
@@ -239,7 +223,8 @@ class _Reader:
             for name, words in _TOKEN_WORDS.items()
             if name in expected and (name not in _CLOSERS or name == closer)
         ]
-        help = _habit(tokens, token)
+        habit = at_token(self._source, tokens, token)
+        help = None if habit is None else habit.help
         if help is None and "COLON" in expected:
             help = "a definition is written `name: ...`"
         elif help is None and 0 < len(words) < 4:
@@ -250,7 +235,9 @@ class _Reader:
         else:
             shown = "{" if token.type == "BLOCK" else str(token)
             span, message = self._span(token), f"unexpected `{shortened(shown)}`"
-        self._problems.error("lark-syntax", message, span, help=help)
+        if habit is not None:
+            span, message = habit.span or span, habit.message or message
+        self._problems.error("lark-syntax", message, span, help=help, fix=None if habit is None else habit.fix)
 
     def _report_directive(self, token: Token) -> None:
         close, span = closest(str(token), DIRECTIVES), self._span(token)
@@ -285,8 +272,9 @@ class _Reader:
     def _written_attributes(self, name: Token, parts: list[Built]) -> list[WrittenAttribute]:
         """The attributes in a definition's head. Reports what must not stand around the name."""
         if is_terminal_name(name) and parts[0] is not name:
-            message = "`?` and `!` go before the names of rules only"
-            self._problems.error("lark-terminal-modifier", message, self._span(parts[0]))
+            message, help = "`?` and `!` go before the names of rules only", "a terminal needs none: leave it out"
+            span = self._span(parts[0])
+            self._problems.error("lark-terminal-modifier", message, span, help=help, fix=Fix(span, ""))
         modifiers = [part.span for part in parts[:-1] if isinstance(part, nodes.Invalid)]
         for number, span in enumerate(modifiers):
             if span.text in [before.text for before in modifiers[:number]]:

@@ -16,6 +16,7 @@ from cfgmask.grammar import regex_tree as regex
 from cfgmask.lark import nodes, one_regex
 from cfgmask.lark.excluded_words import with_help
 from cfgmask.lark.extension_terminals import EXTENSION_TEMPLATES, EXTENSION_TEXTS, EXTENSION_TOKENS, substring_argument
+from cfgmask.lark.habits import comment_at
 from cfgmask.lark.lazy_ends import LAZY_AT_END
 from cfgmask.lark.literals import LiteralError
 from cfgmask.lark.patterns import TOKEN_GROUP, PatternAccount
@@ -224,6 +225,10 @@ class TerminalLowering:
             only_in_rust = {problem.code for problem in error.diagnostics} <= _ONLY_IN_RUST
             if only_in_rust and (in_rust := self._in_rust(node, text)) is not None:
                 return in_rust
+            if (comment := comment_at(node.span.source, node.span.start)) is not None:
+                message = comment.message or "this is no regex"
+                self._problems.error("lark-syntax", message, comment.span, help=comment.help, fix=comment.fix)
+                return INVALID
             self._problems.extend(with_help(error.diagnostics, text))
             return INVALID
         pattern = one_regex.of_pattern(node, text)

@@ -265,7 +265,7 @@ def test_a_file_of_a_schema_names_its_diagnostics(tmp_path: Path) -> None:
     path.write_text('{\n  "nullable": true\n}')
     grammar = cfgmask.Grammar.from_file(path)
     assert (grammar.name, len(grammar.notes)) == (str(path), 1)
-    assert f"--> {path}:2:15\n" in grammar.notes[0].render()
+    assert f"--> {path}:2:3\n" in grammar.notes[0].render()
 
 
 @pytest.mark.parametrize(
