@@ -152,6 +152,7 @@ class Grammar:
         property_order: Literal["schema", "any"] = DEFAULTS.property_order,
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
         on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
+        unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
     ) -> Grammar:
         """JSON texts that a schema allows. See docs/json_schema.md.
 
@@ -176,6 +177,7 @@ class Grammar:
             property_order,
             formats,
             on_unsupported,
+            unknown_keywords,
         )
         # What the short way has spent is spent.
         with session(limits):
@@ -211,6 +213,7 @@ class Grammar:
         property_order: Literal["schema", "any"] = DEFAULTS.property_order,
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
         on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
+        unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
     ) -> Grammar:
         """JSON texts from which a value of a Python type can be made. See docs/python.md.
 
@@ -235,6 +238,7 @@ class Grammar:
             property_order=property_order,
             formats=formats,
             on_unsupported=on_unsupported,
+            unknown_keywords=unknown_keywords,
         )
 
     @classmethod
@@ -283,6 +287,7 @@ class Grammar:
         property_order: Literal["schema", "any"] = DEFAULTS.property_order,
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
         on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
+        unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
     ) -> Grammar:
         """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema.
 
@@ -305,6 +310,7 @@ class Grammar:
             property_order,
             formats,
             on_unsupported,
+            unknown_keywords,
         )
         if path.suffix == ".json":
             if start is not None:
