@@ -1,4 +1,4 @@
-"""The text of a grammar's file."""
+"""Files from strangers, of which no more is read than is allowed, and the text of a grammar's file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,22 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.limits import Limits
 
+_CHUNK = 1 << 22
+
+
+def read_at_most(path: Path, n: int) -> bytes | None:
+    """The bytes of a file; None if it has more than `n`, of which no more are read. Raises OSError.
+
+    Takes memory for what the file has, not for what is allowed: Python makes room for all that `read` is told.
+    """
+    chunks = []
+    left = n + 1
+    with path.open("rb") as file:
+        while left > 0 and (chunk := file.read(min(left, _CHUNK))):
+            chunks.append(chunk)
+            left -= len(chunk)
+    return b"".join(chunks) if left > 0 else None
+
 
 def read_source(path: Path, limits: Limits) -> str:
     """The whole text, without a byte order mark.
@@ -15,9 +31,8 @@ def read_source(path: Path, limits: Limits) -> str:
     Errors: OSError; GrammarError (file-encoding) where it is not UTF-8; LimitExceeded (max_source_bytes), of a larger
     file no more than that is read.
     """
-    with path.open("rb") as file:
-        data = file.read(limits.max_source_bytes + 1)
-    if len(data) > limits.max_source_bytes:
+    data = read_at_most(path, limits.max_source_bytes)
+    if data is None:
         raise LimitExceeded("max_source_bytes", limits.max_source_bytes, str(path))
     try:
         # Some editors begin a file with a byte order mark, which JSON has no place for.

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgmask.errors import VocabularyError
+from cfgmask.source_file import read_at_most
 
-MAX_BYTES = 1 << 28
+# A tekken file has 15 MB. JSON takes thirty times its size as Python's objects, if it is made for that.
+MAX_BYTES = 1 << 25
 MAX_TOKENS = 1 << 24
 
 Kind = TypeVar("Kind")
@@ -18,9 +20,8 @@ def load_document(path: Path) -> Any:
     """The document. Raises OSError where the file cannot be read, ValueError where it is not JSON, VocabularyError
     where it is larger than `MAX_BYTES` or nested too deeply.
     """
-    with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
+    data = read_at_most(path, MAX_BYTES)
+    if data is None:
         raise VocabularyError(f"the file is larger than {MAX_BYTES} bytes")
     try:
         return json.loads(data)

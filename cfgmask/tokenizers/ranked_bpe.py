@@ -9,8 +9,9 @@ import regex
 
 from cfgmask.errors import VocabularyError
 
-# What one text may take to cut: patterns come with files of strangers.
+# What one text may take to cut: patterns come with files of strangers. And what a short one may take.
 _PATTERN_SECONDS = 10.0
+SHORT_TEXT_SECONDS = 1.0
 
 
 class RankedBpe:
@@ -28,16 +29,14 @@ class RankedBpe:
             raise VocabularyError(f"the pattern of the tokenizer cannot be read: {error}") from error
         self._ranks = ranks
 
-    def encode(self, text: str) -> list[int]:
-        """The ranks. O(n log n) in the longest piece. Raises VocabularyError where the pattern takes too long."""
+    def encode(self, text: str, seconds: float = _PATTERN_SECONDS) -> list[int]:
+        """The ranks. O(n log n) in the longest piece. Raises VocabularyError where the pattern takes longer."""
         ids: list[int] = []
         try:
-            for match in self._pattern.finditer(text, timeout=_PATTERN_SECONDS):
+            for match in self._pattern.finditer(text, timeout=seconds):
                 ids += self._piece(match[0].encode())
         except TimeoutError:
-            raise VocabularyError(
-                f"the tokenizer's pattern takes more than {_PATTERN_SECONDS:g} s for a text"
-            ) from None
+            raise VocabularyError(f"the tokenizer's pattern takes more than {seconds:g} s for a text") from None
         return ids
 
     def _piece(self, data: bytes) -> list[int]:

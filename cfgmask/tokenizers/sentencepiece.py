@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cfgmask.errors import VocabularyError
+from cfgmask.source_file import read_at_most
 from cfgmask.tokenizers import sentencepiece_text
+from cfgmask.tokenizers.documents import MAX_BYTES
 from cfgmask.tokenizers.end_texts import check_ends, known_ends
 from cfgmask.tokenizers.first_space import without_first_space
 from cfgmask.tokenizers.library import require
@@ -76,7 +78,9 @@ def _processor(model: Any) -> tuple[Any, str]:
         raise TypeError(f"from_sentencepiece takes a SentencePieceProcessor or a path, not {type(model).__name__}")
     library = require("sentencepiece", "sentencepiece")
     path = Path(model)
-    data = path.read_bytes()
+    data = read_at_most(path, MAX_BYTES)
+    if data is None:
+        raise VocabularyError(f"{path}: the file is larger than {MAX_BYTES} bytes")
     processor = library.SentencePieceProcessor()
     try:
         loaded = processor.LoadFromSerializedProto(data)
@@ -107,6 +111,7 @@ def _ends(eos: int, special: dict[str, int]) -> list[int]:
 # field 1 is a piece, and of a piece field 3 is its kind.
 _PIECES, _KIND = 1, 3
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
+_MAX_VARINT_BITS = 63
 
 
 def _kinds(model: bytes) -> list[int]:
@@ -153,3 +158,5 @@ def _varint(message: memoryview, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 0x80:
             return value, at
+        if shift > _MAX_VARINT_BITS:
+            raise ValueError("a number is too long")

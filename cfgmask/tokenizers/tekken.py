@@ -16,7 +16,7 @@ from cfgmask.errors import VocabularyError
 from cfgmask.tokenizers.documents import MAX_TOKENS, expect, load_document
 from cfgmask.tokenizers.end_texts import check_ends, known_ends
 from cfgmask.tokenizers.parts import VocabularyParts
-from cfgmask.tokenizers.ranked_bpe import RankedBpe
+from cfgmask.tokenizers.ranked_bpe import SHORT_TEXT_SECONDS, RankedBpe
 from cfgmask.tokenizers.self_check import check_round_trip
 
 # What files that list no special tokens mean.
@@ -49,7 +49,7 @@ def read_tekken(path: str | PathLike[str], eos_token_id: Sequence[int] | None) -
     tokens = [b""] * content.n_special + content.tokens
     check_ends(ends, range(len(tokens)), describe)
     bpe = RankedBpe(content.pattern, {token: content.n_special + rank for rank, token in enumerate(content.tokens)})
-    check_round_trip(tokens, bpe.encode, describe, skip=lambda _: False)
+    check_round_trip(tokens, lambda text: bpe.encode(text, SHORT_TEXT_SECONDS), describe, skip=lambda _: False)
     return VocabularyParts(tokens, ends, special, bpe.encode, describe)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import struct
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cfgmask.errors import VocabularyError
+from cfgmask.tokenizers import gguf_file
 from cfgmask.tokenizers.gguf_file import GgufFile
 from tests.tokenizers.gguf_writer import write_gguf
 
@@ -114,3 +116,39 @@ def test_missing_file_is_an_os_error(tmp_path: Path) -> None:
         GgufFile(tmp_path / "none.gguf")
     with pytest.raises(OSError, match="irectory"):
         GgufFile(tmp_path)
+
+
+def test_a_file_that_shrinks_while_it_is_open(path: Path) -> None:
+    """Mapped, it ended the process."""
+    with GgufFile(path) as file:
+        os.truncate(path, 0)
+        assert file.strings("texts") == [b"a", b"", "▁b".encode()]
+        assert file.integer("number") == 7
+
+
+def test_large_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies beyond the part that is read first is read with it; no more than a bound."""
+    monkeypatch.setattr(gguf_file, "_SIZES", (100, 10_000))
+    large = write_gguf(tmp_path / "x.gguf", {"first": 1, "texts": ["a" * 50] * 100, "last": 2})
+    with GgufFile(large) as file:
+        assert (file.integer("first"), file.integer("last")) == (1, 2)
+        assert file.strings("texts") == [b"a" * 50] * 100
+    larger = write_gguf(tmp_path / "y.gguf", {"texts": ["a" * 50] * 200})
+    with pytest.raises(VocabularyError, match="the metadata of the file are larger than 10000 bytes"):
+        GgufFile(larger)
+
+
+def test_bounds_on_what_a_file_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_gguf(tmp_path / "x.gguf", {"texts": ["a"] * 3, "numbers": [1] * 5, "more": ["b"] * 3})
+    monkeypatch.setattr(gguf_file, "_MAX_ELEMENTS", 5)
+    with pytest.raises(VocabularyError, match="more than 5 texts"):
+        GgufFile(path)
+    monkeypatch.setattr(gguf_file, "_MAX_ELEMENTS", 6)
+    monkeypatch.setattr(gguf_file, "_MAX_FIELDS", 2)
+    with pytest.raises(VocabularyError, match="more than 2 fields"):
+        GgufFile(path)
+    monkeypatch.setattr(gguf_file, "_MAX_FIELDS", 3)
+    with GgufFile(path) as file:
+        monkeypatch.setattr(gguf_file, "_MAX_ELEMENTS", 4)
+        with pytest.raises(VocabularyError, match="numbers has more than 4 elements"):
+            file.integers("numbers")
