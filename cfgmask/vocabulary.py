@@ -221,6 +221,7 @@ class Vocabulary:
     def save(self, path: str | PathLike[str]) -> None:
         """Write all but `encode` into a file, for `load` in another process. Raises OSError.
 
+        A file that is there is replaced at once, when all is written; so is a symlink, and not what it points to.
         Worth it where the tokenizer is slow to load: `from_transformers` takes twenty times as long as `load`.
         """
         from cfgmask.tokenizers.saved import write_saved

@@ -12,7 +12,7 @@ import binascii
 import itertools
 import json
 import os
-import threading
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,15 @@ from cfgmask.tokenizers.parts import Encode, VocabularyParts
 
 _FORMAT = "cfgmask vocabulary"
 _VERSION = 1
+# Flags that not every system has.
+_NO_FOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
+_BINARY: int = getattr(os, "O_BINARY", 0)
 
 
 def write_saved(parts: VocabularyParts, path: Path) -> None:
-    """Write the file, all of it or, where that fails, nothing. Raises OSError."""
+    """Write the file, all of it or, where that fails, nothing. A symlink at `path` is replaced, not followed: what it
+    points to stays as it is. Raises OSError.
+    """
     document = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -36,12 +41,17 @@ def write_saved(parts: VocabularyParts, path: Path) -> None:
         "lengths": [len(token) for token in parts.tokens],
         "bytes": base64.b64encode(b"".join(parts.tokens)).decode("ascii"),
     }
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+    # In a folder that others may write to, a name that can be guessed may be a symlink to any file of the user's.
+    temporary = path.with_name(f".{secrets.token_hex(16)}.tmp")
+    # This descriptor is of a file that was made here.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _BINARY, 0o666)
     try:
-        temporary.write_text(json.dumps(document), encoding="ascii")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(document).encode("ascii"))
         temporary.replace(path)
-    finally:
+    except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
 
 
 def read_saved(path: Path, encode: Encode | None) -> VocabularyParts:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
+import os
+import secrets
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +152,29 @@ def test_a_binary_file(tmp_path: Path) -> None:
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Vocabulary.load(tmp_path / "v")
+
+
+def test_a_symlink_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_text("mine")
+    (tmp_path / "v").symlink_to(target)
+    Vocabulary.from_bytes([b"x", b""], 1).save(tmp_path / "v")
+    assert target.read_text() == "mine"
+    assert not (tmp_path / "v").is_symlink()
+    assert Vocabulary.load(tmp_path / "v").tokens == (b"x", b"")
+
+
+@pytest.mark.parametrize("name", ["v.{pid}.{thread}", ".{token}.tmp"], ids=["as it was", "as it is"])
+def test_a_symlink_in_the_place_of_the_temporary_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Somebody who may write to the folder knows or guesses the name that the file has until it is whole."""
+    monkeypatch.setattr(secrets, "token_hex", lambda size: "0" * 2 * size)
+    target = tmp_path / "target"
+    target.write_text("mine")
+    planted = tmp_path / name.format(pid=os.getpid(), thread=threading.get_ident(), token="0" * 32)
+    planted.symlink_to(target)
+    with contextlib.suppress(FileExistsError):
+        Vocabulary.from_bytes([b"x", b""], 1).save(tmp_path / "v")
+    assert target.read_text() == "mine"
+    assert planted.is_symlink()
