@@ -22,8 +22,8 @@ constexpr size_t kMaxNames = 4'000;
 constexpr uint64_t kNamesPerStep = 8;
 constexpr size_t kMaxWitnesses = 8;
 constexpr size_t kManyTerms = 1'000;
-// Sets inside of sets that are worked out for each other's sake.
-constexpr int kMaxMeetDepth = 100;
+// Sets inside of sets that are worked out for each other's sake. Each takes up to 2.5 KB of the stack.
+constexpr int kMaxMeetDepth = 30;
 // Required members of required members that are looked at to tell that there is no such object.
 constexpr int kMaxProbe = 2;
 constexpr uint32_t kMaxProbedItems = 16;

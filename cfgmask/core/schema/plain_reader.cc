@@ -150,7 +150,7 @@ PlainReading::Context* PlainReading::context(const PlainReader& reader, std::opt
 PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint64_t depth) {
   if (is(schema, Json::kTrue)) return PlainSchema::any();
   if (is_false(schema)) return PlainSchema::never();
-  require(is_object(schema) && depth <= max_depth_);
+  require(is_object(schema) && depth <= max_depth_ && depth <= kMostAtOnce);
   // A schema that leads to itself without going into a value.
   require(!is_read_for_this_value(schema));
   Known& known = around_->known[schema.value];
@@ -219,6 +219,20 @@ bool PlainReading::is_read_for_this_value(JsonId schema) const {
 }
 
 PlainValueId PlainReading::inner(JsonId schema, const std::string& pointer, uint64_t depth) {
+  if (depth > kDeep && is_object(schema)) {
+    Known& known = around_->known[schema.value];
+    if (known.progress == Progress::kNew) {
+      if (!known.id) {
+        known.id = schema_.reserve();
+        later_.push_back({schema, pointer, around_});
+      }
+      return *known.id;
+    }
+  }
+  return inner_now(schema, pointer, depth);
+}
+
+PlainValueId PlainReading::inner_now(JsonId schema, const std::string& pointer, uint64_t depth) {
   const ptrdiff_t outer = std::exchange(level_begin_, std::ssize(level_));
   const PlainValueId found = value(schema, pointer, depth + 1);
   level_begin_ = outer;

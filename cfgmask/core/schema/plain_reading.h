@@ -74,8 +74,12 @@ class PlainReading {
   // own limit of combinations, has cost more time than this.
   static constexpr uint64_t kWorkPerRule = 4;
   static constexpr uint32_t kMaxCountedItems = 1'000;
-  // What references that stand deeper than this lead to is read later, so that chains of them end at no bound on depth.
+  // Members and items deeper than this, and what references there lead to, are read later, so that neither nesting nor
+  // chains of references end at a bound on depth.
   static constexpr uint64_t kDeep = 20;
+  // What is deeper than this within what is read at once, schemas for one value in each other, is left to the general
+  // way: a level takes up to 1.6 KB of the stack, which may have 256.
+  static constexpr uint64_t kMostAtOnce = 60;
   // Objects with more members are looked up in a table.
   static constexpr size_t kFewMembers = 16;
 
@@ -158,8 +162,10 @@ class PlainReading {
   // Whether a schema leads to one that was being read when it was.
   bool is_open(JsonId schema, const Known& known) const;
   bool is_read_for_this_value(JsonId schema) const;
-  // The values of a member or an item.
+  // The values of a member or an item. Deep ones have no more than an id yet.
   PlainValueId inner(JsonId schema, const std::string& pointer, uint64_t depth);
+  // The same, read in any case.
+  PlainValueId inner_now(JsonId schema, const std::string& pointer, uint64_t depth);
   static std::string below(const std::string& pointer, std::string_view keyword, std::string_view key = {});
   // Whether a schema is nothing but a reference.
   bool is_reference(const Said& said) const;

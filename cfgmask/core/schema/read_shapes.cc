@@ -297,7 +297,7 @@ uint32_t PlainReading::asked_condition(std::string definition) {
 
 void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer,
                                   uint64_t depth) {
-  const PlainValueId names = inner(schema, below(pointer, "propertyNames"), depth);
+  const PlainValueId names = inner_now(schema, below(pointer, "propertyNames"), depth);
   const std::vector<uint32_t> strings = algebra_.strings(names);
   if (strings == std::vector{PlainSchema::any_string()}) return;
   PlainSchema::Object allowed;
