@@ -12,12 +12,15 @@ namespace cfgmask {
 
 namespace {
 
-NextMask find_mask(BatchRow& row) {
+// Never throws: a worker calls it, and what is left over a limit may take memory that is not there, too.
+NextMask find_mask(BatchRow& row) noexcept {
   try {
-    return row.matcher->next_mask();
-  } catch (const LimitExceeded&) {
-    row.error = std::current_exception();
-    return row.matcher->next_mask_over_limit();
+    try {
+      return row.matcher->next_mask();
+    } catch (const LimitExceeded&) {
+      row.error = std::current_exception();
+      return row.matcher->next_mask_over_limit();
+    }
   } catch (...) {
     row.error = std::current_exception();
     return {};

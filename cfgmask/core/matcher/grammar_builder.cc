@@ -93,7 +93,8 @@ Symbol GrammarBuilder::symbol(uint32_t value) const {
   const Symbol s{value};
   const size_t sizes[] = {grammar_.terminals.size(), grammar_.nonterminals.size(), grammar_.token_sets.size(),
                           grammar_.repeats.size(), grammar_.calls.size()};
-  if (s.index() >= sizes[static_cast<size_t>(s.kind())]) throw std::out_of_range("no such symbol");
+  const auto kind = static_cast<size_t>(s.kind());
+  if (kind >= std::size(sizes) || s.index() >= sizes[kind]) throw std::out_of_range("no such symbol");
   return s;
 }
 

@@ -171,7 +171,11 @@ void Matcher::fill_mask(std::span<uint32_t> bits) {
   try {
     next_mask().write(grammar_->vocabulary(), bits);
   } catch (const LimitExceeded&) {
+    clear_words(bits);
     next_mask_over_limit().write(grammar_->vocabulary(), bits);
+    throw;
+  } catch (...) {
+    clear_words(bits);
     throw;
   }
 }

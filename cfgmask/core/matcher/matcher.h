@@ -119,7 +119,8 @@ class Matcher {
   NextMask next_mask();
   // What is left when `next_mask` throws LimitExceeded: end tokens, where the text is complete.
   NextMask next_mask_over_limit();
-  // Writes grammar().vocabulary().n_words() words, those of `next_mask_over_limit` where it throws LimitExceeded.
+  // Writes grammar().vocabulary().n_words() words, those of `next_mask_over_limit` where it throws LimitExceeded, and
+  // zeros where it throws anything else.
   void fill_mask(std::span<uint32_t> bits);
   // Whether the token fits; if so, the matcher has taken it.
   bool advance(TokenId token);
