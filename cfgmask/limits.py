@@ -15,7 +15,8 @@ class Limits:
     Regex nodes and lexer states are shared by the grammars of a vocabulary: what another grammar made before is free.
 
     max_source_bytes   size of a grammar, schema or pattern text
-    max_nesting        nesting depth of groups, of schema values and of regexes
+    max_nesting        nesting depth of groups, of schema values and of regexes. More than 400 is 400 for regexes,
+                       which are to fit the stack of any thread
     max_regex_nodes    different regex nodes (residuals included) that one grammar may create; large ones, and
                        looks at many parts, count more, and each step of a search counts as one; the parts of a
                        pattern, which are counted by themselves, as four each

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from cfgmask.errors import VocabularyError
+from cfgmask.tokenizers.self_check import ids_of
 
 if TYPE_CHECKING:
     from cfgmask._core import CompiledGrammar
@@ -45,6 +46,7 @@ def own_tokens(compiled: CompiledGrammar, text: bytes, ends: Sequence[int]) -> l
 
     ends     where the last token may end that ends within the text; see `Matcher::ForcedText` of the core
     returns  none where there is no encoder, or it cannot write the text byte for byte
+    Raises what the encoder does; VocabularyError where that gives something else than ids.
     Cost: an encoding for each end.
 
     What the encodings up to all these ends have in common is also the beginning of every longer one: a tokenizer that
@@ -71,9 +73,12 @@ def _end_of_words(text: bytes) -> int:
 def _encoded(vocabulary: Vocabulary, text: bytes) -> list[int]:
     assert vocabulary.encode is not None
     try:
-        ids = list(vocabulary.encode(text.decode()))
+        encoded = vocabulary.encode(text.decode())
     except (UnicodeDecodeError, VocabularyError):
         return []
+    ids = ids_of(encoded, "the vocabulary")
+    if not all(0 <= token_id < vocabulary.n_vocab for token_id in ids):
+        raise VocabularyError(f"the vocabulary's encoder gave an id beyond its {vocabulary.n_vocab} tokens")
     return ids if b"".join(vocabulary.tokens[token_id] for token_id in ids) == text else []
 
 

@@ -28,6 +28,7 @@
 #include "bindings/byte_bits.h"
 #include "bindings/docs.h"
 #include "bindings/forced.h"
+#include "bindings/interpreter.h"
 #include "bindings/json_values.h"
 #include "bindings/lark_nodes.h"
 #include "bindings/mask_words.h"
@@ -59,20 +60,24 @@ namespace {
 
 nb::object python_error(const char* name) { return nb::module_::import_("cfgmask.errors").attr(name); }
 
+// An error of cfgmask.errors.
+template <typename... Arguments>
+nb::object new_error(const char* name, const Arguments&... arguments) {
+  return in_python([&]() -> nb::object { return python_error(name)(arguments...); });
+}
+
 void raise_limit(const LimitExceeded& e) {
   const auto* in_schema = dynamic_cast<const SchemaLimitExceeded*>(&e);
   std::string detail;
   if (in_schema != nullptr)
     detail = "at " + (in_schema->pointer().empty() ? "the root of the schema" : in_schema->pointer());
-  const nb::object type = python_error("LimitExceeded");
-  const nb::object value = type(e.limit(), e.value(), detail);
-  PyErr_SetObject(type.ptr(), value.ptr());
+  const nb::object value = new_error("LimitExceeded", e.limit(), e.value(), detail);
+  PyErr_SetObject(value.type().ptr(), value.ptr());
 }
 
 void raise_budget(const BudgetTooSmall& e) {
-  const nb::object type = python_error("BudgetTooSmall");
-  const nb::object value = type(e.max_tokens, e.needed);
-  PyErr_SetObject(type.ptr(), value.ptr());
+  const nb::object value = new_error("BudgetTooSmall", e.max_tokens, e.needed);
+  PyErr_SetObject(value.type().ptr(), value.ptr());
 }
 
 struct PyVocabulary {
@@ -122,7 +127,7 @@ std::pair<std::shared_ptr<CompiledGrammar>, uint32_t> PyCompiled::at_beginning()
     return grammar->has_learnt_much();
   };
   if (compile_anew.is_valid() && has_learnt_much()) {
-    grammar = nb::cast<std::shared_ptr<PyCompiled>>(compile_anew())->grammar;
+    grammar = nb::cast<std::shared_ptr<PyCompiled>>(in_python([&] { return compile_anew(); }))->grammar;
     ++generation;
   }
   return {grammar, generation};
@@ -175,6 +180,7 @@ Limits parse_limits(const std::optional<nb::dict>& values) {
     if (values->contains(name)) field = nb::cast<uint64_t>((*values)[name]);
   };
   read("max_nesting", limits.max_nesting);
+  limits.max_nesting = bounded_nesting(limits.max_nesting);
   read("max_regex_nodes", limits.max_regex_nodes);
   read("max_lexer_states", limits.max_lexer_states);
   read("max_search_steps", limits.max_search_steps);
@@ -187,15 +193,22 @@ Limits parse_limits(const std::optional<nb::dict>& values) {
   return limits;
 }
 
-// Views of the bytes, which the sequence must keep.
-std::vector<std::string_view> checked_tokens(const nb::sequence& tokens, const std::vector<TokenId>& end_tokens) {
+// The elements of a sequence, which may have no end and may make them when it is asked: no more than its length.
+nb::list elements_of(const nb::sequence& sequence) {
+  const size_t n = nb::len(sequence);
+  nb::list found;
+  for (size_t i = 0; i < n; ++i) found.append(in_python([&] { return nb::object(sequence[i]); }));
+  return found;
+}
+
+// Views of the bytes, which the list must keep.
+std::vector<std::string_view> checked_tokens(const nb::list& tokens, const std::vector<TokenId>& end_tokens) {
   std::vector<std::string_view> texts;
   const size_t n = nb::len(tokens);
   if (n == 0 || n > std::numeric_limits<int32_t>::max())
     throw nb::value_error("a vocabulary needs 1 to 2**31 - 1 tokens");
   texts.reserve(n);
   for (nb::handle token : tokens) texts.push_back(view(nb::cast<nb::bytes>(token)));
-  if (texts.size() != n) throw nb::value_error("the tokens changed while they were read");
   size_t total = 0;
   for (const auto& text : texts) total += text.size();
   if (total > std::numeric_limits<uint32_t>::max() / 2)
@@ -207,7 +220,8 @@ std::vector<std::string_view> checked_tokens(const nb::sequence& tokens, const s
 }
 
 uint64_t token_fingerprint(const nb::sequence& tokens, const std::vector<TokenId>& end_tokens) {
-  std::vector<std::string_view> texts = checked_tokens(tokens, end_tokens);
+  const nb::list held = elements_of(tokens);
+  std::vector<std::string_view> texts = checked_tokens(held, end_tokens);
   for (TokenId id : end_tokens) texts[id] = {};
   return fingerprint_of(texts);
 }
@@ -220,7 +234,8 @@ nb::bytes token_text(const PyVocabulary& self, TokenId token) {
 
 std::shared_ptr<PyVocabulary> make_vocabulary(const nb::sequence& tokens, std::vector<TokenId> end_tokens,
                                               VocabularyStores::Regexes common) {
-  std::vector<std::string_view> texts = checked_tokens(tokens, end_tokens);
+  const nb::list held = elements_of(tokens);
+  std::vector<std::string_view> texts = checked_tokens(held, end_tokens);
   return std::make_shared<PyVocabulary>(std::make_shared<const Vocabulary>(std::move(texts), std::move(end_tokens)),
                                         std::move(common));
 }
@@ -239,9 +254,15 @@ void check_width(size_t width, size_t n_words) {
   if (width < n_words) throw nb::value_error("the mask array is too short: it needs ceil(n_vocab / 32) words");
 }
 
+void check_alignment(const void* data, size_t size) {
+  if (reinterpret_cast<uintptr_t>(data) % size != 0)
+    throw nb::value_error("the elements of an array must be aligned to their size");
+}
+
 std::span<uint32_t> mask_row(const AnyArray& bits, size_t row, size_t n_words) {
   const size_t width = bits.shape(bits.ndim() - 1);
   check_width(width, n_words);
+  check_alignment(bits.data(), sizeof(uint32_t));
   if (width > 1 && bits.stride(bits.ndim() - 1) != 1) throw nb::value_error("the words of a mask must be contiguous");
   const int64_t offset = bits.ndim() == 2 ? static_cast<int64_t>(row) * bits.stride(0) : 0;
   return {static_cast<uint32_t*>(bits.data()) + offset, width};
@@ -261,31 +282,54 @@ nb::list captures_of(Matcher& matcher) {
   return out;
 }
 
-void fill_row(PyMatcher& self, std::span<uint32_t> row) {
-  const size_t n_words = self.matcher.grammar().vocabulary().n_words();
-  const auto only = only_token(self);
-  std::fill(row.begin() + static_cast<std::ptrdiff_t>(n_words), row.end(), 0);
-  self.matcher.fill_mask(row.first(n_words));
-  narrow(row, only);
+// nanobind follows the strides of a buffer, which ctypes leaves out.
+bool lacks_strides(nb::handle object) {
+  if (NumpyRows::is_array(object.ptr()) || PyObject_CheckBuffer(object.ptr()) == 0) return false;
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_RECORDS_RO) != 0) {
+    PyErr_Clear();
+    return true;
+  }
+  const bool lacks = buffer.ndim > 0 && buffer.strides == nullptr;
+  PyBuffer_Release(&buffer);
+  return lacks;
 }
 
-void fill_array(PyMatcher& self, nb::handle bits) {
+// The array that an object is. It must not be held while Python code runs, which could move its elements.
+AnyArray array_of(nb::handle object, const char* what) {
+  AnyArray array;
+  if (lacks_strides(object) || !nb::try_cast(object, array, false))
+    throw nb::type_error((std::string(what) + " must be a writable array on the CPU").c_str());
+  return array;
+}
+
+// Calls f(row) with the words of a caller's array, one-dimensional, as they are now. No Python code may run while they
+// are held: it could move them.
+template <class F>
+void with_words(const PyMatcher& self, nb::handle bits, F f) {
   const size_t n_words = self.matcher.grammar().vocabulary().n_words();
   if (const auto words = NumpyRows::words(bits.ptr())) {
     check_width(words->size(), n_words);
-    fill_row(self, *words);
-    return;
+    return f(*words);
   }
   if (const WordBuffer buffer(bits); buffer.holds_words()) {
     NumpyRows::learn(bits.ptr(), buffer);
     check_width(buffer.words().size(), n_words);
-    fill_row(self, buffer.words());
-    return;
+    return f(buffer.words());
   }
-  AnyArray array;
-  if (!nb::try_cast(bits, array, false)) throw nb::type_error("the mask must be a writable array on the CPU");
+  const AnyArray array = array_of(bits, "the mask");
   check_mask_array(array, 1);
-  fill_row(self, mask_row(array, 0, n_words));
+  f(mask_row(array, 0, n_words));
+}
+
+void fill_array(PyMatcher& self, nb::handle bits) {
+  const size_t n_words = self.matcher.grammar().vocabulary().n_words();
+  const auto only = only_token(self);
+  with_words(self, bits, [&](std::span<uint32_t> row) {
+    std::fill(row.begin() + static_cast<std::ptrdiff_t>(n_words), row.end(), 0);
+    self.matcher.fill_mask(row.first(n_words));
+    narrow(row, only);
+  });
 }
 
 FloatType float_type(const nb::dlpack::dtype& type) {
@@ -305,6 +349,7 @@ Logits checked_logits(const AnyArray& logits, const Vocabulary& vocabulary) {
   const FloatType type = float_type(logits.dtype());
   const size_t n = logits.shape(0);
   if (n < vocabulary.n_vocab) throw nb::value_error("there are fewer logits than tokens in the vocabulary");
+  check_alignment(logits.data(), logits.dtype().bits / 8);
   return {logits.data(), type, logits.stride(0), n};
 }
 
@@ -332,10 +377,11 @@ bool apply_bits(std::span<const uint32_t> bits, size_t n_vocab, const Logits& ro
   return any_left(bits, n_vocab, row);
 }
 
-bool apply(PyMatcher& self, const AnyArray& logits) {
+bool apply(PyMatcher& self, const nb::object& logits) {
   const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
-  const Logits row = checked_logits(logits, vocabulary);
   const auto [bits, error] = mask_of(self);
+  const AnyArray array = array_of(logits, "the logits");
+  const Logits row = checked_logits(array, vocabulary);
   return apply_bits(bits, vocabulary.n_vocab, row, error);
 }
 
@@ -346,13 +392,15 @@ std::span<Candidate> candidates_of(const Logits& row) {
   return {reinterpret_cast<Candidate*>(static_cast<char*>(row.data) - offsetof(Candidate, logit)), row.size};
 }
 
-size_t mask_candidates(PyMatcher& self, const AnyArray& logits, const std::optional<AnyArray>& among, bool may_move) {
+size_t mask_candidates(PyMatcher& self, const nb::object& logits, const nb::object& among, bool may_move) {
   const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
-  const Logits row = checked_logits(logits, vocabulary);
   auto [bits, error] = mask_of(self);
-  if (among) {
-    check_mask_array(*among, 1);
-    const auto others = mask_row(*among, 0, bits.size());
+  const AnyArray array = array_of(logits, "the logits");
+  const Logits row = checked_logits(array, vocabulary);
+  if (!among.is_none()) {
+    const AnyArray given = array_of(among, "the mask");
+    check_mask_array(given, 1);
+    const auto others = mask_row(given, 0, bits.size());
     for (size_t i = 0; i < bits.size(); ++i) bits[i] &= others[i];
   }
   if (may_move && !error) {
@@ -363,7 +411,10 @@ size_t mask_candidates(PyMatcher& self, const AnyArray& logits, const std::optio
   return apply_bits(bits, vocabulary.n_vocab, row, error) ? row.size : 0;
 }
 
-void apply_masks(const AnyArray& logits, const AnyArray& bits, const std::optional<std::vector<int64_t>>& indices) {
+void apply_masks(const nb::object& given_logits, const nb::object& given_bits,
+                 const std::optional<std::vector<int64_t>>& indices) {
+  const AnyArray bits = array_of(given_bits, "the masks");
+  const AnyArray logits = array_of(given_logits, "the logits");
   check_mask_array(bits, 2);
   if (logits.ndim() != 2) throw nb::type_error("the logits must be two-dimensional");
   const FloatType type = float_type(logits.dtype());
@@ -373,6 +424,7 @@ void apply_masks(const AnyArray& logits, const AnyArray& bits, const std::option
     if (row < 0 || static_cast<size_t>(row) >= n_rows) throw nb::value_error("an index lies beyond the rows");
   }
   if (n_rows > 0) mask_row(bits, 0, 0);  // throws where the words are not contiguous
+  check_alignment(logits.data(), logits.dtype().bits / 8);
   const size_t n = logits.shape(1);
   const size_t n_masked = std::min(n, bits.shape(1) * 32);
   const auto apply_row = [&](size_t row) {
@@ -380,7 +432,7 @@ void apply_masks(const AnyArray& logits, const AnyArray& bits, const std::option
     mask_logits(mask_row(bits, row, 0), n_masked,
                 {static_cast<char*>(logits.data()) + offset, type, logits.stride(1), n});
   };
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   if (!indices) {
     for (size_t row = 0; row < n_rows; ++row) apply_row(row);
   } else {
@@ -392,38 +444,41 @@ nb::object row_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const LimitExceeded& e) {
-    return python_error("LimitExceeded")(e.limit(), e.value());
+    return new_error("LimitExceeded", e.limit(), e.value());
+  } catch (const std::bad_alloc&) {
+    return nb::handle(PyExc_MemoryError)("no memory is left for the mask");
   } catch (const std::exception& e) {
-    return nb::module_::import_("builtins").attr("RuntimeError")(e.what());
+    return nb::handle(PyExc_RuntimeError)(e.what());
   }
 }
 
-nb::list fill_batch(const nb::sequence& matchers, const AnyArray& bits, size_t threads) {
-  check_mask_array(bits, 2);
-  const size_t n = nb::len(matchers);
-  if (n > bits.shape(0)) throw nb::value_error("there are more matchers than rows");
+nb::list fill_batch(const nb::sequence& matchers, const nb::object& bits, size_t threads) {
   if (threads == 0) throw nb::value_error("threads must be at least 1");
-  std::vector<BatchRow> rows;
+  const nb::list alive = elements_of(matchers);
+  const size_t n = nb::len(alive);
+  std::vector<PyMatcher*> all(n);
   std::vector<std::optional<TokenId>> only(n);
   std::vector<nb::object> narrowing_errors(n, nb::none());
-  std::vector<nb::object> alive;
   for (size_t i = 0; i < n; ++i) {
-    alive.emplace_back(matchers[i]);
-    PyMatcher* matcher = nullptr;
-    if (!alive.back().is_none() && !nb::try_cast(alive.back(), matcher)) {
-      throw nb::type_error("fill_masks takes a sequence of Matcher or None");
-    }
-    const size_t n_words = matcher == nullptr ? 0 : matcher->matcher.grammar().vocabulary().n_words();
-    rows.push_back({matcher == nullptr ? nullptr : &matcher->matcher, mask_row(bits, i, n_words)});
-    if (matcher == nullptr) continue;
+    const nb::handle matcher = alive[i];
+    if (matcher.is_none()) continue;
+    if (!nb::try_cast(matcher, all[i])) throw nb::type_error("fill_masks takes a sequence of Matcher or None");
     try {
-      only[i] = only_token(*matcher);
+      only[i] = only_token(*all[i]);
     } catch (const nb::python_error& e) {
       narrowing_errors[i] = nb::borrow(e.value());
     }
   }
+  const AnyArray array = array_of(bits, "the masks");
+  check_mask_array(array, 2);
+  if (n > array.shape(0)) throw nb::value_error("there are more matchers than rows");
+  std::vector<BatchRow> rows;
+  for (size_t i = 0; i < n; ++i) {
+    const size_t n_words = all[i] == nullptr ? 0 : all[i]->matcher.grammar().vocabulary().n_words();
+    rows.push_back({all[i] == nullptr ? nullptr : &all[i]->matcher, mask_row(array, i, n_words)});
+  }
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     fill_masks(rows, threads);
   }
   nb::list errors;
@@ -785,7 +840,7 @@ std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader,
   using Texts = std::vector<std::string>;
   const auto answer_of = [&](const nb::callable& ask, const auto&... question) -> nb::object {
     try {
-      return ask(question...);
+      return in_python([&]() -> nb::object { return ask(question...); });
     } catch (const nb::python_error& error) {
       if (error.matches(python_error("LimitExceeded"))) throw LimitExceeded("max_rules", max_rules);
       throw;
@@ -1068,7 +1123,7 @@ void bind_matcher(nb::module_& m) {
              const char* const end = self.matcher.is_finished() ? " steps, finished>" : " steps>";
              return "<Matcher after " + std::to_string(self.matcher.n_steps()) + end;
            })
-      .def("apply", &apply, "logits"_a.noconvert(), docs::Matcher_apply)
+      .def("apply", &apply, "logits"_a, docs::Matcher_apply)
       .def(
           "try_advance",
           [](PyMatcher& self, const std::vector<int64_t>& tokens, bool consume) {
@@ -1148,8 +1203,10 @@ void bind_matcher(nb::module_& m) {
           [](PyMatcher& self, int64_t token) {
             const TokenId id = token_id(token);
             const nb::object fate = to_python(self.matcher.fate(id));
-            return nb::module_::import_("cfgmask.compiler.explanation")
-                .attr("explanation")(self.compiled, token, to_python(self.matcher, id), fate);
+            return in_python([&]() -> nb::object {
+              return nb::module_::import_("cfgmask.compiler.explanation")
+                  .attr("explanation")(self.compiled, token, to_python(self.matcher, id), fate);
+            });
           },
           "token_id"_a, docs::Matcher_explain)
       .def_prop_ro("compiled", [](PyMatcher& self) { return self.compiled; }, docs::Matcher_compiled);
@@ -1191,9 +1248,8 @@ NB_MODULE(_core, m) {
   bind_lark(m);
   bind_compiled_grammar(m);
   bind_matcher(m);
-  m.def("mask_candidates", &mask_candidates, "matcher"_a, "logits"_a.noconvert(), "among"_a.noconvert().none(),
-        "may_move"_a, docs::mask_candidates);
-  m.def("apply_masks", &apply_masks, "logits"_a.noconvert(), "bits"_a.noconvert(), "indices"_a = nb::none(),
-        docs::apply_masks);
-  m.def("fill_masks", &fill_batch, "matchers"_a, "bits"_a.noconvert(), "threads"_a = 1, docs::fill_masks);
+  m.def("mask_candidates", &mask_candidates, "matcher"_a, "logits"_a, "among"_a.none(), "may_move"_a,
+        docs::mask_candidates);
+  m.def("apply_masks", &apply_masks, "logits"_a, "bits"_a, "indices"_a = nb::none(), docs::apply_masks);
+  m.def("fill_masks", &fill_batch, "matchers"_a, "bits"_a, "threads"_a = 1, docs::fill_masks);
 }

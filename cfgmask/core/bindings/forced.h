@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "bindings/interpreter.h"
 #include "matcher/matcher.h"
 
 namespace cfgmask {
@@ -21,8 +23,10 @@ constexpr size_t kMaxForcedBytes = 64 * 1024;
 // The tokens that the encoding of the text begins with, however the text goes on. `compiled`: the Python object.
 inline std::vector<TokenId> own_tokens(nanobind::handle compiled, const Matcher::ForcedText& forced) {
   const nanobind::bytes text(forced.text.data(), forced.text.size());
-  return nanobind::cast<std::vector<TokenId>>(
-      nanobind::module_::import_("cfgmask.compiler.own_tokens").attr("own_tokens")(compiled, text, forced.ends));
+  const nanobind::object own = in_python([&]() -> nanobind::object {
+    return nanobind::module_::import_("cfgmask.compiler.own_tokens").attr("own_tokens")(compiled, text, forced.ends);
+  });
+  return nanobind::cast<std::vector<TokenId>>(own);
 }
 
 // Raises VocabularyError where there is no encoder to narrow masks with.
@@ -84,7 +88,10 @@ class Narrowing {
   // The only token; nullopt where the mask is that of the grammar. Asks the tokenizer once for each forced text.
   std::optional<TokenId> token(Matcher& matcher, nanobind::handle compiled) {
     if (!is_known_) {
-      tokens_ = forced_tokens(matcher, compiled);
+      const uint64_t n_moves = n_moves_;
+      std::vector<TokenId> forced = forced_tokens(matcher, compiled);
+      if (n_moves_ != n_moves) throw std::runtime_error("the vocabulary's encoder moved the matcher that asked it");
+      tokens_ = std::move(forced);
       next_ = 0;
       is_known_ = true;
     }
@@ -92,11 +99,16 @@ class Narrowing {
     return tokens_[next_];
   }
   void advanced(TokenId token) {
+    ++n_moves_;
     is_known_ = is_known_ && next_ < tokens_.size() && tokens_[next_] == token && ++next_ < tokens_.size();
   }
-  void moved() { is_known_ = false; }
+  void moved() {
+    ++n_moves_;
+    is_known_ = false;
+  }
 
  private:
+  uint64_t n_moves_ = 0;
   bool is_known_ = false;
   std::vector<TokenId> tokens_;
   size_t next_ = 0;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/interpreter.h"
 #include "lark/assembler.h"
 #include "lark/lexer.h"
 #include "lark/statements.h"
@@ -95,7 +96,9 @@ class LarkNodes {
   // What the reader is told of tokens.
   nb::object token(const LarkToken& token) const {
     const char* type = kLarkTerminalNames[static_cast<size_t>(token.type)];
-    return types_.token()(type, text_of(token.start, token.end), start_ + token.start, start_ + token.end);
+    return in_python([&]() -> nb::object {
+      return types_.token()(type, text_of(token.start, token.end), start_ + token.start, start_ + token.end);
+    });
   }
   nb::list tokens(std::span<const LarkToken> tokens) const {
     nb::list found;
@@ -175,12 +178,12 @@ class LarkNodes {
     nb::list given;
     for (const Piece& part : parts) given.append(part.token == nullptr ? part.node : token(*part.token));
     const std::string method = std::string("build_") + kLarkRuleNames[static_cast<size_t>(rule)];
-    return reader_.attr(method.c_str())(given);
+    return in_python([&]() -> nb::object { return reader_.attr(method.c_str())(given); });
   }
 
   template <typename... Arguments>
   nb::object make(Type type, Arguments&&... arguments) const {
-    return types_[type](std::forward<Arguments>(arguments)...);
+    return in_python([&]() -> nb::object { return types_[type](std::forward<Arguments>(arguments)...); });
   }
 
   static nb::tuple nodes_of(const Parts& parts) {
@@ -220,22 +223,25 @@ inline nb::list lark_statements(const LarkNodeTypes& types, nb::handle reader, n
   const std::u32string text = characters_of(nb::cast<nb::str>(source.attr("text")), start, end);
   const LarkStatements found = cut_lark(text, python_characters(), max_tokens, max_nesting);
   LarkNodes nodes(types, reader, source, start, text);
+  const auto tell = [&](const char* method, const auto&... arguments) {
+    in_python([&] { reader.attr(method)(arguments...); });
+  };
   for (const LarkLexicalProblem& problem : found.problems) {
     using Kind = LarkLexicalProblem::Kind;
     switch (problem.kind) {
       case Kind::kUnreadable:
-        reader.attr("report_unreadable")(nodes.token(problem.token));
+        tell("report_unreadable", nodes.token(problem.token));
         break;
       case Kind::kUnclosed: {
         const nb::object next = problem.next_begins ? nb::object(nb::int_(start + *problem.next_begins)) : nb::none();
-        reader.attr("report_unclosed")(nodes.token(problem.token), next);
+        tell("report_unclosed", nodes.token(problem.token), next);
         break;
       }
       case Kind::kTooDeep:
-        reader.attr("refuse_nesting")(nodes.token(problem.token));
+        tell("refuse_nesting", nodes.token(problem.token));
         break;
       case Kind::kTooManyTokens:
-        reader.attr("refuse_tokens")();
+        tell("refuse_tokens");
         break;
     }
   }
@@ -255,9 +261,9 @@ inline nb::list lark_statements(const LarkNodeTypes& types, nb::handle reader, n
       const bool at_end = error->token == tokens.size();
       const uint32_t end_of_last = tokens.back().end;
       const LarkToken wrong = at_end ? LarkToken{LarkTerminal::kEnd, end_of_last, end_of_last} : tokens[error->token];
-      reader.attr("report_syntax")(wrong_ones, nodes.token(wrong), expected);
+      tell("report_syntax", wrong_ones, nodes.token(wrong), expected);
     }
-    reader.attr("pass_over")(wrong_ones);
+    tell("pass_over", wrong_ones);
   }
   return statements;
 }

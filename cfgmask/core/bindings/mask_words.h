@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -32,13 +33,19 @@ class WordBuffer {
 
   bool holds_words() const {
     return held_ && buffer_.ndim == 1 && buffer_.itemsize == sizeof(uint32_t) && buffer_.format != nullptr &&
-           (std::strcmp(buffer_.format, "I") == 0 || std::strcmp(buffer_.format, "i") == 0);
+           reinterpret_cast<uintptr_t>(buffer_.buf) % alignof(uint32_t) == 0 && is_word(buffer_.format);
   }
   std::span<uint32_t> words() const {
     return {static_cast<uint32_t*>(buffer_.buf), static_cast<size_t>(buffer_.len) / sizeof(uint32_t)};
   }
 
  private:
+  // As ctypes writes it, too: there, the bytes' order is said.
+  static bool is_word(const char* format) {
+    if (format[0] == (std::endian::native == std::endian::little ? '<' : '>')) ++format;
+    return std::strcmp(format, "I") == 0 || std::strcmp(format, "i") == 0;
+  }
+
   Py_buffer buffer_{};
   bool held_ = false;
 };
@@ -55,10 +62,27 @@ class NumpyRows {
   }
   // `buffer` is what `object` said of itself. Arrays are read as above once one was seen to be laid out like that.
   static void learn(PyObject* object, const WordBuffer& buffer) {
-    if (trusted_ != nullptr || !is_numpy_array(object)) return;
+    if (trusted_ != nullptr || !is_array(object)) return;
     const auto words = read(object);
     if (words && words->data() == buffer.words().data() && words->size() == buffer.words().size())
       trusted_ = Py_TYPE(object);
+  }
+
+  // Whether an object is of numpy's own type, not of one that is derived from it.
+  static bool is_array(PyObject* object) {
+    static PyTypeObject* known = nullptr;
+    if (known != nullptr) return Py_TYPE(object) == known;
+    const nb::object modules = nb::borrow(PyImport_GetModuleDict());
+    const nb::object numpy = nb::steal(PyMapping_GetItemString(modules.ptr(), "numpy"));
+    if (!numpy.is_valid()) {
+      PyErr_Clear();
+      return false;
+    }
+    const nb::object type = nb::getattr(numpy, "ndarray", nb::none());
+    if (type.ptr() != reinterpret_cast<PyObject*>(Py_TYPE(object))) return false;
+    Py_INCREF(Py_TYPE(object));
+    known = Py_TYPE(object);
+    return true;
   }
 
  private:
@@ -82,15 +106,6 @@ class NumpyRows {
   // NPY_ARRAY_C_CONTIGUOUS, _ALIGNED and _WRITEABLE.
   static constexpr int kPlain = 0x1 | 0x100 | 0x400;
 
-  static bool is_numpy_array(PyObject* object) {
-    const nb::object modules = nb::borrow(PyImport_GetModuleDict());
-    const nb::object numpy = nb::steal(PyMapping_GetItemString(modules.ptr(), "numpy"));
-    if (!numpy.is_valid()) {
-      PyErr_Clear();
-      return false;
-    }
-    return nb::getattr(numpy, "ndarray", nb::none()).ptr() == reinterpret_cast<PyObject*>(Py_TYPE(object));
-  }
   static std::optional<std::span<uint32_t>> read(PyObject* object) {
     const auto* array = reinterpret_cast<const Array*>(object);
     const Descr& descr = *array->descr;

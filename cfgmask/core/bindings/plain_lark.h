@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/interpreter.h"
 #include "bindings/lark_nodes.h"
 #include "lark/plain_grammar.h"
 #include "regex/regex.h"
@@ -46,26 +47,31 @@ class PlainLarkReader {
     questions.library = [this](std::u32string_view name) { return library(name); };
     questions.any_case = [this](char32_t c) { return any_case(c); };
     questions.pattern = [&](std::u32string_view body, std::u32string_view flags) {
-      const nb::object found = answers.pattern(text_of(body), text_of(flags));
+      const nb::object found = asked(answers.pattern, text_of(body), text_of(flags));
       return found.is_none() ? nullptr : nb::cast<std::shared_ptr<PortableRegex>>(found);
     };
     questions.options = [&](const PlainLarkDocument& document) -> std::optional<PlainLarkOptions> {
       nb::list blocks;
       for (const auto& block : document.options())
         blocks.append(nb::make_tuple(text_of(document.text(block.value)), block.of_llguidance));
-      const nb::object found = answers.options(blocks);
+      const nb::object found = asked(answers.options, blocks);
       if (found.is_none()) return std::nullopt;
       const auto [complete, initial, last, once] = nb::cast<std::tuple<bool, bool, bool, bool>>(found);
       return PlainLarkOptions{complete, initial, last, once};
     };
     questions.schema = [&](std::u32string_view text) {
-      const nb::object found = answers.schema(text_of(text));
+      const nb::object found = asked(answers.schema, text_of(text));
       return found.is_none() ? nullptr : nb::cast<std::shared_ptr<PlainSchemaParts>>(found);
     };
     return PlainLark::read(characters_of(text), characters_of(start), questions, limits, max_tokens);
   }
 
  private:
+  template <typename... Arguments>
+  static nb::object asked(const nb::callable& function, const Arguments&... arguments) {
+    return in_python([&]() -> nb::object { return function(arguments...); });
+  }
+
   static nb::object text_of(std::u32string_view text) {
     return made(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), static_cast<Py_ssize_t>(text.size())));
   }
@@ -74,7 +80,7 @@ class PlainLarkReader {
     const std::u32string key(name);
     auto known = libraries_.find(key);
     if (known == libraries_.end()) {
-      const nb::object texts = library_(text_of(name));
+      const nb::object texts = asked(library_, text_of(name));
       std::shared_ptr<const LarkLibrary> library;
       if (!texts.is_none()) {
         std::vector<std::u32string> all;
@@ -93,7 +99,7 @@ class PlainLarkReader {
     if (known == cases_.end()) {
       std::vector<CodePointRange> ranges;
       for (const auto& [low, high] :
-           nb::cast<std::vector<std::pair<uint32_t, uint32_t>>>(any_case_(static_cast<uint32_t>(c))))
+           nb::cast<std::vector<std::pair<uint32_t, uint32_t>>>(asked(any_case_, static_cast<uint32_t>(c))))
         ranges.push_back({low, high});
       if (cases_.size() >= kMostCases) cases_.clear();
       known = cases_.emplace(c, std::move(ranges)).first;

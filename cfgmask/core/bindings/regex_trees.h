@@ -30,12 +30,17 @@ namespace cfgmask {
 
 namespace nb = nanobind;
 
+// The most levels of nesting that a limit may allow, so that what recurses over them fits any stack.
+constexpr uint64_t kMostNesting = 400;
+
+constexpr uint64_t bounded_nesting(uint64_t max_nesting) { return std::min(max_nesting, kMostNesting); }
+
 // Reads trees into one list of nodes. A tree object is read once, however often it occurs, in however many trees.
 class RegexTreeReader {
  public:
   // max_nesting bounds how high a tree may be, for the sake of what recurses over nodes later.
   explicit RegexTreeReader(uint64_t max_nesting)
-      : max_nesting_(max_nesting),
+      : max_nesting_(bounded_nesting(max_nesting)),
         data_(interned("data")),
         ranges_(interned("ranges")),
         parts_(interned("parts")),

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bindings/interpreter.h"
 #include "regex/regex.h"
 
 namespace cfgmask {
@@ -24,21 +25,25 @@ class TreeMaker {
   TreeMaker() : types_(nb::module_::import_("cfgmask.grammar.regex_tree")) {}
 
   Tree any_text() const { return types_.attr("ANY_TEXT"); }
-  Tree literal(std::string_view text) const { return types_.attr("Literal")(nb::bytes(text.data(), text.size())); }
+  Tree literal(std::string_view text) const { return make("Literal", nb::bytes(text.data(), text.size())); }
   Tree char_class(std::span<const CodePointRange> ranges) const {
     nb::list all;
     for (const auto& [low, high] : ranges) all.append(nb::make_tuple(low, high));
-    return types_.attr("CharClass")(nb::tuple(all));
+    return make("CharClass", nb::tuple(all));
   }
-  Tree concatenation(const std::vector<Tree>& parts) const { return types_.attr("Concatenation")(tuple_of(parts)); }
-  Tree alternation(const std::vector<Tree>& ways) const { return types_.attr("Alternation")(tuple_of(ways)); }
+  Tree concatenation(const std::vector<Tree>& parts) const { return make("Concatenation", tuple_of(parts)); }
+  Tree alternation(const std::vector<Tree>& ways) const { return make("Alternation", tuple_of(ways)); }
   Tree repetition(const Tree& body, uint32_t minimum, uint32_t maximum) const {
     nb::object most = nb::none();
     if (maximum != kUnbounded) most = nb::int_(maximum);
-    return types_.attr("Repetition")(body, minimum, most);
+    return make("Repetition", body, minimum, most);
   }
 
  private:
+  template <typename... Arguments>
+  nb::object make(const char* type, const Arguments&... arguments) const {
+    return in_python([&]() -> nb::object { return types_.attr(type)(arguments...); });
+  }
   static nb::tuple tuple_of(const std::vector<nb::object>& objects) {
     nb::list out;
     for (const nb::object& object : objects) out.append(object);
