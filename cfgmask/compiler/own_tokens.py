@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
+from operator import index
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from cfgmask.errors import VocabularyError
-from cfgmask.tokenizers.self_check import ids_of
 
 if TYPE_CHECKING:
     from cfgmask._core import CompiledGrammar
@@ -76,7 +76,10 @@ def _encoded(vocabulary: Vocabulary, text: bytes) -> list[int]:
         encoded = vocabulary.encode(text.decode())
     except (UnicodeDecodeError, VocabularyError):
         return []
-    ids = ids_of(encoded, "the vocabulary")
+    try:
+        ids = [index(token_id) for token_id in encoded]
+    except TypeError as error:
+        raise VocabularyError(f"the vocabulary's encoder gave {encoded!r:.60}, not a list of ids") from error
     if not all(0 <= token_id < vocabulary.n_vocab for token_id in ids):
         raise VocabularyError(f"the vocabulary's encoder gave an id beyond its {vocabulary.n_vocab} tokens")
     return ids if b"".join(vocabulary.tokens[token_id] for token_id in ids) == text else []

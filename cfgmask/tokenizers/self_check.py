@@ -38,7 +38,7 @@ def check_round_trip(tokens: Sequence[bytes], encode: Encode, describe: str, ski
     """
     proved = 0
     for text in SAMPLES:
-        ids = ids_of(encode(text), describe)
+        ids = _ids(encode(text), describe)
         if any(skip(token_id) for token_id in ids):
             continue
         check_sample(tokens, text, ids, describe)
@@ -47,8 +47,7 @@ def check_round_trip(tokens: Sequence[bytes], encode: Encode, describe: str, ski
         raise VocabularyError(f"{describe}: its encoder writes none of the sample texts, so it could not be checked")
 
 
-def ids_of(encoded: Any, describe: str) -> list[int]:
-    """What an encoder gave, as a list of ids. Raises VocabularyError where it is none."""
+def _ids(encoded: Any, describe: str) -> list[int]:
     try:
         return [operator.index(token_id) for token_id in encoded]
     except TypeError as error:
