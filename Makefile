@@ -21,6 +21,8 @@ FUZZ_SEED ?= $(shell date +%s)
 SANITIZED_TESTS := $(wildcard tests/engine/test_[bcfi]*.py) tests/engine/test_generations.py tests/engine/test_masks.py \
 	tests/compiler tests/json_schema/test_plain.py tests/json_schema/test_repeated_keys.py tests/lark/test_plain.py \
 	tests/lark/test_plain_schemas.py
+# What hostile inputs are run, and how: --count 500, --seconds 180, --seed 7, names; see tests/hostile/__main__.py.
+HOSTILE ?=
 # ON turns compiler warnings into errors; CI does so.
 WERROR ?= OFF
 # ON optimises across files, as release wheels do; linking takes up to a minute then.
@@ -40,7 +42,8 @@ CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 CXX_FILES = $(shell git ls-files 'cfgmask/core/*.cc' 'cfgmask/core/*.h' 'tests/native/*.cc' 'tests/native/*.h')
 
-.PHONY: help demo test test-slow test-torch test-package lint format develop test-sanitize fuzz bench clean
+.PHONY: help demo test test-slow test-torch test-package lint format develop test-hostile test-hostile-sanitize \
+	test-sanitize fuzz bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -83,6 +86,13 @@ test-sanitize: $(STAMPS)/test  ## the C++ core and its bindings under address, u
 	$(BIN)/python .ci/sanitized_tests.py build/asan $(IN_PARALLEL) $(SANITIZED_TESTS)
 	$(call native,build/tsan,thread,threads)
 	$(BIN)/ctest --test-dir build/tsan --output-on-failure --tests-regex '^threads$$'
+
+test-hostile: $(STAMPS)/test develop  ## inputs that may do harm, each bounded in a child process (HOSTILE: which)
+	$(BIN)/python -m tests.hostile $(HOSTILE)
+
+test-hostile-sanitize: $(STAMPS)/test  ## the same under the sanitizers, which take ten times as long
+	$(call native,build/asan,address$(COMMA)undefined,all)
+	$(BIN)/python .ci/sanitized_tests.py --module tests.hostile build/asan --cpu 30 $(HOSTILE)
 
 fuzz: $(STAMPS)/tools  ## each of FUZZERS as far as FUZZ_UNTIL says, on a new seed or FUZZ_SEED
 	$(call native,build/asan,address$(COMMA)undefined,all)

@@ -1,6 +1,7 @@
 """Run tests with the Python module of a build with -DCFGMASK_SANITIZE, in place of that of the source tree.
 
 Example: python .ci/sanitized_tests.py build/asan -n 2 tests/engine/test_masks.py
+         python .ci/sanitized_tests.py --module tests.hostile build/asan --count 100   another module than pytest
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=
 
 
 def main() -> None:
-    folder, *arguments = sys.argv[1:]
+    module, arguments = "pytest", sys.argv[1:]
+    if arguments[0] == "--module":
+        module, arguments = arguments[1], arguments[2:]
+    folder, *arguments = arguments
     (core,) = Path(folder).resolve().glob("_core*.so")
     environment = {
         **os.environ,
@@ -27,7 +31,7 @@ def main() -> None:
         "PYTHONPATH": str(Path(__file__).resolve().parent / "sanitized"),
         "CFGMASK_CORE": str(core),
     }
-    os.execve(sys.executable, [sys.executable, "-m", "pytest", *arguments], environment)
+    os.execve(sys.executable, [sys.executable, "-m", module, *arguments], environment)
 
 
 def _library(name: str) -> str:
