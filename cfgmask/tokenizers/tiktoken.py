@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cfgmask.errors import VocabularyError
+from cfgmask.tokenizers.documents import MAX_TOKENS
 from cfgmask.tokenizers.end_texts import check_ends, known_ends
 from cfgmask.tokenizers.parts import VocabularyParts
 from cfgmask.tokenizers.self_check import check_round_trip
@@ -26,6 +27,8 @@ def read_tiktoken(encoding: tiktoken.Encoding, eos_token_id: Sequence[int] | Non
         raise TypeError(f"from_tiktoken takes a tiktoken.Encoding, not {type(encoding).__name__}")
     describe = f"tiktoken {encoding.name}"
     special = {name: encoding.encode_single_token(name) for name in sorted(encoding.special_tokens_set)}
+    if encoding.n_vocab > MAX_TOKENS:
+        raise VocabularyError(f"{describe}: it has more than {MAX_TOKENS} ids")
     tokens = [b""] * encoding.n_vocab
     special_ids = set(special.values())
     for token_id in range(encoding.n_vocab):

@@ -55,6 +55,12 @@ def test_ends_that_no_token_has_are_refused(eos_token_id: Any) -> None:
         Vocabulary.from_tiktoken(encoding({"</s>": 258, "<|y|>": 262}), eos_token_id=eos_token_id)
 
 
+def test_ids_beyond_all_bounds_are_refused() -> None:
+    """A list of all ids up to the last took all the memory there is."""
+    with pytest.raises(VocabularyError, match="more than 16777216 ids"):
+        Vocabulary.from_tiktoken(encoding({"<|endoftext|>": 2**31}))
+
+
 def test_wrong_types_are_named() -> None:
     with pytest.raises(TypeError, match=r"takes a tiktoken\.Encoding, not int"):
         Vocabulary.from_tiktoken(3)  # type: ignore[arg-type]
