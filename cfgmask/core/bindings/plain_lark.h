@@ -22,6 +22,7 @@
 #include "regex/regex.h"
 #include "schema/plain_rules.h"
 #include "util/limits.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -112,7 +113,7 @@ class PlainLarkReader {
 
   nb::callable library_;
   nb::callable any_case_;
-  std::unordered_map<std::u32string, std::shared_ptr<const LarkLibrary>> libraries_;
+  TextMap<std::u32string, std::shared_ptr<const LarkLibrary>> libraries_;
   std::unordered_map<char32_t, std::vector<CodePointRange>> cases_;
 };
 

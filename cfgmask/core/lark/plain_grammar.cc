@@ -6,11 +6,11 @@
 #include <optional>
 #include <span>
 #include <tuple>
-#include <unordered_set>
 
 #include "lark/parameters.h"
 #include "schema/pattern_trees.h"
 #include "schema/plain_pattern.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -287,7 +287,7 @@ class PlainLarkLowering {
 
   void lower_ignored() {
     std::vector<uint32_t> ways;
-    std::unordered_set<std::u32string_view> names;
+    TextSet<std::u32string_view> names;
     for (uint32_t id : document_.ignored()) {
       const Tree made = tree({nullptr, &document_, nullptr}, document_[id]);
       require(!made.only_empty);
@@ -501,9 +501,9 @@ class PlainLarkLowering {
   RegexDataMaker maker_;
   uint32_t depth_ = 0;
   bool in_parametric_ = false;  // whether the rule that is lowered has a parameter
-  std::unordered_map<std::u32string_view, Name> names_;
-  std::unordered_map<std::u32string_view, uint32_t> spelled_;
-  std::unordered_map<std::u32string, int32_t> priorities_;
+  TextMap<std::u32string_view, Name> names_;
+  TextMap<std::u32string_view, uint32_t> spelled_;
+  TextMap<std::u32string, int32_t> priorities_;
   // Of definitions; none while one is being made.
   std::unordered_map<const Document::Definition*, std::optional<Tree>> trees_;
 };

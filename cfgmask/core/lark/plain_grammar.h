@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,6 +20,7 @@
 #include "regex/regex_data.h"
 #include "schema/plain_rules.h"
 #include "util/limits.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -43,7 +43,7 @@ class LarkLibrary {
 
  private:
   std::vector<std::shared_ptr<const PlainLarkDocument>> documents_;
-  std::unordered_map<std::u32string_view, Entry> terminals_;
+  TextMap<std::u32string_view, Entry> terminals_;
 };
 
 // What options come to, as GrammarOptions in cfgmask/lark/options.py has it.

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "regex/regex.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -36,7 +36,7 @@ class CharacterProperties {
   static constexpr size_t kMaxRanges = size_t{1} << 20;
 
   Ask ask_;
-  std::unordered_map<std::string, std::optional<Ranges>> known_;
+  TextMap<std::string, std::optional<Ranges>> known_;
   size_t n_left_ = kMaxRanges;
 };
 

@@ -32,6 +32,7 @@
 #include "util/chunked_vector.h"
 #include "util/hash_table.h"
 #include "util/limits.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -274,7 +275,7 @@ class DeferredSchema : public DeferredPart {
   std::unordered_map<uint32_t, Deferred> deferred_;                     // by the index of its rule
   std::map<std::pair<PlainValueId, bool>, uint32_t> distinct_scalars_;  // and whether its strings never run out
   std::map<PlainValueId, Kept> kept_strings_;                           // by array
-  std::unordered_map<std::string_view, uint32_t> strings_;
+  TextMap<std::string_view, uint32_t> strings_;
   std::unordered_map<uint32_t, uint32_t> open_object_of_;  // by value
   ObjectForks forks_;
   HashTable rule_of_fork_;  // by its state

@@ -12,6 +12,7 @@
 
 #include "schema/listed_parts.h"
 #include "schema/plain_algebra.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -71,7 +72,7 @@ class Discriminators {
   void add_texts(uint32_t i) {
     const auto* texts = listed(sets_[i]);
     if (texts == nullptr) return without_texts_.push_back(i);
-    const std::unordered_set<std::string_view> different(texts->begin(), texts->end());
+    const TextSet<std::string_view> different(texts->begin(), texts->end());
     for (std::string_view text : different) by_text_[text].push_back(i);
   }
 
@@ -203,7 +204,7 @@ class Discriminators {
   const PlainSchema& schema_;
   const std::vector<PlainValueId>& sets_;
   std::optional<uint32_t> name_;
-  std::unordered_map<std::string_view, Indices> by_text_;
+  TextMap<std::string_view, Indices> by_text_;
   Indices without_texts_;
   std::unordered_map<uint32_t, Indices> by_key_;  // by what key they may have
   Indices with_any_key_;

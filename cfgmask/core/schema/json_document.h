@@ -12,10 +12,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "util/ids.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -83,7 +83,7 @@ class JsonDocument {
   std::vector<JsonId> items_;
   std::vector<Member> members_;
   std::vector<std::string_view> keys_;
-  std::unordered_map<std::string_view, uint32_t> key_ids_;
+  TextMap<std::string_view, uint32_t> key_ids_;
   std::vector<uint32_t> last_object_with_;  // by key, to find those that stand twice
   uint32_t n_objects_ = 0;
   // Blocks of characters, of which the last one has some left. Views lead into them, so they never move.

@@ -11,11 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "regex/regex.h"
 #include "schema/plain_schema.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -66,8 +66,8 @@ class KeyConditions {
   uint64_t max_nesting_;
   Ask ask_;
   std::unique_ptr<RegexStore> regexes_;  // made when a search needs it
-  std::unordered_map<std::string, std::optional<bool>> known_;
-  std::unordered_map<std::string, RegexId> known_regexes_;
+  TextMap<std::string, std::optional<bool>> known_;
+  TextMap<std::string, RegexId> known_regexes_;
   size_t n_asked_ = 0;
   size_t n_searched_ = 0;
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "schema/decimal.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -55,8 +55,8 @@ class Counts {
     }
   }
 
-  std::unordered_map<std::string_view, uint32_t> texts_;
-  std::unordered_map<std::string, uint32_t> others_;
+  TextMap<std::string_view, uint32_t> texts_;
+  TextMap<std::string, uint32_t> others_;
 };
 
 // The union of listed scalars.

@@ -1,11 +1,11 @@
 #include "schema/number_set.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 
 #include "schema/number_spelling.h"
 #include "util/hash_table.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -25,8 +25,7 @@ bool apart(const Bound& low, const Bound& high) {
 }
 
 size_t hash_of(const Decimal& number) {
-  const std::hash<std::string> of;
-  return mix(of(number.whole) ^ mix(of(number.fraction) + (number.negative ? 1 : 0)));
+  return mix(text_hash(number.whole) ^ mix(text_hash(number.fraction) + (number.negative ? 1 : 0)));
 }
 
 size_t hash_of(const std::optional<Bound>& bound) {

@@ -22,6 +22,7 @@
 
 #include "schema/key_conditions.h"
 #include "schema/plain_schema.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -197,7 +198,7 @@ class PlainAlgebra {
   std::unordered_map<uint32_t, Pending> pending_;
   std::unordered_map<uint32_t, Terms> terms_of_;  // of combinations
   std::unordered_map<uint32_t, Choice> choices_;
-  std::unordered_map<std::string, PlainValueId> known_;
+  TextMap<std::string, PlainValueId> known_;
   std::unordered_map<uint32_t, int> looked_at_;  // sets that seem to have values, at which depth
   uint64_t max_work_;
   uint64_t work_ = 0;

@@ -10,8 +10,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -20,6 +18,7 @@
 #include "schema/key_conditions.h"
 #include "schema/plain_schema.h"
 #include "util/limits.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -80,8 +79,8 @@ class PlainReader {
  private:
   friend class PlainReading;
 
-  std::unordered_map<std::string, uint8_t> codes_;
-  std::unordered_set<std::string> formats_;
+  TextMap<std::string, uint8_t> codes_;
+  TextSet<std::string> formats_;
   bool hides_siblings_;
   Exclusive exclusive_;
 };

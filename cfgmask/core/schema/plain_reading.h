@@ -22,6 +22,7 @@
 #include "schema/plain_algebra.h"
 #include "schema/plain_reader.h"
 #include "schema/plain_schema.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -95,8 +96,8 @@ class PlainReading {
     bool identified;                                 // not in the root's own document any more
     std::vector<std::optional<uint8_t>> codes = {};  // by key: which keyword it is, if it is one
     std::vector<Known> known = {};                   // by value
-    std::unordered_map<uint32_t, Context*> inside = {};                    // of objects that references passed
-    std::unordered_map<std::string_view, const PlainReader*> drafts = {};  // that schemas here say to be in
+    std::unordered_map<uint32_t, Context*> inside = {};         // of objects that references passed
+    TextMap<std::string_view, const PlainReader*> drafts = {};  // that schemas here say to be in
   };
   // A schema that some reference leads to.
   struct Later {
@@ -290,8 +291,8 @@ class PlainReading {
   // Which schemas the open ones apply to the same value, of those that were being read.
   std::unordered_map<uint32_t, std::vector<JsonId>> leads_;
   uint64_t n_looked_at_ = 0;  // of these
-  std::unordered_map<std::string, std::optional<uint32_t>> answers_;
-  std::unordered_map<std::string, uint32_t> asked_conditions_;
+  TextMap<std::string, std::optional<uint32_t>> answers_;
+  TextMap<std::string, uint32_t> asked_conditions_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, JsonId>> member_tables_;  // of objects with many members
 };
 

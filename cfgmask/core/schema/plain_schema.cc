@@ -1,7 +1,6 @@
 #include "schema/plain_schema.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "schema/witnesses.h"
 #include "util/components.h"
 #include "util/lists.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -146,7 +146,7 @@ void PlainSchema::define(PlainValueId id, Value value) {
 }
 
 uint32_t PlainSchema::name(std::string_view text) {
-  const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(text));
+  const auto hash = static_cast<uint32_t>(text_hash(text));
   if (const auto known = name_ids_.find(hash, [&](uint32_t id) { return names_[id] == text; })) return *known;
   const auto made = static_cast<uint32_t>(names_.size());
   names_.push_back(std::string(text));
@@ -166,7 +166,7 @@ uint32_t PlainSchema::found_or_made(HashIndex& known, size_t hash, Same same, Te
 
 uint32_t PlainSchema::listed(std::vector<std::string> texts) {
   size_t hash = texts.size();
-  for (const std::string& text : texts) hash = mix(hash ^ std::hash<std::string_view>()(text));
+  for (const std::string& text : texts) hash = mix(hash ^ text_hash(text));
   const auto same = [](const Terminal& a, const Terminal& b) { return a.listed == b.listed; };
   return found_or_made(lists_, hash, same, {{}, kString, Spelling::kListed, std::move(texts)});
 }

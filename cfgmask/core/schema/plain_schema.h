@@ -29,6 +29,7 @@
 #include "util/hash_table.h"
 #include "util/ids.h"
 #include "util/interner.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -366,9 +367,9 @@ class PlainSchema {
   HashIndex number_sets_;
   std::vector<PlainPattern> patterns_;
   std::vector<const std::string*> pattern_texts_;
-  std::unordered_map<std::string, std::optional<uint32_t>> pattern_ids_;
+  TextMap<std::string, std::optional<uint32_t>> pattern_ids_;
   std::vector<KeyCondition> key_conditions_;
-  std::unordered_map<std::string, uint32_t> key_condition_ids_;
+  TextMap<std::string, uint32_t> key_condition_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> texts_;
   PlainValueId root_{0U};
   std::vector<PlainValueId> unions_;  // without mere names

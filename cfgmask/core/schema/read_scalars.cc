@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "schema/plain_reading.h"
 #include "util/hash_table.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -163,7 +163,7 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
   const auto add = [&](JsonId item) {
     if (is_text(item)) {
       const std::string_view found = text(item);
-      const auto hash = static_cast<uint32_t>(std::hash<std::string_view>()(found));
+      const auto hash = static_cast<uint32_t>(text_hash(found));
       if ((types.kinds & PlainSchema::kString) == 0 || seen.find(hash, [&](uint32_t i) { return texts[i] == found; }))
         return;
       seen.insert(hash, static_cast<uint32_t>(texts.size()));

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "util/hash_seed.h"
 #include "util/zeroed_array.h"
 
 namespace cfgmask {
@@ -23,8 +24,9 @@ inline uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// With the secret of this process: the words may be a text that a stranger wrote.
 inline uint64_t hash_words(const uint32_t* words, size_t n) {
-  uint64_t h = 0x9e3779b97f4a7c15ULL * (n + 1);
+  uint64_t h = kHashSeed + 0x9e3779b97f4a7c15ULL * (n + 1);
   for (size_t i = 0; i < n; ++i) h = mix(h ^ words[i]) + 0x9e3779b97f4a7c15ULL;
   return h;
 }
