@@ -1,6 +1,7 @@
 // One way to read the text so far: where the parser is, and where the lexer is inside the lexeme that follows.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -111,12 +112,15 @@ class Stepper {
 
   // lexer: longest, of a grammar without context. Moves on by the bytes with which the lexeme goes on, or begins, and
   // does not end; how many. None where its text counts.
+  // Cost: linear. Each byte of a string that does not fit as a whole was once asked about with all that follow it.
   size_t go_on(Configuration& at, std::string_view text) {
     if (at.text != SeenValues::no_text()) return 0;
     size_t n = 0;
+    size_t most = text.size();  // bytes to skip at once; halved each time that fails, until a quote
     for (; n < text.size(); ++n) {
       const auto b = static_cast<uint8_t>(text[n]);
-      if (!lexer_.knows(at.lexer, b)) n += skip(at, text.substr(n));
+      if (b == '"') most = text.size();
+      if (!lexer_.knows(at.lexer, b)) n += skip(at, text.substr(n), most);
       if (n == text.size()) break;
       const LexerStateId next = lexer_.next(at.lexer, static_cast<uint8_t>(text[n]));
       if (next != at.lexer && (next == Lexer::dead() || !lexer_.can_continue(next))) break;
@@ -276,13 +280,19 @@ class Stepper {
  private:
   // A character has no more.
   static constexpr uint32_t kBytesAhead = 4;
+  // Bytes that are always skipped at once if they can be: most tokens have fewer.
+  static constexpr size_t kSkipped = 32;
 
   // Moves on by several bytes at once, up to a quote, which ends most lexemes of more than a few; how many.
-  size_t skip(Configuration& at, std::string_view text) {
+  size_t skip(Configuration& at, std::string_view text, size_t& most) {
+    text = text.substr(0, most);
     text = text.substr(0, text.find('"'));
     if (text.size() < 2) return 0;
     const auto next = lexer_.after(at.lexer, text);
-    if (!next || !lexer_.can_continue(*next)) return 0;
+    if (!next || !lexer_.can_continue(*next)) {
+      most = std::max(text.size() / 2, kSkipped);
+      return 0;
+    }
     at.lexer = *next;
     return text.size();
   }

@@ -187,41 +187,45 @@ RegexId RegexStore::fewer(RegexId run, uint32_t n) {
   return repetition(RegexId(o[0]), o[1] - std::min(o[1], n), o[2] == kUnbounded ? kUnbounded : o[2] - n);
 }
 
-// How often the bytes lead around a loop over a class; nullopt where they end within a round.
-std::optional<uint32_t> RegexStore::n_rounds(RegexId loop, std::string_view text) {
+// How often the bytes lead around a run over a class, which has room for that; nullopt where they end within a round.
+// Looks no further than to the first byte that does not fit.
+std::optional<uint32_t> RegexStore::n_rounds(RegexId run, std::string_view text) {
+  const RegexId loop = repetition(operand(run, 0), 0, kUnbounded);
+  const uint32_t most = operands(run)[2];
   uint32_t n = 0;
   RegexId rest = loop;
   for (const char c : text) {
     rest = derivative(rest, static_cast<uint8_t>(c));
-    if (rest == loop) ++n;
+    if (rest == nothing() || (rest == loop && ++n > most)) return std::nullopt;
   }
   return rest == loop ? std::optional(n) : std::nullopt;
 }
 
 std::optional<RegexId> RegexStore::run_after(RegexId run, std::string_view text) {
-  const auto n = n_rounds(repetition(operand(run, 0), 0, kUnbounded), text);
-  return n && *n <= operands(run)[2] ? std::optional(fewer(run, *n)) : std::nullopt;
+  const auto n = n_rounds(run, text);
+  return n ? std::optional(fewer(run, *n)) : std::nullopt;
 }
 
 std::optional<RegexId> RegexStore::head_after(RegexId node, std::string_view text) {
   const RegexId head = operand(node, 0), tail = operand(node, 1);
   if (!is_run(head)) return std::nullopt;
+  const auto n = n_rounds(head, text);
+  if (!n) return std::nullopt;
   const ByteSet& first_of_tail = first(tail);
   if (std::ranges::any_of(text, [&](char c) { return first_of_tail.has(static_cast<uint8_t>(c)); }))
     return std::nullopt;
-  const auto rest = run_after(head, text);
-  return rest ? std::optional(concatenation(*rest, tail)) : std::nullopt;
+  return concatenation(fewer(head, *n), tail);
 }
 
 // Each state on the way would be one within other bounds; those without them are mostly known.
 std::optional<RegexId> RegexStore::within_bounds_after(RegexId node, std::string_view text) {
   const auto parts = bounding_run(node);
   if (!parts) return std::nullopt;
-  const auto run = run_after(parts->run, text);
-  if (!run) return std::nullopt;
+  const auto n = n_rounds(parts->run, text);
+  if (!n) return std::nullopt;
   RegexId rest = parts->rest;
   for (const char c : text) rest = derivative(rest, static_cast<uint8_t>(c));
-  return intersection({*run, rest});
+  return intersection({fewer(parts->run, *n), rest});
 }
 
 bool RegexStore::ends_in_loop(RegexId node, std::optional<LengthUnit> unit) {

@@ -383,7 +383,7 @@ class RegexStore {
   RegexId derive_alternation(Words parts, unsigned b);
   std::optional<RegexId> derive_excepting(Words parts, unsigned b);
   std::optional<RegexId> excepting_after(Words parts, std::string_view text);
-  std::optional<uint32_t> n_rounds(RegexId loop, std::string_view text);
+  std::optional<uint32_t> n_rounds(RegexId run, std::string_view text);
   RegexId fewer(RegexId run, uint32_t n);
   std::optional<RegexId> run_after(RegexId run, std::string_view text);
   std::optional<RegexId> head_after(RegexId node, std::string_view text);
