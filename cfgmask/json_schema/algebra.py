@@ -25,6 +25,7 @@ from cfgmask.json_schema.normal_form import (
     Normal,
     ObjectShape,
 )
+from cfgmask.json_schema.number_list import NumberList
 from cfgmask.json_schema.number_regex import NoRegex, number_regex
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.session import current
@@ -368,13 +369,13 @@ def _alternatives(shapes: list[Shape], everything: Shape) -> tuple[Shape, ...]:
 
 def _merged_numbers(shapes: list[NumberShape]) -> tuple[NumberShape, ...]:
     """The shapes, those that only list values joined into one."""
-    listed: frozenset[Number] = frozenset()
+    listed: list[Number] = []
     others = []
     for shape in shapes:
         if shape.values is not None and shape == NumberShape(values=shape.values):
-            listed |= shape.values
+            listed += shape.values
         else:
             others.append(shape)
     if listed:
-        others.append(NumberShape(values=listed))
+        others.append(NumberShape(values=NumberList(listed)))
     return number_holes.without_covered(_alternatives(others, ALL_NUMBERS))

@@ -53,6 +53,7 @@ class Keys:
 
     def difference(self, other: Keys) -> list[Keys]:
         """The keys that are not in `other`; the sets may overlap."""
+        current().spend(COST_OF_A_PIECE * (len(other.include) + len(other.exclude)))
         pieces = [self & Keys(exclude=(pattern,)) for pattern in other.include]
         pieces += [self & Keys(include=(pattern,)) for pattern in other.exclude]
         return [piece for piece in pieces if not piece.is_empty]
@@ -85,5 +86,7 @@ def _joined(a: tuple[KeyPattern, ...], b: tuple[KeyPattern, ...]) -> tuple[KeyPa
 # In members that are combined with others, for each condition on the keys: 100 patterns beside 100 that overlap them
 # take half a minute otherwise, until there are found to be too many.
 _COST_OF_A_SEARCH = 15
+# Likewise to make a set of keys out of two, known to be empty or not: crossed patterns make millions of them.
+COST_OF_A_PIECE = 2
 
 ALL_KEYS = Keys()

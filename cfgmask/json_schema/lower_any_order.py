@@ -16,7 +16,7 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, SetBounds, Terminal
 from cfgmask.grammar.productive import NOTHING
 from cfgmask.json_schema import lexemes
-from cfgmask.json_schema.key_edges import enough_keys, key_edges, may_run_out, meeting, never_run_out
+from cfgmask.json_schema.key_edges import KeyEdge, enough_keys, key_edges, may_run_out, meeting, never_run_out
 from cfgmask.json_schema.lower_objects import ValueOf
 from cfgmask.json_schema.normal_form import ANYTHING, NEVER, Conjunction, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
@@ -44,6 +44,9 @@ class AnyOrderLowering:
         is_counted = self._needed > 0 or shape.maximum is not None
         self._endless = not is_counted and not shape.witnesses and never_run_out(self._edges)
         self._states = StateRules[frozenset[int]](rules, lambda _: f"{name}.members")
+        self._named = [(member, replace(lexemes.key(member.name), distinct=True)) for member in members]
+        self._unnamed = [(edge, self._key_of(edge)) for edge in self._edges]
+        self._ways: dict[tuple[int, Conjunction], Expr] = {}
 
     def lower(self) -> Expr:
         """The expression of the whole object, a rule of its own that opens a set."""
@@ -77,20 +80,27 @@ class AnyOrderLowering:
 
     def _meeting(self, missing: frozenset[int]) -> Iterator[tuple[Expr, frozenset[int]]]:
         """Each way to write one member, with the witnesses that are missing after it."""
-        for member in self._shape.members:
+        for member, key in self._named:
             met = frozenset(n for n in missing if self._shape.witnesses[n].admits(member.name))
-            yield from self._values(replace(lexemes.key(member.name), distinct=True), member.value, missing, met)
-        for edge in self._edges:
-            key = lexemes.other_key(edge.keys, edge.names)
-            key = replace(key, distinct=True, endless="keys" if self._endless else "")
+            yield from self._values(key, member.value, missing, met)
+        for edge, key in self._unnamed:
             yield from self._values(key, edge.value, missing, edge.meets)
+
+    def _key_of(self, edge: KeyEdge) -> Terminal:
+        key = lexemes.other_key(edge.keys, edge.names)
+        return replace(key, distinct=True, endless="keys" if self._endless else "")
 
     def _values(
         self, key: Terminal, value: Conjunction, missing: frozenset[int], possible: frozenset[int]
     ) -> Iterator[tuple[Expr, frozenset[int]]]:
-        current().spend(_STEPS_PER_WAY)
-        for allowed, rest in meeting(self._shape.witnesses, value, missing, possible & missing):
-            yield Sequence((key, lexemes.COLON, self._value_of(allowed))), rest
+        found = meeting(self._shape.witnesses, value, missing, possible & missing)
+        current().spend(_STEPS_PER_WAY * (1 + len(found)))
+        for allowed, rest in found:
+            # The same expression in every state. The keys of one object stay, so that their ids are their own.
+            known = id(key), allowed
+            if known not in self._ways:
+                self._ways[known] = Sequence((key, lexemes.COLON, self._value_of(allowed)))
+            yield self._ways[known], rest
 
     def _refusals(self) -> Iterator[Diagnostic]:
         """Conditions under which a text could be begun that no text ends."""

@@ -26,12 +26,19 @@ from cfgmask.json_schema.key_edges import (
     never_run_out,
     of_keys,
 )
+from cfgmask.json_schema.keys import Keys
 from cfgmask.json_schema.normal_form import ANYTHING, Conjunction, Member, ObjectShape
 from cfgmask.json_schema.rules import RuleSet
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.state_rules import StateRules
 
 ValueOf = Callable[[Conjunction], Expr]
 OthersOf = Callable[[list[KeyEdge], int, int | None, bool], Expr]
+
+# A key without a name and its value cost as much as the combination of so many members.
+_STEPS_PER_EDGE = 16
+# And to go from one state to another by such a key.
+_STEPS_PER_WAY = 8
 
 
 class _State(NamedTuple):
@@ -86,6 +93,7 @@ class ObjectLowering:
         self._endless = in_braces and not is_counted and bool(self._edges) and never_run_out(self._edges)
         self._counted_to = max(1, shape.minimum, shape.maximum or 0)
         self._states = StateRules[_State](rules, lambda state: f"{name}.{state.position}")
+        self._others: dict[tuple[Keys, Conjunction], Expr] = {}
 
     def lower(self) -> Expr:
         """The expression of the whole object. Adds a rule for each state."""
@@ -167,6 +175,7 @@ class ObjectLowering:
         for missing, edges in by_missing.items():
             other = self._member_of(edges)
             assert other is not None, "there is an edge for each of them"
+            current().spend(_STEPS_PER_WAY)
             choices.append(
                 Sequence((*_comma(state), other, self._states.call(_State(state.position, self._more(state), missing))))
             )
@@ -174,12 +183,19 @@ class ObjectLowering:
 
     def _member_of(self, edges: list[KeyEdge]) -> Expr | None:
         """A key out of these with its value; None if there is no such key."""
-        choices: list[Expr] = [
-            Sequence((self._other_key(edge), lexemes.COLON, self._value_of(edge.value))) for edge in edges
-        ]
+        current().spend(len(edges))
+        choices = [self._other_member(edge) for edge in edges]
         if not choices:
             return None
         return choices[0] if len(choices) == 1 else Choice(tuple(choices))
+
+    def _other_member(self, edge: KeyEdge) -> Expr:
+        """A key of an edge with its value: the same expression in every state."""
+        known = edge.keys, edge.value
+        if known not in self._others:
+            current().spend(_STEPS_PER_EDGE)
+            self._others[known] = Sequence((self._other_key(edge), lexemes.COLON, self._value_of(edge.value)))
+        return self._others[known]
 
     def _other_key(self, edge: KeyEdge) -> Terminal:
         key = lexemes.other_key(edge.keys, edge.names)

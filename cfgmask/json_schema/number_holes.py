@@ -10,6 +10,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+from cfgmask.json_schema.number_list import NumberList
 from cfgmask.json_schema.numbers import NumberShape, common_multiple, count, enumerated, intersect
 from cfgmask.json_schema.values import Number
 
@@ -25,7 +26,7 @@ def reduced(shape: NumberShape) -> NumberShape | None:
     if not shape.without or shape.values is not None:
         return shape
     if not shape.is_spelling_bound and count(shape, _MAX_LISTED) is not None:
-        values = frozenset(value for value in enumerated(shape) if shape.admits(value))
+        values = NumberList(value for value in enumerated(shape) if shape.admits(value))
         return NumberShape(values=values, refusals=shape.refusals) if values else None
     whole = replace(shape, without=())
     holes: list[NumberShape] = []

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.json_schema.values import Number
+from cfgmask.json_schema.number_list import NumberList
+from cfgmask.json_schema.values import Number, number_key
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,15 @@ class NumberShape:
     high_open: bool = False
     step: Number | None = None
     plain: bool = False
-    values: frozenset[Number] | None = None
+    values: NumberList | None = None
     without: tuple[NumberShape, ...] = ()
     refusals: frozenset[Diagnostic] = frozenset()
     step_at: str = field(default="", compare=False)
+
+    def __hash__(self) -> int:
+        numbers = (None if number is None else number_key(number) for number in (self.low, self.high, self.step))
+        flags = self.low_open, self.high_open, self.plain
+        return hash((*numbers, *flags, self.values, self.without, self.refusals))
 
     @property
     def is_everything(self) -> bool:
@@ -101,7 +107,7 @@ def intersect(a: NumberShape, b: NumberShape) -> NumberShape | None:
 def tightened(shape: NumberShape) -> NumberShape:
     """The same set with values that are checked and bounds that are members of it where there is a step."""
     if shape.values is not None:
-        kept = frozenset(v for v in shape.values if shape.admits(v))
+        kept = NumberList(v for v in shape.values if shape.admits(v))
         spelled = tuple(w for w in shape.without if w.is_spelling_bound)
         return NumberShape(values=kept, plain=shape.plain, without=spelled, refusals=shape.refusals)
     if shape.step is None:
@@ -120,14 +126,14 @@ def tightened(shape: NumberShape) -> NumberShape:
 
 def listed_together(shapes: Iterable[NumberShape]) -> list[NumberShape]:
     """The same union, with all sets that are only lists of numbers as one."""
-    values: set[Number] = set()
+    values: list[Number] = []
     others = []
     for shape in shapes:
         if shape.values is not None and shape == NumberShape(values=shape.values):
-            values |= shape.values
+            values += shape.values
         else:
             others.append(shape)
-    return [NumberShape(values=frozenset(values)), *others] if values else others
+    return [NumberShape(values=NumberList(values)), *others] if values else others
 
 
 def complement(shape: NumberShape, within: Iterable[NumberShape] = (ALL_NUMBERS,)) -> tuple[NumberShape, ...]:

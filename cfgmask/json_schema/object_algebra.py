@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cfgmask.json_schema.annotations import EVERY_KEY
-from cfgmask.json_schema.keys import ALL_KEYS
+from cfgmask.json_schema.keys import ALL_KEYS, COST_OF_A_PIECE
 from cfgmask.json_schema.normal_form import (
     ALL_OBJECTS,
     ANYTHING,
@@ -28,7 +28,8 @@ def intersect(a: ObjectShape, b: ObjectShape) -> ObjectShape | None:
         return b
     if b == ALL_OBJECTS:
         return a
-    current().spend(2 * (len(a.members) + len(b.members)) + 1)
+    n_pairs = len(a.others) * len(b.others)
+    current().spend(2 * (len(a.members) + len(b.members)) + 1 + COST_OF_A_PIECE * n_pairs)
     others = [
         KeyClass(keys, conjoin(x.value, y.value))
         for x in a.others

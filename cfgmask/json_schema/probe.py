@@ -24,6 +24,7 @@ from cfgmask.json_schema.normal_form import (
     conjoin,
 )
 from cfgmask.json_schema.session import current
+from cfgmask.json_schema.values import number_key
 
 _MAX_DEPTH = 2
 _MAX_PAIRS = 64
@@ -110,7 +111,8 @@ class Prober:
             return None
         if all(part.arrays for part in parts) or all(part.objects for part in parts):
             return None
-        listed = {*found.strings.values, *(value for shape in found.numbers for value in shape.values or ())}
+        numbers = (value for shape in found.numbers for value in shape.values or ())
+        listed = {*found.strings.values, *(("number", number_key(value)) for value in numbers)}
         # Booleans are put apart from the numbers that Python takes them for.
         return frozenset([*listed, *(("boolean", value) for value in found.booleans), *([None] if found.null else [])])
 

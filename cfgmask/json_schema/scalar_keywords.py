@@ -20,6 +20,7 @@ from cfgmask.json_schema.normal_form import (
     Normal,
     ObjectShape,
 )
+from cfgmask.json_schema.number_list import NumberList
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.session import STEPS_PER_QUESTION, current
@@ -45,7 +46,7 @@ def allowed_types(node: Node) -> frozenset[str]:
 def constants(values: Iterable[JsonValue]) -> Normal:
     """Exactly these values."""
     listed = list(values)
-    numeric = frozenset(v for v in listed if isinstance(v, (int, Fraction)) and not isinstance(v, bool))
+    numeric = NumberList(v for v in listed if isinstance(v, (int, Fraction)) and not isinstance(v, bool))
     texts = tuple(dict.fromkeys(v for v in listed if isinstance(v, str)))
     return Normal(
         null=any(v is None for v in listed),

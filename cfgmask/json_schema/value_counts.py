@@ -11,7 +11,7 @@ from cfgmask.json_schema.number_holes import is_surely_infinite
 from cfgmask.json_schema.numbers import NumberShape, count, enumerated
 from cfgmask.json_schema.scalars import refusals_of_scalars
 from cfgmask.json_schema.strings import StringSet
-from cfgmask.json_schema.values import Number
+from cfgmask.json_schema.values import number_key
 
 ENDLESS = 2**16
 """So many values, or more."""
@@ -76,14 +76,14 @@ def _count(tree: RegexTree) -> int | None:
 
 def n_numbers(shapes: tuple[NumberShape, ...], max_digits: int | None) -> int:
     """How many numbers there are in any of the shapes. Raises Uncounted."""
-    found: set[Number] = set()
+    found: set[str] = set()
     for shape in shapes:
         if shape.refusals or any(hole.is_spelling_bound for hole in shape.without):
             raise Uncounted("in it are numbers that depend on how they are written")
         if shape.is_plainly_empty:
             continue
         if count(shape, ENDLESS) is not None:
-            found.update(value for value in enumerated(shape) if shape.admits(value))
+            found.update(number_key(value) for value in enumerated(shape) if shape.admits(value))
         elif any(count(hole, ENDLESS) is None for hole in shape.without) and not is_surely_infinite(shape):
             raise Uncounted("how many numbers are in it is not clear")
         elif max_digits is not None and 10**max_digits < ENDLESS:

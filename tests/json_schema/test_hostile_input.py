@@ -1,0 +1,96 @@
+"""Schemas and texts that a stranger writes to take time. Bounds are CPU seconds, several times what is taken now."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import cfgmask
+from tests.collisions import murmur_texts, python_integers
+
+VOCABULARY = cfgmask.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], eos_token_id=256)
+ORDERS = ("schema", "any")
+
+
+def cpu_seconds(act: Callable[[], object]) -> float:
+    before = time.process_time()
+    act()
+    return time.process_time() - before
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_names_that_collide_without_a_seed(order: Any) -> None:
+    names = murmur_texts(13)
+    assert len(set(names)) == 2**13
+
+    def read(names: list[str]) -> None:
+        schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}}
+        grammar = cfgmask.Grammar.from_json_schema(schema, property_order=order)
+        matcher = cfgmask.compile(grammar, VOCABULARY).matcher()
+        assert matcher.advance_bytes(f'{{"{names[-1]}":1'.encode())
+
+    others = [name[::-1] for name in names]
+    assert cpu_seconds(lambda: read(names)) < 0.2 + 3 * cpu_seconds(lambda: read(others))
+
+
+def test_strings_that_collide_without_a_seed() -> None:
+    texts = murmur_texts(13)
+
+    def read(texts: list[str]) -> None:
+        parts = [{"const": text} for text in texts[:2000]]
+        cfgmask.Grammar.from_json_schema({"anyOf": [{"enum": texts}, {"oneOf": parts}]})
+
+    others = [text[::-1] for text in texts]
+    assert cpu_seconds(lambda: read(texts)) < 0.2 + 3 * cpu_seconds(lambda: read(others))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("wrap", [lambda n: n, lambda n: [n], lambda n: {"a": n}], ids=["number", "array", "object"])
+def test_integers_that_collide_in_python(wrap: Callable[[int], Any], order: Any) -> None:
+    def read(numbers: list[int]) -> None:
+        cfgmask.Grammar.from_json_schema({"enum": [wrap(n) for n in numbers]}, property_order=order)
+
+    integers = python_integers(1000)
+    assert cpu_seconds(lambda: read(integers)) < 0.2 + 3 * cpu_seconds(
+        lambda: read([n + i for i, n in enumerate(integers)])
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "maxLength": 32_000},
+        {"type": "string", "minLength": 32_000, "maxLength": 32_000},
+        {"type": "string", "maxLength": 32_000, "pattern": "^[a-z]*$"},
+        {"type": "string", "pattern": "^[a-z]{0,32000}$"},
+        {"type": "string", "pattern": "^([a-z]{0,32000}|[A-Z]*)$"},
+    ],
+)
+@pytest.mark.parametrize("n", [32_000, 32_001])
+def test_a_string_at_its_bound(schema: dict[str, Any], n: int) -> None:
+    matcher = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), VOCABULARY).matcher()
+    text = b'"' + b"a" * n
+    taken: list[int] = []
+    assert cpu_seconds(lambda: taken.append(matcher.advance_bytes(text))) < 1
+    assert taken == [min(len(text), 1 + 32_000)]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_crossed_patterns_of_keys(order: Any) -> None:
+    def crossed(patterns: dict[str, Any], others: str) -> dict[str, Any]:
+        return {"patternProperties": patterns, "additionalProperties": {"type": others}}
+
+    parts = [
+        crossed({"^a": {"type": "string"}, "c": {"minimum": 1}}, "integer"),
+        crossed({"b$": {"type": "integer"}, "^d": {"type": "null"}}, "string"),
+        crossed({"e$": {"type": "boolean"}, "f": {"type": "null"}}, "array"),
+    ]
+
+    def read() -> None:
+        with pytest.raises(cfgmask.LimitExceeded, match="max_rules"):
+            cfgmask.Grammar.from_json_schema({"not": {"oneOf": parts}}, property_order=order)
+
+    assert cpu_seconds(read) < 3
