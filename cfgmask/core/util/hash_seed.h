@@ -1,4 +1,5 @@
-// The secret of this process that hashes begin with, so that nobody can write a grammar or schema whose strings collide.
+// The secret of this process that hashes begin with, so that nobody can write a grammar or schema whose strings
+// collide.
 //
 // Nothing may depend on the order of entries in a hash table, and no hash may leave the process.
 #pragma once
