@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from fractions import Fraction
 
-from cfgmask.json_schema.values import JsonValue
+from cfgmask.json_schema.values import JsonValue, number_key
 
 
 class Contents:
@@ -30,6 +31,8 @@ class Contents:
             elif isinstance(value, list):
                 outer.append(value)
                 todo.extend(value)
+            elif isinstance(value, (int, Fraction)) and not isinstance(value, bool):
+                self._enter(value, number_key(value))
             else:
                 self._enter(value, value)
         # What is inside of a value was found after it.

@@ -87,6 +87,6 @@ def _joined(a: tuple[KeyPattern, ...], b: tuple[KeyPattern, ...]) -> tuple[KeyPa
 # take half a minute otherwise, until there are found to be too many.
 _COST_OF_A_SEARCH = 15
 # Likewise to make a set of keys out of two, known to be empty or not: crossed patterns make millions of them.
-COST_OF_A_PIECE = 2
+COST_OF_A_PIECE = 3
 
 ALL_KEYS = Keys()

@@ -46,16 +46,19 @@ class KindStates:
         self._counted = counted
         starts = [witness.start for witness in shape.witnesses]
         self._counted_to = max(1, len(shape.prefix), shape.minimum, shape.maximum or 0, *starts)
+        # Kinds are known by their identity: a hash looks at all their terms.
+        self._meets = {id(kind): [kind.is_in(witness.value) for witness in shape.witnesses] for kind in kinds}
+        self._fits: dict[tuple[int, int], bool] = {}
         self.start = State(0, (0,) * len(shape.witnesses), (0,) * len(counted))
 
     def after(self, state: State, kind: Kind) -> State | None:
         """The state after an item of a kind; None if that must not come."""
         is_full = self._shape.maximum is not None and state.position >= self._shape.maximum
-        if is_full or not kind.is_in(self._shape.item(state.position)):
+        if is_full or not self._may_be_at(kind, state.position):
             return None
         met = list(state.met)
         for number, witness in enumerate(self._shape.witnesses):
-            if state.position < witness.start or not kind.is_in(witness.value):
+            if state.position < witness.start or not self._meets[id(kind)][number]:
                 continue
             if met[number] == witness.most:
                 return None
@@ -64,6 +67,12 @@ class KindStates:
         if any(n > other.n_values for n, other in zip(used, self._counted, strict=True)):
             return None
         return State(min(state.position + 1, self._counted_to), tuple(met), used)
+
+    def _may_be_at(self, kind: Kind, position: int) -> bool:
+        place = id(kind), min(position, len(self._shape.prefix))
+        if place not in self._fits:
+            self._fits[place] = kind.is_in(self._shape.item(place[1]))
+        return self._fits[place]
 
     def may_end(self, state: State) -> bool:
         """Whether the array may be closed."""
@@ -77,6 +86,7 @@ class KindStates:
 
     def steps(self, state: State) -> Iterator[tuple[State, Kind]]:
         """The states after one item more, each with the kind of that."""
+        current().spend(len(self._kinds) * (1 + len(self._shape.witnesses)))
         for kind in self._kinds:
             after = self.after(state, kind)
             if after is not None:

@@ -22,9 +22,13 @@ from cfgmask.json_schema.lowering import DistinctValues, ItemRules, Later, Lower
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Member, Normal, ObjectShape, pointer_of
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.scalars import scalars
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.steps import Steps
 from cfgmask.json_schema.told_apart import told_apart
 from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_keys, n_scalars
+
+# To make the rule of an item takes as long as so many steps of a session.
+_STEPS_PER_BODY = 64
 
 
 class ToldApart(Lowering):
@@ -230,6 +234,7 @@ class Items(Lowering):
         return n_scalars(normal, self.options.max_digits)
 
     def _body(self, name: str, conjunction: Conjunction) -> Expr:
+        current().spend(_STEPS_PER_BODY)
         return self._alternatives(
             name, self.normaliser.normal(conjunction), wish_of(conjunction), pointer_of(conjunction)
         )

@@ -12,7 +12,11 @@ from fractions import Fraction
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.number_list import NumberList
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import Number, number_key
+
+# So many numbers are put into a list in one step of a session.
+_NUMBERS_PER_STEP = 2
 
 
 @dataclass(frozen=True)
@@ -127,12 +131,13 @@ def tightened(shape: NumberShape) -> NumberShape:
 def listed_together(shapes: Iterable[NumberShape]) -> list[NumberShape]:
     """The same union, with all sets that are only lists of numbers as one."""
     values: list[Number] = []
-    others = []
+    others: list[NumberShape] = []
     for shape in shapes:
         if shape.values is not None and shape == NumberShape(values=shape.values):
             values += shape.values
         else:
             others.append(shape)
+    current().spend((len(values) + len(others)) // _NUMBERS_PER_STEP)
     return [NumberShape(values=NumberList(values)), *others] if values else others
 
 

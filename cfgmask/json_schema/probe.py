@@ -31,6 +31,8 @@ _MAX_PAIRS = 64
 _MAX_ITEMS = 16
 # What a look at a conjunction takes, in steps of a session.
 _STEPS_PER_DECISION = 32
+# And at two alternatives of objects.
+_STEPS_PER_PAIR = 2
 _ALL_SCALARS = replace(EVERYTHING, arrays=(), objects=())
 
 
@@ -73,7 +75,7 @@ class Prober:
 
     def share_no_object(self, a: ObjectShape, b: ObjectShape, depth: int = 0) -> bool:
         """Whether no object is of both shapes. Looks at required members only."""
-        current().spend(1)
+        current().spend(_STEPS_PER_PAIR)
         tags_of_a, tags_of_b = self._tags_of(a), self._tags_of(b)
         for name, values in tags_of_a.items():
             if name in tags_of_b and values.isdisjoint(tags_of_b[name]):

@@ -20,6 +20,7 @@ from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.json_schema.not_json import not_json
 from cfgmask.json_schema.places import Places, named_by_pointer
 from cfgmask.json_schema.problems import MAX_PROBLEMS, first_errors
+from cfgmask.json_schema.session import current
 from cfgmask.limits import Limits
 
 Number: TypeAlias = int | Fraction
@@ -37,6 +38,8 @@ _MAX_SHOWN = 200
 # What a number, array or object inside counts of the rules: it takes some five microseconds, and those of a schema are
 # few beside its texts.
 _RULES_PER_VALUE = 3
+# So many values inside of one are looked at in one step of a session.
+_VALUES_PER_STEP = 2
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -130,7 +133,9 @@ def identity(value: JsonValue) -> Any:
     # Values are no deeper than the limit on nesting, which the readers above enforce, but that may be any number.
     done: list[Any] = []
     todo: list[tuple[bool, JsonValue]] = [(False, value)]
+    n_looked_at = 0
     while todo:
+        n_looked_at += 1
         built, item = todo.pop()
         if isinstance(item, list):
             if built:
@@ -154,6 +159,7 @@ def identity(value: JsonValue) -> Any:
             done.append(("number", number_key(item)))
         else:
             done.append((kind(item), item))
+    current().spend(n_looked_at // _VALUES_PER_STEP)
     return done[0]
 
 
