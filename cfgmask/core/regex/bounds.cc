@@ -140,7 +140,18 @@ std::optional<RegexStore::Bounded> RegexStore::bounded_beginning(RegexId body) {
   }
 }
 
+// Remembered: of T? T, where T is such a choice again and so on, there are exponentially many ways to the last one.
 std::optional<RegexStore::Bounded> RegexStore::bounded_alternatives(RegexId body) {
+  if (const auto known = bounded_ids_.find(body.value)) return bounded_[*known];
+  const auto bounds = compute_bounded_alternatives(body);
+  if (!bounded_ids_.find(body.value)) {
+    bounded_ids_.insert(body.value, static_cast<uint32_t>(bounded_.size()));
+    bounded_.push_back(bounds);
+  }
+  return bounds;
+}
+
+std::optional<RegexStore::Bounded> RegexStore::compute_bounded_alternatives(RegexId body) {
   std::vector<RegexId> without = parts(body);
   std::optional<Bounded> all;
   for (RegexId& part : without) {
@@ -235,8 +246,13 @@ bool RegexStore::ends_in_loop(RegexId node, std::optional<LengthUnit> unit) {
     case RegexKind::kRepetition:
       return operands(node)[2] == kUnbounded && lengths_->range(operand(node, 0), *unit) == LengthRange::only(1);
     case RegexKind::kAlternation: {
+      const uint64_t key = (uint64_t{node.value} << 1) | (*unit == LengthUnit::kByte ? 0 : 1);
+      if (const auto known = ends_in_loop_.find(key)) return *known != 0;
       const Words parts = operands(node);
-      return std::all_of(parts.begin(), parts.end(), [&](uint32_t part) { return ends_in_loop(RegexId(part), unit); });
+      const bool found =
+          std::all_of(parts.begin(), parts.end(), [&](uint32_t part) { return ends_in_loop(RegexId(part), unit); });
+      if (!ends_in_loop_.find(key)) ends_in_loop_.insert(key, found ? 1 : 0);
+      return found;
     }
     default:
       return false;

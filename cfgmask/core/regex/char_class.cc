@@ -84,10 +84,20 @@ RegexId RegexStore::any_continuation(int n_bytes) {
 }
 
 // The characters of both classes; nullopt if a character of one begins one of the other, as bytes do that are no UTF-8.
-// As in a class made of ranges, bytes with equal continuations are in one set.
+// Remembered: classes may share their continuations, so there may be exponentially many ways to the last ones.
 std::optional<RegexId> RegexStore::common_class(RegexId a, RegexId b) {
   if (a == b) return a;
   if (a == empty_text() || b == empty_text()) return std::nullopt;
+  const uint64_t key = (uint64_t{a.value} << 32) | b.value;
+  if (const auto known = common_classes_.find(key))
+    return *known == kNoCommonClass ? std::nullopt : std::optional(RegexId(*known));
+  const auto common = compute_common_class(a, b);
+  if (!common_classes_.find(key)) common_classes_.insert(key, common ? common->value : kNoCommonClass);
+  return common;
+}
+
+// As in a class made of ranges, bytes with equal continuations are in one set.
+std::optional<RegexId> RegexStore::compute_common_class(RegexId a, RegexId b) {
   ByteSet leads = first(a);
   leads &= first(b);
   std::map<RegexId, ByteSet> leads_by_tail;

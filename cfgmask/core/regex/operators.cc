@@ -82,7 +82,7 @@ RegexId RegexStore::alternation(std::vector<RegexId> parts) {
       add(part);
     }
   }
-  charge_work(flat.size());
+  charge_parts(flat.size());
   if (!one_byte.empty()) flat.push_back(bytes(one_byte));
   if (json_strings > 1) merge_json_strings(flat, false);
   if (repetitions > 0 && flat.size() > 1) {

@@ -19,7 +19,8 @@ RegexStore::~RegexStore() = default;
 
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
-         clipped_.bytes() + within_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() +
+         clipped_.bytes() + within_.bytes() + common_classes_.bytes() + ends_in_loop_.bytes() + bounded_ids_.bytes() +
+         bounded_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() +
          automaton_ids_.bytes() + automaton_bytes_ + prefixed_ids_.bytes() + prefixed_.bytes() + prefixed_bytes_ +
          sequence_ids_.bytes() + sequences_.bytes() + sequence_bytes_ + kept_lists_.bytes() + kept_bytes_ +
          lengths_->bytes();
@@ -42,6 +43,11 @@ void RegexStore::charge_node(const Props& p, size_t n_operands) {
 void RegexStore::charge_work(size_t n_parts) {
   constexpr size_t kPartsPerCharge = 8;
   if (account_ != nullptr && n_parts >= kFreeWork) account_->charge(n_parts / kPartsPerCharge);
+}
+
+void RegexStore::charge_parts(size_t n_parts) {
+  constexpr size_t kFreeParts = 16;
+  if (account_ != nullptr && n_parts >= kFreeParts) account_->charge(n_parts / 2);
 }
 
 RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {

@@ -305,6 +305,8 @@ class RegexStore {
   // What it takes to look at many parts, which may come to no new node; so many are free.
   static constexpr size_t kFreeWork = 64;
   void charge_work(size_t n_parts);
+  // What it takes to make, sort and look up many parts, each of which takes as long as half of a node does.
+  void charge_parts(size_t n_parts);
   Words operands(RegexId node) const { return nodes_.at(node.value).subspan(1); }
   RegexId operand(RegexId node, size_t i) const { return RegexId(operands(node)[i]); }
   RegexId intern(RegexKind kind, std::span<const uint32_t> operands);
@@ -318,7 +320,9 @@ class RegexStore {
   // Whether the node is one character: sequences of byte sets, no one a prefix of another. Remembered.
   bool is_class(RegexId node);
   bool compute_is_class(RegexId alternation);
+  static constexpr uint32_t kNoCommonClass = UINT32_MAX;
   std::optional<RegexId> common_class(RegexId a, RegexId b);
+  std::optional<RegexId> compute_common_class(RegexId a, RegexId b);
   bool is_run(RegexId node);
   bool begins_apart(RegexId run, RegexId tail);
   // Whether all texts of the node are characters of `one`; false as well where `one` is no class, and where that takes
@@ -414,6 +418,7 @@ class RegexStore {
   std::optional<Bounded> bounded_whole(RegexId body);
   std::optional<Bounded> bounded_beginning(RegexId body);
   std::optional<Bounded> bounded_alternatives(RegexId body);
+  std::optional<Bounded> compute_bounded_alternatives(RegexId body);
   uint32_t farthest_within(RegexId head, uint32_t maximum);
   // How long texts of the rest are by what the run counts.
   LengthRange range_of_rest(const RunAndRest& parts);
@@ -473,8 +478,12 @@ class RegexStore {
   ChunkedVector<ByteSet> first_sets_;
   HashTable derivatives_;
   HashTable uncounted_;
-  HashTable clipped_;    // (node, longest, whether it is the smaller one) -> what `clip` makes of it
-  HashTable within_;     // (node, class) -> whether is_within
+  HashTable clipped_;         // (node, longest, whether it is the smaller one) -> what `clip` makes of it
+  HashTable within_;          // (node, class) -> whether is_within
+  HashTable common_classes_;  // two classes -> their common one, kNoCommonClass if they have none
+  HashTable ends_in_loop_;    // (alternation, unit) -> whether ends_in_loop
+  HashTable bounded_ids_;     // of alternations, in bounded_
+  ChunkedVector<std::optional<Bounded>> bounded_;
   Interner class_keys_;  // ranges of char_class; grammars ask for the same few again and again
   ChunkedVector<RegexId> class_nodes_;
   HashTable portable_;

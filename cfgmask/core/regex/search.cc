@@ -17,12 +17,17 @@ bool RegexStore::is_empty(RegexId node) {
   bool empty = false;
   switch (p.kind) {
     case RegexKind::kConcatenation: {
+      // What is found holds for all tails that were passed: they are asked for one after the other.
+      std::vector<RegexId> passed;
       RegexId rest = node;
-      while (!empty && kind(rest) == RegexKind::kConcatenation) {
+      while (!empty && kind(rest) == RegexKind::kConcatenation && props_[rest.value].may_be_empty &&
+             props_[rest.value].emptiness == Emptiness::kUnknown) {
+        passed.push_back(rest);
         empty = is_empty(operand(rest, 0));
         rest = operand(rest, 1);
       }
       empty = empty || is_empty(rest);
+      for (RegexId tail : passed) props_[tail.value].emptiness = empty ? Emptiness::kEmpty : Emptiness::kNonempty;
       break;
     }
     case RegexKind::kAlternation: {
@@ -72,6 +77,7 @@ bool RegexStore::is_infinite_at_sight(RegexId node) const {
 bool RegexStore::is_endless_at_sight(RegexId node) const {
   constexpr int kMostVisits = 100'000;
   std::vector<RegexId> todo{node};
+  HashTable seen;  // alternations, to which there may be exponentially many ways
   for (int visits = 0; !todo.empty(); ++visits) {
     if (visits >= kMostVisits) return false;
     RegexId end = without_few_texts(todo.back());
@@ -79,6 +85,8 @@ bool RegexStore::is_endless_at_sight(RegexId node) const {
     if (props_[end.value].may_be_empty) return false;
     for (; kind(end) == RegexKind::kConcatenation && visits < kMostVisits; ++visits) end = operand(end, 1);
     if (kind(end) == RegexKind::kAlternation) {
+      if (seen.find(end.value)) continue;
+      seen.insert(end.value, 0);
       for (uint32_t part : operands(end)) todo.emplace_back(part);
     } else if (kind(end) != RegexKind::kRepetition || operands(end)[2] != kUnbounded ||
                props_[operands(end)[0]].may_be_empty) {
