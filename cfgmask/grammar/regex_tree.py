@@ -37,6 +37,36 @@ def _remembered_hash(tree: Any) -> int:
     return found
 
 
+def _equal(one: Any, other: object) -> bool:
+    """By value, each pair of parts once and without recursion, for the same reason."""
+    if one.__class__ is not other.__class__:
+        return NotImplemented  # type: ignore[no-any-return]  # what Python asks for
+    seen: set[tuple[int, int]] = set()
+    waiting: list[tuple[Any, Any]] = [(one, other)]
+    while waiting:
+        a, b = waiting.pop()
+        if a is b or (id(a), id(b)) in seen:
+            continue
+        if a.__class__ not in _COMPOSITE:
+            if a != b:
+                return False
+            continue
+        # Those of parts are known once that of the whole is.
+        if a.__class__ is not b.__class__ or hash(a) != hash(b):
+            return False
+        seen.add((id(a), id(b)))
+        mine, its = a.__dict__, b.__dict__
+        if "parts" in mine:
+            if len(mine["parts"]) != len(its["parts"]):
+                return False
+            waiting += zip(mine["parts"], its["parts"], strict=True)
+            continue
+        if any(mine.get(name) != its.get(name) for name in ("minimum", "maximum", "escapes")):
+            return False
+        waiting.append((mine["body"], its["body"]))
+    return True
+
+
 @dataclass(frozen=True)
 class Literal:
     """Exactly these bytes. `Literal(b"")` is the empty text."""
@@ -65,6 +95,7 @@ class ByteClass:
 class Concatenation:
     parts: tuple[RegexTree, ...]
 
+    __eq__ = _equal
     __hash__ = _remembered_hash
 
 
@@ -74,6 +105,7 @@ class Alternation:
 
     parts: tuple[RegexTree, ...]
 
+    __eq__ = _equal
     __hash__ = _remembered_hash
 
 
@@ -85,6 +117,7 @@ class Repetition:
     minimum: int
     maximum: int | None
 
+    __eq__ = _equal
     __hash__ = _remembered_hash
 
 
@@ -94,6 +127,7 @@ class Intersection:
 
     parts: tuple[RegexTree, ...]
 
+    __eq__ = _equal
     __hash__ = _remembered_hash
 
 
@@ -103,6 +137,7 @@ class Complement:
 
     body: RegexTree
 
+    __eq__ = _equal
     __hash__ = _remembered_hash
 
 
@@ -145,6 +180,7 @@ class JsonString:
     body: RegexTree
     escapes: OneOf["any", "literal", "canonical", "yaml"] = "any"
 
+    __eq__ = _equal
     __hash__ = _remembered_hash
 
 

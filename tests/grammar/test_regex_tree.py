@@ -35,6 +35,27 @@ def test_a_shared_tree_is_hashed_once() -> None:
     assert len({deep, deep, Complement(deep)}) == 2
 
 
+def test_shared_trees_are_compared_once() -> None:
+    assert shared(2_000) == shared(2_000)
+    assert shared(2_000) != shared(1_999)
+    assert {shared(60): 1}[shared(60)] == 1
+
+
+def test_trees_are_compared_by_value() -> None:
+    trees: list[RegexTree] = [
+        *(Repetition(shared(2), low, high) for low in (0, 1) for high in (3, None)),
+        *(JsonString(shared(2), escapes) for escapes in ("any", "yaml")),
+        Complement(shared(2)),
+        Complement(shared(3)),
+        *(make(parts) for make in (Concatenation, Alternation, Intersection) for parts in ((), (shared(1),))),
+        Concatenation((shared(1), shared(2))),
+        Literal(b"a"),
+    ]
+    for i, one in enumerate(trees):
+        assert [one == other for other in trees] == [i == j for j in range(len(trees))]
+    assert shared(1) != "a"
+
+
 def test_hashes_are_by_value() -> None:
     made = [
         (Repetition(shared(4), 0, 3), JsonString(shared(4)), Intersection((shared(4), Complement(shared(3)))))
