@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "earley/deferred_rules.h"
+#include "util/pause.h"
 
 namespace cfgmask {
 
@@ -226,6 +227,7 @@ ItemSetId Parser::intern_kernel(Kernel& kernel, uint32_t clock) {
   if (auto known = kernel_ids_.find(key)) return ItemSetId(*known);
   // Closed before it is entered: a bound that is crossed leaves no half-made set behind.
   item_set_account_.charge();
+  Pause::tick();
   ItemSet set = close(std::span(kernel.items).first(n_items), clock);
   n_items_ += set.edges.size() + set.token_edges.size() + set.indent_edges.size();
   sets_.push_back(std::move(set));

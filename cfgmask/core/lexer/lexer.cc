@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "util/pause.h"
+
 namespace cfgmask {
 
 namespace {
@@ -117,6 +119,7 @@ LexerStateId Lexer::compute_next(LexerStateId state, unsigned b, bool of_many) {
   slots_.clear();
   const Words pairs = residuals(state);
   charge(pairs.size() / kWordsPerCharge);
+  Pause::tick();
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const RegexId residual(pairs[i + 1]);
     if (!regexes_.first(residual).has(b)) continue;

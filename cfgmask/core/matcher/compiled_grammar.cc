@@ -152,6 +152,7 @@ Configuration CompiledGrammar::sole_configuration(StateId state) const {
 }
 
 std::optional<StateId> CompiledGrammar::step(StateId state, unsigned b) {
+  Pause::tick();
   return grammar_.complete ? step_complete(state, b) : step_longest(state, b);
 }
 

@@ -31,6 +31,7 @@
 #include "util/hash_table.h"
 #include "util/interner.h"
 #include "util/limits.h"
+#include "util/pause.h"
 #include "util/published.h"
 #include "util/readers.h"
 #include "vocab/vocabulary.h"
@@ -60,7 +61,7 @@ class CompiledGrammar {
 
    private:
     CompiledGrammar& grammar_;
-    std::lock_guard<std::mutex> lock_;
+    LockSlowly lock_;
   };
 
   // While it lives, half of what is left of each limit cannot be used: a question, which may take any amount, leaves

@@ -30,11 +30,11 @@ void free_store(SharedStore* store) {
 
 std::shared_ptr<SharedStore> VocabularyStores::acquire(uint32_t shard, const Limits& limits) {
   if (shard >= kMostShards) throw std::out_of_range("no such shard");
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const LockSlowly lock(mutex_);
   auto& [store, max_nesting, max_search_steps] = current_[shard];
   bool fits = store != nullptr && max_nesting == limits.max_nesting && max_search_steps == limits.max_search_steps;
   if (fits) {
-    const std::lock_guard<std::mutex> store_lock(store->mutex);
+    const LockSlowly store_lock(store->mutex);
     fits = store->bytes() < limits.shared_cache_bytes;
   }
   if (!fits) {
@@ -68,7 +68,7 @@ RegexBuilder::RegexBuilder(std::shared_ptr<SharedStore> store, const Limits& lim
 
 std::optional<Automaton> RegexBuilder::automaton(std::span<const uint32_t> ids, size_t max_states) {
   std::vector<RegexId> regexes = nodes(ids);
-  const std::lock_guard<std::mutex> lock(store_->mutex);
+  const LockSlowly lock(store_->mutex);
   store_->regexes.charge_to(&account_);
   const Uncharge at_exit{store_->regexes};
   for (RegexId& regex : regexes) {

@@ -22,6 +22,7 @@
 #include "regex/regex.h"
 #include "regex/regex_data.h"
 #include "util/limits.h"
+#include "util/pause.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask {
@@ -72,7 +73,7 @@ class RegexBuilder {
   // Runs `f(RegexStore&)` with the store locked and new nodes charged to this builder.
   template <class F>
   auto with(F f) {
-    const std::lock_guard<std::mutex> lock(store_->mutex);
+    const LockSlowly lock(store_->mutex);
     store_->regexes.charge_to(&account_);
     const Uncharge at_exit{store_->regexes};
     return f(store_->regexes);
@@ -80,7 +81,7 @@ class RegexBuilder {
   // A node that was given out by this builder's store; throws std::out_of_range otherwise. Locks the store: not for
   // use inside `with`.
   RegexId node(uint32_t id) const {
-    const std::lock_guard<std::mutex> lock(store_->mutex);
+    const LockSlowly lock(store_->mutex);
     if (id >= store_->regexes.size()) throw std::out_of_range("no such regex node");
     return RegexId(id);
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "regex/regex.h"
+#include "util/pause.h"
 
 namespace cfgmask {
 
@@ -54,6 +55,7 @@ RegexId RegexStore::derivative(RegexId node, unsigned b) {
 
 RegexId RegexStore::derive(RegexId node, unsigned b) {
   ++n_derived_;
+  Pause::tick();
   switch (kind(node)) {
     case RegexKind::kNothing:
     case RegexKind::kEmptyText:

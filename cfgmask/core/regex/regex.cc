@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "regex/minimum_length.h"
+#include "util/pause.h"
 
 namespace cfgmask {
 
@@ -67,6 +68,7 @@ RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
   const Props p = properties(kind, operands);
   if (p.depth > max_depth_) throw LimitExceeded("max_nesting", max_depth_);
   charge_node(p, operands.size());
+  Pause::tick();
   props_.push_back(p);
   return RegexId(nodes_.add(key, hash));
 }
