@@ -31,6 +31,7 @@
 #include "bindings/interpreter.h"
 #include "bindings/json_values.h"
 #include "bindings/lark_nodes.h"
+#include "bindings/long_call.h"
 #include "bindings/mask_words.h"
 #include "bindings/plain_lark.h"
 #include "bindings/regex_trees.h"
@@ -109,22 +110,29 @@ struct PyMatcher {
   std::shared_ptr<PyCompiled> compiled;
   uint32_t generation;
   std::optional<Narrowing> narrowing = std::nullopt;
+  InUse in_use = {};
 
+  // f(the matcher), which may take long.
+  template <class F>
+  auto with(F f) {
+    LongCall call(&in_use);
+    return f(matcher);
+  }
   void reset() {
     auto [grammar, its_generation] = compiled->at_beginning();
     matcher.reset(std::move(grammar));
     generation = its_generation;
   }
   uint64_t state() {
-    const uint64_t number = matcher.state_number();
+    const uint64_t number = with([](Matcher& m) { return m.state_number(); });
     return number == 0 ? 0 : (uint64_t{generation} << Matcher::kStateBits) + number;
   }
 };
 
 std::pair<std::shared_ptr<CompiledGrammar>, uint32_t> PyCompiled::at_beginning() {
-  const auto has_learnt_much = [&] {
-    const CompiledGrammar::Guard guard(*grammar);
-    return grammar->has_learnt_much();
+  const auto has_learnt_much = [current = grammar] {
+    const CompiledGrammar::Guard guard(*current);
+    return current->has_learnt_much();
   };
   if (compile_anew.is_valid() && has_learnt_much()) {
     grammar = nb::cast<std::shared_ptr<PyCompiled>>(in_python([&] { return compile_anew(); }))->grammar;
@@ -148,7 +156,7 @@ int clear_compiled(PyObject* self) {
 std::optional<TokenId> only_token(PyMatcher& self) {
   if (!self.narrowing) return std::nullopt;
   try {
-    return self.narrowing->token(self.matcher, nb::cast(self.compiled));
+    return self.narrowing->token(self.matcher, self.in_use, nb::cast(self.compiled));
   } catch (const LimitExceeded&) {
     return std::nullopt;  // what is forced is not known; the mask itself tells of limits
   }
@@ -275,9 +283,9 @@ void check_mask_array(const AnyArray& bits, size_t n_dimensions) {
   }
 }
 
-nb::list captures_of(Matcher& matcher) {
+nb::list captures_of(PyMatcher& self) {
   nb::list out;
-  for (const auto& capture : matcher.captures())
+  for (const auto& capture : self.with([](Matcher& m) { return m.captures(); }))
     out.append(nb::make_tuple(nb::str(capture.name.data(), capture.name.size()), to_bytes(capture.text)));
   return out;
 }
@@ -322,14 +330,52 @@ void with_words(const PyMatcher& self, nb::handle bits, F f) {
   f(mask_row(array, 0, n_words));
 }
 
+// The mask, or what is left where it is not to be had, with the error that tells why.
+struct NewMask {
+  NextMask mask;
+  std::exception_ptr error = nullptr;
+};
+
+NewMask new_mask(PyMatcher& self) {
+  NewMask found;
+  try {
+    found.mask = self.with([](Matcher& m) { return m.next_mask(); });
+  } catch (...) {
+    found.error = std::current_exception();
+  }
+  if (!found.error) return found;
+  try {
+    std::rethrow_exception(found.error);
+  } catch (const LimitExceeded&) {
+    found.mask = self.with([](Matcher& m) { return m.next_mask_over_limit(); });
+  } catch (...) {
+    // Nothing is allowed, which is what `mask` says.
+  }
+  return found;
+}
+
 void fill_array(PyMatcher& self, nb::handle bits) {
-  const size_t n_words = self.matcher.grammar().vocabulary().n_words();
+  self.in_use.check();
+  const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
   const auto only = only_token(self);
-  with_words(self, bits, [&](std::span<uint32_t> row) {
-    std::fill(row.begin() + static_cast<std::ptrdiff_t>(n_words), row.end(), 0);
-    self.matcher.fill_mask(row.first(n_words));
+  const auto finish = [&](std::span<uint32_t> row) {
+    std::fill(row.begin() + static_cast<std::ptrdiff_t>(vocabulary.n_words()), row.end(), 0);
     narrow(row, only);
+  };
+  bool is_known = false;
+  with_words(self, bits, [&](std::span<uint32_t> row) {
+    is_known = self.matcher.fill_known_mask(row.first(vocabulary.n_words()));
+    if (is_known) finish(row);
   });
+  if (is_known) return;
+  // Other threads run while it is found, if that takes long.
+  const auto [mask, error] = new_mask(self);
+  with_words(self, bits, [&, &next = mask, failed = error != nullptr](std::span<uint32_t> row) {
+    next.write(vocabulary, row.first(vocabulary.n_words()));
+    if (!failed) return finish(row);
+    std::fill(row.begin() + static_cast<std::ptrdiff_t>(vocabulary.n_words()), row.end(), 0);
+  });
+  if (error) std::rethrow_exception(error);
 }
 
 FloatType float_type(const nb::dlpack::dtype& type) {
@@ -363,7 +409,7 @@ MaskOrError mask_of(PyMatcher& self) {
   MaskOrError found{std::vector<uint32_t>(self.matcher.grammar().vocabulary().n_words())};
   const auto only = only_token(self);
   try {
-    self.matcher.fill_mask(found.bits);
+    self.with([&](Matcher& m) { m.fill_mask(found.bits); });
     narrow(found.bits, only);
   } catch (const LimitExceeded&) {
     found.error = std::current_exception();  // what may not be known to be allowed is masked all the same
@@ -511,6 +557,7 @@ void bind_regex_builder(nb::module_& m) {
           "is_empty",
           [](RegexBuilder& self, uint32_t id) {
             const RegexId node = self.node(id);
+            LongCall call(nullptr);
             return self.with([&](RegexStore& r) { return r.is_empty(node); });
           },
           "node"_a)
@@ -518,6 +565,7 @@ void bind_regex_builder(nb::module_& m) {
           "is_endless",
           [](RegexBuilder& self, uint32_t id) {
             const RegexId node = self.node(id);
+            LongCall call(nullptr);
             return self.with([&](RegexStore& r) { return is_endless(r, node); });
           },
           "node"_a)
@@ -525,6 +573,7 @@ void bind_regex_builder(nb::module_& m) {
           "is_infinite",
           [](RegexBuilder& self, uint32_t id) {
             const RegexId node = self.node(id);
+            LongCall call(nullptr);
             return self.with([&](RegexStore& r) { return r.is_infinite(node); });
           },
           "node"_a)
@@ -532,6 +581,7 @@ void bind_regex_builder(nb::module_& m) {
           "count",
           [](RegexBuilder& self, uint32_t id, uint32_t at_most) {
             const RegexId node = self.node(id);
+            LongCall call(nullptr);
             return self.with([&](RegexStore& r) { return count_texts(r, node, at_most); });
           },
           "node"_a, "at_most"_a, docs::RegexBuilder_count)
@@ -539,6 +589,7 @@ void bind_regex_builder(nb::module_& m) {
           "matches",
           [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
             RegexId node = self.node(id);
+            LongCall call(nullptr);
             return self.with([&](RegexStore& r) {
               for (char c : view(data)) node = r.derivative(node, static_cast<uint8_t>(c));
               return r.nullable(node);
@@ -549,6 +600,7 @@ void bind_regex_builder(nb::module_& m) {
           "is_prefix",
           [](RegexBuilder& self, uint32_t id, const nb::bytes& data) {
             RegexId node = self.node(id);
+            LongCall call(nullptr);
             return self.with([&](RegexStore& r) {
               for (char c : view(data)) node = r.derivative(node, static_cast<uint8_t>(c));
               return !r.is_empty(node);
@@ -559,7 +611,10 @@ void bind_regex_builder(nb::module_& m) {
           "shortest",
           [](RegexBuilder& self, uint32_t id) -> nb::object {
             const RegexId node = self.node(id);
-            const auto text = self.with([&](RegexStore& r) { return r.shortest(node); });
+            const auto text = [&] {
+              LongCall call(nullptr);
+              return self.with([&](RegexStore& r) { return r.shortest(node); });
+            }();
             if (!text) return nb::none();
             return to_bytes(*text);
           },
@@ -567,7 +622,10 @@ void bind_regex_builder(nb::module_& m) {
       .def(
           "automaton",
           [](RegexBuilder& self, const std::vector<uint32_t>& nodes, size_t max_states) -> nb::object {
-            const auto made = self.automaton(nodes, max_states);
+            const auto made = [&] {
+              LongCall call(nullptr);
+              return self.automaton(nodes, max_states);
+            }();
             return made ? to_python(*made) : nb::none();
           },
           "nodes"_a, "max_states"_a)
@@ -581,7 +639,10 @@ void bind_regex_builder(nb::module_& m) {
       .def(
           "lexeme_ends",
           [](RegexBuilder& self, const std::vector<uint32_t>& nodes, size_t max_states) -> nb::object {
-            auto made = self.automaton(nodes, max_states);
+            auto made = [&] {
+              LongCall call(nullptr);
+              return self.automaton(nodes, max_states);
+            }();
             return made ? nb::cast(LexemeEnds(std::move(*made))) : nb::none();
           },
           "nodes"_a, "max_states"_a)
@@ -589,7 +650,11 @@ void bind_regex_builder(nb::module_& m) {
           "trees", [](nb::object self, uint64_t max_nesting) { return RegexTrees(std::move(self), max_nesting); },
           "max_nesting"_a)
       .def(
-          "portable", [](RegexBuilder& self, const PortableRegex& regex) { return self.portable(regex).value; },
+          "portable",
+          [](RegexBuilder& self, const PortableRegex& regex) {
+            LongCall call(nullptr);
+            return self.portable(regex).value;
+          },
           "regex"_a);
   nb::class_<PortableRegex>(m, "PortableRegex", docs::PortableRegex);
   m.def("portable_regex", portable_regex, "tree"_a, "max_nesting"_a, docs::portable_regex);
@@ -705,13 +770,17 @@ void bind_grammar_builder(nb::module_& m) {
       .def(
           "ignore",
           [](GrammarBuilder& self, uint32_t scope, uint32_t regex, std::string name, std::optional<uint32_t> before,
-             std::optional<uint32_t> after) { self.ignore(scope, regex, std::move(name), {before, after}); },
+             std::optional<uint32_t> after) {
+            LongCall call(nullptr);
+            self.ignore(scope, regex, std::move(name), {before, after});
+          },
           "scope"_a, "regex"_a, "name"_a, "before"_a = nb::none(), "after"_a = nb::none())
       .def(
           "terminal",
           [](GrammarBuilder& self, uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
              bool closes_set, bool lazy, std::optional<uint32_t> before, std::optional<uint32_t> after,
              std::optional<uint32_t> max_tokens) {
+            LongCall call(nullptr);
             return self.terminal(regex, scope, priority, std::move(name), distinct, closes_set, lazy, {before, after},
                                  max_tokens);
           },
@@ -754,7 +823,13 @@ void bind_grammar_builder(nb::module_& m) {
       .def("mark", &GrammarBuilder::mark, "nonterminal"_a, "capture"_a, "temperature"_a.none())
       .def("limit", &GrammarBuilder::limit, "nonterminal"_a, "max_tokens"_a)
       .def("is_closed", &GrammarBuilder::is_closed, "nonterminal"_a)
-      .def("suffix", &GrammarBuilder::suffix, "terminal"_a, "body"_a, "end"_a, "capture"_a)
+      .def(
+          "suffix",
+          [](GrammarBuilder& self, uint32_t terminal, uint32_t body, uint32_t end, std::string capture) {
+            LongCall call(nullptr);
+            return self.suffix(terminal, body, end, std::move(capture));
+          },
+          "terminal"_a, "body"_a, "end"_a, "capture"_a)
       .def(
           "repeat",
           [](GrammarBuilder& self, uint32_t symbol, uint32_t minimum, std::optional<uint32_t> maximum) {
@@ -784,13 +859,17 @@ void bind_grammar_builder(nb::module_& m) {
       .def(
           "plain_schema",
           [](GrammarBuilder& self, std::shared_ptr<PlainSchemaParts> schema) {
+            LongCall call(nullptr);
             return hand_over(std::move(schema), self);
           },
           "schema"_a)
       .def(
           "plain_lark",
           [](GrammarBuilder& self, const PlainLark& grammar) {
-            const auto [start, scope] = grammar.hand_over(self);
+            const auto [start, scope] = [&] {
+              LongCall call(nullptr);
+              return grammar.hand_over(self);
+            }();
             const PlainLarkOptions& options = grammar.options();
             return nb::make_tuple(start, scope, options.complete, options.ignore_initial, options.ignore_final);
           },
@@ -799,7 +878,10 @@ void bind_grammar_builder(nb::module_& m) {
           "build",
           [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, nb::callable compile_anew, uint32_t start,
              uint32_t start_scope, bool complete, bool ignore_initial, bool ignore_final) {
-            auto grammar = self.build(start, start_scope, complete, ignore_initial, ignore_final);
+            auto grammar = [&] {
+              LongCall call(nullptr);
+              return self.build(start, start_scope, complete, ignore_initial, ignore_final);
+            }();
             if (grammar == nullptr) throw nb::value_error("the start symbol matches nothing");
             return std::make_shared<PyCompiled>(
                 PyCompiled{std::move(grammar), std::move(vocabulary), std::move(compile_anew)});
@@ -867,6 +949,7 @@ std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader,
     readers.push_back(answer_of(drafts, uri, nb::find(around)));
     return readers.back().is_none() ? nullptr : nb::cast<const PlainReader*>(readers.back());
   };
+  LongCall call(nullptr, LongCall::Gil::kHeld);
   auto found = reader.read(document, questions, max_nesting, max_rules);
   return found ? std::make_shared<PlainReader::Found>(*std::move(found)) : nullptr;
 }
@@ -965,6 +1048,7 @@ void bind_lark(nb::module_& m) {
           [](PlainLarkReader& self, const nb::str& text, const nb::str& start, const std::optional<nb::dict>& limits,
              uint64_t max_tokens, const nb::callable& pattern, const nb::callable& options,
              const nb::callable& schema) {
+            LongCall call(nullptr, LongCall::Gil::kHeld);
             return self.read(text, start, parse_limits(limits), max_tokens, {pattern, options, schema});
           },
           "text"_a, "start"_a, "limits"_a, "max_tokens"_a, "pattern"_a, "options"_a, "schema"_a,
@@ -1000,8 +1084,11 @@ PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64
   };
   if (canonical) check_encoder(nb::find(compiled));
   auto [grammar, generation] = compiled->at_beginning();
-  Matcher matcher(std::move(grammar), max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
-                  stall_after ? bounded(*stall_after) : 0);
+  Matcher matcher = [&] {
+    LongCall call(nullptr);
+    return Matcher(std::move(grammar), max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
+                   stall_after ? bounded(*stall_after) : 0);
+  }();
   PyMatcher made{std::move(matcher), std::move(compiled), generation};
   if (canonical) made.narrowing.emplace();
   return made;
@@ -1024,15 +1111,17 @@ void bind_compiled_grammar(nb::module_& m) {
       .def(
           "clear_masks",
           [](PyCompiled& self) {
-            const CompiledGrammar::Guard guard(*self.grammar);
-            self.grammar->clear_masks();
+            const auto grammar = self.grammar;
+            const CompiledGrammar::Guard guard(*grammar);
+            grammar->clear_masks();
           },
           docs::CompiledGrammar_clear_masks)
       .def(
           "stats",
           [](PyCompiled& self) {
-            const CompiledGrammar::Guard guard(*self.grammar);
-            const CompiledGrammar::Stats s = self.grammar->stats();
+            const auto grammar = self.grammar;
+            const CompiledGrammar::Guard guard(*grammar);
+            const CompiledGrammar::Stats s = grammar->stats();
             nb::dict out;
             out["states"] = s.states;
             out["item_sets"] = s.item_sets;
@@ -1091,9 +1180,9 @@ PyObject* raise_rejected(Matcher& matcher, int64_t given, TokenId token) {
 PyObject* advance(PyObject* self, PyObject* const* arguments, Py_ssize_t n, PyObject* names) noexcept {
   try {
     const int64_t token = integer(only_argument(arguments, n, names, "token_id"));
-    auto& [matcher, compiled, generation, narrowing] = self_of<PyMatcher>(self);
-    if (matcher.advance(token_id(token))) {
-      if (narrowing) narrowing->advanced(token_id(token));
+    auto& matcher = self_of<PyMatcher>(self);
+    if (matcher.with([&](Matcher& m) { return m.advance(token_id(token)); })) {
+      if (matcher.narrowing) matcher.narrowing->advanced(token_id(token));
       return Py_NewRef(Py_None);
     }
     return raise_rejected(matcher, token, token_id(token));
@@ -1129,20 +1218,23 @@ void bind_matcher(nb::module_& m) {
           [](PyMatcher& self, const std::vector<int64_t>& tokens, bool consume) {
             std::vector<TokenId> ids;
             for (int64_t token : tokens) ids.push_back(token_id(token));
+            self.in_use.check();
             if (consume) moved(self);
-            return self.matcher.try_advance(ids, consume);
+            return self.with([&](Matcher& m) { return m.try_advance(ids, consume); });
           },
           "tokens"_a, nb::kw_only(), "consume"_a = true, docs::Matcher_try_advance)
       .def(
           "advance_bytes",
           [](PyMatcher& self, const nb::bytes& data) {
+            self.in_use.check();
             moved(self);
-            return self.matcher.advance_bytes(view(data));
+            return self.with([&](Matcher& m) { return m.advance_bytes(view(data)); });
           },
           "data"_a, docs::Matcher_advance_bytes)
       .def(
           "rollback",
           [](PyMatcher& self, int64_t n) {
+            self.in_use.check();
             moved(self);
             if (n < 0 || !self.matcher.rollback(static_cast<size_t>(n)))
               throw nb::value_error("there are fewer steps to take back");
@@ -1151,6 +1243,7 @@ void bind_matcher(nb::module_& m) {
       .def(
           "fork",
           [](const PyMatcher& self) {
+            self.in_use.check();
             PyMatcher fork = self;
             if (fork.matcher.n_steps() == 0) fork.reset();
             return fork;
@@ -1159,50 +1252,63 @@ void bind_matcher(nb::module_& m) {
       .def(
           "reset",
           [](PyMatcher& self) {
+            self.in_use.check();
             moved(self);
             self.reset();
           },
           docs::Matcher_reset)
       .def_prop_ro(
-          "is_accepting", [](PyMatcher& self) { return self.matcher.is_accepting(); }, docs::Matcher_is_accepting)
+          "is_accepting", [](PyMatcher& self) { return self.with([](Matcher& m) { return m.is_accepting(); }); },
+          docs::Matcher_is_accepting)
       .def_prop_ro(
-          "is_finished", [](PyMatcher& self) { return self.matcher.is_finished(); }, docs::Matcher_is_finished)
+          "is_finished", [](PyMatcher& self) { return self.in_use.check(), self.matcher.is_finished(); },
+          docs::Matcher_is_finished)
       .def_prop_ro(
           "state", [](PyMatcher& self) { return self.state(); }, docs::Matcher_state)
       .def_prop_ro(
-          "n_steps", [](PyMatcher& self) { return self.matcher.n_steps(); }, docs::Matcher_n_steps)
+          "n_steps", [](PyMatcher& self) { return self.in_use.check(), self.matcher.n_steps(); }, docs::Matcher_n_steps)
       .def(
-          "forced_bytes", [](PyMatcher& self) { return to_bytes(self.matcher.forced_bytes(kMaxForcedBytes)); },
+          "forced_bytes",
+          [](PyMatcher& self) {
+            return to_bytes(self.with([](Matcher& m) { return m.forced_bytes(kMaxForcedBytes); }));
+          },
           docs::Matcher_forced_bytes)
       .def(
-          "forced_tokens", [](PyMatcher& self) { return forced_tokens(self.matcher, nb::cast(self.compiled)); },
+          "forced_tokens",
+          [](PyMatcher& self) { return forced_tokens(self.matcher, self.in_use, nb::cast(self.compiled)); },
           docs::Matcher_forced_tokens)
       .def(
           "jump",
           [](PyMatcher& self) {
-            Jump found = jump(self.matcher, nb::cast(self.compiled));
+            Jump found = jump(self.matcher, self.in_use, nb::cast(self.compiled));
             return std::pair(found.n_back, std::move(found.tokens));
           },
           docs::Matcher_jump)
       .def(
-          "captures", [](PyMatcher& self) { return captures_of(self.matcher); }, docs::Matcher_captures)
+          "captures", [](PyMatcher& self) { return captures_of(self); }, docs::Matcher_captures)
       .def_prop_ro(
-          "temperature", [](PyMatcher& self) { return self.matcher.temperature(); }, docs::Matcher_temperature)
+          "temperature", [](PyMatcher& self) { return self.with([](Matcher& m) { return m.temperature(); }); },
+          docs::Matcher_temperature)
       .def(
-          "completion", [](PyMatcher& self) { return self.matcher.completion(); }, docs::Matcher_completion)
+          "completion", [](PyMatcher& self) { return self.with([](Matcher& m) { return m.completion(); }); },
+          docs::Matcher_completion)
       .def_prop_ro(
-          "tokens_left", [](PyMatcher& self) { return self.matcher.tokens_left(); }, docs::Matcher_tokens_left)
+          "tokens_left", [](PyMatcher& self) { return self.in_use.check(), self.matcher.tokens_left(); },
+          docs::Matcher_tokens_left)
       .def_prop_ro(
-          "is_stalled", [](PyMatcher& self) { return self.matcher.is_stalled(); }, docs::Matcher_is_stalled)
+          "is_stalled", [](PyMatcher& self) { return self.with([](Matcher& m) { return m.is_stalled(); }); },
+          docs::Matcher_is_stalled)
       .def_prop_ro(
-          "n_stalled", [](PyMatcher& self) { return self.matcher.n_stalled(); }, docs::Matcher_n_stalled)
+          "n_stalled", [](PyMatcher& self) { return self.in_use.check(), self.matcher.n_stalled(); },
+          docs::Matcher_n_stalled)
       .def(
-          "expected", [](PyMatcher& self) { return self.matcher.expected(); }, docs::Matcher_expected)
+          "expected", [](PyMatcher& self) { return self.with([](Matcher& m) { return m.expected(); }); },
+          docs::Matcher_expected)
       .def(
           "explain",
           [](PyMatcher& self, int64_t token) {
             const TokenId id = token_id(token);
-            const nb::object fate = to_python(self.matcher.fate(id));
+            const nb::object fate = to_python(self.with([&](Matcher& m) { return m.fate(id); }));
             return in_python([&]() -> nb::object {
               return nb::module_::import_("cfgmask.compiler.explanation")
                   .attr("explanation")(self.compiled, token, to_python(self.matcher, id), fate);
@@ -1218,6 +1324,7 @@ void bind_matcher(nb::module_& m) {
 NB_MODULE(_core, m) {
   using namespace cfgmask;
   m.doc() = docs::module;
+  Pause::wait_with(&wait_without_gil);
 #ifndef CFGMASK_REPORT_LEAKS
   // What a user's module holds at exit is no leak of ours, and the interpreter frees it late or never.
   nb::set_leak_warnings(false);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bindings/interpreter.h"
+#include "bindings/long_call.h"
 #include "matcher/matcher.h"
 
 namespace cfgmask {
@@ -45,8 +46,18 @@ inline bool reaches_forced_text(const Matcher::ForcedText& forced) {
   return !forced.ends.empty() && forced.ends.back() > forced.n_written;
 }
 
-inline std::vector<TokenId> forced_tokens(Matcher& matcher, nanobind::handle compiled) {
-  const Matcher::ForcedText forced = matcher.forced_text(kMaxForcedBytes);
+inline Matcher::ForcedText forced_text(Matcher& matcher, InUse& in_use) {
+  LongCall call(&in_use);
+  return matcher.forced_text(kMaxForcedBytes);
+}
+
+inline size_t n_fitting(Matcher& matcher, InUse& in_use, std::span<const TokenId> tokens) {
+  LongCall call(&in_use);
+  return matcher.try_advance(tokens, false);
+}
+
+inline std::vector<TokenId> forced_tokens(Matcher& matcher, InUse& in_use, nanobind::handle compiled) {
+  const Matcher::ForcedText forced = forced_text(matcher, in_use);
   if (!reaches_forced_text(forced)) return {};
   std::vector<TokenId> own = own_tokens(compiled, forced);
   size_t first = 0;
@@ -55,7 +66,7 @@ inline std::vector<TokenId> forced_tokens(Matcher& matcher, nanobind::handle com
     size += matcher.grammar().vocabulary().text(own[first++]).size();
   if (size != forced.n_written) return {};
   own.erase(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(first));
-  own.resize(matcher.try_advance(own, false));
+  own.resize(n_fitting(matcher, in_use, own));
   return own;
 }
 
@@ -65,8 +76,8 @@ struct Jump {
   std::vector<TokenId> tokens;
 };
 
-inline Jump jump(Matcher& matcher, nanobind::handle compiled) {
-  const Matcher::ForcedText forced = matcher.forced_text(kMaxForcedBytes);
+inline Jump jump(Matcher& matcher, InUse& in_use, nanobind::handle compiled) {
+  const Matcher::ForcedText forced = forced_text(matcher, in_use);
   if (!reaches_forced_text(forced)) return {};
   std::vector<TokenId> own = own_tokens(compiled, forced);
   if (size_of(matcher.grammar().vocabulary(), own) <= forced.n_written) return {};
@@ -78,18 +89,18 @@ inline Jump jump(Matcher& matcher, nanobind::handle compiled) {
   Matcher after = matcher;
   after.rollback(found.n_back);
   // A limit on tokens may refuse the text in other tokens.
-  if (after.try_advance(found.tokens, false) == found.tokens.size()) return found;
-  return {0, forced_tokens(matcher, compiled)};
+  if (n_fitting(after, in_use, found.tokens) == found.tokens.size()) return found;
+  return {0, forced_tokens(matcher, in_use, compiled)};
 }
 
 // Narrows the masks of a matcher to one token where one is forced.
 class Narrowing {
  public:
   // The only token; nullopt where the mask is that of the grammar. Asks the tokenizer once for each forced text.
-  std::optional<TokenId> token(Matcher& matcher, nanobind::handle compiled) {
+  std::optional<TokenId> token(Matcher& matcher, InUse& in_use, nanobind::handle compiled) {
     if (!is_known_) {
       const uint64_t n_moves = n_moves_;
-      std::vector<TokenId> forced = forced_tokens(matcher, compiled);
+      std::vector<TokenId> forced = forced_tokens(matcher, in_use, compiled);
       if (n_moves_ != n_moves) throw std::runtime_error("the vocabulary's encoder moved the matcher that asked it");
       tokens_ = std::move(forced);
       next_ = 0;

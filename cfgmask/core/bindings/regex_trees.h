@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/long_call.h"
 #include "matcher/grammar_builder.h"
 #include "regex/regex.h"
 #include "regex/regex_data.h"
@@ -229,6 +230,7 @@ class RegexTrees {
   // The node of a tree. Throws what the reader does, and LimitExceeded (max_regex_nodes) from the store.
   uint32_t node(const nb::object& tree) {
     const uint32_t number = reader_.add(tree);
+    LongCall call(nullptr);
     builder_.with([&](RegexStore& r) {
       reader_.read().make(r, made_);
       return 0;

@@ -1,0 +1,217 @@
+"""Calls that take long: other threads run meanwhile, and what a signal handler raises ends them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+import numpy as np
+import pytest
+
+import cfgmask
+from cfgmask import Grammar
+from tests.engine.harness import ALL_BYTES
+
+FORCED = "ab" * 16_000
+# Each byte takes thousands of derivatives.
+HARD = "".join(f"T{i}: T{i + 1}{{1,100}} T{i + 1}{{1,100}} | T{i + 1}\n" for i in range(8)) + 'T8: "c" | "d"\n'
+
+
+def new_vocabulary() -> cfgmask.Vocabulary:
+    return cfgmask.Vocabulary.from_bytes(ALL_BYTES.tokens, ALL_BYTES.end_tokens)
+
+
+def matcher_of(grammar: Grammar) -> cfgmask.Matcher:
+    return cfgmask.compile(grammar, new_vocabulary()).matcher()
+
+
+def forced_matcher() -> cfgmask.Matcher:
+    return matcher_of(Grammar.from_lark(f'start: "{FORCED}"'))
+
+
+def hard_matcher() -> cfgmask.Matcher:
+    return matcher_of(Grammar.from_lark("start: T0\n" + HARD))
+
+
+class Rung(Exception):
+    pass
+
+
+@contextmanager
+def alarm(after: float, handler: Callable[[], object]) -> Iterator[None]:
+    def ring(_: int, __: FrameType | None) -> None:
+        handler()
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, after)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def raise_rung() -> None:
+    raise Rung
+
+
+# Each takes a tenth of a second and more.
+LONG_CALLS: dict[str, tuple[Callable[[], cfgmask.Matcher], Callable[[cfgmask.Matcher], object]]] = {
+    "forced_bytes": (forced_matcher, lambda m: m.forced_bytes()),
+    "jump": (forced_matcher, lambda m: m.jump()),
+    "completion": (forced_matcher, lambda m: m.completion()),
+    "advance_bytes": (hard_matcher, lambda m: m.advance_bytes(b"cd" * 2_000)),
+    "apply": (hard_matcher, lambda m: walk(m, lambda: m.apply(np.zeros(257, np.float32)))),
+}
+
+
+def walk(matcher: cfgmask.Matcher, ask: Callable[[], object]) -> None:
+    for _ in range(2_000):
+        ask()
+        matcher.advance(ord("c"))
+
+
+@pytest.mark.parametrize("name", LONG_CALLS)
+def test_other_threads_run(name: str) -> None:
+    make, call = LONG_CALLS[name]
+    matcher = make()
+    looks: list[float] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            looks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    begin = time.monotonic()
+    with suppress(cfgmask.LimitExceeded):
+        call(matcher)
+    end = time.monotonic()
+    stop.set()
+    thread.join()
+    inside = [look for look in looks if begin < look < end]
+    assert len(inside) > 10, (end - begin, len(inside))
+
+
+@pytest.mark.parametrize("name", ["forced_bytes", "jump", "completion", "advance_bytes"])
+def test_a_signal_ends_a_call_and_leaves_the_matcher_as_it_was(name: str) -> None:
+    make, call = LONG_CALLS[name]
+    matcher = make()
+    begin = time.process_time()
+    with alarm(0.03, raise_rung), pytest.raises(Rung):
+        call(matcher)
+    assert time.process_time() - begin < 1
+    assert matcher.n_steps == 0
+    assert not matcher.is_accepting
+    first = FORCED[0] if make is forced_matcher else "c"
+    bits = np.zeros(9, np.uint32)
+    matcher.fill_mask(bits)
+    assert bits[ord(first) // 32] >> (ord(first) % 32) & 1
+    assert matcher.advance_bytes(first.encode()) == 1
+
+
+def test_ctrl_c_ends_a_call() -> None:
+    matcher = forced_matcher()
+    with alarm(0.03, lambda: signal.raise_signal(signal.SIGINT)), pytest.raises(KeyboardInterrupt):
+        matcher.completion()
+    assert matcher.forced_bytes() == FORCED.encode()
+
+
+def test_a_handler_that_raises_nothing_ends_nothing() -> None:
+    matcher = forced_matcher()
+    rung: list[float] = []
+    with alarm(0.02, lambda: rung.append(time.monotonic())):
+        assert matcher.forced_bytes() == FORCED.encode()
+    assert rung
+
+
+def test_a_signal_ends_compiling_and_reading() -> None:
+    text = (
+        "start: T0\n"
+        + HARD.replace("T8:", "T8.1:")
+        + "\n".join(f"U{i}: /(?:a|b)*(?=.*{i})(?:a|b|c){{5}}(?!x).*/" for i in range(300))
+    )
+    grammar = text.replace("start: T0", "start: T0 | " + " | ".join(f"U{i}" for i in range(300)))
+
+    def read_and_compile() -> None:
+        for _ in range(100):
+            cfgmask.compile(Grammar.from_lark(grammar), new_vocabulary())
+
+    with alarm(0.05, raise_rung), pytest.raises(Rung):
+        read_and_compile()
+
+
+def test_a_matcher_in_a_long_call_is_nobody_elses() -> None:
+    matcher = forced_matcher()
+    errors: list[BaseException] = []
+    calls: list[Callable[[], object]] = [
+        lambda: matcher.advance(ord("a")),
+        lambda: matcher.try_advance([ord("a")]),
+        lambda: matcher.advance_bytes(b"a"),
+        lambda: matcher.n_steps,
+        lambda: matcher.is_accepting,
+        matcher.fork,
+        matcher.reset,
+        lambda: matcher.rollback(0),
+        matcher.forced_bytes,
+        matcher.jump,
+        lambda: matcher.state,
+        lambda: matcher.explain(1),
+        lambda: matcher.fill_mask(np.zeros(9, np.uint32)),
+    ]
+
+    def meddle() -> None:
+        for call in calls:
+            try:
+                call()
+            except RuntimeError as error:
+                errors.append(error)
+
+    with alarm(0.03, meddle):
+        assert matcher.forced_bytes() == FORCED.encode()
+    assert [str(error)[:28] for error in errors] == ["another thread or a signal h"] * len(calls)
+    assert matcher.advance_bytes(b"ab") == 2
+
+
+def test_a_handler_that_waits_for_the_call_that_it_interrupts_is_an_error() -> None:
+    compiled = cfgmask.compile(Grammar.from_lark(f'start: "{FORCED}"'), new_vocabulary())
+    matcher, other = compiled.matcher(), compiled.matcher()
+    errors: list[str] = []
+
+    def ask() -> None:
+        try:
+            other.completion()
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    with alarm(0.03, ask):
+        assert matcher.forced_bytes() == FORCED.encode()
+    assert errors == ["a signal handler cannot use a grammar that the call it interrupts works on"]
+    assert other.advance_bytes(b"ab") == 2
+
+
+def test_threads_that_share_a_grammar_wait_for_each_other() -> None:
+    compiled = cfgmask.compile(Grammar.from_lark("start: T0\n" + HARD), new_vocabulary())
+    found: list[int] = []
+
+    def take() -> None:
+        matcher = compiled.matcher()
+        for _ in range(30):
+            matcher.apply(np.zeros(257, np.float32))
+            matcher.advance_bytes(b"cd")
+        found.append(matcher.n_steps)
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        compiled.stats()
+        compiled.clear_masks()
+        time.sleep(0.001)
+    assert found == [30] * 4
