@@ -105,7 +105,9 @@ bool RegexStore::is_endless_at_sight(RegexId node) const {
 // .{0,997} & ~.* is empty at every count; without counts that takes one step to see instead of a thousand. But most
 // regexes have an end in reach, so that is looked at where a few steps found none.
 bool RegexStore::search_empty(RegexId node) {
-  using Entry = std::tuple<uint32_t, uint64_t, uint32_t>;  // least length of the rest; of all parts; residual
+  // Least length of the rest; of all parts; place in `found`. Not the residual itself: which of equal ones goes first
+  // would depend on the numbers that other grammars have left, and with it how long the search takes.
+  using Entry = std::tuple<uint32_t, uint64_t, size_t>;
   struct Seen {
     RegexId parent;
     ByteSet left;  // bytes to be tried, the last one that was and those alike among them
@@ -113,13 +115,15 @@ bool RegexStore::search_empty(RegexId node) {
   };
   std::unordered_map<uint32_t, Seen> seen{{node.value, {node, first(node)}}};
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::vector<RegexId> found;
   const auto enqueue = [&](RegexId residual) {
     uint64_t together = 0;
     const RegexId body = kind(residual) == RegexKind::kJsonString ? json_body(residual) : residual;
     if (kind(body) == RegexKind::kIntersection) {
       for (uint32_t part : operands(body)) together += lengths_->of(RegexId(part));
     }
-    queue.emplace(lengths_->of(residual), together, residual.value);
+    queue.emplace(lengths_->of(residual), together, found.size());
+    found.push_back(residual);
   };
   enqueue(node);
   constexpr uint64_t kFewSteps = 32;
@@ -129,7 +133,7 @@ bool RegexStore::search_empty(RegexId node) {
       const RegexId larger = uncounted(node);
       if (larger != node && is_empty(larger)) return true;
     }
-    const RegexId at(std::get<2>(queue.top()));
+    const RegexId at = found[std::get<2>(queue.top())];
     Seen& here = seen.at(at.value);
     if (here.tried < 256) here.left -= alike(at, here.tried);
     const unsigned b = here.tried = here.left.lowest();
