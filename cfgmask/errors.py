@@ -63,8 +63,8 @@ class TokenRejected(CfgmaskError, ValueError):
 class BudgetTooSmall(CfgmaskError, ValueError):
     """A number of tokens in which no text of the grammar can be completed.
 
-    `max_tokens` is the number that there was, `needed` how many the shortest text takes that was found; None if none
-    was found at all. `bound` says what the number is of: a `max_tokens` that was given, or the room in a context.
+    `max_tokens` is the number that there was, `needed` how many the shortest text takes that was found; None if there
+    is none. `bound` says what the number is of: a `max_tokens` that was given, or the room in a context.
     """
 
     def __init__(self, max_tokens: int, needed: int | None, bound: str = "max_tokens") -> None:
@@ -72,7 +72,7 @@ class BudgetTooSmall(CfgmaskError, ValueError):
         self.needed = needed
         self.bound = bound
         if needed is None:
-            message = f"{bound} is {max_tokens}, and no complete text was found: does the grammar have a dead end?"
+            message = f"{bound} is {max_tokens}, and no text of the grammar can be completed: it leads into a dead end"
         else:
             message = f"{bound} is {max_tokens}, and a complete text takes {needed} tokens"
         super().__init__(message)

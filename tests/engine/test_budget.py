@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
+import time
 from functools import cache
 from typing import Any
 
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 import cfgmask
 from cfgmask.demo import model_path
 from tests.build import DIGITS, WORD, choice, cls, grammar, many, rep, rule, scope, seq, tokens
+from tests.engine.budget_walks import run as run_walks
 from tests.engine.harness import ALL_BYTES, compile_ir, empty_bits, mask_of
 from tests.engine.test_completion import SPELLED, discards_large
 from tests.engine.test_token_limits import limited_problems
@@ -30,6 +33,8 @@ from tests.strategies import (
     problems,
 )
 from tests.tokenizers.real import gguf_path
+
+ALL_BYTES_VOCABULARY = cfgmask.Vocabulary.from_bytes(ALL_BYTES.tokens, ALL_BYTES.end_tokens)
 
 LIST = grammar(
     rule("start", seq("[", many(seq("$item", many(seq(",", "$item")))), "]")),
@@ -239,9 +244,78 @@ def test_a_budget_that_is_too_small_says_what_it_takes() -> None:
 
 def test_where_no_text_ends_no_budget_does() -> None:
     ir = grammar(rule("start", seq(rep(cls("az", "AZ"), 1), "END")))
-    with pytest.raises(cfgmask.BudgetTooSmall, match="no complete text was found") as error:
+    with pytest.raises(cfgmask.BudgetTooSmall, match="no text of the grammar can be completed") as error:
         compile_ir(ir, max_search_steps=1000).matcher(max_tokens=50)
     assert error.value.needed is None
+
+
+def test_a_search_cut_short_is_no_verdict_on_the_grammar() -> None:
+    words = {"type": "object", "properties": {}, "required": [f"{a}{b}" for a in "abcd" for b in "abcd"]}
+    grammar = cfgmask.Grammar.from_json_schema(words, property_order="any")
+    compiled = cfgmask.compile(grammar, ALL_BYTES_VOCABULARY, cfgmask.Limits(max_search_steps=20))
+    with pytest.raises(cfgmask.LimitExceeded, match="max_search_steps = 20"):
+        compiled.matcher(max_tokens=500)
+    with pytest.raises(cfgmask.LimitExceeded, match="max_search_steps = 20"):
+        compiled.matcher().completion()
+
+
+@pytest.mark.parametrize(
+    "text", [{"format": "uuid"}, {"pattern": "^[0-9a-f]{24}$"}, {"format": "date-time"}, {"pattern": "^[a-z]{300}$"}]
+)
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_long_values_of_required_members_are_found(text: dict[str, str], order: str) -> None:
+    schema = {"type": "object", "properties": {"u": {"type": "string", **text}}, "required": ["u"]}
+    compiled = cfgmask.compile(
+        cfgmask.Grammar.from_json_schema(schema, property_order=order, whitespace="compact"), ALL_BYTES_VOCABULARY
+    )
+    before = time.process_time()
+    way = compiled.matcher().completion()
+    assert way is not None
+    assert set(json.loads(bytes(way))) == {"u"}
+    assert compiled.matcher(max_tokens=len(way)).completion() == way
+    with pytest.raises(cfgmask.BudgetTooSmall, match=f"takes {len(way)} tokens"):
+        compiled.matcher(max_tokens=len(way) - 1)
+    assert time.process_time() - before < 1
+
+
+NULLS = {"type": "object", "properties": {"p": {"type": "null"}, "r": {"type": "null"}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize("required", [["p", "r"], ["p"], []])
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_a_text_fits_in_exactly_its_bytes(required: list[str], order: str) -> None:
+    """Whether its tokens are taken without a mask, of a grammar that no text has used, or with each mask."""
+    schema = {**NULLS, "required": required, "minProperties": 2}
+    grammar = cfgmask.Grammar.from_json_schema(schema, property_order=order, whitespace="compact")
+    for text in (b'{"p":null,"r":null}', *([b'{"r":null,"p":null}'] if order == "any" else [])):
+        assert cfgmask.compile(grammar, ALL_BYTES_VOCABULARY).matcher(max_tokens=19).try_advance(list(text)) == 19
+        matcher = cfgmask.compile(grammar, ALL_BYTES_VOCABULARY).matcher(max_tokens=19)
+        for byte in text:
+            assert byte in mask_of(matcher, 257)
+            matcher.advance(byte)
+        assert matcher.is_accepting
+
+
+@pytest.mark.parametrize(
+    ("schema", "budget", "text"),
+    [
+        ({"ab": {"const": ""}, "p": {"pattern": "^a+$", "type": "string"}}, 21, b'{"p":"aa","ab":""}'),
+        ({"p": {"const": None}, "pq": {"type": "null"}}, 20, b'{"pq":null,"p":null}'),
+        ({"a": {"enum": ["a", False]}, "pq": {"type": "null"}}, 19, b'{"pq":null,"a":"a"}'),
+    ],
+)
+def test_keys_that_begin_like_others_are_taken_without_a_mask(schema: dict[str, Any], budget: int, text: bytes) -> None:
+    whole = {"type": "object", "properties": schema, "required": [*schema], "additionalProperties": False}
+    grammar = cfgmask.Grammar.from_json_schema(whole, property_order="any", whitespace="compact")
+    matcher = cfgmask.compile(grammar, ALL_BYTES_VOCABULARY).matcher(max_tokens=budget)
+    assert matcher.try_advance(list(text)) == len(text)
+
+
+def test_walks_with_budgets() -> None:
+    """More of them: `python -m tests.engine.budget_walks 5000 0`."""
+    faults, counts = run_walks(60, seed=1)
+    assert not faults, "\n".join(map(str, faults))
+    assert counts["masks that refuse"] > 50
 
 
 @pytest.mark.parametrize("given", [-1, -(10**12)])

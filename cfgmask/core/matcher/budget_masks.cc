@@ -361,8 +361,9 @@ bool BudgetMasks::allows(StateId state, TokenId token, StateId after, uint32_t l
   if (left == 0) return false;
   const auto known = enough_.find(state.value);
   if (known && left >= *known && !is_guess(state)) return true;
-  const auto at_hand = number_after(state, token, after, Effort::kNone);
-  if (at_hand && *at_hand < left) return true;
+  // As a mask asks: a way that is taken over first would stay, and may be longer.
+  const auto own = number_after(state, token, after, Effort::kLittle);
+  if (own && *own < left) return true;
   // That of a mask may be of the way behind some other text.
   for (const StateId like : after_other_text(state, token)) {
     if (completions_.number(like, Effort::kLittle)) completions_.adopt(after, like);

@@ -14,10 +14,11 @@ namespace {
 constexpr uint64_t kLittleSteps = 2'000;
 // Where the text of a lexeme counts, each byte is tried, and each leads to another state.
 constexpr uint64_t kStepsPerText = 16;
-// What a search may make of states and regexes, all of which stay. A long way straight to an end takes three a step;
-// for 20 words in any order, 200,000 steps made a million lexer states in 10 s. Once so much was made in vain, searches
-// are small.
-constexpr uint64_t kMostMade = 600'000;
+// What a step of a search may make of states and regexes, all of which stay. A long way straight to an end takes three;
+// for 20 words in any order, 200,000 steps made a million lexer states in 10 s. Once a whole search's was made in vain,
+// searches are small.
+constexpr uint64_t kMadePerStep = 3;
+constexpr uint64_t kMostSteps = UINT64_MAX / kMadePerStep / 2;
 constexpr uint64_t kLittleMade = 4 * kLittleSteps;
 // What it may cost to look for a shorter way from lexeme to lexeme than one that is known.
 constexpr uint64_t kNearestSteps = 400;
@@ -52,7 +53,7 @@ Completions::Completions(CompiledGrammar& grammar)
     : grammar_(grammar),
       remaining_(grammar.grammar_, grammar.parser_, grammar.store_->lengths),
       wanted_(grammar.parser_),
-      max_steps_(grammar.max_search_steps_),
+      max_steps_(std::min(grammar.max_search_steps_, kMostSteps)),
       single_bytes_(grammar.vocabulary_->trie->single_bytes()),
       spells_all_(spells_utf8(single_bytes_) && !grammar.counts_tokens()) {}
 
@@ -207,9 +208,10 @@ bool Completions::settle(Place place, Effort effort) {
   if (facts_[id].given_up >= effort && !facts_[id].exact) return false;
   const CompiledGrammar::HalfKept kept(grammar_);
   const uint64_t before = n_made();
-  const bool is_full = effort == Effort::kFull && made_in_vain_ < kMostMade;
+  const bool is_full = effort == Effort::kFull && made_in_vain_ < kMadePerStep * max_steps_;
   const Search little{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = before + kLittleMade};
-  const Search most = is_full ? Search{.most_steps = max_steps_, .most_made = before + kMostMade} : little;
+  const Search most =
+      is_full ? Search{.most_steps = max_steps_, .most_made = before + kMadePerStep * max_steps_} : little;
   Search search = little;
   if (deepen(place, search)) return facts_[id].exact;
   if (search.is_vague && approach(place.state, most)) return true;
@@ -261,7 +263,7 @@ uint64_t Completions::n_made() const {
 bool Completions::may_go_on(Place at, Search& search) {
   if (search.steps >= search.most_steps || n_made() > search.most_made) return false;
   const bool each_byte = tries_all(at);
-  search.is_vague = search.is_vague || (spells_all_ && (each_byte || asks_for_more(at.state)));
+  search.is_vague = search.is_vague || (!grammar_.counts_tokens() && (each_byte || asks_for_more(at.state)));
   search.steps += each_byte ? kStepsPerText : 1;
   return search.goes_anywhere || !search.is_vague;
 }

@@ -39,7 +39,10 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::optional<uint32_
   stall_after_ = stall_after;
   if (!max_tokens) return;
   const CompiledGrammar::Guard guard(*grammar_);
-  const auto needed = grammar_->completions().number(position(), Completions::Effort::kFull);
+  Completions& completions = grammar_->completions();
+  const auto needed = completions.number(position(), Completions::Effort::kFull);
+  if (!needed && !completions.hopeless(position().state))
+    throw LimitExceeded("max_search_steps", grammar_->max_search_steps());
   if (!needed || *needed > *max_tokens) throw BudgetTooSmall{*max_tokens, needed};
 }
 

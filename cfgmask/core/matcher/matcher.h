@@ -97,7 +97,7 @@ class NextMask {
 // A budget that the shortest text found does not fit.
 struct BudgetTooSmall {
   uint32_t max_tokens;
-  std::optional<uint32_t> needed;  // none: no text was found at all
+  std::optional<uint32_t> needed;  // none: there is no text
 };
 
 class Matcher {
@@ -106,7 +106,8 @@ class Matcher {
       : grammar_(std::move(grammar)), start_{{grammar_->start(), {}, {}}} {}
   // With a budget: after `max_tokens` steps that are no end tokens, whichever were allowed, the text is complete.
   // With a guard: where the last `stall_after` steps have only repeated a text and the way to the end has not become
-  // shorter, only tokens are allowed that make it shorter, but in free text. 0: none. Throws BudgetTooSmall.
+  // shorter, only tokens are allowed that make it shorter, but in free text. 0: none. Throws BudgetTooSmall, and
+  // LimitExceeded where the search for a text was cut short.
   Matcher(std::shared_ptr<CompiledGrammar> grammar, std::optional<uint32_t> max_tokens, uint32_t stall_after);
 
   CompiledGrammar& grammar() const { return *grammar_; }

@@ -459,6 +459,7 @@ class RegexStore {
   bool can_take(RegexId node, uint32_t low, uint32_t high);
   template <class Count>
   std::vector<std::string> find_shortest(RegexId node, size_t most, Count count);
+  std::optional<std::string> follow_lengths(RegexId node, size_t& most_derivatives);
   void count_step(RegexId from, uint64_t& steps);
   std::optional<RegexId> after_any_of(RegexId node, uint32_t low, uint32_t high);
   template <class F>

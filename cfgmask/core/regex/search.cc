@@ -216,7 +216,35 @@ std::optional<std::string> RegexStore::shortest(RegexId node) {
 }
 
 std::vector<std::string> RegexStore::shortest_within(RegexId node, size_t most, size_t most_derivatives) {
+  if (most == 1) {
+    if (auto text = follow_lengths(node, most_derivatives)) return {std::move(*text)};
+  }
   return find_shortest(node, most, [&](RegexId) { return most_derivatives-- > 0; });
+}
+
+// The shortest string, the smallest of these bytewise, if the least lengths are those of strings all the way: 36
+// characters of a UUID take one derivative for each class of bytes that is tried, where all strings up to the shortest
+// are more than most_derivatives.
+std::optional<std::string> RegexStore::follow_lengths(RegexId node, size_t& most_derivatives) {
+  std::string text;
+  uint32_t left = lengths_->of(node);
+  if (left >= kNoLength) return std::nullopt;
+  while (left > 0) {
+    ByteSet bytes = first(node);
+    std::optional<RegexId> nearer;
+    for (unsigned b = bytes.lowest(); !bytes.empty() && !nearer; bytes -= alike(node, b), b = bytes.lowest()) {
+      if (most_derivatives == 0) return std::nullopt;
+      --most_derivatives;
+      const RegexId next = derivative(node, b);
+      if (next == nothing() || lengths_->of(next) != left - 1) continue;
+      text.push_back(static_cast<char>(b));
+      nearer = next;
+    }
+    if (!nearer) return std::nullopt;
+    node = *nearer;
+    --left;
+  }
+  return nullable(node) ? std::optional(std::move(text)) : std::nullopt;
 }
 
 // `count` is asked before each derivative, whether there may be one more.
