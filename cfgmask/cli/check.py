@@ -26,7 +26,7 @@ from cfgmask.cli.failures import PROBLEM, ReportingCommand, diagnostics_of
 from cfgmask.cli.output import bytes_to_json, print_diagnostics, print_json, print_labelled
 from cfgmask.cli.schema_options import check_schema_options, schema_option
 from cfgmask.cli.stand_in import stand_in_vocabulary
-from cfgmask.cli.subject import read_subject
+from cfgmask.cli.subject import read_subject, rules_of
 from cfgmask.cli.verdict import Verdict, judge
 from cfgmask.diagnostics import Diagnostic, in_order, quoted
 from cfgmask.errors import CfgmaskError
@@ -159,18 +159,31 @@ def _examine(
         compiled = cfgmask.compile(grammar, vocab)
     except CfgmaskError as error:
         return _Report(file, diagnostics_of(error), coverage=subject.coverage)
-    findings = find(grammar.ir, compiled, None if known is None else known.tokens, THOROUGH if thorough else QUICK)
+    ir = rules_of(grammar)
+    if ir is None:
+        # There is nothing to look at as a whole, and no rules to show examples of.
+        verdicts = tuple(judge(compiled, name, data) for name, data in candidates)
+        return _Report(file, in_order((*grammar.notes, _NOT_ANALYSED)), verdicts, subject.coverage)
+    findings = find(ir, compiled, None if known is None else known.tokens, THOROUGH if thorough else QUICK)
     found = in_order((*without_superseded(grammar.notes, findings), *findings))
     verdicts = tuple(judge(compiled, name, data) for name, data in candidates)
-    texts = Texts(Flat(grammar.ir, RegexAlgebra()), vocab) if shown.anything else None
+    texts = Texts(Flat(ir, RegexAlgebra()), vocab) if shown.anything else None
     return _Report(
         file,
         found,
         verdicts,
         subject.coverage,
-        examples=_examples(grammar.ir, texts) if texts and shown.examples else (),
+        examples=_examples(ir, texts) if texts and shown.examples else (),
         samples=tuple(texts.samples(compiled, shown.n_samples, shown.seed)) if texts else (),
     )
+
+
+_NOT_ANALYSED = Diagnostic(
+    "check-not-analysed",
+    "the rules of this grammar are too many to be made all at once: they were not analysed, and no texts are shown",
+    severity="note",
+    help="`compile` makes those that a text comes to; the texts given with --text and --input were tried",
+)
 
 
 def _examples(ir: GrammarIR, texts: Texts) -> tuple[tuple[str, Text | None], ...]:

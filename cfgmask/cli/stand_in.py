@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import cfgmask
 from cfgmask.analysis.byte_vocabulary import byte_vocabulary
+from cfgmask.cli.subject import rules_of
 
 
 def stand_in_vocabulary(grammar: cfgmask.Grammar) -> cfgmask.Vocabulary:
     """All single bytes, one end token, and an id for every special token that the grammar names."""
-    return byte_vocabulary(grammar.ir)
+    ir = rules_of(grammar)
+    if ir is None:
+        return cfgmask.Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b""], eos_token_id=256)
+    return byte_vocabulary(ir)

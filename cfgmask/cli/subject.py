@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import cfgmask
 from cfgmask.cli.failures import diagnostics_of
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import CfgmaskError
+from cfgmask.grammar.ir import GrammarIR
 from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
@@ -28,6 +30,14 @@ class Subject:
     grammar: cfgmask.Grammar | None
     problems: tuple[Diagnostic, ...] = ()
     coverage: tuple[Covered, ...] | None = None
+
+
+def rules_of(grammar: cfgmask.Grammar) -> GrammarIR | None:
+    """All rules of a grammar; None where they are too many to be made all at once, though it can be compiled."""
+    try:
+        return grammar.ir
+    except CfgmaskError:
+        return None
 
 
 def read_subject(file: Path, start: str | None, options: dict[str, Any]) -> Subject:
@@ -51,9 +61,14 @@ def _read_schema(file: Path, options: dict[str, Any]) -> Subject:
     limits = cfgmask.Limits()
     text = read_source(file, limits)
     span = Span(Source(str(file), text), 0, len(text))
-    tried = attempt(text, options=JsonSchemaOptions(**options), limits=limits, span=span)
-    coverage = coverage_of(tried)
+    coverage = None
     try:
+        tried = attempt(text, options=JsonSchemaOptions(**options), limits=limits, span=span)
+        coverage = coverage_of(tried)
         return Subject(cfgmask.Grammar(tried.result(), str(file)), (), coverage)
     except CfgmaskError as error:
-        return Subject(None, diagnostics_of(error), coverage)
+        problems = diagnostics_of(error)
+    # The rules of a schema that `compile` takes may be too many to be made all at once.
+    with suppress(CfgmaskError):
+        return Subject(cfgmask.Grammar.from_json_schema(text, name=str(file), limits=limits, **options))
+    return Subject(None, problems, coverage)

@@ -6,7 +6,6 @@ nothing to do takes 7 to 12 microseconds where other work has emptied the proces
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import cache, lru_cache, partial
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cfgmask import json_schema, lark
+from cfgmask.compiler.recipe import FORMAT, Documents, KeptSchema, Recipe
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import GrammarIR, Rule, Scope, Terminal
@@ -27,7 +27,7 @@ from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
     from cfgmask import _core
-    from cfgmask.lark import PlainGrammar
+    from cfgmask.lark import Files, PlainGrammar
     from cfgmask.regex import DialectName
 
 
@@ -41,10 +41,14 @@ class Grammar:
     Made by one of the `from_…` methods, which raise `GrammarError` with every problem found.
     `cfgmask.compile(grammar, vocabulary)` is the next step.
 
+    A pickle holds the text or schema, the options, and what was retrieved, imported and handed over as `grammars`.
+    Unpickling reads the grammar anew from these, and reads nothing else. It raises ValueError for a pickle of another
+    version's format.
+
     plain  the JSON Schema or Lark grammar that it was made of, if that is a plain one; `ir` says the same
     """
 
-    __slots__ = ("_ir", "name", "plain")
+    __slots__ = ("_ir", "_notes", "_recipe", "name", "plain")
 
     def __init__(
         self,
@@ -60,6 +64,9 @@ class Grammar:
         self._ir = ir
         self.name = name
         self.plain = plain
+        self._recipe: Recipe | None = None
+        # Of a plain grammar; of others, and where this says None, the intermediate form has them.
+        self._notes: Callable[[], tuple[Diagnostic, ...]] | None = None
 
     @property
     def ir(self) -> GrammarIR:
@@ -74,8 +81,14 @@ class Grammar:
     def __repr__(self) -> str:
         return f"<Grammar {self.name}>"
 
-    def __reduce__(self) -> tuple[type[Grammar], tuple[GrammarIR, str]]:
-        return Grammar, (self.ir, self.name)
+    def __reduce__(self) -> tuple[Callable[..., Grammar], tuple[int, str, dict[str, Any]]]:
+        if self._recipe is None:
+            return _made_again, (FORMAT, "ir", {"ir": self.ir, "name": self.name})
+        return _made_again, (FORMAT, self._recipe.reader, self._recipe.arguments())
+
+    def _made_by(self, reader: str, arguments: Callable[[], dict[str, Any]]) -> Grammar:
+        self._recipe = Recipe(reader, arguments)
+        return self
 
     def __copy__(self) -> Grammar:
         return self
@@ -85,8 +98,10 @@ class Grammar:
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
-        """Warnings and annotations that were found while the grammar was read."""
-        return self.ir.notes
+        """Warnings and annotations that were found while the grammar was read. No limit is crossed by asking."""
+        if isinstance(self._ir, GrammarIR) or self._notes is None:
+            return self.ir.notes
+        return self._notes()
 
     @classmethod
     def from_lark(
@@ -109,14 +124,44 @@ class Grammar:
         _require_text("a grammar", text)
         _require_text("start", start)
         limits = _limits(limits)
-        base = None if folder is None else Path(folder)
-        given = {key: _given(key, value, limits) for key, value in (grammars or {}).items()}
-        lower = partial(lark.parse_lark, text, name=name, limits=limits, folder=base, grammars=given, start=start)
+        files = lark.Files(None if folder is None else Path(folder))
+        return cls._from_lark(text, name, limits, files, dict(grammars or {}), start)
+
+    @classmethod
+    def _from_lark(
+        cls,
+        text: str,
+        name: str,
+        limits: Limits,
+        files: Files,
+        grammars: dict[str, Grammar | str | dict[str, Any]],
+        start: str,
+    ) -> Grammar:
+        given = {key: _given(key, value, limits) for key, value in grammars.items()}
+        read = partial(lark.parse_lark, text, name=name, limits=limits, folder=files, grammars=given, start=start)
+        # Schemas may be changed before somebody pickles the grammar.
+        handed_over = {
+            key: KeptSchema.of(value) if isinstance(value, dict) else value for key, value in grammars.items()
+        }
+
+        def arguments() -> dict[str, Any]:
+            return {
+                "text": text,
+                "name": name,
+                "limits": limits,
+                "folder": None if files.folder is None else str(files.folder),
+                "files": files.texts,
+                "grammars": handed_over,
+                "start": start,
+            }
+
         core = lark.plain_grammar(text, start, limits)
         if core is None:
-            return cls(lower(), name)
-        once = cache(lower)
-        return cls(once, name, lark.PlainGrammar(core, once))
+            return cls(read(), name)._made_by("lark", arguments)
+        once = cache(read)
+        made = cls(once, name, lark.PlainGrammar(core, once))
+        made._notes = lambda: read(notes_only=True).notes
+        return made._made_by("lark", arguments)
 
     @classmethod
     def from_gbnf(
@@ -131,8 +176,9 @@ class Grammar:
 
         _require_text("a grammar", text)
         _require_text("start", start)
-        limits = _limits(limits)
-        return cls(parse_gbnf(text, name=name, limits=limits, start=start), name)
+        given_limits = _limits(limits)
+        made = cls(parse_gbnf(text, name=name, limits=given_limits, start=start), name)
+        return made._made_by("gbnf", lambda: {"text": text, "name": name, "limits": given_limits, "start": start})
 
     @classmethod
     def from_json_schema(
@@ -179,23 +225,47 @@ class Grammar:
             on_unsupported,
             unknown_keywords,
         )
+        documents = None if retrieve is None else Documents(retrieve)
+        return cls._from_json_schema(schema, name, limits, documents, chosen)
+
+    @classmethod
+    def _from_json_schema(
+        cls,
+        schema: dict[str, Any] | bool | str,
+        name: str,
+        limits: Limits,
+        documents: Documents | None,
+        options: JsonSchemaOptions,
+    ) -> Grammar:
+        def span_of(schema: Any) -> Span | None:
+            return Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
+
+        ir = None
         # What the short way has spent is spent.
         with session(limits):
-            plain = json_schema.plain_schema(schema, options=chosen, limits=limits, metaschemas=retrieve is not None)
+            plain = json_schema.plain_schema(schema, options=options, limits=limits, metaschemas=documents is not None)
             if plain is None:
-                span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
-                return cls(
-                    json_schema.lower_schema(schema, options=chosen, span=span, limits=limits, retrieve=retrieve), name
+                ir = json_schema.lower_schema(
+                    schema, options=options, span=span_of(schema), limits=limits, retrieve=documents
                 )
-        # The caller may change the schema before somebody asks for the intermediate form.
-        kept = schema if isinstance(schema, str) else marshal.dumps(schema)
+        # The caller may change the schema before somebody asks for the intermediate form, or pickles the grammar.
+        kept = KeptSchema.of(schema)
 
         def lower() -> GrammarIR:
-            schema = kept if isinstance(kept, str) else marshal.loads(kept)
-            span = Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
-            return json_schema.lower_schema(schema, options=chosen, span=span, limits=limits)
+            schema = kept.value
+            return json_schema.lower_schema(schema, options=options, span=span_of(schema), limits=limits)
 
-        return cls(lower, name, plain)
+        def notes() -> tuple[Diagnostic, ...]:
+            schema = kept.value
+            return json_schema.schema_notes(schema, options=options, span=span_of(schema), limits=limits)
+
+        def arguments() -> dict[str, Any]:
+            kept_documents = None if documents is None else documents.kept
+            return {"schema": kept, "name": name, "limits": limits, "documents": kept_documents, "options": options}
+
+        made = cls(lower if ir is None else ir, name, plain)
+        made._notes = notes
+        return made._made_by("json_schema", arguments)
 
     @classmethod
     def from_type(
@@ -254,9 +324,12 @@ class Grammar:
         span = Span(Source(PATTERN_SOURCE, pattern), 0, len(pattern))
         expr = parse_extended(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
         if isinstance(expr, Terminal):
-            return cls(_one_terminal("PATTERN", expr.regex, span), PATTERN_SOURCE)
-        # Where the tokens of a regex begin is not for the longest match to decide.
-        return cls(GrammarIR((Rule("start", expr, span=span),), "start", lexer="complete"), PATTERN_SOURCE)
+            ir = _one_terminal("PATTERN", expr.regex, span)
+        else:
+            # Where the tokens of a regex begin is not for the longest match to decide.
+            ir = GrammarIR((Rule("start", expr, span=span),), "start", lexer="complete")
+        arguments = {"pattern": pattern, "dialect": dialect, "flags": flags, "limits": limits}
+        return cls(ir, PATTERN_SOURCE)._made_by("regex", lambda: arguments)
 
     @classmethod
     def from_choices(cls, choices: Iterable[str]) -> Grammar:
@@ -268,7 +341,8 @@ class Grammar:
             raise GrammarError(
                 [Diagnostic("choices-empty", "there is nothing to choose from", help="give at least one text")]
             )
-        return cls(_one_terminal("CHOICE", KeySet(tuple(map(_encoded, texts))), None), "<choices>")
+        made = cls(_one_terminal("CHOICE", KeySet(tuple(map(_encoded, texts))), None), "<choices>")
+        return made._made_by("choices", lambda: {"choices": texts})
 
     @classmethod
     def from_file(
@@ -344,6 +418,39 @@ def _options(*values: Any) -> JsonSchemaOptions:
     except TypeError:
         # A value that cannot be hashed is wrong, which the options say.
         return JsonSchemaOptions(*values)
+
+
+def _made_again(version: int, reader: str, arguments: dict[str, Any]) -> Grammar:
+    """What a pickle holds."""
+    if version != FORMAT:
+        raise ValueError(
+            f"the pickle of a grammar has the format {version}, and this version of cfgmask reads {FORMAT}: "
+            "pickle it with the version that is to read it"
+        )
+    return _READERS[reader](**arguments)
+
+
+def _lark_again(
+    *, folder: str | None, files: dict[str, tuple[str, str]], grammars: dict[str, Any], **arguments: Any
+) -> Grammar:
+    given = {key: value.value if isinstance(value, KeptSchema) else value for key, value in grammars.items()}
+    kept = lark.Files(None if folder is None else Path(folder), files)
+    return Grammar._from_lark(files=kept, grammars=given, **arguments)
+
+
+def _json_schema_again(*, schema: KeptSchema, documents: dict[str, KeptSchema] | None, **arguments: Any) -> Grammar:
+    kept = None if documents is None else Documents(None, documents)
+    return Grammar._from_json_schema(schema.value, documents=kept, **arguments)
+
+
+_READERS: dict[str, Callable[..., Grammar]] = {
+    "ir": Grammar,
+    "lark": _lark_again,
+    "gbnf": Grammar.from_gbnf,
+    "json_schema": _json_schema_again,
+    "regex": Grammar.from_regex,
+    "choices": Grammar.from_choices,
+}
 
 
 def _given(name: str, value: Grammar | str | dict[str, Any], limits: Limits) -> GrammarIR | str:

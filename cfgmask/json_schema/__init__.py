@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cfgmask.json_schema.covered import Covered, coverage, coverage_of
-    from cfgmask.json_schema.lower import attempt, lower_schema
+    from cfgmask.json_schema.lower import attempt, lower_schema, schema_notes
     from cfgmask.json_schema.options import JsonSchemaOptions
     from cfgmask.json_schema.plain import plain_schema
 
@@ -22,6 +22,7 @@ __all__ = [
     "coverage_of",
     "lower_schema",
     "plain_schema",
+    "schema_notes",
 ]
 
 _MODULES = {
@@ -32,6 +33,7 @@ _MODULES = {
     "coverage_of": "covered",
     "lower_schema": "lower",
     "plain_schema": "plain",
+    "schema_notes": "lower",
 }
 
 

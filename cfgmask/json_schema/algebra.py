@@ -47,7 +47,12 @@ Annotated = TypeVar("Annotated", ArrayShape, ObjectShape)
 
 
 class TooManyAlternatives(Exception):
-    """A set would have more than `MAX_ALTERNATIVES` alternatives for one type."""
+    """A set would have too many alternatives for one type; says which bound was crossed, in words."""
+
+    def __init__(
+        self, bound: str = f"the combinations of this schema's parts are more than {MAX_ALTERNATIVES} alternatives"
+    ) -> None:
+        super().__init__(bound)
 
 
 def intersect(a: Normal, b: Normal) -> Normal:
@@ -322,7 +327,7 @@ def _product(
     left: tuple[Shape, ...], right: tuple[Shape, ...], both: Callable[[Shape, Shape], Shape | None]
 ) -> tuple[Shape, ...]:
     if len(left) * len(right) > MAX_COMBINATIONS:
-        raise TooManyAlternatives
+        raise TooManyAlternatives(f"this schema's parts have more than {MAX_COMBINATIONS} combinations of alternatives")
     found = tuple(dict.fromkeys(shape for a in left for b in right if (shape := both(a, b)) is not None))
     if len(found) > MAX_ALTERNATIVES:
         raise TooManyAlternatives

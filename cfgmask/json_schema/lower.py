@@ -70,6 +70,20 @@ def lower_schema(
     return tried.result()
 
 
+def schema_notes(
+    schema: dict[str, Any] | list[Any] | bool | str, *, options: JsonSchemaOptions, span: Span | None, limits: Limits
+) -> tuple[Diagnostic, ...]:
+    """The notes of `lower_schema` on a schema that has no errors and is not relaxed, without its rules. Linear."""
+    document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
+    options, _ = guided(document.value, options)
+    found = _surveyed(Schemas(document.value, limits, None), document, options)
+    return tuple(document.placed(ordered(_shown(found.notes))))
+
+
+def _shown(notes: list[Diagnostic]) -> list[Diagnostic]:
+    return [note for note in notes if note.pointer != GUIDANCE]
+
+
 @dataclass(frozen=True)
 class Attempt:
     """What became of a schema.
@@ -96,7 +110,7 @@ class Attempt:
         """The grammar with its notes. Raises GrammarError with every error, placed in the text."""
         if self.grammar is None or self.errors:
             raise GrammarError(self.document.placed(first_errors(self.errors)))
-        notes = [note for note in (*self.survey.notes, *self.relaxations) if note.pointer != GUIDANCE]
+        notes = _shown([*self.survey.notes, *self.relaxations])
         return replace(self.grammar, notes=tuple(self.document.placed(ordered(notes))))
 
 

@@ -252,8 +252,8 @@ class Normaliser:
             self._normals[conjunction] = found
             if len(self._normals) > self.limits.max_rules:
                 raise LimitExceeded("max_rules", self.limits.max_rules)
-        except TooManyAlternatives:
-            found = self._normals[conjunction] = self._too_many(pointer_of(conjunction))
+        except TooManyAlternatives as error:
+            found = self._normals[conjunction] = self._too_many(pointer_of(conjunction), error)
         except LimitExceeded as error:
             raise placed(error, pointer_of(conjunction)) from None
         return found
@@ -265,12 +265,12 @@ class Normaliser:
         except TooManyAlternatives:
             return None
 
-    def _too_many(self, pointer: str) -> Normal:
+    def _too_many(self, pointer: str, error: TooManyAlternatives) -> Normal:
         """Report a set with too many alternatives; it counts as everything from here on."""
         self.problems.append(
             Diagnostic(
                 "schema-too-many-alternatives",
-                f"the combinations of this schema's parts are more than {algebra.MAX_ALTERNATIVES} alternatives",
+                str(error),
                 pointer=pointer,
                 help="make the alternatives differ in the value of a required property",
             )
@@ -309,8 +309,8 @@ class Normaliser:
         try:
             current().spend(_STEPS_PER_SCHEMA)
             return self._schema(term)
-        except TooManyAlternatives:
-            return self._too_many(term.pointer)
+        except TooManyAlternatives as error:
+            return self._too_many(term.pointer, error)
         except LimitExceeded as error:
             raise placed(error, term.pointer) from None
 

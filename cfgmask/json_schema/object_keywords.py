@@ -112,7 +112,9 @@ def _classes(rules: list[_PatternRule], additional: Conjunction) -> tuple[KeyCla
         current().spend(len(split))
         found = [entry for entry in split if not entry[0].is_empty]
         if len(found) > _MAX_CLASSES:
-            raise TooManyAlternatives
+            raise TooManyAlternatives(
+                f"the patterns of patternProperties overlap, and sort the keys into more than {_MAX_CLASSES} classes"
+            )
     classes = [KeyClass(keys, value if matched else additional) for keys, value, matched in found]
     return tuple(entry for entry in classes if entry.value != NEVER)
 

@@ -21,12 +21,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cfgmask.lark.modules import Files
     from cfgmask.lark.parse import parse_lark
     from cfgmask.lark.plain import PlainGrammar, plain_grammar
 
-__all__ = ["PlainGrammar", "parse_lark", "plain_grammar"]
+__all__ = ["Files", "PlainGrammar", "parse_lark", "plain_grammar"]
 
-_MODULES = {"PlainGrammar": "plain", "parse_lark": "parse", "plain_grammar": "plain"}
+_MODULES = {"Files": "modules", "PlainGrammar": "plain", "parse_lark": "parse", "plain_grammar": "plain"}
 
 
 def __getattr__(name: str) -> Any:

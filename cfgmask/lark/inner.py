@@ -59,7 +59,10 @@ class InnerGrammars:
         lexer: str,
         limits: Limits,
         problems: Problems,
+        *,
+        notes_only: bool = False,
     ) -> None:
+        self._notes_only = notes_only
         self._given = given
         self._json_options = json_options
         self._lexer = lexer
@@ -91,10 +94,15 @@ class InnerGrammars:
 
     def _json(self, block: nodes.JsonBlock) -> ir.Expr:
         # Most grammars have no blocks and need not wait for what reads them.
-        from cfgmask.json_schema import JsonSchemaOptions, lower_schema
+        from cfgmask.json_schema import JsonSchemaOptions, lower_schema, schema_notes
         from cfgmask.json_schema.session import STEPS_PER_BLOCK, Session, inside
 
         span = block.value
+        if self._notes_only:
+            text, options = span.source.text[span.start : span.end], self._json_options or JsonSchemaOptions()
+            notes = schema_notes(text, options=options, span=span, limits=self._limits)
+            self._problems.extend(_placed(note, block) for note in notes)
+            return ir.Sequence(())
         if self._session is None:
             self._session = Session(self._limits)
         self._session.spend(STEPS_PER_BLOCK)

@@ -19,7 +19,7 @@ from cfgmask.lark.indenter import Indentation, indent_tokens
 from cfgmask.lark.inner import GivenGrammar, GrammarText, InnerGrammars
 from cfgmask.lark.lazy_ends import lazy_ends
 from cfgmask.lark.link import link
-from cfgmask.lark.modules import Module, Modules
+from cfgmask.lark.modules import Files, Module, Modules
 from cfgmask.lark.names import Symbols, resolve_names
 from cfgmask.lark.one_terminal import OneTerminalLowering
 from cfgmask.lark.options import read_options
@@ -37,24 +37,27 @@ def lower_document(
     document: nodes.Document,
     limits: Limits,
     json_options: JsonSchemaOptions | None,
-    folder: Path | None,
+    files: Files,
     grammars: Mapping[str, GivenGrammar],
     start: str,
     problems: Problems,
+    *,
+    notes_only: bool = False,
 ) -> ir.GrammarIR:
     """The grammar that a document describes, with what is inside it.
 
-    folder    where relative imports look for files
-    grammars  those that `@name` refers to
-    start     the rule that every text is
+    files       what relative imports look for
+    grammars    those that `@name` refers to
+    start       the rule that every text is
+    notes_only  only the notes of the result are asked for: no rules are made of `%json` blocks
     Raises GrammarError with all of `problems`, and LimitExceeded.
     """
     options = read_options(document.options, problems)
-    inner = InnerGrammars(grammars, json_options, options.lexer, limits, problems)
+    inner = InnerGrammars(grammars, json_options, options.lexer, limits, problems, notes_only=notes_only)
     inner.pending.append(GrammarText(document, options, "", 0, start))
-    modules = Modules(folder, limits, problems)
+    modules = Modules(files, limits, problems)
     while inner.pending:
-        _lower_text(inner.pending.popleft(), inner, folder, modules, limits, problems)
+        _lower_text(inner.pending.popleft(), inner, files.folder, modules, limits, problems)
     problems.raise_errors()
     grammar = ir.GrammarIR(
         rules=tuple(inner.rules),

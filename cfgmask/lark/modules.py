@@ -68,11 +68,34 @@ class Module:
         return list(needed.values())
 
 
+class Files:
+    """The `.lark` files that a grammar may import, and the texts of those that it did: a pickle reads no others.
+
+    folder  where they are; None: nowhere
+    kept    the texts by the path that an import leads to, with the true path; None: they are read
+    """
+
+    def __init__(self, folder: Path | None, kept: Mapping[str, tuple[str, str]] | None = None) -> None:
+        self.folder = folder
+        self.kept = kept
+        self.texts: dict[str, tuple[str, str]] = {}
+
+    def text(self, shown: Path, path: Path, limits: Limits) -> str:
+        """The text of the file at a true path, to which `shown` leads. Raises OSError, GrammarError, LimitExceeded."""
+        read = self.kept if self.kept is not None else self.texts
+        if str(shown) not in read:
+            known = next((text for true, text in self.texts.values() if true == str(path)), None)
+            self.texts[str(shown)] = (str(path), read_source(path, limits) if known is None else known)
+        self.texts[str(shown)] = read[str(shown)]
+        return read[str(shown)][1]
+
+
 class Modules:
     """Finds and reads the modules of one grammar, each file once."""
 
-    def __init__(self, folder: Path | None, limits: Limits, problems: Problems) -> None:
-        self._root = folder
+    def __init__(self, files: Files, limits: Limits, problems: Problems) -> None:
+        self._files_beside = files
+        self._root = files.folder
         self._limits = limits
         self._problems = problems
         self._files: dict[Path, Module] = {}
@@ -116,7 +139,8 @@ class Modules:
             path = self._allowed(shown, root, imported.path)
             if path is None:
                 return None
-            text = "" if path in self._files else read_source(path, self._limits)
+            # A file that two imports name differently is kept for each.
+            text = self._files_beside.text(shown, path, self._limits)
         except (OSError, RuntimeError) as error:
             # Some versions of Python tell of links in a circle by a RuntimeError.
             reason = error.strerror if isinstance(error, OSError) else "its links are a circle"
@@ -135,6 +159,12 @@ class Modules:
 
     def _allowed(self, shown: Path, root: Path, place: Span) -> Path | None:
         """The true path of a file that may be read. Raises OSError or RuntimeError for links and names too long."""
+        kept = self._files_beside.kept
+        if kept is not None and str(shown) in kept:
+            return Path(kept[str(shown)][0])
+        if kept is not None:
+            self._problems.error("lark-import-missing", f"{shown.name} was not imported before", place)
+            return None
         path = shown.resolve()
         if not path.is_relative_to(root.resolve()) or path.suffix != ".lark":
             message = f"`{shown.name}` leads to a file that is no `.lark` file below the grammar's folder"

@@ -9,6 +9,7 @@ from cfgmask.diagnostics import Source, Span
 from cfgmask.grammar.ir import GrammarIR
 from cfgmask.lark import nodes
 from cfgmask.lark.lower import lower_document
+from cfgmask.lark.modules import Files
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import read
 from cfgmask.limits import DEFAULT_LIMITS, Limits
@@ -27,9 +28,10 @@ def parse_lark(
     name: str = "<grammar>",
     limits: Limits = DEFAULT_LIMITS,
     json_options: JsonSchemaOptions | None = None,
-    folder: Path | None = None,
+    folder: Path | Files | None = None,
     grammars: Mapping[str, GivenGrammar] | None = None,
     start: str = nodes.START,
+    notes_only: bool = False,
 ) -> GrammarIR:
     """Read a grammar in extended Lark.
 
@@ -39,6 +41,7 @@ def parse_lark(
     folder        where relative imports look for files, there and below; None: they are refused
     grammars      what `@name` refers to: texts in this language, or grammars that were read
     start         the rule that every text is
+    notes_only    only the notes of the result are asked for: no rules are made of `%json` blocks
     Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
     Cost: linear in the text, some 5 microseconds a token.
     Threads: any.
@@ -46,4 +49,5 @@ def parse_lark(
     source, problems = Source(name, text), Problems()
     check_text(source, limits, problems, "lark-not-text")
     document = read(Span(source, 0, len(text)), limits, problems)
-    return lower_document(document, limits, json_options, folder, grammars or {}, start, problems)
+    files = folder if isinstance(folder, Files) else Files(folder)
+    return lower_document(document, limits, json_options, files, grammars or {}, start, problems, notes_only=notes_only)

@@ -74,6 +74,17 @@ bad.lark: 3 errors
     )
 
 
+def test_a_schema_whose_rules_are_too_many_to_be_made_all_at_once(run: Run, folder: Path) -> None:
+    schema = {"type": "object", "patternProperties": {name: {"type": "integer"} for name in "abcdefg"}}
+    (folder / "seven.json").write_text(json.dumps(schema))
+    (folder / "seven.lark").write_text(f'start: "x" %json {json.dumps(schema)}')
+    for file, before in (("seven.json", ""), ("seven.lark", "x")):
+        result = run("check", file, "--text", before + '{"a": 1}', "--text", before + '{"a": "1"}')
+        assert "text 1: accepted\n" in result.stdout
+        assert f"error[text-refused]: the text is refused at byte {6 + len(before)}\n" in result.stdout
+        assert "note[check-not-analysed]" in result.stdout
+
+
 def test_a_schema(run: Run, folder: Path) -> None:
     (folder / "schema.json").write_text(
         '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'

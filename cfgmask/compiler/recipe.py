@@ -1,0 +1,73 @@
+"""How a grammar was made: what its pickle holds, from which it is made again without reading anything else."""
+
+from __future__ import annotations
+
+import copy
+import marshal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+FORMAT = 1
+"""That of the pickles. One more whenever what they hold changes its meaning."""
+
+Arguments: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The reader of a grammar, and what it was given.
+
+    arguments  gives them when they are asked for: what was read on the way is known then
+    """
+
+    reader: str
+    arguments: Callable[[], Arguments]
+
+
+@dataclass(frozen=True)
+class KeptSchema:
+    """A schema as it was when it was read, whatever becomes of the caller's values.
+
+    data  JSON text; or Python values, as bytes where they are those of JSON
+    """
+
+    data: Any
+
+    @staticmethod
+    def of(schema: Any) -> KeptSchema:
+        """A copy of a schema that was read, so it is no deeper than limits allow."""
+        if isinstance(schema, str):
+            return KeptSchema(schema)
+        try:
+            # Six times as fast as a copy of the values.
+            return KeptSchema(marshal.dumps(schema, _MARSHAL_VERSION))
+        except ValueError:
+            return KeptSchema(copy.deepcopy(schema))
+
+    @property
+    def value(self) -> Any:
+        """The schema, which may be changed."""
+        if isinstance(self.data, bytes):
+            return marshal.loads(self.data)
+        return self.data if isinstance(self.data, str) else copy.deepcopy(self.data)
+
+
+# That of Python 3.4 and of all later ones.
+_MARSHAL_VERSION = 4
+
+
+class Documents:
+    """What `retrieve` gave, by URI: a pickle asks for no document."""
+
+    def __init__(self, retrieve: Callable[[str], Any] | None, kept: dict[str, KeptSchema] | None = None) -> None:
+        self._retrieve = retrieve
+        self.kept: dict[str, KeptSchema] = kept or {}
+
+    def __call__(self, uri: str) -> Any:
+        """The document with a URI. Raises what `retrieve` does."""
+        if self._retrieve is None:
+            return self.kept[uri].value
+        document = self._retrieve(uri)
+        self.kept[uri] = KeptSchema.of(document)
+        return document
