@@ -21,6 +21,7 @@ from datetime import date
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any, ClassVar
 
 import click
 
@@ -135,11 +136,18 @@ def _judge(name: str, case: Case) -> Outcome:
     return judge(_engine(name), case)
 
 
+class ExactNumbers(peers.CfgmaskEngine):
+    """cfgmask with numbers as JSON Schema reads them: a value is valid or not, however it is written."""
+
+    schema_options: ClassVar[dict[str, Any]] = {"numbers": "any"}
+
+
 @cache
 def _engine(name: str) -> peers.Engine:
     tokens = [bytes([byte]) for byte in range(END)] + [b""]
     vocabulary = cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=END, special_tokens={"<end>": END})
-    return peers.ENGINES[name](BenchVocabulary("bytes", vocabulary, lambda text: list(text.encode())))
+    make = ExactNumbers if name == ExactNumbers.name else peers.ENGINES[name]
+    return make(BenchVocabulary("bytes", vocabulary, lambda text: list(text.encode())))
 
 
 def markdown(outcomes: dict[str, list[Outcome]]) -> str:

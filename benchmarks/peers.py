@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,22 +53,23 @@ class Engine(Protocol):
 
 class CfgmaskEngine:
     name = "cfgmask"
+    schema_options: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, vocabulary: BenchVocabulary) -> None:
         self._vocabulary = vocabulary.vocabulary
 
     def start(self, case: Case) -> Session:
         try:
-            compiled = cfgmask.compile(_read(case), self._vocabulary)
+            compiled = cfgmask.compile(_read(case, self.schema_options), self._vocabulary)
         except (cfgmask.GrammarError, cfgmask.LimitExceeded) as error:
             raise Refused(str(error)) from error
         return CfgmaskSession(compiled)
 
 
-def _read(case: Case) -> cfgmask.Grammar:
+def _read(case: Case, schema_options: dict[str, Any]) -> cfgmask.Grammar:
     if case.kind == "lark":
         return cfgmask.Grammar.from_lark(case.source, folder=case.folder)
-    return cfgmask.Grammar.from_json_schema(case.source)
+    return cfgmask.Grammar.from_json_schema(case.source, **schema_options)
 
 
 class CfgmaskSession:

@@ -316,6 +316,7 @@ class PlainSchema:
 
     regexes, names  of what the reading asked for, in its order
     max_digits      as in `JsonSchemaOptions`
+    plain_numbers   whether its `numbers` are "plain"
     marks           how these are written: `{`, `[`, `}` after a member, `}` right after `{`, the same of `]`, `,`, `:`
     ignored         what may stand between lexemes, if anything may, and what it is called
     ignore_once     as in `Scope`
@@ -328,6 +329,7 @@ class PlainSchema:
         regexes: Sequence[PortableRegex],
         names: Sequence[str],
         max_digits: int | None,
+        plain_numbers: bool,
         marks: Sequence[PortableRegex],
         ignored: PortableRegex | None,
         ignored_name: str,
@@ -348,6 +350,7 @@ class PlainReader:
     reference_hides_siblings  whether an object with `$ref` is nothing but a reference
     exclusive   what `exclusiveMinimum` and `exclusiveMaximum` are: "boolean", in draft 4, of which an integer has no
                 fraction, "number", or "either"
+    plain_numbers  whether a schema with numbers that no double holds is not plain
     """
 
     def __init__(
@@ -357,6 +360,7 @@ class PlainReader:
         identifier: str,
         reference_hides_siblings: bool,
         exclusive: Literal["boolean", "number", "either"],
+        plain_numbers: bool,
     ) -> None: ...
     def read(
         self,

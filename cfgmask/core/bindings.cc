@@ -974,9 +974,13 @@ std::shared_ptr<PortableRegex> plain_json_string(
   return std::make_shared<PortableRegex>(std::move(data));
 }
 
+NumberStyle::Spelling spelling_of(bool plain_numbers) {
+  return plain_numbers ? NumberStyle::Spelling::kPlain : NumberStyle::Spelling::kAny;
+}
+
 void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainReader::Found>& reading,
                       OutsideRegexes regexes, std::vector<std::string> names, std::optional<uint32_t> max_digits,
-                      const std::vector<std::shared_ptr<const PortableRegex>>& marks,
+                      bool plain_numbers, const std::vector<std::shared_ptr<const PortableRegex>>& marks,
                       std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once) {
   if (regexes.size() != reading->n_regexes || names.size() != regexes.size())
     throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
@@ -984,7 +988,7 @@ void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainR
   new (self) PlainSchemaParts{std::shared_ptr<const PlainSchema>(reading, &reading->schema),
                               std::move(regexes),
                               std::move(names),
-                              max_digits.value_or(kUnbounded),
+                              {max_digits.value_or(kUnbounded), spelling_of(plain_numbers)},
                               {marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7]},
                               std::move(ignored),
                               std::move(ignored_name),
@@ -1015,22 +1019,24 @@ void bind_plain_schema(nb::module_& m) {
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
   nb::class_<PlainReader::Found>(m, "PlainReading", docs::PlainReading);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
-      .def("__init__", new_plain_schema, "reading"_a, "regexes"_a, "names"_a, "max_digits"_a.none(), "marks"_a,
-           "ignored"_a.none(), "ignored_name"_a, "ignore_once"_a)
+      .def("__init__", new_plain_schema, "reading"_a, "regexes"_a, "names"_a, "max_digits"_a.none(), "plain_numbers"_a,
+           "marks"_a, "ignored"_a.none(), "ignored_name"_a, "ignore_once"_a)
       .def_prop_ro(
           "n_regexes", [](const PlainSchemaParts& self) { return self.outside.size(); }, docs::PlainSchema_n_regexes);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
       .def(
           "__init__",
           [](PlainReader* self, const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
-             const std::string& identifier, bool reference_hides_siblings, const std::string& exclusive) {
+             const std::string& identifier, bool reference_hides_siblings, const std::string& exclusive,
+             bool plain_numbers) {
             using Exclusive = PlainReader::Exclusive;
             new (self) PlainReader(asserted, formats, identifier, reference_hides_siblings,
                                    exclusive == "boolean"  ? Exclusive::kBoolean
                                    : exclusive == "number" ? Exclusive::kNumber
-                                                           : Exclusive::kEither);
+                                                           : Exclusive::kEither,
+                                   spelling_of(plain_numbers));
           },
-          "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a)
+          "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a)
       .def("read", read_plain_schema, "document"_a, "scalars"_a, "strings"_a, "keys"_a, "properties"_a, "drafts"_a,
            "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
 }

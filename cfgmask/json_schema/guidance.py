@@ -66,12 +66,13 @@ _KNOWN: dict[str, _Reader] = {
     "key_separator": _text("key_separator"),
     "whitespace_flexible": _flag({}, {"whitespace": "compact"}),
     "whitespace_pattern": _text("whitespace"),
+    "numbers": _text("numbers"),
     # `oneOf` is exact here in any case.
     "coerce_one_of": _flag({}, {}),
     "lenient": _flag({"on_unsupported": "relax"}, {}),
 }
 _SPACING = ("whitespace", "item_separator", "key_separator")
-_TEXTS = ("item_separator", "key_separator", "whitespace_pattern")
+_TEXTS = ("item_separator", "key_separator", "whitespace_pattern", "numbers")
 
 
 def _problem(name: str, message: str, help: str | None = None) -> Diagnostic:

@@ -21,7 +21,7 @@ from cfgmask.json_schema.lower_unique import horizon
 from cfgmask.json_schema.lowering import DistinctValues, ItemRules, Later, Lowering, choice_of, wish_of
 from cfgmask.json_schema.normal_form import ArrayShape, Conjunction, Member, Normal, ObjectShape, pointer_of
 from cfgmask.json_schema.rules import RuleSet
-from cfgmask.json_schema.scalars import scalars
+from cfgmask.json_schema.scalars import NumberStyle, scalars
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.steps import Steps
 from cfgmask.json_schema.told_apart import told_apart
@@ -38,7 +38,7 @@ class ToldApart(Lowering):
 
     def __init__(self, main: Lowering) -> None:
         super().__init__(main.normaliser, RuleSet(main.rules.prefix, main.rules), main.options)
-        self._scalars = partial(scalars, max_digits=self.options.max_digits, exponents=False)
+        self._scalars = partial(scalars, style=NumberStyle.of(self.options), exponents=False)
         self._main = main
 
     @property
@@ -299,7 +299,7 @@ class Items(Lowering):
         return RuleRef(rule)
 
     def _scalars_with_counts(self, normal: Normal) -> list[Terminal]:
-        found = scalars(normal, max_digits=self.options.max_digits, exponents=False)
+        found = scalars(normal, NumberStyle.of(self.options), exponents=False)
         only_numbers, only_strings = Normal(numbers=normal.numbers), Normal(strings=normal.strings)
         if normal.numbers:
             self._counts[found[int(normal.null) + len(normal.booleans)]] = partial(self._n_scalars, only_numbers)

@@ -24,7 +24,7 @@ from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import placed
 from cfgmask.json_schema.rules import RuleSet
-from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
+from cfgmask.json_schema.scalars import NumberStyle, refusals_of_scalars, scalars
 from cfgmask.json_schema.told_apart import GoesOn
 from cfgmask.json_schema.value_counts import ENDLESS, Uncounted, n_scalars
 
@@ -75,7 +75,7 @@ class Lowering(ABC):
         self.options = options
         self._objects = _object_lowering(options)
         self.goes_on = GoesOn(normaliser.normal, yaml_scalars.SHORT_TEXT if options.syntax == "yaml" else ANY_TEXT)
-        self._scalars: Callable[..., list[Terminal]] = partial(scalars, max_digits=options.max_digits)
+        self._scalars: Callable[..., list[Terminal]] = partial(scalars, style=NumberStyle.of(options))
         self.rules = rules
         self._names: dict[Conjunction, str] = {}
         self._inline: dict[Conjunction, Expr] = {}

@@ -5,8 +5,11 @@ A number without any condition may be written in every way that JSON has. Under 
 - an integer, a multiple or a listed number has at most `MAX_ZEROS` superfluous zeros after the point (`1.0` is an
   integer to JSON Schema; more of them only let a model spin) and no exponent;
 - a decimal between bounds has any number of digits, and an exponent only in the form that programs print
-  (`1.5e-07`: one digit before the point), and only if all numbers with that exponent are between the bounds;
+  (`1.5e-07`: one digit before the point). If a bound is a number with that exponent, only where programs print one;
 - zero has a minus sign only where negative numbers are allowed as well.
+
+That is `numbers="any"`. The plain spelling of numbers is part of it: integers, integral multiples and listed numbers
+have no zeros after the point, and any other number is within the doubles (`doubles`).
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from cfgmask.grammar.regex_tree import (
     Repetition,
     text,
 )
+from cfgmask.json_schema import doubles
 from cfgmask.json_schema.decimals import (
     DIGIT,
     DIGITS,
@@ -48,7 +52,7 @@ from cfgmask.json_schema.decimals import (
 )
 from cfgmask.json_schema.multiples import multiples
 from cfgmask.json_schema.numbers import NumberShape, count, enumerated
-from cfgmask.json_schema.values import Number, plain_decimal
+from cfgmask.json_schema.values import Number, magnitude, plain_decimal
 
 MAX_ZEROS = 4
 # A finite set of up to this many numbers is written as a list of them where no better form is known.
@@ -76,10 +80,104 @@ def number_regex(shape: NumberShape, exponents: bool = True) -> RegexTree:
         return ANY_NUMBER if exponents else PLAIN_NUMBER
     inside = _inside(shape, MAX_ZEROS)
     if shape.without:
-        return Intersection((inside, *(Complement(_every_spelling(hole)) for hole in shape.without)))
+        return _without(inside, shape.without)
     if exponents and shape.values is None and shape.step is None:
         return any_of([inside, _signed(shape, _with_exponent)])
     return inside
+
+
+@lru_cache(maxsize=1024)
+def plain_number_regex(shape: NumberShape, most: int, exponents: bool = True) -> RegexTree:
+    """How programs write the numbers of the shape that they read as different ones. Raises NoRegex.
+
+    most  how many digits a run will have at most that is not bounded here, `MAX_RUN` or fewer: so much may be left to
+          that bound
+    """
+    if shape.is_everything and exponents:
+        return Alternation((PLAIN_NUMBER, _signed(shape, _with_exponent_of_double)))
+    if shape.values is not None:
+        inside = _listed(sorted(shape.values), replace(shape, plain=True), 0)
+        small = [value for value in shape.values if value.denominator != 1 and _order(magnitude(value)) <= _SMALL]
+        if exponents and small and not shape.without:
+            inside = any_of([inside, *map(_printed, sorted(small))])
+    elif shape.step is not None:
+        inside = _inside(replace(shape, plain=True) if shape.step.denominator == 1 else shape, MAX_ZEROS)
+    else:
+        inside, shape = _of_doubles(shape, most, exponents and not shape.without)
+    return _without(inside, shape.without)
+
+
+# The longest run of digits in a number that is read as a double: with it no number is too large, and none but zero is
+# too small.
+MAX_RUN = 300
+_MOST_WHOLE, _MOST_PLACES = 308, 320
+
+
+def _of_doubles(shape: NumberShape, most: int, exponents: bool) -> tuple[RegexTree, NumberShape]:
+    """The decimals of a shape without a step, and the shape with bounds and holes of doubles."""
+    low, high = shape.low, shape.high
+    if low is not None and shape.low_open and low != 0:
+        low = doubles.after(low)
+        if low is None:
+            return NOTHING, shape
+    if high is not None and shape.high_open and high != 0:
+        high = doubles.before(high)
+        if high is None:
+            return NOTHING, shape
+    # Where what is left of a run would be too long, the bound of the doubles is one of the numbers as well.
+    if high is None and low is not None and _n_whole(low) + most > _MOST_WHOLE:
+        high = doubles.GREATEST
+    if low is None and high is not None and _n_whole(-high) + most > _MOST_WHOLE:
+        low = -doubles.GREATEST
+    if low == 0 and shape.low_open and high is not None and high > 0 and most - _order(high) > _MOST_PLACES:
+        low = doubles.LEAST
+    if high == 0 and shape.high_open and low is not None and low < 0 and most - _order(-low) > _MOST_PLACES:
+        high = -doubles.LEAST
+    low_open, high_open = shape.low_open and low == 0, shape.high_open and high == 0
+    held = replace(shape, low=low, low_open=low_open, high=high, high_open=high_open)
+    held = replace(held, without=tuple(hole for each in shape.without for hole in _read_alike(each)))
+    if held.is_plainly_empty:
+        return NOTHING, held
+    whole = _signed(held, decimals)
+    return (any_of([whole, _signed(held, _with_exponent_of_double)]) if exponents else whole), held
+
+
+def _n_whole(number: Number) -> int:
+    """How many digits a positive number has before its point; 0 for others."""
+    return 0 if number <= 0 else len(plain_decimal(int(number))) + 1
+
+
+def _read_alike(hole: NumberShape) -> list[NumberShape]:
+    """The numbers that are read as one of a hole, if it is a list of a few."""
+    if hole.values is None or len(hole.values) > _MAX_READ or hole.is_spelling_bound:
+        return [hole]
+    found = []
+    for value in hole.values:
+        low, high = doubles.before(value), doubles.after(value)
+        # Those that are read as zero are too long to be written.
+        if value == 0 or low is None or high is None:
+            found.append(NumberShape(values=frozenset([value])))
+        else:
+            found.append(NumberShape(low=low, low_open=True, high=high, high_open=True))
+    return found
+
+
+# Numbers that are read as one of more than so many are not kept out, but only these.
+_MAX_READ = 256
+
+
+def _printed(value: Number) -> RegexTree:
+    """A small number as programs print it: with one digit before the point, and an exponent."""
+    order = _order(magnitude(value))
+    mantissa = plain_decimal(magnitude(value) / _ten_to(order))
+    sign = MINUS if value < 0 else EMPTY_TEXT
+    return Concatenation((sign, text(mantissa), _E, _exponent_of(order)))
+
+
+def _without(inside: RegexTree, holes: tuple[NumberShape, ...]) -> RegexTree:
+    if not holes or inside == NOTHING:
+        return inside
+    return Intersection((inside, *(Complement(_every_spelling(hole)) for hole in holes)))
 
 
 def _every_spelling(shape: NumberShape) -> RegexTree:
@@ -87,9 +185,7 @@ def _every_spelling(shape: NumberShape) -> RegexTree:
     inside = _inside(shape, None)
     if shape.admits(0):
         inside = Alternation((inside, Concatenation((text("-0"), _point_zeros(shape, None)))))
-    if not shape.without:
-        return inside
-    return Intersection((inside, *(Complement(_every_spelling(hole)) for hole in shape.without)))
+    return _without(inside, shape.without)
 
 
 def _inside(shape: NumberShape, zeros: int | None) -> RegexTree:
@@ -160,8 +256,22 @@ def _signed(shape: NumberShape, magnitudes: _Magnitudes) -> RegexTree:
     return any_of(parts)
 
 
+def _with_exponent_of_double(low: Bound, high: Bound) -> RegexTree:
+    """The same within the doubles."""
+    return _with_exponent(
+        (doubles.LEAST, False) if low[0] == 0 else low, (doubles.GREATEST, False) if high[0] is None else high
+    )
+
+
+# Programs print exponents from these orders on.
+_SMALL, _LARGE = -5, 16
+
+
 def _with_exponent(low: Bound, high: Bound) -> RegexTree:
-    """Decimals with one digit, not zero, before the point and an exponent, for exponents that no bound cuts through."""
+    """Decimals with one digit, not zero, before the point and an exponent.
+
+    Of the exponents that a bound cuts through, those that programs print.
+    """
     if high[0] == 0:
         return NOTHING
     least, most = _power_above(low), _power_below(high)
@@ -173,7 +283,33 @@ def _with_exponent(low: Bound, high: Bound) -> RegexTree:
         first = 1 if most is None else max(-most, 1)
         parts.append(Concatenation((MINUS, _exponents(first, None if least is None else -least))))
     exponent = any_of(part for part in parts if NOTHING not in part.parts)
-    return NOTHING if exponent == NOTHING else Concatenation((NON_ZERO, FRACTION, _E, exponent))
+    whole = NOTHING if exponent == NOTHING else Concatenation((NON_ZERO, FRACTION, _E, exponent))
+    return any_of([whole, *_cut_through(low, high, least, most)])
+
+
+def _cut_through(low: Bound, high: Bound, least: int | None, most: int | None) -> list[RegexTree]:
+    """The numbers whose exponents are that of a bound, where not all of these are between the bounds."""
+    orders = ([] if least is None else [least - 1]) + ([] if most is None else [most + 1])
+    found: list[RegexTree] = []
+    for order in dict.fromkeys(orders):
+        if _SMALL < order < _LARGE:
+            continue
+        scale = _ten_to(order)
+        first: Bound = (1, False)
+        if low[0] is not None and low[0] >= scale:
+            first = (low[0] / scale, low[1])
+        last: Bound = (10, True)
+        if high[0] is not None and high[0] < 10 * scale:
+            last = (high[0] / scale, high[1])
+        mantissa = decimals(first, last)
+        if mantissa != NOTHING:
+            found.append(Concatenation((mantissa, _E, _exponent_of(order))))
+    return found
+
+
+def _exponent_of(order: int) -> RegexTree:
+    sign = MINUS if order < 0 else optional(text("+"))
+    return Concatenation((sign, _exponents(abs(order), abs(order))))
 
 
 def _exponents(first: int, last: int | None) -> RegexTree:

@@ -35,6 +35,11 @@ class JsonSchemaOptions:
     key_separator   the same of what separates a key and its value: a colon with white space around it
     indent          None, or by how many blanks: exactly as `json.dumps(value, indent=n)` writes; the three above then
                     keep their defaults. In YAML, by how many blanks blocks below a key are indented; None: 2
+    numbers         "plain"      as most programs write and read them: integers, and integral values of `const` and
+                                 `enum`, without a point or an exponent; others with an exponent only after one digit,
+                                 such as 1.5e-07, and within the doubles. What a double rounds onto an exclusive bound
+                                 is not written; a number in the schema that no double holds is an error
+                    "any"        as JSON Schema reads them, exactly: 1.0 is an integer, and 8e728 a number
     max_digits      how many digits a run has at most that the schema does not bound: before the point, behind it, and
                     in the exponent; every float and every integer of 256 bits fits 100. Where the schema demands
                     digits (`minimum`), so many more than those. None: any number
@@ -58,6 +63,7 @@ class JsonSchemaOptions:
     item_separator: str = ","
     key_separator: str = ":"
     indent: int | None = None
+    numbers: Literal["plain", "any"] = "plain"
     max_digits: int | None = 100
     syntax: Literal["json", "yaml"] = "json"
     escapes: Literal["any", "canonical"] = "any"
@@ -124,6 +130,7 @@ _JSON_ONLY = {"whitespace": NAMED_WHITESPACE[0], **_MARKS, "escapes": "any", "pr
 """What YAML leaves no choice of, with the defaults."""
 
 _ALLOWED: dict[str, tuple[str, ...]] = {
+    "numbers": ("plain", "any"),
     "syntax": ("json", "yaml"),
     "escapes": ("any", "canonical"),
     "property_order": ("schema", "any"),

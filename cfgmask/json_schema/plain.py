@@ -25,7 +25,7 @@ from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.probe import Prober
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
-from cfgmask.json_schema.scalars import refusals_of_scalars, scalars
+from cfgmask.json_schema.scalars import NumberStyle, refusals_of_scalars, scalars
 from cfgmask.json_schema.session import current, session
 from cfgmask.json_schema.spelling import marks
 from cfgmask.json_schema.strings import ALL_STRINGS
@@ -78,7 +78,7 @@ def plain_schema(
     if metaschemas and draft is None and declared is not None:
         return None
     answers = _Answers(_dialect(draft), options, limits, metaschemas)
-    found = _reader(draft, options.formats).read(
+    found = _reader(draft, options.formats, options.numbers).read(
         document,
         answers.scalars,
         answers.strings,
@@ -90,13 +90,15 @@ def plain_schema(
     )
     if found is None:
         return None
+    plain_numbers = options.numbers == "plain"
     regexes = [terminal.regex for terminal in answers.terminals]
     names = [terminal.name for terminal in answers.terminals]
-    return _core.PlainSchema(found, regexes, names, options.max_digits, *_layout(options))
+    return _core.PlainSchema(found, regexes, names, options.max_digits, plain_numbers, *_layout(options))
 
 
 # Options that a plain schema may have of any value.
 _FREE: dict[str, Any] = {
+    "numbers": DEFAULTS.numbers,
     "whitespace": DEFAULTS.whitespace,
     "item_separator": DEFAULTS.item_separator,
     "key_separator": DEFAULTS.key_separator,
@@ -139,7 +141,7 @@ def _dialect(draft: Draft | None) -> Dialect:
 
 
 @lru_cache(maxsize=32)
-def _reader(draft: Draft | None, formats: str) -> _core.PlainReader:
+def _reader(draft: Draft | None, formats: str, numbers: str) -> _core.PlainReader:
     """The reader of schemas that declare this draft, or none."""
     dialect = _dialect(draft)
 
@@ -150,6 +152,7 @@ def _reader(draft: Draft | None, formats: str) -> _core.PlainReader:
         dialect.draft.id_keyword,
         dialect.draft.reference_hides_siblings,
         "boolean" if dialect.draft is Draft.DRAFT_4 else "number" if dialect.declared else "either",
+        numbers == "plain",
     )
 
 
@@ -199,7 +202,7 @@ class _Answers:
         """As `_core.PlainReader.read` says."""
         draft = draft_of_uri(uri)
         if draft is not None:
-            return _reader(draft, self._options.formats)
+            return _reader(draft, self._options.formats, self._options.numbers)
         return None if self._metaschemas else around
 
     def _number(self, terminal: PlainTerminal | None) -> int:
@@ -241,7 +244,7 @@ def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limit
         return terminal
     with session(limits):
         found = _read(schema, dialect, options, limits)
-        terminals = [terminal for terminal in scalars(found, options.max_digits) if not _is_nothing(terminal)]
+        terminals = [terminal for terminal in scalars(found, NumberStyle.of(options)) if not _is_nothing(terminal)]
         return _portable(terminals[0], limits) if terminals else None
 
 
@@ -289,7 +292,7 @@ def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, l
         holes = [_combined(hole, dialect, options, limits) for hole in _holes(schema)]
         return algebra.difference(found, holes, Prober(lambda _: NOTHING_AT_ALL))
     node = Node(schema, "", "", _dialect_of(schema, dialect))
-    if any(form_problem(node, keyword) is not None for keyword in node.keywords):
+    if any(form_problem(node, keyword, options) is not None for keyword in node.keywords):
         raise _NotPlain
     return _scalars(node, options, limits)
 

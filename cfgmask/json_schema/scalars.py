@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Terminal
@@ -10,8 +11,9 @@ from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.digits import with_ends
 from cfgmask.json_schema.normal_form import Normal
-from cfgmask.json_schema.number_regex import ANY_NUMBER, NoRegex, number_regex
+from cfgmask.json_schema.number_regex import ANY_NUMBER, MAX_RUN, NoRegex, number_regex, plain_number_regex
 from cfgmask.json_schema.numbers import NumberShape
+from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import Number, plain_decimal
 
@@ -22,10 +24,25 @@ _STEPS_PER_NUMBER = 64
 _MAX_SHOWN = 40
 
 
-def scalars(normal: Normal, max_digits: int | None, exponents: bool = True) -> list[Terminal]:
-    """What a scalar may be, one terminal a type.
+class NumberStyle(NamedTuple):
+    """How numbers are written.
 
     max_digits  how many digits a run may have that nothing else bounds; None: any number
+    is_plain    whether as most programs do, see `JsonSchemaOptions.numbers`
+    """
+
+    max_digits: int | None
+    is_plain: bool
+
+    @classmethod
+    def of(cls, options: JsonSchemaOptions) -> NumberStyle:
+        """As the options say."""
+        return cls(options.max_digits, options.numbers == "plain")
+
+
+def scalars(normal: Normal, style: NumberStyle, exponents: bool = True) -> list[Terminal]:
+    """What a scalar may be, one terminal a type.
+
     exponents   whether numbers may have one
     """
     choices: list[Terminal] = []
@@ -33,27 +50,36 @@ def scalars(normal: Normal, max_digits: int | None, exponents: bool = True) -> l
         choices.append(lexemes.NULL)
     choices += [lexemes.TRUE if value else lexemes.FALSE for value in sorted(normal.booleans, reverse=True)]
     if normal.numbers:
-        choices.append(_number(normal.numbers, max_digits, exponents))
+        choices.append(_number(normal.numbers, style, exponents))
     if not normal.strings.is_plainly_empty:
         choices.append(lexemes.string(normal.strings))
     return choices
 
 
-def _number(shapes: tuple[NumberShape, ...], max_digits: int | None, exponents: bool) -> Terminal:
+def _number(shapes: tuple[NumberShape, ...], style: NumberStyle, exponents: bool) -> Terminal:
     n_multiples = sum(shape.step not in (None, 1) for shape in shapes)
     current().spend(_STEPS_PER_STEP * n_multiples + _STEPS_PER_NUMBER * len(shapes))
-    parts = tuple(regex for shape in shapes if (regex := _regex_of(shape, max_digits, exponents)) != NOTHING)
+    parts = tuple(regex for shape in shapes if (regex := _regex_of(shape, style, exponents)) != NOTHING)
     integers = all(shape.step is not None and shape.step.denominator == 1 for shape in shapes)
     return lexemes.number(parts[0] if len(parts) == 1 else Alternation(parts), integers)
 
 
 @lru_cache(maxsize=1024)
-def _regex_of(shape: NumberShape, max_digits: int | None, exponents: bool) -> RegexTree:
+def _regex_of(shape: NumberShape, style: NumberStyle, exponents: bool) -> RegexTree:
+    # Integers without those that draft 4 calls so have a point.
+    is_plain = style.is_plain and not any(hole.is_spelling_bound for hole in shape.without)
+    most = style.max_digits
+    if is_plain and (shape.step is None or shape.step.denominator != 1):
+        most = MAX_RUN if most is None else min(most, MAX_RUN)
     try:
-        regex = number_regex(shape, exponents)
+        if is_plain:
+            regex = plain_number_regex(shape, MAX_RUN if most is None else most, exponents)
+        # Where doubles have no number between the bounds, numbers are written that they would round.
+        if not is_plain or regex == NOTHING:
+            regex = number_regex(shape, exponents)
     except NoRegex:
         regex = ANY_NUMBER
-    return regex if max_digits is None else with_ends(regex, max_digits)
+    return regex if most is None else with_ends(regex, most)
 
 
 def refusals_of_scalars(normal: Normal) -> frozenset[Diagnostic]:

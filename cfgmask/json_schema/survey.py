@@ -7,20 +7,22 @@ It does not decide whether a keyword can be enforced: that depends on what it me
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.regex_tree import MAX_COUNT
 from cfgmask.json_schema.contradictions import Contradiction, plain_contradictions
+from cfgmask.json_schema.doubles import GREATEST, is_held
 from cfgmask.json_schema.drafts import EXTENSIONS, Draft
 from cfgmask.json_schema.formats import is_known
 from cfgmask.json_schema.nodes import REFERENCES, Node, keyword_note, quoted, subschema_places
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import MAX_PROBLEMS
 from cfgmask.json_schema.resolve import Schemas
-from cfgmask.json_schema.values import JsonValue, is_number, kind, plain_decimal
+from cfgmask.json_schema.values import JsonValue, Number, is_number, kind, magnitude, plain_decimal
 from cfgmask.suggest import closest, question
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -70,7 +72,7 @@ def _examine(node: Node, schemas: Schemas, options: JsonSchemaOptions, found: Su
         return []
     if node.is_only_reference:
         _note_hidden(node, value, found)
-    wrong = [problem for keyword in node.keywords if (problem := form_problem(node, keyword)) is not None]
+    wrong = [problem for keyword in node.keywords if (problem := form_problem(node, keyword, options)) is not None]
     found.errors += wrong
     if not node.is_only_reference:
         notes = [note for keyword in value if (note := keyword_note(node, keyword)) is not None]
@@ -160,12 +162,14 @@ _MINIMA = ("minLength", "minItems", "minProperties", "minContains")
 _MAXIMA = ("maxLength", "maxItems", "maxProperties", "maxContains")
 
 
-def form_problem(node: Node, keyword: str) -> Diagnostic | None:
+def form_problem(node: Node, keyword: str, options: JsonSchemaOptions) -> Diagnostic | None:
     """What is wrong with the form of a keyword's value."""
     value = node.get(keyword)
     expected = _FORMS[keyword](node, value)
     if expected is None:
-        return _too_large(node, keyword) if keyword in _MINIMA else None
+        if keyword in _MINIMA:
+            return _too_large(node, keyword)
+        return _not_held(node, keyword) if options.numbers == "plain" and keyword in _OF_NUMBERS else None
     message = f"{keyword} must be {expected}, not {_shown(value)}"
     help = _HELP[keyword](node, value) if keyword in _HELP else None
     return Diagnostic("schema-keyword-value", message, pointer=node.at(keyword), help=help)
@@ -177,6 +181,51 @@ def _too_large(node: Node, keyword: str) -> Diagnostic | None:
         return None
     message = f"{keyword} can be enforced up to {MAX_COUNT}"
     return Diagnostic("schema-count-too-large", message, pointer=node.at(keyword), help="lower it, or leave it out")
+
+
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_OF_NUMBERS = (*_BOUNDS, "multipleOf", "const", "enum")
+
+
+def _not_held(node: Node, keyword: str) -> Diagnostic | None:
+    """A number in a keyword's value that is rounded where it is read as a double."""
+    number = next((n for n in _numbers_in(node.get(keyword)) if not _is_held(n, node, keyword)), None)
+    if number is None:
+        return None
+    return Diagnostic(
+        "schema-number-rounded",
+        f"no double holds {_shown_shortly(number)}, and most programs read numbers as doubles",
+        pointer=node.at(keyword),
+        help='round it, or read numbers exactly with numbers="any"',
+    )
+
+
+def _is_held(number: Number, node: Node, keyword: str) -> bool:
+    """Whole numbers are written digit by digit, so doubles only matter where there are others."""
+    if number.denominator != 1:
+        return is_held(number)
+    if keyword not in _BOUNDS or magnitude(number) <= GREATEST:
+        return True
+    types = node.get("type")
+    return types is not None and "number" not in (types if isinstance(types, list) else [types])
+
+
+def _numbers_in(value: JsonValue) -> Iterator[Number]:
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, list):
+            todo += reversed(item)
+        elif isinstance(item, dict):
+            todo += reversed(item.values())
+        elif isinstance(item, (int, Fraction)) and not isinstance(item, bool):
+            yield item
+
+
+def _shown_shortly(number: Number) -> str:
+    """The number as text, with an exponent if it is long."""
+    text = plain_decimal(number)
+    return text if len(text) <= 30 else f"{Decimal(text).normalize():.20g}"
 
 
 # A check gives what the value must be where it is not that, as the object of "must be".

@@ -347,6 +347,11 @@ def decimal_places(number: Number) -> int | None:
     return max(places.values()) if denominator == 1 else None
 
 
+def magnitude(number: Number) -> Number:
+    """The number without its sign."""
+    return -number if number < 0 else number
+
+
 def plain_decimal(number: Number) -> str:
     """The number without an exponent and without superfluous zeros: `-0.25`, `10`."""
     places = decimal_places(number)

@@ -97,8 +97,11 @@ def read(text: str) -> Any:
 
 
 def check(schema: Schema, valid: list[str], invalid: list[str], **options: Any) -> None:
-    """The texts are judged by the validator first, so that a mistake in a table cannot hide one in the grammar."""
-    grammar = compiled(schema, **options)
+    """The texts are judged by the validator first, so that a mistake in a table cannot hide one in the grammar.
+
+    Numbers are read as JSON Schema reads them, unless the options say something else.
+    """
+    grammar = compiled(schema, **{"numbers": "any", **options})
     for text in valid:
         assert is_valid(schema, text), f"the validator refuses {text}"
         assert accepts(grammar, text), f"refused: {text}"

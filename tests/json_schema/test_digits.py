@@ -30,9 +30,12 @@ ENDLESS: list[tuple[Schema, str, str]] = [
 ]
 
 
+NO_END: dict[str, Any] = {"max_digits": None}
+
+
 @pytest.mark.parametrize(("schema", "before", "after"), ENDLESS, ids=lambda value: json.dumps(value)[:60])
 def test_a_run_has_an_end(schema: Schema, before: str, after: str) -> None:
-    by_default, endless, few = compiled(schema), compiled(schema, max_digits=None), compiled(schema, max_digits=7)
+    by_default, endless, few = (compiled(schema, numbers="any", **most) for most in ({}, NO_END, {"max_digits": 7}))
     for n, grammars in ((7, [by_default, endless, few]), (100, [by_default, endless]), (150, [endless])):
         text = before + "7" * n + after
         assert [grammar for grammar in (by_default, endless, few) if accepts(grammar, text)] == grammars
@@ -76,8 +79,9 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("number", PROGRAMS, ids=str)
 @pytest.mark.parametrize("schema", [True, {"type": "number"}, {"type": "number", "minimum": -(2**70)}], ids=str)
-def test_what_programs_write(number: float, schema: Schema) -> None:
-    assert accepts(compiled(schema), json.dumps(number))
+@pytest.mark.parametrize("numbers", ["plain", "any"])
+def test_what_programs_write(number: float, schema: Schema, numbers: str) -> None:
+    assert accepts(compiled(schema, numbers=numbers), json.dumps(number))
 
 
 _DECIMALS = st.integers(-30, 30).map(lambda n: n / 4)
@@ -99,10 +103,10 @@ _TEXTS = st.from_regex(r"-?(0|[1-9][0-9]{0,5})(\.[0-9]{1,6})?(e[+-]?[0-9]{1,6})?
 @given(_SCHEMAS, st.integers(1, 5), st.lists(_TEXTS, min_size=20, max_size=20))
 def test_nothing_but_long_runs_is_left_out(schema: dict[str, Any], most: int, texts: list[str]) -> None:
     try:
-        endless = compiled(schema, max_digits=None)
+        endless = compiled(schema, numbers="any", max_digits=None)
     except cfgmask.GrammarError:
         return
-    ended = compiled(schema, max_digits=most)
+    ended = compiled(schema, numbers="any", max_digits=most)
     for text in texts:
         is_short = max(map(len, re.findall("[0-9]+", text))) <= most
         if is_short:

@@ -199,7 +199,7 @@ POINT = {
     ],
 )
 def test_how_far_an_array_goes(schema: dict[str, Any], taken: str, refused: str) -> None:
-    matcher = compiled(schema).matcher()
+    matcher = compiled(schema, numbers="any").matcher()
     assert matcher.advance_bytes((taken + refused).encode()) == len(taken.encode())
     assert matcher.is_accepting == (not refused)
 

@@ -216,7 +216,8 @@ def test_numbers() -> None:
         ["1e5", "1.5e5", "1:30"],
         ["1_0", "+1", "1.", ".5", "0x1F"],
     )
-    check({"type": "integer", "minimum": 3}, ["3", "10", "4.0"], ["2", "3.5", '"3"'], ["0x1F"])
+    check({"type": "integer", "minimum": 3}, ["3", "10"], ["2", "3.5", '"3"'], ["4.0", "0x1F"])
+    check({"type": "integer", "minimum": 3}, ["3", "10", "4.0"], ["2", "3.5", '"3"'], ["0x1F"], numbers="any")
     check({"multipleOf": 0.1, "type": "number"}, ["0.3", "1.50"], ["0.31"])
 
 

@@ -199,7 +199,7 @@ std::string random_schema(ByteSource& source) { return SchemaMaker(source).root(
 
 std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limits& limits) {
   const std::vector<std::string> keywords(kKeywordNames.begin() + 1, kKeywordNames.end());
-  const PlainReader reader(keywords, {}, "$id", false, PlainReader::Exclusive::kEither);
+  const PlainReader reader(keywords, {}, "$id", false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain);
   const auto document = JsonDocument::parse(schema, limits.max_nesting);
   if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return std::nullopt;
   const auto none = [](const auto&...) { return std::nullopt; };
@@ -214,6 +214,7 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   static constexpr CodePointRange kBlanks[] = {{'\n', '\n'}, {' ', ' '}};
   blanks.repetition(blanks.ranges(RegexData::Kind::kCharClass, kBlanks), 1, 2);
   PlainSchemaParts parts{std::make_shared<const PlainSchema>(std::move(found->schema))};
+  parts.numbers = {kUnbounded, NumberStyle::Spelling::kPlain};
   parts.ignored = std::make_shared<const PortableRegex>(std::move(blanks));
   parts.ignored_name = "blanks";
   parts.ignore_once = true;

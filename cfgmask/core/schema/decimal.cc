@@ -98,6 +98,13 @@ bool Decimal::is_power_of_ten() const {
          digits.find('1') != std::string::npos;
 }
 
+Decimal Decimal::mantissa() const {
+  std::string digits = whole == "0" ? fraction : whole + fraction;
+  digits.erase(0, digits.find_first_not_of('0'));
+  digits.erase(digits.find_last_not_of('0') + 1);
+  return {digits.substr(0, 1), digits.substr(1)};
+}
+
 std::string Decimal::text() const { return (negative ? "-" : "") + whole + (fraction.empty() ? "" : "." + fraction); }
 
 std::strong_ordering Decimal::operator<=>(const Decimal& other) const {

@@ -21,6 +21,7 @@ struct Decimal {
   bool is_zero() const { return whole == "0" && fraction.empty(); }
   bool is_integer() const { return fraction.empty(); }
   Decimal magnitude() const { return {whole, fraction}; }
+  Decimal operator-() const { return {whole, fraction, !negative && !is_zero()}; }
   // The least integer that is not below the number, and the greatest that is not above it.
   Decimal ceiling() const;
   Decimal floor() const;
@@ -30,6 +31,8 @@ struct Decimal {
   // Of a positive number: the exponent of the greatest power of ten that is not above it, and whether it is that power.
   int order() const;
   bool is_power_of_ten() const;
+  // Of a positive number: that divided by this power; from 1 on, and less than 10.
+  Decimal mantissa() const;
   // Without an exponent and superfluous zeros: `-0.25`, `10`.
   std::string text() const;
 

@@ -1,5 +1,7 @@
 #include "schema/large_lists.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "schema/number_spelling.h"
@@ -31,15 +33,18 @@ LargeNumbers::LargeNumbers(const std::vector<Decimal>& values) {
   std::vector<std::string_view> whole;
   std::vector<std::string_view> broken;
   for (const Decimal& value : values) (value.is_integer() ? whole : broken).push_back(texts.emplace_back(value.text()));
+  std::copy_if(values.begin(), values.end(), std::back_inserter(small_), NumberSpelling::is_small);
   if (!whole.empty()) whole_ = KeyList::of(std::move(whole));
   if (!broken.empty()) broken_ = KeyList::of(std::move(broken));
 }
 
-RegexId LargeNumbers::regex(RegexStore& store, uint32_t most_digits) const {
+RegexId LargeNumbers::regex(RegexStore& store, const NumberStyle& style) const {
   const auto set = [&](const std::shared_ptr<const KeyList>& list) {
     return list ? store.key_set(list) : RegexStore::nothing();
   };
-  return NumberSpelling(store, most_digits).listed(set(whole_), set(broken_), true);
+  const NumberSpelling spelling(store, style.most);
+  if (style.is_plain()) return spelling.plainly_listed(set(whole_), set(broken_), small_);
+  return spelling.listed(set(whole_), set(broken_), true);
 }
 
 std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& texts) {

@@ -25,11 +25,12 @@ class LargeNumbers {
  public:
   explicit LargeNumbers(const std::vector<Decimal>& values);
 
-  RegexId regex(RegexStore& store, uint32_t most_digits) const;
+  RegexId regex(RegexStore& store, const NumberStyle& style) const;
 
  private:
   std::shared_ptr<const KeyList> whole_;  // null for none
   std::shared_ptr<const KeyList> broken_;
+  std::vector<Decimal> small_;  // those that programs print with an exponent
 };
 
 // A string that is one of some texts.

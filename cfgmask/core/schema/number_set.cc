@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "schema/doubles.h"
 #include "schema/number_spelling.h"
 #include "util/hash_table.h"
 #include "util/text_hash.h"
@@ -133,13 +134,55 @@ void NumberSet::tighten() {
   }
 }
 
-// Where both bounds have as many digits before the point, no number has an exponent.
+RegexId NumberSet::plain_regex(RegexStore& store, uint32_t most, Exponents exponents) const {
+  if (integers_ != Integers::kNo && !values_) return NumberSpelling(store, most).integers(low_, high_, false);
+  const NumberSpelling spelling(store, std::min(most, NumberSpelling::kMostOfDouble));
+  const bool any_exponent = exponents == Exponents::kYes;
+  if (values_) return spelling.plainly_listed(*values_, any_exponent);
+  if (is_everything()) return any_exponent ? spelling.any_double() : spelling.without_exponents();
+  const NumberSet held = within_doubles(std::min(most, NumberSpelling::kMostOfDouble));
+  if (held.is_empty()) return RegexStore::nothing();
+  return any_exponent ? spelling.doubles(held.low_, held.high_)
+                      : spelling.decimals_without_exponents(held.low_, held.high_);
+}
+
+NumberSet NumberSet::within_doubles(uint32_t most) const {
+  NumberSet held = *this;
+  auto& low = held.low_;
+  auto& high = held.high_;
+  const auto close = [](std::optional<Bound>& bound, auto next) {
+    if (!bound || !bound->is_open || bound->value.is_zero()) return true;
+    const auto found = next(bound->value);
+    if (found) bound = Bound{*found};
+    return found.has_value();
+  };
+  if (!close(low, doubles::after) || !close(high, doubles::before)) return of({});
+  // Where what is left of a run would be too long, the bound of the doubles is one of the numbers as well.
+  const auto is_long = [&](const Bound& bound) {
+    return bound.value.whole != "0" && bound.value.whole.size() + 1 + most > NumberSpelling::kMostWhole;
+  };
+  if (!high && low && !low->value.negative && is_long(*low)) high = Bound{doubles::greatest()};
+  if (!low && high && high->value.negative && is_long(*high)) low = Bound{-doubles::greatest()};
+  const auto is_short = [&](const Bound& bound) {
+    return static_cast<long>(most) - bound.value.magnitude().order() > NumberSpelling::kMostPlaces;
+  };
+  const auto is_open_zero = [](const std::optional<Bound>& bound) {
+    return bound && bound->is_open && bound->value.is_zero();
+  };
+  if (is_open_zero(low) && high && !high->value.negative && !high->value.is_zero() && is_short(*high))
+    low = Bound{doubles::least()};
+  if (is_open_zero(high) && low && low->value.negative && is_short(*low)) high = Bound{-doubles::least()};
+  return held;
+}
+
+// Where both bounds have as many digits before the point, no number has an exponent, but for large ones.
 std::optional<std::string> NumberSet::start() const {
   if (values_ || is_empty() || !low_ || !high_) return std::nullopt;
   const Decimal& low = low_->value;
   const Decimal& high = high_->value;
   if (low.negative != high.negative || low.whole.size() != high.whole.size() || low.whole == "0" || high.whole == "0")
     return std::nullopt;
+  if (integers_ == Integers::kNo && low.whole.size() > NumberSpelling::kLargeOrder) return std::nullopt;
   const auto end = std::mismatch(low.whole.begin(), low.whole.end(), high.whole.begin()).first;
   if (end == low.whole.begin()) return std::nullopt;
   return (low.negative ? "-" : "") + std::string(low.whole.begin(), end);
@@ -153,7 +196,13 @@ size_t NumberSet::hash() const {
   return hash;
 }
 
-RegexId NumberSet::regex(RegexStore& store, uint32_t most, Exponents exponents) const {
+RegexId NumberSet::regex(RegexStore& store, const NumberStyle& style, Exponents exponents) const {
+  const uint32_t most = style.most;
+  if (style.is_plain()) {
+    const RegexId plain = plain_regex(store, most, exponents);
+    // Where doubles have no number between the bounds, numbers are written that they would round.
+    if (plain != RegexStore::nothing()) return plain;
+  }
   const bool any_exponent = exponents == Exponents::kYes;
   const bool has_fraction = integers_ != Integers::kUnfractioned;
   const NumberSpelling spelling(store, most);

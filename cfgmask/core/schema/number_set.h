@@ -13,6 +13,19 @@
 
 namespace cfgmask {
 
+// How numbers are written.
+struct NumberStyle {
+  // kPlain: as programs write numbers that they read as doubles, cfgmask/json_schema/options.py says how; kAny: in
+  // every way.
+  enum class Spelling : uint8_t { kPlain, kAny };
+
+  // Digits of a run that nothing else bounds, counted from those that must come (kUnbounded: it does not end).
+  uint32_t most = kUnbounded;
+  Spelling spelling = Spelling::kAny;
+
+  bool is_plain() const { return spelling == Spelling::kPlain; }
+};
+
 class NumberSet {
  public:
   struct Bound {
@@ -52,14 +65,16 @@ class NumberSet {
   // Of how the set is described, which `==` compares.
   size_t hash() const;
 
-  // The spellings. A run of digits that nothing else bounds ends after `most`, counted from those that must come
-  // (kUnbounded: it does not end). Linear in the digits of the bounds.
+  // The spellings. Linear in the digits of the bounds.
   enum class Exponents : uint8_t { kNo, kYes };
-  RegexId regex(RegexStore& store, uint32_t most, Exponents exponents = Exponents::kYes) const;
+  RegexId regex(RegexStore& store, const NumberStyle& style, Exponents exponents = Exponents::kYes) const;
 
   bool operator==(const NumberSet&) const = default;
 
  private:
+  RegexId plain_regex(RegexStore& store, uint32_t most, Exponents exponents) const;
+  // The numbers of a range that doubles tell from those outside, for runs of so many digits.
+  NumberSet within_doubles(uint32_t most) const;
   // The same of a range.
   std::optional<NumberSet> outside(const NumberSet& other) const;
   bool admits(const Decimal& value) const;

@@ -1,6 +1,9 @@
 #include "schema/number_spelling.h"
 
 #include <algorithm>
+#include <cstdlib>
+
+#include "schema/doubles.h"
 
 namespace cfgmask {
 
@@ -74,6 +77,33 @@ RegexId NumberSpelling::listed(RegexId whole, RegexId broken, bool fraction) con
   return either({join({whole, point_zeros(fraction)}), join({broken, r_.repetition(zero_, 0, kMaxZeros)})});
 }
 
+bool NumberSpelling::is_small(const Decimal& value) {
+  return !value.is_integer() && value.magnitude().order() <= kSmallOrder;
+}
+
+RegexId NumberSpelling::plainly_listed(const std::vector<Decimal>& values, bool exponents) const {
+  std::vector<std::string> texts;
+  std::vector<Decimal> small;
+  for (const Decimal& value : values) {
+    texts.push_back(value.text());
+    if (exponents && is_small(value)) small.push_back(value);
+  }
+  return plainly_listed(r_.key_set(texts), RegexStore::nothing(), small);
+}
+
+RegexId NumberSpelling::plainly_listed(RegexId whole, RegexId broken, const std::vector<Decimal>& small) const {
+  std::vector<RegexId> ways{whole, broken};
+  for (const Decimal& value : small) ways.push_back(printed(value));
+  return r_.alternation(std::move(ways));
+}
+
+// A small number with one digit before the point, and an exponent.
+RegexId NumberSpelling::printed(const Decimal& value) const {
+  const Decimal magnitude = value.magnitude();
+  const RegexId sign = value.negative ? minus_ : RegexStore::empty_text();
+  return join({sign, r_.literal(magnitude.mantissa().text()), e_, exponent_of(magnitude.order())});
+}
+
 RegexId NumberSpelling::integers(const MaybeBound& low, const MaybeBound& high, bool fraction) const {
   return join({with_sign(low, high, &NumberSpelling::whole_magnitudes), point_zeros(fraction)});
 }
@@ -81,6 +111,16 @@ RegexId NumberSpelling::integers(const MaybeBound& low, const MaybeBound& high, 
 RegexId NumberSpelling::decimals(const MaybeBound& low, const MaybeBound& high) const {
   return either(
       {decimals_without_exponents(low, high), with_sign(low, high, &NumberSpelling::magnitudes_with_exponent)});
+}
+
+RegexId NumberSpelling::any_double() const {
+  return either({without_exponents(),
+                 with_sign(std::nullopt, std::nullopt, &NumberSpelling::magnitudes_of_double_with_exponent)});
+}
+
+RegexId NumberSpelling::doubles(const MaybeBound& low, const MaybeBound& high) const {
+  return either({decimals_without_exponents(low, high),
+                 with_sign(low, high, &NumberSpelling::magnitudes_of_double_with_exponent)});
 }
 
 RegexId NumberSpelling::decimals_without_exponents(const MaybeBound& low, const MaybeBound& high) const {
@@ -230,7 +270,13 @@ RegexId NumberSpelling::digits_to(std::string_view high, bool is_open) const {
 
 // ---- exponents
 
-// Numbers with one digit, not zero, before the point and an exponent, for exponents that no bound cuts through.
+RegexId NumberSpelling::magnitudes_of_double_with_exponent(const Bound& low, const MaybeBound& high) const {
+  return magnitudes_with_exponent(low.value.is_zero() ? Bound{cfgmask::doubles::least()} : low,
+                                  high ? high : Bound{cfgmask::doubles::greatest()});
+}
+
+// Numbers with one digit, not zero, before the point and an exponent. Of the exponents that a bound cuts through, those
+// that programs print.
 RegexId NumberSpelling::magnitudes_with_exponent(const Bound& low, const MaybeBound& high) const {
   if (high && high->value.is_zero()) return RegexStore::nothing();
   // The least exponent with which every number is above the bound, and the greatest with which every one is below it.
@@ -245,7 +291,27 @@ RegexId NumberSpelling::magnitudes_with_exponent(const Bound& low, const MaybeBo
     const auto last = least ? std::optional(-*least) : std::nullopt;
     exponent = either({exponent, join({minus_, exponents(most ? std::max(-*most, 1) : 1, last)})});
   }
-  return join({non_zero_, fraction_, e_, exponent});
+  const RegexId whole = join({non_zero_, fraction_, e_, exponent});
+  const RegexId first = least ? cut_through(low, high, *least - 1) : RegexStore::nothing();
+  const RegexId last = most ? cut_through(low, high, *most + 1) : RegexStore::nothing();
+  return either({whole, first, last});
+}
+
+// The numbers with one exponent.
+RegexId NumberSpelling::cut_through(const Bound& low, const MaybeBound& high, int order) const {
+  if (kSmallOrder < order && order < kLargeOrder) return RegexStore::nothing();
+  // A bound that is a power of ten, and in the set, cuts no exponent.
+  const bool has_low = !low.value.is_zero() && low.value.order() >= order;
+  if (has_low && low.value.order() > order) return RegexStore::nothing();
+  const Bound first = has_low ? Bound{low.value.mantissa(), low.is_open} : Bound{integer(1)};
+  const Bound last =
+      high && high->value.order() == order ? Bound{high->value.mantissa(), high->is_open} : Bound{integer(10), true};
+  return join({decimal_magnitudes(first, last), e_, exponent_of(order)});
+}
+
+RegexId NumberSpelling::exponent_of(int order) const {
+  const RegexId sign = order < 0 ? minus_ : optional(r_.literal("+"));
+  return join({sign, exponents(std::abs(order), std::abs(order))});
 }
 
 RegexId NumberSpelling::exponents(int first, std::optional<int> last) const {

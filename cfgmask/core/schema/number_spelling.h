@@ -24,8 +24,23 @@ class NumberSpelling {
   // `most`: digits of a run that nothing else bounds.
   NumberSpelling(RegexStore& store, uint32_t most);
 
+  // With runs of so many digits no number is beyond the doubles, and none but zero is read as zero, if no more than
+  // kMostWhole digits come before the point and no more than kMostPlaces after it.
+  static constexpr uint32_t kMostOfDouble = 300;
+  static constexpr uint32_t kMostWhole = 308;
+  static constexpr long kMostPlaces = 320;
+  // Programs print exponents from these orders of magnitude on.
+  static constexpr int kSmallOrder = -5;
+  static constexpr int kLargeOrder = 16;
+
   // Every number.
   RegexId any() const;
+  // Those within the doubles, with an exponent only as programs print it.
+  RegexId any_double() const;
+  // Exactly these, without superfluous zeros; `exponents`: small ones also as programs print them.
+  RegexId plainly_listed(const std::vector<Decimal>& values, bool exponents) const;
+  RegexId plainly_listed(RegexId whole, RegexId broken, const std::vector<Decimal>& small) const;
+  static bool is_small(const Decimal& value);
   RegexId without_exponents() const;
   // Exactly these; `fraction`: integers may have one, of zeros.
   RegexId listed(const std::vector<Decimal>& values, bool fraction) const;
@@ -34,6 +49,8 @@ class NumberSpelling {
   // The bounds are integers, and not open.
   RegexId integers(const MaybeBound& low, const MaybeBound& high, bool fraction) const;
   RegexId decimals(const MaybeBound& low, const MaybeBound& high) const;
+  // The same, with exponents within the doubles where nothing else bounds them.
+  RegexId doubles(const MaybeBound& low, const MaybeBound& high) const;
   RegexId decimals_without_exponents(const MaybeBound& low, const MaybeBound& high) const;
 
  private:
@@ -53,7 +70,11 @@ class NumberSpelling {
   RegexId whole_magnitudes(const Bound& low, const MaybeBound& high) const;
   RegexId decimal_magnitudes(const Bound& low, const MaybeBound& high) const;
   RegexId magnitudes_with_exponent(const Bound& low, const MaybeBound& high) const;
+  RegexId magnitudes_of_double_with_exponent(const Bound& low, const MaybeBound& high) const;
+  RegexId cut_through(const Bound& low, const MaybeBound& high, int order) const;
   RegexId exponents(int first, std::optional<int> last) const;
+  RegexId exponent_of(int order) const;
+  RegexId printed(const Decimal& value) const;
 
   RegexId whole_numbers(const Decimal& first, const std::optional<Decimal>& last) const;
   RegexId same_length(std::string_view low, std::string_view high) const;

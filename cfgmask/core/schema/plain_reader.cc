@@ -472,8 +472,12 @@ uint64_t PlainReading::n_states(const PlainSchema::Object& object) {
 }
 
 PlainReader::PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
-                         const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive)
-    : formats_(formats.begin(), formats.end()), hides_siblings_(reference_hides_siblings), exclusive_(exclusive) {
+                         const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
+                         NumberStyle::Spelling numbers)
+    : formats_(formats.begin(), formats.end()),
+      hides_siblings_(reference_hides_siblings),
+      exclusive_(exclusive),
+      numbers_(numbers) {
   for (const std::string& keyword : asserted) codes_[keyword] = code_of(keyword);
   codes_[identifier] = kIdentifier;
   codes_["$schema"] = kDialect;

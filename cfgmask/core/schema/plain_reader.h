@@ -67,9 +67,10 @@ class PlainReader {
   enum class Exclusive : uint8_t { kBoolean, kNumber, kEither };
 
   // asserted: the keywords that restrict instances; formats: those that do; identifier: the keyword that gives a schema
-  // a URI.
+  // a URI. numbers: plain schemas have numbers that doubles hold, if they are to be read as such.
   PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
-              const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive);
+              const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
+              NumberStyle::Spelling numbers);
 
   // Of a document whose root is in this dialect. nullopt for a schema that is not plain. Throws SchemaLimitExceeded
   // (max_rules), and what the answers throw. Linear.
@@ -83,6 +84,7 @@ class PlainReader {
   TextSet<std::string> formats_;
   bool hides_siblings_;
   Exclusive exclusive_;
+  NumberStyle::Spelling numbers_;
 };
 
 }  // namespace cfgmask

@@ -219,9 +219,9 @@ RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool dis
       if (distinct) return listed(terminal.listed);
       return terminal.large ? terminal.large->regex(*regexes_) : fixed(terminal.listed);
     case PlainSchema::Spelling::kNumbers: {
-      if (terminal.large_numbers) return terminal.large_numbers->regex(*regexes_, parts_.max_digits);
+      if (terminal.large_numbers) return terminal.large_numbers->regex(*regexes_, parts_.numbers);
       using Exponents = NumberSet::Exponents;
-      return terminal.numbers->regex(*regexes_, parts_.max_digits, distinct ? Exponents::kNo : Exponents::kYes);
+      return terminal.numbers->regex(*regexes_, parts_.numbers, distinct ? Exponents::kNo : Exponents::kYes);
     }
     case PlainSchema::Spelling::kOutside:
       break;
@@ -265,7 +265,7 @@ void DeferredSchema::add_scalars(uint32_t rule, const std::shared_ptr<const Scal
     const RegexId strings = regexes_->json_string(regexes_->prefixed(scalars->texts), JsonEscapes::kAny);
     add_alternative(rule, Symbols{add_terminal(strings, "STRING")});
   }
-  if (const auto numbers = ScalarsTogether::numbers(scalars, parts_.max_digits))
+  if (const auto numbers = ScalarsTogether::numbers(scalars, parts_.numbers))
     add_alternative(rule, Symbols{add_terminal(regexes_->prefixed(numbers), "NUMBER")});
 }
 

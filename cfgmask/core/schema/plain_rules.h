@@ -30,7 +30,7 @@ struct PlainSchemaParts {
   std::shared_ptr<const PlainSchema> schema;
   OutsideRegexes outside = {};  // those that terminals of the schema refer to
   std::vector<std::string> outside_names = {};
-  uint32_t max_digits = kUnbounded;
+  NumberStyle numbers = {};
   JsonMarks marks = {};
   std::shared_ptr<const PortableRegex> ignored = nullptr;  // what may stand between lexemes; or null
   std::string ignored_name = {};

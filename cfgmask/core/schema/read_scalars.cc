@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "schema/doubles.h"
+#include "schema/number_spelling.h"
 #include "schema/plain_reading.h"
 #include "util/hash_table.h"
 #include "util/text_hash.h"
@@ -115,6 +117,9 @@ std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, con
 Decimal PlainReading::decimal(JsonId number) const {
   auto found = Decimal::parse(document_.text(number));
   require(found.has_value());
+  // Of others, where they stand decides what is wrong with them.
+  if (reader().numbers_ == NumberStyle::Spelling::kPlain)
+    require(found->is_integer() ? found->whole.size() <= NumberSpelling::kMostWhole : doubles::is_printed(*found));
   return *std::move(found);
 }
 

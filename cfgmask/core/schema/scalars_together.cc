@@ -27,14 +27,14 @@ class TextsTogether : public PrefixedParts {
 
 class RangesTogether : public PrefixedParts {
  public:
-  RangesTogether(std::shared_ptr<const ScalarsTogether> of, uint32_t most)
-      : PrefixedParts(of->starts, most), of_(std::move(of)), most_(most) {}
+  RangesTogether(std::shared_ptr<const ScalarsTogether> of, const NumberStyle& style)
+      : PrefixedParts(of->starts, style.most ^ (style.is_plain() ? 1U << 31 : 0)), of_(std::move(of)), style_(style) {}
 
-  RegexId part(uint32_t place, RegexStore& store) const override { return of_->ranges[place]->regex(store, most_); }
+  RegexId part(uint32_t place, RegexStore& store) const override { return of_->ranges[place]->regex(store, style_); }
 
  private:
   std::shared_ptr<const ScalarsTogether> of_;
-  uint32_t most_;
+  NumberStyle style_;
 };
 
 // Parts in the order of the texts that they begin with.
@@ -79,8 +79,8 @@ const PlainSchema::Terminal* only_terminal(const PlainSchema& schema, PlainValue
 }  // namespace
 
 std::shared_ptr<const PrefixedParts> ScalarsTogether::numbers(const std::shared_ptr<const ScalarsTogether>& self,
-                                                              uint32_t most) {
-  return self->starts ? std::make_shared<const RangesTogether>(self, most) : nullptr;
+                                                              const NumberStyle& style) {
+  return self->starts ? std::make_shared<const RangesTogether>(self, style) : nullptr;
 }
 
 std::shared_ptr<const ScalarsTogether> scalars_together(const PlainSchema& schema,

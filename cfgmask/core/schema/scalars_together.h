@@ -19,9 +19,9 @@ struct ScalarsTogether {
   std::vector<std::shared_ptr<const NumberSet>> ranges;
   std::vector<PlainValueId> others;  // what else the union is of
 
-  // The ranges as parts; most: as NumberSet::regex has it. Null where there are none. `self` is this.
+  // The ranges as parts; as they are written in a style. Null where there are none. `self` is this.
   static std::shared_ptr<const PrefixedParts> numbers(const std::shared_ptr<const ScalarsTogether>& self,
-                                                      uint32_t most);
+                                                      const NumberStyle& style);
 };
 
 // Null where too few belong together.
