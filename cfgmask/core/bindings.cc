@@ -1171,14 +1171,16 @@ int64_t integer(nb::handle object) {
 }
 
 // Sets TokenRejected, which tells what was expected; that is left out where finding it meets a limit.
-PyObject* raise_rejected(Matcher& matcher, int64_t given, TokenId token) {
+PyObject* raise_rejected(PyMatcher& self, int64_t given, TokenId token) {
   Matcher::TokenFate fate;
   try {
-    fate = matcher.fate(token);
+    fate = self.with([&](Matcher& m) { return m.fate(token); });
   } catch (const LimitExceeded&) {
   }
-  const nb::object explanation = nb::module_::import_("cfgmask.compiler.explanation");
-  const nb::object error = explanation.attr("rejection")(given, to_python(matcher, token), to_python(fate));
+  const nb::object error = in_python([&]() -> nb::object {
+    return nb::module_::import_("cfgmask.compiler.explanation")
+        .attr("rejection")(given, to_python(self.matcher, token), to_python(fate));
+  });
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   return nullptr;
 }

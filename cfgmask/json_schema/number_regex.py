@@ -51,6 +51,7 @@ from cfgmask.json_schema.decimals import (
     whole_numbers,
 )
 from cfgmask.json_schema.multiples import multiples
+from cfgmask.json_schema.number_list import NumberList
 from cfgmask.json_schema.numbers import NumberShape, count, enumerated
 from cfgmask.json_schema.values import Number, magnitude, plain_decimal
 
@@ -156,7 +157,7 @@ def _read_alike(hole: NumberShape) -> list[NumberShape]:
         low, high = doubles.before(value), doubles.after(value)
         # Those that are read as zero are too long to be written.
         if value == 0 or low is None or high is None:
-            found.append(NumberShape(values=frozenset([value])))
+            found.append(NumberShape(values=NumberList([value])))
         else:
             found.append(NumberShape(low=low, low_open=True, high=high, high_open=True))
     return found
