@@ -227,7 +227,7 @@ bool CompiledGrammar::may_repeat_key(const Position& at) {
   const Configuration from = sole_configuration(at.state);
   if (parser_.at(from.items).has_keys) return true;
   Lexer& lexer = store_->lexer;
-  if (lexer.is_boundary(from.lexer) || lexer.matched(from.lexer) != Lexer::no_slots()) return false;
+  if (lexer.is_boundary(from.lexer)) return false;
   const Words live = lexer.residuals(from.lexer);
   const TextId text = from.text == SeenValues::no_text() ? from.text : SeenValues::any_text();
   for (size_t i = 0; i < live.size(); i += 2) {
