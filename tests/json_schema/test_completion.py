@@ -117,3 +117,21 @@ def test_many_completions_leave_the_grammar_usable() -> None:
         matcher.reset()
         matcher.advance_bytes(b'[{"key%d":{"other%d' % (i, i))
         assert matcher.completion() is not None
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"property_order": "any"}, {"whitespace": "compact"}, {"whitespace": "bounded"}]
+)
+@pytest.mark.parametrize("schema", [{}, {"type": "object", "additionalProperties": {"type": "integer"}}])
+@pytest.mark.parametrize("begun", ['{"":1,', '{"":1, ', '{"":1,\n ', '{"a":1,"":1,', '{"":{"":1,'])
+def test_no_key_is_completed_twice(schema: dict[str, Any], begun: str, options: dict[str, Any]) -> None:
+    """Behind a comma that may still have white space in it, too; and a budget has room for another key."""
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(schema, **options), vocabulary())
+    for budget in (None, 40):
+        matcher = compiled.matcher(max_tokens=budget)
+        if matcher.advance_bytes(begun.encode()) < len(begun):
+            continue
+        way = matcher.completion()
+        assert way is not None
+        assert matcher.try_advance(way) == len(way), bytes(way)
+        assert matcher.is_accepting

@@ -228,6 +228,11 @@ bool CompiledGrammar::may_repeat_key(const Position& at) {
   if (parser_.at(from.items).has_keys) return true;
   Lexer& lexer = store_->lexer;
   if (lexer.is_boundary(from.lexer)) return false;
+  // A comma that may have white space in it is over, and may go on.
+  const SlotSetId matched = lexer.matched(from.lexer);
+  if (matched != Lexer::no_slots() && parser_.at(parser_.scan(from.items, matched, from.text, from.clock)).has_keys) {
+    return true;
+  }
   const Words live = lexer.residuals(from.lexer);
   const TextId text = from.text == SeenValues::no_text() ? from.text : SeenValues::any_text();
   for (size_t i = 0; i < live.size(); i += 2) {
