@@ -21,7 +21,8 @@ class Pause {
     virtual ~Ended() = default;
   };
 
-  virtual ~Pause() = default;
+  // The work is over by then, also if a derived class did not come to be.
+  virtual ~Pause() { leave(); }
   Pause(const Pause&) = delete;
   Pause& operator=(const Pause&) = delete;
 
