@@ -260,8 +260,12 @@ AROUND = 'start: "a" "b" "c"\nFAR: /(?<=b)##/\nNEAR: /(?<=a)##/\n%ignore FAR\n%i
 @pytest.mark.parametrize(
     ("made", "text", "expected"),
     [
-        (cfgmask.Grammar.from_json_schema({"type": "array"}), b"[ \r", ["WHITESPACE"]),
-        (cfgmask.Grammar.from_json_schema({"items": {"uniqueItems": True}}), b"[ \r", ["WHITESPACE"]),
+        (cfgmask.Grammar.from_json_schema({"type": "array"}, whitespace="bounded"), b"[ \r", ["WHITESPACE"]),
+        (
+            cfgmask.Grammar.from_json_schema({"items": {"uniqueItems": True}}, whitespace="bounded"),
+            b"[ \r",
+            ["WHITESPACE"],
+        ),
         (cfgmask.Grammar.from_lark(COMMENTS), b"a ", ["WS | COMMENT | /#\\n/"]),
         (cfgmask.Grammar.from_lark(COMMENTS), b"a", ['"b"']),
         (cfgmask.Grammar.from_lark(COMMENTS), b"ab\n", []),
