@@ -395,7 +395,6 @@ Logits checked_logits(const AnyArray& logits, const Vocabulary& vocabulary) {
   const FloatType type = float_type(logits.dtype());
   const size_t n = logits.shape(0);
   if (n < vocabulary.n_vocab) throw nb::value_error("there are fewer logits than tokens in the vocabulary");
-  check_alignment(logits.data(), logits.dtype().bits / 8);
   return {logits.data(), type, logits.stride(0), n};
 }
 
@@ -470,7 +469,6 @@ void apply_masks(const nb::object& given_logits, const nb::object& given_bits,
     if (row < 0 || static_cast<size_t>(row) >= n_rows) throw nb::value_error("an index lies beyond the rows");
   }
   if (n_rows > 0) mask_row(bits, 0, 0);  // throws where the words are not contiguous
-  check_alignment(logits.data(), logits.dtype().bits / 8);
   const size_t n = logits.shape(1);
   const size_t n_masked = std::min(n, bits.shape(1) * 32);
   const auto apply_row = [&](size_t row) {
@@ -510,6 +508,7 @@ nb::list fill_batch(const nb::sequence& matchers, const nb::object& bits, size_t
     if (matcher.is_none()) continue;
     if (!nb::try_cast(matcher, all[i])) throw nb::type_error("fill_masks takes a sequence of Matcher or None");
     try {
+      all[i]->in_use.check();
       only[i] = only_token(*all[i]);
     } catch (const nb::python_error& e) {
       narrowing_errors[i] = nb::borrow(e.value());

@@ -228,6 +228,7 @@ def arrays() -> Iterator[Case]:
             "wide logits": lambda dtype: np.zeros(END + 1_000, dtype),
             "strided logits": lambda dtype: np.zeros(2 * END + 2, dtype)[::2],
             "reversed logits": lambda dtype: np.zeros(END + 1, dtype)[::-1],
+            "misaligned logits": lambda dtype: _misaligned(dtype, END + 1),
         }.items():
             yield case(
                 f"apply to {name} {kind}", lambda make=make, dtype=dtype: matcher().apply(make(dtype)), "accepted"
@@ -235,7 +236,6 @@ def arrays() -> Iterator[Case]:
         for kind, make in {
             "few logits": lambda dtype: np.zeros(END, dtype),
             "read-only logits": lambda dtype: _read_only(np.zeros(END + 1, dtype)),
-            "misaligned logits": lambda dtype: _misaligned(dtype, END + 1),
             "rows of logits": lambda dtype: np.zeros((1, END + 1), dtype),
             "complex logits": lambda dtype: np.zeros(END + 1, np.complex64),
             "whole logits": lambda dtype: np.zeros(END + 1, np.int32),
