@@ -257,7 +257,7 @@ void BudgetMasks::leave_out_far(const Position& at, const Mask& plain, uint32_t 
     for (TokenId token : plain.more) check(token);
     const Configuration from = grammar_.sole_configuration(at.state);
     // What follows a string is no key.
-    if (!grammar_.is_in_string(from)) for_each_bound(from.lexer, check);
+    if (!grammar_.is_in_string(from)) for_each_bound(from, check);
     return;
   }
   if (const auto tokens = tokens_about_keys(at)) {
@@ -267,16 +267,25 @@ void BudgetMasks::leave_out_far(const Position& at, const Mask& plain, uint32_t 
   for (TokenId token = 0; token < grammar_.vocabulary_->n_vocab; ++token) check(token);
 }
 
-// Calls f(token) for the tokens behind which the lexeme is not complete, or cannot go on, as commas cannot.
+// Calls f(token) for the tokens behind which the lexeme is not complete, or cannot go on, or may be followed by a key,
+// as a comma is that may have white space in it.
 template <class F>
-void BudgetMasks::for_each_bound(LexerStateId from, F f) {
+void BudgetMasks::for_each_bound(const Configuration& from, F f) {
   struct Frame {
     uint32_t end;
     LexerStateId at;
   };
   Lexer& lexer = grammar_.store_->lexer;
   const Trie& trie = *grammar_.vocabulary_->trie;
-  std::vector<Frame> stack{{trie.n_nodes(), from}};
+  const TextId text = from.text == SeenValues::no_text() ? from.text : SeenValues::any_text();
+  std::map<SlotSetId, bool> known;
+  const auto is_before_key = [&](SlotSetId matched) {
+    const auto [found, is_new] = known.try_emplace(matched, false);
+    if (is_new)
+      found->second = grammar_.parser_.at(grammar_.parser_.scan(from.items, matched, text, from.clock)).has_keys;
+    return found->second;
+  };
+  std::vector<Frame> stack{{trie.n_nodes(), from.lexer}};
   for (uint32_t node = 1; node < trie.n_nodes();) {
     while (stack.back().end <= node) stack.pop_back();
     const uint32_t end = trie.end(node);
@@ -285,7 +294,8 @@ void BudgetMasks::for_each_bound(LexerStateId from, F f) {
       node = end;
       continue;
     }
-    if (!lexer.can_continue(next) || lexer.matched(next) == Lexer::no_slots()) {
+    const SlotSetId matched = lexer.matched(next);
+    if (!lexer.can_continue(next) || matched == Lexer::no_slots() || is_before_key(matched)) {
       for (TokenId token : trie.tokens(node)) f(token);
     }
     stack.push_back({end, next});

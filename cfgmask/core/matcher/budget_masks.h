@@ -65,7 +65,7 @@ class BudgetMasks {
 
   void leave_out_far(const Position& at, const Mask& plain, uint32_t left, std::span<uint32_t> bits);
   template <class F>
-  void for_each_bound(LexerStateId from, F f);
+  void for_each_bound(const Configuration& from, F f);
   std::optional<std::vector<TokenId>> tokens_about_keys(const Position& at);
   void add_beginnings(const WrittenKeys& keys, std::string begun, std::vector<TokenId>& out) const;
   uint32_t enough(StateId state);
