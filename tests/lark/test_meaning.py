@@ -248,8 +248,8 @@ CASES = {
     ),
     "schemas have white space of their own": (
         'start: "a" %json {"type": "array", "items": {"const": 1}} "b"\n%ignore "-"',
-        ["a[1, 1]b", "-a[1]-b-", "a [1]b"],
-        ["a-[1]b", "a[-1]b", "a[1-]b", "a[1] b"],
+        ["a[1, 1]b", "-a[1]-b-", "a[\n 1]b"],
+        ["a [1]b", "a-[1]b", "a[-1]b", "a[1-]b", "a[1] b"],
     ),
     "a schema twice": ('start: x x\nx: %json {"enum": ["a", 1]}', ['"a"1', '1"a"'], ["1"]),
     "rules that never end are left out": ('start: "a" x | "b" x?\nx: "c" x', ["b"], ["a", "bc"]),
