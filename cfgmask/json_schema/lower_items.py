@@ -404,7 +404,8 @@ class _List(NamedTuple):
         """Raises Uncounted where it has too many states."""
         scalars = [Kind(*pair) for pair in n_scalars.items()]
         composites = [Kind(kind, ENDLESS) for kind in n_scalars]
-        arrays = KindStates(shape, (), [kind for kind in scalars if kind.n_values < horizon(shape)])
+        counted = [kind for kind in scalars if kind.n_values < horizon(shape)]
+        arrays = KindStates(shape, (*scalars, *composites), counted)
         if not shape.prefix and not shape.witnesses:
             return cls(shape, n_scalars, arrays, None)
 
