@@ -200,3 +200,16 @@ def test_masks_are_counted_when_computed_and_tables_when_made() -> None:
     again = compiled.stats()
     assert again["masks_computed"] == 2
     assert again["tables"] == once["tables"]
+
+
+@pytest.mark.parametrize("kind", ["integer", "number", "string"])
+def test_values_that_must_differ_cost_the_same_each(kind: str) -> None:
+    """An alternative for each number that came, in each mask, crossed this limit after 157 numbers."""
+    grammar = cfgmask.Grammar.from_json_schema({"type": "array", "uniqueItems": True, "items": {"type": kind}})
+    vocabulary = cfgmask.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], eos_token_id=256)
+    matcher = cfgmask.compile(grammar, vocabulary, cfgmask.Limits(max_regex_nodes=50_000)).matcher()
+    bits = empty_bits(257)
+    for number in range(10_000, 10_500):
+        item = f'"{number}"' if kind == "string" else str(number)
+        assert matcher.advance_bytes(f"{'[' if number == 10_000 else ','}{item}".encode()) > 0
+        matcher.fill_mask(bits)

@@ -66,15 +66,25 @@ std::vector<uint32_t> words_of(std::string_view text) {
   return words;
 }
 
-// The ways to write a number without an exponent.
-RegexId spellings_of_number(RegexStore& r, const std::string& value) {
-  ByteSet zero;
-  zero.add('0');
-  const RegexId zeros = r.repetition(r.bytes(zero), 0, kUnbounded);
-  if (value.find('.') != std::string::npos) return r.concatenation(r.literal(value), zeros);
-  const RegexId fraction = r.concatenation(r.literal("."), r.concatenation(r.bytes(zero), zeros));
-  const RegexId positive = r.concatenation(r.literal(value), r.repetition(fraction, 0, 1));
-  return value == "0" ? r.concatenation(r.repetition(r.literal("-"), 0, 1), positive) : positive;
+// Numbers as their values are kept: those without a point, and those with one.
+struct Numbers {
+  std::vector<std::string> whole;
+  std::vector<std::string> broken;
+
+  void add(const std::string& value) {
+    (value.find('.') == std::string::npos ? whole : broken).push_back(value);
+    if (value == "0") whole.push_back("-0");
+  }
+};
+
+// All that are worth the same. Sets of keys, since an alternative for each number made an array of n of them quadratic:
+// 2,000 took 2.6 s.
+RegexId spellings_of(RegexStore& r, Numbers numbers) {
+  const RegexId zero = r.literal("0");
+  const RegexId zeros = r.repetition(zero, 0, kUnbounded);
+  const RegexId fraction = r.concatenation(r.literal("."), r.concatenation(zero, zeros));
+  return r.alternation({r.concatenation(r.key_set(std::move(numbers.whole)), r.repetition(fraction, 0, 1)),
+                        r.concatenation(r.key_set(std::move(numbers.broken)), zeros)});
 }
 
 }  // namespace
@@ -809,7 +819,7 @@ SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values
   std::vector<std::string> strings;
   std::vector<std::string> bare;
   std::vector<std::string> words;
-  std::vector<RegexId> others;
+  Numbers numbers;
   for (uint32_t id : values) {
     const std::string& value = values_[id];
     if (value.empty() || value == kNoSpelling || is_composite(value))
@@ -818,15 +828,16 @@ SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values
       strings.push_back(value.substr(1));
       if (value_of(strings.back()) == value) bare.push_back(strings.back());
     } else if (is_number(value)) {
-      others.push_back(spellings_of_number(regexes_, value));
+      numbers.add(value);
     } else {
       words.push_back(value);
     }
   }
-  others.push_back(regexes_.key_set(std::move(words)));
+  const RegexId others =
+      regexes_.alternation({regexes_.key_set(std::move(words)), spellings_of(regexes_, std::move(numbers))});
   const bool are_bare = bare.size() == strings.size();
   const RegexId all = regexes_.key_set(std::move(strings));
-  return {all, are_bare ? all : regexes_.key_set(std::move(bare)), regexes_.alternation(std::move(others))};
+  return {all, are_bare ? all : regexes_.key_set(std::move(bare)), others};
 }
 
 // Strings are told apart inside their quotes, where the tables for strings apply. What stands beside a string with
