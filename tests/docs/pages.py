@@ -5,6 +5,7 @@ A page is Markdown. What it claims stands in it as a reader sees it:
     ```python        runs, after the blocks before it on the page; a `text` block right after it is what it prints
     ```lark          is a grammar that can be used; a `text` block right after it is what is reported about it
     ```json          is JSON, and a schema if one of the sentences below follows
+    ```console       is a session; in docs/cli.md and below docs/how-to/ each command prints what follows it
     ```sh, ...       not checked
 
 Sentences after a block, each on a line of its own, with texts or codes in backticks; what follows a `;` is only prose:
@@ -24,7 +25,8 @@ from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+HOW_TO = [page for page in PAGES if page.parent.name == "how-to"]
 
 EMPTY_TEXT = "the empty text"
 _FENCE = re.compile(r"(```+)(\S*) ?(.*)")

@@ -9,6 +9,7 @@ import importlib.util
 import io
 import json
 import re
+import shutil
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -22,7 +23,19 @@ from cfgmask.json_schema import JsonSchemaOptions
 from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS
 from cfgmask.json_schema.formats import FORMATS
 from cfgmask.json_schema.options import NAMED_WHITESPACE
-from tests.docs.pages import PAGES, ROOT, Block, Refused, anchors, blocks, links, refused_rows, words_in_backticks
+from tests.cli.test_docs import with_real_outputs
+from tests.docs.pages import (
+    HOW_TO,
+    PAGES,
+    ROOT,
+    Block,
+    Refused,
+    anchors,
+    blocks,
+    links,
+    refused_rows,
+    words_in_backticks,
+)
 from tests.json_schema.judge import accepts, vocabulary
 
 PACKAGE = ROOT / "cfgmask"
@@ -72,7 +85,7 @@ class PythonPage:
             return pytest.skip.Exception(f"needs {', '.join(missing)}")
         printed = io.StringIO()
         # Line numbers in tracebacks are those of the page.
-        code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec")
+        code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec", dont_inherit=True)
         try:
             with contextlib.redirect_stdout(printed):
                 exec(code, self._namespace)
@@ -161,6 +174,32 @@ def test_refused(row: Refused) -> None:
     with pytest.raises(cfgmask.GrammarError) as caught:
         make(text)
     assert {d.code for d in caught.value.diagnostics if d.severity == "error"} == {row.code}
+
+
+# How-to pages
+
+WITH_SESSIONS = [page for page in HOW_TO if any(block.language == "console" for block in blocks(page))]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the pages are written for bash")
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in WITH_SESSIONS])
+def test_sessions(page: Path, tmp_path: Path) -> None:
+    text = page.read_text("utf-8")
+    assert text == with_real_outputs(text, tmp_path)
+
+
+def test_how_to_pages_are_in_the_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {index.parent / path for path, _ in links(index) if path.startswith("how-to/")}
+    assert linked == set(HOW_TO)
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in HOW_TO])
+def test_how_to_pages_run(page: Path) -> None:
+    """Each has Python code, or grammars that are tried; all Python code that prints shows what."""
+    shown = blocks(page)
+    assert any(block.language == "python" or block.sentences for block in shown)
+    assert [block.place for block in shown if block.language == "python" and block.output is None] == []
 
 
 # What holds a page to its word is itself held to its word.
