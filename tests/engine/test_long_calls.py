@@ -118,7 +118,7 @@ def test_a_signal_ends_a_call_and_leaves_the_matcher_as_it_was(name: str) -> Non
 
 def test_ctrl_c_ends_a_call() -> None:
     matcher = forced_matcher()
-    with alarm(0.03, lambda: signal.raise_signal(signal.SIGINT)), pytest.raises(KeyboardInterrupt):
+    with alarm(0.004, lambda: signal.raise_signal(signal.SIGINT)), pytest.raises(KeyboardInterrupt):
         matcher.completion()
     assert matcher.forced_bytes() == FORCED.encode()
 

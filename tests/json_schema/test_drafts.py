@@ -157,8 +157,8 @@ def test_without_a_declared_draft_old_keywords_are_enforced(
 def test_keywords_of_other_drafts_are_reported() -> None:
     notes = lower_schema(in_draft("2020-12", dependencies={}, title="t", x_mine=1)).notes
     assert [(note.code, note.severity, note.pointer) for note in notes] == [
-        ("schema-unknown-keyword", "note", "/x_mine"),
         ("schema-other-draft", "warning", "/dependencies"),
+        ("schema-unknown-keyword", "note", "/x_mine"),
     ]
 
 
