@@ -42,7 +42,7 @@ CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 CXX_FILES = $(shell git ls-files 'cfgmask/core/*.cc' 'cfgmask/core/*.h' 'tests/native/*.cc' 'tests/native/*.h')
 
-.PHONY: help demo test test-slow test-torch test-package lint format develop test-hostile test-hostile-sanitize \
+.PHONY: help demo test test-long test-slow test-torch test-package lint format develop test-hostile test-hostile-sanitize \
 	test-sanitize fuzz bench clean
 
 help:  ## this list
@@ -54,7 +54,10 @@ demo: $(STAMPS)/demo develop  ## a schema-valid tool call, written by llama.cpp 
 test: $(STAMPS)/test develop  ## the tests; those that need torch are skipped
 	$(BIN)/python -m pytest $(IN_PARALLEL) $(ARGS)
 
-test-slow: $(STAMPS)/test develop  ## what takes longer, and more examples of what is tried at random
+test-long: $(STAMPS)/test develop  ## the tests that take some seconds each
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m long $(ARGS)
+
+test-slow: $(STAMPS)/test develop  ## the tests that take minutes, and more examples of what is tried at random
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m 'slow or hypothesis' --hypothesis-profile longer $(ARGS)
 
 test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transformers

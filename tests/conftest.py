@@ -1,8 +1,7 @@
 """How long to test.
 
 Hypothesis profiles: `pytest --hypothesis-profile=longer`, `=ci` or `=thorough`; without the option, `dev`.
-Tests marked `slow` run only with `--slow` or where `-m` asks for them. `make test-slow` runs these, and with more
-examples those of hypothesis.
+Tests marked `long` or `slow` run only with `--slow` or where `-m` asks for them: `make test-long`, `make test-slow`.
 With `--every-mask`, each mask that any test asks for is held against its tokens, one by one.
 """
 
@@ -24,7 +23,7 @@ settings.load_profile("dev")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--slow", action="store_true", help="run the tests marked slow, too")
+    parser.addoption("--slow", action="store_true", help="run the tests marked long and slow, too")
     parser.addoption("--every-mask", action="store_true", help="check each mask token by token")
 
 
@@ -36,7 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.option.slow or config.option.markexpr:
         return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    if slow:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    left_out = [item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("long")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        dropped = set(left_out)
+        items[:] = [item for item in items if item not in dropped]

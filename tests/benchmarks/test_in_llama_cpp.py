@@ -21,7 +21,7 @@ def rows(*arguments: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table[2:]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_table_comes_out() -> None:
     table = rows("--turns", "5", "--tokens", "4")
     assert [len(row) for row in table] == [7] * 6

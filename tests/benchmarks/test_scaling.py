@@ -21,7 +21,7 @@ VOCABULARIES = benchmark("vocabularies")
 SMALL = VOCABULARIES.synthetic(600)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "rows"),
     [

@@ -18,7 +18,7 @@ BLOCK = re.compile(r"^(?P<fence>`{3,})console\n(?P<body>.*?)\n(?P=fence)$", re.D
 PROMPT = "$ "
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
     pytest.importorskip("llama_cpp", reason="the page generates with llama-cpp-python")
     if shutil.which("bash") is None:

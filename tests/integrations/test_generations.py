@@ -17,7 +17,7 @@ def silent(_: str) -> None:
     pass
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_small_vocabulary(model_path: Path) -> None:
     assert run(model_path, 36, 0, silent) == []
 
@@ -29,7 +29,7 @@ def test_real_vocabulary(tmp_path: Path, name: str) -> None:
     assert run(model, 18, 1, silent) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_wrong_texts_are_told(model_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def does_nothing(*_: object) -> None:
         pass

@@ -67,7 +67,7 @@ def texts(llm: Any, name: str, **options: Any) -> list[Any]:
     return [generate(llm, prompt, compiled, max_tokens=120, **options) for prompt in ("Hello", "A text:\n", "{ 1")]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_greedy_canonical_texts_are_the_same_with_and_without_it(llm: Any, name: str) -> None:
     options = {"temperature": 0.0, "canonical": True}
@@ -80,14 +80,14 @@ def test_greedy_canonical_texts_are_the_same_with_and_without_it(llm: Any, name:
         assert all(text.n_forced > 0 for text in jumped)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("penalty", [1.0, 1.4])
 def test_penalties_count_forced_tokens(llm: Any, penalty: float) -> None:
     options = {"temperature": 0.0, "canonical": True, "repeat_penalty": penalty, "frequency_penalty": 0.5}
     assert texts(llm, "words", jump_forward=True, **options) == texts(llm, "words", **options)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_texts_are_in_the_language_and_streams_take_nothing_back(llm: Any, name: str) -> None:
     compiled = cfgmask.compile(GRAMMARS[name], vocabulary_of(llm))

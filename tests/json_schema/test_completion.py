@@ -109,7 +109,7 @@ def test_a_way_is_found_however_lexemes_end(grammar: str) -> None:
     assert compiled.stats()["states"] < 60_000
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_completions_leave_the_grammar_usable() -> None:
     """What searches for shortest texts make in vain counts against those alone."""
     inner = {"type": "object", "minProperties": 12}

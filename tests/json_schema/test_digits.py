@@ -98,7 +98,7 @@ _SCHEMAS = st.fixed_dictionaries(
 _TEXTS = st.from_regex(r"-?(0|[1-9][0-9]{0,5})(\.[0-9]{1,6})?(e[+-]?[0-9]{1,6})?", fullmatch=True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=150)
 @given(_SCHEMAS, st.integers(1, 5), st.lists(_TEXTS, min_size=20, max_size=20))
 def test_nothing_but_long_runs_is_left_out(schema: dict[str, Any], most: int, texts: list[str]) -> None:

@@ -132,7 +132,7 @@ def test_the_same_as_each_at_once(seed: int, has_budget: bool) -> None:
     check(rng, schema(rng), has_budget)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(st.integers(0, 2**32), st.booleans())
 @settings(deadline=None, max_examples=60)
 def test_long_sequences(seed: int, has_budget: bool) -> None:

@@ -191,7 +191,7 @@ def test_one_algebra_serves_many_questions() -> None:
     assert all(shared.disjoint(a, b) == (a is not b) for a in words for b in words)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_trees_are_lowered_one_by_one() -> None:
     """What was lowered before is not copied for the next one, which would take most of a minute."""
     shared = algebra.RegexAlgebra()
