@@ -118,8 +118,13 @@ def test_a_signal_ends_a_call_and_leaves_the_matcher_as_it_was(name: str) -> Non
 
 def test_ctrl_c_ends_a_call() -> None:
     matcher = forced_matcher()
-    with alarm(0.004, lambda: signal.raise_signal(signal.SIGINT)), pytest.raises(KeyboardInterrupt):
-        matcher.completion()
+    # Shells start what runs in the background with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with alarm(0.004, lambda: signal.raise_signal(signal.SIGINT)), pytest.raises(KeyboardInterrupt):
+            matcher.completion()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert matcher.forced_bytes() == FORCED.encode()
 
 
