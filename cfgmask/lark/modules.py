@@ -107,14 +107,14 @@ class Modules:
             help = f"write `%import {'.' * imported.is_relative}{imported.name}.NAME`"
             self._problems.error("lark-bad-import", message, imported.path, help=help)
             return None
-        if imported.is_relative:
-            return self._relative(imported, importer)
         name = ".".join(imported.module)
+        if imported.is_relative:
+            is_shipped = importer.folder == grammars.folder() != self._root and name in grammars.names()
+            return self._shipped(name) if is_shipped else self._relative(imported, importer)
         if name in LIBRARY:
             return library(name)
         if name.startswith(_SHIPPED) and name[len(_SHIPPED) :] in grammars.names():
-            path = grammars.path(name[len(_SHIPPED) :])
-            return self._module(path, path, path.read_text(encoding="utf-8"))
+            return self._shipped(name[len(_SHIPPED) :])
         known = ", ".join(f"`{module}`" for module in LIBRARY)
         candidates = [*LIBRARY, *(_SHIPPED + shipped for shipped in grammars.names())]
         help = did_you_mean(name, candidates) or (
@@ -124,9 +124,13 @@ class Modules:
         self._problems.error("lark-unknown-module", f"there is no module `{name}`", imported.path, help=help)
         return None
 
+    def _shipped(self, name: str) -> Module:
+        """A grammar that comes with cfgmask. Like those of `lark`, it is read where the package is, by pickles too."""
+        path = grammars.path(name)
+        return self._module(path, path, path.read_text(encoding="utf-8"))
+
     def _relative(self, imported: nodes.Import, importer: Module) -> Module | None:
-        root = grammars.folder() if importer.folder == grammars.folder() else self._root
-        if importer.folder is None or root is None:
+        if importer.folder is None or self._root is None:
             self._problems.error(
                 "lark-import-without-file",
                 "a grammar that was not read from a file has no files beside it",
@@ -136,7 +140,7 @@ class Modules:
             return None
         shown = importer.folder.joinpath(*imported.module[:-1], imported.module[-1] + ".lark")
         try:
-            path = self._allowed(shown, root, imported.path)
+            path = self._allowed(shown, self._root, imported.path)
             if path is None:
                 return None
             # A file that two imports name differently is kept for each.

@@ -167,3 +167,12 @@ def test_notes_of_plain_schemas_are_those_of_their_rules(schema: dict[str, Any])
 def test_a_bound_on_classes_of_keys_is_named_as_it_is() -> None:
     with pytest.raises(cfgmask.GrammarError, match="sort the keys into more than 64 classes"):
         Grammar.from_json_schema(SEVEN, property_order="any")
+
+
+@pytest.mark.parametrize("name", ["jsonc", "xml_elements", "sql"])
+def test_shipped_grammars_are_those_of_the_package_that_unpickles(name: str) -> None:
+    """Where the package lies differs between machines, so a pickle does not hold it."""
+    grammar = cfgmask.Grammar.from_lark(f"%import cfgmask.{name}.start -> shipped\nstart: shipped")
+    data = pickle.dumps(grammar)
+    assert str(cfgmask.grammars.folder()).encode() not in data
+    assert pickle.loads(data).ir == grammar.ir
