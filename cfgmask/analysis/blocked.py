@@ -44,7 +44,7 @@ class Piece:
 
     @property
     def is_space(self) -> bool:
-        """Whether it is nothing but white space."""
+        """True if the piece is only white space."""
         return isinstance(self.data, bytes) and not self.data.strip()
 
 
@@ -182,7 +182,7 @@ class _Search:
             yield node, True
 
     def _try(self, before: _Node, place: int, leaf: int, scope: int) -> Iterator[_Node]:
-        """Each sample of the leaf behind the text."""
+        """The text with each sample of the leaf after it."""
         symbol = self._flat.leaves[leaf].symbol
         if isinstance(symbol, TokenSet):
             self._try_token(before, place, symbol, scope, leaf)

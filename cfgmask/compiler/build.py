@@ -195,7 +195,7 @@ class _Build:
         message = f"the grammar matches no text at all: its start rule {self._ir.start!r} can never end"
         help = "give each rule a way to end"
         if start.span is not None and start.span.source.name == PATTERN_SOURCE:
-            # Of a pattern nobody has written a rule.
+            # Nobody wrote a rule `start`, so the message speaks of the pattern.
             message = "the pattern matches no text at all"
             help = "it is matched against a whole text: nothing stands before it, or behind it, for assertions to see"
             return GrammarError([Diagnostic("grammar-empty", message, span=start.span, help=help)])

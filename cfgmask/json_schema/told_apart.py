@@ -70,7 +70,7 @@ class GoesOn:
         )
 
     def _is_in_one_way(self, conjunction: Conjunction) -> bool:
-        """Whether it is plain that no value in a set can be written by several rules."""
+        """True if no value of a set can be written by several rules; False if that is not clear."""
         return all(
             len(normal.arrays) < 2
             and len(normal.objects) < 2
@@ -80,7 +80,7 @@ class GoesOn:
         )
 
     def _all_inside(self, conjunction: Conjunction) -> Iterator[Normal]:
-        """What a set is and what its items and members are, and theirs."""
+        """The set, its items and members, and the items and members of these."""
         todo, known = [conjunction], {conjunction}
         while todo:
             normal = self._normal_of(todo.pop())
@@ -125,7 +125,7 @@ class GoesOn:
         return self._normal_of(shape.rest).strings.pattern == ANY_TEXT if is_unique else self.has.some(shape.rest)
 
     def _has_values(self, conjunction: Conjunction, least: int) -> bool:
-        """Whether it is sure that there are so many values."""
+        """True if there are certainly that many values."""
         if least == 1:
             return self.has.some(conjunction)
         normal = self._normal_of(conjunction)

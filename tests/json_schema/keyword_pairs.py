@@ -98,7 +98,7 @@ class Examination:
         self._is_valid = judge_of(schema)
 
     def wrong_of(self, text: str) -> Iterator[Wrong]:
-        """What is wrong with a whole text. Raises what the judge cannot do."""
+        """The fault found with a whole text. Raises an exception if the judge cannot decide."""
         is_valid = self._is_valid(text)
         for way in self.grammars.compiled:
             is_accepted = self.grammars.accepts(way, text)
@@ -113,7 +113,7 @@ class Examination:
                 yield Wrong("nothing satisfies it", order, text)
 
     def _in_some_order(self, way: str, text: str) -> bool:
-        """Whether a text is accepted with its keys in some order; True where there are too many."""
+        """True if a text is accepted with its keys in some order, or if there are too many orders to try."""
         orders = list(itertools.islice(_turned(json.loads(text)), MOST_ORDERS))
         return len(orders) == MOST_ORDERS or any(self.grammars.accepts(way, json.dumps(value)) for value in orders)
 
