@@ -71,7 +71,8 @@ def compile(
     elif plain is not None:
         compiled = _build_plain(plain, vocabulary.core, limits, shard)
     else:
-        compiled = _build(grammar if isinstance(grammar, GrammarIR) else grammar.ir, vocabulary, limits, shard)
+        ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir_for(vocabulary)
+        compiled = _build(ir, vocabulary, limits, shard)
     remember_encoder(compiled, vocabulary)
     return compiled
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cfgmask import _core
     from cfgmask.lark import Files, PlainGrammar
     from cfgmask.regex import DialectName
+    from cfgmask.vocabulary import Vocabulary
 
 
 PATTERN_SOURCE = "<pattern>"
@@ -48,7 +49,7 @@ class Grammar:
     plain  the JSON Schema or Lark grammar that it was made of, if that is a plain one; `ir` says the same
     """
 
-    __slots__ = ("_ir", "_notes", "_recipe", "name", "plain")
+    __slots__ = ("_bind", "_ir", "_notes", "_recipe", "name", "plain")
 
     def __init__(
         self,
@@ -65,6 +66,8 @@ class Grammar:
         self.name = name
         self.plain = plain
         self._recipe: Recipe | None = None
+        # Of a grammar with markers, which a vocabulary may have as tokens.
+        self._bind: Callable[[Vocabulary], GrammarIR] | None = None
         # Of a plain grammar; of others, and where this says None, the intermediate form has them.
         self._notes: Callable[[], tuple[Diagnostic, ...]] | None = None
 
@@ -77,6 +80,10 @@ class Grammar:
         if not isinstance(self._ir, GrammarIR):
             self._ir = self._ir()
         return self._ir
+
+    def ir_for(self, vocabulary: Vocabulary) -> GrammarIR:
+        """The intermediate form for a vocabulary: `ir`, with the markers of tags and tools written by their tokens."""
+        return self.ir if self._bind is None else self._bind(vocabulary)
 
     def __repr__(self) -> str:
         return f"<Grammar {self.name}>"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
-from cfgmask.grammar.walk import fold
+from cfgmask.grammar.embedding import with_prefix
 from cfgmask.lark import nodes
 from cfgmask.lark.options import NO_OPTIONS, GrammarOptions
 from cfgmask.lark.patterns import PatternAccount
@@ -173,7 +173,7 @@ class InnerGrammars:
         first_scope = len(self.scopes)
         self.scopes.extend(grammar.scopes)
         for rule in grammar.rules:
-            body = _with_prefix(rule.body, prefix) if prefix else rule.body
+            body = with_prefix(rule.body, prefix) if prefix else rule.body
             self.rules.append(replace(rule, name=prefix + rule.name, body=body, scope=rule.scope + first_scope))
         return prefix + grammar.start
 
@@ -181,19 +181,6 @@ class InnerGrammars:
         """What goes before the names of a block's rules: no rule of a Lark grammar can have such a name."""
         self._n_blocks += 1
         return f"{kind}{self._n_blocks}:"
-
-
-def _with_prefix(body: ir.Expr, prefix: str) -> ir.Expr:
-    """The expression with `prefix` before the names of all rules. Parts stay shared."""
-
-    def combine(expr: ir.Expr, parts: list[ir.Expr]) -> ir.Expr:
-        if isinstance(expr, ir.RuleRef):
-            return replace(expr, name=prefix + expr.name)
-        if isinstance(expr, (ir.Sequence, ir.Choice)):
-            return replace(expr, parts=tuple(parts))
-        return replace(expr, body=parts[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr
-
-    return fold(body, combine)
 
 
 def _placed(diagnostic: Diagnostic, block: nodes.JsonBlock) -> Diagnostic:

@@ -72,6 +72,9 @@ class _Start:
     def either(self, other: _Start) -> _Start:
         return _Start(self.bits | other.bits, self.nullable or other.nullable)
 
+    def both(self, other: _Start) -> _Start:
+        return _Start(self.bits & other.bits, self.nullable and other.nullable)
+
 
 _NOTHING = _Start(nullable=False)
 
@@ -292,6 +295,8 @@ def _start_of_tree(tree: RegexTree, parts: list[_Start]) -> _Start:
         return reduce(_Start.then, parts, _Start())
     if isinstance(tree, Alternation):
         return reduce(_Start.either, parts, _NOTHING)
+    if isinstance(tree, Intersection):
+        return reduce(_Start.both, parts, _Start(_ALL_BYTES, True))
     return _Start(_ALL_BYTES, True)
 
 
@@ -306,6 +311,8 @@ def _lengths_of_tree(tree: RegexTree, parts: list[tuple[int, int | None]]) -> tu
     is_bounded = len(bounded) == len(most)
     if isinstance(tree, Concatenation):
         return sum(least), sum(bounded) if is_bounded else None
+    if isinstance(tree, Intersection) and parts:
+        return max(least), min(bounded, default=None)
     if isinstance(tree, Alternation) and parts:
         return min(least), max(bounded) if is_bounded else None
     if isinstance(tree, Repetition):
@@ -334,7 +341,7 @@ def _characters(lead_bytes: int) -> CharClass:
         elif 0xC2 <= byte < 0xE0:
             ranges.append(((byte & 0x1F) << 6, ((byte & 0x1F) << 6) + 0x3F))
         elif 0xE0 <= byte < 0xF0:
-            ranges.append(((byte & 0x0F) << 12, ((byte & 0x0F) << 12) + 0xFFF))
+            ranges.append((max((byte & 0x0F) << 12, 0x800), ((byte & 0x0F) << 12) + 0xFFF))
         elif 0xF0 <= byte < 0xF5:
-            ranges.append(((byte & 0x07) << 18, min(((byte & 0x07) << 18) + 0x3FFFF, MAX_CODE_POINT)))
+            ranges.append((max((byte & 0x07) << 18, 0x10000), min(((byte & 0x07) << 18) + 0x3FFFF, MAX_CODE_POINT)))
     return char_class(ranges)

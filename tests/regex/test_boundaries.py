@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 
 from cfgmask.grammar.ir import Rule
+from cfgmask.grammar.regex_tree import ANY_TEXT, Intersection, negated
 from cfgmask.regex.boundaries import has_clear_boundaries
 from tests.build import DIGITS, WORD, cat, choice, cls, grammar, many, opt, rep, rule, seq, tokens
 from tests.engine.test_differential import walk as compare
@@ -32,6 +33,8 @@ CASES: dict[str, tuple[list[Rule], bool]] = {
     "strings": ([rule("start", many(choice(STRING, ",")))], True),
     "equal first bytes": ([rule("start", seq(rep("é", 1), "ê"))], False),
     "other first bytes": ([rule("start", seq(rep("é", 1), "€"))], True),
+    "two conditions": ([rule("start", seq(rep("\n"), Intersection((WORD, ANY_TEXT))))], True),
+    "characters beside each other": ([rule("start", seq(rep("\n"), cat(negated(cls("\n\n")), ANY_TEXT)))], True),
     "the empty text": ([rule("start", seq(rep("a"), rep("b"), rep("c")))], True),
     "over an empty one": ([rule("start", seq(rep("a"), rep("b"), rep("a")))], False),
     "tokens between": ([rule("start", seq(WORD, tokens(1), WORD))], True),

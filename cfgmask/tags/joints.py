@@ -1,0 +1,107 @@
+"""The lexer of a structural tag: "longest", which is fast, if it means the same as "complete".
+
+It does if no byte can both go on with a lexeme and begin the next one. Inside of JSON values this is so; so for this
+question a value is only what it begins and ends with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Literal
+
+from cfgmask.grammar import ir
+from cfgmask.grammar.reachable import without_unreachable
+from cfgmask.grammar.regex_tree import Concatenation, Repetition, char_class, text
+from cfgmask.grammar.walk import fold, walk
+from cfgmask.regex.boundaries import has_clear_boundaries
+from cfgmask.tags.problems import TagProblems
+
+_DIGITS = char_class([(ord("0"), ord("9")), *((ord(c), ord(c)) for c in ".eE+-")])
+_NUMBER = Concatenation((char_class([(ord("0"), ord("9")), (ord("-"), ord("-"))]), Repetition(_DIGITS, 0, None)))
+_NOTHING = ir.Sequence(())
+_QUOTE = '"'
+
+
+class Shadows:
+    """For each embedded rule, content that begins and ends as it does.
+
+    bodies  by the name of the rule
+    """
+
+    def __init__(self) -> None:
+        self.bodies: dict[str, ir.Expr] = {}
+        self._needs_longest: list[str | None] = []
+        self._needs_complete = False
+
+    def json(self, start: str, names: Iterable[str], schema: Any) -> None:
+        """Note a value of a JSON Schema. `names` are those of all of its rules."""
+        self.opaque(start, names)
+        self.bodies[start] = _json_value(schema)
+
+    def opaque(self, start: str, names: Iterable[str]) -> None:
+        """Note rules whose ends are clear whatever is around them."""
+        self.bodies.update(dict.fromkeys(names, _NOTHING))
+        self.bodies[start] = _NOTHING
+
+    def grammar(self, start: str, grammar: ir.GrammarIR, at: str | None) -> None:
+        """Note a grammar of its own. Its rules count as they are if either lexer fits them."""
+        has_ignored = any(scope.ignore for scope in grammar.scopes)
+        if not has_ignored and (grammar.lexer == "complete" or has_clear_boundaries(_bare(grammar, {}))):
+            return
+        prefix = start[: len(start) - len(grammar.start)]
+        self.opaque(start, [prefix + rule.name for rule in grammar.rules])
+        if grammar.lexer == "longest":
+            self._needs_longest.append(at)
+        else:
+            self._needs_complete = True
+
+    def chosen(self, is_clear: bool, problems: TagProblems) -> Literal["longest", "complete"]:
+        """The lexer that fits all of the grammar; errors if none does."""
+        if not self._needs_longest:
+            return "longest" if is_clear and not self._needs_complete else "complete"
+        if not is_clear or self._needs_complete:
+            message = 'this grammar has the lexer "longest", and other content of the structural tag needs "complete"'
+            for at in self._needs_longest:
+                problems.error("tag-lexer", message, at, 'write `%cfgmask {"lexer": "complete"}` in the grammar')
+        return "longest"
+
+
+def lexer_for(grammar: ir.GrammarIR, shadows: Shadows, problems: TagProblems) -> Literal["longest", "complete"]:
+    """The lexer for rules that were lowered. Cost: that of `has_clear_boundaries`."""
+    return shadows.chosen(has_clear_boundaries(_bare(grammar, shadows.bodies)), problems)
+
+
+def _bare(grammar: ir.GrammarIR, bodies: dict[str, ir.Expr]) -> ir.GrammarIR:
+    """The rules with other bodies, without limits on tokens, which leave out texts and change no others."""
+    rules = tuple(replace(r, scope=0, body=_without_limits(bodies.get(r.name, r.body))) for r in grammar.rules)
+    return without_unreachable(ir.GrammarIR(rules, grammar.start))
+
+
+def _without_limits(body: ir.Expr) -> ir.Expr:
+    if not any(isinstance(expr, ir.Terminal) and expr.max_tokens is not None for expr in walk(body)):
+        return body
+
+    def combine(expr: ir.Expr, parts: list[ir.Expr]) -> ir.Expr:
+        if isinstance(expr, ir.Terminal):
+            return replace(expr, max_tokens=None)
+        if isinstance(expr, (ir.Sequence, ir.Choice)):
+            return replace(expr, parts=tuple(parts))
+        return replace(expr, body=parts[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr
+
+    return fold(body, combine)
+
+
+def _json_value(schema: Any) -> ir.Expr:
+    marks = (("{", "}"), ("[", "]"), (_QUOTE, _QUOTE))
+    values: list[ir.Expr] = [ir.Sequence((_terminal(a), _terminal(b))) for a, b in marks]
+    values += [_terminal(word) for word in ("true", "false", "null")]
+    kinds = schema.get("type") if isinstance(schema, dict) else None
+    named = {kinds} if isinstance(kinds, str) else set(kinds) if isinstance(kinds, list) else {"number"}
+    if named & {"number", "integer"}:
+        values.append(ir.Terminal("number", _NUMBER))
+    return ir.Choice(tuple(values))
+
+
+def _terminal(written: str) -> ir.Terminal:
+    return ir.Terminal(written, text(written))

@@ -1,0 +1,420 @@
+"""Nodes to the intermediate form of grammars.
+
+Free text and what ends it are one terminal, so that there is one way to read them with either lexer. Where content is
+followed by an end, the end is handed down to the free text that the content ends with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as SequenceOf
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from cfgmask.errors import GrammarError
+from cfgmask.grammar import ir
+from cfgmask.grammar.embedding import with_prefix
+from cfgmask.grammar.regex_tree import EMPTY_TEXT, RegexTree
+from cfgmask.limits import DEFAULT_LIMITS, Limits
+from cfgmask.tags import free_text, nodes
+from cfgmask.tags.forms import FORMS, schema_rules
+from cfgmask.tags.joints import Shadows, lexer_for
+from cfgmask.tags.problems import TagProblems
+from cfgmask.tags.spelling import Run, Spelled, spelled, token_set, trailing_space
+from cfgmask.tags.token_ids import NO_TOKENS, TokenIds
+
+START = "start"
+
+MAX_DEPTH = 200
+"""How deep content may be nested; it is lowered with Python's stack."""
+
+_NOTHING = ir.Sequence(())
+
+
+def lower(
+    root: nodes.Content,
+    *,
+    ids: TokenIds = NO_TOKENS,
+    lexer: Literal["longest", "complete"] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> ir.GrammarIR:
+    """The grammar of the texts of a node.
+
+    ids    the tokens that markers are written by
+    lexer  None: "longest" where that means the same as "complete"; which is found out in time that grows with the pairs
+           of texts that can begin at one place
+    Errors: GrammarError with every problem, each at the place of its node.
+    Cost: linear, but for the lexer and what the schemas take.
+    """
+    lowering = _Lowering(ids, limits)
+    start = lowering.rule(START, lowering.content(root, None, _Around()))
+    lowering.problems.raise_if_any()
+    grammar = ir.GrammarIR(
+        tuple(lowering.rules),
+        start,
+        tuple(lowering.scopes),
+        ignore_initial=False,
+        ignore_final=False,
+        notes=tuple(lowering.problems.notes),
+    )
+    chosen = lexer or lexer_for(grammar, lowering.shadows, lowering.problems)
+    lowering.problems.raise_if_any()
+    return replace(grammar, lexer=chosen)
+
+
+@dataclass(frozen=True)
+class _Around:
+    """The surroundings of content.
+
+    ends   those of the tag around it
+    after  characters that free text does not begin with here
+    depth  of nodes
+    """
+
+    ends: tuple[nodes.Spelling, ...] = ()
+    after: str = ""
+    depth: int = 0
+
+
+class _Lowering:
+    """Rules, scopes and problems of what has been lowered so far."""
+
+    def __init__(self, ids: TokenIds, limits: Limits) -> None:
+        self._ids = ids
+        self._limits = limits
+        self.problems = TagProblems()
+        self.rules: list[ir.Rule] = []
+        self.scopes: list[ir.Scope] = [ir.Scope("main")]
+        self.shadows = Shadows()
+        self._names: dict[str, int] = {}
+        # By what they were made of: tools share their schemas, and a tag may be lowered in two places.
+        self._embedded: dict[int, tuple[nodes.Schema | nodes.Inner, str]] = {}
+
+    def rule(self, name: str, body: ir.Expr, capture: str | None = None) -> str:
+        """A new rule; its name."""
+        number = self._names[name] = self._names.get(name, 0) + 1
+        unique = name if number == 1 else f"{name}#{number}"
+        self.rules.append(ir.Rule(unique, body, capture=capture))
+        return unique
+
+    def content(self, node: nodes.Content, ends: tuple[nodes.Spelling, ...] | None, around: _Around) -> ir.Expr:
+        """The content and then one of the ends; `ends` None: the content alone."""
+        if around.depth > MAX_DEPTH:
+            self.problems.error("tag-too-deep", f"content is nested more than {MAX_DEPTH} deep", node.at)
+            return _NOTHING
+        around = replace(around, depth=around.depth + 1)
+        if isinstance(node, nodes.FreeText):
+            return self._free(node, ends, around, None)
+        if isinstance(node, nodes.Mark):
+            return self._mark(node, ends, around)
+        if isinstance(node, nodes.Sequence):
+            return self._sequence(node, ends, around)
+        if isinstance(node, nodes.Or):
+            return _choice([self.content(part, ends, around) for part in node.parts])
+        if isinstance(node, nodes.Repeat) and (node.minimum, node.maximum) == (0, 1):
+            return _choice([self.content(node.body, ends, around), self._ends(ends)])
+        if isinstance(node, nodes.Triggered):
+            return self._triggered(node, ends, around)
+        if isinstance(node, nodes.Dispatch):
+            return self._dispatch(node, ends, around)
+        return _sequence([self._alone(node, around), self._ends(ends)])
+
+    def _alone(self, node: nodes.Content, around: _Around) -> ir.Expr:
+        """Content whose end is not for free text in it to look at."""
+        if isinstance(node, (nodes.Text, nodes.Marker, nodes.Token)):
+            return self._spell((node,))
+        if isinstance(node, nodes.Regex):
+            return ir.Terminal(node.name, node.regex)
+        if isinstance(node, (nodes.Schema, nodes.Inner)):
+            return self._embed(node)
+        if isinstance(node, nodes.OtherTokens):
+            return self._others(node, around.ends)
+        if isinstance(node, nodes.Repeat):
+            return ir.Repeat(self.content(node.body, None, around), node.minimum, node.maximum)
+        if isinstance(node, nodes.Tag):
+            return self._tag(node, self._spell(node.begin), around)
+        assert isinstance(node, nodes.Separated)
+        return self._separated(node, around)
+
+    # ---- Spellings ----
+
+    def _spell(self, spelling: nodes.Spelling) -> ir.Expr:
+        return _choice([_sequence([_written(way.run), *map(_written, way.rest)]) for way in self._ways(spelling)])
+
+    def _ends(self, ends: tuple[nodes.Spelling, ...] | None) -> ir.Expr:
+        return _choice([self._spell(end) for end in ends]) if ends else _NOTHING
+
+    def _ways(self, spelling: nodes.Spelling) -> list[Spelled]:
+        return spelled(spelling, self._ids)
+
+    # ---- Free text ----
+
+    def _free(
+        self,
+        node: nodes.FreeText | nodes.OtherTokens,
+        ends: tuple[nodes.Spelling, ...] | None,
+        around: _Around,
+        mark: str | None,
+        triggers: tuple[nodes.Spelling, ...] = (),
+    ) -> ir.Expr:
+        """Free text without triggers, up to one of the ends; without ends, any, but for those of the tag around."""
+        stops = (*(ends or ()), *around.ends, *triggers)
+        found = [self._until(node, end, stops, around, mark) for end in ends or () if end]
+        if not ends or () in ends:
+            found.append(self._open(node, stops, around, mark))
+        return _choice(found)
+
+    def _until(
+        self,
+        node: nodes.FreeText | nodes.OtherTokens,
+        end: nodes.Spelling,
+        stops: tuple[nodes.Spelling, ...],
+        around: _Around,
+        mark: str | None,
+    ) -> ir.Expr:
+        """Free text, perhaps none, and then the end, which comes at the first place where one of the stops does."""
+        if isinstance(node, nodes.OtherTokens) or (node.max_tokens is not None and not self._is_by_id(end)):
+            # The limit is on the free text alone.
+            return _sequence([self._open(node, stops, around, mark), self._spell(end)])
+        own = free_text.body(node)
+        every = [way for stop in dict.fromkeys(stops) for way in self._ways(stop) if not way.is_empty]
+        ways: list[ir.Expr] = []
+        for way in self._ways(end):
+            regex = free_text.until(own, way, every, around.after)
+            suffix = ir.Suffix(own, way.run.regex) if mark is not None and way.run.regex != EMPTY_TEXT else None
+            terminal = _terminal(regex, _shown(end), node.max_tokens, suffix)
+            rest = [*map(_written, way.rest)]
+            ways.append(_sequence([self._marked(terminal, mark), *rest]))
+        return _choice(ways)
+
+    def _open(
+        self,
+        node: nodes.FreeText | nodes.OtherTokens,
+        stops: tuple[nodes.Spelling, ...],
+        around: _Around,
+        mark: str | None,
+    ) -> ir.Expr:
+        """Free text that nothing ends, perhaps none."""
+        if isinstance(node, nodes.OtherTokens):
+            return self._marked(self._others(node, stops), mark)
+        every = [way for stop in dict.fromkeys(stops) for way in self._ways(stop) if not way.is_empty]
+        regex = free_text.without(free_text.body(node), every, around.after)
+        return self._marked(_terminal(regex, "text", node.max_tokens, None), mark)
+
+    def _marked(self, expr: ir.Expr, mark: str | None) -> ir.Expr:
+        return expr if mark is None else ir.RuleRef(self.rule(mark, expr, mark))
+
+    def _is_by_id(self, spelling: nodes.Spelling) -> bool:
+        """Whether a token comes before any text of the spelling, however it is written."""
+        return all(way.is_by_token and way.run.core == EMPTY_TEXT for way in self._ways(spelling))
+
+    def _others(self, node: nodes.OtherTokens, stops: tuple[nodes.Spelling, ...]) -> ir.Expr:
+        """Tokens that are neither excluded nor begin one of the stops."""
+        named = [token_set(token, self._ids) for token in node.excludes]
+        for stop in stops:
+            first = stop[0] if stop else None
+            if isinstance(first, nodes.Token) or (isinstance(first, nodes.Marker) and self._ids.of(first.text)):
+                token = first.token if isinstance(first, nodes.Token) else first.text
+                named.append(token_set(token, self._ids))
+        names = tuple(dict.fromkeys(name for tokens in named for name in tokens.names))
+        ranges = tuple(dict.fromkeys(pair for tokens in named for pair in tokens.ranges))
+        shown = ",".join(tokens.text for tokens in named)
+        tokens = ir.TokenSet(f"<[^{shown}]>" if shown else "<[*]>", names, ranges, negated=True)
+        if (node.minimum, node.maximum) == (1, 1):
+            return tokens
+        return ir.Repeat(tokens, node.minimum, node.maximum)
+
+    # ---- Composition ----
+
+    def _mark(self, node: nodes.Mark, ends: tuple[nodes.Spelling, ...] | None, around: _Around) -> ir.Expr:
+        if isinstance(node.body, nodes.FreeText):
+            return self._free(node.body, ends, around, node.name)
+        inner = self.content(node.body, None, around)
+        return _sequence([self._marked(inner, node.name), self._ends(ends)])
+
+    def _sequence(self, node: nodes.Sequence, ends: tuple[nodes.Spelling, ...] | None, around: _Around) -> ir.Expr:
+        if not node.parts:
+            return self._ends(ends)
+        parts: list[ir.Expr] = []
+        for i, part in enumerate(node.parts):
+            parts.append(self.content(part, ends if i == len(node.parts) - 1 else None, around))
+            around = replace(around, after=_space_after(part))
+        return _sequence(parts)
+
+    def _tag(self, node: nodes.Tag, begin: ir.Expr, around: _Around) -> ir.Expr:
+        """A tag whose `begin` is given; `node.begin` may be a part of it."""
+        inside = _Around(tuple(end for end in node.ends if end), trailing_space(node.begin), around.depth)
+        return _sequence([begin, self.content(node.content, node.ends or ((),), inside)])
+
+    def _separated(self, node: nodes.Separated, around: _Around) -> ir.Expr:
+        tag = _choice([self._tag(tag, self._spell(tag.begin), around) for tag in node.tags])
+        maximum = 1 if node.stop_after_first else node.maximum
+        if maximum == 0:
+            return _NOTHING
+        one = ir.RuleRef(self.rule("tag", tag))
+        more = ir.Repeat(_sequence([self._spell(node.separator), one]), 0, None if maximum is None else maximum - 1)
+        found = one if maximum == 1 else _sequence([one, more])
+        return found if node.at_least_one else ir.Repeat(found, 0, 1)
+
+    def _dispatch(self, node: nodes.Dispatch, ends: tuple[nodes.Spelling, ...] | None, around: _Around) -> ir.Expr:
+        tags = tuple(nodes.Tag(pattern, content) for pattern, content in node.rules)
+        triggers = tuple(dict.fromkeys(pattern for pattern, _ in node.rules))
+        same = nodes.Triggered(triggers, tags, stop_after_first=not node.loop, text=node.text, at=node.at)
+        return self._triggered(same, ends, around)
+
+    def _triggered(self, node: nodes.Triggered, ends: tuple[nodes.Spelling, ...] | None, around: _Around) -> ir.Expr:
+        maximum = 1 if node.stop_after_first else node.maximum
+        by_trigger = self._by_trigger(node, around)
+        if maximum == 0:
+            return self._free(node.text, ends, around, node.mark, node.triggers)
+        # White space that a tag ends with is not that of the text after it.
+        spaces = {trailing_space(end) for tag in node.tags for end in tag.ends}
+        later = replace(around, after=spaces.pop() if len(spaces) == 1 else "")
+        least = 1 if node.at_least_one else 0
+        first = (
+            [_sequence([self._spell(trigger), tags]) for trigger, tags in by_trigger.items()]
+            if node.at_least_one
+            else self._text_and_tags(node, by_trigger, ends, around)
+        )
+        finished = (
+            self._ends(ends) if node.stop_after_first else self._free(node.text, ends, later, node.mark, node.triggers)
+        )
+        if maximum == 1:
+            more: ir.Expr = _NOTHING
+        else:
+            again = _choice(self._text_and_tags(node, by_trigger, ends, later))
+            more = ir.Repeat(ir.RuleRef(self.rule("call", again)), 0, None if maximum is None else maximum - 1)
+        some = _sequence([_choice(first), more, finished])
+        return some if least else _choice([some, self._free(node.text, ends, around, node.mark, node.triggers)])
+
+    def _text_and_tags(
+        self,
+        node: nodes.Triggered,
+        by_trigger: dict[nodes.Spelling, ir.Expr],
+        ends: tuple[nodes.Spelling, ...] | None,
+        around: _Around,
+    ) -> list[ir.Expr]:
+        stops = (*node.triggers, *(ends or ()), *around.ends)
+        return [
+            _sequence([self._until(node.text, trigger, stops, around, node.mark), tags])
+            for trigger, tags in by_trigger.items()
+        ]
+
+    def _by_trigger(self, node: nodes.Triggered, around: _Around) -> dict[nodes.Spelling, ir.Expr]:
+        """What follows each trigger: the rests of the tags that begin with it."""
+        found: dict[nodes.Spelling, list[ir.Expr]] = {}
+        for tag in node.tags:
+            rests = {t: rest for t in dict.fromkeys(node.triggers) if (rest := _after(t, tag.begin)) is not None}
+            if len(rests) != 1:
+                how_many = "none of the triggers" if not rests else "several triggers"
+                message = f"the tag begins with {how_many}; it must begin with exactly one of them"
+                self.problems.error("tag-trigger", message, tag.at)
+                continue
+            ((trigger, rest),) = rests.items()
+            # The white space at the end of `begin` may be the trigger's.
+            found.setdefault(trigger, []).append(self._tag(tag, self._spell(rest), around))
+        return {trigger: ir.RuleRef(self.rule("tag", _choice(tags))) for trigger, tags in found.items()}
+
+    # ---- Other grammars ----
+
+    def _embed(self, node: nodes.Schema | nodes.Inner) -> ir.Expr:
+        key = id(node.schema) if isinstance(node, nodes.Schema) else id(node.grammar)
+        known = self._embedded.get(key)
+        if known is not None and known[0] == node:
+            return ir.RuleRef(known[1])
+        start = self._schema(node) if isinstance(node, nodes.Schema) else self._inner(node)
+        if start is None:
+            return _NOTHING
+        self._embedded[key] = (node, start)
+        return ir.RuleRef(start)
+
+    def _schema(self, node: nodes.Schema) -> str | None:
+        if node.form not in FORMS:
+            known = ", ".join(f'"{name}"' for name in FORMS)
+            self.problems.error("tag-unknown-style", f'there is no style "{node.form}"', node.at, f"known are {known}")
+            return None
+        try:
+            grammar = schema_rules(node, f"%schema#{len(self._embedded) + 1}:", self._limits)
+        except GrammarError as error:
+            self.problems.take(error.diagnostics, node.at)
+            return None
+        self.problems.take(grammar.notes, node.at)
+        start = self._include(grammar)
+        if node.form == "json":
+            self.shadows.json(start, [rule.name for rule in grammar.rules], node.schema)
+        else:
+            self.shadows.opaque(start, [rule.name for rule in grammar.rules])
+        return start
+
+    def _inner(self, node: nodes.Inner) -> str | None:
+        grammar = node.grammar
+        if grammar.indenter is not None:
+            message = "lines of a grammar inside a structural tag cannot be indented"
+            self.problems.error("tag-indenter", message, node.at)
+            return None
+        self.problems.take(grammar.notes, node.at)
+        prefix = f"@{len(self._embedded) + 1}:"
+        start = prefix + grammar.start
+        bodies = [replace(r, name=prefix + r.name, body=with_prefix(r.body, prefix)) for r in grammar.rules]
+        self._include(replace(grammar, rules=tuple(bodies), start=start))
+        self.shadows.grammar(start, grammar, node.at)
+        return start
+
+    def _include(self, grammar: ir.GrammarIR) -> str:
+        """Take the rules and scopes of a grammar in; the name of its start rule."""
+        first_scope = len(self.scopes)
+        self.scopes.extend(grammar.scopes)
+        self.rules.extend(replace(rule, scope=rule.scope + first_scope) for rule in grammar.rules)
+        return grammar.start
+
+
+def _written(part: Run | ir.TokenSet) -> ir.Expr:
+    if isinstance(part, ir.TokenSet):
+        return part
+    return _NOTHING if part == Run() else ir.Terminal(_quoted(part.written), part.regex)
+
+
+def _terminal(regex: RegexTree, name: str, max_tokens: int | None, suffix: ir.Suffix | None) -> ir.Expr:
+    return ir.Terminal(name, regex, max_tokens=max_tokens or None, suffix=suffix)
+
+
+def _shown(end: nodes.Spelling) -> str:
+    texts = [p.value if isinstance(p, nodes.Text) else p.text for p in end if isinstance(p, (nodes.Text, nodes.Marker))]
+    return "text until " + _quoted("".join(texts))
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\n", "\\n") + '"'
+
+
+def _space_after(part: nodes.Content) -> str:
+    """The characters of white space that content may end with, which free text after it does not begin with."""
+    if isinstance(part, nodes.Tag):
+        spaces = {trailing_space(end) for end in part.ends}
+        return spaces.pop() if len(spaces) == 1 else ""
+    return ""
+
+
+def _after(trigger: nodes.Spelling, begin: nodes.Spelling) -> nodes.Spelling | None:
+    """What follows the trigger in `begin`; None if that does not begin with the trigger."""
+    if not trigger:
+        return begin
+    if len(begin) < len(trigger) or begin[: len(trigger) - 1] != trigger[:-1]:
+        return None
+    last, same = trigger[-1], begin[len(trigger) - 1]
+    rest = begin[len(trigger) :]
+    if last == same:
+        return rest
+    if isinstance(last, nodes.Text) and isinstance(same, nodes.Text) and same.value.startswith(last.value):
+        return (nodes.Text(same.value[len(last.value) :], same.at), *rest)
+    return None
+
+
+def _sequence(parts: SequenceOf[ir.Expr]) -> ir.Expr:
+    flat: list[ir.Expr] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, ir.Sequence) else (part,))
+    return flat[0] if len(flat) == 1 else ir.Sequence(tuple(flat))
+
+
+def _choice(parts: SequenceOf[ir.Expr]) -> ir.Expr:
+    return parts[0] if len(parts) == 1 else ir.Choice(tuple(parts))

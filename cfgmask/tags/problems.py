@@ -1,0 +1,36 @@
+"""What is wrong with structural tags, collected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.errors import GrammarError
+
+MAX_PROBLEMS = 100
+"""More are not reported: they are of one kind then."""
+
+
+class TagProblems:
+    """Diagnostics, each at a JSON Pointer of the whole structural tag."""
+
+    def __init__(self) -> None:
+        self.notes: list[Diagnostic] = []
+        self._errors: list[Diagnostic] = []
+
+    def error(self, code: str, message: str, at: str | None, help: str | None = None) -> None:
+        """Report an error."""
+        self._errors.append(Diagnostic(code, message, pointer=at, help=help))
+
+    def take(self, found: Iterable[Diagnostic], at: str | None) -> None:
+        """Report what was found in content that is a document of its own, at its place in the whole."""
+        for diagnostic in found:
+            pointer = diagnostic.pointer if at is None else at + (diagnostic.pointer or "")
+            placed = replace(diagnostic, pointer=pointer)
+            (self._errors if diagnostic.severity == "error" else self.notes).append(placed)
+
+    def raise_if_any(self) -> None:
+        """Raises GrammarError with all errors."""
+        if self._errors:
+            raise GrammarError(self._errors[:MAX_PROBLEMS])
