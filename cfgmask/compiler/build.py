@@ -25,6 +25,7 @@ from cfgmask.grammar.ir import (
     Expr,
     GrammarIR,
     Guarded,
+    Part,
     Repeat,
     Rule,
     RuleRef,
@@ -35,7 +36,9 @@ from cfgmask.grammar.ir import (
 )
 from cfgmask.grammar.limited_rules import with_limited_rules
 from cfgmask.grammar.parameters import Argument, Masked
+from cfgmask.grammar.parts import parts_of, with_lazy_parts
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation
+from cfgmask.json_schema.session import session
 from cfgmask.lark import PlainGrammar
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.regex.lowering import RegexLowering
@@ -68,6 +71,8 @@ def compile(
     plain = grammar.plain if isinstance(grammar, Grammar) else None
     if isinstance(plain, PlainGrammar):
         compiled = _build_lark(plain, vocabulary, limits, shard)
+    elif isinstance(plain, GrammarIR):
+        compiled = _build(plain, vocabulary, limits, shard)
     elif plain is not None:
         compiled = _build_plain(plain, vocabulary.core, limits, shard)
     else:
@@ -110,7 +115,7 @@ def _places_of(plain: PlainGrammar, limits: Limits) -> Places:
     """
     vocabulary = Vocabulary.from_bytes([b"a", b""], eos_token_id=1)
     try:
-        return _Build(plain.symbols(), vocabulary, limits, 0).places()
+        return _Build(plain.lower(), vocabulary, limits, 0).places()
     except LimitExceeded:
         # What it shares with other grammars of its own vocabulary is not free here.
         return Places([], [], [])
@@ -137,13 +142,15 @@ def _conditions(terminal: Terminal, regexes: RegexLowering) -> _Conditions:
 class _Build:
     def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> None:
 
-        self._ir = ir = with_limited_rules(ir)
+        with session(limits):
+            self._ir = ir = with_limited_rules(with_lazy_parts(ir))
         self._vocabulary = vocabulary
         self._builder = _core.GrammarBuilder(vocabulary.core, vars(limits), shard)
         self._regexes = RegexLowering(self._builder, limits)
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []
         self._rules: dict[str, int] = {}
+        self._parts: dict[int, int] = {}  # by identity
         self._terminals: dict[tuple[int, int, int, str, tuple[bool | int | str | None, ...]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
@@ -187,6 +194,9 @@ class _Build:
             builder.indenter(newline, self._scopes[ir.indenter.scope], ir.indenter.tab_len, ir.indenter.newline.name)
         for rule in ir.rules:
             self._rules[rule.name] = self._nonterminal(rule)
+        for part in parts_of(ir):
+            self._places.nonterminals.append(RulePlace(part.name.rstrip(":") or "schema", part.span))
+            self._parts[id(part)], _ = builder.plain_schema(part.schema)
         for rule in ir.rules:
             self._alternatives(rule)
         if self._problems:
@@ -247,6 +257,8 @@ class _Build:
             return called if expr.argument is None else self._call(called, expr.argument)
         if isinstance(expr, Terminal):
             return self._terminal(expr, rule.scope)
+        if isinstance(expr, Part):
+            return self._parts[id(expr)]
         if isinstance(expr, TokenSet):
             return self._token_set(expr, rule.scope)
         if isinstance(expr, Repeat):

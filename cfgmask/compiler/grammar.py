@@ -17,7 +17,9 @@ from cfgmask import json_schema, lark
 from cfgmask.compiler.recipe import FORMAT, Documents, KeptSchema, Recipe
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.ir import GrammarIR, Rule, Scope, Terminal
+from cfgmask.grammar.embedding import with_prefix
+from cfgmask.grammar.ir import GrammarIR, Part, Rule, Scope, Terminal
+from cfgmask.grammar.parts import expanded, parts_of
 from cfgmask.grammar.regex_tree import KeySet, RegexTree
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.session import session
@@ -46,7 +48,8 @@ class Grammar:
     Unpickling reads the grammar anew from these, and reads nothing else. It raises ValueError for a pickle of another
     version's format.
 
-    plain  the JSON Schema or Lark grammar that it was made of, if that is a plain one; `ir` says the same
+    plain  the JSON Schema or Lark grammar that it was made of, if that is a plain one, or the intermediate form with
+           schemas as parts; `ir` says the same
     """
 
     __slots__ = ("_bind", "_ir", "_notes", "_recipe", "name", "plain")
@@ -55,7 +58,7 @@ class Grammar:
         self,
         ir: GrammarIR | Callable[[], GrammarIR],
         name: str = "<grammar>",
-        plain: _core.PlainSchema | PlainGrammar | None = None,
+        plain: _core.PlainSchema | PlainGrammar | GrammarIR | None = None,
     ) -> None:
         if not isinstance(ir, GrammarIR) and not callable(ir):
             raise TypeError(
@@ -84,6 +87,22 @@ class Grammar:
     def ir_for(self, vocabulary: Vocabulary) -> GrammarIR:
         """The intermediate form for a vocabulary: `ir`, with the markers of tags and tools written by their tokens."""
         return self.ir if self._bind is None else self._bind(vocabulary)
+
+    @property
+    def parted_ir(self) -> GrammarIR:
+        """The intermediate form in which schemas are parts (`ir.Part`) where the core reads them. Not for analysis."""
+        plain = self.plain
+        if plain is None:
+            return self.ir
+        if isinstance(plain, GrammarIR):
+            return plain
+        if isinstance(plain, lark.PlainGrammar):
+            return plain.lower()
+        part = Part("", plain, self._lower_part)
+        return GrammarIR((Rule("start", part),), "start", ignore_initial=False, ignore_final=False, notes=self.notes)
+
+    def _lower_part(self, prefix: str) -> GrammarIR:
+        return with_prefix(self.ir, prefix)
 
     def __repr__(self) -> str:
         return f"<Grammar {self.name}>"
@@ -145,7 +164,9 @@ class Grammar:
         start: str,
     ) -> Grammar:
         given = {key: _given(key, value, limits) for key, value in grammars.items()}
-        read = partial(lark.parse_lark, text, name=name, limits=limits, folder=files, grammars=given, start=start)
+        read = partial(
+            lark.parse_lark, text, name=name, limits=limits, folder=files, grammars=given, start=start, lazy=True
+        )
         # Schemas may be changed before somebody pickles the grammar.
         handed_over = {
             key: KeptSchema.of(value) if isinstance(value, dict) else value for key, value in grammars.items()
@@ -163,10 +184,15 @@ class Grammar:
             }
 
         core = lark.plain_grammar(text, start, limits)
-        if core is None:
-            return cls(read(), name)._made_by("lark", arguments)
-        once = cache(read)
-        made = cls(once, name, lark.PlainGrammar(core, once))
+        parted = cache(read)
+
+        def whole() -> GrammarIR:
+            with session(limits):
+                return expanded(parted())
+
+        if core is None and not parts_of(parted()):
+            return cls(parted(), name)._made_by("lark", arguments)
+        made = cls(whole, name, parted() if core is None else lark.PlainGrammar(core, parted))
         made._notes = lambda: read(notes_only=True).notes
         return made._made_by("lark", arguments)
 
@@ -471,10 +497,10 @@ def _given(name: str, value: Grammar | str | dict[str, Any], limits: Limits) -> 
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return Grammar.from_json_schema(value, name=f"@{name}", limits=limits).ir
+        return Grammar.from_json_schema(value, name=f"@{name}", limits=limits).parted_ir
     if not isinstance(value, Grammar):
         raise TypeError(f"the grammar {name!r} must be a Grammar, a str or a schema, not {type(value).__name__}")
-    return value.ir
+    return value.parted_ir
 
 
 def _require_text(what: str, value: object) -> None:

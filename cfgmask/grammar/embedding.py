@@ -8,14 +8,20 @@ from cfgmask.grammar import ir
 from cfgmask.grammar.walk import fold
 
 
-def with_prefix(body: ir.Expr, prefix: str) -> ir.Expr:
-    """The expression with `prefix` before the names of all rules. Parts stay shared."""
+def with_prefix(grammar: ir.GrammarIR, prefix: str) -> ir.GrammarIR:
+    """The same grammar with `prefix` before the names of all rules and parts. Linear; operands stay shared."""
 
-    def combine(expr: ir.Expr, parts: list[ir.Expr]) -> ir.Expr:
-        if isinstance(expr, ir.RuleRef):
+    def combine(expr: ir.Expr, operands: list[ir.Expr]) -> ir.Expr:
+        if isinstance(expr, (ir.RuleRef, ir.Part)):
             return replace(expr, name=prefix + expr.name)
-        if isinstance(expr, (ir.Sequence, ir.Choice)):
-            return replace(expr, parts=tuple(parts))
-        return replace(expr, body=parts[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr
+        return with_operands(expr, operands)
 
-    return fold(body, combine)
+    rules = (replace(rule, name=prefix + rule.name, body=fold(rule.body, combine)) for rule in grammar.rules)
+    return replace(grammar, rules=tuple(rules), start=prefix + grammar.start)
+
+
+def with_operands(expr: ir.Expr, operands: list[ir.Expr]) -> ir.Expr:
+    """The expression with other operands; a leaf stays what it is."""
+    if isinstance(expr, (ir.Sequence, ir.Choice)):
+        return replace(expr, parts=tuple(operands))
+    return replace(expr, body=operands[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr

@@ -7,12 +7,16 @@ Two terminals with equal regexes in one scope are one terminal to the core, so f
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.grammar.parameters import Argument, Condition
 from cfgmask.grammar.regex_tree import RegexTree
+
+if TYPE_CHECKING:
+    from cfgmask import _core
 
 LineRole: TypeAlias = Literal["", "newline", "open", "close"]
 """What a lexeme does to indentation: it begins a line, or opens or closes brackets, in which lines do not count."""
@@ -191,7 +195,24 @@ class Guarded:
     condition: Condition
 
 
-Expr: TypeAlias = Terminal | TokenSet | RuleRef | Sequence | Choice | Repeat | Guarded
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Texts of a JSON Schema, of which the core makes rules when a text first reaches them.
+
+    It has a scope of its own.
+
+    name    no other part or rule of the grammar begins with it
+    schema  as the core read it
+    lower   the same as a grammar whose rules have names that begin with what it is given; LimitExceeded
+    """
+
+    name: str
+    schema: _core.PlainSchema
+    lower: Callable[[str], GrammarIR]
+    span: Span | None = None
+
+
+Expr: TypeAlias = Terminal | TokenSet | RuleRef | Sequence | Choice | Repeat | Guarded | Part
 
 
 @dataclass(frozen=True)

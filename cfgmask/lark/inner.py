@@ -60,8 +60,10 @@ class InnerGrammars:
         limits: Limits,
         problems: Problems,
         *,
+        lazy: bool = False,
         notes_only: bool = False,
     ) -> None:
+        self._lazy = lazy
         self._notes_only = notes_only
         self._given = given
         self._json_options = json_options
@@ -94,32 +96,34 @@ class InnerGrammars:
 
     def _json(self, block: nodes.JsonBlock) -> ir.Expr:
         # Most grammars have no blocks and need not wait for what reads them.
-        from cfgmask.json_schema import JsonSchemaOptions, lower_schema, schema_notes
+        from cfgmask.json_schema import JsonSchemaOptions, lower_schema, plain_schema, schema_notes
         from cfgmask.json_schema.session import STEPS_PER_BLOCK, Session, inside
 
-        span = block.value
+        span, options, limits = block.value, self._json_options or JsonSchemaOptions(), self._limits
+        text = span.source.text[span.start : span.end]
         if self._notes_only:
-            text, options = span.source.text[span.start : span.end], self._json_options or JsonSchemaOptions()
-            notes = schema_notes(text, options=options, span=span, limits=self._limits)
+            notes = schema_notes(text, options=options, span=span, limits=limits)
             self._problems.extend(_placed(note, block) for note in notes)
             return ir.Sequence(())
         if self._session is None:
-            self._session = Session(self._limits)
+            self._session = Session(limits)
         self._session.spend(STEPS_PER_BLOCK)
+        prefix = self._new_prefix(JSON_PREFIX)
+
+        def lower(prefix: str) -> ir.GrammarIR:
+            return lower_schema(text, options=options, prefix=prefix, span=span, limits=limits)
+
         try:
             with inside(self._session):
-                schema = lower_schema(
-                    span.source.text[span.start : span.end],
-                    options=self._json_options or JsonSchemaOptions(),
-                    prefix=self._new_prefix(JSON_PREFIX),
-                    span=span,
-                    limits=self._limits,
-                )
+                schema = plain_schema(text, options=options, limits=limits) if self._lazy else None
+                if schema is not None:
+                    return ir.Part(prefix, schema, lower, span)
+                lowered = lower(prefix)
         except GrammarError as error:
             self._problems.extend(_placed(diagnostic, block) for diagnostic in error.diagnostics)
             return ir.Sequence(())
-        self._problems.extend(_placed(note, block) for note in schema.notes)
-        return ir.RuleRef(self._include(schema, ""), block.span)
+        self._problems.extend(_placed(note, block) for note in lowered.notes)
+        return ir.RuleRef(self._include(lowered, ""), block.span)
 
     def _lark(self, block: nodes.LarkBlock, around: GrammarText) -> ir.Expr:
         if around.depth == MAX_DEPTH:
@@ -172,9 +176,8 @@ class InnerGrammars:
         """Take the grammar's rules and scopes in; the name of its start rule."""
         first_scope = len(self.scopes)
         self.scopes.extend(grammar.scopes)
-        for rule in grammar.rules:
-            body = with_prefix(rule.body, prefix) if prefix else rule.body
-            self.rules.append(replace(rule, name=prefix + rule.name, body=body, scope=rule.scope + first_scope))
+        rules = with_prefix(grammar, prefix).rules if prefix else grammar.rules
+        self.rules.extend(replace(rule, scope=rule.scope + first_scope) for rule in rules)
         return prefix + grammar.start
 
     def _new_prefix(self, kind: str) -> str:

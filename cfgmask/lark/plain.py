@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections import abc
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cfgmask import _core
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import GrammarIR, RuleRef, Sequence
+from cfgmask.grammar.ir import GrammarIR
 from cfgmask.grammar.regex_tree import EMPTY_TEXT, NOTHING, CharClass, char_class
-from cfgmask.grammar.walk import walk
 from cfgmask.lark.library import LIBRARY, library_texts
 from cfgmask.lark.patterns import ASSERTING, TOKEN_GROUP, PatternAccount
 from cfgmask.lark.problems import Problems
@@ -44,24 +43,12 @@ class PlainGrammar:
     """A plain grammar. Not changed.
 
     core   as the core read it
-    lower  gives its intermediate form
+    lower  gives its intermediate form, in which `%json` blocks are parts. Its symbols have the numbers that those of
+           the core have before a text comes to a part
     """
 
     core: _core.PlainLark
     lower: Callable[[], GrammarIR]
-
-    def symbols(self) -> GrammarIR:
-        """The intermediate form without the insides of `%json` blocks: each is one rule.
-
-        Its symbols have the numbers that those of the core have before a text comes to a block.
-        """
-        from cfgmask.lark.inner import JSON_PREFIX
-
-        grammar = self.lower()
-        own = [rule for rule in grammar.rules if not rule.name.startswith(JSON_PREFIX)]
-        called = {part.name for rule in own for part in walk(rule.body) if isinstance(part, RuleRef)}
-        blocks = [rule for rule in grammar.rules if rule.name in called and rule.name.startswith(JSON_PREFIX)]
-        return replace(grammar, rules=(*own, *(replace(block, body=Sequence(())) for block in blocks)))
 
 
 def plain_grammar(text: str, start: str, limits: Limits) -> _core.PlainLark | None:

@@ -354,8 +354,7 @@ class _Lowering:
         self.problems.take(grammar.notes, node.at)
         prefix = f"@{len(self._embedded) + 1}:"
         start = prefix + grammar.start
-        bodies = [replace(r, name=prefix + r.name, body=with_prefix(r.body, prefix)) for r in grammar.rules]
-        self._include(replace(grammar, rules=tuple(bodies), start=start))
+        self._include(with_prefix(grammar, prefix))
         self.shadows.grammar(start, grammar, node.at)
         return start
 

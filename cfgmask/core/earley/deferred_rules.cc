@@ -27,7 +27,8 @@ auto DeferredRules::in_part(uint32_t part, Grammar& grammar, RegexStore& regexes
     runs->pop_back();
   }
   const Added at_exit{*this, part, grammar};
-  return act(*parts_[part].rules, DeferredAdditions{grammar, regexes, rules_, part * n_objects(), n_objects()});
+  return act(*parts_[part].rules,
+             DeferredAdditions{grammar, regexes, rules_, part * n_objects(), n_objects(), has_key_roles_});
 }
 
 void DeferredRules::add(uint32_t nonterminal, std::shared_ptr<DeferredPart> part) {
@@ -35,7 +36,8 @@ void DeferredRules::add(uint32_t nonterminal, std::shared_ptr<DeferredPart> part
 }
 
 bool DeferredRules::has_keys() const {
-  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.rules->has_keys(); });
+  return has_key_roles_ &&
+         std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.rules->has_keys(); });
 }
 
 void DeferredRules::define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes) {

@@ -28,6 +28,9 @@ struct DeferredAdditions {
   Account& rules;         // that are charged for what is added
   uint32_t first_object;  // Choice::object of this part lie in [first_object, first_object + n_objects)
   uint32_t n_objects;
+  // Whether terminals may have key roles: where a text has one reading, its matcher keeps the keys
+  // (mask/written_keys.h).
+  bool has_key_roles;
 };
 
 // A part of a grammar: what one schema says. None of its nonterminals is left-recursive.
@@ -35,7 +38,7 @@ class DeferredPart {
  public:
   virtual ~DeferredPart() = default;
 
-  // Whether some terminal may have a key role.
+  // Whether some terminal gets a key role if it may.
   virtual bool has_keys() const = 0;
   // Adds the first rules, and returns the start symbol, which may be deferred, too. Throws LimitExceeded; a second call
   // may follow then.
@@ -62,6 +65,9 @@ class DeferredRules {
   void add(uint32_t nonterminal, std::shared_ptr<DeferredPart> part);
   // The rules that the grammar has and may have.
   void set_account(Account rules) { rules_ = rules; }
+  // Before any rule is made; see DeferredAdditions.
+  void set_key_roles(bool has_key_roles) { has_key_roles_ = has_key_roles; }
+  // Whether some terminal may have a key role.
   bool has_keys() const;
 
   // As of the parts.
@@ -101,6 +107,7 @@ class DeferredRules {
   std::vector<Run> nonterminals_;
   std::vector<Run> terminals_;
   Account rules_;
+  bool has_key_roles_ = false;
 };
 
 }  // namespace cfgmask

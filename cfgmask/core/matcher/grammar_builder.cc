@@ -323,8 +323,9 @@ uint32_t GrammarBuilder::defer(std::shared_ptr<DeferredPart> part) {
 
 bool GrammarBuilder::analyse_rules() {
   if (grammar_.deferred != nullptr) {
-    if (!grammar_.calls.empty() || !has_one_reading())
-      throw std::invalid_argument("deferred rules need one reading, and no parameters");
+    // Instances of nonterminals have the numbers behind those of the nonterminals themselves.
+    if (!grammar_.calls.empty()) throw std::invalid_argument("deferred rules do not go together with parameters");
+    grammar_.deferred->set_key_roles(has_one_reading());
     grammar_.has_keys = grammar_.deferred->has_keys();
     grammar_.deferred->set_account(rules_);
     // All that the text may come to is known to be analysed: a first mask takes 5% more otherwise.

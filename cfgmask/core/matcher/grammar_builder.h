@@ -158,8 +158,8 @@ class GrammarBuilder : public RegexBuilder {
   // A nonterminal with what it is given for its parameter.
   uint32_t call(uint32_t nonterminal, const Argument& argument);
   void alternative(uint32_t nonterminal, std::span<const uint32_t> symbols, Condition condition = {});
-  // A nonterminal for a part of the grammar that is made when a text first comes to it. Such a grammar has one reading
-  // of each text and no parameters.
+  // A nonterminal for a part of the grammar that is made when a text first comes to it. Such a grammar has no
+  // parameters, and no nonterminal with a limit leads to a part.
   uint32_t defer(std::shared_ptr<DeferredPart> part);
   // Null if the start symbol derives nothing. The builder is spent.
   std::shared_ptr<CompiledGrammar> build(uint32_t start, uint32_t start_scope, bool complete, bool ignore_initial,

@@ -64,7 +64,7 @@ uint32_t DeferredSchema::item_of(PlainValueId array, PlainValueId item) {
 // Whether the items of an array that must not be equal have strings of which none runs out. A matcher keeps those.
 DeferredSchema::Kept DeferredSchema::kept_strings(PlainValueId array) {
   const auto [at, is_new] = kept_strings_.try_emplace(array, Kept::kInSet);
-  if (!is_new) return at->second;
+  if (!is_new || !to_->has_key_roles) return at->second;
   const auto is_endless = [&](const PlainSchema::Terminal& t) {
     if (t.spelling == PlainSchema::Spelling::kAnyString) return true;
     return t.spelling == PlainSchema::Spelling::kText &&

@@ -6,7 +6,7 @@ namespace cfgmask {
 
 DeferredSchema::Kept DeferredSchema::kept_keys(const PlainSchema::Object& object) {
   if (!object.may_repeat_others()) return Kept::kNowhere;
-  if (object.counts_others()) return Kept::kInSet;
+  if (object.counts_others() || !to_->has_key_roles) return Kept::kInSet;
   return never_run_out(object) ? Kept::kAsTexts : Kept::kInSet;
 }
 

@@ -32,11 +32,11 @@ Symbol DeferredSchema::start(const DeferredAdditions& to) {
   enter(to);
   const auto& [has_endless_keys, has_endless_items, with_many_states] = schema_.overview();
   const auto opening = [&](const char* text, const JsonMarks::Regex& regex, bool has_role) {
-    return mark(text, regex, has_role ? KeyRole::kOpens : KeyRole::kNone);
+    return mark(text, regex, has_role && to.has_key_roles ? KeyRole::kOpens : KeyRole::kNone);
   };
   const auto closing = [&](const char* text, const JsonMarks::Regex& empty, const JsonMarks::Regex& other,
                            bool has_role) {
-    const KeyRole role = has_role ? KeyRole::kCloses : KeyRole::kNone;
+    const KeyRole role = has_role && to.has_key_roles ? KeyRole::kCloses : KeyRole::kNone;
     return Closing{mark(text, empty, role), mark(text, other, role)};
   };
   const JsonMarks& marks = parts_.marks;
@@ -250,7 +250,8 @@ void DeferredSchema::add_rules(uint32_t rule, PlainValueId id) {
   for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
   const auto together = schema_.together(id);
   if (together) add_scalars(rule, together);
-  if (const auto large = schema_.large_union(id)) {
+  // What is known of many alternatives together is of keys that are kept as texts.
+  if (const auto large = to_->has_key_roles ? schema_.large_union(id) : nullptr) {
     add_large(rule, *large);
     add_either(rule, large->rest);
   } else {

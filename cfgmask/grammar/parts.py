@@ -1,0 +1,72 @@
+"""Parts of a grammar whose rules the core makes when a text first reaches them, and the same grammar without parts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from cfgmask.grammar.embedding import with_operands
+from cfgmask.grammar.ir import Expr, GrammarIR, Part, Rule, RuleRef
+from cfgmask.grammar.walk import fold, walk
+
+
+def parts_of(grammar: GrammarIR) -> list[Part]:
+    """The parts in the grammar's rules, each once, in the order in which they stand there. Linear."""
+    return list({id(expr): expr for expr in _parts(grammar.rules)}.values())
+
+
+def expanded(grammar: GrammarIR, which: Collection[Part] | None = None) -> GrammarIR:
+    """The same grammar with rules in place of these parts, of all for None. Linear in these rules.
+
+    Raises LimitExceeded where the rules of a part take more than its limits allow.
+    """
+    starts: dict[int, str] = {}
+    scopes = list(grammar.scopes)
+    made: list[Rule] = []
+    for part in parts_of(grammar) if which is None else which:
+        inner = part.lower(part.name)
+        starts[id(part)] = inner.start
+        made += (replace(rule, scope=rule.scope + len(scopes)) for rule in inner.rules)
+        scopes += inner.scopes
+    if not starts:
+        return grammar
+
+    def combine(expr: Expr, parts: list[Expr]) -> Expr:
+        if isinstance(expr, Part):
+            return RuleRef(starts[id(expr)], expr.span) if id(expr) in starts else expr
+        return with_operands(expr, parts)
+
+    rules = [replace(rule, body=fold(rule.body, combine)) if any(_parts([rule])) else rule for rule in grammar.rules]
+    return replace(grammar, rules=(*rules, *made), scopes=tuple(scopes))
+
+
+def with_lazy_parts(grammar: GrammarIR) -> GrammarIR:
+    """The grammar with the parts alone that the core can leave until a text reaches them. Linear.
+
+    A limit on the tokens of a rule has to know beforehand how the rule can be closed, and nonterminals with parameters
+    are numbered behind all others.
+    """
+    parts = parts_of(grammar)
+    if parts and not any(rule.parametric for rule in grammar.rules):
+        parts = _within_limits(grammar)
+    return expanded(grammar, parts) if parts else grammar
+
+
+def _parts(rules: Iterable[Rule]) -> Iterable[Part]:
+    return (expr for rule in rules for expr in walk(rule.body) if isinstance(expr, Part))
+
+
+def _within_limits(grammar: GrammarIR) -> list[Part]:
+    """The parts that a rule with a limit on its tokens leads to."""
+    rules = {rule.name: rule for rule in grammar.rules}
+    pending = [rule.name for rule in grammar.rules if rule.max_tokens is not None]
+    reached = set(pending)
+    found: dict[int, Part] = {}
+    while pending:
+        for expr in walk(rules[pending.pop()].body):
+            if isinstance(expr, Part):
+                found[id(expr)] = expr
+            elif isinstance(expr, RuleRef) and expr.name not in reached:
+                reached.add(expr.name)
+                pending.append(expr.name)
+    return list(found.values())
