@@ -27,10 +27,15 @@ def guided(schema: JsonValue, options: JsonSchemaOptions) -> tuple[JsonSchemaOpt
     chosen: dict[str, Any] = {}
     problems = []
     for name, value in asked.items():
+        if value is None and name in _NULLABLE:
+            continue
         read = _KNOWN.get(name)
         if read is None:
             message = f'{KEYWORD} has no option "{name}" that is known here'
-            problems.append(_problem(name, message, f"known are {', '.join(_KNOWN)}"))
+            help = f"known are {', '.join(_KNOWN)}"
+            if name == _UNSUPPORTED:
+                message, help = f"{name} is not supported", 'the option escapes="canonical" has one spelling for each'
+            problems.append(_problem(name, message, help))
             continue
         found = read(value)
         if found is None:
@@ -70,7 +75,12 @@ _KNOWN: dict[str, _Reader] = {
     # `oneOf` is exact here in any case.
     "coerce_one_of": _flag({}, {}),
     "lenient": _flag({"on_unsupported": "relax"}, {}),
+    # Strings are written in every spelling in any case.
+    "json_allow_general_unicode_escapes": _flag({}, {}),
 }
+_UNSUPPORTED = "json_allowed_escapes"
+# Those that may be null, which says nothing.
+_NULLABLE = {*_KNOWN, _UNSUPPORTED} - {"numbers"}
 _SPACING = ("whitespace", "item_separator", "key_separator")
 _TEXTS = ("item_separator", "key_separator", "whitespace_pattern", "numbers")
 

@@ -1,0 +1,1 @@
+"""mlx-lm: a logits processor."""
