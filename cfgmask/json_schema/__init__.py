@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cfgmask.json_schema.covered import Covered, coverage, coverage_of
+    from cfgmask.json_schema.forms import FORMS
     from cfgmask.json_schema.lower import attempt, lower_schema, schema_notes
     from cfgmask.json_schema.options import JsonSchemaOptions
     from cfgmask.json_schema.plain import plain_schema
 
 __all__ = [
+    "FORMS",
     "Covered",
     "JsonSchemaOptions",
     "attempt",
@@ -27,6 +29,7 @@ __all__ = [
 
 _MODULES = {
     "Covered": "covered",
+    "FORMS": "forms",
     "JsonSchemaOptions": "options",
     "attempt": "lower",
     "coverage": "covered",

@@ -8,18 +8,21 @@ refusal in the normal form; it is an error if the part that carries it is left i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, SetBounds
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, SetBounds, TokenSet
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.contradictions import contradictions
+from cfgmask.json_schema.forms import FORMS
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
+from cfgmask.json_schema.in_form import in_form
 from cfgmask.json_schema.indent import indented
 from cfgmask.json_schema.liveness import all_live, needs_of
 from cfgmask.json_schema.lower_items import Items, ToldApart
@@ -49,6 +52,8 @@ def lower_schema(
     span: Span | None = None,
     limits: Limits = Limits(),  # noqa: B008  # immutable
     retrieve: Retriever | None = None,
+    form: str = "json",
+    tokens: Mapping[str, TokenSet] | None = None,
 ) -> GrammarIR:
     """The grammar of the texts, of JSON or YAML, whose value the schema allows.
 
@@ -57,6 +62,8 @@ def lower_schema(
     span    where the text stands in a larger source; given to the rules
     retrieve  gives the schema with a URI, as Python objects, where a reference leads out of this one; what it raises
             becomes an error at the reference
+    form    "json", or the name of one of `FORMS`, in which the outermost object is written then
+    tokens  what markers of the form are written by, if not by their text
 
     The draft is what `$schema` names, otherwise 2020-12, with the keywords of earlier drafts that it dropped.
     Notes: keywords and formats that restrict nothing.
@@ -66,7 +73,16 @@ def lower_schema(
     Cost: linear in the schema but for combinations of alternatives (`allOf` of `anyOf`, overlapping `oneOf`), whose
     number is bounded.
     """
-    tried = attempt(schema, options=options, prefix=prefix, span=span, limits=limits, retrieve=retrieve)
+    tried = attempt(
+        schema,
+        options=options,
+        prefix=prefix,
+        span=span,
+        limits=limits,
+        retrieve=retrieve,
+        form=form,
+        tokens=tokens,
+    )
     return tried.result()
 
 
@@ -122,6 +138,8 @@ def attempt(
     prefix: str = "",
     span: Span | None = None,
     retrieve: Retriever | None = None,
+    form: str = "json",
+    tokens: Mapping[str, TokenSet] | None = None,
 ) -> Attempt:
     """Do what `lower_schema` does, and tell of errors instead of raising them.
 
@@ -139,7 +157,7 @@ def attempt(
     if found.complete:
         normaliser = Normaliser(schemas, options, limits)
         try:
-            grammar = _lowered(normaliser, prefix, span)
+            grammar = _lowered(normaliser, prefix, span, form, tokens or {})
         except GrammarError as error:
             # That nothing satisfies the schema may come of what is disregarded in it.
             errors += [d for d in error.diagnostics if not errors or d.code != "schema-unsatisfiable"]
@@ -166,11 +184,13 @@ def _surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) 
     return found
 
 
-def _lowered(normaliser: Normaliser, prefix: str, span: Span | None) -> GrammarIR:
+def _lowered(
+    normaliser: Normaliser, prefix: str, span: Span | None, form: str, tokens: Mapping[str, TokenSet]
+) -> GrammarIR:
     limits = normaliser.limits
     try:
         with session(limits):
-            return _grammar(normaliser, prefix, span)
+            return _grammar(normaliser, prefix, span, form, tokens)
     except LimitExceeded as error:
         raise placed(error, "") from None
     except RecursionError:
@@ -178,7 +198,9 @@ def _lowered(normaliser: Normaliser, prefix: str, span: Span | None) -> GrammarI
         raise LimitExceeded("max_nesting", limits.max_nesting, "a pattern in a JSON Schema") from None
 
 
-def _grammar(normaliser: Normaliser, prefix: str, span: Span | None) -> GrammarIR:
+def _grammar(
+    normaliser: Normaliser, prefix: str, span: Span | None, form: str, tokens: Mapping[str, TokenSet]
+) -> GrammarIR:
     """The grammar of a schema that the survey found well formed. Raises GrammarError."""
     schemas, options, limits = normaliser.schemas, normaliser.options, normaliser.limits
     lowering = _Main(normaliser, RuleSet(prefix), options)
@@ -204,6 +226,10 @@ def _grammar(normaliser: Normaliser, prefix: str, span: Span | None) -> GrammarI
         problems.append(lowering.unsatisfiable(schemas.root, live))
     if problems:
         raise GrammarError(problems)
+    if form != "json":
+        if options.syntax != "json" or options.indent is not None:
+            raise ValueError(f"the form {form} has no lines: leave syntax and indent out")
+        grammar = in_form(grammar, FORMS[form], tokens)
     if options.syntax == "yaml":
         return in_blocks(grammar, DEFAULT_INDENT if options.indent is None else options.indent)
     return spelled(grammar if options.indent is None else indented(grammar, options.indent, limits), options)

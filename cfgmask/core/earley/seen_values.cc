@@ -862,7 +862,15 @@ RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
     if (parts[1] == regexes_.literal(kAfterKey)) return regexes_.concatenation(subtract(parts[0], unwanted), parts[1]);
   }
   if (regexes_.kind(regex) == RegexKind::kJsonString) return regexes_.json_string_without(regex, unwanted.strings);
-  return without(regex, unwanted.others);
+  const RegexId left = without(regex, unwanted.others);
+  return may_be_bare(regex) ? without(left, unwanted.bare) : left;
+}
+
+// Whether some lexeme begins like no scalar of JSON: it is a string without quotes, such as `<parameter=name>`.
+bool SeenValues::may_be_bare(RegexId regex) {
+  ByteSet first = regexes_.first(regex);
+  for (const char b : std::string_view("\"-0123456789tfn")) first.remove(static_cast<uint8_t>(b));
+  return !first.empty();
 }
 
 RegexId SeenValues::intersect(RegexId regex, const Unwanted& wanted) {

@@ -244,6 +244,7 @@ class SeenValues {
   template <class F>
   RegexId each_part(RegexId alternation, F f);
   RegexId subtract(RegexId regex, const Unwanted& unwanted);
+  bool may_be_bare(RegexId regex);
   // The lexemes of `regex` with one of the values that are called unwanted elsewhere.
   RegexId intersect(RegexId regex, const Unwanted& wanted);
   // The keys that spell one of the strings, as JSON and YAML do.
