@@ -111,7 +111,7 @@ def _run(code: str) -> str:
 
 BOTTOM = {"diagnostics", "errors", "limits", "problems", "source_file", "suggest", "text"}
 TREES = BOTTOM | {"grammar"}
-FRONT_ENDS = {"gbnf", "json_schema", "lark", "tags", "types"}
+FRONT_ENDS = {"gbnf", "json_schema", "lark", "tags", "tools", "types"}
 ENGINE = TREES | FRONT_ENDS | {"regex", "compiler", "vocabulary", "tokenizers", "_core", "__init__"}
 ALLOWED: dict[str, set[str]] = {
     "diagnostics": set(),
@@ -134,6 +134,7 @@ ALLOWED: dict[str, set[str]] = {
     "tokenizers": BOTTOM,
     "vocabulary": TREES | {"tokenizers", "_core"},
     "compiler": TREES | FRONT_ENDS | {"regex", "vocabulary", "_core"},
+    "tools": TREES | {"regex", "json_schema", "lark", "tags", "tokenizers", "types"},
     "tags": TREES | {"regex", "json_schema", "lark", "gbnf"},
     "__init__": ENGINE | {"patterns", "drafts", "grammars", "source_tree"},
     "integrations": ENGINE | {"drafts"},

@@ -6,8 +6,9 @@ nothing to do takes 7 to 12 microseconds where other work has emptied the proces
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import cache, lru_cache, partial
 from os import PathLike
 from pathlib import Path
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from cfgmask import _core
     from cfgmask.lark import Files, PlainGrammar
     from cfgmask.regex import DialectName
+    from cfgmask.tools.answer import Answer
+    from cfgmask.tools.read import Tool
+    from cfgmask.tools.style import Style
     from cfgmask.vocabulary import Vocabulary
 
 
@@ -369,6 +373,127 @@ class Grammar:
         return cls(ir, PATTERN_SOURCE)._made_by("regex", lambda: arguments)
 
     @classmethod
+    def from_tools(
+        cls,
+        tools: Sequence[Any] | Mapping[str, Any],
+        *,
+        style: str | Style = "auto",
+        tool_choice: str | Mapping[str, Any] = "auto",
+        parallel_tool_calls: bool | int = True,
+        reasoning: str | bool | Mapping[str, Any] = "auto",
+        response_format: Any = None,
+        prompt: str | None = None,
+        template: Any = None,
+        name: str = "<tools>",
+        limits: Limits | None = None,
+        whitespace: str = DEFAULTS.whitespace,
+        item_separator: str = DEFAULTS.item_separator,
+        key_separator: str = DEFAULTS.key_separator,
+        numbers: Literal["plain", "any"] = DEFAULTS.numbers,
+        max_digits: int | None = DEFAULTS.max_digits,
+        escapes: Literal["any", "canonical"] = DEFAULTS.escapes,
+        property_order: Literal["schema", "any"] = DEFAULTS.property_order,
+        formats: Literal["assert", "annotate"] = DEFAULTS.formats,
+        on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
+        unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
+    ) -> Grammar:
+        """Thinking, calls of tools and answers, as a model family writes them. See docs/tools.md.
+
+        tools            dicts as OpenAI and MCP have them, Python functions, dataclasses, models of pydantic
+        style            how the model writes: `cfgmask.tools.style.names()` lists the names. "auto" finds it in
+                         `template`, and a note says how sure that is
+        tool_choice      "auto", "required", "none", or a dict of OpenAI that names one tool or those that are allowed
+        parallel_tool_calls  whether a text may have several calls, or how many at most
+        reasoning        "enabled", "disabled", "auto", or {"max_tokens": n}
+        response_format  what an answer is: None for free text; a JSON Schema, OpenAI's dict, or a Python type
+        prompt           the end of the rendered prompt, at least its last turn: it tells whether thinking is open
+                         already, and whether a call has begun. None: unknown
+        template         where "auto" looks: the text of a chat template, a tokenizer of transformers, a `Llama` of
+                         llama-cpp-python, or the path of a GGUF file
+        The other arguments are those of `from_json_schema`, for the arguments of tools and for answers.
+        Errors: GrammarError with every problem, with JSON Pointers into `tools`; ValueError for a value that an
+        argument does not have.
+        """
+        from cfgmask.tools import read, recognise
+        from cfgmask.tools.answer import read_answer
+
+        chosen = _options(
+            whitespace,
+            item_separator,
+            key_separator,
+            DEFAULTS.indent,
+            numbers,
+            max_digits,
+            DEFAULTS.syntax,
+            escapes,
+            property_order,
+            formats,
+            on_unsupported,
+            unknown_keywords,
+        )
+        found, notes = recognise.style_for(style, template)
+        kept = tuple(replace(tool, schema=KeptSchema.of(tool.schema).value) for tool in read.read_tools(tools))
+        return cls._from_tools(
+            tools=kept,
+            style=found,
+            tool_choice=copy.deepcopy(tool_choice),
+            parallel_tool_calls=parallel_tool_calls,
+            reasoning=reasoning,
+            answer=read_answer(response_format),
+            prompt=prompt,
+            name=name,
+            limits=_limits(limits),
+            options=chosen,
+            notes=notes,
+        )
+
+    @classmethod
+    def _from_tools(
+        cls,
+        tools: tuple[Tool, ...],
+        style: Style,
+        tool_choice: Any,
+        parallel_tool_calls: bool | int,
+        reasoning: Any,
+        answer: Answer,
+        prompt: str | None,
+        name: str,
+        limits: Limits,
+        options: JsonSchemaOptions,
+        notes: tuple[Diagnostic, ...],
+    ) -> Grammar:
+        from cfgmask.tags.tagged import Tagged
+        from cfgmask.tools import lower
+        from cfgmask.tools.choice import read_choice
+
+        arguments = {key: value for key, value in locals().items() if key in _TOOL_ARGUMENTS}
+        choice = read_choice(tools, tool_choice, parallel_tool_calls)
+        content, found = lower.lower_tools(
+            style,
+            choice,
+            reasoning=lower.read_reasoning(reasoning),
+            answer=answer,
+            prompt=prompt,
+            options=options,
+            limits=limits,
+        )
+        if answer.is_value:
+            _check_answer(answer.schema, lower.begins_without_marker(style, choice), limits)
+        with session(limits):
+            tagged = Tagged(content, limits=limits, parts=True)
+        every = (*notes, *found)
+
+        def whole() -> GrammarIR:
+            with session(limits):
+                made = expanded(tagged.ir)
+            return replace(made, notes=(*every, *made.notes))
+
+        made = cls(whole, name)
+        made._bind = tagged.for_vocabulary
+        made._notes = lambda: (*every, *tagged.ir.notes)
+        return made._made_by("tools", lambda: arguments)
+
+    @classmethod
     def from_choices(cls, choices: Iterable[str]) -> Grammar:
         """Exactly one of some texts. Linear in their size."""
         if isinstance(choices, (str, bytes)):
@@ -494,7 +619,32 @@ _READERS: dict[str, Callable[..., Grammar]] = {
     "json_schema": _json_schema_again,
     "regex": Grammar.from_regex,
     "choices": Grammar.from_choices,
+    "tools": Grammar._from_tools,
 }
+
+
+_TOOL_ARGUMENTS = (
+    *("tools", "style", "tool_choice", "parallel_tool_calls", "reasoning", "answer"),
+    *("prompt", "name", "limits", "options", "notes"),
+)
+
+
+def _check_answer(schema: Any, begins: list[str], limits: Limits) -> None:
+    """Raise GrammarError if a value of the schema can begin like a call."""
+    if not begins:
+        return
+    from cfgmask.compiler.build import compile
+    from cfgmask.vocabulary import Vocabulary
+
+    grammar = Grammar.from_json_schema(schema, name="<response_format>", limits=limits)
+    every_byte = Vocabulary.from_bytes([*(bytes([i]) for i in range(256)), b""], eos_token_id=256)
+    compiled = compile(grammar, every_byte, limits)
+    for begin in begins:
+        data = list(begin.encode())
+        if compiled.matcher().try_advance(data) == len(data):
+            message = f"an answer could begin with `{begin}`, as calls do in this style"
+            help = "use another name for the first property, or a style whose calls begin with a marker"
+            raise GrammarError([Diagnostic("tools-response-format", message, pointer="/response_format", help=help)])
 
 
 def _given(name: str, value: Grammar | str | dict[str, Any], limits: Limits) -> GrammarIR | str:

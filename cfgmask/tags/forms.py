@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from functools import partial
 
-from cfgmask.grammar.ir import GrammarIR
-from cfgmask.json_schema import lower_schema
+from cfgmask.grammar.ir import GrammarIR, Part
+from cfgmask.json_schema import FORMS as OBJECT_FORMS
+from cfgmask.json_schema import lower_schema, plain_schema
 from cfgmask.limits import Limits
 from cfgmask.tags.nodes import Schema
+from cfgmask.tags.spelling import token_set
+from cfgmask.tags.token_ids import TokenIds
 
-Form: TypeAlias = Callable[[Schema, str, Limits], GrammarIR]
-"""(node, prefix of the names of all rules, limits) to rules. Raises GrammarError, with pointers into the schema."""
+FORMS = ("json", *OBJECT_FORMS)
+"""The names of all forms; those that xgrammar gives the `style` of a schema are among them."""
 
 
-def _json(node: Schema, prefix: str, limits: Limits) -> GrammarIR:
+def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds) -> GrammarIR:
+    """The rules of the values, for a node whose form is one of `FORMS`.
+
+    prefix  of the names of all rules
+    ids     the tokens that markers of the form are written by
+    Raises GrammarError, with pointers into the schema.
+    """
+    tokens = {}
+    if node.form in OBJECT_FORMS:
+        markers = OBJECT_FORMS[node.form].all_markers()
+        tokens = {marker: token_set(marker, ids) for marker in markers if ids.of(marker)}
+    return lower_schema(node.schema, options=node.options, prefix=prefix, limits=limits, form=node.form, tokens=tokens)
+
+
+def schema_part(node: Schema, name: str, limits: Limits) -> Part | None:
+    """The values as a part, of which the core makes rules when a text comes to it; None where it does not read them."""
+    if node.form != "json":
+        return None
+    plain = plain_schema(node.schema, options=node.options, limits=limits)
+    if plain is None:
+        return None
+    return Part(name, plain, partial(_rules, node, limits))
+
+
+def _rules(node: Schema, limits: Limits, prefix: str) -> GrammarIR:
     return lower_schema(node.schema, options=node.options, prefix=prefix, limits=limits)
-
-
-FORMS: dict[str, Form] = {"json": _json}
-"""By the names that xgrammar gives the `style` of a schema."""
-
-
-def schema_rules(node: Schema, prefix: str, limits: Limits) -> GrammarIR:
-    """The rules of the values, for a node whose form is one of `FORMS`."""
-    return FORMS[node.form](node, prefix, limits)

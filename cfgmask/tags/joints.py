@@ -19,6 +19,8 @@ from cfgmask.tags.problems import TagProblems
 
 _DIGITS = char_class([(ord("0"), ord("9")), *((ord(c), ord(c)) for c in ".eE+-")])
 _NUMBER = Concatenation((char_class([(ord("0"), ord("9")), (ord("-"), ord("-"))]), Repetition(_DIGITS, 0, None)))
+_IN_OBJECT = char_class([(ord(c), ord(c)) for c in '" \t\r\n'])
+_IN_ARRAY = char_class([(ord(c), ord(c)) for c in '" \t\r\n[{-0123456789tfn'])
 _NOTHING = ir.Sequence(())
 _QUOTE = '"'
 
@@ -93,8 +95,11 @@ def _without_limits(body: ir.Expr) -> ir.Expr:
 
 
 def _json_value(schema: Any) -> ir.Expr:
-    marks = (("{", "}"), ("[", "]"), (_QUOTE, _QUOTE))
-    values: list[ir.Expr] = [ir.Sequence((_terminal(a), _terminal(b))) for a, b in marks]
+    values: list[ir.Expr] = [ir.Sequence((_terminal(_QUOTE), _terminal(_QUOTE)))]
+    for opened, closed, inside in (("{", "}", _IN_OBJECT), ("[", "]", _IN_ARRAY)):
+        # What a text around could go on with where the bracket ends.
+        first = ir.Repeat(ir.Terminal("first", inside), 0, 1)
+        values.append(ir.Sequence((_terminal(opened), first, _terminal(closed))))
     values += [_terminal(word) for word in ("true", "false", "null")]
     kinds = schema.get("type") if isinstance(schema, dict) else None
     named = {kinds} if isinstance(kinds, str) else set(kinds) if isinstance(kinds, list) else {"number"}

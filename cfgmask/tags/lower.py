@@ -16,7 +16,7 @@ from cfgmask.grammar.embedding import with_prefix
 from cfgmask.grammar.regex_tree import EMPTY_TEXT, RegexTree
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.tags import free_text, nodes
-from cfgmask.tags.forms import FORMS, schema_rules
+from cfgmask.tags.forms import FORMS, schema_part, schema_rules
 from cfgmask.tags.joints import Shadows, lexer_for
 from cfgmask.tags.problems import TagProblems
 from cfgmask.tags.spelling import Run, Spelled, spelled, token_set, trailing_space
@@ -36,16 +36,18 @@ def lower(
     ids: TokenIds = NO_TOKENS,
     lexer: Literal["longest", "complete"] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    parts: bool = False,
 ) -> ir.GrammarIR:
     """The grammar of the texts of a node.
 
     ids    the tokens that markers are written by
+    parts  whether schemas become parts where the core reads them
     lexer  None: "longest" where that means the same as "complete"; which is found out in time that grows with the pairs
            of texts that can begin at one place
     Errors: GrammarError with every problem, each at the place of its node.
     Cost: linear, but for the lexer and what the schemas take.
     """
-    lowering = _Lowering(ids, limits)
+    lowering = _Lowering(ids, limits, parts)
     start = lowering.rule(START, lowering.content(root, None, _Around()))
     lowering.problems.raise_if_any()
     grammar = ir.GrammarIR(
@@ -78,8 +80,9 @@ class _Around:
 class _Lowering:
     """Rules, scopes and problems of what has been lowered so far."""
 
-    def __init__(self, ids: TokenIds, limits: Limits) -> None:
+    def __init__(self, ids: TokenIds, limits: Limits, parts: bool) -> None:
         self._ids = ids
+        self._parts = parts
         self._limits = limits
         self.problems = TagProblems()
         self.rules: list[ir.Rule] = []
@@ -332,8 +335,14 @@ class _Lowering:
             known = ", ".join(f'"{name}"' for name in FORMS)
             self.problems.error("tag-unknown-style", f'there is no style "{node.form}"', node.at, f"known are {known}")
             return None
+        prefix = f"%schema#{len(self._embedded) + 1}:"
         try:
-            grammar = schema_rules(node, f"%schema#{len(self._embedded) + 1}:", self._limits)
+            part = schema_part(node, prefix, self._limits) if self._parts else None
+            if part is not None:
+                start = self.rule(f"%part#{len(self._embedded) + 1}", part)
+                self.shadows.json(start, [start], node.schema)
+                return start
+            grammar = schema_rules(node, prefix, self._limits, self._ids)
         except GrammarError as error:
             self.problems.take(error.diagnostics, node.at)
             return None

@@ -29,13 +29,15 @@ class Tagged:
         *,
         lexer: Literal["longest", "complete"] | None = None,
         limits: Limits = DEFAULT_LIMITS,
+        parts: bool = False,
     ) -> None:
-        """Lower the content with its markers as text. Errors: those of `lower`."""
+        """Lower the content with its markers as text. Arguments and errors: those of `lower`."""
+        self._parts = parts
         self._root = root
         self._lexer = lexer
         self._limits = limits
         self._lock = threading.Lock()
-        self.ir = lower(root, ids=NO_TOKENS, lexer=lexer, limits=limits)
+        self.ir = lower(root, ids=NO_TOKENS, lexer=lexer, limits=limits, parts=parts)
         self._kept: list[tuple[Answers, GrammarIR]] = []
 
     def for_vocabulary(self, vocabulary: Vocabulary) -> GrammarIR:
@@ -46,6 +48,6 @@ class Tagged:
                 if answers.are_those_of(ids):
                     return made
             answers = Answers(ids)
-            made = lower(self._root, ids=answers, lexer=self._lexer, limits=self._limits)
+            made = lower(self._root, ids=answers, lexer=self._lexer, limits=self._limits, parts=self._parts)
             self._kept = [*self._kept[1 - _MOST_KEPT :], (answers, made)]
             return made

@@ -222,6 +222,18 @@ def test_the_lexer_is_the_fast_one_where_that_is_right() -> None:
     assert Tagged(Sequence((LOWER, Text("ab")))).ir.lexer == "complete"
 
 
+def test_text_that_begins_like_a_value() -> None:
+    """An opening bracket is a lexeme of the value and only a part of the text."""
+    schema = {"properties": {"a": {"type": "integer"}}, "additionalProperties": False}
+    for written in ('{"b": 1}', "{\n}", "{}"):
+        compiled = cfgmask.compile(Grammar(Tagged(Or((Text('{"b": 1}'), Text("{\n}"), Schema(schema)))).ir), PLAIN)
+        matcher = compiled.matcher()
+        assert matcher.try_advance(list(written.encode())) == len(written)
+        matcher = compiled.matcher()
+        assert matcher.try_advance(list(b'{"a": 1}')) == 8
+        assert matcher.is_accepting
+
+
 def test_schemas_with_errors_are_told_of_by_their_places() -> None:
     bad = Schema({"properties": {"a": {"multipleOf": 10007, "type": "integer"}}}, at="/format/content/json_schema")
     with pytest.raises(cfgmask.GrammarError) as raised:

@@ -1,0 +1,520 @@
+"""A style, tools and a choice of them to the nodes of `cfgmask.tags`: one way for all styles.
+
+A text is thinking, then calls or an answer. Free text holds none of the begins of calls and no marker of thinking, so
+each text has one way to be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from cfgmask.diagnostics import Diagnostic, shortened
+from cfgmask.errors import GrammarError
+from cfgmask.grammar.regex_tree import ANY_TEXT, Alternation, Complement, Concatenation, RegexTree, Repetition, text
+from cfgmask.grammar.white_space import ANY_SPACE
+from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
+from cfgmask.lark import parse_lark
+from cfgmask.limits import Limits
+from cfgmask.regex import parse_regex
+from cfgmask.tags.nodes import (
+    Content,
+    FreeText,
+    Inner,
+    Mark,
+    Marker,
+    Or,
+    Piece,
+    Regex,
+    Repeat,
+    Schema,
+    Separated,
+    Sequence,
+    Space,
+    Spelling,
+    Tag,
+    Text,
+    Triggered,
+)
+from cfgmask.tools.answer import Answer
+from cfgmask.tools.choice import Choice
+from cfgmask.tools.read import Tool
+from cfgmask.tools.style import Style, Template, Variable, text_of
+
+REASONING, CONTENT, VALUE = "reasoning", "content", "value"
+TOOL_CALL, NAME, ARGUMENTS, ID = "tool_call", "name", "arguments", "id"
+"""The names of segments: what `Grammar.parse` finds in a text."""
+
+Start: TypeAlias = Literal["unknown", "plain", "opened", "closed"]
+
+_SPACES = Repetition(ANY_SPACE, 0, None)
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    """Whether a text begins with thinking.
+
+    max_tokens  how many tokens it has at most; None: any number
+    """
+
+    mode: Literal["enabled", "disabled", "auto"]
+    max_tokens: int | None = None
+
+
+def read_reasoning(value: Any) -> Reasoning:
+    """The argument `reasoning`. Raises ValueError."""
+    if isinstance(value, Mapping):
+        unknown = [key for key in value if key not in ("max_tokens", "mode")]
+        tokens, mode = value.get("max_tokens"), value.get("mode", "enabled")
+        is_count = isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0
+        if not unknown and (is_count or tokens is None) and mode in ("enabled", "auto", "disabled"):
+            return Reasoning(mode, tokens)
+    elif value is None or isinstance(value, bool):
+        return Reasoning("auto" if value is None else "enabled" if value else "disabled")
+    elif value in ("enabled", "disabled", "auto"):
+        return Reasoning(value)
+    raise ValueError(f'reasoning must be "enabled", "disabled", "auto" or {{"max_tokens": n}}, not {value!r}')
+
+
+def lower_tools(
+    style: Style,
+    choice: Choice,
+    *,
+    reasoning: Reasoning,
+    answer: Answer,
+    prompt: str | None,
+    options: JsonSchemaOptions = DEFAULTS,
+    limits: Limits,
+) -> tuple[Content, tuple[Diagnostic, ...]]:
+    """The content that the style allows, and notes.
+
+    prompt  the end of the rendered prompt, which tells where generation starts; None: unknown
+    Errors: GrammarError with every problem of tools that the style cannot write (codes `tools-…`).
+    Cost: linear. Schemas are not read here.
+    """
+    lowering = _Lowering(style, choice, reasoning, answer, options, limits)
+    content = lowering.text(prompt)
+    if lowering.problems:
+        raise GrammarError(lowering.problems)
+    return content, tuple(lowering.notes)
+
+
+def begins_without_marker(style: Style, choice: Choice) -> list[str]:
+    """The texts that begin calls, if nothing but their text tells them from an answer."""
+    if choice.mode != "auto" or not choice.tools or not style.has_free_answer:
+        return []
+    lowering = _Lowering(style, choice, Reasoning("auto"), Answer(), DEFAULTS, Limits())
+    triggers = lowering.triggers()
+    return [] if all(any(isinstance(p, Marker) for p in t) for t in triggers) else lowering.begins()
+
+
+def start_of(style: Style, prompt: str | None) -> Start:
+    """Where generation starts after a prompt: inside of thinking, after a closed block of it, or before any."""
+    thinking = style.thinking
+    if prompt is None:
+        return "unknown"
+    if thinking is None:
+        return "plain"
+    end = prompt.rstrip()
+    opener, closer = text_of(thinking.begin).strip(), _closer(thinking.end)
+    if any(end.endswith(closed) for closed in thinking.closed):
+        return "closed"
+    if re.search(re.escape(opener) + r"\s*" + re.escape(closer) + r"\Z", end):
+        return "closed"
+    if end.endswith(opener):
+        return "opened"
+    # Thinking that somebody has begun for the model.
+    opened = end.rfind(opener)
+    if style.turn and opened > max(end.rfind(closer), end.rfind(style.turn)):
+        return "opened"
+    return "plain"
+
+
+def _closer(end: Spelling) -> str:
+    """The marker that closes thinking."""
+    return next((piece.text for piece in end if isinstance(piece, Marker)), text_of(end).strip())
+
+
+class _Lowering:
+    """Collects the problems of one list of tools."""
+
+    def __init__(
+        self,
+        style: Style,
+        choice: Choice,
+        reasoning: Reasoning,
+        answer: Answer,
+        options: JsonSchemaOptions,
+        limits: Limits,
+    ) -> None:
+        self.problems: list[Diagnostic] = []
+        self.notes: list[Diagnostic] = []
+        self._style = style
+        self._choice = choice
+        self._reasoning = reasoning
+        self._answer_kind = answer
+        self._options = replace(options, **style.options) if options == DEFAULTS else options
+        self._limits = limits
+        self._arguments = {tool.name: self._arguments_of(tool) for tool in choice.tools}
+
+    # ---- The whole text ----
+
+    def text(self, prompt: str | None) -> Content:
+        """Thinking, calls and answers."""
+        begun = None if prompt is None else self._begun(prompt)
+        if begun is not None:
+            return _sequence([begun, *self._finish()])
+        start = start_of(self._style, prompt)
+        body = _sequence([self._body(), *self._finish()])
+        return _sequence([*self._thinking(start), body])
+
+    def _finish(self) -> list[Content]:
+        return _contents(self._style.finish)
+
+    def _thinking(self, start: Start) -> list[Content]:
+        thinking, mode = self._style.thinking, self._reasoning.mode
+        if thinking is None:
+            if mode == "enabled":
+                message = f"the style {self._style.name} has no thinking: `reasoning` means nothing here"
+                self.notes.append(Diagnostic("tools-no-thinking", message, severity="note"))
+            return []
+        if start == "opened" and mode == "disabled":
+            message = "the prompt has opened thinking, and reasoning is disabled"
+            help = "render the prompt without thinking, or leave `reasoning` out"
+            self.problems.append(Diagnostic("tools-prompt-thinking", message, help=help))
+            return []
+        if mode == "disabled" or start == "closed":
+            return []
+        end = _trimmed(thinking.end)
+        opener = (*_without_space(thinking.begin), Space())
+        is_certain = start == "opened" or mode == "enabled"
+
+        def block(begin: Spelling, *, knows: bool) -> Content:
+            # Where it is only seen later that this was thinking, a call wins.
+            excludes = [_closer(thinking.begin)] if knows else [_closer(thinking.begin), *self.begins()]
+            free = FreeText(excludes=tuple(dict.fromkeys(excludes)), max_tokens=self._reasoning.max_tokens)
+            return Tag(begin, Mark(REASONING, free), (end,))
+
+        opened, written = block((Space(),), knows=is_certain), block(opener, knows=True)
+        more = [Repeat(written, 0, None)] if thinking.repeats else []
+        if start == "opened":
+            return [opened, *more]
+        first: Content = written
+        if start == "unknown" and (is_certain or thinking.opened_by == "prompt"):
+            first = Or((written, opened))
+        if mode == "enabled":
+            return [first, *more]
+        return [Repeat(_sequence([first, *more]), 0, 1)]
+
+    def _body(self) -> Content:
+        choice, style = self._choice, self._style
+        if choice.mode == "none" or not choice.tools:
+            return self._answer()
+        if choice.mode == "required":
+            return self._only_calls()
+        if self._answer_kind.is_value or not style.has_free_answer or style.whole_turn:
+            return Or((self._only_calls(), self._answer()))
+        return self._text_with_calls()
+
+    # ---- Answers ----
+
+    def _answer(self) -> Content:
+        before, after = self._style.answer.split("text")
+        if self._answer_kind.is_value:
+            value = Mark(VALUE, Schema(self._answer_kind.schema, options=self._options, at="/response_format"))
+            return _sequence([*_contents(before), value, *_contents(after)])
+        free = FreeText(excludes=self._excludes(), matching=self._no_call())
+        inner = Mark(CONTENT, free)
+        return inner if self._style.has_free_answer else Tag(before, inner, (after,))
+
+    def _no_call(self) -> RegexTree | None:
+        """Texts that do not begin like a call, in a style whose calls are whole texts without a marker."""
+        if not (self._style.whole_turn and self._style.has_free_answer and self._choice.tools):
+            return None
+        begins = [text(begin) for begin in self.begins()]
+        return Complement(Concatenation((_SPACES, Alternation(tuple(begins)), ANY_TEXT)))
+
+    def _excludes(self) -> tuple[str, ...]:
+        """What free text does not hold."""
+        found = list(self._style.excludes)
+        if self._style.thinking is not None:
+            found += [_closer(self._style.thinking.begin), _closer(self._style.thinking.end)]
+        if not self._style.whole_turn:
+            found += self.begins()
+        return tuple(dict.fromkeys(found))
+
+    def begins(self) -> list[str]:
+        """The texts that begin calls."""
+        found: list[str] = []
+        for template in self._style.begins:
+            if template.has("name"):
+                found += [
+                    text_of(template.before("name")) + tool.name + text_of(template.after("name"))
+                    for tool in self._choice.tools
+                ]
+            else:
+                found.append(text_of(template.parts))  # type: ignore[arg-type]  # it has no variables
+        return found or [text_of(trigger).strip() for trigger in self.triggers()]
+
+    # ---- Calls ----
+
+    def _only_calls(self) -> Content:
+        """Calls without any text around them, in the way in which models are trained to write them."""
+        calls = self._calls(self._choice.maximum)
+        before: list[Content] = []
+        if self._style.preamble is not None and self._choice.mode != "required":
+            opened, closed = self._style.preamble.split("text")
+            excludes = self._excludes()
+            before.append(Repeat(Tag(opened, Mark(CONTENT, FreeText(excludes=excludes)), (closed,)), 0, 1))
+        if self._style.before:
+            before.append(Repeat(Text(self._style.before), 0, 1))
+        return _sequence([*before, calls])
+
+    def _calls(self, maximum: int | None, begun: Spelling | None = None) -> Content:
+        """One or more calls, with the section around them if there is one.
+
+        begun  what is still to be written of the first begin, where the prompt has written the rest of it
+        """
+        style = self._style
+        if style.section is None:
+            tags = tuple(self._call(template, ()) for template in style.calls)
+            if begun is None:
+                return Separated(tags, style.separator, at_least_one=True, maximum=maximum)
+            first = self._call(style.calls[0], (), begun)
+            left = None if maximum is None else maximum - 1
+            return _sequence([first, Repeat(_sequence([*_contents(style.separator), Or(tags)]), 0, left)])
+        opened, closed = style.section.split("calls")
+        return self._section(opened if begun is None else begun, closed, maximum)
+
+    def _section(self, opened: Spelling, closed: Spelling, maximum: int | None) -> Tag:
+        tags = tuple(self._call(template, ()) for template in self._style.calls)
+        inner = Separated(tags, self._style.separator, at_least_one=True, maximum=maximum)
+        return Tag(opened, inner, (closed,))
+
+    def _text_with_calls(self) -> Content:
+        """Free text, with calls in it."""
+        style, maximum = self._style, self._choice.maximum
+        free = FreeText(excludes=self._excludes_beside_triggers())
+        space = (Space(),)
+        if style.section is not None:
+            opened, closed = style.section.split("calls")
+            tags: tuple[Tag, ...] = (self._section((*space, *_without_leading_space(opened)), closed, maximum),)
+            most: int | None = 1
+        else:
+            tags = tuple(self._call(template, space) for template in style.calls)
+            most = maximum
+        return Triggered(
+            tuple((*space, *trigger) for trigger in self.triggers()),
+            tags,
+            stop_after_first=maximum == 1,
+            maximum=most,
+            text=free,
+            mark=CONTENT,
+        )
+
+    def _excludes_beside_triggers(self) -> tuple[str, ...]:
+        triggers = {text_of(trigger) for trigger in self.triggers()}
+        return tuple(found for found in self._excludes() if found not in triggers)
+
+    def triggers(self) -> list[Spelling]:
+        """What begins calls, or a section of them: the first marker."""
+        style = self._style
+        if style.begins and not any(template.has("name") for template in style.begins):
+            return [template.before("name") for template in style.begins]
+        found: list[Spelling] = []
+        templates = style.calls if style.section is None else (style.section,)
+        for template in templates:
+            begin = _without_leading_space(template.before("calls" if style.section is not None else "name"))
+            at = next((i for i, piece in enumerate(begin) if isinstance(piece, Marker)), 0)
+            if begin[: at + 1] not in found:
+                found.append(begin[: at + 1])
+        return found
+
+    def _call(self, template: Template, space: Spelling, begun: Spelling | None = None) -> Tag:
+        """A call of any of the tools."""
+        begin = _until_variable(template) if begun is None else begun
+        builtins = [tool for tool in self._choice.tools if tool.kind == "builtin" and self._style.builtin is not None]
+        tools = [tool for tool in self._choice.tools if tool not in builtins]
+        calls = [self._after_begin(template, tool) for tool in tools]
+        end = _after_variables(template)
+        if builtins and template == self._style.calls[0]:
+            assert self._style.builtin is not None
+            # They begin and end like others but for the words around the name.
+            calls = [_sequence([*_contents(begin), call]) for call in calls]
+            begin = ()
+            calls += [self._of_begin(self._style.builtin, tool) for tool in builtins]
+        if not calls:
+            return Tag((*space, *begin), Or(()), (end,))
+        head = begin if space == () else _without_leading_space(begin)
+        return Tag((*space, *head), Mark(TOOL_CALL, calls[0] if len(calls) == 1 else Or(tuple(calls))), (end,))
+
+    def _of_begin(self, template: Template, tool: Tool) -> Content:
+        return _sequence([*_contents(_until_variable(template)), self._after_begin(template, tool)])
+
+    def _after_begin(self, template: Template, tool: Tool) -> Content:
+        """The call of a tool from the first variable to the last one."""
+        found: list[Content] = []
+        at = next(i for i, part in enumerate(template.parts) if isinstance(part, Variable))
+        for part in template.parts[at : len(template.parts) - len(_after_variables(template))]:
+            if not isinstance(part, Variable):
+                found += _contents((part,))
+            elif part.name == "name":
+                found.append(Mark(NAME, Text(tool.name)))
+            elif part.name == "id":
+                found.append(Mark(ID, Regex(parse_regex(self._style.id), "ID")))
+            else:
+                found.append(self._arguments[tool.name])
+        return _sequence(found)
+
+    def _begun(self, prompt: str) -> Content | None:
+        """The rest of the text if the prompt has begun a call."""
+        style = self._style
+        if not self._choice.tools or style.whole_turn:
+            return None
+        first = _until_variable(style.calls[0]) if style.section is None else style.section.before("calls")
+        whole = text_of(first)
+        least = min(len(text_of(trigger)) for trigger in self.triggers())
+        for length in range(len(whole), least - 1, -1):
+            if prompt.endswith(whole[:length]):
+                rest = _dropped(first, length)
+                if rest is None:
+                    continue
+                return self._calls(self._choice.maximum, rest)
+        return None
+
+    # ---- Arguments ----
+
+    def _arguments_of(self, tool: Tool) -> Content:
+        form = self._style.arguments
+        mark = ARGUMENTS if form == "json" else f"{ARGUMENTS}:{form}"
+        self._check_name(tool)
+        if tool.kind != "custom":
+            return Mark(mark, Schema(closed(tool.schema), form, self._options, tool.at))
+        format = tool.format
+        if self._style.custom == "raw":
+            return Mark(f"{ARGUMENTS}:text", self._raw(tool))
+        value: dict[str, Any] = {"type": "string"}
+        if format.syntax == "lark":
+            message = f"the text of the tool `{tool.name}` is a Lark grammar, and the style {self._style.name} writes "
+            message += "arguments as JSON"
+            help = "use a regex, or a style that writes bare arguments, such as harmony or mistral"
+            self.problems.append(Diagnostic("tools-custom-grammar", message, pointer=tool.at, help=help))
+        elif format.syntax == "regex":
+            value["pattern"] = f"^(?:{format.definition})$"
+        schema = {
+            "type": "object",
+            "properties": {"input": value},
+            "required": ["input"],
+            "additionalProperties": False,
+        }
+        return Mark(mark, Schema(schema, form, self._options, tool.at))
+
+    def _raw(self, tool: Tool) -> Content:
+        format = tool.format
+        try:
+            if format.syntax == "regex":
+                return Regex(parse_regex(format.definition, limits=self._limits), tool.name)
+            if format.syntax == "lark":
+                return Inner(parse_lark(format.definition, name=f"<{tool.name}>", limits=self._limits), tool.at)
+        except GrammarError as error:
+            self.problems += [replace(found, pointer=tool.at) for found in error.diagnostics]
+        return FreeText()
+
+    def _check_name(self, tool: Tool) -> None:
+        if self._style.names and not re.fullmatch(self._style.names, tool.name):
+            message = f"the style {self._style.name} cannot write the name `{shortened(tool.name)}`"
+            help = "in this style names are words of letters, digits and `_`"
+            self.problems.append(Diagnostic("tools-name-style", message, pointer=tool.at, help=help))
+
+
+def closed(schema: Any) -> Any:
+    """The schema of arguments: an object. One that lists properties and says nothing of others has no others.
+
+    A function has the parameters that its schema names; another one would be an error of the call.
+    """
+    if schema is True:
+        return {"type": "object"}
+    if not isinstance(schema, Mapping):
+        return schema
+    found = dict(schema)
+    if not any(key in found for key in _SAY_TYPE):
+        found["type"] = "object"
+    if "properties" in found and not any(key in found for key in _SAY_MORE):
+        found["additionalProperties"] = False
+    return found
+
+
+_SAY_TYPE = ("type", "$ref", "anyOf", "allOf", "oneOf", "enum", "const")
+_SAY_MORE = (
+    *("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames", "minProperties", "$ref"),
+    *("allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies", "$dynamicRef", "$recursiveRef"),
+)
+
+
+def _sequence(parts: list[Content]) -> Content:
+    return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+
+def _contents(spelling: Spelling) -> list[Content]:
+    """The pieces as content; there is no white space among them that may differ."""
+    return [piece for piece in spelling if not isinstance(piece, Space)]
+
+
+def _until_variable(template: Template) -> Spelling:
+    """The pieces before the first variable."""
+    found: list[Piece] = []
+    for part in template.parts:
+        if isinstance(part, Variable):
+            break
+        found.append(part)
+    return tuple(found)
+
+
+def _after_variables(template: Template) -> Spelling:
+    """The pieces after the last variable."""
+    found: list[Piece] = []
+    for part in reversed(template.parts):
+        if isinstance(part, Variable):
+            break
+        found.append(part)
+    return tuple(reversed(found))
+
+
+def _without_leading_space(spelling: Spelling) -> Spelling:
+    first = spelling[0] if spelling else None
+    if not isinstance(first, Text):
+        return spelling
+    left = first.value.lstrip()
+    return ((Text(left),) if left else ()) + spelling[1:]
+
+
+def _without_space(spelling: Spelling) -> Spelling:
+    """The pieces without white space at the end."""
+    last = spelling[-1] if spelling else None
+    if not isinstance(last, Text):
+        return spelling
+    left = last.value.rstrip()
+    return (*spelling[:-1], *((Text(left),) if left else ()))
+
+
+def _trimmed(end: Spelling) -> Spelling:
+    """The pieces with any white space before them."""
+    return (Space(), *_without_leading_space(end))
+
+
+def _dropped(spelling: Spelling, length: int) -> Spelling | None:
+    """The pieces without so many characters; None where that would cut a marker in two."""
+    left = length
+    for i, piece in enumerate(spelling):
+        size = len(text_of((piece,)))
+        if left >= size:
+            left -= size
+            continue
+        if left == 0:
+            return spelling[i:]
+        if not isinstance(piece, Text):
+            return None
+        return (Text(piece.value[left:]), *spelling[i + 1 :])
+    return ()

@@ -1,0 +1,129 @@
+"""Tables of transcripts, one a style: as text, and as tokens of a vocabulary that has the markers as tokens.
+
+A table is a JSON file `transcripts/STYLE.json`: a list of cases. A case has a `text`, and `valid`, which is true where
+it is left out; the other keys are arguments of `Grammar.from_tools`. `tools` names the tools of `TOOLS` that there are,
+all functions by default.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cfgmask
+from cfgmask.tools.style import Style, names, style
+
+FOLDER = Path(__file__).parent / "transcripts"
+STYLES = Path(cfgmask.__file__).parent / "tools" / "styles"
+BYTES = cfgmask.Vocabulary.from_bytes([bytes([i]) for i in range(256)] + [b""], eos_token_id=256)
+
+
+def _function(name: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": required}
+    return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+
+_ANY_TEXT = {"type": "string"}
+TOOLS = {
+    "tide": _function("tide", {"port": _ANY_TEXT, "day": {"type": "integer"}}, ["port"]),
+    "lamp": _function("lamp", {"on": {"type": "boolean"}, "rooms": {"type": "array", "items": _ANY_TEXT}}, ["on"]),
+    "ping": _function("ping", {}, []),
+    "sail": _function(
+        "sail",
+        {
+            "to": {"type": "object", "properties": {"x": {"type": "number"}, "of": {"type": "array"}}},
+            "when": {"type": ["string", "null"]},
+        },
+        [],
+    ),
+    "sql": {
+        "type": "custom",
+        "custom": {
+            "name": "sql",
+            "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "SELECT [a-z]+"}},
+        },
+    },
+}
+_FUNCTIONS = ["tide", "lamp", "ping", "sail"]
+
+
+def _cases() -> list[Any]:
+    found = []
+    for file in sorted(FOLDER.glob("*.json")):
+        for number, case in enumerate(json.loads(file.read_text(encoding="utf-8"))):
+            found.append(pytest.param(file.stem, case, id=f"{file.stem}-{number}"))
+    return found
+
+
+def _grammar(name: str, case: dict[str, Any]) -> cfgmask.Grammar:
+    arguments = {key: value for key, value in case.items() if key not in ("text", "valid", "about")}
+    return _made(name, json.dumps(arguments))
+
+
+@lru_cache(maxsize=64)
+def _made(name: str, given: str) -> cfgmask.Grammar:
+    arguments = json.loads(given)
+    tools = [TOOLS[tool] for tool in arguments.pop("tools", _FUNCTIONS)]
+    return cfgmask.Grammar.from_tools(tools, style=name, **arguments)
+
+
+def markers_of(found: Style) -> list[str]:
+    """All markers of a style, longest first."""
+    data = json.loads((STYLES / f"{found.name}.json").read_text("utf-8"))
+    return sorted(data.get("markers", []), key=len, reverse=True)
+
+
+@cache
+def vocabulary_of(name: str, *, has_bytes: bool) -> cfgmask.Vocabulary:
+    """Single bytes, pairs that begin like markers do, and the markers of a style as tokens, with their text or without.
+
+    With their text they are added tokens, as `<tool_call>` often is.
+    """
+    markers = markers_of(style(name))
+    tokens = [bytes([i]) for i in range(256)]
+    tokens += [marker.encode() if has_bytes else b"" for marker in markers]
+    special = {} if has_bytes else {marker: 256 + i for i, marker in enumerate(markers)}
+    return cfgmask.Vocabulary.from_bytes([*tokens, b""], eos_token_id=len(tokens), special_tokens=special)
+
+
+def tokens_of(name: str, text: str) -> list[int]:
+    """The text as tokens of `vocabulary_of`: every marker is its token."""
+    markers = markers_of(style(name))
+    if not markers:
+        return list(text.encode())
+    parts = re.split("(" + "|".join(map(re.escape, markers)) + ")", text)
+    return [i for part in parts for i in ([256 + markers.index(part)] if part in markers else list(part.encode()))]
+
+
+@lru_cache(maxsize=256)
+def _compiled(grammar: cfgmask.Grammar, vocabulary: cfgmask.Vocabulary) -> cfgmask.CompiledGrammar:
+    return cfgmask.compile(grammar, vocabulary)
+
+
+def _accepts(grammar: cfgmask.Grammar, vocabulary: cfgmask.Vocabulary, ids: list[int]) -> bool:
+    matcher = _compiled(grammar, vocabulary).matcher()
+    return matcher.try_advance(ids) == len(ids) and matcher.is_accepting
+
+
+@pytest.mark.parametrize(("name", "case"), _cases())
+def test_as_text(name: str, case: dict[str, Any]) -> None:
+    assert _accepts(_grammar(name, case), BYTES, list(case["text"].encode())) == case.get("valid", True)
+
+
+@pytest.mark.parametrize("has_bytes", [True, False])
+@pytest.mark.parametrize(("name", "case"), _cases())
+def test_as_tokens(name: str, case: dict[str, Any], has_bytes: bool) -> None:
+    """What is valid as text is so with markers as tokens. A marker in a string is text there, and no token."""
+    if case.get("about") == "marker in a string":
+        pytest.skip("the marker is text here, and no token")
+    vocabulary = vocabulary_of(name, has_bytes=has_bytes)
+    assert _accepts(_grammar(name, case), vocabulary, tokens_of(name, case["text"])) == case.get("valid", True)
+
+
+def test_every_style_has_transcripts() -> None:
+    assert {file.stem for file in FOLDER.glob("*.json")} == set(names())
