@@ -233,7 +233,12 @@ class _Lowering:
         """Texts that do not begin like a call, in a style whose calls are whole texts without a marker."""
         if not (self._style.whole_turn and self._style.has_free_answer and self._choice.tools):
             return None
-        begins = [text(begin) for begin in self.begins()]
+        begins: list[RegexTree] = []
+        for template in self._style.begins:
+            before, after = template.split("name")
+            # A call of a tool that does not exist is no answer either.
+            name = [parse_regex(self._style.names)] if template.has("name") else []
+            begins.append(Concatenation((text(text_of(before)), *name, text(text_of(after)))))
         return Complement(Concatenation((_SPACES, Alternation(tuple(begins)), ANY_TEXT)))
 
     def _excludes(self) -> tuple[str, ...]:
