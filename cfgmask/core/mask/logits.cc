@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "util/platform.h"
+
 namespace cfgmask {
 
 namespace {
@@ -24,7 +26,7 @@ void fill_records(char* to, size_t n, Word value) {
   constexpr size_t kLine = 64;
   constexpr size_t kAhead = 16 * kLine;
   for (; n >= kBlock; n -= kBlock, to += kBlock * kRecord) {
-    for (size_t byte = 0; byte < kBlock * kRecord; byte += kLine) __builtin_prefetch(to + kAhead + byte, 1);
+    for (size_t byte = 0; byte < kBlock * kRecord; byte += kLine) prefetch_to_write(to + kAhead + byte);
     for (size_t i = 0; i < kBlock; ++i) std::memcpy(to + i * kRecord, &value, sizeof(Word));
   }
   for (; n > 0; --n, to += kRecord) std::memcpy(to, &value, sizeof(Word));

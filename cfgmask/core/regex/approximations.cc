@@ -164,7 +164,7 @@ RegexStore::Simpler RegexStore::without_exceptions(RegexId node) {
   if (rest == nothing()) return {node, {}};
   if (!in_json) return {rest, differs};
   // Where the text may end, and what an escape decodes to, are not decided by the first byte.
-  for (unsigned b : {'"', '\\'}) differs.add(b);
+  for (unsigned b : {U'"', U'\\'}) differs.add(b);
   return {json_with_body(node, rest), differs};
 }
 

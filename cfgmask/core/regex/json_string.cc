@@ -350,7 +350,7 @@ ByteSet RegexStore::alike_in_json_string(RegexId node, unsigned b) {
   if (b < 0x20) return ByteSet::range(0, 0x1F);
   ByteSet set = alike_here(s.body, b);
   set -= ByteSet::range(0, 0x1F);
-  for (unsigned other : {'"', '\\'}) set.remove(other);
+  for (unsigned other : {U'"', U'\\'}) set.remove(other);
   if (s.escapes == JsonEscapes::kYaml) {
     if (b == kDelete || is_yaml_lead(b)) return ByteSet::only(b);
     set.remove(kDelete);

@@ -16,7 +16,7 @@ LargeChoice::LargeChoice(const std::vector<std::string>& texts) {
     const auto [has_escapes, written] = spelled.add(text);
     of[has_escapes ? 1 : 0].push_back(written);
   }
-  for (const size_t kind : {0, 1}) {
+  for (const size_t kind : {size_t{0}, size_t{1}}) {
     if (!of[kind].empty()) of_[kind] = KeyList::of(std::move(of[kind]));
   }
 }
@@ -56,7 +56,7 @@ std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& tex
     keys[has_escapes ? 1 : 0].push_back({written, number});
     found[has_escapes ? 1 : 0].numbers.push_back(number);
   }
-  for (const size_t kind : {0, 1}) {
+  for (const size_t kind : {size_t{0}, size_t{1}}) {
     if (keys[kind].size() > 1) found[kind].list = RegexStore::numbered_list(std::move(keys[kind]));
   }
   return found;

@@ -195,7 +195,7 @@ void PlainAlgebra::find_common(const Value& value, std::vector<PlainValueId>& fo
     found.push_back(both);
     return both;
   };
-  const IsPossible possible = [this](PlainValueId id) { return id != PlainSchema::never(); };
+  const IsPossible possible = [](PlainValueId id) { return id != PlainSchema::never(); };
   if (value.object && value.object->has_valued_witnesses()) can_be_met(*value.object, common, possible);
   if (value.array && !value.array->witnesses.empty()) {
     const auto states = item_states(*value.array, common);

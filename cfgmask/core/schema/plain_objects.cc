@@ -136,7 +136,7 @@ DeferredSchema::Stretch DeferredSchema::make_stretch(const OpenObject& open, uin
 
 std::array<DeferredSchema::Numbered, 2> DeferredSchema::numbered(std::array<NumberedTexts, 2> texts) {
   std::array<Numbered, 2> made;
-  for (size_t kind : {0, 1}) {
+  for (size_t kind : {size_t{0}, size_t{1}}) {
     made[kind] = {kind == 1, std::move(texts[kind].numbers), 0};
     if (texts[kind].list) made[kind].list = regexes_->number_keys(texts[kind].list);
   }

@@ -1,11 +1,11 @@
 #include "util/workers.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "util/platform.h"
 
 namespace cfgmask {
 
@@ -16,7 +16,7 @@ std::atomic<Workers*> process_workers{nullptr};
 // What the parent's threads held or counted means nothing in the child; it is left where it is.
 void forget_workers() { process_workers = nullptr; }
 
-[[maybe_unused]] const int kForgottenByChildren = pthread_atfork(nullptr, nullptr, forget_workers);
+[[maybe_unused]] const int kForgottenByChildren = call_in_forked_children(forget_workers);
 
 }  // namespace
 

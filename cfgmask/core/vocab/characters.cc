@@ -19,7 +19,7 @@ Characters characters_of(std::string_view text) {
   Characters out;
   for (size_t i = 0; i < text.size();) {
     const auto lead = static_cast<uint8_t>(text[i]);
-    const size_t length = std::max(1, std::countl_one(lead));
+    const auto length = static_cast<size_t>(std::max(1, std::countl_one(lead)));
     const bool leads = lead < 0x80 || (lead >= 0xC2 && lead < 0xF5);
     if (!leads || i + length > text.size()) return {false};
     uint32_t c = length == 1 ? lead : lead & (0x7FU >> length);
@@ -41,7 +41,8 @@ bool begins_character(std::string_view text) {
   const auto length = static_cast<size_t>(std::countl_one(static_cast<uint8_t>(text[0])));
   if (text.size() >= length) return false;
   // Of the characters that begin with some bytes, the first or the last is one of these, if there are any.
-  return std::any_of("\x80\xBF", "\x80\xBF" + 2, [&](char last) {
+  static constexpr std::string_view kFirstAndLast = "\x80\xBF";
+  return std::any_of(kFirstAndLast.begin(), kFirstAndLast.end(), [&](char last) {
     const Characters whole = characters_of(std::string(text) + std::string(length - text.size(), last));
     return whole.valid && whole.count == 1;
   });
