@@ -400,12 +400,7 @@ class CompiledGrammar:
     """
 
     def matcher(
-        self,
-        max_tokens: int | None = None,
-        stall_after: int | None = None,
-        *,
-        stop_token_ids: Sequence[int] | None = None,
-        canonical: bool = False,
+        self, max_tokens: int | None = None, stall_after: int | None = None, *, canonical: bool = False
     ) -> Matcher:
         """A new matcher at the start of the grammar.
 
@@ -417,13 +412,9 @@ class CompiledGrammar:
                      them, only tokens are allowed after which it is shorter, until something else is written. Of each
                      token the last 16 bytes are looked at. Off in free text, where the text may end, or go on with any
                      token of whole characters. None: no guard.
-        stop_token_ids  ids at which the host stops, beside the vocabulary's end tokens: as those they are allowed
-                     exactly where the text may end, and end it. Whatever text one has is ignored, and so is that the
-                     grammar names it
         canonical    whether its masks allow nothing but the next of `forced_tokens()` where there are any. All else is
                      as without it: `advance` still takes what the grammar allows.
-        Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for numbers that are too small, for
-        stop tokens that the vocabulary lacks, and with a budget or guard for stop tokens that texts have;
+        Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for numbers that are too small;
         VocabularyError for `canonical` without an encoder in the vocabulary.
         Cost: constant; the first budget of a grammar is linear in its rules, and in the shortest text. A guard adds
         about a microsecond to a token, and a few where the text repeats.
@@ -513,7 +504,7 @@ class Matcher:
     @property
     def state(self) -> int:
         """A number of where it stands: matchers of one grammar with the same number have the same masks from here on,
-        but for what `max_tokens` and `stall_after` take away, and `stop_token_ids` change.
+        but for what `max_tokens` and `stall_after` take away.
 
         0 once an end token was consumed. The others mean nothing, and two numbers may mean the same. Where masks are
         narrowed (`canonical`), they depend on the text too.
@@ -571,8 +562,7 @@ class Matcher:
         is complete; None where nothing completes it (a dead end of the grammar). Each of them is allowed in its turn,
         and after it `completion` is at least one shorter. With a budget it fits what is left.
         Errors: LimitExceeded where none was found within `max_search_steps` bytes looked at, or within half of what is
-        left of another limit: the rest is for the text to go on; ValueError where the one that was found would write
-        one of `stop_token_ids` as text.
+        left of another limit: the rest is for the text to go on.
         Cost: the first time microseconds for each byte of the text, then a look-up for each token.
         """
     @property
@@ -599,26 +589,6 @@ class Matcher:
     @property
     def compiled(self) -> CompiledGrammar:
         """The grammar that it is a matcher of."""
-    def steps(self) -> list[int | bytes]:
-        """The steps so far: the id of each token, and the bytes of each `advance_bytes`. Linear."""
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What `CompiledGrammar.matcher` was given for it, by name."""
-    def to_bytes(self) -> bytes:
-        """The position, for another process to take up with `from_bytes`; `pickle` does the same.
-
-        It holds the steps so far, what `CompiledGrammar.matcher` was given, and fingerprints of grammar and vocabulary.
-        Cost: linear in the steps; the first time for a grammar also in its text and in the vocabulary.
-        """
-    @staticmethod
-    def from_bytes(compiled: CompiledGrammar, data: bytes) -> Matcher:
-        """A matcher at the position that `to_bytes` gave, from which all goes on as there, `rollback` too.
-
-        compiled  the same grammar, compiled for an equal vocabulary, in whichever process
-        Errors: ValueError for other data, damaged data, and data of another version, grammar or vocabulary; whatever
-        `CompiledGrammar.matcher` raises; LimitExceeded.
-        Cost: that of `advance` for each step.
-        """
 
 def mask_candidates(matcher: Matcher, logits: Any, among: NDArray[Any] | None, may_move: bool) -> int:
     """As `Matcher.apply`, for the candidates of llama.cpp: what the tokens are sampled from.

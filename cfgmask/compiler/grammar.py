@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cfgmask import json_schema, lark
+from cfgmask import json_schema, lark, regex
 from cfgmask.compiler.recipe import FORMAT, Documents, KeptSchema, Recipe
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError
@@ -25,7 +25,6 @@ from cfgmask.grammar.regex_tree import KeySet, RegexTree
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.session import session
 from cfgmask.limits import DEFAULT_LIMITS, Limits
-from cfgmask.regex import parse_extended
 from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
@@ -363,7 +362,7 @@ class Grammar:
         _require_text("a pattern", pattern)
         limits = _limits(limits)
         span = Span(Source(PATTERN_SOURCE, pattern), 0, len(pattern))
-        expr = parse_extended(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
+        expr = regex.parse_extended(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
         if isinstance(expr, Terminal):
             ir = _one_terminal("PATTERN", expr.regex, span)
         else:
@@ -568,11 +567,6 @@ class Grammar:
                 raise TypeError(f"the option {option.name!r} is for a JSON Schema, and {path.name} is none")
         rule = {} if start is None else {"start": start}
         return read(read_source(path, limits), name=str(path), limits=limits, **rule)
-
-
-def recipe_of(grammar: Grammar) -> Recipe | None:
-    """How a grammar was made; None where it was made of its intermediate form."""
-    return grammar._recipe
 
 
 @lru_cache(maxsize=256, typed=True)

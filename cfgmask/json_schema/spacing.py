@@ -7,7 +7,6 @@ from functools import cache
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.regex_tree import Complement, Concatenation, Intersection, RegexTree, Repetition, text
 from cfgmask.grammar.white_space import ANY_SPACE, UNBOUNDED
-from cfgmask.regex import parse_regex
 from cfgmask.regex.algebra import is_empty
 
 _SOME_OR_NONE = Repetition(ANY_SPACE, 0, None)
@@ -33,6 +32,8 @@ def separator(pattern: str, mark: str) -> RegexTree:
 
     Raises ValueError where it is no regex, or one of the texts is not the mark with white space around it.
     """
+    if pattern == mark:
+        return text(mark)
     tree = _read(pattern)
     if not is_empty(Intersection((tree, Complement(Concatenation((_SOME_OR_NONE, text(mark), _SOME_OR_NONE)))))):
         raise ValueError(f'matches more than "{mark}" with white space of JSON around it')
@@ -40,6 +41,8 @@ def separator(pattern: str, mark: str) -> RegexTree:
 
 
 def _read(pattern: str) -> RegexTree:
+    from cfgmask.regex import parse_regex
+
     try:
         tree = parse_regex(pattern)
     except GrammarError as error:

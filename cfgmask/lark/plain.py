@@ -24,9 +24,6 @@ from cfgmask.lark.patterns import ASSERTING, TOKEN_GROUP, PatternAccount
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.tokens import BYTES_PER_TOKEN
 from cfgmask.limits import Limits
-from cfgmask.regex import parse_lexeme
-from cfgmask.regex.case_folding import closure
-from cfgmask.regex.lexemes import texts_anywhere
 
 if TYPE_CHECKING:
     from cfgmask.json_schema.session import Session
@@ -111,6 +108,10 @@ class _Schemas:
 
 
 def _read(text: str, flags: str, limits: Limits) -> _core.PortableRegex | None:
+    # Most patterns are read by the core, and need not wait for what reads the others.
+    from cfgmask.regex import parse_lexeme
+    from cfgmask.regex.lexemes import texts_anywhere
+
     tree = texts_anywhere(parse_lexeme(text, flags=flags, limits=limits, named_groups=True))
     # The empty text, or no text at all, as it is plain to see: there is more to say about that.
     if tree in (None, EMPTY_TEXT, NOTHING, CharClass(())):
@@ -142,6 +143,8 @@ def _texts(module: str) -> list[str] | None:
 
 
 def _any_case(character: int) -> abc.Sequence[tuple[int, int]]:
+    from cfgmask.regex.case_folding import closure
+
     return closure(char_class([(character, character)]), "python").ranges
 
 
