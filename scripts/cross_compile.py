@@ -1,4 +1,4 @@
-"""Compile the core for systems and processors that this machine is not, with zig's C++ compiler (`pip install ziglang`).
+"""Compile the core for systems and processors that this machine is not, with zig's C++ compiler (package `ziglang`).
 
     python scripts/cross_compile.py build/cross --python
     python scripts/cross_compile.py build/cross --target x86_64-windows-gnu --programs out_of_memory
@@ -6,8 +6,8 @@
 The core needs no Python, so it is compiled and linked with a test program for each target. With --python, the bindings
 are compiled as well, by the headers of the Python that runs this script: right for Linux on other processors, and for
 macOS as far as it goes. Windows' `pyconfig.h` differs, so there they are not tried.
-zig compiles with clang and libc++. MSVC cannot be had without Windows; cfgmask/core/util/platform.h holds what it spells
-differently, and .github/workflows/wheels.yml builds with it.
+zig compiles with clang and libc++. MSVC cannot be had without Windows: .github/workflows/wheels.yml builds with it, and
+cfgmask/core/util/platform.h holds what it spells differently.
 """
 
 from __future__ import annotations

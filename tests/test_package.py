@@ -75,7 +75,13 @@ def test_import_is_light() -> None:
 
 def test_import_waits_with_what_reads_grammars() -> None:
     """The core reads most grammars; what reads the others took half of the time that importing the package does."""
-    readers = ["cfgmask.regex.reading", "cfgmask.lark.parse", "cfgmask.json_schema.lower", "cfgmask.gbnf", "cfgmask.types"]
+    readers = [
+        "cfgmask.regex.reading",
+        "cfgmask.lark.parse",
+        "cfgmask.json_schema.lower",
+        "cfgmask.gbnf",
+        "cfgmask.types",
+    ]
     code = f"import cfgmask, sys; print([name for name in {readers} if name in sys.modules])"
     assert _run(code) == "[]"
     # Each of them, if it is still there, is imported by something: a name that is gone would never be found.

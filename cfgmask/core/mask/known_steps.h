@@ -51,7 +51,8 @@ class KeyEffects {
   // There is room for it.
   void add(const Event& event) {
     const size_t i = n_events();
-    kinds_ = static_cast<uint8_t>(((i + 1) << kNumber) | (kinds_ & kKinds) | (static_cast<size_t>(event.kind) << (kKindBits * i)));
+    kinds_ = static_cast<uint8_t>(((i + 1) << kNumber) | (kinds_ & kKinds) |
+                                  (static_cast<size_t>(event.kind) << (kKindBits * i)));
     begins_[i] = event.begin;
     ends_[i] = event.end;
   }
