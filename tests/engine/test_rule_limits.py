@@ -73,6 +73,12 @@ start: x::0+ "!"?
 x::_: y::_ x::incr([0:2]) %if lt([0:2], 3) | ";" | z::_
 y::_: "a" %if eq([0:2], 0) | "(ab" %if eq([0:2], 1) | /1+px/ %if eq([0:2], 2)
 z::_: z::_ y::_ %if lt([0:2], 2) | "b" y::incr([0:2])~1..2""",
+    "nothing limited behind": 'start: x y*\nx: "a" x | "b"\ny: "(" y ")" | /[12]+/ ("," | "!") | "p" y',
+    "nothing limited around": """\
+start: z+ | "a" z
+z: "(" x ")" | "[" z "]" | /[12]+/ z?
+x: "a" x | "p" | y "b"
+y: "!" x | "," """,
     "captured": 'start: x "!"?\nx[capture]: "(" y ")" x?\ny[capture]: x | "a" y?',
 }
 IGNORED = ["", "", '\n%ignore " "', "\n%ignore /#[^#]*#/", '\n%cfgmask {"ignore_once": true}\n%ignore " "']

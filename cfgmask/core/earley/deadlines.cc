@@ -192,6 +192,49 @@ void Parser::find_latest(ContinuationId from) {
   }
 }
 
+bool Parser::leads_to_limit(Symbol symbol) const {
+  if (symbol.kind() == SymbolKind::kRepeat) symbol = Symbol{repeat_ids_.at(symbol.index())[0]};
+  switch (symbol.kind()) {
+    case SymbolKind::kTerminal:
+      return grammar_.terminals[symbol.index()].max_tokens != kUnbounded;
+    case SymbolKind::kNonterminal:
+      return instances_.nonterminal(symbol.index()).leads_to_limit;
+    default:
+      return false;
+  }
+}
+
+bool Parser::leads_to_limit(const Item& item) {
+  return rests_[item.rest.value].leads_to_limit || leads_to_limit(item.continuation);
+}
+
+// What awaits it, and what awaits that.
+bool Parser::leads_to_limit(ContinuationId from) {
+  if (leads_.size() < continuations_.size()) leads_.resize(continuations_.size());
+  if (leads_[from.value] != Leads::kNotKnown) return leads_[from.value] == Leads::kToLimit;
+  std::vector<uint32_t> seen{from.value};
+  // So that each is seen once; if nothing is found, it stays so.
+  leads_[from.value] = Leads::kNowhere;
+  bool found = false;
+  for (size_t i = 0; i < seen.size() && !found; ++i) {
+    const Continuation& at = continuations_[seen[i]];
+    found = at.deadline != kUnbounded;
+    for (size_t k = 0; k < at.members.size() && !found; ++k) {
+      const Item member = Item::unpack(at.members[k]);
+      Leads& above = leads_[member.continuation.value];
+      found = rests_[member.rest.value].leads_to_limit || above == Leads::kToLimit;
+      if (above != Leads::kNotKnown) continue;
+      above = Leads::kNowhere;
+      seen.push_back(member.continuation.value);
+    }
+  }
+  if (found) {
+    for (const uint32_t one : seen) leads_[one] = Leads::kNotKnown;
+    leads_[from.value] = Leads::kToLimit;
+  }
+  return found;
+}
+
 // Whether the item's rules can be closed in time, where so many tokens come first and then all but its first symbol.
 bool Parser::fits(const Item& item, uint64_t tokens, uint32_t clock) {
   const int64_t last = latest(item.continuation);

@@ -143,6 +143,20 @@ Symbol called(const Grammar& g, Symbol symbol) {
   return g.skeleton(symbol.kind() == SymbolKind::kRepeat ? g.repeats[symbol.index()].body : symbol);
 }
 
+// For each nonterminal, those with an alternative in which it stands.
+Lists users_of(const Grammar& g) {
+  return Lists(g.nonterminals.size(), [&](const auto& add) {
+    for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
+      for (const Alternative& alternative : g.nonterminals[n].alternatives) {
+        for (const Symbol symbol : alternative.symbols) {
+          const Symbol head = called(g, symbol);
+          if (head.kind() == SymbolKind::kNonterminal) add(head.index(), n);
+        }
+      }
+    }
+  });
+}
+
 // Marks what has a condition or an argument, and what leads there.
 void mark_conditional(Grammar& g) {
   std::vector<uint32_t> ready;
@@ -153,16 +167,7 @@ void mark_conditional(Grammar& g) {
   }
   for (const Call& call : g.calls) ready.push_back(call.nonterminal);
   if (ready.empty()) return;
-  const Lists users(g.nonterminals.size(), [&](const auto& add) {
-    for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
-      for (const Alternative& alternative : g.nonterminals[n].alternatives) {
-        for (const Symbol symbol : alternative.symbols) {
-          const Symbol head = called(g, symbol);
-          if (head.kind() == SymbolKind::kNonterminal) add(head.index(), n);
-        }
-      }
-    }
-  });
+  const Lists users = users_of(g);
   while (!ready.empty()) {
     const uint32_t n = ready.back();
     ready.pop_back();
@@ -180,6 +185,31 @@ void mark_conditional(Grammar& g) {
   };
   for (Nonterminal& n : g.nonterminals) {
     if (n.conditional) std::stable_partition(n.alternatives.begin(), n.alternatives.end(), is_plain);
+  }
+}
+
+// Marks what has a limit on its tokens, and what leads there.
+void mark_limits(Grammar& g) {
+  std::vector<uint32_t> ready;
+  const auto is_limited = [&](const Alternative& alternative) {
+    return std::any_of(alternative.symbols.begin(), alternative.symbols.end(), [&](Symbol symbol) {
+      const Symbol head = called(g, symbol);
+      return head.kind() == SymbolKind::kTerminal && g.terminals[head.index()].max_tokens != kUnbounded;
+    });
+  };
+  for (uint32_t n = 0; n < g.nonterminals.size(); ++n) {
+    const Nonterminal& made = g.nonterminals[n];
+    if (made.max_tokens != kUnbounded || std::any_of(made.alternatives.begin(), made.alternatives.end(), is_limited))
+      ready.push_back(n);
+  }
+  const Lists users = users_of(g);
+  while (!ready.empty()) {
+    const uint32_t n = ready.back();
+    ready.pop_back();
+    if (g.nonterminals[n].leads_to_limit) continue;
+    g.nonterminals[n].leads_to_limit = true;
+    const auto used_by = users[n];
+    ready.insert(ready.end(), used_by.begin(), used_by.end());
   }
 }
 
@@ -251,6 +281,7 @@ bool analyse(Grammar& grammar) {
   });
   for (uint32_t i = 0; i < grammar.nonterminals.size(); ++i) grammar.nonterminals[i].nullable = nullable[i];
   mark_conditional(grammar);
+  if (grammar.counts_tokens()) mark_limits(grammar);
   mark_choices_of_terminals(grammar);
   order_components(grammar);
   if (grammar.start.kind() != SymbolKind::kNonterminal) return false;

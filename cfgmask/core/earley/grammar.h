@@ -223,6 +223,8 @@ struct Nonterminal {
   uint32_t max_tokens = kUnbounded;
   // The tokens that close it from its beginning; see earley/deadlines.cc. Known in grammars with such limits.
   uint32_t closing_tokens = kUnbounded;
+  // It leads to something that has a limit on its tokens, or has one.
+  bool leads_to_limit = false;
   bool is_captured() const { return mark != nullptr && !mark->capture.empty(); }
   // Position of its component in an order in which callers at the left edge come first; see analyse().
   uint32_t order = 0;

@@ -71,7 +71,8 @@ RestId Parser::rest(Symbol head, RestId tail) {
   const uint64_t key = (uint64_t{head.value} << 32) | tail.value;
   if (auto known = rest_ids_.find(key)) return RestId(*known);
   const RestId id(rests_.size());
-  rests_.push_back({head, tail, nullable(head) && rests_[tail.value].nullable});
+  const bool leads = grammar_.counts_tokens() && (leads_to_limit(head) || rests_[tail.value].leads_to_limit);
+  rests_.push_back({head, tail, nullable(head) && rests_[tail.value].nullable, leads});
   rest_ids_.insert(key, id.value);
   return id;
 }
@@ -436,6 +437,9 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, uint32_t clock, Trace* t
   set.has_deadlines = closing.has_deadlines;
   set.is_timed = std::any_of(kernel.begin(), kernel.end(),
                              [&](uint64_t word) { return deadline_of(Item::unpack(word)) != kUnbounded; });
+  set.leads_to_limit = grammar_.counts_tokens() && std::any_of(kernel.begin(), kernel.end(), [&](uint64_t word) {
+                         return leads_to_limit(Item::unpack(word));
+                       });
   return set;
 }
 

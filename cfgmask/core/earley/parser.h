@@ -123,14 +123,15 @@ struct ItemSet {
   bool asks_before = false;  // there is such a condition
   bool asks_lines = false;   // some slot has a role that brackets forbid, or their absence
   uint32_t newline_slot = kNoSlot;
-  bool tracks = false;         // a distinct terminal may come: the text of the next lexeme counts for its slots
-  bool excludes = false;       // and must not be one before it
-  bool has_key_roles = false;  // some slot has one
-  bool has_keys = false;       // a key may come
-  uint32_t clock = 0;          // at which its deadlines are counted; 0 if its kernel has none
-  bool is_timed = false;       // its kernel has deadlines
-  bool has_deadlines = false;  // something that may come has one
-  bool has_limits = false;     // some slot has a limit
+  bool tracks = false;          // a distinct terminal may come: the text of the next lexeme counts for its slots
+  bool excludes = false;        // and must not be one before it
+  bool has_key_roles = false;   // some slot has one
+  bool has_keys = false;        // a key may come
+  uint32_t clock = 0;           // at which its deadlines are counted; 0 if its kernel has none
+  bool is_timed = false;        // its kernel has deadlines
+  bool has_deadlines = false;   // something that may come has one
+  bool has_limits = false;      // some slot has a limit
+  bool leads_to_limit = false;  // something that may come, now or later, has a deadline or a limit
 
   bool is_vague = false;     // what may come is a superset, see SeenValues::is_vague
   bool has_choices = false;  // some slot has several numbers
@@ -227,6 +228,7 @@ class Parser {
     Symbol head;
     RestId tail;
     bool nullable = true;
+    bool leads_to_limit = false;  // something in it has a limit on its tokens
   };
   enum class ContinuationKind : uint32_t {
     kPlain,
@@ -320,6 +322,12 @@ class Parser {
     std::vector<ItemSet::Slot> made_slots;
     std::vector<RegexId> terminals;
   };
+
+  // Whether a limit on tokens is still to come.
+  enum class Leads : uint8_t { kNotKnown, kNowhere, kToLimit };
+  bool leads_to_limit(Symbol symbol) const;
+  bool leads_to_limit(const Item& item);
+  bool leads_to_limit(ContinuationId continuation);
 
   RestId rest(Symbol head, RestId tail);
   RestId rest_of(const Alternative& alternative, uint32_t nonterminal);
@@ -456,6 +464,7 @@ class Parser {
   Kernel kernel_;
   std::vector<Completing> completing_;
   ChunkedVector<int64_t> latest_;   // by continuation
+  std::vector<Leads> leads_;        // by continuation
   bool callers_left_over_ = false;  // a bound was crossed in the middle of a closure
   ItemSetId unskipped_start_;       // before ignored text at the start was ruled out
   ItemSetId start_;

@@ -51,6 +51,7 @@ class Stepper {
       : has_conditions_(grammar.has_conditions),
         has_befores_(!grammar.befores.empty()),
         has_context_(grammar.has_context()),
+        only_counts_(grammar.counts_tokens() && !grammar.has_conditions && !grammar.indenter),
         has_indenter_(grammar.indenter.has_value()),
         has_deadlines_(grammar.has_deadlines),
         counts_tokens_(grammar.counts_tokens()),
@@ -224,6 +225,10 @@ class Stepper {
   ByteSet may_take(Configuration at) const {
     return lexer_.matched(at.lexer) == Lexer::no_slots() ? lexer_.first(at.lexer) : ByteSet::all();
   }
+  // Whether the lexer and the parser alone decide what may come, now and later.
+  bool is_without_context(Configuration at) const {
+    return !has_context_ || (only_counts_ && !parser_.at(at.items).leads_to_limit);
+  }
   // Whether a token may end wherever that lexeme goes on to. False where that takes long to tell.
   bool has_room(Configuration at) {
     return !counts_tokens(at) || parser_.has_room(at.items, at.clock + 1, lexer_.residuals(at.lexer));
@@ -317,6 +322,7 @@ class Stepper {
   bool has_conditions_;
   bool has_befores_;
   bool has_context_;
+  bool only_counts_;  // the context is where tokens end
   bool has_indenter_;
   bool has_deadlines_;
   bool counts_tokens_;

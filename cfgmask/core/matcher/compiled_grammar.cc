@@ -190,10 +190,14 @@ std::optional<StateId> CompiledGrammar::step_text_alone(Configuration at, std::s
   return intern(at);
 }
 
+bool CompiledGrammar::has_one_way(Words configurations) const {
+  return !grammar_.complete && configurations.size() == kWords &&
+         stepper_.is_without_context(configuration(configurations, 0));
+}
+
 std::optional<StateId> CompiledGrammar::step_text(StateId state, std::string_view text, size_t* n_taken) {
   const Words words = state_ids_.at(state.value);
-  const bool alone = !grammar_.complete && !grammar_.has_context() && words.size() == kWords;
-  if (alone) return step_text_alone(configuration(words, 0), text, n_taken);
+  if (has_one_way(words)) return step_text_alone(configuration(words, 0), text, n_taken);
   for (size_t i = 0; i < text.size(); ++i) {
     const auto next = step(state, static_cast<uint8_t>(text[i]));
     if (!next) {
@@ -207,7 +211,7 @@ std::optional<StateId> CompiledGrammar::step_text(StateId state, std::string_vie
 }
 
 std::optional<StateId> CompiledGrammar::end_token(StateId state) {
-  if (!grammar_.counts_tokens()) return state;
+  if (!grammar_.counts_tokens() || has_one_way(state_ids_.at(state.value))) return state;
   std::vector<Configuration> next;
   bool fits = false;
   for (const Configuration& at : configurations(state)) {
@@ -309,7 +313,7 @@ std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
 // That of another state, if the same tokens lead on from there; else one that is made.
 std::shared_ptr<const Mask> CompiledGrammar::new_mask(StateId state) {
   const Configuration at = sole_configuration(state);
-  if (!may_be_alike(at)) return compute_mask(state);
+  if (!steps_alone(state) || at.text != SeenValues::no_text()) return compute_mask(state);
   const std::shared_ptr<const LexerTable> table = store_->tables.get(at.lexer);
   const LexerTable::Essence essence(*table);
   const uint64_t shape = mix(parser_.shape(at.items) + essence.hash());
@@ -351,7 +355,7 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
   walk_.forget_furthest();
   if (grammar_.complete) {
     add_complete(state, more);
-  } else if (grammar_.has_context()) {
+  } else if (!std::all_of(all.begin(), all.end(), [&](const auto& at) { return stepper_.is_without_context(at); })) {
     for (const Configuration& at : all) add_conditional(at, more, tables);
   } else {
     for (const Configuration& at : all) {

@@ -216,6 +216,12 @@ class CompiledGrammar {
   Configuration sole_configuration(StateId state) const;
   KeySteps key_steps(const Position& at, const Configuration& from);
   bool steps_alone() const { return !grammar_.complete && !grammar_.has_context() && grammar_.token_sets.empty(); }
+  // Whether what a text leads to from there is one configuration each time, by its bytes alone.
+  bool steps_alone(StateId state) const {
+    return grammar_.token_sets.empty() && has_one_way(state_ids_.at(state.value));
+  }
+  // The same but for tokens that are taken by their ids.
+  bool has_one_way(Words configurations) const;
   std::optional<Position> settled_step(const Position& at, TokenId token);
   std::optional<Position> new_step_apart(const Position& at, TokenId token, std::string_view text);
   std::optional<Position> step_with_keys(const Position& at, const Configuration& from, const Configuration& to,
@@ -237,7 +243,6 @@ class CompiledGrammar {
   bool leads_on_alike(const Configuration& at, const LexerTable::Essence& essence,
                       const AlikeMasks::Entry& entry) const;
   std::shared_ptr<const Mask> compute_mask(StateId state);
-  bool may_be_alike(const Configuration& at) const { return steps_alone() && at.text == SeenValues::no_text(); }
   void add_whole_keys(StateId state, Mask& mask);
   bool is_in_string(const Configuration& at) const;
   void add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out,

@@ -74,7 +74,7 @@ Position CompiledGrammar::settled(const PositionAhead& at) {
 }
 
 std::optional<PositionAhead> CompiledGrammar::new_step(const PositionAhead& at, TokenId token) {
-  if (steps_alone()) {
+  if (steps_alone(at.of.state)) {
     if (auto next = step_ahead(at, sole_configuration(at.of.state), token)) return next;
     if (at.n_ahead > 0 && !vocabulary_->in_strings.ends(token)) return new_step({settled(at)}, token);
   }
@@ -111,7 +111,7 @@ std::optional<PositionAhead> CompiledGrammar::step_ahead(const PositionAhead& at
 // The step of a position that has a state of its own to another such, if it is not known.
 std::optional<Position> CompiledGrammar::settled_step(const Position& at, TokenId token) {
   const std::string_view text = vocabulary_->text(token);
-  if (text.empty() || !steps_alone()) return new_step_apart(at, token, text);
+  if (text.empty() || !steps_alone(at.state)) return new_step_apart(at, token, text);
   const Configuration from = sole_configuration(at.state);
   if (leads_back(at.state, from, token)) return inside(at, at.state, token, may_end_key(from));
   Configuration to = from;
