@@ -20,7 +20,7 @@ from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.embedding import with_prefix
 from cfgmask.grammar.ir import GrammarIR, Part, Rule, Scope, Terminal
-from cfgmask.grammar.parts import expanded, parts_of
+from cfgmask.grammar.parts import expanded, notes_of, parts_of
 from cfgmask.grammar.regex_tree import KeySet, RegexTree
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.session import session
@@ -101,8 +101,8 @@ class Grammar:
             return plain
         if isinstance(plain, lark.PlainGrammar):
             return plain.lower()
-        part = Part("", plain, self._lower_part)
-        return GrammarIR((Rule("start", part),), "start", ignore_initial=False, ignore_final=False, notes=self.notes)
+        part = Part("", plain, self._lower_part, lambda: self.notes)
+        return GrammarIR((Rule("start", part),), "start", ignore_initial=False, ignore_final=False)
 
     def _lower_part(self, prefix: str) -> GrammarIR:
         return with_prefix(self.ir, prefix)
@@ -196,7 +196,7 @@ class Grammar:
         if core is None and not parts_of(parted()):
             return cls(parted(), name)._made_by("lark", arguments)
         made = cls(whole, name, parted() if core is None else lark.PlainGrammar(core, parted))
-        made._notes = lambda: read(notes_only=True).notes
+        made._notes = lambda: notes_of(parted())
         return made._made_by("lark", arguments)
 
     @classmethod

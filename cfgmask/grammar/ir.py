@@ -204,11 +204,13 @@ class Part:
     name    no other part or rule of the grammar begins with it
     schema  as the core read it
     lower   the same as a grammar whose rules have names that begin with what it is given; LimitExceeded
+    notes   what there is to be warned of
     """
 
     name: str
     schema: _core.PlainSchema
     lower: Callable[[str], GrammarIR]
+    notes: Callable[[], tuple[Diagnostic, ...]]
     span: Span | None = None
 
 

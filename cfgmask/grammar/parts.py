@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.embedding import with_operands
 from cfgmask.grammar.ir import Expr, GrammarIR, Part, Rule, RuleRef
 from cfgmask.grammar.walk import fold, walk
+from cfgmask.problems import Problems
 
 
 def parts_of(grammar: GrammarIR) -> list[Part]:
@@ -38,6 +40,15 @@ def expanded(grammar: GrammarIR, which: Collection[Part] | None = None) -> Gramm
 
     rules = [replace(rule, body=fold(rule.body, combine)) if any(_parts([rule])) else rule for rule in grammar.rules]
     return replace(grammar, rules=(*rules, *made), scopes=tuple(scopes))
+
+
+def notes_of(grammar: GrammarIR) -> tuple[Diagnostic, ...]:
+    """The grammar's notes and those of its parts, in the order of the text. Linear in the schemas."""
+    found = Problems("")
+    found.extend(grammar.notes)
+    for part in parts_of(grammar):
+        found.extend(part.notes())
+    return found.warnings
 
 
 def with_lazy_parts(grammar: GrammarIR) -> GrammarIR:

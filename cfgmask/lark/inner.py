@@ -61,10 +61,8 @@ class InnerGrammars:
         problems: Problems,
         *,
         lazy: bool = False,
-        notes_only: bool = False,
     ) -> None:
         self._lazy = lazy
-        self._notes_only = notes_only
         self._given = given
         self._json_options = json_options
         self._lexer = lexer
@@ -96,29 +94,21 @@ class InnerGrammars:
 
     def _json(self, block: nodes.JsonBlock) -> ir.Expr:
         # Most grammars have no blocks and need not wait for what reads them.
-        from cfgmask.json_schema import JsonSchemaOptions, lower_schema, plain_schema, schema_notes
+        from cfgmask.json_schema import JsonSchemaOptions, lower_schema, schema_part
         from cfgmask.json_schema.session import STEPS_PER_BLOCK, Session, inside
 
         span, options, limits = block.value, self._json_options or JsonSchemaOptions(), self._limits
         text = span.source.text[span.start : span.end]
-        if self._notes_only:
-            notes = schema_notes(text, options=options, span=span, limits=limits)
-            self._problems.extend(_placed(note, block) for note in notes)
-            return ir.Sequence(())
         if self._session is None:
             self._session = Session(limits)
         self._session.spend(STEPS_PER_BLOCK)
         prefix = self._new_prefix(JSON_PREFIX)
-
-        def lower(prefix: str) -> ir.GrammarIR:
-            return lower_schema(text, options=options, prefix=prefix, span=span, limits=limits)
-
         try:
             with inside(self._session):
-                schema = plain_schema(text, options=options, limits=limits) if self._lazy else None
-                if schema is not None:
-                    return ir.Part(prefix, schema, lower, span)
-                lowered = lower(prefix)
+                part = schema_part(text, prefix, options=options, span=span, limits=limits) if self._lazy else None
+                if part is not None:
+                    return replace(part, notes=lambda: tuple(_placed(note, block) for note in part.notes()))
+                lowered = lower_schema(text, options=options, prefix=prefix, span=span, limits=limits)
         except GrammarError as error:
             self._problems.extend(_placed(diagnostic, block) for diagnostic in error.diagnostics)
             return ir.Sequence(())

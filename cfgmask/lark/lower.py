@@ -43,7 +43,6 @@ def lower_document(
     problems: Problems,
     *,
     lazy: bool = False,
-    notes_only: bool = False,
 ) -> ir.GrammarIR:
     """The grammar that a document describes, with what is inside it.
 
@@ -51,11 +50,10 @@ def lower_document(
     grammars    those that `@name` refers to
     start       the rule that every text is
     lazy        whether schemas in `%json` blocks may stay parts of the grammar
-    notes_only  only the notes of the result are asked for: no rules are made of `%json` blocks
     Raises GrammarError with all of `problems`, and LimitExceeded.
     """
     options = read_options(document.options, problems)
-    inner = InnerGrammars(grammars, json_options, options.lexer, limits, problems, lazy=lazy, notes_only=notes_only)
+    inner = InnerGrammars(grammars, json_options, options.lexer, limits, problems, lazy=lazy)
     inner.pending.append(GrammarText(document, options, "", 0, start))
     modules = Modules(files, limits, problems)
     while inner.pending:

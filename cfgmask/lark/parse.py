@@ -32,7 +32,6 @@ def parse_lark(
     grammars: Mapping[str, GivenGrammar] | None = None,
     start: str = nodes.START,
     lazy: bool = False,
-    notes_only: bool = False,
 ) -> GrammarIR:
     """Read a grammar in extended Lark.
 
@@ -42,8 +41,7 @@ def parse_lark(
     folder        where relative imports look for files, there and below; None: they are refused
     grammars      what `@name` refers to: texts in this language, or grammars that were read
     start         the rule that every text is
-    lazy          whether schemas in `%json` blocks may stay parts of the grammar (`ir.Part`), without their notes
-    notes_only    only the notes of the result are asked for: no rules are made of `%json` blocks
+    lazy          whether schemas in `%json` blocks may stay parts of the grammar (`ir.Part`), which have their notes
     Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
     Cost: linear in the text, some 5 microseconds a token.
     Threads: any.
@@ -52,7 +50,4 @@ def parse_lark(
     check_text(source, limits, problems, "lark-not-text")
     document = read(Span(source, 0, len(text)), limits, problems)
     files = folder if isinstance(folder, Files) else Files(folder)
-    given = grammars or {}
-    return lower_document(
-        document, limits, json_options, files, given, start, problems, lazy=lazy, notes_only=notes_only
-    )
+    return lower_document(document, limits, json_options, files, grammars or {}, start, problems, lazy=lazy)
