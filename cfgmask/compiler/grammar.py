@@ -489,7 +489,7 @@ class Grammar:
 
         made = cls(whole, name)
         made._bind = tagged.for_vocabulary
-        made._notes = lambda: (*every, *tagged.ir.notes)
+        made._notes = lambda: (*every, *notes_of(tagged.ir))
         return made._made_by("tools", lambda: arguments)
 
     @classmethod

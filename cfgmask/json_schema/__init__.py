@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cfgmask.json_schema.forms import FORMS
     from cfgmask.json_schema.lower import attempt, lower_schema, schema_notes
     from cfgmask.json_schema.options import JsonSchemaOptions
-    from cfgmask.json_schema.part import schema_grammar, schema_part
+    from cfgmask.json_schema.part import schema_part
     from cfgmask.json_schema.plain import plain_schema
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "coverage_of",
     "lower_schema",
     "plain_schema",
-    "schema_grammar",
     "schema_notes",
     "schema_part",
 ]
@@ -39,7 +38,6 @@ _MODULES = {
     "coverage_of": "covered",
     "lower_schema": "lower",
     "plain_schema": "plain",
-    "schema_grammar": "part",
     "schema_notes": "lower",
     "schema_part": "part",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
-from cfgmask.grammar.ir import GrammarIR, Part, Rule, Scope
+from cfgmask.grammar.ir import GrammarIR, Part
 from cfgmask.json_schema.lower import lower_schema, schema_notes
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.plain import plain_schema
@@ -39,22 +39,3 @@ def schema_part(
         return schema_notes(schema, options=options, span=span, limits=limits)
 
     return Part(name, plain, lower, notes, span)
-
-
-def schema_grammar(
-    schema: dict[str, Any] | list[Any] | bool | str,
-    prefix: str,
-    *,
-    options: JsonSchemaOptions = DEFAULTS,
-    limits: Limits = DEFAULT_LIMITS,
-) -> GrammarIR:
-    """The grammar of the schema to be put into another one: a rule with the part, or all rules at once.
-
-    prefix  of the names of all rules; no other rule of that grammar begins with it
-    Errors: those of `lower_schema`. The notes of a part are the part's own.
-    """
-    part = schema_part(schema, prefix, options=options, limits=limits)
-    if part is None:
-        return lower_schema(schema, options=options, prefix=prefix, limits=limits)
-    rule = Rule(f"{prefix}part", part)
-    return GrammarIR((rule,), rule.name, (Scope("json"),), ignore_initial=False, ignore_final=False)

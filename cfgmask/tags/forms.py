@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 
+from cfgmask import json_schema
 from cfgmask.grammar.ir import GrammarIR, Part
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
-from cfgmask.json_schema import lower_schema, plain_schema
+from cfgmask.json_schema import lower_schema
 from cfgmask.limits import Limits
 from cfgmask.tags.nodes import Schema
+from cfgmask.tags.problems import placed
 from cfgmask.tags.spelling import token_set
 from cfgmask.tags.token_ids import TokenIds
 
@@ -34,11 +36,5 @@ def schema_part(node: Schema, name: str, limits: Limits) -> Part | None:
     """The values as a part, of which the core makes rules when a text comes to it; None where it does not read them."""
     if node.form != "json":
         return None
-    plain = plain_schema(node.schema, options=node.options, limits=limits)
-    if plain is None:
-        return None
-    return Part(name, plain, partial(_rules, node, limits))
-
-
-def _rules(node: Schema, limits: Limits, prefix: str) -> GrammarIR:
-    return lower_schema(node.schema, options=node.options, prefix=prefix, limits=limits)
+    part = json_schema.schema_part(node.schema, name, options=node.options, limits=limits)
+    return None if part is None else replace(part, notes=lambda: placed(part.notes(), node.at))

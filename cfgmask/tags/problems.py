@@ -25,12 +25,15 @@ class TagProblems:
 
     def take(self, found: Iterable[Diagnostic], at: str | None) -> None:
         """Report what was found in content that is a document of its own, at its place in the whole."""
-        for diagnostic in found:
-            pointer = diagnostic.pointer if at is None else at + (diagnostic.pointer or "")
-            placed = replace(diagnostic, pointer=pointer)
-            (self._errors if diagnostic.severity == "error" else self.notes).append(placed)
+        for diagnostic in placed(found, at):
+            (self._errors if diagnostic.severity == "error" else self.notes).append(diagnostic)
 
     def raise_if_any(self) -> None:
         """Raises GrammarError with all errors."""
         if self._errors:
             raise GrammarError(self._errors[:MAX_PROBLEMS])
+
+
+def placed(found: Iterable[Diagnostic], at: str | None) -> tuple[Diagnostic, ...]:
+    """The diagnostics of content that is a document of its own, at its place in the whole; None: it is the whole."""
+    return tuple(found) if at is None else tuple(replace(one, pointer=at + (one.pointer or "")) for one in found)
