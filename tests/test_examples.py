@@ -32,6 +32,16 @@ def test_llama_cpp_tool_call() -> None:
     assert set(ast.literal_eval(arguments)) == {"get_weather": {"city", "unit"}, "set_timer": {"minutes"}}[name]
 
 
+def test_llama_cpp_tools() -> None:
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+    lines = run("llama_cpp_tools.py")
+    call = json.loads(lines[0])
+    assert call["name"] == "get_weather"
+    assert set(call["arguments"]) == {"city"}
+    answer = json.loads("".join(lines[1:]))
+    assert set(answer) == {"city", "celsius"}
+
+
 @pytest.mark.torch
 def test_transformers_json() -> None:
     pytest.importorskip("torch", reason="torch is not installed")

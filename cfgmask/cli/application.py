@@ -12,6 +12,7 @@ from cfgmask.cli.convert import convert
 from cfgmask.cli.generate import generate
 from cfgmask.cli.mask import mask
 from cfgmask.cli.output import make_streams_tolerant
+from cfgmask.cli.tools import tools
 
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000
 """Some 20 MB."""
@@ -53,3 +54,4 @@ main.add_command(check)
 main.add_command(convert)
 main.add_command(generate)
 main.add_command(mask)
+main.add_command(tools)

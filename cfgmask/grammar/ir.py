@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.grammar.parameters import Argument, Condition
@@ -205,6 +205,7 @@ class Part:
     schema  as the core read it
     lower   the same as a grammar whose rules have names that begin with what it is given; LimitExceeded
     notes   what there is to be warned of
+    source  the schema as JSON values, where that is known
     """
 
     name: str
@@ -212,6 +213,7 @@ class Part:
     lower: Callable[[str], GrammarIR]
     notes: Callable[[], tuple[Diagnostic, ...]]
     span: Span | None = None
+    source: Any = None
 
 
 Expr: TypeAlias = Terminal | TokenSet | RuleRef | Sequence | Choice | Repeat | Guarded | Part

@@ -119,7 +119,7 @@ class _Writer:
     def written(self) -> GrammarIR:
         """The whole grammar, with rules that nothing needs."""
         objects = [valued.expr for valued in self._kinds(RuleRef(self._grammar.start)) if valued.kind == "object"]
-        start = Rule("@arguments", _choice([self._composite(expr, "object") for expr in objects]))
+        start = Rule(f"{self._grammar.start}@arguments", _choice([self._composite(expr, "object") for expr in objects]))
         rules = [start]
         while self._todo:
             writer, name, place = self._todo.pop()

@@ -37,4 +37,4 @@ def schema_part(node: Schema, name: str, limits: Limits) -> Part | None:
     if node.form != "json":
         return None
     part = json_schema.schema_part(node.schema, name, options=node.options, limits=limits)
-    return None if part is None else replace(part, notes=lambda: placed(part.notes(), node.at))
+    return None if part is None else replace(part, notes=lambda: placed(part.notes(), node.at), source=node.schema)

@@ -246,7 +246,7 @@ class _Lowering:
         found = list(self._style.excludes)
         if self._style.thinking is not None:
             found += [_closer(self._style.thinking.begin), _closer(self._style.thinking.end)]
-        if not self._style.whole_turn:
+        if self._style.has_free_answer and not self._style.whole_turn:
             found += self.begins()
         return tuple(dict.fromkeys(found))
 

@@ -17,6 +17,7 @@ import pytest
 
 import cfgmask
 from cfgmask.tools.style import Style, names, style
+from cfgmask.tools.write import write_tools
 
 FOLDER = Path(__file__).parent / "transcripts"
 STYLES = Path(cfgmask.__file__).parent / "tools" / "styles"
@@ -125,5 +126,48 @@ def test_as_tokens(name: str, case: dict[str, Any], has_bytes: bool) -> None:
     assert _accepts(_grammar(name, case), vocabulary, tokens_of(name, case["text"])) == case.get("valid", True)
 
 
+@pytest.mark.parametrize("name", names())
+def test_each_tool_has_its_own_arguments(name: str) -> None:
+    """A valid call of one tool is none of a tool with another schema."""
+    valid = [case["text"] for case in _of(name) if case.get("valid", True) and set(case) <= {"text", "valid"}]
+    calls = [text for text in valid if "tide" in text and "lamp" not in text]
+    assert calls
+    compiled = _compiled(_made(name, '{"tools": ["tide", "lamp"], "tool_choice": "required"}'), BYTES)
+    n_accepted = 0
+    for text in calls:
+        n_accepted += _takes(compiled, text)
+        assert not _takes(compiled, text.replace("tide", "lamp"))
+    assert n_accepted
+
+
+def _takes(compiled: cfgmask.CompiledGrammar, text: str) -> bool:
+    data = list(text.encode())
+    matcher = compiled.matcher()
+    return matcher.try_advance(data) == len(data) and matcher.is_accepting
+
+
+def _of(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
 def test_every_style_has_transcripts() -> None:
     assert {file.stem for file in FOLDER.glob("*.json")} == set(names())
+
+
+@pytest.mark.parametrize("name", ["cohere", "deepseek_v3_2", "glm_4_7", "harmony", "hermes", "kimi", "llama"])
+def test_written_as_lark(name: str) -> None:
+    """The text of a grammar, read back, has the same transcripts."""
+    # Strings of JSON in tags have no spelling in Lark.
+    tools = _FUNCTIONS if style(name).arguments == "json" else ["tide", "ping"]
+    cases = [case for file, case in (param.values for param in _cases()) if file == name]
+    plain = [case for case in cases if set(case) <= {"text", "valid", "about"}]
+    plain = [case for case in plain if not any(tool in case["text"] for tool in {*_FUNCTIONS} - {*tools})]
+    assert len(plain) > 5
+    grammar = _grammar(name, {"tools": tools})
+    compiled = cfgmask.compile(cfgmask.Grammar.from_lark(write_tools(grammar.ir_for(BYTES))), BYTES)
+    for case in plain:
+        data = list(case["text"].encode())
+        matcher = compiled.matcher()
+        accepted = matcher.try_advance(data) == len(data) and matcher.is_accepting
+        assert accepted == case.get("valid", True), case["text"]
