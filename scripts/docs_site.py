@@ -1,0 +1,250 @@
+"""What mkdocs does besides, as hooks (see mkdocs.yml): pages of the API from docstrings, and links out of docs/.
+
+The docstrings are read from the sources, so that the site can be built without the compiled core.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from posixpath import normpath
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "cfgmask"
+
+# Page of the API: title, first sentence, and the names on it with the files that define them.
+API = {
+    "grammar": (
+        "Grammars",
+        "Read a grammar, and compile it for a vocabulary.",
+        {
+            "Grammar": "compiler/grammar.py",
+            "compile": "compiler/build.py",
+            "json_regex": "patterns.py",
+            "grammars": "grammars/__init__.py",
+        },
+    ),
+    "vocabulary": ("Vocabularies", "The bytes of each token.", {"Vocabulary": "vocabulary.py"}),
+    "matcher": (
+        "Matchers and masks",
+        "Follow one sequence, and ask for its masks.",
+        {
+            "CompiledGrammar": "_core.pyi",
+            "Matcher": "_core.pyi",
+            "fill_masks": "_core.pyi",
+            "fill_draft_masks": "drafts.py",
+            "Explanation": "compiler/explanation.py",
+        },
+    ),
+    "errors": (
+        "Errors, diagnostics and limits",
+        "All errors derive from `CfgmaskError`.",
+        {
+            "CfgmaskError": "errors.py",
+            "GrammarError": "errors.py",
+            "VocabularyError": "errors.py",
+            "TokenRejected": "errors.py",
+            "BudgetTooSmall": "errors.py",
+            "LimitExceeded": "errors.py",
+            "Diagnostic": "diagnostics.py",
+            "Source": "diagnostics.py",
+            "Span": "diagnostics.py",
+            "Limits": "limits.py",
+        },
+    ),
+    "integrations": (
+        "Integrations",
+        "Thin modules in `cfgmask.integrations`. Each imports its library.",
+        {
+            "llama_cpp.generate": "integrations/llama_cpp/generation.py",
+            "llama_cpp.LogitsProcessor": "integrations/llama_cpp/processor.py",
+            "transformers.LogitsProcessor": "integrations/transformers/processor.py",
+            "numpy.apply_token_bitmask_inplace": "integrations/numpy.py",
+            "torch.apply_token_bitmask_inplace": "integrations/torch/bitmask.py",
+            "torch.MaskBuffer": "integrations/torch/buffer.py",
+            "requests.ResponseFormat": "integrations/requests.py",
+            "requests.CompiledFormats": "integrations/requests.py",
+            "sampling.SamplingParams": "integrations/sampling.py",
+            "sampling.sample_token": "integrations/sampling.py",
+        },
+    ),
+}
+
+# The plugin `offline` takes this from elsewhere; it lets the search run when pages are read from files.
+SHIM = "https://unpkg.com/iframe-worker/shim"
+
+# For this package's own use.
+_INTERNAL = {"core", "ir", "ir_for", "parted_ir"}
+
+_ENTRY = re.compile(r"(\*{0,2}[A-Za-z_][\w.]*(?:, \*{0,2}[A-Za-z_][\w.]*)*) {2,}(\S.*)")
+_PARAGRAPH = re.compile(r"(Errors|Cost|Returns|Raises|Example|Threads)\b|returns ")
+_FENCE = re.compile(r"^(```+[\w-]+) [^\n`]*$", re.MULTILINE)
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\(((?:\.\./)[^)\s#]+)(#[^)\s]*)?\)")
+
+
+# Hooks
+
+
+def on_files(files: Any, config: Any) -> Any:
+    from mkdocs.structure.files import File
+
+    for page in API:
+        files.append(File.generated(config, f"api/{page}.md", content=api_page(page)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    # What the tests read behind a block's language is not for readers.
+    text = _FENCE.sub(r"\1", markdown)
+    return without_links_out(text, page.file.src_uri, config.repo_url)
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    return output.replace(SHIM, "../" * page.url.count("/") + "assets/iframe-worker.js")
+
+
+def on_post_template(output: str, template_name: str, config: Any) -> str:
+    return output.replace(SHIM, "assets/iframe-worker.js")
+
+
+def without_links_out(text: str, source: str, repository: str | None) -> str:
+    """The text with links to files outside of docs/ as links into the repository, or as their words alone."""
+    folder = "docs/" + source.rpartition("/")[0]
+
+    def replaced(match: re.Match[str]) -> str:
+        path = normpath(f"{folder}/{match[3]}")
+        if path.startswith("docs/"):
+            return match[0]
+        if not repository:
+            return match[2]
+        return f"{match[1]}[{match[2]}]({repository.rstrip('/')}/blob/main/{path}{match[4] or ''})"
+
+    return _LINK.sub(replaced, text)
+
+
+# The API
+
+
+def api_page(page: str) -> str:
+    title, first, names = API[page]
+    parts = [f"# {title}", first]
+    for name, file in names.items():
+        parts += _definition(name, PACKAGE / file)
+    return "\n\n".join(parts) + "\n"
+
+
+def _definition(name: str, path: Path) -> Iterator[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if path.name == "__init__.py" and path.parent.name == name:
+        yield f"## `cfgmask.{name}`"
+        yield _markdown(ast.get_docstring(tree))
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                yield from _function(node, f"{name}.{node.name}", 3)
+        return
+    inner = name.rpartition(".")[2]
+    nodes = [n for n in tree.body if isinstance(n, (ast.ClassDef, ast.FunctionDef)) and n.name == inner]
+    if not nodes:
+        raise LookupError(f"{path} does not define {inner}")
+    # Of overloads, the last one is the function itself, or they all are.
+    node = nodes[-1]
+    shown = name if "." in name else f"cfgmask.{name}"
+    if isinstance(node, ast.FunctionDef):
+        yield from _function(node, shown, 2)
+        return
+    yield f"## `{shown}`"
+    yield _markdown(ast.get_docstring(node))
+    for member in node.body:
+        if not isinstance(member, ast.FunctionDef) or member.name.startswith("_") or member.name in _INTERNAL:
+            continue
+        if ast.get_docstring(member):
+            yield from _function(member, f"{inner}.{member.name}", 3)
+
+
+def _function(node: ast.FunctionDef, name: str, level: int) -> Iterator[str]:
+    decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
+    yield f"{'#' * level} `{name}`"
+    if "property" not in decorators:
+        yield f"```python\n{_signature(node, bound=level == 3 and 'staticmethod' not in decorators)}\n```"
+    elif node.returns is not None:
+        yield f"Property: `{ast.unparse(node.returns)}`"
+    yield _markdown(ast.get_docstring(node))
+
+
+def _signature(node: ast.FunctionDef, *, bound: bool) -> str:
+    arguments = node.args
+    if bound and arguments.args:
+        arguments = ast.arguments(**{field: getattr(arguments, field) for field in arguments._fields})
+        arguments.args = arguments.args[1:]
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""
+    # `a: int=1`, as ast writes it, is `a: int = 1` to everybody else.
+    parts = [re.sub(r"^([^=]*: [^=]*)=", r"\1 = ", ast.unparse(part)) for part in _each_argument(arguments)]
+    line = f"{node.name}({', '.join(parts)}){returns}"
+    if len(line) <= 88:
+        return line
+    return f"{node.name}(\n" + "".join(f"    {part},\n" for part in parts) + f"){returns}"
+
+
+def _each_argument(arguments: ast.arguments) -> Iterator[ast.arguments]:
+    """Each argument, with its default, as arguments of one."""
+
+    def alone(**given: Any) -> ast.arguments:
+        none: dict[str, Any] = {"posonlyargs": [], "args": [], "kwonlyargs": [], "kw_defaults": [], "defaults": []}
+        return ast.arguments(**{**none, "vararg": None, "kwarg": None, **given})
+
+    plain = [*arguments.posonlyargs, *arguments.args]
+    without = len(plain) - len(arguments.defaults)
+    for number, argument in enumerate(plain):
+        yield alone(args=[argument], defaults=arguments.defaults[number - without :][:1] if number >= without else [])
+    if arguments.vararg:
+        yield alone(vararg=arguments.vararg)
+    for number, (argument, default) in enumerate(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
+        only = alone(args=[argument], defaults=[default] if default is not None else [])
+        if number == 0 and not arguments.vararg:
+            yield alone(args=[ast.arg("*", None)])
+        yield only
+    if arguments.kwarg:
+        yield alone(kwarg=arguments.kwarg)
+
+
+def _markdown(docstring: str | None) -> str:
+    """A docstring as Markdown: aligned names and their meanings become a list."""
+    out: list[str] = []
+    in_list = in_example = False
+    for line in inspect.cleandoc(docstring or "").splitlines():
+        if in_example:
+            if line.strip():
+                out.append(line.removeprefix("    "))
+                continue
+            out += ["```", ""]
+            in_example = False
+        entry = _ENTRY.fullmatch(line)
+        if _PARAGRAPH.match(line) and out and out[-1] and not entry:
+            out.append("")
+        if line == "Example:":
+            out += ["```python"]
+            in_example, in_list = True, False
+            continue
+        if line.startswith(">>>"):
+            out += ["```pycon", line]
+            in_example, in_list = True, False
+        elif entry:
+            if not in_list and out and out[-1]:
+                out.append("")
+            names = ", ".join(f"`{name}`" for name in entry[1].split(", "))
+            out.append(f"- {names}: {entry[2]}")
+            in_list = True
+        elif in_list and line.startswith("  "):
+            out[-1] += " " + line.strip()
+        else:
+            if in_list and line:
+                out.append("")
+            in_list = in_list and not line
+            out.append(line)
+    if in_example:
+        out.append("```")
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(out)).rstrip()

@@ -1,0 +1,74 @@
+"""The site of the documentation: `mkdocs.yml` and `scripts/docs_site.py`. mkdocs itself checks links when it builds."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import cfgmask
+from tests.docs.pages import PAGES, ROOT
+from tests.scripts import script
+
+site = script("docs_site")
+CONFIG = (ROOT / "mkdocs.yml").read_text("utf-8")
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = re.findall(r"[\w./-]+\.md", CONFIG.partition("\nnav:")[2])
+    written = [page.relative_to(ROOT / "docs").as_posix() for page in PAGES if page.is_relative_to(ROOT / "docs")]
+    assert sorted(navigation) == sorted([*written, *(f"api/{page}.md" for page in site.API)])
+
+
+def test_every_public_name_is_in_the_api() -> None:
+    assert set(cfgmask.__all__) - {name for _, _, names in site.API.values() for name in names} == set()
+
+
+@pytest.mark.parametrize("page", site.API)
+def test_pages_of_the_api_document_each_name(page: str) -> None:
+    text = site.api_page(page)
+    for name in site.API[page][2]:
+        section = re.search(rf"^## `(?:cfgmask\.)?{re.escape(name)}`\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+        assert section is not None, name
+        assert len(section[1].split()) > 3, name
+    assert text.count("```") % 2 == 0
+
+
+def test_docstrings_become_lists_and_examples() -> None:
+    docstring = """A thing.
+
+    first, second  two things that
+                   go on
+    third          one more
+    Errors: none.
+
+    Example:
+        thing(1)
+    """
+    assert site._markdown(docstring).splitlines() == [
+        "A thing.",
+        "",
+        "- `first`, `second`: two things that go on",
+        "- `third`: one more",
+        "",
+        "Errors: none.",
+        "",
+        "```python",
+        "thing(1)",
+        "```",
+    ]
+
+
+def test_links_that_leave_the_docs_need_a_repository() -> None:
+    text = "[a](../benchmarks/README.md#x) and [b](../lark.md), ![c](../images/x.svg)"
+    assert site.without_links_out(text, "how-to/page.md", None) == text
+    text = "[a](../../benchmarks/README.md#x)"
+    assert site.without_links_out(text, "how-to/page.md", None) == "a"
+    expected = "[a](https://example.org/r/blob/main/benchmarks/README.md#x)"
+    assert site.without_links_out(text, "how-to/page.md", "https://example.org/r/") == expected
+
+
+def test_nothing_is_fetched_by_readers() -> None:
+    assert "font: false" in CONFIG
+    assert not re.search(r"https?://", CONFIG)
+    assert site.SHIM not in site.on_post_template(f'<script src="{site.SHIM}">', "404.html", None)
