@@ -178,7 +178,8 @@ def test_refused(row: Refused) -> None:
 
 # How-to pages
 
-WITH_SESSIONS = [page for page in HOW_TO if any(block.language == "console" for block in blocks(page))]
+DIAGNOSTICS = ROOT / "docs" / "diagnostics.md"
+WITH_SESSIONS = [page for page in (*HOW_TO, DIAGNOSTICS) if any(block.language == "console" for block in blocks(page))]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the pages are written for bash")
@@ -186,6 +187,16 @@ WITH_SESSIONS = [page for page in HOW_TO if any(block.language == "console" for 
 def test_sessions(page: Path, tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert text == with_real_outputs(text, tmp_path)
+
+
+def test_each_finding_of_check_is_shown() -> None:
+    """A heading for each code, and below it a session that prints it, but for those that take a vocabulary or minutes."""
+    sources = "\n".join(path.read_text("utf-8") for path in (PACKAGE / "analysis").glob("*.py"))
+    codes = set(re.findall(r'"((?:grammar|check)-[a-z-]*[a-z])"', sources))
+    sections = dict(re.findall(r"^### `([a-z-]*)`\n(.*?)(?=^##)", DIAGNOSTICS.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+    assert set(sections) == codes
+    silent = {code for code, section in sections.items() if f"[{code}]" not in section}
+    assert silent == {"check-not-analysed", "grammar-unspellable-terminal"}
 
 
 def test_how_to_pages_are_in_the_index() -> None:
