@@ -586,6 +586,8 @@ class Matcher:
         they stand in, with their places in the grammar's text. Ids that the vocabulary lacks are explained too.
         Cost: linear in the grammar; it is for people.
         """
+    def _repr_html_(self) -> str:
+        """What notebooks show: the state, and what may come next."""
     @property
     def compiled(self) -> CompiledGrammar:
         """The grammar that it is a matcher of."""

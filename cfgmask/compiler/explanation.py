@@ -92,6 +92,12 @@ class Explanation:
     def __str__(self) -> str:
         return self.diagnostic().render()
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the same as `print`, with a coloured edge."""
+        from cfgmask.compiler import notebook
+
+        return notebook.explanation(self)
+
     def summary(self) -> str:
         """The explanation on one line, without places."""
         return f"{self._sentence()}; {self._help()}"

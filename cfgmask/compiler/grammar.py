@@ -110,6 +110,27 @@ class Grammar:
     def __repr__(self) -> str:
         return f"<Grammar {self.name}>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the name, the text and the notes."""
+        from cfgmask.compiler import notebook
+
+        return notebook.grammar(self, self._source())
+
+    def _source(self) -> str | None:
+        """The text or schema as text; None for a grammar that was made of neither."""
+        import json
+
+        if self._recipe is None:
+            return None
+        arguments = self._recipe.arguments()
+        for name in ("text", "pattern"):
+            if isinstance(arguments.get(name), str):
+                return str(arguments[name])
+        schema = arguments.get("schema")
+        if isinstance(schema, KeptSchema):
+            schema = schema.value
+        return schema if isinstance(schema, str) or schema is None else json.dumps(schema, indent=2, default=repr)
+
     def __reduce__(self) -> tuple[Callable[..., Grammar], tuple[int, str, dict[str, Any]]]:
         if self._recipe is None:
             return _made_again, (FORMAT, "ir", {"ir": self.ir, "name": self.name})

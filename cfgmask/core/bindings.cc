@@ -1322,6 +1322,14 @@ void bind_matcher(nb::module_& m) {
             });
           },
           "token_id"_a, docs::Matcher_explain)
+      .def(
+          "_repr_html_",
+          [](const nb::object& self) {
+            return in_python([&]() -> nb::object {
+              return nb::module_::import_("cfgmask.compiler.notebook").attr("matcher")(self);
+            });
+          },
+          docs::Matcher__repr_html_)
       .def_prop_ro("compiled", [](PyMatcher& self) { return self.compiled; }, docs::Matcher_compiled);
 }
 

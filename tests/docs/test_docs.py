@@ -190,10 +190,13 @@ def test_sessions(page: Path, tmp_path: Path) -> None:
 
 
 def test_each_finding_of_check_is_shown() -> None:
-    """A heading for each code, and below it a session that prints it, but for those that take a vocabulary or minutes."""
-    sources = "\n".join(path.read_text("utf-8") for path in (PACKAGE / "analysis").glob("*.py"))
+    """A heading for each code, and below it a session that prints it, unless it takes a vocabulary or minutes."""
+    files = [*(PACKAGE / "analysis").glob("*.py"), *(PACKAGE / "cli").glob("*.py")]
+    sources = "\n".join(path.read_text("utf-8") for path in files)
     codes = set(re.findall(r'"((?:grammar|check)-[a-z-]*[a-z])"', sources))
-    sections = dict(re.findall(r"^### `([a-z-]*)`\n(.*?)(?=^##)", DIAGNOSTICS.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+    sections = dict(
+        re.findall(r"^### `([a-z-]*)`\n(.*?)(?=^##)", DIAGNOSTICS.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    )
     assert set(sections) == codes
     silent = {code for code, section in sections.items() if f"[{code}]" not in section}
     assert silent == {"check-not-analysed", "grammar-unspellable-terminal"}

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
+from cfgmask.compiler import notebook
 from cfgmask.compiler.own_tokens import lend_encoder
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.arguments import (
@@ -61,6 +62,10 @@ class GeneratedText(str):
     n_stalled: int
     n_forced: int
     n_taken_back: int
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the text, and how it ended."""
+        return notebook.text(str(self), self.is_complete, self.finish_reason, len(self.token_ids))
 
 
 class TextStream(Iterator[str]):

@@ -1,0 +1,95 @@
+"""HTML of grammars, matchers and explanations, which notebooks show at the end of a cell.
+
+Only inline styles that work on light and dark pages; all text is escaped.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+from cfgmask.diagnostics import quoted
+
+if TYPE_CHECKING:
+    from cfgmask._core import Matcher
+    from cfgmask.compiler.explanation import Explanation
+    from cfgmask.compiler.grammar import Grammar
+
+_MOST_LINES = 40
+_MOST_TOKENS = 24
+_MOST_NAMES = 12
+_GREEN, _RED = "#2e9e5b", "#d1493f"
+_PRE = '<pre style="margin:.4em 0;white-space:pre-wrap">{}</pre>'
+
+
+def grammar(shown: Grammar, source: str | None) -> str:
+    """The name of a grammar, its text and its notes."""
+    parts = [f"<b>Grammar</b> {escape(shown.name)}"]
+    if source is not None:
+        parts.append(_PRE.format(escape(_first_lines(source))))
+    notes = [f"<li><code>{escape(note.code)}</code> {escape(note.message)}</li>" for note in shown.notes]
+    if notes:
+        parts.append(f"<ul>{''.join(_shortened(notes, '<li>…</li>'))}</ul>")
+    return _box(parts)
+
+
+def matcher(shown: Matcher) -> str:
+    """Where a matcher stands: what may come next, by terminals and by tokens."""
+    table = shown.compiled.vocabulary
+    bits = array("I", bytes(4 * -(-table.n_vocab // 32)))
+    shown.fill_mask(bits)  # type: ignore[arg-type]  # a buffer of words
+    count = sum(word.bit_count() for word in bits)
+    ends = set(table.end_tokens)
+    allowed = (32 * i + bit for i, word in enumerate(bits) if word for bit in range(32) if word >> bit & 1)
+    tokens: list[str] = []
+    for token in allowed:
+        if len(tokens) == _MOST_TOKENS:
+            break
+        if token not in ends:
+            data = table.text(token)
+            tokens.append(f"<code>{escape(quoted(data)) if data else token}</code>")
+    state = "finished" if shown.is_finished else "may end here" if shown.is_accepting else "may not end yet"
+    rows = [("state", f"{state}, after {_many(shown.n_steps, 'step')}")]
+    if shown.tokens_left is not None:
+        rows.append(("budget", f"{_many(shown.tokens_left, 'token')} left"))
+    if forced := shown.forced_bytes():
+        rows.append(("forced", f"<code>{escape(quoted(forced))}</code>"))
+    if names := [f"<code>{escape(name)}</code>" for name in shown.expected()]:
+        rows.append(("expected", " ".join(_shortened(names, "…"))))
+    more = " …" if count > len(tokens) + sum(bits[end // 32] >> (end % 32) & 1 for end in ends) else ""
+    rows.append(("allowed", f"{_many(count, 'token')}: {' '.join(tokens)}{more}" if tokens else _many(count, "token")))
+    cells = "".join(
+        f'<tr><td style="text-align:left">{k}</td><td style="text-align:left">{v}</td></tr>' for k, v in rows
+    )
+    return _box(["<b>Matcher</b>", f"<table>{cells}</table>"])
+
+
+def explanation(shown: Explanation) -> str:
+    """An explanation as it is printed, with a coloured edge."""
+    return _box([_PRE.format(escape(str(shown)))], _GREEN if shown.allowed else _RED)
+
+
+def text(written: str, is_complete: bool, finish_reason: str, n_tokens: int) -> str:
+    """The text of a finished call, and how it ended."""
+    how = f"{'complete' if is_complete else 'incomplete'}, finish reason {finish_reason}, {_many(n_tokens, 'token')}"
+    return _box([_PRE.format(escape(written)), f"<small>{escape(how)}</small>"], _GREEN if is_complete else _RED)
+
+
+def _box(parts: Iterable[str], edge: str = "#7f8aa3") -> str:
+    return f'<div style="border-left:4px solid {edge};padding-left:.8em">{"".join(parts)}</div>'
+
+
+def _first_lines(source: str) -> str:
+    lines = source.splitlines()
+    more = ["…"] if len(lines) > _MOST_LINES else []
+    return "\n".join(line if len(line) <= 400 else line[:400] + "…" for line in (*lines[:_MOST_LINES], *more))
+
+
+def _shortened(items: list[str], more: str) -> list[str]:
+    return items if len(items) <= _MOST_NAMES else [*items[:_MOST_NAMES], more]
+
+
+def _many(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")

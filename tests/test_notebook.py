@@ -1,0 +1,120 @@
+"""The example notebook shows what its cells give, and what notebooks show of objects is well-formed HTML."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cfgmask
+from cfgmask.compiler import notebook as html
+from tests import notebook
+
+NOTEBOOK = Path(__file__).parents[1] / "examples" / "tour.ipynb"
+VOCABULARY = cfgmask.Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_token_id=256)
+
+
+def test_the_notebook_shows_what_its_cells_give() -> None:
+    pytest.importorskip("llama_cpp", reason="the notebook generates with llama-cpp-python")
+    written = json.loads(NOTEBOOK.read_text("utf-8"))
+    assert notebook.run(written) == written
+    assert sum(bool(cell.get("outputs")) for cell in written["cells"]) > 5
+
+
+class _Text(HTMLParser):
+    """The text of HTML whose tags match."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def text_of(shown: Any) -> str:
+    parser = _Text()
+    parser.feed(shown._repr_html_())
+    parser.close()
+    assert parser.open == []
+    return parser.text
+
+
+def matcher(text: str, **options: Any) -> cfgmask.Matcher:
+    return cfgmask.compile(cfgmask.Grammar.from_lark(text), VOCABULARY).matcher(**options)
+
+
+@pytest.mark.parametrize(
+    ("grammar", "parts"),
+    [
+        (
+            cfgmask.Grammar.from_lark('start: "<b>&"\nx: "y"', name="a<b"),
+            ["Grammar a<b", 'start: "<b>&"', "lark-unused-rule"],
+        ),
+        (cfgmask.Grammar.from_regex("<i>+"), ["<i>+"]),
+        (cfgmask.Grammar.from_json_schema({"const": "</pre>"}), ['"const": "</pre>"']),
+        (cfgmask.Grammar.from_json_schema('{"type": "null"}'), ['{"type": "null"}']),
+        (cfgmask.Grammar.from_choices(["</div>"]), ["<choices>"]),
+    ],
+    ids=["lark", "regex", "values", "text", "choices"],
+)
+def test_grammars(grammar: cfgmask.Grammar, parts: list[str]) -> None:
+    assert [part for part in parts if part not in text_of(grammar)] == []
+
+
+def test_long_grammars_are_cut() -> None:
+    text = text_of(cfgmask.Grammar.from_lark('start: "a"' + "\n" * 100 + "// the end"))
+    assert "the end" not in text
+    assert text.endswith("…")
+
+
+def test_matchers() -> None:
+    shown = matcher('start: "<a>" "b"?', max_tokens=9)
+    assert "may not end yet, after 0 steps" in text_of(shown)
+    assert 'forced"<a>"' in text_of(shown)
+    assert 'allowed1 token: "<"' in text_of(shown)
+    assert "9 tokens left" in text_of(shown)
+    shown.advance_bytes(b"<a>")
+    assert "may end here, after 1 step" in text_of(shown)
+    assert 'allowed2 tokens: "b"' in text_of(shown)
+    assert "…" not in text_of(shown)
+    shown.advance(256)
+    assert "finished" in text_of(shown)
+    assert "allowed1 token" in text_of(shown)
+
+
+def test_many_tokens_and_terminals_are_cut() -> None:
+    many = " | ".join(f'"{chr(97 + i)}x"' for i in range(26))
+    text = text_of(matcher(f"start: {many}"))
+    assert "allowed26 tokens" in text
+    assert text.count("…") == 2
+
+
+def test_a_matcher_is_not_moved_by_being_shown() -> None:
+    shown = matcher('start: "ab"')
+    text_of(shown)
+    assert shown.n_steps == 0
+
+
+def test_explanations_have_the_colour_of_their_verdict() -> None:
+    shown = matcher('start: "<"')
+    allowed, rejected = shown.explain(ord("<")), shown.explain(ord(">"))
+    assert text_of(rejected) == str(rejected)
+    assert html._GREEN in allowed._repr_html_()
+    assert html._RED in rejected._repr_html_()
+
+
+def test_results() -> None:
+    shown = html.text("<a>", True, "stop", 1)
+    assert "&lt;a&gt;" in shown
+    assert "complete, finish reason stop, 1 token<" in shown
