@@ -482,25 +482,23 @@ class Grammar:
         options: JsonSchemaOptions,
         notes: tuple[Diagnostic, ...],
     ) -> Grammar:
-        from cfgmask.tags.tagged import Tagged
         from cfgmask.tools import lower
         from cfgmask.tools.choice import read_choice
 
         arguments = {key: value for key, value in locals().items() if key in _TOOL_ARGUMENTS}
         choice = read_choice(tools, tool_choice, parallel_tool_calls)
-        content, found = lower.lower_tools(
-            style,
-            choice,
-            reasoning=lower.read_reasoning(reasoning),
-            answer=answer,
-            prompt=prompt,
-            options=options,
-            limits=limits,
-        )
+        with session(limits):
+            tagged, found = lower.lower_tools(
+                style,
+                choice,
+                reasoning=lower.read_reasoning(reasoning),
+                answer=answer,
+                prompt=prompt,
+                options=options,
+                limits=limits,
+            )
         if answer.is_value:
             _check_answer(answer.schema, lower.begins_without_marker(style, choice), limits)
-        with session(limits):
-            tagged = Tagged(content, limits=limits, parts=True)
         every = (*notes, *found)
 
         def whole() -> GrammarIR:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cfgmask import json_schema
 from cfgmask.grammar.ir import GrammarIR, Part
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
@@ -37,4 +35,6 @@ def schema_part(node: Schema, name: str, limits: Limits) -> Part | None:
     if node.form != "json":
         return None
     part = json_schema.schema_part(node.schema, name, options=node.options, limits=limits)
-    return None if part is None else replace(part, notes=lambda: placed(part.notes(), node.at), source=node.schema)
+    if part is None:
+        return None
+    return Part(part.name, part.schema, part.lower, lambda: placed(part.notes(), node.at), part.span, node.schema)

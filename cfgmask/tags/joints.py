@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
+from typing import Literal as OneOf
 
 from cfgmask.grammar import ir
 from cfgmask.grammar.reachable import without_unreachable
-from cfgmask.grammar.regex_tree import Concatenation, Repetition, char_class, text
+from cfgmask.grammar.regex_tree import Concatenation, KeySet, Literal, Repetition, char_class, text
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.regex.boundaries import has_clear_boundaries
 from cfgmask.tags.problems import TagProblems
@@ -29,17 +30,36 @@ class Shadows:
     """For each embedded rule, content that begins and ends as it does.
 
     bodies  by the name of the rule
+    shared  rules that bodies refer to: many values are alike
     """
 
     def __init__(self) -> None:
         self.bodies: dict[str, ir.Expr] = {}
+        self.shared: dict[str, ir.Rule] = {}
+        self._texts: dict[str, list[bytes]] = {}
         self._needs_longest: list[str | None] = []
         self._needs_complete = False
 
     def json(self, start: str, names: Iterable[str], schema: Any) -> None:
         """Note a value of a JSON Schema. `names` are those of all of its rules."""
         self.opaque(start, names)
-        self.bodies[start] = _json_value(schema)
+        kinds = _kinds(schema)
+        name = "%json " + " ".join(sorted(kinds))
+        if name not in self.shared:
+            self.shared[name] = ir.Rule(name, _json_value(kinds))
+        self.bodies[start] = ir.RuleRef(name)
+
+    def text(self, rule: str, mark: str, value: str) -> None:
+        """Note a text under a mark: the names of tools are alike."""
+        name = f"%texts {mark}"
+        texts = self._texts.setdefault(name, [])
+        texts.append(value.encode())
+        self.bodies[rule] = ir.RuleRef(name)
+
+    def rules(self) -> list[ir.Rule]:
+        """The rules that bodies refer to."""
+        texts = (ir.Rule(name, ir.Terminal(name, KeySet(tuple(found)))) for name, found in self._texts.items())
+        return [*self.shared.values(), *texts]
 
     def opaque(self, start: str, names: Iterable[str]) -> None:
         """Note rules whose ends are clear whatever is around them."""
@@ -49,7 +69,7 @@ class Shadows:
     def grammar(self, start: str, grammar: ir.GrammarIR, at: str | None) -> None:
         """Note a grammar of its own. Its rules count as they are if either lexer fits them."""
         has_ignored = any(scope.ignore for scope in grammar.scopes)
-        if not has_ignored and (grammar.lexer == "complete" or has_clear_boundaries(_bare(grammar, {}))):
+        if not has_ignored and (grammar.lexer == "complete" or has_clear_boundaries(_bare(grammar, {}, ()))):
             return
         prefix = start[: len(start) - len(grammar.start)]
         self.opaque(start, [prefix + rule.name for rule in grammar.rules])
@@ -58,7 +78,7 @@ class Shadows:
         else:
             self._needs_complete = True
 
-    def chosen(self, is_clear: bool, problems: TagProblems) -> Literal["longest", "complete"]:
+    def chosen(self, is_clear: bool, problems: TagProblems) -> OneOf["longest", "complete"]:
         """The lexer that fits all of the grammar; errors if none does."""
         if not self._needs_longest:
             return "longest" if is_clear and not self._needs_complete else "complete"
@@ -69,15 +89,41 @@ class Shadows:
         return "longest"
 
 
-def lexer_for(grammar: ir.GrammarIR, shadows: Shadows, problems: TagProblems) -> Literal["longest", "complete"]:
+def lexer_for(grammar: ir.GrammarIR, shadows: Shadows, problems: TagProblems) -> OneOf["longest", "complete"]:
     """The lexer for rules that were lowered. Cost: that of `has_clear_boundaries`."""
-    return shadows.chosen(has_clear_boundaries(_bare(grammar, shadows.bodies)), problems)
+    return shadows.chosen(has_clear_boundaries(_bare(grammar, shadows.bodies, shadows.rules())), problems)
 
 
-def _bare(grammar: ir.GrammarIR, bodies: dict[str, ir.Expr]) -> ir.GrammarIR:
-    """The rules with other bodies, without limits on tokens, which leave out texts and change no others."""
-    rules = tuple(replace(r, scope=0, body=_without_limits(bodies.get(r.name, r.body))) for r in grammar.rules)
-    return without_unreachable(ir.GrammarIR(rules, grammar.start))
+def _bare(grammar: ir.GrammarIR, bodies: dict[str, ir.Expr], more: Iterable[ir.Rule]) -> ir.GrammarIR:
+    """The rules with other bodies, without limits on tokens, which leave out texts and change no others.
+
+    Of alternatives that are alike then, such as many tools, one is left.
+    """
+    found = {rule.name: bodies.get(rule.name, rule.body) for rule in grammar.rules}
+    found |= {rule.name: rule.body for rule in more}
+    alias: dict[str, object] = {}
+    for name in found:
+        last, body = name, found[name]
+        while isinstance(body, ir.RuleRef):
+            last, body = body.name, found[body.name]
+        alias[name] = _shape(body, {}) if isinstance(body, ir.Terminal) else last
+    rules = []
+    for name, body in found.items():
+        if isinstance(body, ir.Choice):
+            body = ir.Choice(tuple({_shape(part, alias): part for part in body.parts}.values()))
+        rules.append(ir.Rule(name, _without_limits(body)))
+    return without_unreachable(ir.GrammarIR(tuple(rules), grammar.start))
+
+
+def _shape(expr: ir.Expr, alias: dict[str, object]) -> object:
+    """Equal only for expressions that mean the same."""
+    if isinstance(expr, ir.RuleRef) and expr.argument is None:
+        return alias[expr.name]
+    if isinstance(expr, ir.Terminal) and expr.max_tokens is None:
+        return expr.regex.data if isinstance(expr.regex, Literal) else id(expr.regex)
+    if isinstance(expr, ir.Sequence):
+        return tuple(_shape(part, alias) for part in expr.parts)
+    return id(expr)
 
 
 def _without_limits(body: ir.Expr) -> ir.Expr:
@@ -94,16 +140,28 @@ def _without_limits(body: ir.Expr) -> ir.Expr:
     return fold(body, combine)
 
 
-def _json_value(schema: Any) -> ir.Expr:
-    values: list[ir.Expr] = [ir.Sequence((_terminal(_QUOTE), _terminal(_QUOTE)))]
-    for opened, closed, inside in (("{", "}", _IN_OBJECT), ("[", "]", _IN_ARRAY)):
-        # What a text around could go on with where the bracket ends.
-        first = ir.Repeat(ir.Terminal("first", inside), 0, 1)
-        values.append(ir.Sequence((_terminal(opened), first, _terminal(closed))))
-    values += [_terminal(word) for word in ("true", "false", "null")]
+_ALL_KINDS = frozenset(("array", "boolean", "null", "number", "object", "string"))
+
+
+def _kinds(schema: Any) -> frozenset[str]:
+    """The types of values that a schema may allow, as far as its `type` tells."""
     kinds = schema.get("type") if isinstance(schema, dict) else None
-    named = {kinds} if isinstance(kinds, str) else set(kinds) if isinstance(kinds, list) else {"number"}
-    if named & {"number", "integer"}:
+    named = {kinds} if isinstance(kinds, str) else kinds if isinstance(kinds, list) else _ALL_KINDS
+    return frozenset("number" if kind == "integer" else str(kind) for kind in named) & _ALL_KINDS or _ALL_KINDS
+
+
+def _json_value(kinds: frozenset[str]) -> ir.Expr:
+    values: list[ir.Expr] = []
+    if "string" in kinds:
+        values.append(ir.Sequence((_terminal(_QUOTE), _terminal(_QUOTE))))
+    for kind, opened, closed, inside in (("object", "{", "}", _IN_OBJECT), ("array", "[", "]", _IN_ARRAY)):
+        if kind in kinds:
+            # What a text around could go on with where the bracket ends.
+            first = ir.Repeat(ir.Terminal("first", inside), 0, 1)
+            values.append(ir.Sequence((_terminal(opened), first, _terminal(closed))))
+    words = {"boolean": ("true", "false"), "null": ("null",)}
+    values += [_terminal(word) for kind, written in words.items() if kind in kinds for word in written]
+    if "number" in kinds:
         values.append(ir.Terminal("number", _NUMBER))
     return ir.Choice(tuple(values))
 

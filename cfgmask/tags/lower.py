@@ -6,9 +6,11 @@ followed by an end, the end is handed down to the free text that the content end
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence as SequenceOf
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
@@ -37,17 +39,19 @@ def lower(
     lexer: Literal["longest", "complete"] | None = None,
     limits: Limits = DEFAULT_LIMITS,
     parts: bool = False,
+    known: Mapping[int, ir.Part] = MappingProxyType({}),
 ) -> ir.GrammarIR:
     """The grammar of the texts of a node.
 
     ids    the tokens that markers are written by
     parts  whether schemas become parts where the core reads them
+    known  parts of some schemas, by the identity of their nodes
     lexer  None: "longest" where that means the same as "complete"; which is found out in time that grows with the pairs
            of texts that can begin at one place
     Errors: GrammarError with every problem, each at the place of its node.
     Cost: linear, but for the lexer and what the schemas take.
     """
-    lowering = _Lowering(ids, limits, parts)
+    lowering = _Lowering(ids, limits, parts, known)
     start = lowering.rule(START, lowering.content(root, None, _Around()))
     lowering.problems.raise_if_any()
     grammar = ir.GrammarIR(
@@ -63,8 +67,7 @@ def lower(
     return replace(grammar, lexer=chosen)
 
 
-@dataclass(frozen=True)
-class _Around:
+class _Around(NamedTuple):
     """The surroundings of content.
 
     ends   those of the tag around it
@@ -80,8 +83,9 @@ class _Around:
 class _Lowering:
     """Rules, scopes and problems of what has been lowered so far."""
 
-    def __init__(self, ids: TokenIds, limits: Limits, parts: bool) -> None:
+    def __init__(self, ids: TokenIds, limits: Limits, parts: bool, known: Mapping[int, ir.Part]) -> None:
         self._ids = ids
+        self._known = known
         self._parts = parts
         self._limits = limits
         self.problems = TagProblems()
@@ -89,6 +93,8 @@ class _Lowering:
         self.scopes: list[ir.Scope] = [ir.Scope("main")]
         self.shadows = Shadows()
         self._names: dict[str, int] = {}
+        # Many tools have the same texts around what differs.
+        self._spelled: dict[nodes.Spelling, ir.Expr] = {}
         # By what they were made of: tools share their schemas, and a tag may be lowered in two places.
         self._embedded: dict[int, tuple[nodes.Schema | nodes.Inner, str]] = {}
 
@@ -104,7 +110,7 @@ class _Lowering:
         if around.depth > MAX_DEPTH:
             self.problems.error("tag-too-deep", f"content is nested more than {MAX_DEPTH} deep", node.at)
             return _NOTHING
-        around = replace(around, depth=around.depth + 1)
+        around = _Around(around.ends, around.after, around.depth + 1)
         if isinstance(node, nodes.FreeText):
             return self._free(node, ends, around, None)
         if isinstance(node, nodes.Mark):
@@ -141,7 +147,11 @@ class _Lowering:
     # ---- Spellings ----
 
     def _spell(self, spelling: nodes.Spelling) -> ir.Expr:
-        return _choice([_sequence([_written(way.run), *map(_written, way.rest)]) for way in self._ways(spelling)])
+        known = self._spelled.get(spelling)
+        if known is None:
+            ways = [_sequence([_written(way.run), *map(_written, way.rest)]) for way in self._ways(spelling)]
+            known = self._spelled[spelling] = _choice(ways)
+        return known
 
     def _ends(self, ends: tuple[nodes.Spelling, ...] | None) -> ir.Expr:
         return _choice([self._spell(end) for end in ends]) if ends else _NOTHING
@@ -232,7 +242,10 @@ class _Lowering:
         if isinstance(node.body, nodes.FreeText):
             return self._free(node.body, ends, around, node.name)
         inner = self.content(node.body, None, around)
-        return _sequence([self._marked(inner, node.name), self._ends(ends)])
+        marked = self._marked(inner, node.name)
+        if isinstance(node.body, nodes.Text) and isinstance(inner, ir.Terminal) and isinstance(marked, ir.RuleRef):
+            self.shadows.text(marked.name, node.name, node.body.value)
+        return _sequence([marked, self._ends(ends)])
 
     def _sequence(self, node: nodes.Sequence, ends: tuple[nodes.Spelling, ...] | None, around: _Around) -> ir.Expr:
         if not node.parts:
@@ -240,7 +253,9 @@ class _Lowering:
         parts: list[ir.Expr] = []
         for i, part in enumerate(node.parts):
             parts.append(self.content(part, ends if i == len(node.parts) - 1 else None, around))
-            around = replace(around, after=_space_after(part))
+            after = _space_after(part)
+            if after != around.after:
+                around = around._replace(after=after)
         return _sequence(parts)
 
     def _tag(self, node: nodes.Tag, begin: ir.Expr, around: _Around) -> ir.Expr:
@@ -271,7 +286,7 @@ class _Lowering:
             return self._free(node.text, ends, around, node.mark, node.triggers)
         # White space that a tag ends with is not that of the text after it.
         spaces = {trailing_space(end) for tag in node.tags for end in tag.ends}
-        later = replace(around, after=spaces.pop() if len(spaces) == 1 else "")
+        later = around._replace(after=spaces.pop() if len(spaces) == 1 else "")
         least = 1 if node.at_least_one else 0
         first = (
             [_sequence([self._spell(trigger), tags]) for trigger, tags in by_trigger.items()]
@@ -337,7 +352,9 @@ class _Lowering:
             return None
         prefix = f"%schema#{len(self._embedded) + 1}:"
         try:
-            part = schema_part(node, prefix, self._limits) if self._parts else None
+            part = self._known.get(id(node))
+            if part is None and self._parts:
+                part = schema_part(node, prefix, self._limits)
             if part is not None:
                 start = self.rule(f"%part#{len(self._embedded) + 1}", part)
                 self.shadows.json(start, [start], node.schema)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from cfgmask.grammar.ir import GrammarIR
+from cfgmask.grammar.ir import GrammarIR, Part
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.tags.lower import lower
 from cfgmask.tags.nodes import Content
-from cfgmask.tags.token_ids import NO_TOKENS, Answers, ids_of
+from cfgmask.tags.token_ids import NO_TOKENS, Answers, TokenIds, ids_of
 
 if TYPE_CHECKING:
     from cfgmask.vocabulary import Vocabulary
@@ -30,15 +32,33 @@ class Tagged:
         lexer: Literal["longest", "complete"] | None = None,
         limits: Limits = DEFAULT_LIMITS,
         parts: bool = False,
+        known: Mapping[int, Part] = MappingProxyType({}),
+        is_checked: bool = False,
     ) -> None:
-        """Lower the content with its markers as text. Arguments and errors: those of `lower`."""
+        """Lower the content with its markers as text. Arguments and errors: those of `lower`.
+
+        is_checked  whether there are no errors, so that it is lowered when its rules are first asked for
+        """
         self._parts = parts
+        self._known = known
         self._root = root
         self._lexer = lexer
         self._limits = limits
         self._lock = threading.Lock()
-        self.ir = lower(root, ids=NO_TOKENS, lexer=lexer, limits=limits, parts=parts)
+        self._ir: GrammarIR | None = None
+        if not is_checked:
+            self._ir = self._lower(NO_TOKENS)
         self._kept: list[tuple[Answers, GrammarIR]] = []
+
+    @property
+    def ir(self) -> GrammarIR:
+        """The rules with all markers as text."""
+        if self._ir is None:
+            self._ir = self._lower(NO_TOKENS)
+        return self._ir
+
+    def _lower(self, ids: TokenIds) -> GrammarIR:
+        return lower(self._root, ids=ids, lexer=self._lexer, limits=self._limits, parts=self._parts, known=self._known)
 
     def for_vocabulary(self, vocabulary: Vocabulary) -> GrammarIR:
         """The rules with the markers written as this vocabulary does."""
@@ -48,6 +68,6 @@ class Tagged:
                 if answers.are_those_of(ids):
                     return made
             answers = Answers(ids)
-            made = lower(self._root, ids=answers, lexer=self._lexer, limits=self._limits, parts=self._parts)
+            made = self._lower(answers)
             self._kept = [*self._kept[1 - _MOST_KEPT :], (answers, made)]
             return made

@@ -13,12 +13,14 @@ from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
 from cfgmask.errors import GrammarError
+from cfgmask.grammar.ir import Part
 from cfgmask.grammar.regex_tree import ANY_TEXT, Alternation, Complement, Concatenation, RegexTree, Repetition, text
 from cfgmask.grammar.white_space import ANY_SPACE
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.lark import parse_lark
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
+from cfgmask.tags.forms import schema_part, schema_rules
 from cfgmask.tags.nodes import (
     Content,
     FreeText,
@@ -38,6 +40,9 @@ from cfgmask.tags.nodes import (
     Text,
     Triggered,
 )
+from cfgmask.tags.problems import placed
+from cfgmask.tags.tagged import Tagged
+from cfgmask.tags.token_ids import NO_TOKENS
 from cfgmask.tools.answer import Answer
 from cfgmask.tools.choice import Choice
 from cfgmask.tools.read import Tool
@@ -87,18 +92,22 @@ def lower_tools(
     prompt: str | None,
     options: JsonSchemaOptions = DEFAULTS,
     limits: Limits,
-) -> tuple[Content, tuple[Diagnostic, ...]]:
-    """The content that the style allows, and notes.
+) -> tuple[Tagged, tuple[Diagnostic, ...]]:
+    """The grammar that the style allows, and notes.
 
     prompt  the end of the rendered prompt, which tells where generation starts; None: unknown
     Errors: GrammarError with every problem of tools that the style cannot write (codes `tools-…`).
-    Cost: linear. Schemas are not read here.
+    Cost: linear. Schemas are read, and the core makes rules of them when a text comes to them.
     """
     lowering = _Lowering(style, choice, reasoning, answer, options, limits)
     content = lowering.text(prompt)
+    known = lowering.parts()
     if lowering.problems:
         raise GrammarError(lowering.problems)
-    return content, tuple(lowering.notes)
+    # Grammars of custom tools have to fit the lexer of the rest.
+    is_checked = not any(tool.format.syntax == "lark" for tool in choice.tools)
+    tagged = Tagged(content, limits=limits, parts=True, known=known, is_checked=is_checked)
+    return tagged, tuple(lowering.notes)
 
 
 def begins_without_marker(style: Style, choice: Choice) -> list[str]:
@@ -157,7 +166,28 @@ class _Lowering:
         self._answer_kind = answer
         self._options = replace(options, **style.options) if options == DEFAULTS else options
         self._limits = limits
+        self._id = parse_regex(style.id)
+        self._schemas: list[Schema] = []
         self._arguments = {tool.name: self._arguments_of(tool) for tool in choice.tools}
+
+    def parts(self) -> dict[int, Part]:
+        """The schemas that the core reads; records what is wrong with the others."""
+        found: dict[int, Part] = {}
+        for number, node in enumerate(self._schemas):
+            try:
+                part = schema_part(node, f"%tool#{number}:", self._limits)
+                if part is None:
+                    schema_rules(node, "", self._limits, NO_TOKENS)
+                else:
+                    found[id(node)] = part
+            except GrammarError as error:
+                self.problems += placed(error.diagnostics, node.at)
+        return found
+
+    def _schema(self, schema: Any, form: str, at: str) -> Schema:
+        node = Schema(schema, form, self._options, at=at)
+        self._schemas.append(node)
+        return node
 
     # ---- The whole text ----
 
@@ -223,7 +253,7 @@ class _Lowering:
     def _answer(self) -> Content:
         before, after = self._style.answer.split("text")
         if self._answer_kind.is_value:
-            value = Mark(VALUE, Schema(self._answer_kind.schema, options=self._options, at="/response_format"))
+            value = Mark(VALUE, self._schema(self._answer_kind.schema, "json", "/response_format"))
             return _sequence([*_contents(before), value, *_contents(after)])
         free = FreeText(excludes=self._excludes(), matching=self._no_call())
         inner = Mark(CONTENT, free)
@@ -368,7 +398,7 @@ class _Lowering:
             elif part.name == "name":
                 found.append(Mark(NAME, Text(tool.name)))
             elif part.name == "id":
-                found.append(Mark(ID, Regex(parse_regex(self._style.id), "ID")))
+                found.append(Mark(ID, Regex(self._id, "ID")))
             else:
                 found.append(self._arguments[tool.name])
         return _sequence(found)
@@ -396,7 +426,7 @@ class _Lowering:
         mark = ARGUMENTS if form == "json" else f"{ARGUMENTS}:{form}"
         self._check_name(tool)
         if tool.kind != "custom":
-            return Mark(mark, Schema(closed(tool.schema), form, self._options, tool.at))
+            return Mark(mark, self._schema(closed(tool.schema), form, tool.at))
         format = tool.format
         if self._style.custom == "raw":
             return Mark(f"{ARGUMENTS}:text", self._raw(tool))
@@ -414,7 +444,7 @@ class _Lowering:
             "required": ["input"],
             "additionalProperties": False,
         }
-        return Mark(mark, Schema(schema, form, self._options, tool.at))
+        return Mark(mark, self._schema(schema, form, tool.at))
 
     def _raw(self, tool: Tool) -> Content:
         format = tool.format
