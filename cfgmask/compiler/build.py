@@ -71,9 +71,7 @@ def compile(
     plain = grammar.plain if isinstance(grammar, Grammar) else None
     if isinstance(plain, PlainGrammar):
         compiled = _build_lark(plain, vocabulary, limits, shard)
-    elif isinstance(plain, GrammarIR):
-        compiled = _build(plain, vocabulary, limits, shard)
-    elif plain is not None:
+    elif plain is not None and not isinstance(plain, GrammarIR):
         compiled = _build_plain(plain, vocabulary.core, limits, shard)
     else:
         ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir_for(vocabulary)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cfgmask import _core
     from cfgmask.lark import Files, PlainGrammar
     from cfgmask.regex import DialectName
+    from cfgmask.tags.tagged import Tagged
     from cfgmask.tools.answer import Answer
     from cfgmask.tools.read import Tool
     from cfgmask.tools.style import Style
@@ -88,8 +89,8 @@ class Grammar:
         return self._ir
 
     def ir_for(self, vocabulary: Vocabulary) -> GrammarIR:
-        """The intermediate form for a vocabulary: `ir`, with the markers of tags and tools written by their tokens."""
-        return self.ir if self._bind is None else self._bind(vocabulary)
+        """`parted_ir` for a vocabulary: markers of tags and tools are written by the tokens that it has for them."""
+        return self.parted_ir if self._bind is None else self._bind(vocabulary)
 
     @property
     def parted_ir(self) -> GrammarIR:
@@ -512,6 +513,71 @@ class Grammar:
         return made._made_by("tools", lambda: arguments)
 
     @classmethod
+    def from_structural_tag(
+        cls,
+        tag: dict[str, Any] | str,
+        *,
+        name: str = "<structural tag>",
+        limits: Limits | None = None,
+        whitespace: str = DEFAULTS.whitespace,
+        item_separator: str = DEFAULTS.item_separator,
+        key_separator: str = DEFAULTS.key_separator,
+        numbers: Literal["plain", "any"] = DEFAULTS.numbers,
+        max_digits: int | None = DEFAULTS.max_digits,
+        escapes: Literal["any", "canonical"] = DEFAULTS.escapes,
+        formats: Literal["assert", "annotate"] = DEFAULTS.formats,
+        on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
+        unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
+    ) -> Grammar:
+        """Text, values and tags in the JSON format of xgrammar, vLLM and SGLang. See docs/structural_tags.md.
+
+        tag   `{"type": "structural_tag", "format": ...}` as Python values or JSON text; or the older form with
+              `structures` and `triggers`
+        name  what diagnostics call a text
+        The other arguments are those of `from_json_schema`, for every schema in the tag.
+        Errors: GrammarError names each problem by its JSON Pointer; ValueError for a value that an option does not
+        have; TypeError for anything but a dict or a str.
+        """
+        if not isinstance(tag, (dict, str)):
+            raise TypeError(f"a structural tag must be a dict or a str, not {type(tag).__name__}")
+        chosen = _options(
+            whitespace,
+            item_separator,
+            key_separator,
+            DEFAULTS.indent,
+            numbers,
+            max_digits,
+            DEFAULTS.syntax,
+            escapes,
+            DEFAULTS.property_order,
+            formats,
+            on_unsupported,
+            unknown_keywords,
+        )
+        return cls._from_structural_tag(KeptSchema.of(tag), name, _limits(limits), chosen)
+
+    @classmethod
+    def _from_tagged(cls, tagged: Tagged, name: str, limits: Limits = DEFAULT_LIMITS) -> Grammar:
+        def whole() -> GrammarIR:
+            with session(limits):
+                return expanded(tagged.ir)
+
+        made = cls(whole, name, tagged.ir)
+        made._bind = tagged.for_vocabulary
+        made._notes = lambda: notes_of(tagged.ir)
+        return made
+
+    @classmethod
+    def _from_structural_tag(cls, tag: KeptSchema, name: str, limits: Limits, options: JsonSchemaOptions) -> Grammar:
+        from cfgmask.tags.read import read_structural_tag
+
+        with session(limits):
+            tagged = read_structural_tag(tag.value, name=name, options=options, limits=limits)
+        return cls._from_tagged(tagged, name, limits)._made_by(
+            "structural_tag", lambda: {"tag": tag, "name": name, "limits": limits, "options": options}
+        )
+
+    @classmethod
     def from_choices(cls, choices: Iterable[str]) -> Grammar:
         """Exactly one of some texts. Linear in their size."""
         if isinstance(choices, (str, bytes)):
@@ -633,6 +699,7 @@ _READERS: dict[str, Callable[..., Grammar]] = {
     "regex": Grammar.from_regex,
     "choices": Grammar.from_choices,
     "tools": Grammar._from_tools,
+    "structural_tag": Grammar._from_structural_tag,
 }
 
 

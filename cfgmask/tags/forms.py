@@ -7,6 +7,7 @@ from cfgmask.grammar.ir import GrammarIR, Part
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
 from cfgmask.json_schema import lower_schema
 from cfgmask.limits import Limits
+from cfgmask.tags.excluded import without_texts
 from cfgmask.tags.nodes import Schema
 from cfgmask.tags.problems import placed
 from cfgmask.tags.spelling import token_set
@@ -27,12 +28,13 @@ def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds) -> Gr
     if node.form in OBJECT_FORMS:
         markers = OBJECT_FORMS[node.form].all_markers()
         tokens = {marker: token_set(marker, ids) for marker in markers if ids.of(marker)}
-    return lower_schema(node.schema, options=node.options, prefix=prefix, limits=limits, form=node.form, tokens=tokens)
+    rules = lower_schema(node.schema, options=node.options, prefix=prefix, limits=limits, form=node.form, tokens=tokens)
+    return without_texts(rules, node.excludes, limits) if node.excludes else rules
 
 
 def schema_part(node: Schema, name: str, limits: Limits) -> Part | None:
     """The values as a part, of which the core makes rules when a text comes to it; None where it does not read them."""
-    if node.form != "json":
+    if node.form != "json" or node.excludes:
         return None
     part = json_schema.schema_part(node.schema, name, options=node.options, limits=limits)
     if part is None:

@@ -48,7 +48,11 @@ def until(own: RegexTree, end: Spelled, stops: list[Spelled], after: str) -> Reg
     if end.is_by_token:
         # The token tells where the text ends.
         return _all([ended, _without(_texts(stops))])
-    first = _without(_texts(stops), inside=True)
+    # Of two patterns, one may begin with the other: both begin where the free text ends.
+    begun = [stop for stop in stops if not stop.is_by_token and _is_shorter(stop, end)]
+    if begun:
+        ended = _all([ended, Concatenation((without(own, begun, ""), end.run.regex))])
+    first = _without(_texts([stop for stop in stops if stop not in begun]), inside=True)
     longer = [stop.run.core for stop in stops if not stop.is_by_token and _is_longer(stop, end)]
     return _all([ended, first, *(Complement(Concatenation((ANY_TEXT, core))) for core in longer)])
 
@@ -86,6 +90,14 @@ def _is_longer(stop: Spelled, end: Spelled) -> bool:
     if isinstance(one, Literal) and isinstance(other, Literal):
         return one.data.endswith(other.data)
     return len(stop.run.written) > len(end.run.written)
+
+
+def _is_shorter(stop: Spelled, end: Spelled) -> bool:
+    """Whether the text of `end` begins with that of `stop`, and goes on."""
+    one, other = stop.run.core, end.run.core
+    if not isinstance(one, Literal) or not isinstance(other, Literal):
+        return False
+    return len(other.data) > len(one.data) > 0 and other.data.startswith(one.data)
 
 
 def _all(parts: list[RegexTree]) -> RegexTree:

@@ -12,6 +12,7 @@ from typing import Any
 from typing import Literal as OneOf
 
 from cfgmask.grammar import ir
+from cfgmask.grammar.parts import parts_of
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import Concatenation, KeySet, Literal, Repetition, char_class, text
 from cfgmask.grammar.walk import fold, walk
@@ -68,8 +69,8 @@ class Shadows:
 
     def grammar(self, start: str, grammar: ir.GrammarIR, at: str | None) -> None:
         """Note a grammar of its own. Its rules count as they are if either lexer fits them."""
-        has_ignored = any(scope.ignore for scope in grammar.scopes)
-        if not has_ignored and (grammar.lexer == "complete" or has_clear_boundaries(_bare(grammar, {}, ()))):
+        is_known = not parts_of(grammar) and not any(scope.ignore for scope in grammar.scopes)
+        if is_known and (grammar.lexer == "complete" or has_clear_boundaries(_bare(grammar, {}, ()))):
             return
         prefix = start[: len(start) - len(grammar.start)]
         self.opaque(start, [prefix + rule.name for rule in grammar.rules])

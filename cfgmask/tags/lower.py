@@ -123,8 +123,6 @@ class _Lowering:
             return _choice([self.content(node.body, ends, around), self._ends(ends)])
         if isinstance(node, nodes.Triggered):
             return self._triggered(node, ends, around)
-        if isinstance(node, nodes.Dispatch):
-            return self._dispatch(node, ends, around)
         return _sequence([self._alone(node, around), self._ends(ends)])
 
     def _alone(self, node: nodes.Content, around: _Around) -> ir.Expr:
@@ -141,6 +139,8 @@ class _Lowering:
             return ir.Repeat(self.content(node.body, None, around), node.minimum, node.maximum)
         if isinstance(node, nodes.Tag):
             return self._tag(node, self._spell(node.begin), around)
+        if isinstance(node, nodes.Dispatch):
+            return self._dispatch(node, around)
         assert isinstance(node, nodes.Separated)
         return self._separated(node, around)
 
@@ -273,15 +273,28 @@ class _Lowering:
         found = one if maximum == 1 else _sequence([one, more])
         return found if node.at_least_one else ir.Repeat(found, 0, 1)
 
-    def _dispatch(self, node: nodes.Dispatch, ends: tuple[nodes.Spelling, ...] | None, around: _Around) -> ir.Expr:
-        tags = tuple(nodes.Tag(pattern, content) for pattern, content in node.rules)
+    def _dispatch(self, node: nodes.Dispatch, around: _Around) -> ir.Expr:
         triggers = tuple(dict.fromkeys(pattern for pattern, _ in node.rules))
+        tags = tuple(nodes.Tag(pattern, content) for pattern, content in node.rules)
         same = nodes.Triggered(triggers, tags, stop_after_first=not node.loop, text=node.text, at=node.at)
-        return self._triggered(same, ends, around)
+        by_pattern: dict[nodes.Spelling, list[ir.Expr]] = {}
+        for tag in tags:
+            by_pattern.setdefault(tag.begin, []).append(self._tag(tag, _NOTHING, around))
+        found = {pattern: ir.RuleRef(self.rule("tag", _choice(rests))) for pattern, rests in by_pattern.items()}
+        return self._text_with_tags(same, found, None, around._replace(ends=()))
 
     def _triggered(self, node: nodes.Triggered, ends: tuple[nodes.Spelling, ...] | None, around: _Around) -> ir.Expr:
+        return self._text_with_tags(node, self._by_trigger(node, around), ends, around)
+
+    def _text_with_tags(
+        self,
+        node: nodes.Triggered,
+        by_trigger: dict[nodes.Spelling, ir.RuleRef],
+        ends: tuple[nodes.Spelling, ...] | None,
+        around: _Around,
+    ) -> ir.Expr:
+        """Free text, and after each trigger what follows it."""
         maximum = 1 if node.stop_after_first else node.maximum
-        by_trigger = self._by_trigger(node, around)
         if maximum == 0:
             return self._free(node.text, ends, around, node.mark, node.triggers)
         # White space that a tag ends with is not that of the text after it.
@@ -307,7 +320,7 @@ class _Lowering:
     def _text_and_tags(
         self,
         node: nodes.Triggered,
-        by_trigger: dict[nodes.Spelling, ir.Expr],
+        by_trigger: dict[nodes.Spelling, ir.RuleRef],
         ends: tuple[nodes.Spelling, ...] | None,
         around: _Around,
     ) -> list[ir.Expr]:
@@ -317,7 +330,7 @@ class _Lowering:
             for trigger, tags in by_trigger.items()
         ]
 
-    def _by_trigger(self, node: nodes.Triggered, around: _Around) -> dict[nodes.Spelling, ir.Expr]:
+    def _by_trigger(self, node: nodes.Triggered, around: _Around) -> dict[nodes.Spelling, ir.RuleRef]:
         """What follows each trigger: the rests of the tags that begin with it."""
         found: dict[nodes.Spelling, list[ir.Expr]] = {}
         for tag in node.tags:
@@ -325,7 +338,8 @@ class _Lowering:
             if len(rests) != 1:
                 how_many = "none of the triggers" if not rests else "several triggers"
                 message = f"the tag begins with {how_many}; it must begin with exactly one of them"
-                self.problems.error("tag-trigger", message, tag.at)
+                self.problems.error("tag-trigger", message, None if tag.at is None else f"{tag.at}/begin")
+                self._tag(tag, _NOTHING, around)
                 continue
             ((trigger, rest),) = rests.items()
             # The white space at the end of `begin` may be the trigger's.

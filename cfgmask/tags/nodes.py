@@ -81,12 +81,14 @@ class Schema:
     schema   the schema, as Python values or JSON text; what it is made of is not changed by anybody
     form     how the value is written: "json", or a form of arguments in `cfgmask.tags.forms`
     options  of the lowering to JSON; forms use those that mean something to them
+    excludes  texts that occur in no string and no name of a property, as they are written
     """
 
     schema: Any = field(hash=False)
     form: str = "json"
     options: JsonSchemaOptions = DEFAULTS
     at: str | None = field(default=None, compare=False)
+    excludes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,9 @@ class Separated:
 
 @dataclass(frozen=True)
 class Dispatch:
-    """Free text in which each pattern is followed by its content: the pattern is a trigger, without ends of a tag.
+    """Free text in which each pattern is followed by its content.
+
+    Unlike other free text it may hold the ends of the tag around it: exclude them from `text` to keep them out.
 
     loop  free text goes on after the content; otherwise the text ends there
     """

@@ -26,7 +26,13 @@ class TagProblems:
     def take(self, found: Iterable[Diagnostic], at: str | None) -> None:
         """Report what was found in content that is a document of its own, at its place in the whole."""
         for diagnostic in placed(found, at):
-            (self._errors if diagnostic.severity == "error" else self.notes).append(diagnostic)
+            if diagnostic not in self._errors and diagnostic not in self.notes:
+                (self._errors if diagnostic.severity == "error" else self.notes).append(diagnostic)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether an error was reported."""
+        return bool(self._errors)
 
     def raise_if_any(self) -> None:
         """Raises GrammarError with all errors."""

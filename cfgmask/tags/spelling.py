@@ -81,9 +81,9 @@ class Spelled:
 def spelled(spelling: Spelling, ids: TokenIds) -> list[Spelled]:
     """The ways in which a vocabulary writes a spelling: one; or two, if its texts hold names of special tokens."""
     ways = [_spelled([_by_id(piece, ids) for piece in spelling])]
-    cut = [part for piece in spelling for part in _cut(piece, ids)]
-    if len(cut) > len(spelling):
-        ways.append(_spelled(cut))
+    cut = [_cut(piece, ids) for piece in spelling]
+    if any(isinstance(piece, Text) and parts != [piece] for piece, parts in zip(spelling, cut, strict=True)):
+        ways.append(_spelled([part for parts in cut for part in parts]))
     return ways
 
 
@@ -124,6 +124,8 @@ def _cut(piece: Piece, ids: TokenIds) -> list[Text | Space | tuple[str, ir.Token
     if not isinstance(piece, Text):
         return [_by_id(piece, ids)]
     parts = ids.split(piece.value)
+    if len(parts) == 1 and isinstance(parts[0], str):
+        return [piece]
     return [Text(p) if isinstance(p, str) else (p[0], ir.TokenSet(p[0], ranges=((p[1], p[1]),))) for p in parts]
 
 

@@ -162,10 +162,7 @@ CASES = {
 
 def _feed(text: str, node: Content, vocabulary: Vocabulary) -> cfgmask.Matcher | None:
     """A matcher after the text; names of tokens of the vocabulary are written by id. None: it does not fit."""
-    tagged = Tagged(node)
-    grammar = Grammar(tagged.ir)
-    grammar._bind = tagged.for_vocabulary
-    matcher = cfgmask.compile(grammar, vocabulary).matcher()
+    matcher = cfgmask.compile(Grammar._from_tagged(Tagged(node), "<nodes>"), vocabulary).matcher()
     for part in MARKERS.split(text) if vocabulary is WITH_TOKENS else [text]:
         token = NAMES.get(part)
         ids = list(part.encode()) if token is None or vocabulary is PLAIN else [token]

@@ -862,6 +862,15 @@ RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
     if (parts[1] == regexes_.literal(kAfterKey)) return regexes_.concatenation(subtract(parts[0], unwanted), parts[1]);
   }
   if (regexes_.kind(regex) == RegexKind::kJsonString) return regexes_.json_string_without(regex, unwanted.strings);
+  if (regexes_.kind(regex) == RegexKind::kIntersection) {
+    // Strings under a condition on their spelling.
+    std::vector<RegexId> parts = regexes_.parts(regex);
+    for (RegexId& part : parts) {
+      if (regexes_.kind(part) != RegexKind::kJsonString) continue;
+      part = regexes_.json_string_without(part, unwanted.strings);
+      return regexes_.intersection(std::move(parts));
+    }
+  }
   const RegexId left = without(regex, unwanted.others);
   return may_be_bare(regex) ? without(left, unwanted.bare) : left;
 }
@@ -873,6 +882,14 @@ bool SeenValues::may_be_bare(RegexId regex) {
   return !first.empty();
 }
 
+bool SeenValues::are_strings(RegexId regex) {
+  if (regexes_.kind(regex) == RegexKind::kJsonString) return true;
+  if (regexes_.kind(regex) != RegexKind::kIntersection) return false;
+  const std::vector<RegexId> parts = regexes_.parts(regex);
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](RegexId part) { return regexes_.kind(part) == RegexKind::kJsonString; });
+}
+
 RegexId SeenValues::intersect(RegexId regex, const Unwanted& wanted) {
   if (regexes_.kind(regex) == RegexKind::kAlternation) {
     return each_part(regex, [&](RegexId part, bool is_bare) {
@@ -880,7 +897,7 @@ RegexId SeenValues::intersect(RegexId regex, const Unwanted& wanted) {
                      : intersect(part, wanted);
     });
   }
-  if (regexes_.kind(regex) != RegexKind::kJsonString) return regexes_.intersection({regex, wanted.others});
+  if (!are_strings(regex)) return regexes_.intersection({regex, wanted.others});
   return regexes_.intersection({regex, regexes_.json_string(wanted.strings, JsonEscapes::kAny)});
 }
 

@@ -247,6 +247,7 @@ class SeenValues {
   bool may_be_bare(RegexId regex);
   // The lexemes of `regex` with one of the values that are called unwanted elsewhere.
   RegexId intersect(RegexId regex, const Unwanted& wanted);
+  bool are_strings(RegexId regex);
   // The keys that spell one of the strings, as JSON and YAML do.
   RegexId keys_of(const Unwanted& wanted);
   RegexId without(RegexId regex, RegexId unwanted);
