@@ -21,6 +21,7 @@ from cfgmask.lark import parse_lark
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 from cfgmask.tags.forms import schema_part, schema_rules
+from cfgmask.tags.lower import lower
 from cfgmask.tags.nodes import (
     Content,
     FreeText,
@@ -44,7 +45,7 @@ from cfgmask.tags.problems import placed
 from cfgmask.tags.tagged import Tagged
 from cfgmask.tags.token_ids import NO_TOKENS
 from cfgmask.tools.answer import Answer
-from cfgmask.tools.choice import Choice
+from cfgmask.tools.choice import Choice, Mode
 from cfgmask.tools.read import Tool
 from cfgmask.tools.style import Style, Template, Variable, text_of
 
@@ -106,8 +107,56 @@ def lower_tools(
         raise GrammarError(lowering.problems)
     # Grammars of custom tools have to fit the lexer of the rest.
     is_checked = not any(tool.format.syntax == "lark" for tool in choice.tools)
-    tagged = Tagged(content, limits=limits, parts=True, known=known, is_checked=is_checked)
+    lexer = _lexer_for_any_tools(style, choice, reasoning, answer, prompt, limits)
+    tagged = Tagged(content, lexer=lexer, limits=limits, parts=True, known=known, is_checked=is_checked)
     return tagged, tuple(lowering.notes)
+
+
+_WORD = r"[A-Za-z0-9_.-]+"
+_ANY_TOOL = Tool("any")
+
+
+def _lexer_for_any_tools(
+    style: Style, choice: Choice, reasoning: Reasoning, answer: Answer, prompt: str | None, limits: Limits
+) -> Literal["longest"] | None:
+    """The lexer for functions of whatever names and arguments; None if it depends on these.
+
+    To look at 128 tools instead takes half as long as all the rest of compiling them.
+    """
+    by_name = any(template.has("name") for template in style.begins)
+    are_words = all(tool.kind == "function" and re.fullmatch(_WORD, tool.name) for tool in choice.tools)
+    if by_name or not choice.tools or not are_words:
+        return None
+    if answer.is_value or (prompt is not None and len(prompt) > _LONG_PROMPT):
+        return _lexer_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
+    # Styles are few, and are made once; of one that is not in use any more a little is kept.
+    key = (id(style), choice.mode, choice.maximum, reasoning, prompt, limits)
+    known = _lexers.get(key)
+    if known is None or known[0] is not style:
+        if len(_lexers) >= _MOST_LEXERS:
+            _lexers.clear()
+        found = _lexer_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
+        known = _lexers[key] = style, found
+    return known[1]
+
+
+_LONG_PROMPT = 2_000
+_MOST_LEXERS = 256
+_lexers: dict[object, tuple[Style, Literal["longest"] | None]] = {}
+
+
+def _lexer_for(
+    style: Style,
+    mode: Mode,
+    maximum: int | None,
+    reasoning: Reasoning,
+    answer: Answer,
+    prompt: str | None,
+    limits: Limits,
+) -> Literal["longest"] | None:
+    choice = Choice(mode, (_ANY_TOOL,), maximum)
+    content = _Lowering(style, choice, reasoning, answer, DEFAULTS, limits).text(prompt)
+    return "longest" if lower(content, limits=limits, parts=True).lexer == "longest" else None
 
 
 def begins_without_marker(style: Style, choice: Choice) -> list[str]:
@@ -227,7 +276,9 @@ class _Lowering:
             free = FreeText(excludes=tuple(dict.fromkeys(excludes)), max_tokens=self._reasoning.max_tokens)
             return Tag(begin, Mark(REASONING, free), (end,))
 
-        opened, written = block((Space(),), knows=is_certain), block(opener, knows=True)
+        # Where it may be an answer as well, the first lexemes of both have to end together, so that the longest match
+        # is enough: the white space behind the prompt is the thought's then.
+        opened, written = block((Space(),) if is_certain else (), knows=is_certain), block(opener, knows=True)
         more = [Repeat(written, 0, None)] if thinking.repeats else []
         if start == "opened":
             return [opened, *more]
@@ -396,7 +447,8 @@ class _Lowering:
             if not isinstance(part, Variable):
                 found += _contents((part,))
             elif part.name == "name":
-                found.append(Mark(NAME, Text(tool.name)))
+                name = Regex(parse_regex(_WORD), "NAME") if tool is _ANY_TOOL else Text(tool.name)
+                found.append(Mark(NAME, name))
             elif part.name == "id":
                 found.append(Mark(ID, Regex(self._id, "ID")))
             else:
@@ -458,7 +510,7 @@ class _Lowering:
         return FreeText()
 
     def _check_name(self, tool: Tool) -> None:
-        if self._style.names and not re.fullmatch(self._style.names, tool.name):
+        if tool is not _ANY_TOOL and self._style.names and not re.fullmatch(self._style.names, tool.name):
             message = f"the style {self._style.name} cannot write the name `{shortened(tool.name)}`"
             help = "in this style names are words of letters, digits and `_`"
             self.problems.append(Diagnostic("tools-name-style", message, pointer=tool.at, help=help))
