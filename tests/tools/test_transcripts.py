@@ -63,11 +63,12 @@ def _cases() -> list[Any]:
 
 def _grammar(name: str, case: dict[str, Any]) -> cfgmask.Grammar:
     arguments = {key: value for key, value in case.items() if key not in ("text", "valid", "about")}
-    return _made(name, json.dumps(arguments))
+    return made(name, json.dumps(arguments))
 
 
 @lru_cache(maxsize=64)
-def _made(name: str, given: str) -> cfgmask.Grammar:
+def made(name: str, given: str) -> cfgmask.Grammar:
+    """The grammar of a style for arguments as JSON text."""
     arguments = json.loads(given)
     tools = [TOOLS[tool] for tool in arguments.pop("tools", _FUNCTIONS)]
     return cfgmask.Grammar.from_tools(tools, style=name, **arguments)
@@ -132,7 +133,7 @@ def test_each_tool_has_its_own_arguments(name: str) -> None:
     valid = [case["text"] for case in _of(name) if case.get("valid", True) and set(case) <= {"text", "valid"}]
     calls = [text for text in valid if "tide" in text and "lamp" not in text]
     assert calls
-    compiled = _compiled(_made(name, '{"tools": ["tide", "lamp"], "tool_choice": "required"}'), BYTES)
+    compiled = _compiled(made(name, '{"tools": ["tide", "lamp"], "tool_choice": "required"}'), BYTES)
     n_accepted = 0
     for text in calls:
         n_accepted += _takes(compiled, text)
