@@ -393,10 +393,10 @@ class PlainReader:
 class CompiledGrammar:
     """A grammar bound to a vocabulary, made by `cfgmask.compile`.
 
-    Immutable to its users; what its matchers learn is kept inside and serves all of them, within bounds: where it has
-    become as large as `mask_cache_bytes` or `shared_cache_bytes`, or half of another limit, new texts begin without it,
-    and it goes with the matchers that are in it. Any number of threads may use it at once. It can be weakly referenced,
-    and takes no attributes and no subclasses.
+    Immutable for its users. Any number of threads may use it at once.
+    Its matchers share what they learn. When that has reached `mask_cache_bytes`, `shared_cache_bytes` or half of
+    another limit, new texts begin without it, and it is freed with the matchers that still use it.
+    A compiled grammar can be weakly referenced; it takes no attributes and no subclasses.
     """
 
     def matcher(
@@ -404,24 +404,23 @@ class CompiledGrammar:
     ) -> Matcher:
         """A new matcher at the start of the grammar.
 
-        max_tokens   its budget: whichever allowed tokens are taken, the text is complete after so many of them. A token
-                     is allowed only if the text can be completed in what is left after it. End tokens take nothing of
-                     the budget: a loop that counts them passes one less. None: no budget.
-        stall_after  its guard against a text that goes on without end, at least 1: where the last so many tokens have
-                     written one piece of at most 128 bytes over and over, and the completion has not become shorter by
-                     them, only tokens are allowed after which it is shorter, until something else is written. Of each
-                     token the last 16 bytes are looked at. Off in free text, where the text may end, or go on with any
-                     token of whole characters. None: no guard.
-        canonical    whether its masks allow nothing but the next of `forced_tokens()` where there are any. All else is
-                     as without it: `advance` still takes what the grammar allows.
-        Errors: BudgetTooSmall, which says how many tokens a text takes; ValueError for numbers that are too small;
+        max_tokens   budget: the text is complete after this many tokens, whichever allowed tokens are taken. A token is
+                     allowed only if the text can be completed in the rest of the budget. End tokens don't count: a loop
+                     that counts them passes one less. None: no budget.
+        stall_after  guard against repetition, at least 1. If this many tokens have only repeated one piece of at most
+                     128 bytes, and the completion has not become shorter, then only tokens that make it shorter are
+                     allowed, until the text differs. The last 16 bytes of each token are compared. Off in free text,
+                     where the text may end or go on with any token of whole characters. None: no guard.
+        canonical    if true and `forced_tokens()` has tokens, the mask allows only the first of them. `advance` still
+                     takes every token that the grammar allows.
+        Errors: BudgetTooSmall, which says how many tokens are needed; ValueError for numbers that are too small;
         VocabularyError for `canonical` without an encoder in the vocabulary.
-        Cost: constant; the first budget of a grammar is linear in its rules, and in the shortest text. A guard adds
-        about a microsecond to a token, and a few where the text repeats.
+        Cost: constant; the first budget of a grammar is linear in its rules and its shortest text. A guard adds about a
+        microsecond per token, and a few while the text repeats.
         """
     @property
     def vocabulary(self) -> TokenTable:
-        """The compiled vocabulary that the masks are over."""
+        """The compiled form of the vocabulary."""
     def stats(self) -> dict[str, int]:
         """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes,
         regex_bytes, lexer_bytes, table_bytes.
@@ -436,14 +435,14 @@ class CompiledGrammar:
 
 @final
 class Matcher:
-    """One text while it is written: where it stands in a grammar. Made by `CompiledGrammar.matcher()`.
+    """Follows one text through a grammar. Made by `CompiledGrammar.matcher()`.
 
-    It belongs to one thread at a time, which is not checked; forks of it may live in others. It can be weakly
-    referenced, and takes no attributes and no subclasses.
+    A matcher belongs to one thread at a time, which is not checked; its forks may belong to others. It can be weakly
+    referenced; it takes no attributes and no subclasses.
 
-    Errors: whatever looks at the grammar may raise LimitExceeded, and leaves the matcher as it was.
-    Cost: a state that some matcher of the grammar has been in before is looked up, in a microsecond or less; a new one
-    is computed once for all of them.
+    Errors: most methods may raise LimitExceeded, and then leave the matcher as it was.
+    Cost: a state that any matcher of the grammar has been in before is looked up, in a microsecond or less; a new state
+    is computed once for all matchers.
 
     Example:
         matcher = compiled.matcher()
@@ -459,42 +458,42 @@ class Matcher:
 
         bits  one-dimensional contiguous array of uint32 or int32, at least ceil(n_vocab / 32) words; bit i % 32 of word
               i // 32 is token i, 1 = allowed. Words beyond the mask are set to 0.
-        Errors: TypeError and ValueError for another array, which is left as it is; LimitExceeded, and then the array
-        allows nothing but end tokens, and those only where the text is complete.
-        Cost: a copy of the mask where it is remembered, microseconds to a few milliseconds where it is not.
+        Errors: TypeError and ValueError for any other array, which is not changed; LimitExceeded, and then the array
+        allows only end tokens, and only if the text is complete.
+        Cost: a copy of a remembered mask; for a new one microseconds to a few milliseconds.
         """
     def apply(self, logits: Any) -> bool:
         """Set the logits outside the mask to -inf, in place.
 
         logits  one-dimensional buffer of float16, bfloat16, float32 or float64 on the CPU (numpy, torch) of any stride,
                 at least n_vocab long; what is beyond n_vocab becomes -inf too
-        returns whether a token is left to sample: False where all that the mask allows was at -inf (or is no number)
-                before, as a filter of the likeliest tokens may leave it
-        Errors: as `fill_mask`; after LimitExceeded the logits are masked by what it says there.
-        Cost: that of `fill_mask`, and a pass over the logits.
+        Returns whether a token is left to sample. False if all allowed tokens were at -inf (or NaN) before, for example
+        after a filter for the likeliest tokens.
+        Errors: as `fill_mask`; after LimitExceeded the logits are masked in the same way.
+        Cost: as `fill_mask`, and a pass over the logits.
         """
     def advance(self, token_id: int) -> None:
         """Consume a token.
 
-        Errors: TokenRejected for a token that is not allowed here, an id that the vocabulary lacks included; the
-        matcher is as it was.
+        Errors: TokenRejected for a token that is not allowed here, or an id that the vocabulary lacks; the matcher does
+        not move.
         """
     def try_advance(self, tokens: Sequence[int], *, consume: bool = True) -> int:
-        """How many of the tokens fit, from the first. Consumes all of them if all fit and `consume`, else none."""
+        """The number of tokens that fit, from the first. Consumes them only if all fit and `consume` is true."""
     def advance_bytes(self, data: bytes) -> int:
-        """Consume bytes as if they were tokens of one byte each, as one step for `rollback`.
+        """Consume bytes as if they were tokens of one byte each; one step for `rollback`.
 
-        Returns how many fit; only if all do, the matcher has moved. Of a budget they take one token.
+        Returns how many bytes fit. The matcher moves only if all fit. They take one token of a budget.
         """
     def rollback(self, n: int) -> None:
         """Take the last n steps back. Cost: n pointers.
 
-        Errors: ValueError if there are fewer steps; the matcher is as it was.
+        Errors: ValueError if there are fewer steps; the matcher does not move.
         """
     def fork(self) -> Matcher:
-        """A second matcher in the same state, from now on on its own. Cost: constant."""
+        """A second, independent matcher in the same state. Cost: constant."""
     def reset(self) -> None:
-        """Go back to the start of the grammar; no step is left to take back."""
+        """Go back to the start of the grammar, with no steps to take back."""
     @property
     def is_accepting(self) -> bool:
         """Whether the text may end here, that is, whether end tokens are allowed."""
@@ -503,94 +502,92 @@ class Matcher:
         """Whether an end token was consumed; then only end tokens are allowed."""
     @property
     def state(self) -> int:
-        """A number of where it stands: matchers of one grammar with the same number have the same masks from here on,
-        but for what `max_tokens` and `stall_after` take away.
+        """The number of the state: matchers of one grammar with the same number have the same masks from here on, apart
+        from tokens that `max_tokens` and `stall_after` remove.
 
-        0 once an end token was consumed. The others mean nothing, and two numbers may mean the same. Where masks are
-        narrowed (`canonical`), they depend on the text too.
+        0 after an end token. Other numbers have no meaning, and two states with different numbers may be alike. With
+        `canonical`, masks depend on the text too.
         """
     @property
     def n_steps(self) -> int:
         """Steps that `rollback` can take back."""
     def forced_bytes(self) -> bytes:
-        """The longest text that every continuation starts with (at most 64 KiB of it); b"" where the text may stop.
+        """The longest text that every continuation starts with, at most 64 KiB; b"" if the text may stop here.
 
         Cost: up to 256 steps of the lexer for each byte.
         """
     def forced_tokens(self) -> list[int]:
-        """What is forced next, in the tokens that the tokenizer itself chooses for the whole text.
+        """The forced text that comes next, in the tokenizer's own tokens.
 
-        However the text goes on, its encoding has these tokens there; the end of the forced text that a continuation
-        could draw into another token is left out. So is all of it where the tokenizer would write the end of the text
-        so far together with what is forced, and where it cannot write the text byte for byte (after part of a
-        character, say). Without `Vocabulary.encode` there are none. Each of them is allowed in its turn.
-        "The whole text" is what was written since the last token without text; where it is long, its words at the end.
-        Tokenizers of unusual kinds (patterns that look ahead at anything but blanks) may choose otherwise.
-        Errors: whatever `encode` raises but VocabularyError.
-        Cost: that of `forced_bytes`; where some are forced, a few encodings of some hundred bytes and what is forced.
+        However the text goes on, its encoding has these tokens here. The end of the forced text is left out if a
+        continuation could join it into another token. The result is empty if the tokenizer would join the end of the
+        text so far with the forced text, if it can't encode the text byte for byte (for example after part of a
+        character), or if the vocabulary has no encoder. Each token is allowed in its turn.
+        The text so far begins after the last token without text; of a long text, only the last words count.
+        Unusual tokenizers, whose patterns look ahead at anything but spaces, may choose other tokens.
+        Errors: any that `encode` raises, except VocabularyError.
+        Cost: as `forced_bytes`; if text is forced, also a few encodings of some hundred bytes and the forced text.
         """
     def jump(self) -> tuple[int, list[int]]:
-        """How many steps to take back, and tokens to write instead, that write the text and forced text after it.
+        """The number of steps to take back, and tokens to write instead: the same text, and the forced text after it.
 
-        As `forced_tokens`, but what was written in other tokens than the tokenizer's own is written anew; 0 steps and
-        no tokens where nothing can be forced. The matcher is not moved: `rollback` and `try_advance` do it.
+        Like `forced_tokens`, but text that is not in the tokenizer's own tokens is rewritten. 0 steps and no tokens if
+        nothing is forced. The matcher does not move; `rollback` and `try_advance` do that.
         """
     def captures(self) -> list[tuple[str, bytes]]:
-        """What the rules with `[capture]` and the ends with `stop_capture` have matched so far: names and bytes.
+        """The matches so far of rules with `[capture]` and of ends with `stop_capture`: names and bytes.
 
-        In the order in which they end, inner ones first; a rule that is repeated comes each time, so `dict(…)` of it
-        has the last. A rule that has not ended yet, or has matched no text, is not among them. While the last lexeme
-        may still go on, its rule counts as ended only if the text is complete there. Where a text can be read in
-        several ways, these are the captures of one of them, the same for the same text. Tokens without bytes add
-        nothing.
+        They are in the order of their ends, inner ones first. A repeated rule appears each time, so `dict(…)` keeps the
+        last match. Rules that have not ended yet, or that matched the empty text, are left out. While the last
+        lexeme may still go on, its rule counts as ended only if the text is complete. If a text has several readings,
+        the captures are those of one reading, always the same for the same text. Tokens without bytes add nothing.
 
-        It follows from the text alone, so it is right after any `rollback` and in forks.
-        Cost: the whole text is read again, nothing is kept for it while masks are made. Linear in the text and in what
-        is returned: captures that stand in each other, as of right recursion, are copied each by itself.
+        The result depends on the text alone, so it is right after any `rollback` and in forks.
+        Cost: the whole text is read again. Linear in the text and the result; nested captures are each copied.
         Raises LimitExceeded.
         """
     @property
     def temperature(self) -> float | None:
         """The sampling temperature that the grammar asks for here: that of the innermost rule with `[temperature=…]`.
 
-        None where no rule around the next token has one. Where the text can be read in several ways, the highest.
+        None if no rule around the next token has one. If the text has several readings, the highest.
         """
     def completion(self) -> list[int] | None:
-        """Tokens that complete the text: those of its shortest completion in bytes, as few as spell it.
+        """Tokens that complete the text: as few as spell the completion that is shortest in bytes.
 
-        Where values must not come twice, those of a short one if the shortest is not found soon. Empty where the text
-        is complete; None where nothing completes it (a dead end of the grammar). Each of them is allowed in its turn,
-        and after it `completion` is at least one shorter. With a budget it fits what is left.
-        Errors: LimitExceeded where none was found within `max_search_steps` bytes looked at, or within half of what is
-        left of another limit: the rest is for the text to go on.
-        Cost: the first time microseconds for each byte of the text, then a look-up for each token.
+        If values must differ, the completion is short, but not always the shortest. Empty if the text is complete; None
+        if nothing completes it (a dead end of the grammar). Each token is allowed in its turn, and makes the completion
+        at least one token shorter. With a budget, it fits the rest.
+        Errors: LimitExceeded if no completion was found within `max_search_steps`, or half of the rest of a limit; the
+        other half is kept for the text.
+        Cost: the first time microseconds per byte of the text, then a look-up per token.
         """
     @property
     def tokens_left(self) -> int | None:
-        """How many tokens the budget still holds; None without a budget. `rollback` gives back, `reset` all."""
+        """The rest of the budget in tokens; None without a budget. `rollback` and `reset` give tokens back."""
     @property
     def is_stalled(self) -> bool:
         """Whether the text only repeats, so that `stall_after` narrows the mask here."""
     @property
     def n_stalled(self) -> int:
-        """How many of the steps were taken where `is_stalled` held."""
+        """The number of steps that were taken while `is_stalled` was true."""
     def expected(self) -> list[str]:
         """Names of the terminals and token sets that may begin or go on here, without duplicates.
 
-        What is ignored is named where nothing else may come and the text may not end: `WS | COMMENT` for two.
+        Ignored terminals are named only if nothing else may come and the text may not end: `WS | COMMENT` for two.
         """
     def explain(self, token_id: int) -> Explanation:
-        """Why a token is refused here, or that it is allowed; `print` it.
+        """Why a token is rejected here, or that it is allowed; `print` it.
 
-        It says how many of the token's bytes fit, and what the grammar expects after them: terminals and the rules that
-        they stand in, with their places in the grammar's text. Ids that the vocabulary lacks are explained too.
-        Cost: linear in the grammar; it is for people.
+        It says how many of the token's bytes fit, and what the grammar expects after them: terminals and their rules,
+        with places in the grammar's text. Ids that the vocabulary lacks are explained too.
+        Cost: linear in the grammar; meant for people.
         """
     def _repr_html_(self) -> str:
         """What notebooks show: the state, and what may come next."""
     @property
     def compiled(self) -> CompiledGrammar:
-        """The grammar that it is a matcher of."""
+        """The compiled grammar that it follows."""
 
 def mask_candidates(matcher: Matcher, logits: Any, among: NDArray[Any] | None, may_move: bool) -> int:
     """As `Matcher.apply`, for the candidates of llama.cpp: what the tokens are sampled from.

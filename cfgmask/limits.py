@@ -9,33 +9,34 @@ _LARGEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on what one grammar may cost. Crossing one raises `LimitExceeded`, which names it.
+    """Bounds on the cost of one grammar. Crossing one raises `LimitExceeded`, which names it.
 
     Each is an int from 0 to 2**63 - 1; anything else raises TypeError or ValueError.
-    Regex nodes and lexer states are shared by the grammars of a vocabulary: what another grammar made before is free.
+    The grammars of a vocabulary share regex nodes and lexer states, so a grammar pays nothing for those that another
+    grammar made before.
 
-    max_source_bytes   size of a grammar, schema or pattern text
-    max_nesting        nesting depth of groups, of schema values and of regexes. More than 400 is 400 for regexes,
-                       which are to fit the stack of any thread
-    max_regex_nodes    different regex nodes (residuals included) that one grammar may create; large ones, and
-                       looks at many parts, count more, and each step of a search counts as one; the parts of a
-                       pattern, which are counted by themselves, as four each
-    max_lexer_states   different lexer states that one grammar may create; those of many terminals count more
-    max_search_steps   derivatives that one question of emptiness may take; all about a JSON Schema take twice as many;
-                       those of regexes with many parts count more
-    max_rules          rules and rule expansions of one grammar, and what it takes to read and combine the parts of its
-                       JSON Schemas, and patterns with assertions, lazy quantifiers or flags in Lark text
-    max_items          items in one Earley item set, and a sixteenth of the ways in which they come about
-    max_item_sets      different item sets that one grammar may create; what `Matcher.state` tells apart counts too
-    max_capture_bytes  bytes of all captures of a text; those inside of others count again
-    mask_cache_bytes   size of the remembered masks of one grammar; over it they are dropped, nothing is raised. And of
-                       all else that it has learnt from texts; over it, new texts begin without it, see below
-    shared_cache_bytes size of what the grammars of one vocabulary learn together (regexes, lexer states, tables); over
-                       it tables are dropped, and grammars that are compiled later and new texts share nothing with
-                       those before, whose part goes with the last of them; nothing is raised
+    max_source_bytes   size of the text of a grammar, schema or pattern
+    max_nesting        depth of nested groups, schema values and regexes. For regexes, 400 is the most, so that any
+                       thread's stack is deep enough
+    max_regex_nodes    different regex nodes that one grammar may create, residuals included. Large nodes and nodes with
+                       many parts count more; each step of a search counts one, and each part of a pattern four
+    max_lexer_states   different lexer states that one grammar may create; states of many terminals count more
+    max_search_steps   derivatives for one question of emptiness; twice as many for all questions about a JSON Schema.
+                       Regexes with many parts count more
+    max_rules          rules of one grammar, and the work of reading and combining its JSON Schemas and of patterns with
+                       assertions, lazy quantifiers or flags
+    max_items          items in one Earley item set; also a sixteenth of the number of ways to derive them
+    max_item_sets      different item sets that one grammar may create; states that only `Matcher.state` tells apart
+                       count too
+    max_capture_bytes  bytes of all captures of a text; nested captures count each time
+    mask_cache_bytes   size of the masks that one grammar remembers; beyond it they are dropped, and nothing is raised.
+                       Also the size of everything else it has learnt; beyond it, new texts begin without that
+    shared_cache_bytes size of everything that the grammars of one vocabulary learn together: regexes, lexer states,
+                       tables. Beyond it, tables are dropped, and later grammars and texts share nothing with earlier
+                       ones, whose part is freed with the last of them; nothing is raised
 
-    Where texts have used up half of a limit on what a grammar creates, or filled one of its caches, its next text
-    begins as if it were just compiled, so that no number of texts crosses a limit which one of them does not.
+    When the texts of a grammar have used half of a limit, or filled one of its caches, its next text begins as if the
+    grammar were just compiled. So no number of texts crosses a limit that a single text doesn't.
     """
 
     max_source_bytes: int = 32 * 1024 * 1024
