@@ -10,7 +10,7 @@
 
 #include <utility>
 
-#ifdef __GLIBCXX__
+#if defined(__GLIBCXX__) && !defined(_WIN32)
 #include <cxxabi.h>
 #include <unistd.h>
 #endif
@@ -20,7 +20,7 @@ namespace cfgmask {
 // The result of f(). Does not return to a thread that is being ended. Exceptions pass.
 template <class F>
 decltype(auto) in_python(F&& f) {
-#ifdef __GLIBCXX__
+#if defined(__GLIBCXX__) && !defined(_WIN32)
   try {
     return std::forward<F>(f)();
   } catch (const abi::__forced_unwind&) {
