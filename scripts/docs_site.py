@@ -1,4 +1,4 @@
-"""What mkdocs does besides, as hooks (see mkdocs.yml): pages of the API from docstrings, and links out of docs/.
+"""Hooks of mkdocs (see mkdocs.yml): pages of the API from docstrings, links out of docs/, and a place for new pages.
 
 The docstrings are read from the sources, so that the site can be built without the compiled core.
 """
@@ -87,6 +87,21 @@ _LINK = re.compile(r"(!?)\[([^\]]*)\]\(((?:\.\./)[^)\s#]+)(#[^)\s]*)?\)")
 
 
 # Hooks
+
+
+def on_config(config: Any) -> Any:
+    written = [path.relative_to(config.docs_dir).as_posix() for path in sorted(Path(config.docs_dir).rglob("*.md"))]
+    if more := [page for page in written if page not in pages_of(config.nav)]:
+        config.nav.append({"More": more})
+    return config
+
+
+def pages_of(navigation: Any) -> list[str]:
+    """The pages that a part of the navigation names, in order."""
+    if isinstance(navigation, str):
+        return [navigation]
+    parts = navigation.values() if isinstance(navigation, dict) else navigation
+    return [page for part in parts for page in pages_of(part)]
 
 
 def on_files(files: Any, config: Any) -> Any:
