@@ -1,7 +1,7 @@
 """Regexes of free text: up to the first place where something ends it, or without any.
 
 Every text has one way to be read. Free text before an end goes up to the first place where an end is complete; of ends
-that are complete at one place, the longest counts.
+that are complete at one place, the longest counts. An end that begins with another one may go on there.
 """
 
 from __future__ import annotations
@@ -48,11 +48,14 @@ def until(own: RegexTree, end: Spelled, stops: list[Spelled], after: str) -> Reg
     if end.is_by_token:
         # The token tells where the text ends.
         return _all([ended, _without(_texts(stops))])
-    # Of two patterns, one may begin with the other: both begin where the free text ends.
-    begun = [stop for stop in stops if not stop.is_by_token and _is_shorter(stop, end)]
+    begun = [(before, stop) for stop in stops if (before := _beginning(stop, end))]
     if begun:
-        ended = _all([ended, Concatenation((without(own, begun, ""), end.run.regex))])
-    first = _without(_texts([stop for stop in stops if stop not in begun]), inside=True)
+        # The text of the shortest is the first that is complete, and then it goes on.
+        before, shortest = min(begun, key=lambda found: len(found[0]))
+        rest = Literal(_data(end)[len(before) :])
+        ended = _all([ended, Concatenation((until(own, shortest, stops, after), rest))])
+        stops = [stop for stop in stops if all(stop is not other for _, other in begun)]
+    first = _without(_texts(stops), inside=True)
     longer = [stop.run.core for stop in stops if not stop.is_by_token and _is_longer(stop, end)]
     return _all([ended, first, *(Complement(Concatenation((ANY_TEXT, core))) for core in longer)])
 
@@ -92,12 +95,17 @@ def _is_longer(stop: Spelled, end: Spelled) -> bool:
     return len(stop.run.written) > len(end.run.written)
 
 
-def _is_shorter(stop: Spelled, end: Spelled) -> bool:
-    """Whether the text of `end` begins with that of `stop`, and goes on."""
-    one, other = stop.run.core, end.run.core
-    if not isinstance(one, Literal) or not isinstance(other, Literal):
-        return False
-    return len(other.data) > len(one.data) > 0 and other.data.startswith(one.data)
+def _beginning(stop: Spelled, end: Spelled) -> bytes:
+    """The text of `stop` if that of `end` begins with it, and goes on; empty otherwise."""
+    one, other = _data(stop), _data(end)
+    same = stop.run.before == end.run.before and not stop.is_by_token
+    return one if same and len(other) > len(one) and other.startswith(one) else b""
+
+
+def _data(spelled: Spelled) -> bytes:
+    """The text of a spelling that has just one."""
+    core = spelled.run.core
+    return core.data if isinstance(core, Literal) else b""
 
 
 def _all(parts: list[RegexTree]) -> RegexTree:

@@ -6,10 +6,12 @@ import json
 import pickle
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 import cfgmask
 from cfgmask import Grammar, GrammarError, Vocabulary
+from tests.tokenizers.real import gguf_path
 
 VOCABULARY = Vocabulary.from_bytes(
     [*(bytes([byte]) for byte in range(256)), b"", b"", b"hello"],
@@ -273,6 +275,10 @@ WRONG: dict[str, tuple[Any, list[tuple[str, str | None]]]] = {
         {"format": triggered(["<a", "<"], [tag("<ab", ONE, ""), tag("b", ONE, "")])},
         [("tag-trigger", "/format/tags/0/begin"), ("tag-trigger", "/format/tags/1/begin")],
     ),
+    "excluded texts of another style": (
+        {"format": schema(OBJECT, style="qwen_xml", excludes=["x"])},
+        [("tag-excludes-style", "/format/excludes")],
+    ),
     "nothing left": (
         {"format": schema({"const": "ab"}, excludes=["b"])},
         [("tag-excludes", "/format/json_schema")],
@@ -336,3 +342,24 @@ def test_unknown_tokens_are_told_of_when_compiled() -> None:
         grammar = Grammar.from_structural_tag({"format": token(unknown)})
         with pytest.raises(GrammarError, match=r"token-unknown|token-beyond-vocabulary"):
             cfgmask.compile(grammar, VOCABULARY)
+
+
+def test_masks_over_a_real_vocabulary_are_those_of_trying_every_token() -> None:
+    vocabulary = Vocabulary.from_gguf(gguf_path("qwen2"))
+    thought = tag("", ANY, "</think>")
+    calls = triggered(
+        ["<|im_start|>call"],
+        [tag("<|im_start|>call ", schema({"type": "object"}), ["<|im_end|>", "</x>"])],
+        excludes=["<think>"],
+    )
+    grammar = Grammar.from_structural_tag({"format": sequence(thought, calls)})
+    matcher = cfgmask.compile(grammar, vocabulary).matcher()
+    begin = [vocabulary.special_tokens["<|im_start|>"]]
+    bits = np.zeros((vocabulary.n_vocab + 31) // 32, dtype=np.int32)
+    for step in (b"hm <", b"/think>a", begin, b'call {"a": "x', b'"}'):
+        matcher.fill_mask(bits)
+        allowed = np.unpackbits(bits.view(np.uint8), bitorder="little")[: vocabulary.n_vocab]
+        expected = [matcher.fork().try_advance([token]) for token in range(vocabulary.n_vocab)]
+        assert allowed.tolist() == expected
+        fits_here = matcher.advance_bytes(step) if isinstance(step, bytes) else matcher.try_advance(step)
+        assert fits_here == len(step)
