@@ -15,7 +15,7 @@ except ModuleNotFoundError as error:
 from cfgmask import grammars
 from cfgmask.compiler import Explanation, Grammar, compile
 from cfgmask.diagnostics import Diagnostic, Source, Span
-from cfgmask.drafts import fill_draft_masks
+from cfgmask.drafts import advance_many, fill_draft_masks, fill_draft_masks_many, rollback_many
 from cfgmask.errors import BudgetTooSmall, CfgmaskError, GrammarError, LimitExceeded, TokenRejected, VocabularyError
 from cfgmask.limits import Limits
 from cfgmask.patterns import json_regex
@@ -37,9 +37,12 @@ __all__ = [
     "TokenRejected",
     "Vocabulary",
     "VocabularyError",
+    "advance_many",
     "compile",
     "fill_draft_masks",
+    "fill_draft_masks_many",
     "fill_masks",
     "grammars",
     "json_regex",
+    "rollback_many",
 ]

@@ -400,7 +400,12 @@ class CompiledGrammar:
     """
 
     def matcher(
-        self, max_tokens: int | None = None, stall_after: int | None = None, *, canonical: bool = False
+        self,
+        max_tokens: int | None = None,
+        stall_after: int | None = None,
+        *,
+        stop_token_ids: Sequence[int] | None = None,
+        canonical: bool = False,
     ) -> Matcher:
         """A new matcher at the start of the grammar.
 
@@ -411,9 +416,13 @@ class CompiledGrammar:
                      128 bytes, and the completion has not become shorter, then only tokens that make it shorter are
                      allowed, until the text differs. The last 16 bytes of each token are compared. Off in free text,
                      where the text may end or go on with any token of whole characters. None: no guard.
+        stop_token_ids  ids at which the host stops, beside the vocabulary's end tokens. Like those they are allowed
+                     exactly where the text may end, and end it; their bytes are ignored, and so is that the grammar
+                     names them
         canonical    if true and `forced_tokens()` has tokens, the mask allows only the first of them. `advance` still
                      takes every token that the grammar allows.
-        Errors: BudgetTooSmall, which says how many tokens are needed; ValueError for numbers that are too small;
+        Errors: BudgetTooSmall, which says how many tokens are needed; ValueError for numbers that are too small, for
+        stop tokens that the vocabulary lacks, and with a budget or guard for stop tokens that texts have;
         VocabularyError for `canonical` without an encoder in the vocabulary.
         Cost: constant; the first budget of a grammar is linear in its rules and its shortest text. A guard adds about a
         microsecond per token, and a few while the text repeats.
@@ -503,7 +512,7 @@ class Matcher:
     @property
     def state(self) -> int:
         """The number of the state: matchers of one grammar with the same number have the same masks from here on, apart
-        from tokens that `max_tokens` and `stall_after` remove.
+        from tokens that `max_tokens` and `stall_after` remove and `stop_token_ids` change.
 
         0 after an end token. Other numbers have no meaning, and two states with different numbers may be alike. With
         `canonical`, masks depend on the text too.
@@ -559,7 +568,7 @@ class Matcher:
         if nothing completes it (a dead end of the grammar). Each token is allowed in its turn, and makes the completion
         at least one token shorter. With a budget, it fits the rest.
         Errors: LimitExceeded if no completion was found within `max_search_steps`, or half of the rest of a limit; the
-        other half is kept for the text.
+        other half is kept for the text. ValueError if it would write one of `stop_token_ids` as text.
         Cost: the first time microseconds per byte of the text, then a look-up per token.
         """
     @property
@@ -588,6 +597,26 @@ class Matcher:
     @property
     def compiled(self) -> CompiledGrammar:
         """The compiled grammar that it follows."""
+    def steps(self) -> list[int | bytes]:
+        """The steps so far: the id of each token, and the bytes of each `advance_bytes`. Linear."""
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `CompiledGrammar.matcher` was given for it, by name."""
+    def to_bytes(self) -> bytes:
+        """The position, for another process to take up with `from_bytes`; `pickle` does the same.
+
+        It holds the steps so far, what `CompiledGrammar.matcher` was given, and fingerprints of grammar and vocabulary.
+        Cost: linear in the steps; the first time for a grammar also in its text and in the vocabulary.
+        """
+    @staticmethod
+    def from_bytes(compiled: CompiledGrammar, data: bytes) -> Matcher:
+        """A matcher at the position that `to_bytes` gave, from which all goes on as there, `rollback` too.
+
+        compiled  the same grammar, compiled for an equal vocabulary, in whichever process
+        Errors: ValueError for other data, damaged data, and data of another version, grammar or vocabulary; whatever
+        `CompiledGrammar.matcher` raises; LimitExceeded.
+        Cost: that of `advance` for each step.
+        """
 
 def mask_candidates(matcher: Matcher, logits: Any, among: NDArray[Any] | None, may_move: bool) -> int:
     """As `Matcher.apply`, for the candidates of llama.cpp: what the tokens are sampled from.

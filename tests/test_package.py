@@ -33,10 +33,13 @@ PUBLIC_NAMES = {
     "TokenRejected",
     "Vocabulary",
     "VocabularyError",
+    "advance_many",
     "compile",
     "fill_draft_masks",
+    "fill_draft_masks_many",
     "fill_masks",
     "json_regex",
+    "rollback_many",
 }
 
 
@@ -138,7 +141,7 @@ ALLOWED: dict[str, set[str]] = {
     "suggest": set(),
     "text": {"diagnostics", "errors", "limits", "problems"},
     "patterns": set(),
-    "drafts": {"_core"},
+    "drafts": {"_core", "errors"},
     "grammar": BOTTOM,
     "regex": TREES,
     "json_schema": TREES | {"regex"},

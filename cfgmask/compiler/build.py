@@ -17,6 +17,7 @@ from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import PATTERN_SOURCE, Grammar
 from cfgmask.compiler.named_ends import remember_named_ends
 from cfgmask.compiler.own_tokens import remember_encoder
+from cfgmask.compiler.sources import register_pickling, remember_source
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic, Related
 from cfgmask.errors import GrammarError, LimitExceeded
@@ -77,7 +78,11 @@ def compile(
         ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir_for(vocabulary)
         compiled = _build(ir, vocabulary, limits, shard)
     remember_encoder(compiled, vocabulary)
+    remember_source(compiled, grammar, vocabulary, limits, shard)
     return compiled
+
+
+register_pickling(compile)
 
 
 def _build(ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:

@@ -654,6 +654,11 @@ class Grammar:
         return read(read_source(path, limits), name=str(path), limits=limits, **rule)
 
 
+def recipe_of(grammar: Grammar) -> Recipe | None:
+    """How a grammar was made; None where it was made of its intermediate form."""
+    return grammar._recipe
+
+
 @lru_cache(maxsize=256, typed=True)
 def _known_options(*values: Any) -> JsonSchemaOptions:
     return JsonSchemaOptions(*values)
