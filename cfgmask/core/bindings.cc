@@ -1080,8 +1080,53 @@ void bind_lark(nb::module_& m) {
       "text"_a, docs::lark_name);
 }
 
+// Stop tokens as a matcher takes them. Throws for ids that there are not, and for tokens that a budget would count on.
+StopTokens stop_tokens(const std::vector<int64_t>& given, const CompiledGrammar& grammar, bool is_bounded) {
+  const Vocabulary& vocabulary = grammar.vocabulary();
+  std::vector<TokenId> stops;
+  for (int64_t id : given) {
+    const TokenId token = token_id(id);
+    if (token >= vocabulary.n_vocab) throw nb::value_error("stop_token_ids has an id that the vocabulary lacks");
+    if (vocabulary.is_end(token)) continue;
+    if (is_bounded && (!vocabulary.text(token).empty() || grammar.names_token(token)))
+      throw nb::value_error("with max_tokens or stall_after, stop_token_ids must be tokens that no text has");
+    stops.push_back(token);
+  }
+  if (stops.empty()) return nullptr;
+  std::sort(stops.begin(), stops.end());
+  stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
+  return std::make_shared<const std::vector<TokenId>>(std::move(stops));
+}
+
+// The steps so far: the id of each token, and the bytes of each step without one.
+nb::list steps_of(PyMatcher& self) {
+  self.in_use.check();
+  nb::list backwards;
+  self.matcher.history().for_each_step_back([&](TokenId token, std::string_view text) {
+    if (token == CompiledGrammar::Consumed::kBytes) {
+      backwards.append(to_bytes(text));
+    } else {
+      backwards.append(token);
+    }
+    return true;
+  });
+  backwards.attr("reverse")();
+  return backwards;
+}
+
+// What `CompiledGrammar.matcher` was given for it.
+nb::dict arguments_of(const PyMatcher& self) {
+  nb::dict out;
+  out["max_tokens"] = self.matcher.max_tokens();
+  out["stall_after"] = self.matcher.stall_after() == 0 ? std::nullopt : std::optional(self.matcher.stall_after());
+  out["stop_token_ids"] = self.matcher.stops() == nullptr ? std::vector<TokenId>() : *self.matcher.stops();
+  out["canonical"] = self.narrowing.has_value();
+  return out;
+}
+
 PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64_t> max_tokens,
-                       std::optional<int64_t> stall_after, bool canonical) {
+                       std::optional<int64_t> stall_after, const std::optional<std::vector<int64_t>>& stop_token_ids,
+                       bool canonical) {
   if (max_tokens && *max_tokens < 0) throw nb::value_error("max_tokens must not be negative");
   if (stall_after && *stall_after < 1) throw nb::value_error("stall_after must be at least 1, or None for no guard");
   const auto bounded = [](int64_t n) {
@@ -1089,11 +1134,13 @@ PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64
   };
   if (canonical) check_encoder(nb::find(compiled));
   auto [grammar, generation] = compiled->at_beginning();
+  StopTokens stops = stop_tokens(stop_token_ids.value_or(std::vector<int64_t>()), *grammar, max_tokens || stall_after);
   Matcher matcher = [&] {
     LongCall call(nullptr);
     return Matcher(std::move(grammar), max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
                    stall_after ? bounded(*stall_after) : 0);
   }();
+  matcher.stop_at(std::move(stops));
   PyMatcher made{std::move(matcher), std::move(compiled), generation};
   if (canonical) made.narrowing.emplace();
   return made;
@@ -1106,7 +1153,7 @@ void bind_compiled_grammar(nb::module_& m) {
   nb::class_<PyCompiled>(m, "CompiledGrammar", nb::is_final(), nb::is_weak_referenceable(), nb::type_slots(slots),
                          docs::CompiledGrammar)
       .def("matcher", &make_matcher, "max_tokens"_a = nb::none(), "stall_after"_a = nb::none(), nb::kw_only(),
-           "canonical"_a = false, docs::CompiledGrammar_matcher)
+           "stop_token_ids"_a = nb::none(), "canonical"_a = false, docs::CompiledGrammar_matcher)
       .def("__repr__",
            [](PyCompiled& self) {
              return "<CompiledGrammar over " + std::to_string(self.vocabulary->vocabulary->n_vocab) + " tokens>";
@@ -1330,7 +1377,26 @@ void bind_matcher(nb::module_& m) {
             });
           },
           docs::Matcher__repr_html_)
-      .def_prop_ro("compiled", [](PyMatcher& self) { return self.compiled; }, docs::Matcher_compiled);
+      .def_prop_ro(
+          "compiled", [](PyMatcher& self) { return self.compiled; }, docs::Matcher_compiled)
+      .def("steps", steps_of, docs::Matcher_steps)
+      .def_prop_ro("arguments", arguments_of, docs::Matcher_arguments)
+      .def(
+          "to_bytes",
+          [](const nb::object& self) {
+            return in_python([&]() -> nb::object {
+              return nb::module_::import_("cfgmask.compiler.positions").attr("to_bytes")(self);
+            });
+          },
+          docs::Matcher_to_bytes)
+      .def_static(
+          "from_bytes",
+          [](const nb::object& compiled, const nb::bytes& data) {
+            return in_python([&]() -> nb::object {
+              return nb::module_::import_("cfgmask.compiler.positions").attr("from_bytes")(compiled, data);
+            });
+          },
+          "compiled"_a, "data"_a, docs::Matcher_from_bytes);
 }
 
 }  // namespace

@@ -66,6 +66,8 @@ inline std::vector<TokenId> forced_tokens(Matcher& matcher, InUse& in_use, nanob
     size += matcher.grammar().vocabulary().text(own[first++]).size();
   if (size != forced.n_written) return {};
   own.erase(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(first));
+  // A stop token ends the text, whatever it would write.
+  own.erase(std::find_if(own.begin(), own.end(), [&](TokenId token) { return matcher.is_stop(token); }), own.end());
   own.resize(n_fitting(matcher, in_use, own));
   return own;
 }
@@ -86,6 +88,9 @@ inline Jump jump(Matcher& matcher, InUse& in_use, nanobind::handle compiled) {
       std::mismatch(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(n), forced.steps.begin()).first -
       own.begin());
   Jump found{forced.steps.size() - kept, {own.begin() + static_cast<std::ptrdiff_t>(kept), own.end()}};
+  const auto is_stop = [&](TokenId token) { return matcher.is_stop(token); };
+  if (std::any_of(found.tokens.begin(), found.tokens.end(), is_stop))
+    return {0, forced_tokens(matcher, in_use, compiled)};
   Matcher after = matcher;
   after.rollback(found.n_back);
   // A limit on tokens may refuse the text in other tokens.

@@ -29,9 +29,9 @@ inline nanobind::object to_python(const Automaton& automaton) {
 inline nanobind::object to_python(const Matcher& matcher, TokenId token) {
   const Vocabulary& vocabulary = matcher.grammar().vocabulary();
   const bool is_known = token < vocabulary.n_vocab;
-  const std::string_view text = is_known ? vocabulary.text(token) : std::string_view();
-  return nanobind::make_tuple(is_known, vocabulary.is_end(token), nanobind::bytes(text.data(), text.size()),
-                              matcher.is_finished());
+  const bool is_end = vocabulary.is_end(token) || matcher.is_stop(token);
+  const std::string_view text = is_known && !is_end ? vocabulary.text(token) : std::string_view();
+  return nanobind::make_tuple(is_known, is_end, nanobind::bytes(text.data(), text.size()), matcher.is_finished());
 }
 
 inline nanobind::object to_python(const Matcher::TokenFate& fate) {

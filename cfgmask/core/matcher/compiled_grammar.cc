@@ -288,6 +288,11 @@ bool CompiledGrammar::accepting(StateId state) {
   return known == StateInfo::kYes;
 }
 
+bool CompiledGrammar::names_token(TokenId token) const {
+  return std::any_of(grammar_.token_sets.begin(), grammar_.token_sets.end(),
+                     [&](const TokenSet& set) { return std::binary_search(set.ids.begin(), set.ids.end(), token); });
+}
+
 bool CompiledGrammar::expects_token_set(StateId state) {
   if (grammar_.token_sets.empty()) return false;
   for (const Boundary& end : ends(state)) {

@@ -131,6 +131,8 @@ class CompiledGrammar {
   KnownMask known_mask(StateId state) const;
   // Whether some token set may match here.
   bool expects_token_set(StateId state);
+  // Whether some text of the grammar may have this token by its id.
+  bool names_token(TokenId token) const;
   // The mask without end tokens, remembered. It is immutable and outlives its being forgotten, so it may be read when
   // the guard is gone: its 16 KB for 128k tokens are copied by threads side by side.
   std::shared_ptr<const Mask> mask(StateId state);

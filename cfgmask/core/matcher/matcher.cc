@@ -1,6 +1,7 @@
 #include "matcher/matcher.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "matcher/budget_masks.h"
 #include "matcher/completion.h"
@@ -14,6 +15,18 @@ void add_end_tokens(const Vocabulary& vocabulary, std::span<uint32_t> bits) {
   for (TokenId token : vocabulary.end_tokens) set_bit(bits, token);
 }
 
+// Stop tokens are allowed where the text may end, and nowhere else.
+void set_stops(const StopTokens& stops, bool may_end, std::span<uint32_t> bits) {
+  if (stops == nullptr) return;
+  for (TokenId token : *stops) {
+    if (may_end) {
+      set_bit(bits, token);
+    } else {
+      clear_bit(bits, token);
+    }
+  }
+}
+
 }  // namespace
 
 void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) const {
@@ -24,6 +37,7 @@ void NextMask::write(const Vocabulary& vocabulary, std::span<uint32_t> bits) con
   }
   for (TokenId token : repeated_keys_) clear_bit(bits, token);
   if (may_end_) add_end_tokens(vocabulary, bits);
+  set_stops(stops_, may_end_, bits);
 }
 
 namespace {
@@ -135,11 +149,13 @@ bool Matcher::fill_known_mask(std::span<uint32_t> bits) const {
   if (mask == nullptr || grammar_->asks_for_keys(at, *mask)) return false;
   mask->write(bits);
   if (accepting) add_end_tokens(grammar_->vocabulary(), bits);
+  set_stops(stops_, accepting, bits);
   return true;
 }
 
 NextMask Matcher::next_mask() {
   NextMask next;
+  next.stops_ = stops_;
   if (is_finished()) {
     next.may_end_ = true;
     return next;
@@ -161,6 +177,7 @@ NextMask Matcher::next_mask() {
 
 NextMask Matcher::next_mask_over_limit() {
   NextMask next;
+  next.stops_ = stops_;
   try {
     next.may_end_ = is_accepting();
   } catch (const LimitExceeded&) {
@@ -185,6 +202,7 @@ void Matcher::fill_mask(std::span<uint32_t> bits) {
 
 bool Matcher::advance(TokenId token) {
   if (token >= grammar_->vocabulary().n_vocab) return false;
+  if (stops_ != nullptr && is_stop(token)) return advance_end(token);
   if (!is_bounded() && !is_finished()) {
     if (auto next = grammar_->known_step(place(), token)) {
       history_.push(std::move(*next), false, token, false);
@@ -208,6 +226,17 @@ bool Matcher::advance(TokenId token) {
     }
   }
   if (!is_end || !(is_finished() || grammar_->accepting(place().of.state))) return false;
+  history_.push(place(), true, token, false);
+  return true;
+}
+
+bool Matcher::is_stop(TokenId token) const {
+  return stops_ != nullptr && std::binary_search(stops_->begin(), stops_->end(), token);
+}
+
+bool Matcher::advance_end(TokenId token) {
+  const CompiledGrammar::Guard guard(*grammar_);
+  if (!is_finished() && !grammar_->accepting(place().of.state)) return false;
   history_.push(place(), true, token, false);
   return true;
 }
@@ -265,6 +294,8 @@ std::optional<std::vector<TokenId>> Matcher::completion() {
     if (completions.hopeless(position().state)) return std::nullopt;
     throw LimitExceeded("max_search_steps", grammar_->max_search_steps());
   }
+  if (std::any_of(way->begin(), way->end(), [&](TokenId token) { return is_stop(token); }))
+    throw std::invalid_argument("the completion that was found writes one of stop_token_ids as text");
   return way;
 }
 

@@ -42,6 +42,11 @@ class History {
   void for_each_back(F f) const {
     steps_.for_each_back([&](const Step& step) { return step.finished || f(step.token, step.written()); });
   }
+  // The same for all steps, those that finished the text included.
+  template <class F>
+  void for_each_step_back(F f) const {
+    steps_.for_each_back([&](const Step& step) { return f(step.token, step.written()); });
+  }
   // What `answer` says of the steps so far, asked once for all that share them. There is a step.
   template <class F>
   bool remember(F answer) const {
@@ -80,6 +85,9 @@ class History {
   SharedBlocks<Step> steps_;
 };
 
+// Tokens that end a text beside the vocabulary's end tokens, ascending; null for none. What they write is ignored.
+using StopTokens = std::shared_ptr<const std::vector<TokenId>>;
+
 // What may come next, as found under the grammar's lock; written without it, so that threads copy masks side by side.
 class NextMask {
  public:
@@ -91,6 +99,7 @@ class NextMask {
 
   std::shared_ptr<const Mask> mask_;    // or null, for nothing
   std::vector<TokenId> repeated_keys_;  // none of those, whether they are in the mask or not
+  StopTokens stops_;
   bool may_end_ = false;
 };
 
@@ -109,6 +118,14 @@ class Matcher {
   // shorter, only tokens are allowed that make it shorter, but in free text. 0: none. Throws BudgetTooSmall, and
   // LimitExceeded where the search for a text was cut short.
   Matcher(std::shared_ptr<CompiledGrammar> grammar, std::optional<uint32_t> max_tokens, uint32_t stall_after);
+  // The stop tokens; none of them the grammar or the vocabulary's text has, where there is a budget or a guard.
+  void stop_at(StopTokens stops) { stops_ = std::move(stops); }
+  const StopTokens& stops() const { return stops_; }
+  // Whether it is one of the stop tokens.
+  bool is_stop(TokenId token) const;
+  std::optional<uint32_t> max_tokens() const { return max_tokens_; }
+  uint32_t stall_after() const { return stall_after_; }
+  const History& history() const { return history_; }
 
   CompiledGrammar& grammar() const { return *grammar_; }
   const std::shared_ptr<CompiledGrammar>& shared_grammar() const { return grammar_; }
@@ -152,7 +169,8 @@ class Matcher {
     std::vector<size_t> ends;
   };
   ForcedText forced_text(size_t max_bytes);
-  // The tokens of a short way to a complete text; nullopt if there is none. Throws LimitExceeded(max_search_steps).
+  // The tokens of a short way to a complete text; nullopt if there is none. Throws LimitExceeded(max_search_steps), and
+  // std::invalid_argument where it would write a stop token.
   std::optional<std::vector<TokenId>> completion();
   // Steps that the budget has left; nullopt without one.
   std::optional<uint32_t> tokens_left() const;
@@ -201,6 +219,7 @@ class Matcher {
   size_t steps_in_character() const;
   bool only_repeats() const;
   std::vector<uint32_t> last_symbols(size_t most) const;
+  bool advance_end(TokenId token);
   size_t fitting_bytes(std::string_view text, uint32_t left);
   // What is forced, and the state after it.
   std::pair<std::string, Position> force(size_t max_bytes);
@@ -211,6 +230,7 @@ class Matcher {
   History history_;
   std::optional<uint32_t> max_tokens_;
   uint32_t stall_after_ = 0;
+  StopTokens stops_;
 };
 
 }  // namespace cfgmask

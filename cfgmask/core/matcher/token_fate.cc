@@ -9,12 +9,14 @@ Matcher::TokenFate Matcher::fate(TokenId token) {
   TokenFate fate;
   if (is_finished()) {
     fate.may_end = true;
-    fate.allowed = grammar_->vocabulary().is_end(token);
+    fate.allowed = grammar_->vocabulary().is_end(token) || is_stop(token);
     return fate;
   }
   const CompiledGrammar::Guard guard(*grammar_);
   Position at = position();
-  if (token < grammar_->vocabulary().n_vocab) {
+  if (is_stop(token)) {
+    fate.allowed = grammar_->accepting(at.state);
+  } else if (token < grammar_->vocabulary().n_vocab) {
     const auto next = grammar_->step_token(at, token);
     const Bound most = next ? bound() : Bound{};
     fate.too_far = most.steps && !grammar_->budget_masks().allows(at, token, *next, *most.steps);
