@@ -258,6 +258,7 @@ class Grammar:
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
         on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
+        pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
     ) -> Grammar:
         """JSON texts that a schema allows. See docs/json_schema.md.
 
@@ -284,6 +285,7 @@ class Grammar:
             formats,
             on_unsupported,
             unknown_keywords,
+            pattern_dialect,
         )
         documents = None if retrieve is None else Documents(retrieve)
         return cls._from_json_schema(schema, name, limits, documents, chosen)
@@ -345,6 +347,7 @@ class Grammar:
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
         on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
+        pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
     ) -> Grammar:
         """JSON texts from which a value of a Python type can be made. See docs/python.md.
 
@@ -371,6 +374,7 @@ class Grammar:
             formats=formats,
             on_unsupported=on_unsupported,
             unknown_keywords=unknown_keywords,
+            pattern_dialect=pattern_dialect,
         )
 
     @classmethod
@@ -417,6 +421,7 @@ class Grammar:
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
         on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
+        pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
     ) -> Grammar:
         """Thinking, calls of tools and answers, as a model family writes them. See docs/tools.md.
 
@@ -451,6 +456,7 @@ class Grammar:
             formats,
             on_unsupported,
             unknown_keywords,
+            pattern_dialect,
         )
         found, notes = recognise.style_for(style, template)
         kept = tuple(replace(tool, schema=KeptSchema.of(tool.schema).value) for tool in read.read_tools(tools))
@@ -528,6 +534,7 @@ class Grammar:
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
         on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
+        pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
     ) -> Grammar:
         """Text, values and tags in the JSON format of xgrammar, vLLM and SGLang. See docs/structural_tags.md.
 
@@ -553,6 +560,7 @@ class Grammar:
             formats,
             on_unsupported,
             unknown_keywords,
+            pattern_dialect,
         )
         return cls._from_structural_tag(KeptSchema.of(tag), name, _limits(limits), chosen)
 
@@ -609,6 +617,7 @@ class Grammar:
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
         on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
+        pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
     ) -> Grammar:
         """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema.
 
@@ -633,6 +642,7 @@ class Grammar:
             formats,
             on_unsupported,
             unknown_keywords,
+            pattern_dialect,
         )
         if path.suffix == ".json":
             if start is not None:

@@ -93,7 +93,7 @@ def _pattern_rules(node: Node, reader: Reader) -> tuple[list[_PatternRule], froz
     refusals: frozenset[Diagnostic] = frozenset()
     for pattern in patterns if isinstance(patterns, dict) else {}:
         child = reader.schemas.child(node, "patternProperties", pattern)
-        found = read_pattern(pattern, child.pointer, reader.limits)
+        found = read_pattern(pattern, child.pointer, reader.limits, reader.options.pattern_dialect)
         if found.refusals:
             refusals |= found.refusals
         else:

@@ -17,7 +17,7 @@ _MARKS = {"item_separator": ",", "key_separator": ":"}
 
 @dataclass(frozen=True)
 class JsonSchemaOptions:
-    """Choices of the JSON Schema front end. Unknown values raise ValueError, naming what is allowed.
+    r"""Choices of the JSON Schema front end. Unknown values raise ValueError, naming what is allowed.
 
     whitespace      "natural"    as people and `json.dumps` write, with or without `indent`: none before a colon or a
                                  comma, and at most one space after it; after a comma and an opening mark, and before a
@@ -55,6 +55,9 @@ class JsonSchemaOptions:
     unknown_keywords  "warn"     a keyword that no draft has restricts nothing: a warning where it is nearly one that a
                                  draft has, a note elsewhere
                     "error"      it is an error, but for those that begin with `x-` and well-known extensions
+    pattern_dialect "ecma"       `pattern` and `patternProperties` are read as JSON Schema says, by ECMA-262
+                    "python"     as Python's `re` reads them: `(?P<year>…)`, `(?i)`, `\A`, `\Z`
+                    "rust"       as Rust's `regex` does: `\pL`, `[[:alpha:]]`, `\x{41}`, `\z`
     on_unsupported  "error"      whatever cannot be enforced exactly is an error
                     "relax"      it is a warning, and more is allowed there than the schema says, never less
     """
@@ -71,6 +74,7 @@ class JsonSchemaOptions:
     formats: Literal["assert", "annotate"] = "assert"
     on_unsupported: Literal["error", "relax"] = "error"
     unknown_keywords: Literal["warn", "error"] = "warn"
+    pattern_dialect: Literal["ecma", "python", "rust"] = "ecma"
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
@@ -137,6 +141,7 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "formats": ("assert", "annotate"),
     "on_unsupported": ("error", "relax"),
     "unknown_keywords": ("warn", "error"),
+    "pattern_dialect": ("ecma", "python", "rust"),
 }
 
 DEFAULTS = JsonSchemaOptions()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from cfgmask.errors import GrammarError
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.json_schema import numbers, strings
 from cfgmask.json_schema.drafts import Draft
@@ -28,7 +28,7 @@ from cfgmask.json_schema.strings import ALL_STRINGS, StringSet
 from cfgmask.json_schema.survey import TYPES
 from cfgmask.json_schema.values import JsonValue, Number, is_number
 from cfgmask.limits import Limits
-from cfgmask.regex import parse_regex
+from cfgmask.regex import DialectName, parse_regex
 from cfgmask.regex.plain import plain_search
 
 
@@ -125,7 +125,7 @@ def string_set(node: Node, options: JsonSchemaOptions, limits: Limits) -> String
         conditions.append(StringSet(pattern=strings.of_lengths(low, longest if isinstance(longest, int) else None)))
     pattern = node.get("pattern")
     if isinstance(pattern, str):
-        conditions.append(read_pattern(pattern, node.at("pattern"), limits))
+        conditions.append(read_pattern(pattern, node.at("pattern"), limits, options.pattern_dialect))
     name = node.get("format")
     if isinstance(name, str) and options.formats == "assert":
         conditions.append(_format(name))
@@ -135,22 +135,40 @@ def string_set(node: Node, options: JsonSchemaOptions, limits: Limits) -> String
     return found
 
 
-def read_pattern(pattern: str, pointer: str, limits: Limits) -> StringSet:
+def read_pattern(pattern: str, pointer: str, limits: Limits, dialect: DialectName) -> StringSet:
     """The texts in which the pattern is found; all texts, with refusals, where it cannot be read.
 
     Raises LimitExceeded: what reading a pattern raises, and max_rules where too many are not read by the core.
     """
-    plain = plain_search(pattern, limits)
+    plain = plain_search(pattern, limits) if dialect == "ecma" else None
     if plain is not None:
         return StringSet(pattern=plain)
     # Each character takes a microsecond or two, and a short pattern as long as a question.
     current().spend(STEPS_PER_QUESTION + len(pattern))
     try:
-        tree: RegexTree = parse_regex(pattern, dialect="ecma", context="search", limits=limits)
+        tree: RegexTree = parse_regex(pattern, dialect=dialect, context="search", limits=limits)
     except GrammarError as error:
-        refusals = frozenset(replace(d, pointer=pointer) for d in error.diagnostics if d.severity == "error")
+        other = _other_dialect(pattern, limits) if dialect == "ecma" else None
+        hint = "" if other is None else f'; or pass `pattern_dialect="{other}"`, which reads it as it is'
+        refusals = frozenset(
+            replace(d, pointer=pointer, help=f"{d.help or 'write it as ECMA-262 does'}{hint}")
+            for d in error.diagnostics
+            if d.severity == "error"
+        )
         return StringSet(pattern=ANY_TEXT, refusals=refusals)
     return StringSet(pattern=tree)
+
+
+def _other_dialect(pattern: str, limits: Limits) -> DialectName | None:
+    """The dialect that reads a pattern which ECMA-262 does not."""
+    others: tuple[DialectName, ...] = ("python", "rust")
+    for dialect in others:
+        try:
+            parse_regex(pattern, dialect=dialect, context="search", limits=limits)
+        except (GrammarError, LimitExceeded):
+            continue
+        return dialect
+    return None
 
 
 def _format(name: str) -> StringSet:
