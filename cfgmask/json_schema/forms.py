@@ -28,6 +28,7 @@ class Form:
     quotes     quotes around a key; a key with a name may have other ones
     item       what stands before and after an item of an array of such a form
     words      how null, true and false are written: as JSON does, as Python does, or either
+    types      how `$type` names the types, where that is not by JSON's names
     markers    texts that many vocabularies have as one token
     key_chars  characters of a key, as a regex; others cannot be written
     """
@@ -45,6 +46,7 @@ class Form:
     quotes: str = ""
     item: tuple[str, str] = ("", "")
     words: Literal["json", "python", "either"] = "json"
+    types: tuple[tuple[str, str], ...] = ()
     markers: tuple[str, ...] = ()
     key_chars: str = r"""[^\s<>"'&=\x00-\x1f]"""
 
@@ -52,6 +54,10 @@ class Form:
     def has_kinds(self) -> bool:
         """Whether keys tell the type of their values."""
         return "$string" in self.key or "$type" in self.key
+
+    def type_name(self, kind: str) -> str:
+        """How a key names a type of JSON."""
+        return dict(self.types).get(kind, kind)
 
     def all_markers(self) -> tuple[str, ...]:
         """Its markers, and those of the form that values are nested in."""
@@ -82,6 +88,12 @@ FORMS: dict[str, Form] = {
         '<|open|>argument key="$key" type="$type"<|sep|>',
         "<|close|>argument<|sep|>",
         markers=("<|open|>", "<|close|>", "<|sep|>"),
+    ),
+    "cohere_xml": Form(
+        '<cofl:value name="$key" type="$type">',
+        "</cofl:value>",
+        has_gaps=True,
+        types=(("string", "raw"), *((kind, "json") for kind in ("number", "boolean", "null", "array", "object"))),
     ),
     "step3_xml": Form('<steptml:parameter name="$key">', "</steptml:parameter>", has_gaps=True),
     "hunyuan_xml": Form(

@@ -377,14 +377,15 @@ class _Writer:
     def _key_parts(self, kind: _Kind | None) -> list[str | TokenSet]:
         """Texts, "" for a gap, and tokens."""
         parts: list[str | TokenSet] = []
-        written = self._form.key.replace("$type", str(kind))
+        type_name = self._form.type_name(str(kind))
+        written = self._form.key.replace("$type", type_name)
         if "$string" in written:
             # The attribute is a lexeme of its own, so that a key is the same with either.
             before, after = written.split("$string")
             pieces = [*self._cut(before), *self._cut(("true" if kind == "string" else "false") + after)]
         elif "$type" in self._form.key:
             before, after = self._form.key.split("$type")
-            pieces = [*self._cut(before), *self._cut(str(kind) + after)]
+            pieces = [*self._cut(before), *self._cut(type_name + after)]
         else:
             pieces = self._cut(written)
         for piece in pieces:

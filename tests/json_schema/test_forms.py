@@ -89,6 +89,10 @@ CASES: list[tuple[str, str, bool]] = [
     ("kimi_k3_xml", '<|open|>argument key="day" type="string"<|sep|>2<|close|>argument<|sep|>', False),
     ("kimi_k3_xml", '<|open|>argument key="rooms" type="array"<|sep|>["a"]<|close|>argument<|sep|>', True),
     ("kimi_k3_xml", '<|open|>argument key="on" type="boolean"<|sep|>true<|close|>argument<|sep|>', True),
+    ("cohere_xml", '<cofl:value name="port" type="raw">a "b" <c></cofl:value>', True),
+    ("cohere_xml", '<cofl:value name="day" type="json">2</cofl:value>', True),
+    ("cohere_xml", '<cofl:value name="day" type="raw">2</cofl:value>', False),
+    ("cohere_xml", '<cofl:value name="port" type="json">"a"</cofl:value>', False),
     ("gemma", "{}", True),
     ("gemma", '{port:<|"|>Brest<|"|>,day:2,rooms:[<|"|>bar<|"|>,<|"|>b<|"|>],at:{x:1}}', True),
     ("gemma", '{kind:<|"|>low<|"|>,any:{a:[null]}}', True),
@@ -193,7 +197,7 @@ def _written(form: str, members: list[tuple[str, Any]]) -> str:
     written = []
     for key, value in members:
         kind = "string" if isinstance(value, str) else "number"
-        before = shape.key.replace("$key", key).replace("$gap", "").replace("$type", kind)
+        before = shape.key.replace("$key", key).replace("$gap", "").replace("$type", shape.type_name(kind))
         if shape.quotes:
             before = before.replace(key, f"'{key}'", 1)
         before = before.replace("$string", "true" if isinstance(value, str) else "false")
