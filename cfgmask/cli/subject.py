@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import cfgmask
 from cfgmask.cli.failures import diagnostics_of
+from cfgmask.compiler.grammar import is_structural_tag
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import CfgmaskError
 from cfgmask.grammar.ir import GrammarIR
@@ -60,6 +61,8 @@ def _read_schema(file: Path, options: dict[str, Any]) -> Subject:
 
     limits = cfgmask.Limits()
     text = read_source(file, limits)
+    if is_structural_tag(text):
+        return Subject(cfgmask.Grammar.from_file(file, **options))
     span = Span(Source(str(file), text), 0, len(text))
     coverage = None
     try:

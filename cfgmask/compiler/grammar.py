@@ -7,6 +7,7 @@ nothing to do takes 7 to 12 microseconds where other work has emptied the proces
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache, lru_cache, partial
@@ -619,7 +620,7 @@ class Grammar:
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
         pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
     ) -> Grammar:
-        """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema.
+        """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema or a structural tag.
 
         start    the rule that every text is; None takes `start` of Lark and `root` of GBNF. A schema has no rules: for
                  one, any name is an error
@@ -648,7 +649,12 @@ class Grammar:
             if start is not None:
                 message = f"{path.name} is a JSON Schema: it has no rule `{start}`"
                 raise GrammarError([Diagnostic("file-no-rules", message)])
-            return cls.from_json_schema(read_source(path, limits), name=str(path), limits=limits, **vars(chosen))
+            text = read_source(path, limits)
+            if is_structural_tag(text):
+                if chosen.syntax != DEFAULTS.syntax:
+                    raise TypeError(f"the option 'syntax' is for a JSON Schema, and {path.name} is a structural tag")
+                return cls._from_structural_tag(KeptSchema(text), str(path), limits, chosen)
+            return cls.from_json_schema(text, name=str(path), limits=limits, **vars(chosen))
         readers: dict[str, Callable[..., Grammar]] = {
             ".lark": partial(cls.from_lark, folder=path.parent),
             ".gbnf": cls.from_gbnf,
@@ -781,6 +787,17 @@ def _require_schema(value: object) -> None:
         raise TypeError("from_json_schema takes JSON text as a str, not bytes: decode it")
     if isinstance(value, Mapping):
         raise TypeError(f"a schema must be a dict, and this is a {type(value).__name__}: call dict(schema)")
+
+
+def is_structural_tag(text: str) -> bool:
+    """Whether JSON text says of itself that it is a structural tag; no JSON Schema has that type."""
+    if '"structural_tag"' not in text:
+        return False
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("type") == "structural_tag"
 
 
 def _encoded(choice: str) -> bytes:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import pickle
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import cfgmask
 from cfgmask import Grammar, GrammarError, Vocabulary
+from cfgmask.cli import main
 from tests.tokenizers.real import gguf_path
 
 VOCABULARY = Vocabulary.from_bytes(
@@ -210,6 +213,20 @@ def test_changes_of_the_dict_do_not_reach_the_grammar() -> None:
     grammar = Grammar.from_structural_tag(given)
     given["format"]["value"] = "b"
     assert fits(cfgmask.compile(pickle.loads(pickle.dumps(grammar)), VOCABULARY), "a")
+
+
+def test_files(tmp_path: Path) -> None:
+    file = tmp_path / "tag.json"
+    file.write_text(json.dumps({"type": "structural_tag", "format": schema({"type": "integer"})}))
+    grammar = Grammar.from_file(file, numbers="any")
+    assert fits(cfgmask.compile(pickle.loads(pickle.dumps(grammar)), VOCABULARY), "1.0")
+    with pytest.raises(TypeError, match="is a structural tag"):
+        Grammar.from_file(file, syntax="yaml")
+    checked = CliRunner().invoke(main, ["check", str(file), "--text", "x"])
+    assert checked.exit_code == 1
+    assert "tag.json" in checked.output
+    file.write_text(json.dumps({"type": "structural_tag", "formt": 1}))
+    assert "tag-unknown-field" in CliRunner().invoke(main, ["check", str(file)]).output
 
 
 def test_notes_of_schemas_have_their_places() -> None:
