@@ -13,7 +13,6 @@ from typing import Literal as OneOf
 
 from cfgmask.grammar import ir
 from cfgmask.grammar.parts import parts_of
-from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import Concatenation, KeySet, Literal, Repetition, char_class, text
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.regex.boundaries import has_clear_boundaries
@@ -100,30 +99,41 @@ def _bare(grammar: ir.GrammarIR, bodies: dict[str, ir.Expr], more: Iterable[ir.R
 
     Of alternatives that are alike then, such as many tools, one is left.
     """
-    found = {rule.name: bodies.get(rule.name, rule.body) for rule in grammar.rules}
-    found |= {rule.name: rule.body for rule in more}
+    found = {rule.name: rule.body for rule in grammar.rules} | bodies | {rule.name: rule.body for rule in more}
     alias: dict[str, object] = {}
-    for name in found:
+    rules: dict[str, ir.Rule] = {}
+    pending = [grammar.start]
+    while pending:
+        name = pending.pop()
+        if name in rules:
+            continue
+        body = found[name]
+        if isinstance(body, ir.Choice):
+            body = ir.Choice(tuple({_shape(part, alias, found): part for part in body.parts}.values()))
+        rules[name] = ir.Rule(name, _without_limits(body))
+        pending += [expr.name for expr in walk(body) if isinstance(expr, ir.RuleRef)]
+    return ir.GrammarIR(tuple(rules.values()), grammar.start)
+
+
+def _alias(name: str, alias: dict[str, object], found: dict[str, ir.Expr]) -> object:
+    """Equal only for rules that mean the same."""
+    known = alias.get(name)
+    if known is None:
         last, body = name, found[name]
         while isinstance(body, ir.RuleRef):
             last, body = body.name, found[body.name]
-        alias[name] = _shape(body, {}) if isinstance(body, ir.Terminal) else last
-    rules = []
-    for name, body in found.items():
-        if isinstance(body, ir.Choice):
-            body = ir.Choice(tuple({_shape(part, alias): part for part in body.parts}.values()))
-        rules.append(ir.Rule(name, _without_limits(body)))
-    return without_unreachable(ir.GrammarIR(tuple(rules), grammar.start))
+        known = alias[name] = _shape(body, alias, found) if isinstance(body, ir.Terminal) else last
+    return known
 
 
-def _shape(expr: ir.Expr, alias: dict[str, object]) -> object:
+def _shape(expr: ir.Expr, alias: dict[str, object], found: dict[str, ir.Expr]) -> object:
     """Equal only for expressions that mean the same."""
     if isinstance(expr, ir.RuleRef) and expr.argument is None:
-        return alias[expr.name]
+        return _alias(expr.name, alias, found)
     if isinstance(expr, ir.Terminal) and expr.max_tokens is None:
         return expr.regex.data if isinstance(expr.regex, Literal) else id(expr.regex)
     if isinstance(expr, ir.Sequence):
-        return tuple(_shape(part, alias) for part in expr.parts)
+        return tuple(_shape(part, alias, found) for part in expr.parts)
     return id(expr)
 
 
