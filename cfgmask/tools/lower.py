@@ -305,10 +305,11 @@ class _Lowering:
         before, after = self._style.answer.split("text")
         if self._answer_kind.is_value:
             value = Mark(VALUE, self._schema(self._answer_kind.schema, "json", "/response_format"))
-            return _sequence([*_contents(before), value, *_contents(after)])
+            ends = [_sequence(_contents(end)) for end in (after, *self._style.answer_ends)]
+            return _sequence([*_contents(before), value, ends[0] if len(ends) == 1 else Or(tuple(ends))])
         free = FreeText(excludes=self._excludes(), matching=self._no_call())
         inner = Mark(CONTENT, free)
-        return inner if self._style.has_free_answer else Tag(before, inner, (after,))
+        return inner if self._style.has_free_answer else Tag(before, inner, (after, *self._style.answer_ends))
 
     def _no_call(self) -> RegexTree | None:
         """Texts that do not begin like a call, in a style whose calls are whole texts without a marker."""

@@ -109,6 +109,7 @@ class Style:
     names: str = ""
     thinking: Thinking | None = None
     answer: Template = Template((Variable("text"),))
+    answer_ends: tuple[Spelling, ...] = ()
     preamble: Template | None = None
     finish: Spelling = ()
     whole_turn: bool = False
@@ -182,6 +183,7 @@ def read_style(name: str, data: dict[str, Any]) -> Style:
     for key in ("section", "builtin", "answer", "preamble"):
         if key in data:
             read[key] = template(data.pop(key))
+    read["answer_ends"] = tuple(map(spelling, data.pop("answer_ends", ())))
     for key in ("separator", "finish"):
         if key in data:
             read[key] = spelling(data.pop(key))
