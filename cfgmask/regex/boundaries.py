@@ -253,6 +253,8 @@ class _Search:
             return one.regex is other.regex
         if not one.start.bits & other.start.bits:
             return False
+        if isinstance(one.regex, Literal) and isinstance(other.regex, Literal):
+            return one.regex.data == other.regex.data != b""
         return self._answer((one.key, other.key), Intersection((one.regex, other.regex, _NOT_EMPTY)))
 
     def _disagree(self, ended: _Occurrence, longer: _Occurrence) -> bool:

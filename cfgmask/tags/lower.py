@@ -16,6 +16,7 @@ from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
 from cfgmask.grammar.embedding import with_prefix
 from cfgmask.grammar.regex_tree import EMPTY_TEXT, RegexTree
+from cfgmask.grammar.regex_tree import Literal as Bytes
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.tags import free_text, nodes
 from cfgmask.tags.forms import FORMS, schema_part, schema_rules
@@ -28,6 +29,9 @@ START = "start"
 
 MAX_DEPTH = 200
 """How deep content may be nested; it is lowered with Python's stack."""
+
+_MANY_TAGS = 16
+"""The pairs of more tags are too many to look at."""
 
 _NOTHING = ir.Sequence(())
 
@@ -153,6 +157,15 @@ class _Lowering:
             known = self._spelled[spelling] = _choice(ways)
         return known
 
+    def _begin(self, spelling: nodes.Spelling, n_tags: int, mark: str) -> ir.Expr:
+        """The begin of one of some tags, or its rest. To find the lexer, any content may follow any of many begins."""
+        expr = self._spell(spelling)
+        if n_tags <= _MANY_TAGS or not isinstance(expr, ir.Terminal) or not isinstance(expr.regex, Bytes):
+            return expr
+        name = self.rule("begin", expr)
+        self.shadows.text(name, mark, expr.regex.data.decode())
+        return ir.RuleRef(name)
+
     def _ends(self, ends: tuple[nodes.Spelling, ...] | None) -> ir.Expr:
         return _choice([self._spell(end) for end in ends]) if ends else _NOTHING
 
@@ -264,7 +277,8 @@ class _Lowering:
         return _sequence([begin, self.content(node.content, node.ends or ((),), inside)])
 
     def _separated(self, node: nodes.Separated, around: _Around) -> ir.Expr:
-        tag = _choice([self._tag(tag, self._spell(tag.begin), around) for tag in node.tags])
+        n, mark = len(node.tags), f"begin {len(self.rules)}"
+        tag = _choice([self._tag(tag, self._begin(tag.begin, n, mark), around) for tag in node.tags])
         maximum = 1 if node.stop_after_first else node.maximum
         if maximum == 0:
             return _NOTHING
@@ -333,6 +347,7 @@ class _Lowering:
     def _by_trigger(self, node: nodes.Triggered, around: _Around) -> dict[nodes.Spelling, ir.RuleRef]:
         """What follows each trigger: the rests of the tags that begin with it."""
         found: dict[nodes.Spelling, list[ir.Expr]] = {}
+        mark = f"begin {len(self.rules)}"
         for tag in node.tags:
             rests = {t: rest for t in dict.fromkeys(node.triggers) if (rest := _after(t, tag.begin)) is not None}
             if len(rests) != 1:
@@ -343,7 +358,7 @@ class _Lowering:
                 continue
             ((trigger, rest),) = rests.items()
             # The white space at the end of `begin` may be the trigger's.
-            found.setdefault(trigger, []).append(self._tag(tag, self._spell(rest), around))
+            found.setdefault(trigger, []).append(self._tag(tag, self._begin(rest, len(node.tags), mark), around))
         return {trigger: ir.RuleRef(self.rule("tag", _choice(tags))) for trigger, tags in found.items()}
 
     # ---- Other grammars ----

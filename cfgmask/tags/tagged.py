@@ -46,9 +46,12 @@ class Tagged:
         self._limits = limits
         self._lock = threading.Lock()
         self._ir: GrammarIR | None = None
-        if not is_checked:
-            self._ir = self._lower(NO_TOKENS)
         self._kept: list[tuple[Answers, GrammarIR]] = []
+        if not is_checked:
+            # A vocabulary without tokens for any of its texts has the same rules.
+            answers = Answers(NO_TOKENS)
+            self._ir = self._lower(answers)
+            self._kept.append((answers, self._ir))
 
     @property
     def ir(self) -> GrammarIR:

@@ -215,6 +215,25 @@ def test_changes_of_the_dict_do_not_reach_the_grammar() -> None:
     assert fits(cfgmask.compile(pickle.loads(pickle.dumps(grammar)), VOCABULARY), "a")
 
 
+@pytest.mark.parametrize("kind", ["triggered_tags", "tags_with_separator"])
+def test_many_tags(kind: str) -> None:
+    tags = [tag(f"<f={i}>", schema({"type": "object", "required": [f"k{i}"]}), "</f>") for i in range(40)]
+    fields = {"triggers": ["<f="]} if kind == "triggered_tags" else {"separator": "\n"}
+    grammar = Grammar.from_structural_tag({"format": {"type": kind, "tags": tags, **fields}})
+    assert grammar.ir.lexer == "longest"
+    compiled = cfgmask.compile(grammar, VOCABULARY)
+    assert fits(compiled, '<f=1>{"k1": 1}</f>\n<f=39>{"k39": 2}</f>')
+    assert not fits(compiled, '<f=1>{"k2": 1}</f>')
+
+
+def test_excluded_texts_and_values_that_must_differ() -> None:
+    unique = {"type": "array", "uniqueItems": True, "items": {"type": "string"}}
+    compiled = cfgmask.compile(Grammar.from_structural_tag({"format": schema(unique, excludes=["ab"])}), VOCABULARY)
+    assert fits(compiled, '["a", "b"]')
+    assert not fits(compiled, '["a", "a"]')
+    assert not fits(compiled, '["ab"]')
+
+
 def test_files(tmp_path: Path) -> None:
     file = tmp_path / "tag.json"
     file.write_text(json.dumps({"type": "structural_tag", "format": schema({"type": "integer"})}))
