@@ -40,6 +40,15 @@ class TokenTable:
 
         Equal for equal vocabularies in one process; different for others, but for chance.
         """
+    @property
+    def held_bytes(self) -> bytes:
+        """The bytes that some token holds, end tokens left out; ascending."""
+    @property
+    def writes_json(self) -> bool:
+        """Whether these bytes complete whatever they begin of a JSON value.
+
+        They are all printable characters of ASCII, and all bytes of longer characters or none.
+        """
     @staticmethod
     def fingerprint_of(tokens: Sequence[bytes], end_tokens: Sequence[int]) -> int:
         """The `fingerprint` that a vocabulary of these tokens has. Errors: as of `TokenTable`. Cost: a pass."""

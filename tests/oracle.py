@@ -335,12 +335,16 @@ class Oracle:
         self._regexes = regexes or Regexes()
         self._complete_mode = ir.lexer == "complete"
         self._texts = {text for i, text in enumerate(tokens) if text and i not in self.end_tokens}
+        # Without any, the oracle is driven by bytes.
+        self._held = frozenset(b"".join(self._texts) or range(256))
         self._single_bytes = sorted(text[0] for text in self._texts if len(text) == 1)
         self._needed: dict[tuple[Target, Lexeme, bool], float] = {}
         self._counts = any(rule.max_tokens is not None for rule in ir.rules)
-        translation = Translation(ir, self._regexes, tokens, self.end_tokens, special or {}, self._holds, self._alone)
+        translation = Translation(
+            ir, self._regexes, tokens, self.end_tokens, special or {}, self._holds, self._alone, self._is_empty
+        )
         self._cost = translation.cost
-        self._parser = Parser(ir, translation.productions, translation.skips, self._regex, self._regexes.is_empty)
+        self._parser = Parser(ir, translation.productions, translation.skips, self._regex, self._is_empty)
         self._befores = translation.befores
         self._skips = translation.skips
         self._tab_len = ir.indenter.tab_len if ir.indenter else 1
@@ -350,6 +354,10 @@ class Oracle:
         self._goes_on: dict[frozenset[tuple[Target, Residual]], bool] = {}
         begin = Possibility(self._parser.initial, BETWEEN_LEXEMES, b"", Surroundings(self._befores))
         self.initial = State(frozenset({begin}))
+
+    def _is_empty(self, residual: Residual) -> bool:
+        """Whether no text matches that consists of bytes which tokens hold."""
+        return self._regexes.is_empty(residual, self._held)
 
     # Bytes.
 
@@ -534,7 +542,7 @@ class Oracle:
         """What is left of a lexeme after a byte: the terminals that it may still become."""
         open_ones = [(target, residual) for target, residual in lexeme if not self._ends_here(target, residual)]
         after = ((target, self._regexes.derivative(residual, byte)) for target, residual in open_ones)
-        return frozenset((target, residual) for target, residual in after if not self._regexes.is_empty(residual))
+        return frozenset((target, residual) for target, residual in after if not self._is_empty(residual))
 
     def _ends_here(self, target: Target, residual: Residual) -> bool:
         """Whether the lexeme ends here because a lazy terminal is complete."""
@@ -647,7 +655,7 @@ class Oracle:
                 after = self._regexes.derivative(regex, byte)
                 wider = self._width(width, byte)
                 place = (after, wider if wider is None else min(wider, beyond))
-                if place not in seen and not self._regexes.is_empty(after):
+                if place not in seen and not self._is_empty(after):
                     seen.add(place)
                     waiting.append(place)
         return False
@@ -680,7 +688,7 @@ class Oracle:
 
     def _with_rest(self, past: tuple[Residual, ...], rest: Residual) -> Surroundings | None:
         regexes = self._regexes
-        if regexes.is_empty(rest):
+        if self._is_empty(rest):
             return None
         anything = regexes.is_empty(regexes.intersection(regexes.any_text, regexes.complement(rest)))
         return Surroundings(past, None if anything else rest)
@@ -859,8 +867,10 @@ class Translation:
         special: Mapping[str, int],
         holds: Callable[[Occurrence], bool],
         alone: Callable[[Occurrence], float],
+        is_empty: Callable[[Residual], bool],
     ) -> None:
         self._regexes = regexes
+        self._is_empty = is_empty
         self._holds = holds
         self._alone = alone
         self._costs: dict[str, float] = {}
@@ -990,10 +1000,10 @@ class Translation:
     def _derives(self, symbol: Symbol, known: set[str]) -> bool:
         match symbol:
             case Occurrence(regex, around=around) as occurrence:
-                if any(condition and self._regexes.is_empty(condition) for condition in (around.before, around.after)):
+                if any(condition and self._is_empty(condition) for condition in (around.before, around.after)):
                     return False
                 return self._holds(occurrence) and any(
-                    not self._regexes.is_empty(self._regexes.derivative(regex, byte)) for byte in range(256)
+                    not self._is_empty(self._regexes.derivative(regex, byte)) for byte in range(256)
                 )
             case TokenOccurrence(ids):
                 return bool(ids)

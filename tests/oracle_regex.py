@@ -16,6 +16,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 _SHORT_ESCAPES = {'\\"': '"', "\\\\": "\\", "\\/": "/", "\\b": "\b", "\\f": "\f", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
 _QUOTE, _BACKSLASH = 0x22, 0x5C
+_ALL_BYTES = frozenset(range(256))
 
 # First bytes of encodings of several bytes: lowest, highest, how many bytes follow, the least character so encoded.
 _LEADS = ((0xC0, 0xDF, 1, 0x80), (0xE0, 0xEF, 2, 0x800), (0xF0, 0xF7, 3, 0x10000))
@@ -62,7 +63,7 @@ class Regexes:
         self._residuals: dict[tuple[str, tuple[Any, ...]], Residual] = {}
         self._derivatives: dict[tuple[Residual, int], Residual] = {}
         self._nullable: dict[Residual, bool] = {}
-        self._empty: dict[Residual, bool] = {}
+        self._empty: dict[tuple[Residual, frozenset[int]], bool] = {}
         self.empty_text = self._make("keys", frozenset({b""}))
         self.nothing = self._make("any", frozenset())
         self.any_bytes = self.complement(self.nothing)
@@ -271,11 +272,11 @@ class Regexes:
                 return bool(remainder == 0)
         return False
 
-    def is_empty(self, a: Residual) -> bool:
-        """Whether no text matches. Raises `Undecided`."""
-        if a not in self._empty:
-            self._empty[a] = self._is_empty(a)
-        return self._empty[a]
+    def is_empty(self, a: Residual, held: frozenset[int] = _ALL_BYTES) -> bool:
+        """Whether no text matches that consists of these bytes. Raises `Undecided`."""
+        if (a, held) not in self._empty:
+            self._empty[a, held] = self._is_empty(a) or (held != _ALL_BYTES and self._search(a, held))
+        return self._empty[a, held]
 
     def _is_empty(self, a: Residual) -> bool:
         match a.kind, a.parts:
@@ -291,19 +292,21 @@ class Regexes:
                 starts = self.sequence(self.character(_escaped(prefix, escapes)), self.any_bytes)
                 return self.is_empty(self.intersection(body, starts))
             case (("all" | "not"), _):
-                return self._search(a)
+                return self._search(a, self._alphabet)
         return False
 
-    def _search(self, a: Residual) -> bool:
+    def _search(self, a: Residual, alphabet: Iterable[int]) -> bool:
         """Emptiness by looking at every residual that any bytes lead to."""
         seen, waiting = {a}, [a]
         while waiting:
             current = waiting.pop(0)
             if self.nullable(current):
                 return False
-            for byte in self._alphabet:
+            for byte in alphabet:
                 after = self.derivative(current, byte)
-                if after not in seen and after is not self.nothing:
+                # Half an escape of a character that the text cannot have leads to thousands of others.
+                is_idle = after.kind == "json_escape" and self.is_empty(after)
+                if after not in seen and after is not self.nothing and not is_idle:
                     seen.add(after)
                     waiting.append(after)
             if len(seen) > self._search_limit:

@@ -15,6 +15,7 @@ from cfgmask.compiler.arguments import check_arguments
 from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import PATTERN_SOURCE, Grammar
+from cfgmask.compiler.missing_bytes import missing_bytes
 from cfgmask.compiler.named_ends import remember_named_ends
 from cfgmask.compiler.own_tokens import remember_encoder
 from cfgmask.compiler.sources import register_pickling, remember_source
@@ -37,7 +38,7 @@ from cfgmask.grammar.ir import (
 )
 from cfgmask.grammar.limited_rules import with_limited_rules
 from cfgmask.grammar.parameters import Argument, Masked
-from cfgmask.grammar.parts import parts_of, with_lazy_parts
+from cfgmask.grammar.parts import expanded, parts_of, with_lazy_parts
 from cfgmask.grammar.regex_tree import MAX_COUNT, Alternation
 from cfgmask.json_schema.session import session
 from cfgmask.lark import PlainGrammar
@@ -61,28 +62,43 @@ def compile(
     shard    a number below 256. Grammars of one shard share what they learn of the vocabulary, and a lock; the masks of
              different ones are found side by side by `fill_masks`
     returns  a CompiledGrammar, which threads may share; `matcher()` gives one sequence's matcher
-    Errors: GrammarError where the grammar names tokens that the vocabulary lacks, or matches no text at all;
-    LimitExceeded.
+    Errors: GrammarError if the grammar names tokens that the vocabulary lacks, matches no text at all, or needs bytes
+    that no token of the vocabulary holds; LimitExceeded.
     Cost: linear in the grammar. Automata and item sets are made when a text first reaches them.
     """
     check_arguments(grammar, vocabulary, limits)
     if not isinstance(shard, int) or not 0 <= shard < MAX_SHARDS:
         raise ValueError(f"shard must be an integer from 0 to {MAX_SHARDS - 1}, not {shard!r}")
     limits = limits or DEFAULT_LIMITS
-    plain = grammar.plain if isinstance(grammar, Grammar) else None
-    if isinstance(plain, PlainGrammar):
-        compiled = _build_lark(plain, vocabulary, limits, shard)
-    elif plain is not None and not isinstance(plain, GrammarIR):
-        compiled = _build_plain(plain, vocabulary.core, limits, shard)
-    else:
-        ir = grammar if isinstance(grammar, GrammarIR) else grammar.ir_for(vocabulary)
-        compiled = _build(ir, vocabulary, limits, shard)
+    try:
+        compiled = _compiled(grammar, vocabulary, limits, shard)
+    except GrammarError as error:
+        explained = missing_bytes(error, grammar, vocabulary, partial(_compiled, limits=limits, shard=shard))
+        if explained is None:
+            raise
+        raise explained from None
     remember_encoder(compiled, vocabulary)
     remember_source(compiled, grammar, vocabulary, limits, shard)
     return compiled
 
 
 register_pickling(compile)
+
+
+def _compiled(
+    grammar: Grammar | GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int
+) -> _core.CompiledGrammar:
+    if isinstance(grammar, GrammarIR):
+        return _build(grammar, vocabulary, limits, shard)
+    written = grammar.written_with(vocabulary.core)
+    if written is not None:
+        return _build(written, vocabulary, limits, shard)
+    plain = grammar.plain
+    if isinstance(plain, PlainGrammar):
+        return _build_lark(plain, vocabulary, limits, shard)
+    if plain is not None and not isinstance(plain, GrammarIR):
+        return _build_plain(plain, vocabulary.core, limits, shard)
+    return _build(grammar.ir_for(vocabulary), vocabulary, limits, shard)
 
 
 def _build(ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
@@ -116,7 +132,7 @@ def _places_of(plain: PlainGrammar, limits: Limits) -> Places:
 
     Whoever remembers this lives as long as the process: it must lead neither to the grammar nor to its vocabulary.
     """
-    vocabulary = Vocabulary.from_bytes([b"a", b""], eos_token_id=1)
+    vocabulary = Vocabulary.from_bytes([*(bytes([byte]) for byte in range(256)), b""], eos_token_id=256)
     try:
         return _Build(plain.lower(), vocabulary, limits, 0).places()
     except LimitExceeded:
@@ -146,7 +162,9 @@ class _Build:
     def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> None:
 
         with session(limits):
-            self._ir = ir = with_limited_rules(with_lazy_parts(ir))
+            # The rules that the core makes of parts later would have texts that the vocabulary cannot write.
+            parted = with_lazy_parts(ir) if vocabulary.core.writes_json else expanded(ir)
+            self._ir = ir = with_limited_rules(parted)
         self._vocabulary = vocabulary
         self._builder = _core.GrammarBuilder(vocabulary.core, vars(limits), shard)
         self._regexes = RegexLowering(self._builder, limits)

@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from functools import cache, lru_cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cfgmask import json_schema, lark, regex
 from cfgmask.compiler.recipe import FORMAT, Documents, KeptSchema, Recipe
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from cfgmask.vocabulary import Vocabulary
 
 
+_Written: TypeAlias = "Callable[[_core.TokenTable], GrammarIR | None]"
+"""As `Grammar.written_with`."""
+
 PATTERN_SOURCE = "<pattern>"
 """What diagnostics call a pattern that is a grammar by itself."""
 
@@ -57,7 +60,7 @@ class Grammar:
            schemas as parts; `ir` says the same
     """
 
-    __slots__ = ("_bind", "_ir", "_notes", "_recipe", "name", "plain")
+    __slots__ = ("_bind", "_ir", "_notes", "_recipe", "_written", "name", "plain")
 
     def __init__(
         self,
@@ -78,6 +81,8 @@ class Grammar:
         self._bind: Callable[[Vocabulary], GrammarIR] | None = None
         # Of a plain grammar; of others, and where this says None, the intermediate form has them.
         self._notes: Callable[[], tuple[Diagnostic, ...]] | None = None
+        # Of a grammar with values of JSON: what it is where they cannot be written with every byte.
+        self._written: _Written | None = None
 
     @property
     def ir(self) -> GrammarIR:
@@ -108,6 +113,15 @@ class Grammar:
 
     def _lower_part(self, prefix: str) -> GrammarIR:
         return with_prefix(self.ir, prefix)
+
+    def written_with(self, tokens: _core.TokenTable) -> GrammarIR | None:
+        """The intermediate form for a vocabulary without some bytes; None if it is no other than for any.
+
+        Values that the vocabulary cannot write are left out, so that arrays without equal items, and objects with so
+        many keys, are not begun if there are too few. The core takes care of everything else.
+        Raises GrammarError if what is left cannot be enforced, and LimitExceeded.
+        """
+        return None if self._written is None else self._written(tokens)
 
     def __repr__(self) -> str:
         return f"<Grammar {self.name}>"
@@ -189,10 +203,9 @@ class Grammar:
         grammars: dict[str, Grammar | str | dict[str, Any]],
         start: str,
     ) -> Grammar:
+        parse = partial(lark.parse_lark, text, name=name, limits=limits, folder=files, start=start)
         given = {key: _given(key, value, limits) for key, value in grammars.items()}
-        read = partial(
-            lark.parse_lark, text, name=name, limits=limits, folder=files, grammars=given, start=start, lazy=True
-        )
+        read = partial(parse, grammars=given, lazy=True)
         # Schemas may be changed before somebody pickles the grammar.
         handed_over = {
             key: KeptSchema.of(value) if isinstance(value, dict) else value for key, value in grammars.items()
@@ -209,6 +222,16 @@ class Grammar:
                 "start": start,
             }
 
+        def written(tokens: _core.TokenTable) -> GrammarIR | None:
+            # Without `%json` blocks, in files that it imports, too, there are no values.
+            has_values = handed_over or files.texts or "%json" in text
+            if not has_values or (tokens.writes_json and not handed_over):
+                return None
+            if len(tokens.held_bytes) == _N_BYTES:
+                return None
+            given = {key: _given(key, value, limits, tokens) for key, value in handed_over.items()}
+            return parse(grammars=given, held=tokens.held_bytes)
+
         core = lark.plain_grammar(text, start, limits)
         parted = cache(read)
 
@@ -217,9 +240,11 @@ class Grammar:
                 return expanded(parted())
 
         if core is None and not parts_of(parted()):
-            return cls(parted(), name)._made_by("lark", arguments)
-        made = cls(whole, name, parted() if core is None else lark.PlainGrammar(core, parted))
-        made._notes = lambda: notes_of(parted())
+            made = cls(parted(), name)
+        else:
+            made = cls(whole, name, parted() if core is None else lark.PlainGrammar(core, parted))
+            made._notes = lambda: notes_of(parted())
+        made._written = written
         return made._made_by("lark", arguments)
 
     @classmethod
@@ -326,8 +351,23 @@ class Grammar:
             kept_documents = None if documents is None else documents.kept
             return {"schema": kept, "name": name, "limits": limits, "documents": kept_documents, "options": options}
 
+        @lru_cache(maxsize=1)
+        def lower_for(held: bytes) -> GrammarIR:
+            schema = kept.value
+            retrieve = None if documents is None else Documents(None, documents.kept)
+            return json_schema.lower_schema(
+                schema, options=options, span=span_of(schema), limits=limits, retrieve=retrieve, held=held
+            )
+
+        def written(tokens: _core.TokenTable) -> GrammarIR | None:
+            if tokens.writes_json and (options is DEFAULTS or _is_written_as_usual(options)):
+                return None
+            held = tokens.held_bytes
+            return None if len(held) == _N_BYTES else lower_for(held)
+
         made = cls(lower if ir is None else ir, name, plain)
         made._notes = notes
+        made._written = written
         return made._made_by("json_schema", arguments)
 
     @classmethod
@@ -689,6 +729,16 @@ def _options(*values: Any) -> JsonSchemaOptions:
         return JsonSchemaOptions(*values)
 
 
+_N_BYTES = 256
+# What says with which bytes values are written.
+_OF_SPELLING = ("item_separator", "key_separator", "indent", "syntax", "escapes")
+
+
+def _is_written_as_usual(options: JsonSchemaOptions) -> bool:
+    """Whether printable characters of ASCII are all that it takes to write values."""
+    return all(getattr(options, name) == getattr(DEFAULTS, name) for name in _OF_SPELLING)
+
+
 def _made_again(version: int, reader: str, arguments: dict[str, Any]) -> Grammar:
     """What a pickle holds."""
     if version != FORMAT:
@@ -748,15 +798,25 @@ def _check_answer(schema: Any, begins: list[str], limits: Limits) -> None:
             raise GrammarError([Diagnostic("tools-response-format", message, pointer="/response_format", help=help)])
 
 
-def _given(name: str, value: Grammar | str | dict[str, Any], limits: Limits) -> GrammarIR | str:
-    """A grammar that another one uses as `@name`."""
+def _given(
+    name: str,
+    value: Grammar | KeptSchema | str | dict[str, Any],
+    limits: Limits,
+    tokens: _core.TokenTable | None = None,
+) -> GrammarIR | str:
+    """A grammar that another one uses as `@name`; for a vocabulary, as that writes it."""
     if isinstance(value, str):
         return value
+    if isinstance(value, KeptSchema):
+        value = value.value
     if isinstance(value, dict):
-        return Grammar.from_json_schema(value, name=f"@{name}", limits=limits).parted_ir
+        value = Grammar.from_json_schema(value, name=f"@{name}", limits=limits)
     if not isinstance(value, Grammar):
         raise TypeError(f"the grammar {name!r} must be a Grammar, a str or a schema, not {type(value).__name__}")
-    return value.parted_ir
+    if tokens is None:
+        return value.parted_ir
+    written = value.written_with(tokens)
+    return value.ir if written is None else written
 
 
 def _require_text(what: str, value: object) -> None:

@@ -234,6 +234,12 @@ uint64_t token_fingerprint(const nb::sequence& tokens, const std::vector<TokenId
   return fingerprint_of(texts);
 }
 
+nb::bytes held_bytes(const PyVocabulary& self) {
+  std::string found;
+  self.vocabulary->held.for_each([&](unsigned b) { found.push_back(static_cast<char>(b)); });
+  return nb::bytes(found.data(), found.size());
+}
+
 nb::bytes token_text(const PyVocabulary& self, TokenId token) {
   if (token >= self.vocabulary->n_vocab) throw nb::index_error("there is no such token");
   const std::string_view text = self.vocabulary->text(token);
@@ -1427,6 +1433,10 @@ NB_MODULE(_core, m) {
           "end_tokens", [](PyVocabulary& self) { return self.vocabulary->end_tokens; }, docs::TokenTable_end_tokens)
       .def_prop_ro(
           "fingerprint", [](PyVocabulary& self) { return self.vocabulary->fingerprint; }, docs::TokenTable_fingerprint)
+      .def_prop_ro("held_bytes", &held_bytes, docs::TokenTable_held_bytes)
+      .def_prop_ro(
+          "writes_json", [](PyVocabulary& self) { return self.vocabulary->writes_json(); },
+          docs::TokenTable_writes_json)
       .def_static("fingerprint_of", &token_fingerprint, "tokens"_a, "end_tokens"_a, docs::TokenTable_fingerprint_of)
       .def("text", &token_text, "token"_a, docs::TokenTable_text);
   bind_regex_builder(m);

@@ -14,9 +14,10 @@ from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, SetBounds, TokenSet
+from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, SetBounds, Terminal, TokenSet
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
+from cfgmask.grammar.regex_tree import ByteClass
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.contradictions import contradictions
 from cfgmask.json_schema.forms import FORMS
@@ -40,6 +41,7 @@ from cfgmask.json_schema.survey import Survey, survey
 from cfgmask.json_schema.told_apart import told_apart
 from cfgmask.json_schema.values import Document, around, read_object, read_text
 from cfgmask.json_schema.wrapped import wrapped
+from cfgmask.json_schema.writable import Writable
 from cfgmask.json_schema.yaml_blocks import DEFAULT_INDENT, in_blocks
 from cfgmask.limits import Limits
 
@@ -54,6 +56,7 @@ def lower_schema(
     retrieve: Retriever | None = None,
     form: str = "json",
     tokens: Mapping[str, TokenSet] | None = None,
+    held: bytes | None = None,
 ) -> GrammarIR:
     """The grammar of the texts, of JSON or YAML, whose value the schema allows.
 
@@ -64,6 +67,8 @@ def lower_schema(
             becomes an error at the reference
     form    "json", or the name of one of `FORMS`, in which the outermost object is written then
     tokens  what markers of the form are written by, if not by their text
+    held    the bytes that texts may consist of, ascending; None: any. If no value can be written in them, the grammar
+            is one whose only terminal has other bytes
 
     The draft is what `$schema` names, otherwise 2020-12, with the keywords of earlier drafts that it dropped.
     Notes: keywords and formats that restrict nothing.
@@ -82,6 +87,7 @@ def lower_schema(
         retrieve=retrieve,
         form=form,
         tokens=tokens,
+        held=held,
     )
     return tried.result()
 
@@ -140,6 +146,7 @@ def attempt(
     retrieve: Retriever | None = None,
     form: str = "json",
     tokens: Mapping[str, TokenSet] | None = None,
+    held: bytes | None = None,
 ) -> Attempt:
     """Do what `lower_schema` does, and tell of errors instead of raising them.
 
@@ -157,7 +164,7 @@ def attempt(
     if found.complete:
         normaliser = Normaliser(schemas, options, limits)
         try:
-            grammar = _lowered(normaliser, prefix, span, form, tokens or {})
+            grammar = _lowered(normaliser, prefix, span, form, tokens or {}, held)
         except GrammarError as error:
             # That nothing satisfies the schema may come of what is disregarded in it.
             errors += [d for d in error.diagnostics if not errors or d.code != "schema-unsatisfiable"]
@@ -185,12 +192,17 @@ def _surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) 
 
 
 def _lowered(
-    normaliser: Normaliser, prefix: str, span: Span | None, form: str, tokens: Mapping[str, TokenSet]
+    normaliser: Normaliser,
+    prefix: str,
+    span: Span | None,
+    form: str,
+    tokens: Mapping[str, TokenSet],
+    held: bytes | None,
 ) -> GrammarIR:
     limits = normaliser.limits
     try:
         with session(limits):
-            return _grammar(normaliser, prefix, span, form, tokens)
+            return _grammar(normaliser, prefix, span, form, tokens, held)
     except LimitExceeded as error:
         raise placed(error, "") from None
     except RecursionError:
@@ -199,10 +211,17 @@ def _lowered(
 
 
 def _grammar(
-    normaliser: Normaliser, prefix: str, span: Span | None, form: str, tokens: Mapping[str, TokenSet]
+    normaliser: Normaliser,
+    prefix: str,
+    span: Span | None,
+    form: str,
+    tokens: Mapping[str, TokenSet],
+    held: bytes | None,
 ) -> GrammarIR:
     """The grammar of a schema that the survey found well formed. Raises GrammarError."""
     schemas, options, limits = normaliser.schemas, normaliser.options, normaliser.limits
+    if held is not None:
+        normaliser.writable = Writable(held, options)
     lowering = _Main(normaliser, RuleSet(prefix), options)
     bodies, start = lowering.rules_of(schemas.root)
     grammar = GrammarIR(
@@ -223,6 +242,8 @@ def _grammar(
     else:
         problems += refusals
     if not problems and start not in live:
+        if held is not None:
+            return _unwritable(grammar, span, held)
         problems.append(lowering.unsatisfiable(schemas.root, live))
     if problems:
         raise GrammarError(problems)
@@ -233,6 +254,13 @@ def _grammar(
     if options.syntax == "yaml":
         return in_blocks(grammar, DEFAULT_INDENT if options.indent is None else options.indent)
     return spelled(grammar if options.indent is None else indented(grammar, options.indent, limits), options)
+
+
+def _unwritable(grammar: GrammarIR, span: Span | None, held: bytes) -> GrammarIR:
+    """The grammar with one terminal, which has bytes that are not held, instead of all rules."""
+    other = ByteClass(tuple((b, b) for b in range(256) if b not in held))
+    rule = Rule(grammar.start, Terminal("other bytes", other), span=span)
+    return replace(grammar, rules=(rule,))
 
 
 _MOST_PARTS = 100

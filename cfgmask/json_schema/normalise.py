@@ -38,6 +38,7 @@ from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import around
+from cfgmask.json_schema.writable import Writable
 from cfgmask.limits import Limits
 
 # Keywords whose schemas apply to the same value as the schema they stand in.
@@ -78,6 +79,9 @@ class Normaliser:
         self._active: set[Term] = set()
         self._probes = 0
         self._prober = Prober(self._probed)
+        # Where some bytes cannot be written: what is left of the normal forms that are asked for.
+        self.writable: Writable | None = None
+        self._written: dict[Conjunction, Normal] = {}
 
     def conjunction(self, node: Node) -> Conjunction:
         """The schema as a conjunction, without schemas that say nothing and references that say nothing themselves.
@@ -118,17 +122,21 @@ class Normaliser:
         return first
 
     def normal(self, conjunction: Conjunction) -> Normal:
-        """The normal form. Raises InProgress inside of a probe, and LimitExceeded."""
+        """The normal form, of what can be written. Raises InProgress inside of a probe, and LimitExceeded."""
         found = self._normals.get(conjunction)
         if found is None:
             for term in _positive_terms(conjunction):
                 self._evaluate(term, self._build)
             found = self._meet(conjunction)
-        if not self.schemas.annotates:
+        if self.schemas.annotates:
+            if conjunction not in self._plain:
+                self._plain[conjunction] = algebra.without_annotations(found)
+            found = self._plain[conjunction]
+        if self.writable is None:
             return found
-        if conjunction not in self._plain:
-            self._plain[conjunction] = algebra.without_annotations(found)
-        return self._plain[conjunction]
+        if conjunction not in self._written:
+            self._written[conjunction] = self.writable.of(found)
+        return self._written[conjunction]
 
     def find_loops(self, nodes: Iterable[Node]) -> None:
         """Report the references of these that lead nowhere but to themselves, for when normal forms take too long.

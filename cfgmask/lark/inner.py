@@ -61,8 +61,10 @@ class InnerGrammars:
         problems: Problems,
         *,
         lazy: bool = False,
+        held: bytes | None = None,
     ) -> None:
         self._lazy = lazy
+        self._held = held
         self._given = given
         self._json_options = json_options
         self._lexer = lexer
@@ -108,7 +110,7 @@ class InnerGrammars:
                 part = schema_part(text, prefix, options=options, span=span, limits=limits) if self._lazy else None
                 if part is not None:
                     return replace(part, notes=lambda: tuple(_placed(note, block) for note in part.notes()))
-                lowered = lower_schema(text, options=options, prefix=prefix, span=span, limits=limits)
+                lowered = lower_schema(text, options=options, prefix=prefix, span=span, limits=limits, held=self._held)
         except GrammarError as error:
             self._problems.extend(_placed(diagnostic, block) for diagnostic in error.diagnostics)
             return ir.Sequence(())

@@ -43,6 +43,7 @@ def lower_document(
     problems: Problems,
     *,
     lazy: bool = False,
+    held: bytes | None = None,
 ) -> ir.GrammarIR:
     """The grammar that a document describes, with what is inside it.
 
@@ -50,10 +51,11 @@ def lower_document(
     grammars    those that `@name` refers to
     start       the rule that every text is
     lazy        whether schemas in `%json` blocks may stay parts of the grammar
+    held        the bytes that values of `%json` blocks may consist of; None: any
     Raises GrammarError with all of `problems`, and LimitExceeded.
     """
     options = read_options(document.options, problems)
-    inner = InnerGrammars(grammars, json_options, options.lexer, limits, problems, lazy=lazy)
+    inner = InnerGrammars(grammars, json_options, options.lexer, limits, problems, lazy=lazy, held=held)
     inner.pending.append(GrammarText(document, options, "", 0, start))
     modules = Modules(files, limits, problems)
     while inner.pending:

@@ -32,6 +32,7 @@ def parse_lark(
     grammars: Mapping[str, GivenGrammar] | None = None,
     start: str = nodes.START,
     lazy: bool = False,
+    held: bytes | None = None,
 ) -> GrammarIR:
     """Read a grammar in extended Lark.
 
@@ -42,6 +43,7 @@ def parse_lark(
     grammars      what `@name` refers to: texts in this language, or grammars that were read
     start         the rule that every text is
     lazy          whether schemas in `%json` blocks may stay parts of the grammar (`ir.Part`), which have their notes
+    held          the bytes that the values of `%json` blocks may consist of, ascending; None: any
     Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
     Cost: linear in the text, some 5 microseconds a token.
     Threads: any.
@@ -50,4 +52,4 @@ def parse_lark(
     check_text(source, limits, problems, "lark-not-text")
     document = read(Span(source, 0, len(text)), limits, problems)
     files = folder if isinstance(folder, Files) else Files(folder)
-    return lower_document(document, limits, json_options, files, grammars or {}, start, problems, lazy=lazy)
+    return lower_document(document, limits, json_options, files, grammars or {}, start, problems, lazy=lazy, held=held)

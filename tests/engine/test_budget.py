@@ -313,7 +313,7 @@ def test_keys_that_begin_like_others_are_taken_without_a_mask(schema: dict[str, 
 
 def test_walks_with_budgets() -> None:
     """More of them: `python -m tests.engine.budget_walks 5000 0`."""
-    faults, counts = run_walks(60, seed=1)
+    faults, counts = run_walks(120, seed=1)
     assert not faults, "\n".join(map(str, faults))
     assert counts["masks that refuse"] > 50
 

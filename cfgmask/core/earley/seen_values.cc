@@ -753,7 +753,7 @@ RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
     if (may_be_any(seen)) return regex;
     if (is_again(seen)) return intersect(regex, unwanted(around(seen)));
     const bool is_key = has_keys(seen) && waiting(seen) == 0;
-    if (is_key && regexes_.kind(regex) != RegexKind::kJsonString)
+    if (is_key && !are_strings(regex))
       return regexes_.intersection({regex, keys_of(unwanted_of(next_copied(seen, step.place)))});
     return intersect(regex, unwanted_of(next_copied(seen, step.place)));
   }
@@ -845,9 +845,8 @@ SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values
 template <class F>
 RegexId SeenValues::each_part(RegexId alternation, F f) {
   std::vector<RegexId> parts = regexes_.parts(alternation);
-  const auto is_quoted = [&](RegexId part) { return regexes_.kind(part) == RegexKind::kJsonString; };
-  const bool are_strings = std::any_of(parts.begin(), parts.end(), is_quoted);
-  for (RegexId& part : parts) part = f(part, are_strings && !is_quoted(part));
+  const bool has_strings = std::any_of(parts.begin(), parts.end(), [&](RegexId part) { return are_strings(part); });
+  for (RegexId& part : parts) part = f(part, has_strings && !are_strings(part));
   return regexes_.alternation(std::move(parts));
 }
 

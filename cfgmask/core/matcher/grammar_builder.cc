@@ -81,7 +81,9 @@ std::optional<Automaton> RegexBuilder::automaton(std::span<const uint32_t> ids, 
 GrammarBuilder::GrammarBuilder(VocabularyStores& stores, const Limits& limits, uint32_t shard)
     : RegexBuilder(stores.acquire(shard, limits), limits),
       vocabulary_(stores.vocabulary()),
-      rules_{"max_rules", limits.max_rules} {}
+      rules_{"max_rules", limits.max_rules} {
+  if (vocabulary_->held != ByteSet::all()) held_.emplace(store_->regexes, vocabulary_->held);
+}
 
 void GrammarBuilder::count_rule() { rules_.charge(); }
 
@@ -112,15 +114,25 @@ void GrammarBuilder::ignore(uint32_t scope, uint32_t regex, std::string name, co
 
 RegexId GrammarBuilder::visible(RegexId regex, const Conditions& around) {
   return with([&](RegexStore& r) {
-    const RegexId visible = r.without_empty_text(regex);
-    const bool possible = around.before == kNoCondition || !r.is_empty(grammar_.befores[around.before]);
+    const RegexId visible = r.without_empty_text(writable(regex));
+    const bool possible = around.before == kNoCondition || !r.is_empty(writable(grammar_.befores[around.before]));
     return possible && !r.is_empty(around.after) && !r.is_empty(visible) ? visible : RegexStore::nothing();
   });
 }
 
+RegexId GrammarBuilder::writable(RegexId regex) {
+  if (!held_) return regex;
+  const RegexId left = held_->of(regex);
+  lacks_texts_ = lacks_texts_ || left != regex;
+  return left;
+}
+
 Conditions GrammarBuilder::conditions(const Around& around) {
   Conditions found;
-  if (around.after) found.after = node(*around.after);
+  if (around.after) {
+    const RegexId after = node(*around.after);
+    found.after = with([&](RegexStore&) { return writable(after); });
+  }
   if (around.before) {
     const RegexId before = node(*around.before);
     auto& befores = grammar_.befores;
@@ -331,7 +343,8 @@ bool GrammarBuilder::analyse_rules() {
     // All that the text may come to is known to be analysed: a first mask takes 5% more otherwise.
     if (grammar_.nonterminals[grammar_.start.index()].is_deferred) return true;
   }
-  if (has_one_reading()) keep_keys_apart();
+  // Strings of which some cannot be written may run out.
+  if (has_one_reading() && !lacks_texts_) keep_keys_apart();
   if (grammar_.has_deadlines)
     with([&](RegexStore&) {
       find_closing_tokens(grammar_, [&](RegexId regex) { return store_->closing.needed(regex); });

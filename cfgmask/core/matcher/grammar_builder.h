@@ -19,6 +19,7 @@
 #include "lexer/automaton.h"
 #include "mask/shared_store.h"
 #include "matcher/compiled_grammar.h"
+#include "regex/held_bytes.h"
 #include "regex/regex.h"
 #include "regex/regex_data.h"
 #include "util/limits.h"
@@ -173,14 +174,19 @@ class GrammarBuilder : public RegexBuilder {
   // Whether the start symbol derives anything.
   bool analyse_rules();
   void count_rule();
-  // The regex without the empty text; nothing() if it matches nothing else, or not under these conditions.
+  // The texts of the regex that can be written, without the empty one; nothing() if there are none, or not under these
+  // conditions.
   RegexId visible(RegexId regex, const Conditions& around);
+  // The texts of the regex that consist of bytes which tokens hold.
+  RegexId writable(RegexId regex);
   Conditions conditions(const Around& around);
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Grammar grammar_;
   std::map<Call, uint32_t> calls_;
   Account rules_;
+  std::optional<HeldBytes> held_;  // none: tokens hold all bytes
+  bool lacks_texts_ = false;       // some terminal has texts of bytes that no token holds
 };
 
 }  // namespace cfgmask

@@ -279,6 +279,7 @@ class RegexStore {
   size_t bytes() const;
 
  private:
+  friend class HeldBytes;
   friend class MinimumLengths;
 
   enum class Emptiness : uint8_t { kUnknown, kEmpty, kNonempty };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "util/byte_set.h"
 #include "vocab/characters.h"
 #include "vocab/string_tokens.h"
 #include "vocab/trie.h"
@@ -38,12 +39,20 @@ struct Vocabulary {
     texts_ = Texts(tokens);
     trie = std::make_shared<const Trie>(texts_);
     in_strings = StringTokens(texts_, *trie);
+    for (uint32_t node = 1; node < trie->n_nodes(); ++node) held.add(trie->byte(node));
   }
 
   std::string_view text(TokenId token) const { return texts_[token]; }
   bool is_end(TokenId token) const { return std::binary_search(end_tokens.begin(), end_tokens.end(), token); }
   // Whether it has a text, which consists of whole characters.
   bool is_text(TokenId token) const { return !text(token).empty() && characters_of(text(token)).valid; }
+  // Whether tokens hold what every value of JSON can be written with, so that whatever is begun can be completed: all
+  // printable characters of ASCII, and all bytes of longer characters or none.
+  bool writes_json() const {
+    ByteSet longer = ByteSet::range(0x80, 0xBF);
+    longer |= ByteSet::range(0xC2, 0xF4);
+    return held.holds(ByteSet::range(' ', '~')) && (held.holds(longer) || !held.meets(longer));
+  }
   size_t n_words() const { return (size_t{n_vocab} + 31) / 32; }
 
   uint32_t n_vocab;
@@ -51,6 +60,7 @@ struct Vocabulary {
   uint64_t fingerprint;
   std::shared_ptr<const Trie> trie;
   StringTokens in_strings;
+  ByteSet held;  // the bytes that some token holds, end tokens aside
 
  private:
   Texts texts_;
