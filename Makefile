@@ -33,6 +33,7 @@ LTO ?= OFF
 UNITY ?= ON
 
 BIN := $(VENV)/bin
+ENGINES := $(VENV)-engines
 STAMPS := $(VENV)/.stamps
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # pip links the source tree into $(VENV) and leaves compiling to `make develop`, which is incremental. (Not by pip's
@@ -44,7 +45,7 @@ CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 CXX_FILES = $(shell git ls-files 'cfgmask/core/*.cc' 'cfgmask/core/*.h' 'tests/native/*.cc' 'tests/native/*.h')
 
-.PHONY: help demo test test-long test-slow test-torch test-package wheel test-wheel cross-compile docs lint format develop \
+.PHONY: help demo test test-long test-slow test-torch test-engines test-package wheel test-wheel cross-compile docs lint format develop \
 	test-hostile test-hostile-sanitize test-sanitize fuzz bench clean
 
 help:  ## this list
@@ -64,6 +65,9 @@ test-slow: $(STAMPS)/test develop  ## the tests that take minutes, and more exam
 
 test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transformers
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m torch $(ARGS)
+
+test-engines: $(STAMPS)/engines develop  ## the grammar managers of SGLang and vLLM, the real ones
+	PYTHONPATH=$(CURDIR) $(ENGINES)/bin/python -m pytest -m engines tests/integrations/engines $(ARGS)
 
 test-package: $(STAMPS)/test  ## build sdist and wheel, look into both, install the wheel alone and use it
 	$(PIP) build
@@ -170,6 +174,15 @@ $(STAMPS)/test: $(STAMPS)/llama pyproject.toml
 
 $(STAMPS)/torch: $(STAMPS)/test
 	$(EDITABLE) '.[demo,server,tiktoken,test,torch,train,transformers]'
+	touch $@
+
+# In a venv of its own, which sees what is in $(VENV): the engines pin what they need, and none of it is needed here.
+$(STAMPS)/engines: $(STAMPS)/torch tests/integrations/engines/requirements.txt
+	$(PYTHON) -m venv $(ENGINES)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> $$($(ENGINES)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/base.pth
+	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--requirement tests/integrations/engines/requirements.txt
 	touch $@
 
 $(STAMPS)/bench: $(STAMPS)/llama pyproject.toml
