@@ -42,6 +42,12 @@ def _vocabulary(file: str) -> cfgmask.Vocabulary:
     return cfgmask.Vocabulary.from_llama(_model(file))
 
 
+def teardown_module() -> None:
+    """llama-cpp-python cannot free models once the interpreter shuts down."""
+    _vocabulary.cache_clear()
+    _model.cache_clear()
+
+
 def _takes(grammar: cfgmask.Grammar, file: str, text: str) -> bool:
     ids = _model(file).tokenize(text.encode(), add_bos=False, special=True) if text else []
     matcher = cfgmask.compile(grammar, _vocabulary(file)).matcher()
