@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -147,3 +148,34 @@ def test_failures_in_the_mask_are_raised(model: Any) -> None:
     compiled = cfgmask.compile(cfgmask.Grammar.from_regex("[a-z]{400}"), VOCABULARY, limits)
     with pytest.raises(cfgmask.LimitExceeded):
         generate(model, LogitsProcessor(compiled), max_new_tokens=200)
+
+
+@pytest.mark.parametrize(
+    ("options", "copies"),
+    [
+        ({}, False),
+        ({"do_sample": True}, False),
+        ({"output_logits": True, "return_dict_in_generate": True}, True),
+        ({"num_beams": 2}, True),
+        ({"logits_processor": "another"}, True),
+    ],
+)
+def test_scores_are_copied_only_where_somebody_may_look_at_them(
+    model: Any, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], copies: bool
+) -> None:
+    callers = []
+    clone = torch.Tensor.clone
+
+    def counted(self: Any, *arguments: Any, **named: Any) -> Any:
+        callers.append(sys._getframe(1).f_code.co_filename)
+        return clone(self, *arguments, **named)
+
+    class Another(transformers.LogitsProcessor):
+        def __call__(self, input_ids: Any, scores: Any) -> Any:
+            return scores
+
+    monkeypatch.setattr(torch.Tensor, "clone", counted)
+    hook = processor("(ab)*c")
+    processors = [Another(), hook] if "logits_processor" in options else [hook]
+    model.generate(PROMPT, max_new_tokens=4, **{**options, "logits_processor": processors})
+    assert any(name.endswith("integrations/transformers/processor.py") for name in callers) == copies

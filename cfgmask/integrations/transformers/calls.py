@@ -26,6 +26,7 @@ class Call:
     unfinished   for each row whether it goes on, a tensor; None where the call does not say
     has_beams    whether rows are beams, some of which may have no hope
     criteria     what it stops at, a list; None where it does not say
+    may_overwrite  whether the scores are the call's own copy, which nobody else looks at any more
     """
 
     processors: Any
@@ -35,6 +36,7 @@ class Call:
     unfinished: Any = None
     has_beams: bool = False
     criteria: Any = None
+    may_overwrite: bool = False
 
     @property
     def end_tokens(self) -> Any:
@@ -65,6 +67,7 @@ def calling_generate() -> Call | None:
             unfinished=variables.get("unfinished_sequences"),
             has_beams="beam" in step.f_back.f_code.co_name,
             criteria=variables.get("stopping_criteria"),
+            may_overwrite=step is sys._getframe(2) and _keeps_no_scores(step.f_back, processors),
         )
     variables = assisted.f_locals
     is_assistant = processors is not variables["logits_processor"]
@@ -75,6 +78,19 @@ def calling_generate() -> Call | None:
         _max_length(variables),
         criteria=variables.get("stopping_criteria"),
     )
+
+
+def _keeps_no_scores(loop: FrameType, processors: Any) -> bool:
+    """Whether a loop over tokens has copied the logits for its processors alone.
+
+    That of transformers does, and hands the copy out where raw logits are asked for. A processor of somebody else may
+    have kept what it was given.
+    """
+    if loop.f_globals.get("__name__") != "transformers.generation.utils" or loop.f_code.co_name != "_sample":
+        return False
+    if loop.f_locals.get("raw_logits", ()) is not None:
+        return False
+    return all(type(one).__module__.startswith(("transformers.", "cfgmask.")) for one in processors)
 
 
 def calling_tokenizer() -> Any:
