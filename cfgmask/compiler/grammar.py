@@ -606,7 +606,7 @@ class Grammar:
         return cls._from_structural_tag(KeptSchema.of(tag), name, _limits(limits), chosen)
 
     @classmethod
-    def _from_tagged(cls, tagged: Tagged, name: str, limits: Limits = DEFAULT_LIMITS) -> Grammar:
+    def _from_tagged(cls, tagged: Tagged, name: str, limits: Limits) -> Grammar:
         def whole() -> GrammarIR:
             with session(limits):
                 return expanded(tagged.ir)
