@@ -606,9 +606,9 @@ class Grammar:
         return cls._from_structural_tag(KeptSchema.of(tag), name, _limits(limits), chosen)
 
     @classmethod
-    def _from_tagged(cls, tagged: Tagged, name: str, limits: Limits) -> Grammar:
+    def _from_tagged(cls, tagged: Tagged, name: str, limits: Limits | None = None) -> Grammar:
         def whole() -> GrammarIR:
-            with session(limits):
+            with session(_limits(limits)):
                 return expanded(tagged.ir)
 
         made = cls(whole, name, tagged.ir)
