@@ -9,6 +9,7 @@ from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
+from cfgmask.regex.backreferences import without_backreferences
 from cfgmask.regex.dialects import Dialect, DialectName, select
 from cfgmask.regex.lazy import MAX_LAZY, is_lazy, report_too_many, without_lazy
 from cfgmask.regex.lexemes import Lexeme, LexemeCase
@@ -140,7 +141,8 @@ def _parsed(
     if named_groups:
         rules = replace(rules, named_groups=NAMED_GROUPS)
     try:
-        return problems, parse(pattern, rules, initial, problems, limits, max_lazy), rules
+        syntax = parse(pattern, rules, initial, problems, limits, max_lazy)
+        return problems, syntax if rules.name == "rust" else without_backreferences(syntax, pattern), rules
     except TooManyLazy:
         report_too_many(0, len(pattern), problems)
         problems.raise_if_any()

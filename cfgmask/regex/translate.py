@@ -183,7 +183,7 @@ class _Translator:
             return self._word_boundary(node)
         if isinstance(node, Backreference):
             help = "write the possible texts as alternatives"
-            message = "a backreference is not supported: what it matches depends on what a group matched"
+            message = "a backreference is supported only to a group before it that has few texts"
             self._problems.report("backreference", node.start, node.end, message, help)
             return NO_TEXT
         if isinstance(node, Text):

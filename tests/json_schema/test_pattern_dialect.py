@@ -22,12 +22,8 @@ VOCABULARY = cfgmask.Vocabulary.from_bytes([*(bytes([i]) for i in range(256)), b
 
 
 def accepts(grammar: cfgmask.Grammar, text: str) -> bool:
-    matcher = cfgmask.compile(grammar, VOCABULARY).matcher()
-    try:
-        matcher.advance_bytes(text.encode())
-    except cfgmask.TokenRejected:
-        return False
-    return matcher.is_accepting
+    matcher, data = cfgmask.compile(grammar, VOCABULARY).matcher(), text.encode()
+    return matcher.advance_bytes(data) == len(data) and matcher.is_accepting
 
 
 def written(text: str) -> str:
