@@ -135,8 +135,25 @@ void Completions::add_byte_edges(StateId state, std::vector<Edge>& out) {
 }
 
 // Whether bytes that the lexer does not tell apart lead to the same, but for values of which none has been met and none
-// is ruled out by another.
-bool Completions::is_up_to_lexer(const Configuration& at) const {
+// is ruled out by another. Also behind a lexeme that may end: a comma after which there may be a blank is no boundary,
+// and values of one byte would never be seen to be ruled out.
+bool Completions::is_up_to_lexer(const Configuration& at) {
+  if (!is_up_to_lexer_inside(at)) return false;
+  if (grammar_.grammar_.set_bounds.empty() || grammar_.grammar_.complete) return true;
+  const auto next = behind_lexeme(at);
+  return !next || is_up_to_lexer_inside(*next);
+}
+
+// What the next lexeme begins in, if this one may end here and need not.
+std::optional<Configuration> Completions::behind_lexeme(const Configuration& at) {
+  const Lexer& lexer = grammar_.store_->lexer;
+  const SlotSetId matched = lexer.matched(at.lexer);
+  if (matched == Lexer::no_slots() || lexer.is_boundary(at.lexer)) return std::nullopt;
+  const ItemSetId items = grammar_.parser_.scan(at.items, matched, at.text, at.clock);
+  return grammar_.stepper_.at_boundary({items, at.around, at.indentation});
+}
+
+bool Completions::is_up_to_lexer_inside(const Configuration& at) const {
   if (at.text == SeenValues::no_text()) return true;
   const Lexer& lexer = grammar_.store_->lexer;
   const bool goes_on = lexer.matched(at.lexer) == Lexer::no_slots();
@@ -355,12 +372,8 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
   for (const Configuration& at : grammar_.configurations(state)) {
     add_lexemes(at.items, at.lexer, at.text);
     // Where every segmentation counts, a lexeme that has ended is another reading.
-    const SlotSetId matched = store.lexer.matched(at.lexer);
-    const bool may_end = matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer);
-    if (!may_end || grammar_.grammar_.complete) continue;
-    const ItemSetId items = grammar_.parser_.scan(at.items, matched, at.text, at.clock);
-    const Configuration next = grammar_.stepper_.at_boundary({items, at.around, at.indentation});
-    add_lexemes(items, next.lexer, next.text);
+    if (grammar_.grammar_.complete) continue;
+    if (const auto next = behind_lexeme(at)) add_lexemes(next->items, next->lexer, next->text);
   }
   return out;
 }

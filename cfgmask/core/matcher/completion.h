@@ -116,7 +116,9 @@ class Completions {
   uint32_t fact_of(Place place);
   std::vector<Edge> edges(Place place);
   void add_byte_edges(StateId state, std::vector<Edge>& out);
-  bool is_up_to_lexer(const Configuration& at) const;
+  bool is_up_to_lexer(const Configuration& at);
+  bool is_up_to_lexer_inside(const Configuration& at) const;
+  std::optional<Configuration> behind_lexeme(const Configuration& at);
   bool tries_all(Place place);
   void add_lexer_edges(const Configuration& at, StateId state, std::vector<Edge>& out);
   void add_edge(StateId state, unsigned b, std::vector<Edge>& out);
