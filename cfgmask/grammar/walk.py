@@ -44,7 +44,15 @@ def fold(root: Expr, combine: Callable[[Expr, list[T]], T]) -> T:
     while pending:
         expr = pending[-1]
         parts = children(expr)
-        missing = [part for part in parts if id(part) not in results]
+        missing: list[Expr] = []
+        for part in parts:
+            if id(part) in results:
+                continue
+            # Most expressions are one of these; in the order of all parts.
+            if not missing and isinstance(part, (Terminal, RuleRef)):
+                results[id(part)] = combine(part, [])
+            else:
+                missing.append(part)
         if missing:
             pending.extend(reversed(missing))
             continue

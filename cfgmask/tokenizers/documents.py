@@ -11,7 +11,7 @@ from cfgmask.source_file import read_at_most
 
 # A tekken file has 15 MB. JSON takes thirty times its size as Python's objects, if it is made for that.
 MAX_BYTES = 1 << 25
-MAX_TOKENS = 1 << 24
+MAX_TOKENS = 1 << 22
 
 Kind = TypeVar("Kind")
 
