@@ -627,6 +627,26 @@ class Matcher:
         Cost: that of `advance` for each step.
         """
 
+@final
+class Segments:
+    """The captures of a text while it is written, for `cfgmask.values.Parser`. It belongs to one thread at a time.
+
+    Decided is what nothing that may follow can change. An event is (whether a capture begins, its name, position in
+    bytes).
+    """
+
+    def __init__(self, compiled: CompiledGrammar) -> None: ...
+    def take_bytes(self, data: bytes) -> int:
+        """How many of the bytes fit; these are taken. Limits of rules on tokens count one token for each call."""
+    def take_token(self, token_id: int) -> bool:
+        """Whether the token fits; if so, it is taken."""
+    def decide(self) -> tuple[list[tuple[bool, str, int]], int]:
+        """The events that are decided now and were not told before, and how much of the text is decided."""
+    def finish(self) -> tuple[list[tuple[bool, str, int]], int] | None:
+        """The same of all that is left, if the text ends here; None if it may not. It may go on after that."""
+    def fork(self) -> Segments:
+        """A second one at the same place. Cost: constant."""
+
 def mask_candidates(matcher: Matcher, logits: Any, among: NDArray[Any] | None, may_move: bool) -> int:
     """As `Matcher.apply`, for the candidates of llama.cpp: what the tokens are sampled from.
 

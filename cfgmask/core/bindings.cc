@@ -45,6 +45,7 @@
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
+#include "matcher/segments.h"
 #include "regex/count.h"
 #include "regex/endless.h"
 #include "schema/json_document.h"
@@ -172,6 +173,19 @@ void narrow(std::span<uint32_t> bits, std::optional<TokenId> only) {
   set_bit(bits, *only);
 }
 
+struct PySegments {
+  Segments segments;
+  std::shared_ptr<PyCompiled> compiled;
+  InUse in_use = {};
+
+  // f(the segments), which may take long.
+  template <class F>
+  auto with(F f) {
+    LongCall call(&in_use);
+    return f(segments);
+  }
+};
+
 std::string_view view(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
 
@@ -294,6 +308,15 @@ nb::list captures_of(PyMatcher& self) {
   for (const auto& capture : self.with([](Matcher& m) { return m.captures(); }))
     out.append(nb::make_tuple(nb::str(capture.name.data(), capture.name.size()), to_bytes(capture.text)));
   return out;
+}
+
+nb::tuple to_python(const Segments::Decided& decided) {
+  nb::list events;
+  for (const auto& event : decided.events) {
+    events.append(
+        nb::make_tuple(event.begins, nb::str(event.name.data(), event.name.size()), event.position));
+  }
+  return nb::make_tuple(events, decided.position);
 }
 
 // nanobind follows the strides of a buffer, which ctypes leaves out.
@@ -1405,6 +1428,41 @@ void bind_matcher(nb::module_& m) {
           "compiled"_a, "data"_a, docs::Matcher_from_bytes);
 }
 
+void bind_segments(nb::module_& m) {
+  nb::class_<PySegments>(m, "Segments", nb::is_final(), docs::Segments)
+      .def(nb::new_([](std::shared_ptr<PyCompiled> compiled) {
+             std::shared_ptr<CompiledGrammar> grammar = compiled->at_beginning().first;
+             LongCall call(nullptr);
+             return PySegments{Segments(std::move(grammar)), std::move(compiled)};
+           }),
+           "compiled"_a)
+      .def(
+          "take_bytes",
+          [](PySegments& self, const nb::bytes& data) {
+            return self.with([&](Segments& s) { return s.take_bytes(view(data)); });
+          },
+          "data"_a, docs::Segments_take_bytes)
+      .def(
+          "take_token",
+          [](PySegments& self, int64_t token) {
+            return self.with([&](Segments& s) { return s.take_token(token_id(token)); });
+          },
+          "token_id"_a, docs::Segments_take_token)
+      .def(
+          "decide",
+          [](PySegments& self) { return to_python(self.with([](Segments& s) { return s.decide(); })); },
+          docs::Segments_decide)
+      .def(
+          "finish",
+          [](PySegments& self) -> nb::object {
+            const auto decided = self.with([](Segments& s) { return s.finish(); });
+            return decided ? nb::object(to_python(*decided)) : nb::object(nb::none());
+          },
+          docs::Segments_finish)
+      .def(
+          "fork", [](const PySegments& self) { return self.in_use.check(), PySegments(self); }, docs::Segments_fork);
+}
+
 }  // namespace
 }  // namespace cfgmask
 
@@ -1446,6 +1504,7 @@ NB_MODULE(_core, m) {
   bind_lark(m);
   bind_compiled_grammar(m);
   bind_matcher(m);
+  bind_segments(m);
   m.def("mask_candidates", &mask_candidates, "matcher"_a, "logits"_a, "among"_a.none(), "may_move"_a,
         docs::mask_candidates);
   m.def("apply_masks", &apply_masks, "logits"_a, "bits"_a, "indices"_a = nb::none(), docs::apply_masks);

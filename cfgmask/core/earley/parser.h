@@ -218,6 +218,7 @@ class Parser {
 
  private:
   friend class Derivation;
+  friend class Marks;
   friend class Remaining;
   friend class Wanted;
 

@@ -1,249 +1,64 @@
 // Captures are not part of a state: they are found when they are asked for, by reading the text of a matcher again.
 // That makes them right after any rollback, and costs nothing else.
 #include <algorithm>
-#include <map>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "earley/derivation.h"
 #include "matcher/compiled_grammar.h"
-#include "matcher/key_steps.h"
+#include "matcher/readings.h"
 
 namespace cfgmask {
 
 namespace {
 
-// Reads a text and keeps which item sets it led to.
+// Keeps which item sets a text led to.
 class ChartBuilder {
  public:
-  // `endings`: of a grammar with keys.
-  ChartBuilder(Parser& parser, Lexer& lexer, Stepper& stepper, const KeyEndings* endings, const Grammar& grammar,
-               const Configuration& start)
-      : parser_(parser),
-        lexer_(lexer),
-        stepper_(stepper),
-        endings_(endings),
-        complete_(grammar.complete),
-        has_keys_(grammar.has_keys) {
-    Derivation::begin(parser, chart_);
-    readings_.push_back({start, static_cast<uint32_t>(chart_.nodes.size() - 1)});
-  }
+  using Place = uint32_t;
 
-  void take_bytes(std::string_view text) {
-    for (char c : text) take_byte(static_cast<uint8_t>(c));
-    if (!text.empty()) end_token();
-  }
+  explicit ChartBuilder(const Parser& parser) { Derivation::begin(parser, chart_); }
 
-  // A token is read by its id, by its bytes, or both.
-  void take_token(TokenId token, std::string_view text) {
-    const std::vector<Reading> by_id = read_by_id(token, text.size());
-    const size_t before = position_;
-    if (text.empty()) {
-      readings_.clear();
-      lexeme_.clear();
-    } else {
-      take_bytes(text);
-    }
-    position_ = before + text.size();
-    readings_.insert(readings_.begin(), by_id.begin(), by_id.end());
-    keep_first_of_each(readings_);
+  Place first() const { return static_cast<Place>(chart_.nodes.size() - 1); }
+  Place lead(const std::vector<LexemeFrom<Place>>& incoming, ItemSetId items, size_t position) {
+    Chart::Node node{items, position, {}};
+    for (const auto& lexeme : incoming)
+      node.incoming.push_back({lexeme.from, lexeme.matched, lexeme.text, lexeme.token});
+    return add(std::move(node));
   }
+  Place again(Place place, ItemSetId items) {
+    Chart::Node later = chart_.nodes[place];
+    later.items = items;
+    return add(std::move(later));
+  }
+  static Place inside(Place place, unsigned) { return place; }
+  static bool is_plain(Place) { return true; }
+  size_t position(Place place) const { return chart_.nodes[place].position; }
 
   const Chart& chart() const { return chart_; }
 
-  // A node and an item of it from which the text can be walked back: its end if it may end here, else some place that
-  // it has come to.
-  std::pair<uint32_t, Item> last() {
-    for (const Reading& reading : readings_) {
-      for (const End& end : ends(reading)) {
-        if (!stepper_.may_end(end.at)) continue;
-        const auto ended = *stepper_.end_text(end.at);
-        const uint32_t node = add_indents(end.node, ended.token, ended.n_tokens);
-        return {node, parser_.at(ended.items).accepts[0]};
-      }
-    }
-    return {readings_[0].node, live_item(readings_[0].at)};
-  }
-
  private:
-  struct Reading {
-    Configuration at;
-    uint32_t node;  // where its lexeme begins
-  };
-  struct End {
-    Boundary at;
-    uint32_t node;
-  };
-  // Lexemes and tokens that lead to one item set.
-  struct United {
-    std::vector<ItemSetId> sets;
-    std::vector<Chart::Lexeme> incoming;
-  };
-
-  uint32_t add_node(ItemSetId items, size_t position, std::vector<Chart::Lexeme> incoming) {
-    chart_.nodes.push_back({items, position, std::move(incoming)});
-    return static_cast<uint32_t>(chart_.nodes.size() - 1);
+  Place add(Chart::Node node) {
+    chart_.nodes.push_back(std::move(node));
+    return static_cast<Place>(chart_.nodes.size() - 1);
   }
 
-  // After a lexeme, and what an indenter put behind it.
-  uint32_t add_ended(uint32_t node, const Ended& ended, size_t position, TextId text) {
-    return add_indents(add_node(ended.scanned, position, {{node, ended.matched, text}}), ended.token, ended.n_tokens);
-  }
-
-  uint32_t add_indents(uint32_t node, uint32_t token, uint32_t n_tokens) {
-    for (; n_tokens > 0; --n_tokens) {
-      const ItemSetId items = *parser_.scan_indent(chart_.nodes[node].items, token);
-      node = add_node(items, chart_.nodes[node].position, {{node, Lexer::no_slots(), SeenValues::no_text(), token}});
-    }
-    return node;
-  }
-
-  void take_byte(unsigned b) {
-    std::vector<Reading> next;
-    if (complete_) {
-      step_complete(b, next);
-    } else if (has_keys_) {
-      for (const Reading& reading : readings_) step_with_keys(reading, b, next);
-    } else {
-      for (const Reading& reading : readings_) step_longest(reading, b, next);
-    }
-    keep_first_of_each(next);
-    readings_ = std::move(next);
-    ++position_;
-  }
-
-  void end_token() {
-    std::vector<Reading> next;
-    for (const Reading& reading : readings_) {
-      stepper_.end_token(
-          reading.at,
-          [&](const Configuration& lexeme, const Ended& ended) {
-            if (ended.matched != Lexer::no_slots()) return add_ended(reading.node, ended, position_, lexeme.text);
-            // The same place at another time.
-            Chart::Node later = chart_.nodes[reading.node];
-            later.items = ended.to.items;
-            chart_.nodes.push_back(std::move(later));
-            return static_cast<uint32_t>(chart_.nodes.size() - 1);
-          },
-          [&](const Configuration& to, std::optional<uint32_t> node) {
-            next.push_back({to, node.value_or(reading.node)});
-          });
-    }
-    keep_first_of_each(next);
-    readings_ = std::move(next);
-  }
-
-  void step_longest(const Reading& reading, unsigned b, std::vector<Reading>& next) {
-    stepper_.longest(
-        reading.at, reading.node, b,
-        [&](uint32_t node, const Configuration& lexeme, const Ended& ended, bool with_byte) {
-          return add_ended(node, ended, position_ + (with_byte ? 1 : 0), lexeme.text);
-        },
-        [&](const Configuration& to, uint32_t node) { next.push_back({to, node}); });
-  }
-
-  // Grammars with keys have one reading.
-  void step_with_keys(const Reading& reading, unsigned b, std::vector<Reading>& next) {
-    uint32_t node = reading.node;
-    KeySteps steps(parser_, lexer_, stepper_, *endings_, reading.at, {{}, keys_, lexeme_});
-    const bool taken = steps.take(b, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {
-      const ItemSetId to = parser_.scan(lexeme.items, matched, lexeme.text, 0);
-      const size_t position = position_ + (with_byte ? 1 : 0);
-      node = add_node(to, position, {{node, matched, lexeme.text}});
-    });
-    if (!taken) return;
-    keys_ = steps.keys();
-    lexeme_ = steps.lexeme();
-    next.push_back({steps.at(), node});
-  }
-
-  void step_complete(unsigned b, std::vector<Reading>& next) {
-    std::map<std::pair<SurroundingsId, uint32_t>, United> united;  // by clock, too
-    for (const Reading& reading : readings_) {
-      std::vector<Ended> ended;
-      if (auto inside = stepper_.complete(reading.at, b, ended)) next.push_back({*inside, reading.node});
-      const TextId text = stepper_.longer(reading.at.text, b);
-      for (const Ended& each : ended) {
-        United& together = united[{each.to.around, parser_.at(each.to.items).clock}];
-        together.sets.push_back(each.to.items);
-        together.incoming.push_back({reading.node, each.matched, text});
-      }
-    }
-    for (auto& [registers, lexemes] : united) {
-      const ItemSetId items = parser_.unite(lexemes.sets);
-      const Configuration at = stepper_.at_boundary({items, registers.first, Indentation::start()});
-      next.push_back({at, add_node(items, position_ + 1, std::move(lexemes.incoming))});
-    }
-    std::erase_if(next, [&](const Reading& reading) { return !stepper_.is_open(reading.at); });
-  }
-
-  std::vector<Reading> read_by_id(TokenId token, size_t length) {
-    std::map<std::tuple<SurroundingsId, IndentationId, uint32_t>, United> united;
-    for (const Reading& reading : readings_) {
-      for (const End& end : ends(reading)) {
-        United& before = united[{end.at.around, end.at.indentation, parser_.at(end.at.items).clock}];
-        before.sets.push_back(end.at.items);
-        before.incoming.push_back({end.node, Lexer::no_slots(), SeenValues::no_text(), token});
-      }
-    }
-    std::vector<Reading> found;
-    for (auto& [registers, before] : united) {
-      const auto items = parser_.scan_token(before.sets, token);
-      if (!items) continue;
-      const Configuration at = stepper_.at_boundary({*items, std::get<0>(registers), std::get<1>(registers)});
-      if (stepper_.is_open(at)) found.push_back({at, add_node(*items, position_ + length, std::move(before.incoming))});
-    }
-    return found;
-  }
-
-  // Where a lexeme ends here.
-  std::vector<End> ends(const Reading& reading) {
-    if (lexer_.is_boundary(reading.at.lexer))
-      return {{{reading.at.items, reading.at.around, reading.at.indentation}, reading.node}};
-    std::vector<End> found;
-    if (complete_) return found;  // what may end here has done so, in another reading
-    for (const Ended& ended : stepper_.end_lexeme(reading.at)) {
-      found.push_back({ended.to, add_ended(reading.node, ended, position_, reading.at.text)});
-    }
-    return found;
-  }
-
-  // Equal configurations go on alike; the first has the longer lexeme.
-  static void keep_first_of_each(std::vector<Reading>& readings) {
-    std::vector<Reading> kept;
-    for (const Reading& reading : readings) {
-      auto same = [&](const Reading& other) { return other.at == reading.at; };
-      if (std::none_of(kept.begin(), kept.end(), same)) kept.push_back(reading);
-    }
-    readings = std::move(kept);
-  }
-
-  Item live_item(Configuration at) {
-    const ItemSet& set = parser_.at(at.items);
-    const Words live = lexer_.residuals(at.lexer);
-    for (size_t i = 0; i < live.size(); i += 2) {
-      const ItemSet::Edge& edge = set.edges[set.slot(live[i]).first_edge];
-      if (!edge.is_ignore()) return edge.item;
-    }
-    if (!set.accepts.empty()) return set.accepts[0];
-    if (!set.token_edges.empty()) return set.token_edges[0].item;
-    return std::find_if(set.edges.begin(), set.edges.end(), [](const auto& e) { return !e.is_ignore(); })->item;
-  }
-
-  Parser& parser_;
-  Lexer& lexer_;
-  Stepper& stepper_;
-  const KeyEndings* endings_;
-  bool complete_;
-  bool has_keys_;
-  WrittenKeys keys_;
-  SharedText lexeme_;
   Chart chart_;
-  std::vector<Reading> readings_;
-  size_t position_ = 0;
 };
+
+// An item that the text so far may go on with.
+Item live_item(const Parser& parser, const Lexer& lexer, const Configuration& at) {
+  const ItemSet& set = parser.at(at.items);
+  const Words live = lexer.residuals(at.lexer);
+  for (size_t i = 0; i < live.size(); i += 2) {
+    const ItemSet::Edge& edge = set.edges[set.slot(live[i]).first_edge];
+    if (!edge.is_ignore()) return edge.item;
+  }
+  if (!set.accepts.empty()) return set.accepts[0];
+  if (!set.token_edges.empty()) return set.token_edges[0].item;
+  return std::find_if(set.edges.begin(), set.edges.end(), [](const auto& e) { return !e.is_ignore(); })->item;
+}
 
 bool matches(RegexStore& regexes, RegexId regex, std::string_view text) {
   for (char c : text) {
@@ -274,17 +89,26 @@ bool CompiledGrammar::has_captures() const {
 
 std::vector<CompiledGrammar::Capture> CompiledGrammar::captures(std::span<const Consumed> consumed) {
   std::string text;
-  ChartBuilder builder(parser_, store_->lexer, stepper_, store_->key_endings.get(), grammar_,
-                       configurations(start_)[0]);
+  ChartBuilder builder(parser_);
+  Readings<ChartBuilder> readings(parser_, store_->lexer, stepper_, store_->key_endings.get(), grammar_,
+                                  configurations(start_)[0], builder.first());
   for (const Consumed& part : consumed) {
     text += part.text;
     if (part.token == Consumed::kBytes) {
-      builder.take_bytes(part.text);
+      readings.take_bytes(builder, part.text);
     } else {
-      builder.take_token(part.token, part.text);
+      readings.take_token(builder, part.token, part.text);
     }
   }
-  const auto [node, item] = builder.last();
+  // The end of the text if it may end here, else some place that it has come to.
+  uint32_t node = readings.all()[0].place;
+  Item item;
+  if (const auto end = readings.end(builder)) {
+    node = end->first;
+    item = parser_.at(end->second).accepts[0];
+  } else {
+    item = live_item(parser_, store_->lexer, readings.all()[0].at);
+  }
   Derivation derivation(parser_, grammar_, builder.chart());
   derivation.run(node, item);
 

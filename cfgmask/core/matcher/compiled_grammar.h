@@ -189,6 +189,7 @@ class CompiledGrammar {
  private:
   friend class BudgetMasks;
   friend class Completions;
+  friend class Segments;
 
   // What a mask and a step need most often lies together: they are asked for in turn. Guarded, but for what is atomic.
   struct StateInfo {
