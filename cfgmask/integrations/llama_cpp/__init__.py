@@ -31,7 +31,9 @@ from cfgmask.tokenizers.library import require
 
 require("llama_cpp", "llama")
 
+from cfgmask.integrations.choices import Choice  # noqa: E402
 from cfgmask.integrations.errors import IntegrationError  # noqa: E402
+from cfgmask.integrations.llama_cpp.choosing import choose  # noqa: E402
 from cfgmask.integrations.llama_cpp.generation import GeneratedText, TextStream, generate  # noqa: E402
 from cfgmask.integrations.llama_cpp.processor import LogitsProcessor, StoppingCriterion  # noqa: E402
 from cfgmask.integrations.llama_cpp.processor_list import LogitsProcessorList  # noqa: E402
@@ -40,11 +42,13 @@ from cfgmask.integrations.llama_cpp.samplers import watch_samplers  # noqa: E402
 watch_samplers()
 
 __all__ = [
+    "Choice",
     "GeneratedText",
     "IntegrationError",
     "LogitsProcessor",
     "LogitsProcessorList",
     "StoppingCriterion",
     "TextStream",
+    "choose",
     "generate",
 ]

@@ -42,6 +42,16 @@ class Sampling(TypedDict, total=False):
     stopping_criteria: Any
 
 
+def check_writer(llm: Any) -> None:
+    """Raises TypeError for what is no model, ValueError for one that cannot write."""
+    if not isinstance(llm, llama_cpp.Llama):
+        raise TypeError(f"llm must be a llama_cpp.Llama, not {type(llm).__name__}")
+    if llm.model is None:
+        raise ValueError("the model is closed")
+    if llm.model_params.vocab_only:
+        raise ValueError("the model was loaded with vocab_only: it has no weights to write with")
+
+
 def check_model_and_grammar(llm: Any, grammar: Any) -> None:
     """Raises TypeError for what is neither, ValueError for a model that cannot write."""
     if not isinstance(llm, llama_cpp.Llama):
@@ -50,10 +60,7 @@ def check_model_and_grammar(llm: Any, grammar: Any) -> None:
         raise TypeError(
             f"grammar must be a Grammar or a CompiledGrammar, not {type(grammar).__name__}; {_reader_of(grammar)}"
         )
-    if llm.model is None:
-        raise ValueError("the model is closed")
-    if llm.model_params.vocab_only:
-        raise ValueError("the model was loaded with vocab_only: it has no weights to write with")
+    check_writer(llm)
 
 
 def _reader_of(grammar: Any) -> str:

@@ -300,7 +300,7 @@ def generate(
     max_tokens, processors = checked_max_tokens(max_tokens), checked_processors(logits_processor)
     lock = model_lock(llm)
     with lock:
-        vocabulary, ids = _vocabulary_of(llm), prompt_ids(llm, prompt)
+        vocabulary, ids = vocabulary_of(llm), prompt_ids(llm, prompt)
     compiled = cfgmask.compile(grammar, vocabulary) if isinstance(grammar, Grammar) else grammar
     check_model(llm, compiled.vocabulary)
     if jump_forward or canonical:
@@ -341,7 +341,8 @@ def _forcing(jump_forward: bool, canonical: bool) -> Callable[[Matcher], tuple[i
     return lambda matcher: matcher.jump()
 
 
-def _vocabulary_of(llm: Any) -> Vocabulary:
+def vocabulary_of(llm: Any) -> Vocabulary:
+    """The vocabulary of a model, read once for each. The caller holds the model's lock."""
     if llm not in _vocabularies:
         _vocabularies[llm] = Vocabulary.from_llama(llm)
     return _vocabularies[llm]

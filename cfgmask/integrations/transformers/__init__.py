@@ -15,7 +15,9 @@ from cfgmask.tokenizers.library import require
 require("torch", "transformers,torch")
 require("transformers", "transformers,torch")
 
+from cfgmask.integrations.choices import Choice  # noqa: E402
 from cfgmask.integrations.errors import IntegrationError  # noqa: E402
+from cfgmask.integrations.transformers.choosing import choose  # noqa: E402
 from cfgmask.integrations.transformers.processor import LogitsProcessor  # noqa: E402
 
-__all__ = ["IntegrationError", "LogitsProcessor"]
+__all__ = ["Choice", "IntegrationError", "LogitsProcessor", "choose"]
