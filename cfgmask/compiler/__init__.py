@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cfgmask.compiler.build import compile
+from cfgmask.compiler.cache import Compiler
 from cfgmask.compiler.explanation import Explanation
 from cfgmask.compiler.grammar import Grammar
 
-__all__ = ["Explanation", "Grammar", "compile"]
+__all__ = ["Compiler", "Explanation", "Grammar", "compile"]
