@@ -13,10 +13,18 @@ except ModuleNotFoundError as error:
     raise explain_missing_core() from None
 
 from cfgmask import grammars
-from cfgmask.compiler import Explanation, Grammar, compile
+from cfgmask.compiler import Compiler, Explanation, Grammar, compile
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.drafts import advance_many, fill_draft_masks, fill_draft_masks_many, rollback_many
-from cfgmask.errors import BudgetTooSmall, CfgmaskError, GrammarError, LimitExceeded, TokenRejected, VocabularyError
+from cfgmask.errors import (
+    BudgetTooSmall,
+    CfgmaskError,
+    GrammarError,
+    LimitExceeded,
+    ParseError,
+    TokenRejected,
+    VocabularyError,
+)
 from cfgmask.limits import Limits
 from cfgmask.patterns import json_regex
 from cfgmask.vocabulary import Vocabulary
@@ -25,6 +33,7 @@ __all__ = [
     "BudgetTooSmall",
     "CfgmaskError",
     "CompiledGrammar",
+    "Compiler",
     "Diagnostic",
     "Explanation",
     "Grammar",
@@ -32,6 +41,7 @@ __all__ = [
     "LimitExceeded",
     "Limits",
     "Matcher",
+    "ParseError",
     "Source",
     "Span",
     "TokenRejected",

@@ -644,6 +644,14 @@ class Segments:
         """The events that are decided now and were not told before, and how much of the text is decided."""
     def finish(self) -> tuple[list[tuple[bool, str, int]], int] | None:
         """The same of all that is left, if the text ends here; None if it may not. It may go on after that."""
+    def expected(self) -> list[str]:
+        """Names of what may begin or go on here, as `Matcher.expected` gives them."""
+    @property
+    def may_end(self) -> bool:
+        """Whether the text may end here."""
+    @property
+    def names(self) -> list[str]:
+        """The names of all captures of the grammar, sorted."""
     def fork(self) -> Segments:
         """A second one at the same place. Cost: constant."""
 

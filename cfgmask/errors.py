@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from cfgmask.diagnostics import Diagnostic, visible
 
+_SHOWN_NAMES = 12
+
 
 class CfgmaskError(Exception):
     """The base of every error of this package."""
@@ -58,6 +60,30 @@ class TokenRejected(CfgmaskError, ValueError):
 
     def __reduce__(self) -> tuple[type[TokenRejected], tuple[object, ...]]:
         return type(self), (str(self), self.token_id, self.data, self.offset, self.expected, self.may_end)
+
+
+class ParseError(CfgmaskError, ValueError):
+    """A text that is not of the grammar, or the beginning of one where it ends.
+
+    offset     how many bytes of it the grammar can take
+    expected   names of the terminals that may go on or begin there; may be empty if finding them met a limit
+    may_end    whether the text may end there
+    is_prefix  whether the text is the beginning of one of the grammar
+    """
+
+    def __init__(self, offset: int, expected: tuple[str, ...] = (), may_end: bool = False, is_prefix: bool = False):
+        self.offset = offset
+        self.expected = expected
+        self.may_end = may_end
+        self.is_prefix = is_prefix
+        names = [*expected, *(["the end of the text"] if may_end else [])]
+        shown = names if len(names) <= _SHOWN_NAMES else [*names[:_SHOWN_NAMES], f"{len(names) - _SHOWN_NAMES} more"]
+        what = "the text is incomplete at its end" if is_prefix else "the text is not of the grammar at"
+        message = f"{what}{',' if is_prefix else ''} byte {offset}"
+        super().__init__(f"{message}: expected {' or '.join(shown)}" if shown else message)
+
+    def __reduce__(self) -> tuple[type[ParseError], tuple[object, ...]]:
+        return type(self), (self.offset, self.expected, self.may_end, self.is_prefix)
 
 
 class BudgetTooSmall(CfgmaskError, ValueError):

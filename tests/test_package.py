@@ -24,12 +24,14 @@ PUBLIC_NAMES = {
     "BudgetTooSmall",
     "CfgmaskError",
     "CompiledGrammar",
+    "Compiler",
     "Diagnostic",
     "Grammar",
     "GrammarError",
     "LimitExceeded",
     "Limits",
     "Matcher",
+    "ParseError",
     "TokenRejected",
     "Vocabulary",
     "VocabularyError",
@@ -129,7 +131,7 @@ def _run(code: str) -> str:
 BOTTOM = {"diagnostics", "errors", "limits", "problems", "source_file", "suggest", "text"}
 TREES = BOTTOM | {"grammar"}
 FRONT_ENDS = {"gbnf", "json_schema", "lark", "tags", "tools", "types"}
-ENGINE = TREES | FRONT_ENDS | {"regex", "compiler", "vocabulary", "tokenizers", "_core", "__init__"}
+ENGINE = TREES | FRONT_ENDS | {"regex", "compiler", "values", "vocabulary", "tokenizers", "_core", "__init__"}
 ALLOWED: dict[str, set[str]] = {
     "diagnostics": set(),
     "grammars": {"suggest"},
@@ -150,7 +152,8 @@ ALLOWED: dict[str, set[str]] = {
     "types": TREES | {"regex", "json_schema"},
     "tokenizers": BOTTOM,
     "vocabulary": TREES | {"tokenizers", "_core"},
-    "compiler": TREES | FRONT_ENDS | {"regex", "vocabulary", "_core"},
+    "values": {"errors", "_core"},
+    "compiler": TREES | FRONT_ENDS | {"regex", "values", "vocabulary", "_core"},
     "tools": TREES | {"regex", "json_schema", "lark", "tags", "tokenizers", "types"},
     "tags": TREES | {"regex", "json_schema", "lark", "gbnf"},
     "__init__": ENGINE | {"patterns", "drafts", "grammars", "source_tree"},

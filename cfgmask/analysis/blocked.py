@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cfgmask.analysis.byte_vocabulary import byte_vocabulary
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.samples import Samples
 from cfgmask.analysis.sets import END, Sets
 from cfgmask.analysis.shortest import Shortest
 from cfgmask.compiler import compile
+from cfgmask.compiler.byte_vocabulary import byte_vocabulary
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.errors import CfgmaskError
 from cfgmask.grammar.ir import TokenSet

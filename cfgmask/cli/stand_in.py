@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import cfgmask
-from cfgmask.analysis.byte_vocabulary import byte_vocabulary
 from cfgmask.cli.subject import rules_of
+from cfgmask.compiler.byte_vocabulary import byte_vocabulary
 
 
 def stand_in_vocabulary(grammar: cfgmask.Grammar) -> cfgmask.Vocabulary:

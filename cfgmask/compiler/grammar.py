@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from cfgmask.tools.answer import Answer
     from cfgmask.tools.read import Tool
     from cfgmask.tools.style import Style
+    from cfgmask.values import Parser
+    from cfgmask.values.reading import Reading
     from cfgmask.vocabulary import Vocabulary
 
 
@@ -60,7 +62,7 @@ class Grammar:
            schemas as parts; `ir` says the same
     """
 
-    __slots__ = ("_bind", "_ir", "_notes", "_recipe", "_written", "name", "plain")
+    __slots__ = ("_bind", "_for_text", "_ir", "_notes", "_reading", "_recipe", "_written", "name", "plain")
 
     def __init__(
         self,
@@ -83,6 +85,10 @@ class Grammar:
         self._notes: Callable[[], tuple[Diagnostic, ...]] | None = None
         # Of a grammar with values of JSON: what it is where they cannot be written with every byte.
         self._written: _Written | None = None
+        # How values are made of its texts, where that is not for its captures to say.
+        self._reading: Callable[[], Reading] | None = None
+        # Compiled for `parse` without a vocabulary, once it was asked for, and the special tokens.
+        self._for_text: tuple[_core.CompiledGrammar, Mapping[str, int]] | None = None
 
     @property
     def ir(self) -> GrammarIR:
@@ -168,6 +174,39 @@ class Grammar:
         if isinstance(self._ir, GrammarIR) or self._notes is None:
             return self.ir.notes
         return self._notes()
+
+    def parse(
+        self,
+        text: str | bytes | Iterable[int],
+        vocabulary: Vocabulary | _core.CompiledGrammar | None = None,
+    ) -> Any:
+        """The value of a text: see docs/how-to/values.md.
+
+        text        or its tokens, for which a vocabulary is needed; an end token may be the last of them
+        vocabulary  the one that it is a text of, or the grammar compiled for it. None: any bytes, and special tokens
+                    that the grammar names by their texts
+        returns     of a JSON Schema the JSON value; of a type an instance; of a grammar with tool calls a `Message` of
+                    `cfgmask.values`, of one with other captures these, each a `Capture`; else the text
+        Errors: ParseError names the byte at which the text is not of the grammar, and what was expected there; what the
+        type raises that an instance is made of (`pydantic.ValidationError`); TypeError for tokens without a vocabulary.
+        Cost: linear in the text. The first time without a vocabulary the grammar is compiled for one of bytes.
+        """
+        from cfgmask.values.whole import parse
+
+        return parse(self.parser(vocabulary), text, vocabulary is not None)
+
+    def parser(self, vocabulary: Vocabulary | _core.CompiledGrammar | None = None) -> Parser:
+        """A `cfgmask.values.Parser`: it is fed a text piece by piece, and tells its value as it comes.
+
+        vocabulary  as of `parse`; without one, it is fed bytes
+        """
+        from cfgmask.compiler.for_text import compiled_for_text
+        from cfgmask.values.parser import Parser
+        from cfgmask.values.reading import Reading
+
+        reading = Reading() if self._reading is None else self._reading()
+        compiled, special_tokens = compiled_for_text(self, vocabulary)
+        return Parser(compiled, reading, special_tokens)
 
     @classmethod
     def from_lark(
@@ -368,6 +407,7 @@ class Grammar:
         made = cls(lower if ir is None else ir, name, plain)
         made._notes = notes
         made._written = written
+        made._reading = partial(_json_reading, options.syntax)
         return made._made_by("json_schema", arguments)
 
     @classmethod
@@ -398,8 +438,9 @@ class Grammar:
         Errors: GrammarError names each part of the type that has no JSON Schema.
         """
         from cfgmask.types import schema_of
+        from cfgmask.types.instances import instance_of
 
-        return cls.from_json_schema(
+        made = cls.from_json_schema(
             schema_of(kind),
             name=f"<{getattr(kind, '__name__', kind)}>",
             limits=limits,
@@ -417,6 +458,8 @@ class Grammar:
             unknown_keywords=unknown_keywords,
             pattern_dialect=pattern_dialect,
         )
+        made._reading = partial(_json_reading, syntax, partial(instance_of, kind))
+        return made
 
     @classmethod
     def from_regex(
@@ -557,6 +600,7 @@ class Grammar:
         made = cls(whole, name)
         made._bind = tagged.for_vocabulary
         made._notes = lambda: (*every, *notes_of(tagged.ir))
+        made._reading = _message_reading
         return made._made_by("tools", lambda: arguments)
 
     @classmethod
@@ -713,6 +757,20 @@ class Grammar:
 def recipe_of(grammar: Grammar) -> Recipe | None:
     """How a grammar was made; None where it was made of its intermediate form."""
     return grammar._recipe
+
+
+def _json_reading(
+    syntax: Literal["json", "yaml"], convert: Callable[[Any, bytes | None], Any] | None = None
+) -> Reading:
+    from cfgmask.values.reading import Reading
+
+    return Reading(syntax, convert)
+
+
+def _message_reading() -> Reading:
+    from cfgmask.values.reading import Reading
+
+    return Reading("message")
 
 
 @lru_cache(maxsize=256, typed=True)

@@ -313,8 +313,7 @@ nb::list captures_of(PyMatcher& self) {
 nb::tuple to_python(const Segments::Decided& decided) {
   nb::list events;
   for (const auto& event : decided.events) {
-    events.append(
-        nb::make_tuple(event.begins, nb::str(event.name.data(), event.name.size()), event.position));
+    events.append(nb::make_tuple(event.begins, nb::str(event.name.data(), event.name.size()), event.position));
   }
   return nb::make_tuple(events, decided.position);
 }
@@ -1449,8 +1448,7 @@ void bind_segments(nb::module_& m) {
           },
           "token_id"_a, docs::Segments_take_token)
       .def(
-          "decide",
-          [](PySegments& self) { return to_python(self.with([](Segments& s) { return s.decide(); })); },
+          "decide", [](PySegments& self) { return to_python(self.with([](Segments& s) { return s.decide(); })); },
           docs::Segments_decide)
       .def(
           "finish",
@@ -1460,7 +1458,15 @@ void bind_segments(nb::module_& m) {
           },
           docs::Segments_finish)
       .def(
-          "fork", [](const PySegments& self) { return self.in_use.check(), PySegments(self); }, docs::Segments_fork);
+          "expected", [](PySegments& self) { return self.with([](Segments& s) { return s.expected(); }); },
+          docs::Segments_expected)
+      .def_prop_ro(
+          "may_end", [](PySegments& self) { return self.with([](Segments& s) { return s.may_end(); }); },
+          docs::Segments_may_end)
+      .def_prop_ro(
+          "names", [](PySegments& self) { return self.with([](Segments& s) { return s.names(); }); },
+          docs::Segments_names)
+      .def("fork", [](const PySegments& self) { return self.in_use.check(), PySegments(self); }, docs::Segments_fork);
 }
 
 }  // namespace

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 import cfgmask
 from cfgmask.analysis import find, without_superseded
 from cfgmask.analysis.blocked import Blocked, find_blocked
-from cfgmask.analysis.byte_vocabulary import byte_vocabulary
 from cfgmask.analysis.findings import LIMITS, QUICK
 from cfgmask.analysis.flat import Flat
 from cfgmask.analysis.sets import Sets
 from cfgmask.analysis.shortest import Shortest
+from cfgmask.compiler.byte_vocabulary import byte_vocabulary
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.ir import GrammarIR

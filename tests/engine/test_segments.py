@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ import cfgmask
 from cfgmask._core import Segments
 from cfgmask.grammar import ir
 from tests.engine.harness import compile_ir
-from tests.engine.test_captures import PLAIN, Derivations, TooAmbiguousError, marked
+from tests.engine.test_captures import BYTES, CASES, PLAIN, Derivations, TooAmbiguousError, marked
 from tests.strategies import grammars
 
 Event = tuple[bool, str, int]
@@ -80,29 +80,28 @@ class Followed:
         return whole
 
 
-def is_left_recursive(ir_: ir.GrammarIR) -> bool:
-    compiled = {rule.name: rule for rule in ir_.rules}
+def called_in(expr: ir.Expr) -> Iterator[str]:
+    match expr:
+        case ir.RuleRef(name):
+            yield name
+        case ir.Choice(parts) | ir.Sequence(parts):
+            for part in parts:
+                yield from called_in(part)
+        case ir.Repeat(body):
+            yield from called_in(body)
 
-    def first(expr: ir.Expr) -> Iterator[str]:
-        match expr:
-            case ir.RuleRef(name):
-                yield name
-            case ir.Choice(parts) | ir.Sequence(parts):
-                for part in parts:
-                    yield from first(part)
-            case ir.Repeat(body):
-                yield from first(body)
 
-    for name in compiled:
-        seen: set[str] = set()
-        todo = [name]
+def is_recursive(ir_: ir.GrammarIR) -> bool:
+    """Whether some rule leads to itself, at its left end or elsewhere."""
+    calls = {rule.name: set(called_in(rule.body)) for rule in ir_.rules}
+    for name in calls:
+        reached, todo = set[str](), [name]
         while todo:
-            for called in first(compiled[todo.pop()].body) if todo[-1] in compiled else (todo.pop(),):
-                if called == name:
-                    return True
-                if called not in seen:
-                    seen.add(called)
-                    todo.append(called)
+            new = calls.get(todo.pop(), set()) - reached
+            reached |= new
+            todo += new
+        if name in reached:
+            return True
     return False
 
 
@@ -113,7 +112,7 @@ def test_segments_are_the_captures_of_a_derivation(
     data: st.DataObject, shaped: ir.GrammarIR, names: list[str | None]
 ) -> None:
     ir_ = replace(marked(shaped, names), scopes=(ir.Scope("main"),) * len(shaped.scopes))
-    if is_left_recursive(ir_):
+    if is_recursive(ir_):
         reject()
     try:
         compiled = compile_ir(ir_)
@@ -138,3 +137,49 @@ def test_segments_are_the_captures_of_a_derivation(
         except TooAmbiguousError:
             reject()
         assert sorted(found) in [sorted(each) for each in derivations.found]
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "left recursion"])
+def test_segments_are_captures(name: str) -> None:
+    text, data, expected = CASES[name]
+    followed = Followed(cfgmask.compile(cfgmask.Grammar.from_lark(text), BYTES))
+    followed.feed(data.encode())
+    events = followed.finish()
+    assert events is not None
+    assert [(name, value.decode()) for name, value in captures(events, followed.text)] == expected
+
+
+def test_left_recursion_is_one_segment() -> None:
+    """What a left-recursive rule holds of itself cannot be told while it is written: it is there once."""
+    text, data, _ = CASES["left recursion"]
+    followed = Followed(cfgmask.compile(cfgmask.Grammar.from_lark(text), BYTES))
+    followed.feed(data.encode())
+    found = captures(followed.finish() or [], followed.text)
+    assert found == [("n", b"1"), ("n", b"2"), ("n", b"3"), ("e", b"1+2+3")]
+
+
+def test_what_may_be_the_end_of_a_lexeme_is_not_decided() -> None:
+    source = 'start: a "!"\na[capture, suffix=/<e+>/]: /[^!]*/'
+    segments = Segments(cfgmask.compile(cfgmask.Grammar.from_lark(source), BYTES))
+    seen = []
+    for byte in b"x<<e<ee>":
+        segments.take_bytes(bytes([byte]))
+        seen.append(segments.decide()[1])
+    assert seen == [1, 1, 2, 2, 4, 4, 4, 4]
+
+
+def test_cost_of_a_byte_does_not_grow() -> None:
+    grammar = cfgmask.Grammar.from_lark("start: (a | b)*\na[capture]: /[a-z]+;/\nb[capture]: /[0-9]+;/")
+    compiled = cfgmask.compile(grammar, BYTES)
+
+    def seconds(n: int) -> float:
+        segments = Segments(compiled)
+        begin = time.process_time()
+        for _ in range(n):
+            for piece in (b"a", b"b;", b"1", b"2;"):
+                segments.take_bytes(piece)
+                segments.decide()
+        return time.process_time() - begin
+
+    short, long = min(seconds(2_000) for _ in range(3)), min(seconds(8_000) for _ in range(3))
+    assert long < 8 * short

@@ -160,8 +160,7 @@ std::vector<Marks::Link> Marks::find_links(ItemSetId items) {
         const Symbol body{counts[0]};
         const uint32_t minimum = counts[1] == 0 ? 0 : counts[1] - 1;
         const uint32_t maximum = counts[2] == kUnbounded ? kUnbounded : counts[2] - 1;
-        const RestId after =
-            maximum == 0 ? here.tail : parser_.rest(parser_.repeat(body, minimum, maximum), here.tail);
+        const RestId after = maximum == 0 ? here.tail : parser_.rest(parser_.repeat(body, minimum, maximum), here.tail);
         add({parser_.rest(body, after), item.continuation, item.gap}, begun);
       }
       if (const auto called = calls.find(word); called != calls.end()) {
@@ -254,8 +253,7 @@ std::vector<Marks::Taken> Marks::edges_taken(const Lexeme& lexeme) {
   const ItemSet& set = parser_.at(lexeme.from->items);
   std::vector<Taken> out;
   const auto skip = [&](const Item& item, Gap gap) {
-    if (item.gap != Gap::kSkippedOnce)
-      out.push_back({item, {item.rest, item.continuation, gap}, std::nullopt, true});
+    if (item.gap != Gap::kSkippedOnce) out.push_back({item, {item.rest, item.continuation, gap}, std::nullopt, true});
   };
   if (lexeme.token != kNoToken) {
     const bool is_indent = lexeme.token == kIndent || lexeme.token == kDedent;
@@ -313,7 +311,9 @@ Marks::Place Marks::lead(std::span<const Lexeme> incoming, ItemSetId items, size
     if (is_ignored) to.solid = std::min(to.solid, from.solid);
     const auto rule = sole_rule(from.items);
     const bool is_sole = rule && from.ways.size() == 1 && from.ways[0].items.empty();
-    const auto has_end = [&](const Taken& taken) { return taken.terminal && grammar_.terminals[*taken.terminal].suffix; };
+    const auto has_end = [&](const Taken& taken) {
+      return taken.terminal && grammar_.terminals[*taken.terminal].suffix;
+    };
     if (is_sole && incoming.size() == 1 && from.ways[0].begun.empty() && sole_rule(items) == rule &&
         std::none_of(edges.begin(), edges.end(), has_end)) {
       to.ways = from.ways;

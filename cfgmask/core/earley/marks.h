@@ -126,9 +126,7 @@ class Marks {
   const std::vector<Link>& links(ItemSetId items);
   std::vector<Link> find_links(ItemSetId items);
   ContinuationId frame_of(HistoryId history) const;
-  ContinuationId frame_of(const Way& way) const {
-    return way.begun.empty() ? frame_of(way.history) : way.begun.back();
-  }
+  ContinuationId frame_of(const Way& way) const { return way.begun.empty() ? frame_of(way.history) : way.begun.back(); }
   bool suits(const Way& way, const Link& link);
 
   HistoryId add(Event event);

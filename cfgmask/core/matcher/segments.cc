@@ -80,8 +80,9 @@ Segments::Segments(std::shared_ptr<CompiledGrammar> grammar)
       }()),
       readings_([&] {
         const CompiledGrammar::Guard guard(*grammar_);
-        return Chart(grammar_->parser_, grammar_->store_->lexer, grammar_->stepper_, grammar_->store_->key_endings.get(),
-                     grammar_->grammar_, grammar_->configurations(grammar_->start_)[0], chart_->first());
+        return Chart(grammar_->parser_, grammar_->store_->lexer, grammar_->stepper_,
+                     grammar_->store_->key_endings.get(), grammar_->grammar_,
+                     grammar_->configurations(grammar_->start_)[0], chart_->first());
       }()) {}
 
 size_t Segments::take_bytes(std::string_view text) {
@@ -181,6 +182,36 @@ std::optional<Segments::Decided> Segments::finish() {
   const auto end = readings_.end(*chart_);
   if (!end) return std::nullopt;
   return Decided{events_since(told_, chart_->marks().at_end(*end->first.at)), readings_.position()};
+}
+
+StateId Segments::state() {
+  std::vector<Configuration> all;
+  for (const auto& reading : readings_.all()) all.push_back(reading.at);
+  return grammar_->intern(std::move(all));
+}
+
+std::vector<std::string> Segments::expected() {
+  const CompiledGrammar::Guard guard(*grammar_);
+  return grammar_->expected(state());
+}
+
+bool Segments::may_end() {
+  const CompiledGrammar::Guard guard(*grammar_);
+  return grammar_->accepting(state());
+}
+
+std::vector<std::string> Segments::names() const {
+  const CompiledGrammar::Guard guard(*grammar_);
+  std::vector<std::string> names;
+  for (const Nonterminal& n : grammar_->grammar_.nonterminals) {
+    if (n.is_captured()) names.push_back(n.mark->capture);
+  }
+  for (const Terminal& t : grammar_->grammar_.terminals) {
+    if (t.suffix && !t.suffix->capture.empty()) names.push_back(t.suffix->capture);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 }  // namespace cfgmask

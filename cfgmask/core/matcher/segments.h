@@ -87,11 +87,16 @@ class Segments {
   Decided decide();
   // All that is left if the text ends here; nullopt if it may not. Nothing counts as told by that.
   std::optional<Decided> finish();
-  size_t position() const { return readings_.position(); }
+  // What may begin or go on here, and whether the text may end.
+  std::vector<std::string> expected();
+  bool may_end();
+  // Of all captures of the grammar, sorted.
+  std::vector<std::string> names() const;
 
  private:
   using Chart = Readings<SegmentChart>;
 
+  StateId state();
   std::vector<Event> events_since(Marks::HistoryId told, Marks::HistoryId history) const;
 
   std::shared_ptr<CompiledGrammar> grammar_;

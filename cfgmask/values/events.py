@@ -1,0 +1,143 @@
+"""The events that `Parser.feed` gives, and the values of a text with tool calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+
+@dataclass
+class ToolCall:
+    """A call of a tool.
+
+    name       the tool's name
+    arguments  their value; so far, while `is_open`
+    text       the arguments as they are written
+    id         of the call, where the format writes one
+    is_open    whether the call goes on
+    """
+
+    name: str = ""
+    arguments: Any = field(default_factory=dict)
+    text: str = ""
+    id: str | None = None
+    is_open: bool = False
+
+
+@dataclass
+class Message:
+    """The value of a text with tool calls, or with thinking.
+
+    reasoning   the thinking, without its markers; None: there was none
+    content     the free text; None: there was none
+    tool_calls  in order
+    value       the answer of a `response_format`
+    """
+
+    reasoning: str | None = None
+    content: str | None = None
+    tool_calls: list[ToolCall] = field(default_factory=list)
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A capture of a text, and those inside of it: `start` and `end` are bytes of the text."""
+
+    name: str
+    text: str
+    start: int
+    end: int
+    captures: tuple[Capture, ...] = ()
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """More of a text without segments: all of it is the value, or is JSON."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ReasoningDelta:
+    """More of the thinking."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ContentDelta:
+    """More of the free text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class CallBegun:
+    """A call whose name is complete. `index` counts the calls of the text from 0."""
+
+    index: int
+    name: str
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class ArgumentsDelta:
+    """More of the arguments of a call, as they are written."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True)
+class CallDone:
+    """A call that has ended."""
+
+    index: int
+    call: ToolCall
+
+
+@dataclass(frozen=True)
+class CaptureDelta:
+    """More of a capture, of which none is open inside."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class CaptureDone:
+    """A capture that has ended, with those inside of it."""
+
+    capture: Capture
+
+
+@dataclass(frozen=True)
+class ValueDone:
+    """The text has ended, and this is its value."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Retracted:
+    """After a rollback the text goes on in another way: what was told from this byte on holds no longer.
+
+    Take up `Parser.value` anew; the events behind this one go on from there.
+    """
+
+    position: int
+
+
+Event: TypeAlias = (
+    TextDelta
+    | ReasoningDelta
+    | ContentDelta
+    | CallBegun
+    | ArgumentsDelta
+    | CallDone
+    | CaptureDelta
+    | CaptureDone
+    | ValueDone
+    | Retracted
+)
