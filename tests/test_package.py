@@ -152,7 +152,7 @@ ALLOWED: dict[str, set[str]] = {
     "types": TREES | {"regex", "json_schema"},
     "tokenizers": BOTTOM,
     "vocabulary": TREES | {"tokenizers", "_core"},
-    "values": {"errors", "_core"},
+    "values": {"errors", "json_schema", "_core"},
     "compiler": TREES | FRONT_ENDS | {"regex", "values", "vocabulary", "_core"},
     "tools": TREES | {"regex", "json_schema", "lark", "tags", "tokenizers", "types"},
     "tags": TREES | {"regex", "json_schema", "lark", "gbnf"},

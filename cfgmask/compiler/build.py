@@ -18,6 +18,7 @@ from cfgmask.compiler.grammar import PATTERN_SOURCE, Grammar
 from cfgmask.compiler.missing_bytes import missing_bytes
 from cfgmask.compiler.named_ends import remember_named_ends
 from cfgmask.compiler.own_tokens import remember_encoder
+from cfgmask.compiler.readings import remember_reading
 from cfgmask.compiler.sources import register_pickling, remember_source
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic, Related
@@ -79,6 +80,8 @@ def compile(
         raise explained from None
     remember_encoder(compiled, vocabulary)
     remember_source(compiled, grammar, vocabulary, limits, shard)
+    if isinstance(grammar, Grammar):
+        remember_reading(compiled, grammar._reading)
     return compiled
 
 

@@ -9,11 +9,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 from cfgmask._core import CompiledGrammar
 from cfgmask.compiler.build import compile
-from cfgmask.compiler.grammar import Grammar, recipe_of
+from cfgmask.compiler.grammar import Grammar
 from cfgmask.limits import Limits
 from cfgmask.vocabulary import Vocabulary
 
@@ -79,7 +79,7 @@ class Compiler:
         if not isinstance(grammar, Grammar):
             raise TypeError(f"grammar must be cfgmask.Grammar, not {type(grammar).__name__}")
         limits = limits or self._limits
-        recipe = recipe_of(grammar)
+        recipe = grammar._recipe
         made_of = None if recipe is None else _frozen(recipe.arguments())
         if recipe is None or made_of is None:
             with self._lock:
@@ -156,7 +156,7 @@ class Compiler:
                 self._counts["evictions"] += 1
 
 
-def _frozen(value: object) -> bytes | None:
+def _frozen(value: Any) -> bytes | None:
     """Bytes that are equal for equal values in equal order; None where there are none."""
     try:
         return b"m" + marshal.dumps(value, _MARSHAL_VERSION)

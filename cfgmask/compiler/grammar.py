@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from cfgmask import json_schema, lark, regex
 from cfgmask.compiler.recipe import FORMAT, Documents, KeptSchema, Recipe
 from cfgmask.diagnostics import Diagnostic, Source, Span
-from cfgmask.errors import GrammarError
+from cfgmask.errors import GrammarError, ParseError
 from cfgmask.grammar.embedding import with_prefix
 from cfgmask.grammar.ir import GrammarIR, Part, Rule, Scope, Terminal
 from cfgmask.grammar.parts import expanded, notes_of, parts_of
@@ -600,7 +600,7 @@ class Grammar:
         made = cls(whole, name)
         made._bind = tagged.for_vocabulary
         made._notes = lambda: (*every, *notes_of(tagged.ir))
-        made._reading = _message_reading
+        made._reading = partial(_message_reading, {tool.name: tool.schema for tool in tools}, options)
         return made._made_by("tools", lambda: arguments)
 
     @classmethod
@@ -764,13 +764,40 @@ def _json_reading(
 ) -> Reading:
     from cfgmask.values.reading import Reading
 
-    return Reading(syntax, convert)
+    return Reading(syntax, convert=convert)
 
 
-def _message_reading() -> Reading:
+def _message_reading(schemas: Mapping[str, Any], options: JsonSchemaOptions) -> Reading:
     from cfgmask.values.reading import Reading
 
-    return Reading("message")
+    @cache
+    def grammar_of(tool: str, key: str) -> Grammar | None:
+        """Of the values of an argument; None where it may be anything."""
+        whole = schemas.get(tool)
+        if not isinstance(whole, dict):
+            return None
+        schema = whole.get("properties", {}).get(key, whole.get("additionalProperties"))
+        if not isinstance(schema, dict):
+            return None
+        definitions = {name: whole[name] for name in ("$defs", "definitions") if name in whole}
+        try:
+            return Grammar._from_json_schema({**definitions, **schema}, name, limits, None, options)
+        except GrammarError:
+            return None
+
+    limits, name = DEFAULT_LIMITS, "<argument>"
+
+    def allows(tool: str, key: str, text: str) -> bool:
+        grammar = grammar_of(tool, key)
+        if grammar is None:
+            return True
+        try:
+            grammar.parse(text)
+        except ParseError:
+            return False
+        return True
+
+    return Reading("message", allows)
 
 
 @lru_cache(maxsize=256, typed=True)

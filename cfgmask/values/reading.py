@@ -16,10 +16,12 @@ class Reading:
     """What the value of a text is.
 
     kind     None: "message" where calls are captured, the captures where there are others, else the text
+    allows   of a tool's name, an argument's name and a text of JSON: whether the tool's schema allows it there
     convert  makes the value of a type out of that of JSON, and of its text if that is JSON; None: it stays
     """
 
     kind: Kind | None = None
+    allows: Callable[[str, str, str], bool] | None = None
     convert: Callable[[Any, bytes | None], Any] | None = None
 
     def builder(self, captures: Sequence[str]) -> Builder:
@@ -28,7 +30,7 @@ class Reading:
         if kind == "json":
             return JsonBuilder()
         if kind == "message" or (kind is None and not {"tool_call", "tool_name"}.isdisjoint(captures)):
-            return MessageBuilder()
+            return MessageBuilder(self.allows)
         return CaptureBuilder() if captures and kind is None else TextBuilder()
 
     def value(self, value: Any, data: bytes) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cfgmask.values.events import (
@@ -156,7 +156,9 @@ class MessageBuilder(Builder):
     _NAMES = frozenset({"name", "tool_name"})
     _TEXTS = _NAMES | {"reasoning", "content", "id", "arguments", "value"}
 
-    def __init__(self) -> None:
+    def __init__(self, allows: Callable[[str, str, str], bool] | None = None) -> None:
+        """`allows`: of a tool's name, an argument's name and JSON, as `cfgmask.values.forms.Allows`."""
+        self._allows = allows
         self._message = Message()
         self._texts: dict[str, list[str]] = {"reasoning": [], "content": []}
         self._parts: list[str] = []  # the segments that are open
@@ -165,6 +167,7 @@ class MessageBuilder(Builder):
         self._is_told = False  # the call has begun for whoever listens
         self._arguments: JsonReader | None = None
         self._written: list[str] = []  # of the arguments
+        self._form: str | None = None  # of arguments that are still to be read
         self._value: JsonReader | None = None
 
     def begin(self, name: str, position: int) -> Iterator[Event]:
@@ -214,7 +217,9 @@ class MessageBuilder(Builder):
             if self._arguments is not None:
                 call.arguments = self._arguments.finish() if text.strip() else {}
             else:
-                call.arguments = read_form(name.partition(":")[2], text)
+                self._form = name.partition(":")[2]
+                if call.name or not self._in_call:
+                    self._read_form()
             if not self._in_call:
                 yield from self._end_call()
 
@@ -239,6 +244,17 @@ class MessageBuilder(Builder):
             if self._is_told:
                 yield ArgumentsDelta(len(self._message.tool_calls) - 1, text)
 
+    def _read_form(self) -> None:
+        """Read arguments that are not JSON, once the name is known."""
+        call, allows = self._call, self._allows
+        if self._form is None or call is None:
+            return
+        name = call.name
+        call.arguments = read_form(
+            self._form, call.text, None if allows is None else lambda key, text: allows(name, key, text)
+        )
+        self._form = None
+
     def _begin_call(self) -> None:
         self._call = ToolCall(is_open=True)
         self._message.tool_calls.append(self._call)
@@ -260,6 +276,7 @@ class MessageBuilder(Builder):
         if call is None:
             return
         yield from self._tell()
+        self._read_form()
         call.is_open = False
         self._call = self._arguments = None
         self._written = []

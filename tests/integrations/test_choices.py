@@ -67,7 +67,8 @@ def assert_equal_alone(
     shares = np.exp(expected - np.logaddexp.reduce(expected))
     for _ in range(2):  # the second time, the context holds a part of it
         found = choose(llm, prompt, LABELS)
-        assert list(found.log_probabilities.values()) == pytest.approx(expected, abs=1e-5)
+        # Sums in llama.cpp depend on how many tokens are evaluated together.
+        assert list(found.log_probabilities.values()) == pytest.approx(expected, rel=2e-4, abs=1e-5)
         assert list(found.probabilities.values()) == pytest.approx(shares, abs=1e-5)
         assert sum(found.probabilities.values()) == pytest.approx(1, abs=1e-9)
         assert found.text == LABELS[int(expected.argmax())]
@@ -85,7 +86,8 @@ def test_llama_cpp_on_the_shipped_model() -> None:
     def load(**options: Any) -> Any:
         return llama_cpp.Llama(str(demo_path()), n_ctx=256, n_threads=1, verbose=False, n_batch=16, **options)
 
-    vocabulary = cfgmask.Vocabulary.from_llama(load())
+    kept = load()
+    vocabulary = cfgmask.Vocabulary.from_llama(kept)
     assert vocabulary.encode is not None
     encode = vocabulary.encode
     prompt = "User: tell Anna that dinner is ready\nCall: "

@@ -7,24 +7,33 @@ import os
 import random
 from typing import Any
 
+import jsonschema
 import pytest
 
 import cfgmask
-from cfgmask.tools import STYLES
+from cfgmask.tools.style import names
 from cfgmask.values import ArgumentsDelta, CallBegun, ContentDelta, ReasoningDelta
 from tests.values.walks import VOCABULARY, text_of, walk
 
 WALKS = int(os.environ.get("CFGMASK_TEST_WALKS", "100"))
 WEATHER = {
     "type": "object",
-    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "more": {"type": "array"}},
+    "properties": {
+        "city": {"type": "string"},
+        "days": {"type": "integer"},
+        "more": {"type": "array", "items": {"type": "string"}},
+        "either": {"type": ["string", "boolean", "null"]},
+        "at": {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": False},
+    },
     "required": ["city"],
     "additionalProperties": False,
 }
-TOOLS = [
+TOOLS: list[Any] = [
     {"type": "function", "function": {"name": "get_weather", "parameters": WEATHER}},
     {"type": "function", "function": {"name": "ping", "parameters": {"type": "object", "additionalProperties": False}}},
 ]
+
+SCHEMAS = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 
 
 def segments(captures: list[tuple[str, bytes]], name: str) -> list[str]:
@@ -32,7 +41,7 @@ def segments(captures: list[tuple[str, bytes]], name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("tool_choice", ["auto", "required"])
-@pytest.mark.parametrize("style", sorted(STYLES))
+@pytest.mark.parametrize("style", names())
 def test_styles(style: str, tool_choice: Any) -> None:
     grammar = cfgmask.Grammar.from_tools(TOOLS, style=style, tool_choice=tool_choice)
     compiled = cfgmask.compile(grammar, VOCABULARY)
@@ -51,8 +60,10 @@ def test_styles(style: str, tool_choice: Any) -> None:
         assert [call.name for call in message.tool_calls] == names
         for name in ("reasoning", "content"):
             assert (getattr(message, name) or "") == "".join(segments(captures, name))
-        if not any(name.startswith("arguments:") for name, _ in captures):
+        if len(arguments) == len(names):
             assert [call.arguments for call in message.tool_calls] == [json.loads(text) for text in arguments]
+        for call in message.tool_calls:
+            jsonschema.validate(call.arguments, SCHEMAS[call.name])
         # The deltas are the texts.
         assert [event.name for event in events if isinstance(event, CallBegun)] == names
         for kind, text in ((ReasoningDelta, message.reasoning), (ContentDelta, message.content)):

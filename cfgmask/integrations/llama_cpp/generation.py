@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import re
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
 from cfgmask.compiler import notebook
 from cfgmask.compiler.own_tokens import lend_encoder
+from cfgmask.compiler.readings import parser_of
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.arguments import (
     Sampling,
@@ -29,24 +32,33 @@ from cfgmask.integrations.llama_cpp.arguments import (
 )
 from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
 from cfgmask.integrations.llama_cpp.callback import Hook, own_candidates
+from cfgmask.integrations.llama_cpp.chat import rendered
 from cfgmask.integrations.llama_cpp.decoder import Decoder
 from cfgmask.integrations.llama_cpp.guard import allow_only
 from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model
 from cfgmask.integrations.llama_cpp.model_lock import model_lock
 from cfgmask.integrations.start import STALL_AFTER
+from cfgmask.integrations.what import grammar_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 FinishReason = Literal["stop", "length"]
+T = TypeVar("T")
+Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, Any]]
+What: TypeAlias = Grammar | CompiledGrammar | type[Any] | dict[str, Any] | list[str] | tuple[str, ...] | re.Pattern[str]
 
 _vocabularies: weakref.WeakKeyDictionary[Any, Vocabulary] = weakref.WeakKeyDictionary()
 
 
-class GeneratedText(str):
-    """The text of a finished call, with how it ended.
+class GeneratedText(str, Generic[T]):
+    """The text of a finished call, with its value and how it ended.
 
+    value          what the text says: an instance of the type that was asked for, the JSON value of a schema, tool
+                   calls, captures, or the text; see docs/how-to/values.md. Read when it is first asked for. ParseError
+                   where the text is not complete
+    captures       those of the grammar, as `Matcher.captures` gives them
     token_ids      the tokens it was written in, without the end token
     finish_reason  "stop": the model ended a complete text, or nothing could follow; "length": `max_tokens` or the
                    context ran out, or a stopping criterion of the caller's held
@@ -62,6 +74,17 @@ class GeneratedText(str):
     n_stalled: int
     n_forced: int
     n_taken_back: int
+    captures: list[tuple[str, bytes]]
+    _compiled: CompiledGrammar
+
+    @cached_property
+    def value(self) -> T:
+        """What the text says."""
+        parser = parser_of(self._compiled)
+        parser.feed(self.token_ids)
+        parser.finish()
+        value: T = parser.value
+        return value
 
     def _repr_html_(self) -> str:
         """What notebooks show: the text, and how it ended."""
@@ -213,8 +236,8 @@ class _Hook(Hook):
 @overload
 def generate(
     llm: Any,
-    prompt: str | Sequence[int],
-    grammar: Grammar | CompiledGrammar,
+    prompt: Prompt,
+    grammar: type[T],
     *,
     max_tokens: int | None = ...,
     stall_after: int | None = ...,
@@ -225,14 +248,50 @@ def generate(
     seed: int | None = ...,
     logits_processor: Iterable[Any] = ...,
     **sampling: Unpack[Sampling],
-) -> GeneratedText: ...
+) -> GeneratedText[T]: ...
 
 
 @overload
 def generate(
     llm: Any,
-    prompt: str | Sequence[int],
-    grammar: Grammar | CompiledGrammar,
+    prompt: Prompt,
+    grammar: list[str] | tuple[str, ...] | re.Pattern[str],
+    *,
+    max_tokens: int | None = ...,
+    stall_after: int | None = ...,
+    jump_forward: bool = ...,
+    canonical: bool = ...,
+    stream: Literal[False] = ...,
+    temperature: float = ...,
+    seed: int | None = ...,
+    logits_processor: Iterable[Any] = ...,
+    **sampling: Unpack[Sampling],
+) -> GeneratedText[str]: ...
+
+
+@overload
+def generate(
+    llm: Any,
+    prompt: Prompt,
+    grammar: Grammar | CompiledGrammar | dict[str, Any],
+    *,
+    max_tokens: int | None = ...,
+    stall_after: int | None = ...,
+    jump_forward: bool = ...,
+    canonical: bool = ...,
+    stream: Literal[False] = ...,
+    temperature: float = ...,
+    seed: int | None = ...,
+    logits_processor: Iterable[Any] = ...,
+    **sampling: Unpack[Sampling],
+) -> GeneratedText[Any]: ...
+
+
+@overload
+def generate(
+    llm: Any,
+    prompt: Prompt,
+    grammar: What,
     *,
     max_tokens: int | None = ...,
     stall_after: int | None = ...,
@@ -248,8 +307,8 @@ def generate(
 
 def generate(
     llm: Any,
-    prompt: str | Sequence[int],
-    grammar: Grammar | CompiledGrammar,
+    prompt: Prompt,
+    grammar: What,
     *,
     max_tokens: int | None = None,
     stall_after: int | None = STALL_AFTER,
@@ -260,12 +319,15 @@ def generate(
     seed: int | None = None,
     logits_processor: Iterable[Any] = (),
     **sampling: Unpack[Sampling],
-) -> GeneratedText | TextStream:
+) -> GeneratedText[Any] | TextStream:
     """Let a model write a text of a grammar after a prompt.
 
     llm               a `llama_cpp.Llama`
-    prompt            text, read with its special tokens, or ids
-    grammar           a Grammar, compiled here, or a CompiledGrammar, which saves that on every call but the first
+    prompt            text, read with its special tokens, or ids; or messages, a list of dicts with `role` and
+                      `content`, which the model's own chat template writes
+    grammar           what to write: a Grammar, compiled here, or a CompiledGrammar, which saves that on every call but
+                      the first; or what makes one: a type, a JSON Schema as a dict, a pattern of `re`, or a list of
+                      texts, one of which is written
     max_tokens        at least 1; the text is complete when they, or the context, are used up, end tokens not counted;
                       None: until the context is full, where the text may be cut off
     stall_after       at least 1; a text that has only repeated itself for so many tokens is led to its end, as in
@@ -294,14 +356,15 @@ def generate(
 
     Example: generate(llm, "2 + 3 = ", cfgmask.Grammar.from_regex("[0-9]+"), max_tokens=8, temperature=0)
     """
-    check_model_and_grammar(llm, grammar)
+    wanted: Grammar | CompiledGrammar = grammar_of(grammar)
+    check_model_and_grammar(llm, wanted)
     check_sampling(sampling)
     seed, temperature = checked_seed(seed), checked_temperature(temperature)
     max_tokens, processors = checked_max_tokens(max_tokens), checked_processors(logits_processor)
     lock = model_lock(llm)
     with lock:
-        vocabulary, ids = vocabulary_of(llm), prompt_ids(llm, prompt)
-    compiled = cfgmask.compile(grammar, vocabulary) if isinstance(grammar, Grammar) else grammar
+        vocabulary, ids = vocabulary_of(llm), prompt_ids(llm, rendered(llm, prompt))
+    compiled = cfgmask.compile(wanted, vocabulary) if isinstance(wanted, Grammar) else wanted
     check_model(llm, compiled.vocabulary)
     if jump_forward or canonical:
         lend_encoder(compiled, vocabulary)
@@ -321,7 +384,7 @@ def generate(
     if stream:
         return text_stream
     with lock:
-        text = GeneratedText("".join(text_stream))
+        text = GeneratedText[Any]("".join(text_stream))
     assert text_stream.finish_reason is not None
     text.token_ids = tuple(text_stream.token_ids)
     text.finish_reason = text_stream.finish_reason
@@ -329,6 +392,8 @@ def generate(
     text.n_stalled = text_stream.n_stalled
     text.n_forced = text_stream.n_forced
     text.n_taken_back = text_stream.n_taken_back
+    text.captures = matcher.captures()
+    text._compiled = compiled
     return text
 
 

@@ -1,0 +1,117 @@
+"""Values of what a model wrote, and what may stand in place of a grammar."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cfgmask
+from cfgmask.values import Capture
+
+llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+from cfgmask.integrations.llama_cpp import generate  # noqa: E402
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    kind: str
+
+
+POINT = {
+    "type": "object",
+    "properties": {"x": {"type": "integer"}, "kind": {"enum": ["a", "b"]}},
+    "required": ["x", "kind"],
+    "additionalProperties": False,
+}
+
+
+def test_types(llm: Any) -> None:
+    text = generate(llm, "Hello", Point, max_tokens=80, seed=1)
+    assert isinstance(text.value, Point)
+    assert dataclasses.asdict(text.value) == json.loads(text)
+    assert text.is_complete
+
+
+def test_schemas(llm: Any) -> None:
+    text = generate(llm, "Hello", POINT, max_tokens=80, seed=1)
+    assert text.value == json.loads(text)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_json_schema(POINT), cfgmask.Vocabulary.from_llama(llm))
+    assert generate(llm, "Hello", compiled, max_tokens=80, seed=1).value == text.value
+
+
+def test_texts(llm: Any) -> None:
+    assert generate(llm, "Hello", ["red", "green"]).value in ("red", "green")
+    text = generate(llm, "Hello", re.compile("[A-C]{3}", re.IGNORECASE))
+    assert text.value == str(text)
+    assert re.fullmatch("[a-cA-C]{3}", text)
+
+
+def test_captures(llm: Any) -> None:
+    grammar = cfgmask.Grammar.from_lark('start: "x=" n\nn[capture]: /[0-9]{2}/')
+    text = generate(llm, "Hello", grammar)
+    assert text.captures == [("n", text[2:].encode())]
+    assert text.value == (Capture("n", text[2:], 2, 4),)
+
+
+def test_a_text_that_is_cut_off_has_no_value(llm: Any) -> None:
+    grammar = cfgmask.Grammar.from_regex("[0-9]{300}b")
+    text = generate(llm, "Hello", grammar)
+    assert not text.is_complete
+    with pytest.raises(cfgmask.ParseError, match="incomplete"):
+        text.value  # noqa: B018
+
+
+TEMPLATE = (
+    "{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+def test_messages_are_written_by_the_chat_template(llm: Any) -> None:
+    messages = [{"role": "user", "content": "Hi"}]
+    grammar = cfgmask.Grammar.from_regex("[a-z]{8}")
+    with pytest.raises(ValueError, match="chat template"):
+        generate(llm, messages, grammar)
+    llm.metadata["tokenizer.chat_template"] = TEMPLATE
+    answer = generate(llm, messages, grammar, temperature=0)
+    bos = llm._model.token_get_text(llm.token_bos())
+    ids = llm.tokenize(f"{bos}<user>Hi</s><assistant>".encode(), add_bos=False, special=True)
+    assert answer == generate(llm, ids, grammar, temperature=0)
+
+
+TYPED = """
+import dataclasses, re
+from typing import Any
+from cfgmask import Grammar
+from cfgmask.integrations.llama_cpp import generate
+
+@dataclasses.dataclass
+class Model:
+    x: int
+
+def ask(llm: Any, grammar: Grammar) -> None:
+    reveal_type(generate(llm, "p", Model).value)
+    reveal_type(generate(llm, "p", ["a", "b"]).value)
+    reveal_type(generate(llm, "p", re.compile("a")).value)
+    reveal_type(generate(llm, [{"role": "user", "content": "x"}], grammar).value)
+    reveal_type(generate(llm, "p", Model, stream=True))
+"""
+REVEALED = ["typed.Model", "str", "str", "Any", "cfgmask.integrations.llama_cpp.generation.TextStream"]
+
+
+def test_values_have_types(tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    (tmp_path / "typed.py").write_text(TYPED)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "typed.py"]
+    environment = {"MYPYPATH": str(Path(cfgmask.__file__).parents[1]), "PATH": ""}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+    revealed = re.findall(r'Revealed type is "([^"]+)"', done.stdout)
+    assert [each.removeprefix("builtins.") for each in revealed] == REVEALED, done.stdout + done.stderr
