@@ -36,7 +36,8 @@ def missing_bytes(
 
     def match_with(more: set[int]) -> bytes | None:
         """A match that the vocabulary could write with some bytes more; None if there is none."""
-        tokens = [*vocabulary.tokens, *(bytes([byte]) for byte in more)]
+        # A byte that only longer tokens hold is not what is missing.
+        tokens = [*vocabulary.tokens, *(bytes([byte]) for byte in more.union(held))]
         whole = Vocabulary.from_bytes(tokens, vocabulary.eos_token_ids, vocabulary.special_tokens)
         try:
             ids = compile(grammar, whole).matcher().completion()
