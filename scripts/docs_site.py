@@ -24,6 +24,7 @@ API = {
         {
             "Grammar": "compiler/grammar.py",
             "compile": "compiler/build.py",
+            "Compiler": "compiler/cache.py",
             "json_regex": "patterns.py",
             "grammars": "grammars/__init__.py",
         },
@@ -51,6 +52,7 @@ API = {
             "GrammarError": "errors.py",
             "VocabularyError": "errors.py",
             "TokenRejected": "errors.py",
+            "ParseError": "errors.py",
             "BudgetTooSmall": "errors.py",
             "LimitExceeded": "errors.py",
             "Diagnostic": "diagnostics.py",
@@ -64,6 +66,7 @@ API = {
         "Thin modules in `cfgmask.integrations`. Each imports its library.",
         {
             "llama_cpp.generate": "integrations/llama_cpp/generation.py",
+            "llama_cpp.choose": "integrations/llama_cpp/choosing.py",
             "llama_cpp.LogitsProcessor": "integrations/llama_cpp/processor.py",
             "transformers.LogitsProcessor": "integrations/transformers/processor.py",
             "numpy.apply_token_bitmask_inplace": "integrations/numpy.py",
@@ -81,7 +84,7 @@ API = {
 SHIM = "https://unpkg.com/iframe-worker/shim"
 
 # For this package's own use.
-_INTERNAL = {"core", "ir", "ir_for", "parted_ir"}
+_INTERNAL = {"core", "ir", "ir_for", "parted_ir", "written_with"}
 
 _ENTRY = re.compile(r"(\*{0,2}[A-Za-z_][\w.]*(?:, \*{0,2}[A-Za-z_][\w.]*)*) {2,}(\S.*)")
 _PARAGRAPH = re.compile(r"(Errors|Cost|Returns|Raises|Example|Threads)\b|returns ")
