@@ -6,6 +6,7 @@ Shares no code and no idea of representation with the compiled core.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -154,6 +155,8 @@ class Regexes:
                 return self.keys(frozenset(keys))
             case tree.Divisible(modulus):
                 return self._make("divisible", modulus, 0)
+            case tree.Multiples():
+                return self._make("multiples", node, "start", 0, 0, 0)
             case tree.Substring(chunks):
                 places = range(len(chunks) + 1)
                 return self.keys(frozenset(b"".join(chunks[a:b]) for a in places for b in places))
@@ -221,6 +224,38 @@ class Regexes:
             return self.nothing
         return self._make("divisible", modulus, int(f"{remainder}{chr(byte)}") % modulus)
 
+    def _multiples_derivative(
+        self, byte: int, node: tree.Multiples, place: str, whole: int, written: int, remainder: int
+    ) -> Residual:
+        """place: "start", "zero", "whole", "fraction", or "finer" behind another digit than zero beyond all places."""
+        if byte == ord("."):
+            return (
+                self._make("multiples", node, "fraction", 0, 0, remainder)
+                if place in ("zero", "whole")
+                else self.nothing
+            )
+        if not ord("0") <= byte <= ord("9") or place == "zero":
+            return self.nothing
+        modulus = math.lcm(*(step for case in node.cases for step in (case.step, *case.without)))
+        longer = (remainder * 10 + byte - ord("0")) % modulus
+        if place in ("start", "whole"):
+            # Where nothing bounds the digits, how many there are does not matter.
+            whole = 0 if node.most_digits is None else whole + 1
+            if whole > (node.most_digits or 0):
+                return self.nothing
+            return self._make(
+                "multiples", node, "zero" if (place, byte) == ("start", 48) else "whole", whole, 0, longer
+            )
+        if place == "fraction" and written < node.places:
+            return self._make("multiples", node, "fraction", 0, written + 1, longer)
+        if place == "fraction" and byte != ord("0"):
+            place, remainder = "finer", 0
+        bounds = [_most_places(node, case) for case in node.cases]
+        most = max([node.places, *(bound for bound in bounds if bound is not None)])
+        if written == most and None not in bounds:
+            return self.nothing
+        return self._make("multiples", node, place, 0, min(written, most) + 1, remainder)
+
     def _json_derivative(self, byte: int, body: Residual, escapes: str) -> Residual:
         return self._json_inside(body, escapes) if byte == _QUOTE else self.nothing
 
@@ -270,6 +305,15 @@ class Regexes:
                 return bool(minimum == 0)
             case "divisible", (_, remainder):
                 return bool(remainder == 0)
+            case "multiples", (node, place, _, written, remainder):
+                if place == "start" or (place, written) == ("fraction", 0):
+                    return False
+                units = remainder * 10 ** (node.places - min(written, node.places))
+                return any(
+                    (case.finer if place == "finer" else _is_multiple(units, case))
+                    and written <= (written if (most := _most_places(node, case)) is None else most)
+                    for case in node.cases
+                )
         return False
 
     def is_empty(self, a: Residual, held: frozenset[int] = _ALL_BYTES) -> bool:
@@ -291,7 +335,7 @@ class Regexes:
             case "json_escape", (body, escapes, prefix):
                 starts = self.sequence(self.character(_escaped(prefix, escapes)), self.any_bytes)
                 return self.is_empty(self.intersection(body, starts))
-            case (("all" | "not"), _):
+            case (("all" | "not" | "multiples"), _):
                 return self._search(a, self._alphabet)
         return False
 
@@ -312,6 +356,14 @@ class Regexes:
             if len(seen) > self._search_limit:
                 raise Undecided(a)
         return True
+
+
+def _most_places(node: tree.Multiples, case: tree.MultiplesCase) -> int | None:
+    return node.most_digits if case.most_places is None else case.most_places
+
+
+def _is_multiple(units: int, case: tree.MultiplesCase) -> bool:
+    return units % case.step == 0 and all(units % step for step in case.without)
 
 
 def _contains(ranges: Ranges, value: int) -> bool:

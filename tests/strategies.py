@@ -70,6 +70,19 @@ def character_classes(draw: st.DrawFn) -> RegexTree:
 literals = st.text(characters, min_size=1, max_size=3).map(tree.text)
 key_sets = st.lists(texts.map(str.encode), min_size=1, max_size=4).map(lambda keys: tree.KeySet(tuple(keys)))
 divisibles = st.sampled_from([2, 3, 7, 30]).map(tree.Divisible)
+_multiples_cases = st.builds(
+    tree.MultiplesCase,
+    st.sampled_from([1, 2, 3, 4, 6, 7, 10, 30]),
+    st.lists(st.sampled_from([2, 3, 5, 9, 20]), max_size=2).map(tuple),
+    st.sampled_from([0, 1, 3, None]),
+    st.booleans(),
+)
+multiples = st.builds(
+    tree.Multiples,
+    st.integers(0, 2),
+    st.lists(_multiples_cases, min_size=1, max_size=3).map(tuple),
+    st.sampled_from([None, None, 3]),
+)
 substrings = st.lists(st.text(st.sampled_from("ab "), max_size=3).map(str.encode), max_size=6).map(
     lambda chunks: tree.Substring(tuple(chunks))
 )
@@ -91,7 +104,9 @@ def _combined_by_sets(parts: st.SearchStrategy[RegexTree]) -> st.SearchStrategy[
 
 plain_regexes = st.recursive(st.one_of(literals, character_classes()), _combined, max_leaves=5)
 text_regexes = st.recursive(
-    st.one_of(literals, character_classes(), key_sets, divisibles, substrings), _combined_by_sets, max_leaves=4
+    st.one_of(literals, character_classes(), key_sets, divisibles, multiples, substrings),
+    _combined_by_sets,
+    max_leaves=4,
 )
 json_strings = st.builds(
     tree.JsonString,

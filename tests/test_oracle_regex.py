@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 
 import pytest
 import regex
@@ -33,6 +34,23 @@ def is_prefix(node: RegexTree, data: bytes) -> bool:
     return not regexes.is_empty(rest)
 
 
+def _is_taken(node: tree.Multiples, text: str) -> bool:
+    """Whether a decimal is one of the multiples, by the value of the whole text."""
+    if not re.fullmatch(r"(0|[1-9][0-9]*)(\.[0-9]+)?", text):
+        return False
+    whole, _, fraction = text.partition(".")
+    if node.most_digits is not None and len(whole) > node.most_digits:
+        return False
+    units = Fraction(text) * 10**node.places
+    for case in node.cases:
+        most = node.most_digits if case.most_places is None else case.most_places
+        if most is not None and len(fraction) > most:
+            continue
+        if case.finer if units.denominator > 1 else units % case.step == 0 and all(units % n for n in case.without):
+            return True
+    return False
+
+
 def ends(node: RegexTree, text: str, start: int) -> set[int]:
     """Where a match of `node` that starts at `start` may end: matching by definition, over characters."""
     everywhere = set(range(start, len(text) + 1))
@@ -54,6 +72,8 @@ def ends(node: RegexTree, text: str, start: int) -> set[int]:
                 if int(text[start:end].replace(".", "") or "0") % modulus == 0:
                     places.add(end)
             return places
+        case tree.Multiples():
+            return {end for end in range(start + 1, len(text) + 1) if _is_taken(node, text[start:end])}
         case tree.CharClass(ranges):
             inside = start < len(text) and any(low <= ord(text[start]) <= high for low, high in ranges)
             return {start + 1} if inside else set()

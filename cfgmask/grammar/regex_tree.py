@@ -159,6 +159,48 @@ class Divisible:
 
 
 @dataclass(frozen=True)
+class MultiplesCase:
+    """Some of the numbers of `Multiples`.
+
+    step         they are multiples of this one, which is above 0
+    without      and of none of these, which are above 0
+    most_places  this many digits may stand behind the point, 0: no point; None: any number of them
+    finer        whether what is no integer once the point is moved is among them as well
+    """
+
+    step: int
+    without: tuple[int, ...] = ()
+    most_places: int | None = None
+    finer: bool = False
+
+
+@dataclass(frozen=True)
+class Multiples:
+    """Decimals, without sign and exponent, that one of some cases takes.
+
+    places       the point is moved so far to the right before a number is told to be a multiple; at most 400
+    cases        all their steps have a common multiple below 10**18; one residual a remainder of that
+    most_digits  before the point, and behind it where a case has no bound of its own; None for any number of them
+    """
+
+    places: int
+    cases: tuple[MultiplesCase, ...]
+    most_digits: int | None = None
+
+    @property
+    def words(self) -> list[int]:
+        """The same for the core, see `cfgmask/core/regex/multiples.h`."""
+        none = 2**32 - 1
+        words = [self.places, none if self.most_digits is None else self.most_digits]
+        for case in self.cases:
+            words += divmod(case.step, 2**32)[::-1]
+            words += [none if case.most_places is None else case.most_places, int(case.finer), len(case.without)]
+            for step in case.without:
+                words += divmod(step, 2**32)[::-1]
+        return words
+
+
+@dataclass(frozen=True)
 class Substring:
     """Any run of consecutive chunks, written together; the empty run too. Linear in the chunks' size."""
 
@@ -195,6 +237,7 @@ RegexTree: TypeAlias = (
     | Complement
     | KeySet
     | Divisible
+    | Multiples
     | Substring
     | JsonString
 )

@@ -1,22 +1,29 @@
-"""Regexes for the decimals that are multiples of a number, without sign and exponent.
+"""Regexes for the decimals that are multiples of numbers, without sign and exponent.
 
-With the point moved far enough to the right, the step is an integer: a product of twos and fives, times a number that
-has neither. Multiples of the first are told by their last digits, those of the second by the remainder of all digits;
-where the point stands does not matter to that, since 10 has an inverse. Where there would be too many last digits to
-list, remainders of the whole step are kept, for each number of digits after the point on its own.
+Where numbers have a common multiple that the core can count in, these decimals are one node (`combined`).
+
+Those of one number may also be told without it (`multiples`). With the point moved far enough to the right, the step is
+an integer: a product of twos and fives, times a number that has neither. Multiples of the first are told by their last
+digits, those of the second by the remainder of all digits; where the point stands does not matter to that, since 10 has
+an inverse. Where there would be too many last digits to list, remainders of the whole step are kept, for each number of
+digits after the point on its own.
 """
 
 from __future__ import annotations
 
-from math import gcd
+from collections.abc import Sequence
+from math import gcd, lcm
 
 from cfgmask.grammar.regex_tree import (
     EMPTY_TEXT,
+    NOTHING,
     Alternation,
     Concatenation,
     Divisible,
     Intersection,
     KeySet,
+    Multiples,
+    MultiplesCase,
     RegexTree,
     Repetition,
     text,
@@ -29,6 +36,38 @@ _MAX_ENDINGS = 2_000
 _MAX_ENDING_LENGTH = 40
 # Each remainder is a residual with a table of its own, and a search for a number may have to try them all.
 _MAX_REMAINDERS = 2_000
+
+
+# What the core counts in; see `Multiples`.
+_MOST_PLACES, _MOST_MODULUS = 400, 10**18
+
+
+def combined(sets: Sequence[tuple[Number | None, Sequence[Number], bool]], zeros: int | None) -> RegexTree | None:
+    """The numbers of one of these sets; None where their steps have too large a common multiple.
+
+    sets   for each, the step (None: it has all numbers), the steps of which its numbers are no multiples, and whether
+           it has only integers, written without a point
+    zeros  how many superfluous zeros may end a number with a point, None for any number of them
+    """
+    places = 0
+    for number in [number for step, holes, _ in sets for number in (step, *holes) if number is not None]:
+        digits = decimal_places(number)
+        assert digits is not None, "a number in a schema is a finite decimal"
+        places = max(places, digits)
+    if places > _MOST_PLACES:
+        return None
+    modulus, cases = 1, []
+    for step, holes, plain in sets:
+        units = 1 if step is None else int(step * 10**places)
+        without = tuple(dict.fromkeys(int(hole * 10**places) for hole in holes))
+        modulus = lcm(modulus, units, *without)
+        if modulus >= _MOST_MODULUS:
+            return None
+        if step is not None and any(units % hole == 0 for hole in without):
+            continue
+        most = 0 if plain else None if step is None or zeros is None else (decimal_places(step) or 0) + zeros
+        cases.append(MultiplesCase(units, without, most, finer=step is None and not plain))
+    return Multiples(places, tuple(cases)) if cases else NOTHING
 
 
 def multiples(step: Number, zeros: int | None, plain: bool) -> RegexTree | None:

@@ -50,7 +50,8 @@ from cfgmask.json_schema.decimals import (
     optional,
     whole_numbers,
 )
-from cfgmask.json_schema.multiples import multiples
+from cfgmask.json_schema.multiples import combined, multiples
+from cfgmask.json_schema.number_holes import is_multiples
 from cfgmask.json_schema.number_list import NumberList
 from cfgmask.json_schema.numbers import NumberShape, count, enumerated
 from cfgmask.json_schema.values import Number, magnitude, plain_decimal
@@ -79,9 +80,9 @@ def number_regex(shape: NumberShape, exponents: bool = True) -> RegexTree:
     """
     if shape.is_everything:
         return ANY_NUMBER if exponents else PLAIN_NUMBER
-    inside = _inside(shape, MAX_ZEROS)
+    inside = _held(shape, MAX_ZEROS)
     if shape.without:
-        return _without(inside, shape.without)
+        return inside
     if exponents and shape.values is None and shape.step is None:
         return any_of([inside, _signed(shape, _with_exponent)])
     return inside
@@ -102,10 +103,33 @@ def plain_number_regex(shape: NumberShape, most: int, exponents: bool = True) ->
         if exponents and small and not shape.without:
             inside = any_of([inside, *map(_printed, sorted(small))])
     elif shape.step is not None:
-        inside = _inside(replace(shape, plain=True) if shape.step.denominator == 1 else shape, MAX_ZEROS)
+        return _held(replace(shape, plain=True) if shape.step.denominator == 1 else shape, MAX_ZEROS)
     else:
         inside, shape = _of_doubles(shape, most, exponents and not shape.without)
+        if inside != NOTHING and any(map(is_multiples, shape.without)):
+            return _held(shape, MAX_ZEROS)
     return _without(inside, shape.without)
+
+
+def union_regex(shapes: tuple[NumberShape, ...], plain: bool) -> RegexTree | None:
+    """How JSON may spell the numbers of any of some sets that `are_alike`; None if it takes a regex for each.
+
+    plain  integers are written without a point
+    """
+    if plain:
+        shapes = tuple(
+            replace(shape, plain=True) if shape.step is not None and shape.step.denominator == 1 else shape
+            for shape in shapes
+        )
+    found = _as_one(shapes, MAX_ZEROS)
+    return None if found is None else _without(found, _other_holes(shapes[0]))
+
+
+def alike(shape: NumberShape) -> object:
+    """What sets have in common that may be one regex; None for other sets."""
+    if shape.step is None or shape.values is not None or (shape.low is not None and shape.low == shape.high):
+        return None
+    return shape.low, shape.low_open, shape.high, shape.high_open, shape.plain, _other_holes(shape), shape.refusals
 
 
 # The longest run of digits in a number that is read as a double: with it no number is too large, and none but zero is
@@ -175,6 +199,40 @@ def _printed(value: Number) -> RegexTree:
     return Concatenation((sign, text(mantissa), _E, _exponent_of(order)))
 
 
+def _held(shape: NumberShape, zeros: int | None) -> RegexTree:
+    """The numbers of the shape, at most so many superfluous zeros and no exponents."""
+    if shape.values is None and any(map(is_multiples, shape.without)):
+        found = _as_one((shape,), zeros)
+        if found is not None:
+            return _without(found, _other_holes(shape))
+    return _without(_inside(shape, zeros), shape.without)
+
+
+def _other_holes(shape: NumberShape) -> tuple[NumberShape, ...]:
+    return tuple(hole for hole in shape.without if not is_multiples(hole))
+
+
+def _as_one(shapes: tuple[NumberShape, ...], zeros: int | None) -> RegexTree | None:
+    """The numbers of any of the shapes, which have the same bounds, but for holes other than multiples."""
+    steps = [shape.step for shape in shapes]
+    holes = [[hole.step for hole in shape.without if hole.step is not None and is_multiples(hole)] for shape in shapes]
+    first = shapes[0]
+    is_bounded = first.low is not None or first.high is not None
+    integers_only = all(step is not None and step.denominator == 1 for step in steps)
+    # Without a point the bounds say how many digits may follow; that they are too few for a multiple is told then.
+    apart = is_bounded and integers_only
+    plain = [apart or shape.plain for shape in shapes]
+    spelled = combined([*zip(steps, holes, plain, strict=True)], zeros)
+    if spelled is None or spelled == NOTHING:
+        return spelled
+    signed = Concatenation((optional(MINUS), spelled))
+    if not is_bounded:
+        return signed
+    if apart:
+        return Concatenation((Intersection((_signed(first, integers), signed)), _point_zeros(first, zeros)))
+    return Intersection((_signed(replace(first, step=None), decimals), signed))
+
+
 def _without(inside: RegexTree, holes: tuple[NumberShape, ...]) -> RegexTree:
     if not holes or inside == NOTHING:
         return inside
@@ -222,6 +280,8 @@ def _point_zeros(shape: NumberShape, zeros: int | None) -> RegexTree:
 def _multiples(shape: NumberShape, step: Number, zeros: int | None) -> RegexTree:
     """The multiples of the shape's step between its bounds."""
     spelled = multiples(step, zeros, shape.plain)
+    if spelled is None and (found := _as_one((shape,), zeros)) is not None:
+        return found
     if spelled is None:
         if count(shape, MAX_LISTED) is None:
             raise NoRegex("whether a long number is a multiple of it takes too large a regex to tell")

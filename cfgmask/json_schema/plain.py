@@ -16,7 +16,7 @@ from cfgmask import _core
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import NOTHING, JsonString, RegexTree
-from cfgmask.json_schema import algebra, decide, lexemes
+from cfgmask.json_schema import algebra, decide, lexemes, number_holes
 from cfgmask.json_schema.drafts import Draft, draft_of_uri
 from cfgmask.json_schema.formats import FORMATS
 from cfgmask.json_schema.keys import KeyPattern, Keys, key_pattern
@@ -284,8 +284,15 @@ def _is_nothing(terminal: Terminal) -> bool:
 
 
 def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Normal:
-    """The scalars of a schema, which may be a combination of others under `allOf` and `not`. Raises _NotPlain."""
+    """The scalars of a schema, which may be a combination of others under `allOf` and `not`. Raises _NotPlain.
+
+    Those under `anyOf` have numbers only.
+    """
     assert isinstance(schema, dict)
+    choices = schema.get("anyOf")
+    if isinstance(choices, list):
+        shapes = [shape for choice in choices for shape in _combined(choice, dialect, options, limits).numbers]
+        return replace(NOTHING_AT_ALL, numbers=number_holes.without_covered(tuple(dict.fromkeys(shapes))))
     parts = schema.get("allOf")
     if isinstance(parts, list):
         found = reduce(algebra.intersect, [_combined(part, dialect, options, limits) for part in parts])

@@ -11,7 +11,15 @@ from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.digits import with_ends
 from cfgmask.json_schema.normal_form import Normal
-from cfgmask.json_schema.number_regex import ANY_NUMBER, MAX_RUN, NoRegex, number_regex, plain_number_regex
+from cfgmask.json_schema.number_regex import (
+    ANY_NUMBER,
+    MAX_RUN,
+    NoRegex,
+    alike,
+    number_regex,
+    plain_number_regex,
+    union_regex,
+)
 from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.session import current
@@ -59,18 +67,43 @@ def scalars(normal: Normal, style: NumberStyle, exponents: bool = True) -> list[
 def _number(shapes: tuple[NumberShape, ...], style: NumberStyle, exponents: bool) -> Terminal:
     n_multiples = sum(shape.step not in (None, 1) for shape in shapes)
     current().spend(_STEPS_PER_STEP * n_multiples + _STEPS_PER_NUMBER * len(shapes))
-    parts = tuple(regex for shape in shapes if (regex := _regex_of(shape, style, exponents)) != NOTHING)
+    parts = tuple(regex for regex in _regexes_of(shapes, style, exponents) if regex != NOTHING)
     integers = all(shape.step is not None and shape.step.denominator == 1 for shape in shapes)
     return lexemes.number(parts[0] if len(parts) == 1 else Alternation(parts), integers)
+
+
+def _regexes_of(shapes: tuple[NumberShape, ...], style: NumberStyle, exponents: bool) -> list[RegexTree]:
+    """Regexes for all of the shapes together: those that differ in steps alone have one."""
+    groups: dict[object, list[NumberShape]] = {}
+    for shape in shapes:
+        groups.setdefault(alike(shape) or shape, []).append(shape)
+    found = []
+    for group in groups.values():
+        together = _union_of(tuple(group), style) if len(group) > 1 else None
+        found += [_regex_of(shape, style, exponents) for shape in group] if together is None else [together]
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _union_of(shapes: tuple[NumberShape, ...], style: NumberStyle) -> RegexTree | None:
+    is_plain = style.is_plain and not any(hole.is_spelling_bound for shape in shapes for hole in shape.without)
+    most = _most_digits(shapes, style, is_plain)
+    regex = union_regex(shapes, is_plain)
+    return regex if regex is None or most is None else with_ends(regex, most)
+
+
+def _most_digits(shapes: tuple[NumberShape, ...], style: NumberStyle, is_plain: bool) -> int | None:
+    """How many digits a run may have that nothing else bounds."""
+    if is_plain and any(shape.step is None or shape.step.denominator != 1 for shape in shapes):
+        return MAX_RUN if style.max_digits is None else min(style.max_digits, MAX_RUN)
+    return style.max_digits
 
 
 @lru_cache(maxsize=1024)
 def _regex_of(shape: NumberShape, style: NumberStyle, exponents: bool) -> RegexTree:
     # Integers without those that draft 4 calls so have a point.
     is_plain = style.is_plain and not any(hole.is_spelling_bound for hole in shape.without)
-    most = style.max_digits
-    if is_plain and (shape.step is None or shape.step.denominator != 1):
-        most = MAX_RUN if most is None else min(most, MAX_RUN)
+    most = _most_digits((shape,), style, is_plain)
     try:
         if is_plain:
             regex = plain_number_regex(shape, MAX_RUN if most is None else most, exponents)

@@ -54,7 +54,12 @@ def test_all_malformed_places_are_named_at_once() -> None:
 def test_all_places_that_cannot_be_enforced_are_named_at_once() -> None:
     unique = {"type": "array", "uniqueItems": True, "items": {"minProperties": 1001, "maxProperties": 9999}}
     schema = {
-        "properties": {"a": unique, "b": {"items": unique}, "c": {"pattern": "(?>x)"}, "d": {"multipleOf": 10007}},
+        "properties": {
+            "a": unique,
+            "b": {"items": unique},
+            "c": {"pattern": "(?>x)"},
+            "d": {"multipleOf": 1000000000000000003},
+        },
         "$defs": {"unused": unique},
     }
     assert refused(schema) == [

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cfgmask
@@ -293,3 +294,109 @@ def test_holes_are_told_by_arithmetic_as_the_numbers_are(a: NumberShape, holes: 
     for value in [*near, *(number + 1 for number in near), 0, 1, -12, 60, 420]:
         inside = a.admits(value) and not any(hole.admits(value) for hole in holes)
         assert inside == any(shape.admits(value) for shape in found), value
+
+
+# ---- multiples of several numbers together
+
+STEPS: list[int | float] = [1, 2, 3, 4, 6, 7, 10, 15, 60, 1000, 7919, 0.1, 0.2, 0.25, 0.3, 0.7, 1.5, 2.3, 0.01]
+
+
+def _combinations(steps: st.SearchStrategy[int | float]) -> st.SearchStrategy[dict[str, Any]]:
+    leaves = steps.map(lambda step: {"multipleOf": step})
+
+    def combined(parts: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+        several = st.lists(parts, min_size=2, max_size=4)
+        return st.one_of(
+            st.builds(lambda keyword, all_of: {keyword: all_of}, st.sampled_from(["allOf", "anyOf", "oneOf"]), several),
+            parts.map(lambda part: {"not": part}),
+        )
+
+    return st.recursive(leaves, combined, max_leaves=6)
+
+
+@st.composite
+def multiples_together(draw: st.DrawFn) -> dict[str, Any]:
+    """Boolean combinations of `multipleOf`, of integers or numbers, between bounds perhaps."""
+    schema: dict[str, Any] = {"type": draw(st.sampled_from(["integer", "number"]))}
+    schema["allOf"] = [draw(_combinations(st.sampled_from(STEPS)))]
+    for keyword in ("minimum", "exclusiveMaximum"):
+        if draw(st.integers(0, 3)) == 0:
+            schema[keyword] = draw(st.sampled_from([-1000, -3, 0, 0.5, 42, 1e5]))
+    return schema
+
+
+@st.composite
+def decimals(draw: st.DrawFn) -> str:
+    """Numbers without exponent, most of them multiples of something."""
+    if draw(st.booleans()):
+        step = Fraction(str(draw(st.sampled_from(STEPS)))) * draw(st.integers(-100, 100))
+        written = (
+            str(step.numerator) if step.denominator == 1 else f"{step.numerator / step.denominator:.3f}".rstrip("0")
+        )
+        return written
+    whole = draw(st.integers(-(10**12), 10**12) | st.integers(-100, 100))
+    return f"{whole}" + draw(st.sampled_from(["", "", ".5", ".25", ".7", ".1", ".123"]))
+
+
+@pytest.mark.parametrize("general", [False, True], ids=["plain", "general"])
+@given(multiples_together(), st.lists(decimals(), min_size=20, max_size=20))
+@settings(max_examples=60)
+def test_random_combinations_of_multiples(general: bool, schema: dict[str, Any], texts: list[str]) -> None:
+    options: dict[str, Any] = {"property_order": "any"} if general else {}
+    try:
+        grammar = compiled(schema, **options)
+    except cfgmask.GrammarError:
+        # Nothing that is written plainly meets it.
+        assert not any(_meets_plainly(schema, text) for text in texts)
+        return
+    for text in texts:
+        assert accepts(grammar, text) == _meets_plainly(schema, text), (schema, text)
+
+
+def _meets_plainly(schema: dict[str, Any], text: str) -> bool:
+    value = Fraction(text)
+    if schema["type"] == "integer" and "." in text:
+        return False
+    return meets({key: held for key, held in schema.items() if key != "type"}, value)
+
+
+EIGHT = [2, 3, 5, 7, 11, 13, 17, 19]
+MANY: dict[str, Schema] = {
+    "integers": {"type": "integer", "oneOf": [{"multipleOf": n} for n in EIGHT]},
+    "fractions": {"type": "number", "oneOf": [{"multipleOf": n / 10} for n in EIGHT]},
+    "all but those of another": {
+        "type": "number",
+        "allOf": [{"oneOf": [{"multipleOf": n / 10} for n in EIGHT]}, {"not": {"multipleOf": 2.3}}],
+    },
+    "none of them": {"type": "number", "not": {"anyOf": [{"multipleOf": n / 10} for n in EIGHT]}},
+    "a prime": {"type": "number", "multipleOf": 7919},
+    "a large number": {"type": "integer", "multipleOf": 999999999989},
+    "between bounds": {"type": "integer", "oneOf": [{"multipleOf": n} for n in EIGHT], "minimum": -(10**9)},
+}
+
+
+@pytest.mark.parametrize("general", [False, True], ids=["plain", "general"])
+@pytest.mark.parametrize("name", MANY)
+def test_many_multiples_are_one_node(name: str, general: bool) -> None:
+    schema = MANY[name]
+    assert isinstance(schema, dict)
+    limits = cfgmask.Limits(max_regex_nodes=20_000, max_search_steps=1_000)
+    options: dict[str, Any] = {"property_order": "any"} if general else {}
+    grammar = compiled(schema, limits=limits, **options)
+    step = Fraction(str(schema.get("multipleOf", "0.1")))
+    for n in [0, 1, 2, 9, 14, 30, 143, -22, 10**6 + 4, 10**15 + 7]:
+        value = n * step
+        text = str(value.numerator) if value.denominator == 1 else f"{value.numerator // 10}.{abs(n) % 10}"
+        if value < 0 and value.denominator > 1:
+            continue
+        assert accepts(grammar, text) == _meets_plainly(schema, text), text
+        assert accepts(grammar, text + "1") == _meets_plainly(schema, text + "1"), text
+
+
+def test_a_common_multiple_that_no_word_holds() -> None:
+    primes = [999999999989, 999999999961]
+    grammar = compiled({"type": "integer", "multipleOf": primes[0], "not": {"multipleOf": 7}})
+    assert accepts(grammar, str(primes[0] * 8))
+    assert not accepts(grammar, str(primes[0] * 7))
+    with pytest.raises(cfgmask.GrammarError, match="multipleOf"):
+        compiled({"type": "integer", "allOf": [{"multipleOf": prime} for prime in primes]})

@@ -367,7 +367,7 @@ def test_options() -> None:
     guided = {
         "x-guidance": {"whitespace_flexible": False, "lenient": True},
         "type": "integer",
-        "multipleOf": 10007,
+        "multipleOf": 1000000000000000003,
     }
     assert accepts(compiled(guided, syntax="yaml"), "5")
 

@@ -1,6 +1,7 @@
 #include "random_regex.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -44,7 +45,7 @@ RegexPair RandomRegex::make(int depth, bool utf8) {
 
 RegexPair RandomRegex::make_leaf(bool utf8) {
   SlowRegex slow;
-  switch (source_.below(6)) {
+  switch (source_.below(7)) {
     case 0:
       slow.kind = Kind::kLiteral;
       slow.keys = {make_word()};
@@ -65,6 +66,8 @@ RegexPair RandomRegex::make_leaf(bool utf8) {
       slow.kind = Kind::kSubstring;
       for (uint32_t n = source_.below(8); n > 0; --n) slow.keys.push_back(make_word());
       return pair(store_.substring(slow.keys), slow);
+    case 5:
+      return make_multiples();
     default:
       slow.kind = Kind::kBytes;
       for (uint32_t n = 1 + source_.below(4); n > 0; --n)
@@ -72,6 +75,26 @@ RegexPair RandomRegex::make_leaf(bool utf8) {
                                               : source_.byte());
       return pair(store_.bytes(slow.bytes), slow);
   }
+}
+
+RegexPair RandomRegex::make_multiples() {
+  constexpr std::array<uint64_t, 8> kSteps{1, 2, 3, 4, 7, 10, 30, 1'000};
+  SlowRegex slow;
+  slow.kind = Kind::kMultiples;
+  slow.minimum = source_.below(3);
+  slow.maximum = source_.flip() ? kUnbounded : 1 + source_.below(4);
+  std::vector<uint32_t> words{slow.minimum, slow.maximum};
+  for (uint32_t n = 1 + source_.below(3); n > 0; --n) {
+    Multiples::Case given{kSteps[source_.below(kSteps.size())], {}, kUnbounded, source_.flip()};
+    if (source_.flip()) given.most_places = source_.below(5);
+    for (uint32_t k = source_.below(3); k > 0; --k) given.without.push_back(kSteps[source_.below(kSteps.size())]);
+    const auto n_without = static_cast<uint32_t>(given.without.size());
+    words.insert(words.end(),
+                 {static_cast<uint32_t>(given.step), 0, given.most_places, given.finer ? 1U : 0U, n_without});
+    for (uint64_t step : given.without) words.insert(words.end(), {static_cast<uint32_t>(step), 0});
+    slow.cases.push_back(std::move(given));
+  }
+  return pair(store_.multiples(words), slow);
 }
 
 RegexPair RandomRegex::make_parts(Kind kind, int depth, bool utf8) {

@@ -24,6 +24,7 @@ class RandomRegex {
 
  private:
   RegexPair make_leaf(bool utf8);
+  RegexPair make_multiples();
   RegexPair make_parts(SlowRegex::Kind kind, int depth, bool utf8);
   RegexPair make_repetition(int depth, bool utf8);
   // A part of which a text has so many characters.

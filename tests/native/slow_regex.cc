@@ -1,5 +1,6 @@
 #include "slow_regex.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -150,6 +151,38 @@ std::optional<std::string> decode_json_string(std::string_view literal, JsonEsca
   return out;
 }
 
+namespace {
+
+// Whether a decimal is taken, by the value of its text: steps are small, so remainders of digits tell.
+bool is_multiple(const SlowRegex& regex, std::string_view text) {
+  const size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point);
+  const std::string_view fraction = point == text.size() ? "" : text.substr(point + 1);
+  const auto digits = [](std::string_view part) {
+    return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (!digits(whole) || (point < text.size() && !digits(fraction)) || (whole.size() > 1 && whole[0] == '0'))
+    return false;
+  if (whole.size() > regex.maximum) return false;
+  std::string kept(fraction.substr(0, regex.minimum));
+  const bool is_finer = fraction.size() > kept.size() && fraction.find_first_not_of('0', kept.size()) != fraction.npos;
+  kept.resize(regex.minimum, '0');
+  const auto is_one_of = [&](uint64_t step) {
+    uint64_t remainder = 0;
+    for (char digit : std::string(whole) + kept)
+      remainder = (remainder * 10 + static_cast<uint64_t>(digit - '0')) % step;
+    return remainder == 0;
+  };
+  return std::any_of(regex.cases.begin(), regex.cases.end(), [&](const Multiples::Case& given) {
+    if (fraction.size() > std::min(given.most_places, given.most_places == kUnbounded ? regex.maximum : kUnbounded))
+      return false;
+    return is_finer ? given.finer
+                    : is_one_of(given.step) && std::none_of(given.without.begin(), given.without.end(), is_one_of);
+  });
+}
+
+}  // namespace
+
 uint64_t match_ends(const SlowRegex& regex, std::string_view text, size_t start) {
   using Kind = SlowRegex::Kind;
   const uint64_t all_from_start = ((uint64_t{2} << text.size()) - 1) & ~((uint64_t{1} << start) - 1);
@@ -176,6 +209,12 @@ uint64_t match_ends(const SlowRegex& regex, std::string_view text, size_t start)
       for (size_t i = start; i < text.size() && (text[i] == '.' || (text[i] >= '0' && text[i] <= '9')); ++i) {
         if (text[i] != '.') remainder = (remainder * 10 + static_cast<uint64_t>(text[i] - '0')) % regex.modulus;
         if (remainder == 0) ends |= uint64_t{2} << i;
+      }
+      return ends;
+    }
+    case Kind::kMultiples: {
+      for (size_t end = start + 1; end <= text.size(); ++end) {
+        if (is_multiple(regex, text.substr(start, end - start))) ends |= uint64_t{1} << end;
       }
       return ends;
     }

@@ -26,6 +26,7 @@ struct SlowRegex {
     kJsonString,
     kDivisible,
     kSubstring,
+    kMultiples,
   };
   Kind kind = Kind::kLiteral;
   std::vector<std::string> keys;       // kLiteral (one), kKeySet, kSubstring (its chunks)
@@ -36,6 +37,8 @@ struct SlowRegex {
   uint32_t maximum = 0;
   JsonEscapes escapes = JsonEscapes::kAny;
   uint32_t modulus = 1;  // kDivisible
+  // kMultiples; these may be so many digits behind the point as the minimum says, and the maximum bounds all.
+  std::vector<Multiples::Case> cases;
 };
 
 // Bit e of the result: some match of text[start:] ends before position e. The text has at most 63 bytes.

@@ -51,6 +51,7 @@ class RegexTreeReader {
         keys_(interned("keys")),
         modulus_(interned("modulus")),
         chunks_(interned("chunks")),
+        words_(interned("words")),
         escapes_(interned("escapes")) {
     const nb::object module = nb::module_::import_("cfgmask.grammar.regex_tree");
     for (size_t kind = 0; kind < kNames.size(); ++kind) types_[kind] = module.attr(kNames[kind]);
@@ -92,9 +93,9 @@ class RegexTreeReader {
 
   using Kind = RegexData::Kind;
   // In the order of Kind.
-  static constexpr std::array<const char*, 12> kNames = {"Literal",     "CharClass",  "ByteClass",    "Concatenation",
-                                                         "Alternation", "Repetition", "Intersection", "Complement",
-                                                         "KeySet",      "Divisible",  "JsonString",   "Substring"};
+  static constexpr std::array<const char*, 13> kNames = {
+      "Literal",    "CharClass", "ByteClass", "Concatenation", "Alternation", "Repetition", "Intersection",
+      "Complement", "KeySet",    "Divisible", "JsonString",    "Substring",   "Multiples"};
 
   using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
 
@@ -168,6 +169,11 @@ class RegexTreeReader {
         if (modulus == 0) throw std::invalid_argument("nothing is divided by zero");
         return read_.divisible(modulus);
       }
+      case Kind::kMultiples: {
+        const auto words = nb::cast<std::vector<uint32_t>>(get(tree, words_));
+        Multiples::of_words(words);  // throws what is wrong with them
+        return read_.multiples(words);
+      }
       case Kind::kJsonString:
         return read_.json_string(parts[0], escapes_named(nb::str(get(tree, escapes_)).c_str()));
     }
@@ -218,7 +224,7 @@ class RegexTreeReader {
   std::unordered_map<PyObject*, uint32_t> known_;
   std::vector<nb::object> kept_;
   std::array<nb::object, kNames.size()> types_;
-  nb::object data_, ranges_, parts_, body_, minimum_, maximum_, keys_, modulus_, chunks_, escapes_;
+  nb::object data_, ranges_, parts_, body_, minimum_, maximum_, keys_, modulus_, chunks_, words_, escapes_;
 };
 
 // Lowers trees into one builder.

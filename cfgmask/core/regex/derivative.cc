@@ -99,6 +99,10 @@ RegexId RegexStore::derive(RegexId node, unsigned b) {
       const uint64_t remainder = (operands(node)[1] * uint64_t{10} + (b - '0')) % modulus;
       return divisible(static_cast<uint32_t>(modulus), static_cast<uint32_t>(remainder));
     }
+    case RegexKind::kMultiples: {
+      const Words o = operands(node);
+      return multiples_at(o[0], multiples_of(o).after(position_of(o), b));
+    }
   }
   return nothing();
 }
@@ -304,6 +308,8 @@ ByteSet RegexStore::compute_first(RegexId node) {
       set = ByteSet::range('0', '9');
       set.add('.');
       break;
+    case RegexKind::kMultiples:
+      return multiples_of(o).first(position_of(o));
   }
   return set;
 }
@@ -349,6 +355,8 @@ ByteSet RegexStore::alike_here(RegexId node, unsigned b) {
       return alike_here(RegexId(o[0]), b);
     case RegexKind::kJsonString:
       return alike_in_json_string(node, b);
+    case RegexKind::kMultiples:
+      return multiples_of(o).alike(position_of(o), b);
     default:
       return ByteSet::only(b);
   }

@@ -60,6 +60,7 @@ RegexId HeldBytes::compute(RegexId node) {
       const auto escapes = static_cast<JsonEscapes>(store_.operands(node)[1] & 0xF);
       return completes_json_strings(escapes) ? node : intersected(node);
     }
+    case RegexKind::kMultiples:
     case RegexKind::kDivisible: {
       ByteSet digits = ByteSet::range('0', '9');
       digits.add('.');

@@ -85,6 +85,8 @@ uint32_t MinimumLengths::compute(RegexId node) {
       return regexes_.shortest_json(node, of(RegexId(o[0])));
     case RegexKind::kDivisible:
       return digits_to_multiple(o[0], o[1]);
+    case RegexKind::kMultiples:
+      return regexes_.multiples_of(o).shortest(RegexStore::position_of(o));
     case RegexKind::kPrefixed:
       return regexes_.shortest_prefixed(node);
     case RegexKind::kSequence:
@@ -132,6 +134,8 @@ uint32_t MinimumLengths::compute_longest(RegexId node) {
     case RegexKind::kKeySet:
     case RegexKind::kNumberedKeys:
       return regexes_.longest_key(node);
+    case RegexKind::kMultiples:
+      return regexes_.multiples_of(o).longest(RegexStore::position_of(o)).value_or(kNoLength);
     default:
       return kNoLength;
   }
@@ -179,6 +183,8 @@ uint32_t MinimumLengths::compute_farthest(RegexId node) {
     case RegexKind::kIntersection:
       if (const auto length = farthest_within_bounds(node)) return *length;
       return search_farthest(node);
+    case RegexKind::kMultiples:
+      return regexes_.multiples_of(o).farthest();
     case RegexKind::kComplement:
     case RegexKind::kDivisible:
     case RegexKind::kSubstring:

@@ -22,9 +22,9 @@ size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
          clipped_.bytes() + within_.bytes() + common_classes_.bytes() + ends_in_loop_.bytes() + bounded_ids_.bytes() +
          bounded_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() +
-         automaton_ids_.bytes() + automaton_bytes_ + prefixed_ids_.bytes() + prefixed_.bytes() + prefixed_bytes_ +
-         sequence_ids_.bytes() + sequences_.bytes() + sequence_bytes_ + kept_lists_.bytes() + kept_bytes_ +
-         lengths_->bytes();
+         automaton_ids_.bytes() + automaton_bytes_ + multiples_ids_.bytes() + multiples_.bytes() + multiples_bytes_ +
+         prefixed_ids_.bytes() + prefixed_.bytes() + prefixed_bytes_ + sequence_ids_.bytes() + sequences_.bytes() +
+         sequence_bytes_ + kept_lists_.bytes() + kept_bytes_ + lengths_->bytes();
 }
 
 // A node of many parts is charged as several, so that the bound on nodes bounds memory and time as well.
@@ -100,6 +100,9 @@ RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_
       break;
     case RegexKind::kDivisible:
       p.nullable = operands[1] == 0;
+      break;
+    case RegexKind::kMultiples:
+      p.nullable = multiples_of(operands).accepts(position_of(operands));
       break;
     case RegexKind::kSubstring:
       p.nullable = operands[4] == 0;

@@ -25,6 +25,7 @@
 #include "regex/key_table.h"
 #include "regex/lengths.h"
 #include "regex/long_sequence.h"
+#include "regex/multiples.h"
 #include "regex/prefixed_parts.h"
 #include "regex/substring_automaton.h"
 #include "util/byte_set.h"
@@ -50,6 +51,7 @@ enum class RegexKind : uint32_t {
   kNumberedKeys,   // the same of those whose numbers are in [from, to); at least two
   kJsonString,     // body over the decoded text, and where in the literal we are
   kDivisible,      // modulus, remainder of the digits read so far
+  kMultiples,      // a table of cases and a position in a decimal; see regex/multiples.h
   kPrefixed,       // parts [low, high) of a list, of whose texts `depth` bytes were read, from some owner on
   kSequence,       // the parts of a long sequence from one on; at least two
   kSubstring,      // edges [low, high) of a state of an automaton, of whose chunks `depth` bytes were read
@@ -146,6 +148,8 @@ class RegexStore {
   RegexId json_string_without(RegexId node, RegexId unwanted);
   // Digits, points anywhere among them, which without the points are a multiple of `modulus`. No digits are zero.
   RegexId divisible(uint32_t modulus) { return divisible(modulus, 0); }
+  // Decimals that are multiples of some numbers and not of others; `words` as in `Multiples::of_words`.
+  RegexId multiples(Words words);
   // The regex over decoded text of a JSON string, whose opening quote is still to come.
   RegexId json_body(RegexId node) const { return operand(node, 0); }
   // Any of the parts whose owners are not before one.
@@ -351,6 +355,9 @@ class RegexStore {
   NumberedTable numbered_table(uint32_t list) const { return NumberedTable(numbered_tables_.at(list)); }
   bool is_prefix_free_set(Words set) const;
   RegexId divisible(uint32_t modulus, uint32_t remainder);
+  RegexId multiples_at(uint32_t table, const std::optional<Multiples::Position>& position);
+  const Multiples& multiples_of(Words o) const { return *multiples_[o[0]]; }
+  static Multiples::Position position_of(Words o);
   RegexId substring_from(uint32_t automaton, uint32_t state);
   std::span<const SubstringAutomaton::Edge> substring_edges(RegexId node) const;
   RegexId derive_key_set(RegexId node, unsigned b);
@@ -496,6 +503,9 @@ class RegexStore {
   Interner automaton_ids_;
   ChunkedVector<std::unique_ptr<const SubstringAutomaton>> automata_;
   size_t automaton_bytes_ = 0;
+  Interner multiples_ids_;
+  ChunkedVector<std::unique_ptr<const Multiples>> multiples_;
+  size_t multiples_bytes_ = 0;
   HashTable prefixed_ids_;  // by the numbers of parts
   ChunkedVector<std::shared_ptr<const PrefixedParts>> prefixed_;
   size_t prefixed_bytes_ = 0;

@@ -43,6 +43,12 @@ uint32_t RegexData::texts(Kind kind, std::vector<std::string> all) {
   return add({kind, first, static_cast<uint32_t>(texts_.size()), 0, 0, 1});
 }
 
+uint32_t RegexData::multiples(std::span<const uint32_t> words) {
+  const auto first = static_cast<uint32_t>(words_.size());
+  words_.insert(words_.end(), words.begin(), words.end());
+  return add({Kind::kMultiples, first, static_cast<uint32_t>(words_.size()), 0, 0, 1});
+}
+
 RegexData::List RegexData::list_of(Kind kind) {
   switch (kind) {
     case Kind::kLiteral:
@@ -52,6 +58,8 @@ RegexData::List RegexData::list_of(Kind kind) {
     case Kind::kCharClass:
     case Kind::kByteClass:
       return List::kRanges;
+    case Kind::kMultiples:
+      return List::kWords;
     case Kind::kDivisible:
       return List::kNone;
     case Kind::kConcatenation:
@@ -67,7 +75,7 @@ RegexData::List RegexData::list_of(Kind kind) {
 
 uint32_t RegexData::append(const RegexData& other) {
   const auto n_nodes = static_cast<uint32_t>(nodes_.size());
-  const std::array<size_t, 4> before{0, texts_.size(), ranges_.size(), parts_.size()};  // by List
+  const std::array<size_t, 5> before{0, texts_.size(), ranges_.size(), parts_.size(), words_.size()};  // by List
   for (Node node : other.nodes_) {
     const auto first = static_cast<uint32_t>(before[static_cast<size_t>(list_of(node.kind))]);
     node.first += first;
@@ -77,6 +85,7 @@ uint32_t RegexData::append(const RegexData& other) {
   for (uint32_t part : other.parts_) parts_.push_back(part + n_nodes);
   ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
   texts_.insert(texts_.end(), other.texts_.begin(), other.texts_.end());
+  words_.insert(words_.end(), other.words_.begin(), other.words_.end());
   return static_cast<uint32_t>(nodes_.size() - 1);
 }
 
@@ -100,6 +109,9 @@ RegexData RegexData::without_repeats() const {
         case List::kParts:
           said.push_back(numbers[parts_[i]]);
           break;
+        case List::kWords:
+          said.push_back(words_[i]);
+          break;
         case List::kNone:
           break;
       }
@@ -116,6 +128,9 @@ RegexData RegexData::without_repeats() const {
         break;
       case List::kParts:
         kept.parts(node.kind, std::span(said).subspan(3));
+        break;
+      case List::kWords:
+        kept.multiples(std::span(words_).subspan(node.first, node.last - node.first));
         break;
       case List::kNone:
         kept.add(node);
@@ -198,6 +213,8 @@ RegexId RegexData::make_of(RegexStore& store, const Node& node, Part part) const
       return store.key_set(all_texts());
     case Kind::kDivisible:
       return store.divisible(node.minimum);
+    case Kind::kMultiples:
+      return store.multiples(Words(words_).subspan(node.first, node.last - node.first));
     case Kind::kJsonString:
       return store.json_string(part(0), static_cast<JsonEscapes>(node.minimum));
     case Kind::kSubstring:

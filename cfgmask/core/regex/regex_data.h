@@ -35,6 +35,7 @@ class RegexData {
     kDivisible,
     kJsonString,
     kSubstring,
+    kMultiples,
   };
 
   // Front ends make about four levels of tree for one level of nesting; this leaves room for what others put around.
@@ -46,6 +47,7 @@ class RegexData {
   uint32_t parts(Kind kind, std::span<const uint32_t> all);
   uint32_t repetition(uint32_t body, uint32_t minimum, uint32_t maximum);
   uint32_t divisible(uint32_t modulus) { return add({Kind::kDivisible, 0, 0, modulus, 0, 1}); }
+  uint32_t multiples(std::span<const uint32_t> words);  // as in `Multiples::of_words`
   uint32_t json_string(uint32_t body, JsonEscapes escapes);
   // Adds all nodes of other data, and returns the number of the last. Linear.
   uint32_t append(const RegexData& other);
@@ -74,7 +76,7 @@ class RegexData {
   };
 
   // Where what nodes of a kind consist of stands.
-  enum class List : uint8_t { kNone, kTexts, kRanges, kParts };
+  enum class List : uint8_t { kNone, kTexts, kRanges, kParts, kWords };
 
   static List list_of(Kind kind);
   uint32_t add(Node node) {
@@ -91,6 +93,7 @@ class RegexData {
   std::vector<uint32_t> parts_;
   std::vector<CodePointRange> ranges_;
   std::vector<std::string> texts_;
+  std::vector<uint32_t> words_;
 };
 
 // One regex out of such a list, the last node; equal nodes are one. Three quarters of those of a date with a time are

@@ -1,5 +1,5 @@
-// Texts: one, a set of them (keys), runs of consecutive ones of a list (a substring), and digits that are a multiple of
-// a number. Tables and automata of texts stand beside the nodes, which are places in them.
+// Texts: one, a set of them (keys), runs of consecutive ones of a list (a substring), and decimals that are multiples
+// of numbers. Tables and automata of texts stand beside the nodes, which are places in them.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -261,6 +261,29 @@ RegexId RegexStore::derive_substring(RegexId node, unsigned b) {
 RegexId RegexStore::divisible(uint32_t modulus, uint32_t remainder) {
   const uint32_t node[] = {modulus, remainder};
   return intern(RegexKind::kDivisible, node);
+}
+
+RegexId RegexStore::multiples(Words words) {
+  auto table = multiples_ids_.find(words);
+  if (!table) {
+    charge(words.size());
+    multiples_.push_back(std::make_unique<const Multiples>(Multiples::of_words(words)));
+    multiples_bytes_ += multiples_[multiples_.size() - 1]->bytes();
+    table = multiples_ids_.intern(words).first;
+  }
+  return multiples_at(*table, multiples_[*table]->start());
+}
+
+RegexId RegexStore::multiples_at(uint32_t table, const std::optional<Multiples::Position>& position) {
+  if (!position) return nothing();
+  const uint32_t node[] = {
+      table,          static_cast<uint32_t>(position->phase),     position->written,
+      position->left, static_cast<uint32_t>(position->remainder), static_cast<uint32_t>(position->remainder >> 32)};
+  return intern(RegexKind::kMultiples, node);
+}
+
+Multiples::Position RegexStore::position_of(Words o) {
+  return {static_cast<Multiples::Position::Phase>(o[1]), o[2], o[3], uint64_t{o[5]} << 32 | o[4]};
 }
 
 }  // namespace cfgmask

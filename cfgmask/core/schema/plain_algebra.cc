@@ -130,6 +130,42 @@ void PlainAlgebra::finish() {
     find_common(value, todo);
     if (value.array && value.array->forbids_equal_items()) check_distinct(*value.array);
   }
+  for (uint32_t id = 0; id < seen.size(); ++id) {
+    if (seen[id]) join_numbers(PlainValueId(id));
+  }
+}
+
+void PlainAlgebra::join_numbers(PlainValueId id) {
+  const auto is_condition = [&](uint32_t index) {
+    const auto& terminal = schema_.terminal(index);
+    return terminal.kind == PlainSchema::kNumber && terminal.spelling == PlainSchema::Spelling::kOutside;
+  };
+  const auto only_condition = [&](PlainValueId alternative) -> std::optional<uint32_t> {
+    const Value& held = schema_.at(schema_.resolved(alternative));
+    const bool one = held.terminals.size() == 1 && !held.array && !held.object && held.alternatives.empty();
+    return one && is_condition(held.terminals[0]) ? std::optional(held.terminals[0]) : std::nullopt;
+  };
+  const Value& held = schema_.at(id);
+  std::vector<uint32_t> found;
+  for (uint32_t terminal : held.terminals) {
+    if (is_condition(terminal)) add_new(found, terminal);
+  }
+  for (PlainValueId alternative : held.alternatives) {
+    if (const auto terminal = only_condition(alternative)) add_new(found, *terminal);
+  }
+  if (found.size() < 2) return;
+  std::string definition = "{\"anyOf\":[";
+  for (uint32_t terminal : found) {
+    if (terminal != found.front()) definition += ',';
+    definition += schema_.definition(terminal);
+    if (definition.size() > kMaxQuestion) return;
+  }
+  const auto together = ask(definition + "]}", PlainSchema::kNumber);
+  Value value = schema_.at(id);
+  std::erase_if(value.terminals, is_condition);
+  std::erase_if(value.alternatives, [&](PlainValueId alternative) { return only_condition(alternative).has_value(); });
+  if (together) value.terminals.push_back(*together);
+  schema_.define(id, std::move(value));
 }
 
 void PlainAlgebra::drop_empty_classes(PlainValueId id) {

@@ -129,6 +129,8 @@ class PlainAlgebra {
   PlainValueId without_history(PlainValueId id) const;
   // A class whose keys are all names of members goes.
   void drop_empty_classes(PlainValueId id);
+  // Numbers of several conditions are one terminal: beside each other, each would keep a remainder of its own.
+  void join_numbers(PlainValueId id);
   void find_common(const Value& value, std::vector<PlainValueId>& found);
   // Throws NotPlain where it takes more than a look to tell items apart, and whether there are enough of them.
   void check_distinct(const Array& array);
