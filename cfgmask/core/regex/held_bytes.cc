@@ -9,7 +9,7 @@ namespace cfgmask {
 
 namespace {
 
-constexpr unsigned kDelete = 0x7F;
+constexpr unsigned kLastOfAscii = 0x7F;
 
 ByteSet printable_ascii() { return ByteSet::range(' ', '~'); }
 
@@ -126,7 +126,7 @@ RegexId HeldBytes::intersected(RegexId node) {
 // they write as an escape. A character begun as itself has to be completed as itself.
 bool HeldBytes::completes_json_strings(JsonEscapes escapes) const {
   if (!bytes_.holds(printable_ascii())) return false;
-  if (bytes_.holds(beyond_ascii())) return escapes != JsonEscapes::kCanonical || bytes_.has(kDelete);
+  if (bytes_.holds(beyond_ascii())) return escapes != JsonEscapes::kCanonical || bytes_.has(kLastOfAscii);
   const bool is_any_escaped = escapes == JsonEscapes::kAny || escapes == JsonEscapes::kLiteral;
   return is_any_escaped && !bytes_.meets(beyond_ascii());
 }

@@ -11,7 +11,7 @@ namespace cfgmask {
 
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kAnyNumber = UINT32_MAX;
 
 bool is_digit(unsigned byte) { return byte >= '0' && byte <= '9'; }
 
@@ -41,8 +41,8 @@ Multiples::Multiples(uint32_t places, uint32_t most_digits, std::vector<Case> ca
   for (Case& given : cases) {
     add_step(given.step);
     for (uint64_t step : given.without) add_step(step);
-    if (given.most_places == kNone) given.most_places = most_digits;
-    if (given.most_places == kNone) unbounded_ = true;
+    if (given.most_places == kAnyNumber) given.most_places = most_digits;
+    if (given.most_places == kAnyNumber) unbounded_ = true;
     Rule rule{std::move(given), {}, 0};
     rule.last = std::min(rule.given.most_places, places);
     for (uint32_t written = 0; written <= places; ++written) {
@@ -52,7 +52,7 @@ Multiples::Multiples(uint32_t places, uint32_t most_digits, std::vector<Case> ca
       if (std::any_of(condition.without.begin(), condition.without.end(), takes_all)) condition = {};
       rule.written.push_back(std::move(condition));
     }
-    most_written_ = std::max(most_written_, rule.given.most_places == kNone ? places : rule.given.most_places);
+    most_written_ = std::max(most_written_, rule.given.most_places == kAnyNumber ? places : rule.given.most_places);
     rules_.push_back(std::move(rule));
   }
   for (uint64_t power = 1; power < modulus_; power *= 10) ++n_digits_;
@@ -170,14 +170,14 @@ std::optional<Multiples::Position> Multiples::next(const Position& at, unsigned 
   switch (at.phase) {
     case Phase::kStart:
       to.phase = byte == '0' ? Phase::kZero : Phase::kWhole;
-      to.left = byte == '0' ? 0 : most_digits_ == kNone ? kNone : most_digits_ - 1;
+      to.left = byte == '0' ? 0 : most_digits_ == kAnyNumber ? kAnyNumber : most_digits_ - 1;
       to.remainder = with_digit(0, byte);
       return to;
     case Phase::kZero:
       return std::nullopt;
     case Phase::kWhole:
       if (at.left == 0) return std::nullopt;
-      if (at.left != kNone) --to.left;
+      if (at.left != kAnyNumber) --to.left;
       to.remainder = with_digit(at.remainder, byte);
       return to;
     case Phase::kFraction:
@@ -228,14 +228,14 @@ ByteSet Multiples::alike(const Position& at, unsigned byte) const {
 
 uint32_t Multiples::shortest(const Rule& rule, const Position& at) const {
   using Phase = Position::Phase;
-  uint32_t best = kNone;
+  uint32_t best = kAnyNumber;
   const uint32_t last = rule.last;
   const auto try_finer = [&](uint32_t digits) {
     if (may_be_finer(rule, at.written)) best = std::min(best, digits);
   };
-  if (at.phase == Phase::kFiner) return rule.given.finer && at.written <= rule.given.most_places ? 0 : kNone;
+  if (at.phase == Phase::kFiner) return rule.given.finer && at.written <= rule.given.most_places ? 0 : kAnyNumber;
   if (at.phase == Phase::kFraction) {
-    if (at.written > rule.given.most_places) return kNone;
+    if (at.written > rule.given.most_places) return kAnyNumber;
     const uint32_t from = std::min(at.written, places_);
     for (uint32_t written = std::max(from, 1U); written <= last && written - from < best; ++written) {
       if (may_follow(rule.written[written], at.remainder, written - from)) best = written - from;
@@ -261,7 +261,7 @@ uint32_t Multiples::shortest(const Rule& rule, const Position& at) const {
 }
 
 uint32_t Multiples::shortest(const Position& at) const {
-  uint32_t best = kNone;
+  uint32_t best = kAnyNumber;
   if (at.phase == Position::Phase::kStart) {
     for (unsigned byte = '0'; byte <= '9'; ++byte) {
       if (const auto next = after(at, byte)) best = std::min(best, shortest(*next) + 1);
@@ -274,7 +274,7 @@ uint32_t Multiples::shortest(const Position& at) const {
 
 std::optional<uint32_t> Multiples::longest(const Position& at) const {
   using Phase = Position::Phase;
-  if (unbounded_ || most_digits_ == kNone) return std::nullopt;
+  if (unbounded_ || most_digits_ == kAnyNumber) return std::nullopt;
   const uint32_t fraction = most_written_ == 0 ? 0 : most_written_ + 1;
   switch (at.phase) {
     case Phase::kStart:
@@ -332,7 +332,7 @@ void Multiples::find_classes() {
     });
   }
   if (n_parts == n) return;
-  std::vector<uint32_t> least(n_parts, kNone);
+  std::vector<uint32_t> least(n_parts, kAnyNumber);
   classes_.resize(n);
   for (uint32_t r = 0; r < n; ++r) classes_[r] = least[part[r]] = std::min(least[part[r]], r);
 }
