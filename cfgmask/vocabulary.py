@@ -138,6 +138,13 @@ class Vocabulary:
         parts = (self.eos_token_ids, self.special_tokens, self._description)
         return _unpickled, (_FORMAT, self.fingerprint, self.tokens, *parts)
 
+    def _bare(self) -> Vocabulary:
+        """The same without what others have made attributes of it: whoever keeps it keeps none of that alive."""
+        made = object.__new__(Vocabulary)
+        fields = "tokens n_vocab eos_token_ids special_tokens encode _description _fingerprint _core _core_lock"
+        vars(made).update({name: vars(self)[name] for name in fields.split()})
+        return made
+
     def __copy__(self) -> Vocabulary:
         return self
 

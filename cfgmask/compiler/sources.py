@@ -47,7 +47,8 @@ def remember_source(
     shard: int,
 ) -> None:
     """Keep the arguments for as long as the compiled grammar lives."""
-    _sources[compiled] = CompiledFrom(grammar, vocabulary, limits, shard)
+    # The vocabulary may have the compiled grammar as an attribute, which would keep both.
+    _sources[compiled] = CompiledFrom(grammar, vocabulary._bare(), limits, shard)
 
 
 def source_of(compiled: _core.CompiledGrammar) -> CompiledFrom:

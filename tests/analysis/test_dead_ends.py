@@ -20,7 +20,7 @@ from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, Sequence, 
 from cfgmask.grammar.regex_tree import text
 from cfgmask.grammar.walk import fold
 from cfgmask.regex.algebra import RegexAlgebra
-from tests.engine.harness import compile_ir
+from tests.engine.harness import compile_ir, with_all_bytes
 from tests.oracle import Oracle, State
 from tests.strategies import BYTES, GrammarShape, Problem, discards_undecided, problems
 
@@ -92,6 +92,7 @@ def test_no_dead_end_where_none_is_reported(problem: Problem) -> None:
 @settings(max_examples=10)
 @discards_undecided
 def test_a_dead_end_is_one(problem: Problem) -> None:
+    problem = with_all_bytes(problem)
     for found in dead_ends_of(problem.ir):
         if found.code == "grammar-dead-end":
             spelled = found.message.partition(' after "')[2].partition('": ')[0]

@@ -108,7 +108,9 @@ coverage: 4 enforced
 
 
 def test_a_schema_that_cannot_be_enforced(run: Run, folder: Path) -> None:
-    (folder / "schema.json").write_text('{"properties": {"a": {"multipleOf": 10007}, "b": {"multipleOf": 10007}}}')
+    (folder / "schema.json").write_text(
+        '{"properties": {"a": {"multipleOf": 1000000000000000003}, "b": {"multipleOf": 1000000000000000003}}}'
+    )
     result = run("check", "schema.json", "--json")
     answer = json.loads(result.stdout)
     assert result.exit_code == 1

@@ -14,7 +14,10 @@ SCHEMA: dict[str, Any] = {
     "title": "x",
     "description": "y",
     "type": "object",
-    "properties": {"tags": {"multipleOf": 10007}, "n\u001b": {"type": "integer", "minLength": 2, "nullable": True}},
+    "properties": {
+        "tags": {"multipleOf": 1000000000000000003},
+        "n\u001b": {"type": "integer", "minLength": 2, "nullable": True},
+    },
 }
 
 
@@ -58,7 +61,7 @@ coverage: 3 enforced, 3 annotations, 1 idle, 1 refused
 
 @pytest.mark.parametrize("arguments", [(), ("--coverage",)])
 def test_the_data(run: Run, folder: Path, arguments: tuple[str, ...]) -> None:
-    (folder / "schema.json").write_text('{"title": "", "multipleOf": 10007}')
+    (folder / "schema.json").write_text('{"title": "", "multipleOf": 1000000000000000003}')
     answer = json.loads(run("check", "schema.json", "--json", *arguments).stdout)
     assert answer["coverage"] == [
         {"pointer": "/title", "keyword": "title", "status": "annotation", "code": None},

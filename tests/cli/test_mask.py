@@ -112,7 +112,8 @@ def test_another_vocabulary(run: Run) -> None:
 
 
 def test_a_saved_vocabulary(run: Run, folder: Path) -> None:
-    cfgmask.Vocabulary.from_bytes([b"h", b"he", b"x", b""], 3).save(folder / "small.json")
+    others = [bytes([byte]) for byte in range(256) if byte not in b"h "]
+    cfgmask.Vocabulary.from_bytes([b"h", b"he", b"x", b"", *others], 3).save(folder / "small.json")
     result = run("mask", "greeting.lark", "--vocab", "small.json", "--json")
     assert [token["id"] for token in json.loads(result.stdout)["tokens"]] == [0, 1]
 

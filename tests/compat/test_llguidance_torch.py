@@ -11,6 +11,8 @@ import pytest
 
 import cfgmask
 import cfgmask.compat.llguidance as ours
+
+pytest.importorskip("llguidance", reason="make bench installs it")
 from tests.compat.test_llguidance import bits
 
 pytestmark = pytest.mark.torch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import reject
@@ -35,6 +37,13 @@ def mask_of(matcher: cfgmask.Matcher, n_vocab: int) -> set[int]:
     bits = empty_bits(n_vocab)
     matcher.fill_mask(bits)
     return as_set(bits)
+
+
+def with_all_bytes(problem: Problem) -> Problem:
+    """The same over a vocabulary that has each byte as a token, too."""
+    spec = problem.vocabulary
+    whole = VocabularySpec([*spec.tokens, *(bytes([byte]) for byte in range(256))], spec.end_tokens, spec.special)
+    return replace(problem, vocabulary=whole, oracle=oracle_of(problem.ir, whole))
 
 
 def oracle_of(ir: GrammarIR, spec: VocabularySpec) -> Oracle:

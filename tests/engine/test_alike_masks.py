@@ -160,7 +160,9 @@ TEXTS = [
 TEXTS += ['","b":"', '"}', '"}}', '":{"', '","a', '"]', '["', '","x', "{", "}", ",", ":", '"a":"', '","b":"ab"}']
 # What differs from a table is listed where that takes less than a bit for each token, so there are a few hundred more.
 TEXTS += [f"{n:03}" for n in range(500)]
-STRINGS = VocabularySpec([*(text.encode() for text in TEXTS), b""], [len(TEXTS)], {})
+# Without some bytes, strings would be what the others write.
+REST = [bytes([byte]) for byte in range(256) if not any(text.encode() == bytes([byte]) for text in TEXTS)]
+STRINGS = VocabularySpec([*(text.encode() for text in TEXTS), b"", *REST], [len(TEXTS)], {})
 
 
 def strings() -> cfgmask.Vocabulary:

@@ -91,7 +91,9 @@ def expected_mask(
         after = plain.fork()
         after.advance(token)
         way = number(after)
-        if left is None or after.is_finished or (way is not None and way < left):
+        # An end token ends a complete text, though the grammar may name it and go on.
+        ends = after.is_finished or (plain.is_accepting and token in grammar.vocabulary.end_tokens)
+        if left is None or ends or (way is not None and way < left):
             allowed.add(token)
     return allowed, stalled
 

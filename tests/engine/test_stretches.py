@@ -55,7 +55,8 @@ TOKENS += ["é".encode()[:1], "é".encode()[1:], b"aaaaaaaaaa" + "é".encode()[:
 # An escape by digits may be half a character, so that few lengths below one are alike.
 LITERAL = [token for token in TOKENS if b"\\u" not in token]
 # Most vocabularies have more short tokens than are looked at one by one.
-MANY = [*TOKENS, *(b"%03d" % n for n in range(600))]
+# All bytes: without some, strings would be what the others write.
+MANY = [*TOKENS, *(b"%03d" % n for n in range(600)), *(bytes([byte]) for byte in range(256))]
 
 LENGTHS = st.one_of(
     st.just({}),

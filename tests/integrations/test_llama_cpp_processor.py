@@ -169,10 +169,11 @@ def test_one_token_left_of_many_is_enough(token_id: int) -> None:
 
 
 def test_a_vocabulary_that_cannot_write_what_must_follow() -> None:
-    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b""], 1)
+    # It has the byte, but only in a token that does not fit.
+    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b"", b"bb"], 1)
     processor = LogitsProcessor(cfgmask.compile(cfgmask.Grammar.from_lark('start: "a" "b"'), vocabulary))
-    assert allowed(processor, ids([1]), width=2) == {0}
-    scores = np.zeros(2, dtype=np.single)
+    assert allowed(processor, ids([1]), width=3) == {0}
+    scores = np.zeros(3, dtype=np.single)
     with pytest.warns(RuntimeWarning, match="none that writes what must follow"):
         processor(ids([1], b"", 0), scores)
     assert set(np.flatnonzero(scores > -np.inf)) == {1}

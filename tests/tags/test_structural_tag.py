@@ -270,7 +270,7 @@ WRONG: dict[str, tuple[Any, list[tuple[str, str | None]]]] = {
         {
             "format": sequence(
                 {"type": "any_text", "max_chars": -1, "excludes": [""]},
-                schema({"type": "integer", "multipleOf": 10007}),
+                schema({"type": "integer", "multipleOf": 1000000000000000003}),
                 schema(True, style="xml"),
                 {"type": "regex", "pattern": "("},
                 {"type": "grammar", "grammar": "root ::= x"},
@@ -299,7 +299,8 @@ WRONG: dict[str, tuple[Any, list[tuple[str, str | None]]]] = {
     "triggers": (
         {
             "format": triggered(
-                ["<a", "<", ""], [tag("<ab", ONE, ""), tag("b", schema({"multipleOf": 10007, "type": "integer"}), "")]
+                ["<a", "<", ""],
+                [tag("<ab", ONE, ""), tag("b", schema({"multipleOf": 1000000000000000003, "type": "integer"}), "")],
             )
         },
         [
