@@ -18,7 +18,7 @@ def parts_of(grammar: GrammarIR) -> list[Part]:
 
 
 def expanded(grammar: GrammarIR, which: Collection[Part] | None = None) -> GrammarIR:
-    """The same grammar with rules in place of these parts, of all for None. Linear in these rules.
+    """The same grammar with rules in place of these parts, of all for None, and then with their notes. Linear in them.
 
     Raises LimitExceeded where the rules of a part take more than its limits allow.
     """
@@ -39,7 +39,8 @@ def expanded(grammar: GrammarIR, which: Collection[Part] | None = None) -> Gramm
         return with_operands(expr, parts)
 
     rules = [replace(rule, body=fold(rule.body, combine)) if any(_parts([rule])) else rule for rule in grammar.rules]
-    return replace(grammar, rules=(*rules, *made), scopes=tuple(scopes))
+    notes = notes_of(grammar) if which is None else grammar.notes
+    return replace(grammar, rules=(*rules, *made), scopes=tuple(scopes), notes=notes)
 
 
 def notes_of(grammar: GrammarIR) -> tuple[Diagnostic, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -168,3 +169,24 @@ def test_pickles_notes_and_places(name: str) -> None:
     assert allowed(first) == allowed(second)
     told = first.explain(ord("%"))
     assert {rule.span is not None for expected in told.expected for rule in expected.rules} == {True}
+
+
+NOTED = {"type": "object", "properties": {"a": {"type": "string", "nullable": True}}}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: cfgmask.Grammar.from_lark(f'start: a | "x" %json {{"nullable": true}}\na: %json {json.dumps(NOTED)}'),
+        lambda: cfgmask.Grammar.from_structural_tag(
+            {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": NOTED}}
+        ),
+        lambda: cfgmask.Grammar.from_tools([{"name": "f", "parameters": NOTED}], style="hermes"),
+    ],
+    ids=["blocks", "structural tag", "tools"],
+)
+def test_notes_of_parts_are_those_of_their_rules(make: Callable[[], cfgmask.Grammar]) -> None:
+    grammar = make()
+    before = grammar.notes
+    assert {note.code for note in before} == {"schema-unknown-keyword"}
+    assert grammar.ir.notes == before == grammar.notes
