@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal
+from cfgmask.grammar.embedding import with_operands
+from cfgmask.grammar.ir import Expr, GrammarIR, Rule, RuleRef, Terminal
 from cfgmask.grammar.walk import fold, walk
 
 
@@ -32,16 +33,11 @@ def _moved(rule: Rule, limited: list[Rule]) -> Expr:
     """The body of a rule, its limited terminals in rules of their own."""
 
     def combine(expr: Expr, parts: list[Expr]) -> Expr:
-        match expr:
-            case Terminal(max_tokens=int() as limit):
-                name = f"{rule.name}.max_tokens.{len(limited)}"
-                body = replace(expr, max_tokens=None)
-                limited.append(Rule(name, body, rule.scope, expr.span, max_tokens=limit))
-                return RuleRef(name, expr.span)
-            case Sequence() | Choice():
-                return replace(expr, parts=tuple(parts))
-            case Repeat() | Guarded():
-                return replace(expr, body=parts[0])
-        return expr
+        if isinstance(expr, Terminal) and expr.max_tokens is not None:
+            name = f"{rule.name}.max_tokens.{len(limited)}"
+            body = replace(expr, max_tokens=None)
+            limited.append(Rule(name, body, rule.scope, expr.span, max_tokens=expr.max_tokens))
+            return RuleRef(name, expr.span)
+        return with_operands(expr, parts)
 
     return fold(rule.body, combine)

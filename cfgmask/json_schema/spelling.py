@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Sequence, Terminal
+from cfgmask.grammar.embedding import with_operands
+from cfgmask.grammar.ir import Expr, GrammarIR, Terminal
 from cfgmask.grammar.regex_tree import Alternation, Concatenation, JsonString, RegexTree, text
 from cfgmask.grammar.walk import fold
 from cfgmask.grammar.white_space import NATURAL_GAP, NATURAL_SPACE
@@ -55,9 +56,7 @@ def spelled(grammar: GrammarIR, options: JsonSchemaOptions) -> GrammarIR:
     def combine(expr: Expr, parts: list[Expr]) -> Expr:
         if isinstance(expr, Terminal):
             return terminal(expr)
-        if isinstance(expr, Repeat):
-            return replace(expr, body=parts[0])
-        return replace(expr, parts=tuple(parts)) if isinstance(expr, (Sequence, Choice)) else expr
+        return with_operands(expr, parts)
 
     return replace(grammar, rules=tuple(replace(rule, body=fold(rule.body, combine)) for rule in grammar.rules))
 

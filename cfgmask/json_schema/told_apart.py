@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from cfgmask.grammar.ir import Choice, Expr, Repeat, Sequence, Terminal
+from cfgmask.grammar.embedding import with_operands
+from cfgmask.grammar.ir import Expr, Terminal
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.grammar.walk import fold
 from cfgmask.json_schema import lexemes, unique_items
@@ -32,9 +33,7 @@ def _combine(expr: Expr, parts: list[Expr]) -> Expr:
         if mark is None:
             return replace(expr, distinct=True, endless="")
         return replace(expr, closes_set=True) if mark in lexemes.CLOSE else expr
-    if isinstance(expr, Repeat):
-        return replace(expr, body=parts[0])
-    return replace(expr, parts=tuple(parts)) if isinstance(expr, (Sequence, Choice)) else expr
+    return with_operands(expr, parts)
 
 
 class GoesOn:

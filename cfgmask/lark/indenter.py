@@ -9,6 +9,7 @@ from typing import Any
 
 from cfgmask.diagnostics import Span
 from cfgmask.grammar import ir
+from cfgmask.grammar.embedding import with_operands
 from cfgmask.grammar.regex_tree import Complement, Intersection, Literal, RegexTree
 from cfgmask.grammar.walk import fold
 from cfgmask.lark.names import Symbols
@@ -184,9 +185,7 @@ class Indentation:
     def _combine(self, expr: ir.Expr, parts: list[ir.Expr]) -> ir.Expr:
         if isinstance(expr, ir.Terminal):
             return self._terminal(expr) or self._refuse(expr)
-        if isinstance(expr, (ir.Sequence, ir.Choice)):
-            return replace(expr, parts=tuple(parts))
-        return replace(expr, body=parts[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr
+        return with_operands(expr, parts)
 
     def _refuse(self, terminal: ir.Terminal) -> ir.Terminal:
         message = f"every text of {terminal.name} is a newline to the indenter"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
+from cfgmask.grammar.embedding import with_operands
 from cfgmask.grammar.productive import NOTHING, productive_rules, without_nonproductive
 from cfgmask.grammar.regex_tree import (
     ANY_TEXT,
@@ -43,9 +44,7 @@ def without_texts(grammar: ir.GrammarIR, excludes: tuple[str, ...], limits: Limi
             regex = Intersection((expr.regex, allowed))
             # Names that never run out may do so without the texts.
             return NOTHING if algebra.is_empty(regex) else replace(expr, regex=regex, endless="")
-        if isinstance(expr, (ir.Sequence, ir.Choice)):
-            return replace(expr, parts=tuple(parts))
-        return replace(expr, body=parts[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr
+        return with_operands(expr, parts)
 
     rules = []
     for rule in grammar.rules:

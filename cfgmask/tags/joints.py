@@ -12,6 +12,7 @@ from typing import Any
 from typing import Literal as OneOf
 
 from cfgmask.grammar import ir
+from cfgmask.grammar.embedding import with_operands
 from cfgmask.grammar.parts import parts_of
 from cfgmask.grammar.regex_tree import Concatenation, KeySet, Literal, Repetition, char_class, text
 from cfgmask.grammar.walk import fold, walk
@@ -144,9 +145,7 @@ def _without_limits(body: ir.Expr) -> ir.Expr:
     def combine(expr: ir.Expr, parts: list[ir.Expr]) -> ir.Expr:
         if isinstance(expr, ir.Terminal):
             return replace(expr, max_tokens=None)
-        if isinstance(expr, (ir.Sequence, ir.Choice)):
-            return replace(expr, parts=tuple(parts))
-        return replace(expr, body=parts[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr
+        return with_operands(expr, parts)
 
     return fold(body, combine)
 
