@@ -20,6 +20,14 @@ def with_prefix(grammar: ir.GrammarIR, prefix: str) -> ir.GrammarIR:
     return replace(grammar, rules=tuple(rules), start=prefix + grammar.start)
 
 
+def include(grammar: ir.GrammarIR, rules: list[ir.Rule], scopes: list[ir.Scope]) -> str:
+    """Put the rules and scopes of a grammar behind those of others; the name of its start rule."""
+    first_scope = len(scopes)
+    scopes += grammar.scopes
+    rules += (replace(rule, scope=rule.scope + first_scope) for rule in grammar.rules)
+    return grammar.start
+
+
 def with_operands(expr: ir.Expr, operands: list[ir.Expr]) -> ir.Expr:
     """The expression with other operands; a leaf stays what it is."""
     if isinstance(expr, (ir.Sequence, ir.Choice)):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.embedding import with_operands
+from cfgmask.grammar.embedding import include, with_operands
 from cfgmask.grammar.ir import Expr, GrammarIR, Part, Rule, RuleRef
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.problems import Problems
@@ -26,10 +26,7 @@ def expanded(grammar: GrammarIR, which: Collection[Part] | None = None) -> Gramm
     scopes = list(grammar.scopes)
     made: list[Rule] = []
     for part in parts_of(grammar) if which is None else which:
-        inner = part.lower(part.name)
-        starts[id(part)] = inner.start
-        made += (replace(rule, scope=rule.scope + len(scopes)) for rule in inner.rules)
-        scopes += inner.scopes
+        starts[id(part)] = include(part.lower(part.name), made, scopes)
     if not starts:
         return grammar
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
-from cfgmask.grammar.embedding import with_prefix
+from cfgmask.grammar.embedding import include, with_prefix
 from cfgmask.lark import nodes
 from cfgmask.lark.options import NO_OPTIONS, GrammarOptions
 from cfgmask.lark.patterns import PatternAccount
@@ -115,7 +115,7 @@ class InnerGrammars:
             self._problems.extend(_placed(diagnostic, block) for diagnostic in error.diagnostics)
             return ir.Sequence(())
         self._problems.extend(_placed(note, block) for note in lowered.notes)
-        return ir.RuleRef(self._include(lowered, ""), block.span)
+        return ir.RuleRef(include(lowered, self.rules, self.scopes), block.span)
 
     def _lark(self, block: nodes.LarkBlock, around: GrammarText) -> ir.Expr:
         if around.depth == MAX_DEPTH:
@@ -162,15 +162,7 @@ class InnerGrammars:
             message = f"the lines of `@{use.name}` are indented, which only those of the outermost grammar can be"
             self._problems.error("lark-subgrammar-indenter", message, use.span)
         self._problems.extend(given.notes)
-        self._include(given, prefix)
-
-    def _include(self, grammar: ir.GrammarIR, prefix: str) -> str:
-        """Take the grammar's rules and scopes in; the name of its start rule."""
-        first_scope = len(self.scopes)
-        self.scopes.extend(grammar.scopes)
-        rules = with_prefix(grammar, prefix).rules if prefix else grammar.rules
-        self.rules.extend(replace(rule, scope=rule.scope + first_scope) for rule in rules)
-        return prefix + grammar.start
+        include(with_prefix(given, prefix), self.rules, self.scopes)
 
     def _new_prefix(self, kind: str) -> str:
         """What goes before the names of a block's rules: no rule of a Lark grammar can have such a name."""

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
-from cfgmask.grammar.embedding import with_prefix
+from cfgmask.grammar.embedding import include, with_prefix
 from cfgmask.grammar.regex_tree import EMPTY_TEXT, RegexTree
 from cfgmask.grammar.regex_tree import Literal as Bytes
 from cfgmask.limits import DEFAULT_LIMITS, Limits
@@ -393,7 +393,7 @@ class _Lowering:
             self.problems.take(error.diagnostics, node.at)
             return None
         self.problems.take(grammar.notes, node.at)
-        start = self._include(grammar)
+        start = include(grammar, self.rules, self.scopes)
         if node.form == "json":
             self.shadows.json(start, [rule.name for rule in grammar.rules], node.schema)
         else:
@@ -409,16 +409,9 @@ class _Lowering:
         self.problems.take(grammar.notes, node.at)
         prefix = f"@{len(self._embedded) + 1}:"
         start = prefix + grammar.start
-        self._include(with_prefix(grammar, prefix))
+        include(with_prefix(grammar, prefix), self.rules, self.scopes)
         self.shadows.grammar(start, grammar, node.at)
         return start
-
-    def _include(self, grammar: ir.GrammarIR) -> str:
-        """Take the rules and scopes of a grammar in; the name of its start rule."""
-        first_scope = len(self.scopes)
-        self.scopes.extend(grammar.scopes)
-        self.rules.extend(replace(rule, scope=rule.scope + first_scope) for rule in grammar.rules)
-        return grammar.start
 
 
 def _written(part: Run | ir.TokenSet) -> ir.Expr:
