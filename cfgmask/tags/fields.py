@@ -71,9 +71,13 @@ class Fields:
         shown = f"a whole number from {least} to {_MOST}"
         return self._read(name, shown, lambda v: v if _is_int(v) and least <= v <= _MOST else None, None)
 
-    def texts(self, name: str) -> tuple[str, ...]:
+    def texts(self, name: str, *, at_least_one: bool = False) -> tuple[str, ...]:
         """A list of texts that are not empty."""
-        return self.each(name, "a string that is not empty", lambda v, _: v if isinstance(v, str) and v else None)
+
+        def read(value: JsonValue, _: str) -> str | None:
+            return value if isinstance(value, str) and value else None
+
+        return self.each(name, "a string that is not empty", read, at_least_one=at_least_one)
 
     def tokens(self, name: str, *, at_least_one: bool = False) -> tuple[int | str, ...]:
         """A list of tokens."""
@@ -86,7 +90,10 @@ class Fields:
     def each(
         self, name: str, needs: str, read: Callable[[JsonValue, str], T | None], *, at_least_one: bool = False
     ) -> tuple[T, ...]:
-        """A list, of which `read` is given each element with its place and gives None for what it does not take."""
+        """A list. `read` is called with each element and its place, and returns None for one that is an error.
+
+        needs  what messages say that an element must be
+        """
         if name not in self._value:
             return ()
         values = self._value[name]

@@ -314,7 +314,6 @@ class _Lowering:
         # White space that a tag ends with is not that of the text after it.
         spaces = {trailing_space(end) for tag in node.tags for end in tag.ends}
         later = around._replace(after=spaces.pop() if len(spaces) == 1 else "")
-        least = 1 if node.at_least_one else 0
         first = (
             [_sequence([self._spell(trigger), tags]) for trigger, tags in by_trigger.items()]
             if node.at_least_one
@@ -329,7 +328,9 @@ class _Lowering:
             again = _choice(self._text_and_tags(node, by_trigger, ends, later))
             more = ir.Repeat(ir.RuleRef(self.rule("call", again)), 0, None if maximum is None else maximum - 1)
         some = _sequence([_choice(first), more, finished])
-        return some if least else _choice([some, self._free(node.text, ends, around, node.mark, node.triggers)])
+        if node.at_least_one:
+            return some
+        return _choice([some, self._free(node.text, ends, around, node.mark, node.triggers)])
 
     def _text_and_tags(
         self,

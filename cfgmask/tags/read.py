@@ -297,7 +297,7 @@ class _Reader:
         return ((),) if spelled is None else (spelled,)
 
     def _spelling(self, value: JsonValue, at: str, name: str) -> nodes.Spelling | None:
-        """What begins or ends a tag: a text, or an object for a token."""
+        """The `begin` or the `end` of a tag: a text, or an object that names a token."""
         if isinstance(value, str):
             return _spelling(value)
         if not isinstance(value, dict):
@@ -339,12 +339,7 @@ class _Reader:
         return self._triggered_by(fields, triggers, self._tags(fields, depth), text)
 
     def _triggers(self, fields: Fields) -> tuple[nodes.Spelling, ...]:
-        found = fields.each(
-            "triggers",
-            "a string that is not empty",
-            lambda value, _: value if isinstance(value, str) and value else None,
-            at_least_one=True,
-        )
+        found = fields.texts("triggers", at_least_one=True)
         return tuple(_spelling(trigger) for trigger in dict.fromkeys(found))
 
     def _triggered_by(

@@ -87,7 +87,7 @@ def spelled(spelling: Spelling, ids: TokenIds) -> list[Spelled]:
     return ways
 
 
-def token_set(token: int | str, ids: TokenIds, at: str | None = None) -> ir.TokenSet:
+def token_set(token: int | str, ids: TokenIds) -> ir.TokenSet:
     """The tokens with this id or text. A text that the vocabulary has no token for is left to `compile` to report."""
     if isinstance(token, int):
         return ir.TokenSet(f"<[{token}]>", ranges=((token, token),))
