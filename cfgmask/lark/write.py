@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import Expr, GrammarIR, Guarded, Part, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.regex_tree import (
     Alternation,
     Complement,
@@ -38,7 +38,8 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "\\": "\\\\", '"
 def write_lark(grammar: GrammarIR, *, limits: Limits = DEFAULT_LIMITS) -> str:
     """Text that `parse_lark` reads back to the same language, with names as near to those of the grammar as Lark has.
 
-    Rules come in their order, the start rule named `start`; then the terminals that have names. Comments are not kept.
+    Rules come in their order, the start rule named `start`; then the terminals that have names. Schemas that are parts
+    become `%json` blocks. Comments are not kept.
     Errors: GrammarError for what has no spelling in Lark; LimitExceeded. Linear in the text.
     """
     return _Writer(grammar, limits).text()
@@ -66,6 +67,8 @@ class _Writer:
                     self._define(expr if expr is not rule.body else replace(expr, lazy=False))
                 elif isinstance(expr, Guarded) or (isinstance(expr, RuleRef) and expr != RuleRef(expr.name)):
                     self._problems += _unwritable(f"a parameter in the rule {rule.name}", rule.span).diagnostics
+                elif isinstance(expr, Part) and expr.source is None:
+                    self._problems += _unwritable(f"the schema in the rule {rule.name}", rule.span).diagnostics
 
     def text(self) -> str:
         lines = ['%cfgmask {"lexer": "complete"}', ""] if self._grammar.lexer == "complete" else []
@@ -112,6 +115,8 @@ class _Writer:
             return Written(self._rules[expr.name])
         if isinstance(expr, TokenSet):
             return Written(self._token_set(expr))
+        if isinstance(expr, Part):
+            return Written(f"%json {json.dumps(expr.source, ensure_ascii=False, indent=2)}")
         if isinstance(expr, Repeat):
             return Written(parts[0].within(Binding.ATOM) + write_count(expr.minimum, expr.maximum), Binding.SEQUENCE)
         if len(parts) == 1:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from cfgmask.grammar.embedding import with_operands
-from cfgmask.grammar.ir import Expr, GrammarIR, Part, Terminal, TokenSet
+from cfgmask.grammar.ir import Expr, GrammarIR, Terminal
 from cfgmask.grammar.parts import expanded, parts_of
 from cfgmask.grammar.walk import fold
 from cfgmask.lark.write import write_lark
-
-_PLACE = "<part-{}>"
 
 
 def write_tools(grammar: GrammarIR) -> str:
@@ -21,21 +18,10 @@ def write_tools(grammar: GrammarIR) -> str:
     What a capture leaves out of a lexeme is not written, so captures of the text may be longer.
     Errors: GrammarError for what has no spelling in Lark, such as undeclared keys in a form that is not JSON.
     """
-    written = [part for part in parts_of(grammar) if part.source is not None]
     grammar = expanded(grammar, [part for part in parts_of(grammar) if part.source is None])
-    numbers = {id(part): number for number, part in enumerate(written)}
 
     def combine(expr: Expr, operands: list[Expr]) -> Expr:
-        if isinstance(expr, Terminal):
-            return replace(expr, suffix=None)
-        if isinstance(expr, Part):
-            place = _PLACE.format(numbers[id(expr)])
-            return TokenSet(place, names=(place,))
-        return with_operands(expr, operands)
+        return replace(expr, suffix=None) if isinstance(expr, Terminal) else with_operands(expr, operands)
 
     rules = tuple(replace(rule, scope=0, body=fold(rule.body, combine)) for rule in grammar.rules)
-    text = write_lark(replace(grammar, rules=rules, scopes=grammar.scopes[:1]))
-    for number, part in enumerate(written):
-        block = json.dumps(part.source, ensure_ascii=False, indent=2)
-        text = text.replace(_PLACE.format(number), f"%json {block}")
-    return text
+    return write_lark(replace(grammar, rules=rules, scopes=grammar.scopes[:1]))

@@ -156,6 +156,19 @@ def test_every_style_has_transcripts() -> None:
     assert {file.stem for file in FOLDER.glob("*.json")} == set(names())
 
 
+def test_schemas_are_written_as_they_are() -> None:
+    """Whatever texts they hold."""
+    tools = [{"name": f"f{i}", "parameters": {"properties": {"a": {"const": f"<part-{1 - i}>"}}}} for i in range(2)]
+    grammar = cfgmask.Grammar.from_tools(tools, style="hermes", tool_choice="required")
+    text = write_tools(grammar.ir_for(BYTES))
+    assert ["<part-1>" in text, "<part-0>" in text, text.count("%json")] == [True, True, 2]
+    calls = ['<tool_call>\n{"name": "f0", "arguments": {"a": "<part-' + i + '>"}}\n</tool_call>' for i in "01"]
+    again = cfgmask.Grammar.from_lark(text)
+    assert again.parse(calls[1]).tool_calls[0].arguments == {"a": "<part-1>"}
+    with pytest.raises(cfgmask.ParseError):
+        again.parse(calls[0])
+
+
 @pytest.mark.parametrize("name", ["cohere", "deepseek_v3_2", "glm_4_7", "harmony", "hermes", "kimi", "llama"])
 def test_written_as_lark(name: str) -> None:
     """The text of a grammar, read back, has the same transcripts."""
