@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
 from cfgmask.errors import GrammarError
+from cfgmask.json_schema.values import escape
 from cfgmask.suggest import did_you_mean
 from cfgmask.types import schema_of
 
@@ -146,7 +147,9 @@ class _Reader:
         known = (_FUNCTION_KEYS if kind == "function" else _CUSTOM_KEYS) | {"type"}
         for key in inner:
             if key not in known and (question := did_you_mean(str(key), known)):
-                self._problem("tools-unknown-key", f"`{key}` means nothing here", _below(place, key), question)
+                self._problem(
+                    "tools-unknown-key", f"`{key}` means nothing here", f"{place}/{escape(str(key))}", question
+                )
         if kind == "function":
             return self._of_schema(inner, place)
         name = self._name(inner, place)
@@ -185,10 +188,10 @@ class _Reader:
     def _name(self, tool: Mapping[str, Any], at: str) -> str | None:
         name = tool.get("name")
         if not isinstance(name, str) or not name:
-            self._problem("tools-name", "a tool needs a `name`, a text", _below(at, "name"))
+            self._problem("tools-name", "a tool needs a `name`, a text", f"{at}/name")
             return None
         if len(name) > _MAX_NAME:
-            self._problem("tools-name", f"a name has at most {_MAX_NAME} characters", _below(at, "name"))
+            self._problem("tools-name", f"a name has at most {_MAX_NAME} characters", f"{at}/name")
             return None
         if not _NAME.fullmatch(name):
             help = "use letters, digits, `_`, `-`, `.`, `:` and `/`"
@@ -260,7 +263,3 @@ class _Reader:
 def _text(tool: Mapping[str, Any], key: str) -> str:
     value = tool.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _below(at: str, key: object) -> str:
-    return f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}"

@@ -62,7 +62,6 @@ class Thinking:
     closed     texts that a prompt ends with where thinking is switched off, besides `begin` and `end` with white space
                between them
     repeats    whether there may be several blocks
-    optional   whether the model may answer without any
     """
 
     begin: Spelling
@@ -221,9 +220,10 @@ def _pieces(parts: tuple[Piece | Variable, ...]) -> Spelling:
 
 def text_of(spelling: Spelling) -> str:
     """The text of texts and markers."""
-    texts = (piece.text if isinstance(piece, Marker) else piece.value for piece in _fixed(spelling))
-    return "".join(texts)
-
-
-def _fixed(spelling: Spelling) -> list[Text | Marker]:
-    return [piece for piece in spelling if isinstance(piece, (Text, Marker))]
+    found: list[str] = []
+    for piece in spelling:
+        if isinstance(piece, Marker):
+            found.append(piece.text)
+        elif isinstance(piece, Text):
+            found.append(piece.value)
+    return "".join(found)
