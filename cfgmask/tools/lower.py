@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
@@ -113,6 +114,7 @@ def lower_tools(
 
 
 _WORD = r"[A-Za-z0-9_.-]+"
+_LONG_PROMPT = 2_000
 _ANY_TOOL = Tool("any")
 
 
@@ -129,20 +131,7 @@ def _lexer_for_any_tools(
         return None
     if answer.is_value or (prompt is not None and len(prompt) > _LONG_PROMPT):
         return _lexer_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
-    # Styles are few, and are made once; of one that is not in use any more a little is kept.
-    key = (id(style), choice.mode, choice.maximum, reasoning, prompt, limits)
-    known = _lexers.get(key)
-    if known is None or known[0] is not style:
-        if len(_lexers) >= _MOST_LEXERS:
-            _lexers.clear()
-        found = _lexer_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
-        known = _lexers[key] = style, found
-    return known[1]
-
-
-_LONG_PROMPT = 2_000
-_MOST_LEXERS = 256
-_lexers: dict[object, tuple[Style, Literal["longest"] | None]] = {}
+    return _known_lexer_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
 
 
 def _lexer_for(
@@ -157,6 +146,9 @@ def _lexer_for(
     choice = Choice(mode, (_ANY_TOOL,), maximum)
     content = _Lowering(style, choice, reasoning, answer, DEFAULTS, limits).text(prompt)
     return "longest" if lower(content, limits=limits, parts=True).lexer == "longest" else None
+
+
+_known_lexer_for = lru_cache(maxsize=256)(_lexer_for)
 
 
 def begins_without_marker(style: Style, choice: Choice) -> list[str]:
@@ -406,7 +398,7 @@ class _Lowering:
         return tuple(found for found in self._excludes() if found not in triggers)
 
     def triggers(self) -> list[Spelling]:
-        """What begins calls, or a section of them: the first marker."""
+        """The texts up to the first marker of a call, or of a section of calls, each once."""
         style = self._style
         if style.begins and not any(template.has("name") for template in style.begins):
             return [template.before("name") for template in style.begins]
