@@ -163,10 +163,9 @@ def _conditions(terminal: Terminal, regexes: RegexLowering) -> _Conditions:
 
 class _Build:
     def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> None:
-
         with session(limits):
             # The rules that the core makes of parts later would have texts that the vocabulary cannot write.
-            parted = with_lazy_parts(ir) if vocabulary.core.writes_json else expanded(ir)
+            parted = with_lazy_parts(ir) if vocabulary.core.writes_json else expanded(ir, parts_of(ir))
             self._ir = ir = with_limited_rules(parted)
         self._vocabulary = vocabulary
         self._builder = _core.GrammarBuilder(vocabulary.core, vars(limits), shard)
@@ -174,7 +173,7 @@ class _Build:
         self._problems: list[Diagnostic] = []
         self._scopes: list[int] = []
         self._rules: dict[str, int] = {}
-        self._parts: dict[int, int] = {}  # by identity
+        self._parts: dict[int, int] = {}  # by identity, which the grammar keeps alive
         self._terminals: dict[tuple[int, int, int, str, tuple[bool | int | str | None, ...]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
@@ -218,9 +217,6 @@ class _Build:
             builder.indenter(newline, self._scopes[ir.indenter.scope], ir.indenter.tab_len, ir.indenter.newline.name)
         for rule in ir.rules:
             self._rules[rule.name] = self._nonterminal(rule)
-        for part in parts_of(ir):
-            self._places.nonterminals.append(RulePlace(part.name.rstrip(":") or "schema", part.span))
-            self._parts[id(part)], _ = builder.plain_schema(part.schema)
         for rule in ir.rules:
             self._alternatives(rule)
         if self._problems:
@@ -282,7 +278,7 @@ class _Build:
         if isinstance(expr, Terminal):
             return self._terminal(expr, rule.scope)
         if isinstance(expr, Part):
-            return self._parts[id(expr)]
+            return self._part(expr)
         if isinstance(expr, TokenSet):
             return self._token_set(expr, rule.scope)
         if isinstance(expr, Repeat):
@@ -291,6 +287,12 @@ class _Build:
             body = self._group(expr.body, rule, pending) if nested else self._symbol(expr.body, rule, pending)
             return self._builder.repeat(body, expr.minimum, expr.maximum)
         return self._group(expr, rule, pending)
+
+    def _part(self, part: Part) -> int:
+        if id(part) not in self._parts:
+            self._places.nonterminals.append(RulePlace(part.name.rstrip(":") or "schema", part.span))
+            self._parts[id(part)], _ = self._builder.plain_schema(part.schema)
+        return self._parts[id(part)]
 
     def _group(self, expr: Expr, rule: Rule, pending: list[tuple[int, Expr]]) -> int:
         """A nonterminal for part of a rule, which has the rule's parameter."""

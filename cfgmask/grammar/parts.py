@@ -55,10 +55,9 @@ def with_lazy_parts(grammar: GrammarIR) -> GrammarIR:
     A limit on the tokens of a rule has to know beforehand how the rule can be closed, and nonterminals with parameters
     are numbered behind all others.
     """
-    parts = parts_of(grammar)
-    if parts and not any(rule.parametric for rule in grammar.rules):
-        parts = _within_limits(grammar)
-    return expanded(grammar, parts) if parts else grammar
+    # Most grammars have neither, and are not searched for parts.
+    is_parametric = any(rule.parametric for rule in grammar.rules)
+    return expanded(grammar, parts_of(grammar) if is_parametric else _within_limits(grammar))
 
 
 def _parts(rules: Iterable[Rule]) -> Iterable[Part]:
