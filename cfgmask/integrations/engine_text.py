@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cfgmask import LimitExceeded, Matcher
+from cfgmask.integrations.words import words_of
 
 
 class EngineText:
-    """A matcher, and the tokens behind the end of its text, which engines count as steps.
+    """A matcher, and the tokens after the end of its text, which engines count as steps.
 
     matcher  where the text stands
     error    the limit that it met; then masks allow end tokens alone, so that the request ends, and its text may be
@@ -28,7 +31,7 @@ class EngineText:
         return self.error is not None or self.matcher.is_finished
 
     def accept(self, token: int) -> bool:
-        """Take a token; False for one that does not fit. Behind the end any token counts, and changes nothing."""
+        """Take a token; False for one that does not fit. After the end any token is taken, and changes nothing."""
         if self.is_over:
             self._n_behind += 1
             return True
@@ -69,16 +72,12 @@ class EngineText:
         made.error, made._n_behind, made._ends = self.error, self._n_behind, self._ends
         return made
 
-    def fill(self, row: Any) -> None:
-        """Write the mask of the next token into an array of words of 32 bits; after a limit, end tokens alone."""
+    def fill(self, row: NDArray[np.int32]) -> None:
+        """Write the mask of the next token into the words of a row; after a limit, end tokens alone."""
         if self.error is None:
             try:
                 self.matcher.fill_mask(row)
                 return
             except LimitExceeded as error:
                 self.error = error
-        row[:] = 0
-        for token in self._ends:
-            # The highest bit is the sign of an int32.
-            bit = token % 32
-            row[token // 32] |= 1 << bit if bit < 31 else -(1 << 31)
+        row[:] = words_of(self._ends, len(row)).view(row.dtype)

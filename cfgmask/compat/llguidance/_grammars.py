@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from cfgmask.compiler import Grammar
@@ -51,7 +50,7 @@ def from_json_schema(
     if not defaults and not overrides:
         text = schema if isinstance(schema, str) else _json(schema)
         return f'{{ "grammars": [{{ "json_schema": {text} }}] }}'
-    value = json.loads(schema) if isinstance(schema, str) else schema
+    value = read_json(schema) if isinstance(schema, str) else schema
     if not isinstance(value, dict):
         raise ValueError("options can be applied to a schema that is an object, and to no other")
     own = value.get(KEYWORD)
@@ -81,7 +80,7 @@ def grammar_from(format: GrammarFormat, text: Any) -> str:
     if format == "regex":
         return from_regex(text)
     if format == "choice":
-        choices = json.loads(text) if isinstance(text, str) else text
+        choices = read_json(text) if isinstance(text, str) else text
         return "start: " + " | ".join(map(json.dumps, choices))
     raise ValueError(f"Unknown grammar type: {format}")
 
@@ -140,7 +139,7 @@ def read_grammar(text: str, limits: Limits) -> Grammar:
         if not text.strip():
             raise ValueError("the grammar is empty")
         return Grammar.from_lark(text, limits=limits)
-    document = json.loads(text)
+    document = read_json(text)
     if not isinstance(document, dict) or not isinstance(document.get("grammars"), list):
         raise ValueError("a grammar in JSON needs the member `grammars`, a list")
     if document.get("max_tokens") is not None:
@@ -164,6 +163,8 @@ def _part(part: Any) -> Any:
     """The Lark text, or the schema."""
     if not isinstance(part, dict):
         raise ValueError("each of `grammars` is an object")
+    if not isinstance(part.get("name"), (str, type(None))):
+        raise ValueError("the `name` of a grammar is a text")
     lark, schema = part.get("lark_grammar"), part.get("json_schema")
     if lark is not None and schema is not None:
         raise ValueError("each of `grammars` has a `lark_grammar` or a `json_schema`, not both")
@@ -184,7 +185,7 @@ def _schema(schema: dict[str, Any] | bool, limits: Limits) -> Grammar:
     if isinstance(schema, dict) and not problems:
         schema = {key: value for key, value in schema.items() if key != KEYWORD}
     else:
-        options = replace(DEFAULTS)
+        options = DEFAULTS
     return Grammar.from_json_schema(schema, limits=limits, **vars(options))
 
 
@@ -197,6 +198,14 @@ def wrapped(name: str, json_schema: Any = None, lark_grammar: str | None = None)
     """The text form of a grammar that is a schema, or Lark text."""
     part = {"name": name, "json_schema": json_schema, "lark_grammar": lark_grammar}
     return _json({"grammars": [part], "max_tokens": None})
+
+
+def read_json(text: str) -> Any:
+    """The value of a text in JSON. Errors: ValueError, also for one that is nested too deep."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deep") from None
 
 
 def _json(value: Any) -> str:

@@ -29,8 +29,8 @@ StopReason: TypeAlias = Literal[
     "InternalError",
 ]
 
-# What reading a grammar raises for what is wrong with it; JSON that is nested too deep among it.
-_GRAMMAR_ERRORS = (CfgmaskError, ValueError, RecursionError)
+# What reading a grammar raises for what is wrong with it.
+_GRAMMAR_ERRORS = (CfgmaskError, ValueError)
 _ALLOWED_BIAS = 200
 
 
@@ -190,7 +190,7 @@ class LLMatcher:
         return self._ask(lambda matcher: matcher.forced_bytes()) or b""
 
     def try_consume_tokens(self, tokens: Sequence[int]) -> int:
-        """Consume tokens as far as they fit, none behind a stop; returns how many. One that does not is no error."""
+        """Consume tokens up to the first that does not fit, none after a stop; returns how many. No error is set."""
         n = 0
         for token in tokens:
             check_id(token)
@@ -200,7 +200,7 @@ class LLMatcher:
         return n
 
     def consume_token(self, sampled_token: int) -> bool:
-        """Consume a token; one that does not fit is an error. Behind a stop, end tokens fit and change nothing."""
+        """Consume a token; one that does not fit is an error. After a stop, end tokens fit and change nothing."""
         check_id(sampled_token)
         if self.is_error() or self.matcher is None:
             return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, NoReturn
 
 from cfgmask.compat.llguidance import _grammars
@@ -51,7 +50,7 @@ class JsonCompiler:
 
     def compile(self, schema: str, check: bool = True) -> str:
         """The grammar of a schema. Errors: ValueError, with `check` also for one that cannot be enforced."""
-        if not isinstance(json.loads(schema), dict):
+        if not isinstance(_grammars.read_json(schema), dict):
             return _compiled(_grammars.from_json_schema(schema), check)
         return _compiled(_grammars.from_json_schema(schema, overrides=self._options), check)
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from cfgmask.compat.llguidance._grammars import read_json
+
 
 class StructTag:
     """A call that may stand in free text.
@@ -79,7 +81,7 @@ def _content(grammar: object, name: str, parts: list[dict[str, Any]]) -> str:
     if not grammar.lstrip().startswith("{"):
         parts.append({"name": name, "lark_grammar": grammar})
         return f"@{name}"
-    value = json.loads(grammar)
+    value = read_json(grammar)
     if isinstance(value, dict) and isinstance(value.get("grammars"), list) and len(value["grammars"]) == 1:
         # The text of `grammar_from_json_schema`, which callers hand over as it is.
         parts.append({**value["grammars"][0], "name": name})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from cfgmask._core import CompiledGrammar
 from cfgmask.compat.llguidance._grammars import read_grammar, warnings_in
 from cfgmask.compiler import Grammar, compile
 from cfgmask.errors import CfgmaskError, VocabularyError
+from cfgmask.integrations.words import words_of
 from cfgmask.limits import Limits
 from cfgmask.tokenizers.end_texts import known_ends
 from cfgmask.tokenizers.parts import Encode, VocabularyParts
@@ -229,10 +231,7 @@ class LLTokenizer:
     @cached_property
     def end_mask(self) -> NDArray[np.int32]:
         """The mask of the end tokens; not to be changed."""
-        mask = np.zeros(-(-self.vocab_size // 32), np.uint32)
-        for token in self.eos_tokens:
-            mask[token // 32] |= np.uint32(1 << token % 32)
-        return mask.view(np.int32)
+        return words_of(self.eos_tokens, -(-self.vocab_size // 32)).view(np.int32)
 
     def greedy_tokenize(self, text: str) -> list[int]:
         """The longest token again and again."""
@@ -244,11 +243,11 @@ class LLTokenizer:
         parse_special  whether the names of special tokens are these tokens
         """
         if parse_special:
-            name, token_id = self._first_special(utf8bytes)
-            if token_id is not None:
-                before, _, after = utf8bytes.partition(name)
-                rest = self.tokenize_bytes(after, parse_special=True)
-                return [*self.tokenize_bytes(before), token_id, *rest]
+            found, end = [], 0
+            for name in self._special_names.finditer(utf8bytes):
+                found += [*self.tokenize_bytes(utf8bytes[end : name.start()]), self._special_ids[name[0]]]
+                end = name.end()
+            return [*found, *self.tokenize_bytes(utf8bytes[end:])]
         valid = _valid_end(utf8bytes)
         encode = self.vocabulary.encode
         if encode is None:
@@ -263,11 +262,9 @@ class LLTokenizer:
     def tokenize_partial(self, new_bytes: bytes, recent_tokens: Sequence[int] | None = None) -> tuple[list[int], bytes]:
         """The tokens that stay whatever text follows, and the bytes that are left."""
         tokens = self.tokenize_bytes(new_bytes)
-        stays = next(
-            start
-            for start in range(len(new_bytes) + 1)
-            if new_bytes[start:] in self._beginnings or start == len(new_bytes)
-        )
+        size = len(new_bytes)
+        starts = range(max(0, size - self._longest), size)
+        stays = next((start for start in starts if new_bytes[start:] in self._beginnings), size)
         kept, end = [], 0
         for token in tokens:
             size = len(self.vocabulary.tokens[token])
@@ -343,9 +340,16 @@ class LLTokenizer:
                 raise ValueError(f"no token of the vocabulary holds the byte {data[position : position + 1]!r}")
         return found
 
-    def _first_special(self, data: bytes) -> tuple[bytes, int | None]:
-        places = [(data.find(name), -len(name), name, i) for i, name in self._names.items() if name and name in data]
-        return (b"", None) if not places else min(places)[2:]
+    @cached_property
+    def _special_ids(self) -> dict[bytes, int]:
+        # Of equal names the first.
+        return {name: i for i, name in sorted(self._names.items(), reverse=True) if name}
+
+    @cached_property
+    def _special_names(self) -> re.Pattern[bytes]:
+        """The names of special tokens, of those that begin at one place the longest; nothing if there are none."""
+        longest_first = sorted(self._special_ids, key=len, reverse=True)
+        return re.compile(b"|".join(map(re.escape, longest_first)) or rb"(?!)")
 
 
 def check_id(token: int) -> None:

@@ -9,6 +9,7 @@ import torch
 from exllamav3.generator.filter import filter as base
 
 from cfgmask import CompiledGrammar, Vocabulary
+from cfgmask.integrations.words import words_of
 
 
 def vocabulary_of(tokenizer: Any) -> Vocabulary:
@@ -41,11 +42,9 @@ class Filter(base.Filter):  # type: ignore[misc]  # exllamav3 may be missing whe
     ) -> None:
         super().__init__(tokenizer, trigger_token, prefix_str, eos_after_completed)
         self.matcher = compiled.matcher()
-        self._words = np.zeros((1, -(-compiled.vocabulary.n_vocab // 32)), np.int32)
-        ends = np.zeros_like(self._words).view(np.uint32)
-        for token in compiled.vocabulary.end_tokens:
-            ends[0, token // 32] |= np.uint32(1 << token % 32)
-        self._others = ~ends.view(np.int32)
+        n_words = -(-compiled.vocabulary.n_vocab // 32)
+        self._words = np.zeros((1, n_words), np.int32)
+        self._others = ~words_of(compiled.vocabulary.end_tokens, n_words).view(np.int32)
 
     def reset(self) -> None:
         """Begin anew."""

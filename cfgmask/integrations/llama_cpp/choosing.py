@@ -47,7 +47,7 @@ def choose(llm: Any, prompt: str | Sequence[int], choices: Iterable[str]) -> Cho
 
 
 class _Context:
-    """A model's context, which holds a prompt and one path of a trie behind it."""
+    """A model's context, which holds a prompt and one path of a trie after it."""
 
     def __init__(self, llm: Any, prompt: Sequence[int]) -> None:
         self._llm = llm
@@ -55,19 +55,25 @@ class _Context:
         self._n_prompt = len(prompt)
 
     def after_prompt(self) -> NDArray[np.float64]:
-        """What comes behind the prompt."""
+        """What comes after the prompt."""
         held = self._llm.input_ids[: self._llm.n_tokens]
         kept = min(n_equal(held, np.array(self._ids, dtype=np.intc)), len(self._ids) - 1)
         return self._evaluate(kept, only_last=True)[-1]
 
     def after(self, depth: int, tokens: tuple[int, ...]) -> list[NDArray[np.float64]]:
-        """What comes behind each of the tokens, of which the first stands so deep behind the prompt."""
+        """What comes after each of some tokens, which stand one after the other.
+
+        depth  how many tokens stand between the prompt and the first of them
+        """
         kept = self._n_prompt + depth
         self._ids[kept:] = tokens
         return self._evaluate(kept)[-len(tokens) :]
 
     def _evaluate(self, kept: int, *, only_last: bool = False) -> list[NDArray[np.float64]]:
-        """Make the context hold the ids, of which it holds so many: the rows behind those that are new."""
+        """Evaluate the ids that the context does not hold yet; returns the rows after each of them, or after the last.
+
+        kept  how many of the ids the context holds already
+        """
         llm = self._llm
         if kept < llm.n_tokens and not (kept and llm._ctx.kv_cache_seq_rm(-1, kept, -1)):
             # A recurrent model has no memory of single positions to go back to.
