@@ -6,7 +6,6 @@ nothing to do takes 7 to 12 microseconds where other work has emptied the proces
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -542,12 +541,14 @@ class Grammar:
             unknown_keywords,
             pattern_dialect,
         )
+        if prompt is not None:
+            _require_text("prompt", prompt)
         found, notes = recognise.style_for(style, template)
         kept = tuple(replace(tool, schema=KeptSchema.of(tool.schema).value) for tool in read.read_tools(tools))
         return cls._from_tools(
             tools=kept,
             style=found,
-            tool_choice=copy.deepcopy(tool_choice),
+            tool_choice=KeptSchema.of(tool_choice).value,
             parallel_tool_calls=parallel_tool_calls,
             reasoning=reasoning,
             answer=read_answer(response_format),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -63,7 +64,7 @@ def _maximum(parallel: bool | int) -> int | None:
     if isinstance(parallel, bool):
         return None if parallel else 1
     if not isinstance(parallel, int) or parallel < 1:
-        raise ValueError(f"parallel_tool_calls must be True, False or a number from 1, not {parallel!r}")
+        raise ValueError(f"parallel_tool_calls must be True, False or a number from 1, not {reprlib.repr(parallel)}")
     return parallel
 
 

@@ -7,6 +7,7 @@ each text has one way to be read.
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,7 +16,16 @@ from typing import Any, Literal, TypeAlias
 from cfgmask.diagnostics import Diagnostic, shortened
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import Part
-from cfgmask.grammar.regex_tree import ANY_TEXT, Alternation, Complement, Concatenation, RegexTree, Repetition, text
+from cfgmask.grammar.regex_tree import (
+    ANY_TEXT,
+    MAX_COUNT,
+    Alternation,
+    Complement,
+    Concatenation,
+    RegexTree,
+    Repetition,
+    text,
+)
 from cfgmask.grammar.white_space import ANY_SPACE
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.lark import parse_lark
@@ -75,14 +85,16 @@ def read_reasoning(value: Any) -> Reasoning:
     if isinstance(value, Mapping):
         unknown = [key for key in value if key not in ("max_tokens", "mode")]
         tokens, mode = value.get("max_tokens"), value.get("mode", "enabled")
-        is_count = isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0
+        is_count = isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= MAX_COUNT
         if not unknown and (is_count or tokens is None) and mode in ("enabled", "auto", "disabled"):
             return Reasoning(mode, tokens)
     elif value is None or isinstance(value, bool):
         return Reasoning("auto" if value is None else "enabled" if value else "disabled")
     elif value in ("enabled", "disabled", "auto"):
         return Reasoning(value)
-    raise ValueError(f'reasoning must be "enabled", "disabled", "auto" or {{"max_tokens": n}}, not {value!r}')
+    raise ValueError(
+        f'reasoning must be "enabled", "disabled", "auto" or {{"max_tokens": n}}, not {reprlib.repr(value)}'
+    )
 
 
 def lower_tools(

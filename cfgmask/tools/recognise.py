@@ -35,10 +35,12 @@ class Recognised:
 def style_for(wanted: str | Style, template: Any) -> tuple[Style, tuple[Diagnostic, ...]]:
     """The style of a name, or that of a template for "auto", with a note of how sure that is.
 
-    Errors: ValueError for an unknown name; GrammarError (code `tools-style`) if "auto" finds none.
+    Errors: TypeError; ValueError for an unknown name; GrammarError (code `tools-style`) if "auto" finds none.
     """
     if isinstance(wanted, Style):
         return wanted, ()
+    if not isinstance(wanted, str):
+        raise TypeError(f"style must be a str or a Style, not {type(wanted).__name__}")
     if wanted != "auto":
         return style(wanted), ()
     found = recognise(template_of(template)) if template is not None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import reprlib
 import types
 import typing
 import uuid
@@ -65,7 +66,9 @@ def _too_many_parts(place: str) -> Diagnostic:
 
 
 def _name(kind: Any) -> str:
-    return getattr(kind, "__qualname__", None) or str(kind)
+    # What is no type may be a value of a request, and deep.
+    shown = reprlib.repr if isinstance(kind, (dict, list, tuple, set)) else str
+    return getattr(kind, "__qualname__", None) or shown(kind)
 
 
 def _is_scalar(kind: Any) -> bool:

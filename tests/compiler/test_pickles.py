@@ -10,12 +10,14 @@ import pickle
 import shutil
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import cfgmask
+from cfgmask.compiler.recipe import KeptSchema
 from tests.engine.harness import ALL_BYTES, mask_of
 
 Grammar = cfgmask.Grammar
@@ -176,3 +178,25 @@ def test_shipped_grammars_are_those_of_the_package_that_unpickles(name: str) -> 
     data = pickle.dumps(grammar)
     assert str(cfgmask.grammars.folder()).encode() not in data
     assert pickle.loads(data).ir == grammar.ir
+
+
+def test_schemas_are_kept_as_they_are() -> None:
+    """Deep ones, those with parts that are one object, and those that hold themselves; a change reaches no copy."""
+    deep: dict[str, Any] = {}
+    for _ in range(50_000):
+        deep = {"a": [deep]}
+    shared = {"b": Decimal("1.5")}
+    whole: dict[str, Any] = {"shared": [shared, shared], "deep": deep}
+    whole["whole"] = whole
+    kept = KeptSchema.of(whole)
+    shared["b"] = Decimal(2)
+    first, second = kept.value, kept.value
+    assert first is not second
+    for value in (first, second):
+        assert value["whole"] is value
+        assert value["shared"][0] is value["shared"][1] is not shared
+        assert value["shared"] == [{"b": Decimal("1.5")}] * 2
+        depth, below = 0, value["deep"]
+        while below:
+            depth, below = depth + 1, below["a"][0]
+        assert depth == 50_000
