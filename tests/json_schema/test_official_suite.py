@@ -39,7 +39,8 @@ def test_required(file: Path) -> None:
             grammar = compiled(group["schema"], numbers="any", formats="annotate", retrieve=retrieve)
         except cfgmask.GrammarError as error:
             # No schema of the suite is refused, except for one that nothing satisfies.
-            assert {d.code for d in error.diagnostics} == {"schema-unsatisfiable"}, group["description"]
+            if {d.code for d in error.diagnostics} != {"schema-unsatisfiable"}:
+                raise
             assert not any(case["valid"] for case in group["tests"]), group["description"]
             continue
         for case in group["tests"]:
