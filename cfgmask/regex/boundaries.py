@@ -49,14 +49,24 @@ def has_clear_boundaries(grammar: GrammarIR) -> bool:
     Cost: linear in the grammar, and up to a millisecond for two terminals that can stand at one place and begin alike;
     bounded by some tenths of a second.
     """
+    return unclear_texts(grammar) == frozenset()
+
+
+def unclear_texts(grammar: GrammarIR) -> frozenset[tuple[bytes, int]] | None:
+    """Fixed texts that another lexeme may end in, where the next one could begin, and after how many bytes.
+
+    Cut there, they may have clear boundaries. Empty: all boundaries are clear; see `has_clear_boundaries`. None: these
+    are not all that is unclear.
+    """
     assert not any(scope.ignore for scope in grammar.scopes), "ignored text may follow any terminal"
     places = _Places(grammar)
     if not places.are_known:
-        return False
+        return None
+    search = _Search(places)
     try:
-        return _Search(places).is_clear()
+        return frozenset(search.unclear) if search.is_clear_but_for_texts() else None
     except LimitExceeded:
-        return False
+        return None
 
 
 @dataclass(frozen=True)
@@ -221,15 +231,17 @@ class _Search:
         self._n_looks = 0
         self._pending: list[tuple[int, int]] = []
         self._answers: dict[object, bool] = {}
+        self.unclear: set[tuple[bytes, int]] = set()
 
-    def is_clear(self) -> bool:
+    def is_clear_but_for_texts(self) -> bool:
+        """Whether no pair disagrees but for fixed texts, which are `unclear` then."""
         self._add(self._places.first, self._places.first)
         while self._pending:
             if len(self._seen) > _MAX_PAIRS or self._n_looks > _MAX_LOOKS:
                 return False
             pair = self._pending.pop()
             one, other = (self._places.occurrences[number] for number in pair)
-            if self._disagree(one, other) or self._disagree(other, one):
+            if not self._agree(one, other) or not self._agree(other, one):
                 return False
             if one is other or self._overlap(one, other):
                 self._add(one.follow, other.follow)
@@ -257,30 +269,41 @@ class _Search:
             return one.regex.data == other.regex.data != b""
         return self._answer((one.key, other.key), Intersection((one.regex, other.regex, _NOT_EMPTY)))
 
-    def _disagree(self, ended: _Occurrence, longer: _Occurrence) -> bool:
-        """Whether some byte may both follow a text of one terminal and go on with the other."""
+    def _agree(self, ended: _Occurrence, longer: _Occurrence) -> bool:
+        """Whether no byte may both follow a text of one terminal and go on with the other, but for `unclear` ones."""
         if ended.regex is None or longer.regex is None or not ended.start.bits & longer.start.bits:
-            return False
+            return True
         follow = 0
         for number in self._places.next(ended.follow):
             follow |= self._places.occurrences[number].start.bits
         most = longer.lengths[1]
         if not follow or (most is not None and most <= max(1, ended.lengths[0])):
-            return False
-        if isinstance(ended.regex, Literal) and isinstance(longer.regex, Literal):
-            return _goes_on(ended.regex.data, longer.regex.data, follow)
+            return True
+        if isinstance(longer.regex, Literal):
+            data = longer.regex.data
+            self.unclear.update((data, length) for length in self._ends_in(data, ended.regex, follow))
+            return True
         begun = Concatenation((Intersection((ended.regex, _NOT_EMPTY)), _characters(follow), ANY_TEXT))
-        return self._answer((ended.key, longer.key, follow), Intersection((longer.regex, begun)))
+        return not self._answer((ended.key, longer.key, follow), Intersection((longer.regex, begun)))
+
+    def _ends_in(self, text: bytes, ended: RegexTree, follow: int) -> Iterator[int]:
+        """The lengths of begins of a text that a terminal matches where the text goes on with one of the bytes."""
+        for length in [len(ended.data)] if isinstance(ended, Literal) else range(1, len(text)):
+            if not 0 < length < len(text) or not follow >> text[length] & 1:
+                continue
+            begin = text[:length]
+            if isinstance(ended, Literal):
+                is_match = ended.data == begin
+            else:
+                is_match = self._answer((id(ended), begin), Intersection((ended, Literal(begin))))
+            if is_match:
+                yield length
 
     def _answer(self, key: object, texts: RegexTree) -> bool:
         """Whether there are such texts."""
         if key not in self._answers:
             self._answers[key] = not self._algebra.is_empty(texts)
         return self._answers[key]
-
-
-def _goes_on(ended: bytes, longer: bytes, follow: int) -> bool:
-    return longer.startswith(ended) and len(longer) > len(ended) and bool(follow >> longer[len(ended)] & 1)
 
 
 def _start_of_tree(tree: RegexTree, parts: list[_Start]) -> _Start:

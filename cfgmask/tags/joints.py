@@ -1,14 +1,15 @@
 """The lexer of a structural tag: "longest", which is fast, if it means the same as "complete".
 
 It does if no byte can both go on with a lexeme and begin the next one. Inside of JSON values this is so; so for this
-question a value is only what it begins and ends with.
+question a value is only what it begins and ends with. Fixed texts may be cut into several lexemes where that helps:
+with "complete" this changes nothing, and a newline between calls may begin the text after the last call, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
 from cfgmask.grammar import ir
@@ -16,7 +17,7 @@ from cfgmask.grammar.embedding import with_operands
 from cfgmask.grammar.parts import parts_of
 from cfgmask.grammar.regex_tree import Concatenation, KeySet, Literal, Repetition, char_class, text
 from cfgmask.grammar.walk import fold, walk
-from cfgmask.regex.boundaries import has_clear_boundaries
+from cfgmask.regex.boundaries import has_clear_boundaries, unclear_texts
 from cfgmask.tags.problems import TagProblems
 
 _DIGITS = char_class([(ord("0"), ord("9")), *((ord(c), ord(c)) for c in ".eE+-")])
@@ -25,6 +26,25 @@ _IN_OBJECT = char_class([(ord(c), ord(c)) for c in '" \t\r\n'])
 _IN_ARRAY = char_class([(ord(c), ord(c)) for c in '" \t\r\n[{-0123456789tfn'])
 _NOTHING = ir.Sequence(())
 _QUOTE = '"'
+
+
+_MOST_ROUNDS = 8
+
+
+Cuts: TypeAlias = frozenset[tuple[bytes, int]]
+
+
+@dataclass(frozen=True)
+class Joints:
+    """How the texts of a grammar are cut into lexemes.
+
+    lexer  of the grammar
+    cuts   fixed texts, and after how many bytes they are cut; so are texts that these begin with, such as what is left
+           of them before a marker that is written by id
+    """
+
+    lexer: OneOf["longest", "complete"]
+    cuts: Cuts = frozenset()
 
 
 class Shadows:
@@ -79,20 +99,67 @@ class Shadows:
         else:
             self._needs_complete = True
 
-    def chosen(self, is_clear: bool, problems: TagProblems) -> OneOf["longest", "complete"]:
-        """The lexer that fits all of the grammar; errors if none does."""
+    def chosen(self, clear: Cuts | None, problems: TagProblems) -> Joints:
+        """What fits all of the grammar, which is clear where it is cut so; errors if nothing does."""
         if not self._needs_longest:
-            return "longest" if is_clear and not self._needs_complete else "complete"
-        if not is_clear or self._needs_complete:
+            return Joints("complete") if clear is None or self._needs_complete else Joints("longest", clear)
+        if clear is None or self._needs_complete:
             message = 'this grammar has the lexer "longest", and other content of the structural tag needs "complete"'
             for at in self._needs_longest:
                 problems.error("tag-lexer", message, at, 'write `%cfgmask {"lexer": "complete"}` in the grammar')
-        return "longest"
+        return Joints("longest", clear or frozenset())
 
 
-def lexer_for(grammar: ir.GrammarIR, shadows: Shadows, problems: TagProblems) -> OneOf["longest", "complete"]:
-    """The lexer for rules that were lowered. Cost: that of `has_clear_boundaries`."""
-    return shadows.chosen(has_clear_boundaries(_bare(grammar, shadows.bodies, shadows.rules())), problems)
+def joints_of(grammar: ir.GrammarIR, shadows: Shadows, problems: TagProblems) -> Joints:
+    """The joints of rules that were lowered. Cost: that of `has_clear_boundaries`, a few times."""
+    return shadows.chosen(_clear(grammar, shadows), problems)
+
+
+def with_joints(grammar: ir.GrammarIR, shadows: Shadows, joints: Joints) -> ir.GrammarIR:
+    """The grammar with these joints. Linear."""
+    return replace(_cut(grammar, shadows, joints.cuts), lexer=joints.lexer)
+
+
+def _clear(grammar: ir.GrammarIR, shadows: Shadows) -> Cuts | None:
+    """Where fixed texts are cut so that all boundaries are clear; None if that was not found."""
+    cuts: Cuts = frozenset()
+    for _ in range(_MOST_ROUNDS):
+        bare = _bare(_cut(grammar, shadows, cuts), shadows.bodies, shadows.rules())
+        unclear = unclear_texts(bare)
+        if not unclear:
+            return None if unclear is None else cuts
+        if unclear <= cuts:
+            return None
+        cuts |= unclear
+    return None
+
+
+def _cut(grammar: ir.GrammarIR, shadows: Shadows, cuts: Cuts) -> ir.GrammarIR:
+    """The rules with fixed texts cut; not those that have shadows."""
+    if not cuts:
+        return grammar
+
+    def combine(expr: ir.Expr, operands: list[ir.Expr]) -> ir.Expr:
+        if not isinstance(expr, ir.Terminal) or expr != ir.Terminal(expr.name, expr.regex):
+            return with_operands(expr, operands)
+        pieces = _pieces(expr, cuts)
+        return expr if len(pieces) == 1 else ir.Sequence(tuple(pieces))
+
+    def cut(rule: ir.Rule) -> ir.Rule:
+        return rule if rule.name in shadows.bodies else replace(rule, body=fold(rule.body, combine))
+
+    return replace(grammar, rules=tuple(map(cut, grammar.rules)))
+
+
+def _pieces(terminal: ir.Terminal, cuts: Cuts) -> list[ir.Terminal]:
+    if not isinstance(terminal.regex, Literal):
+        return [terminal]
+    data = terminal.regex.data
+    places = sorted({length for whole, length in cuts if length < len(data) and whole.startswith(data)})
+    if not places:
+        return [terminal]
+    pieces = (data[start:end] for start, end in zip((0, *places), (*places, len(data)), strict=True))
+    return [replace(terminal, name=shown_text(piece.decode()), regex=Literal(piece)) for piece in pieces]
 
 
 def _bare(grammar: ir.GrammarIR, bodies: dict[str, ir.Expr], more: Iterable[ir.Rule]) -> ir.GrammarIR:
@@ -111,7 +178,7 @@ def _bare(grammar: ir.GrammarIR, bodies: dict[str, ir.Expr], more: Iterable[ir.R
         body = found[name]
         if isinstance(body, ir.Choice):
             body = ir.Choice(tuple({_shape(part, alias, found): part for part in body.parts}.values()))
-        rules[name] = ir.Rule(name, _without_limits(body))
+        rules[name] = ir.Rule(name, _apart(body))
         pending += [expr.name for expr in walk(body) if isinstance(expr, ir.RuleRef)]
     return ir.GrammarIR(tuple(rules.values()), grammar.start)
 
@@ -138,16 +205,13 @@ def _shape(expr: ir.Expr, alias: dict[str, object], found: dict[str, ir.Expr]) -
     return id(expr)
 
 
-def _without_limits(body: ir.Expr) -> ir.Expr:
-    if not any(isinstance(expr, ir.Terminal) and expr.max_tokens is not None for expr in walk(body)):
-        return body
-
-    def combine(expr: ir.Expr, parts: list[ir.Expr]) -> ir.Expr:
-        if isinstance(expr, ir.Terminal):
-            return replace(expr, max_tokens=None)
-        return with_operands(expr, parts)
-
-    return fold(body, combine)
+def _apart(body: ir.Expr) -> ir.Expr:
+    """The body without limits, and without parts that stand in two places: each has its own surroundings there."""
+    if isinstance(body, ir.Terminal):
+        return replace(body, max_tokens=None)
+    if isinstance(body, (ir.Sequence, ir.Choice)):
+        return replace(body, parts=tuple(map(_apart, body.parts)))
+    return replace(body, body=_apart(body.body)) if isinstance(body, (ir.Repeat, ir.Guarded)) else replace(body)
 
 
 _ALL_KINDS = frozenset(("array", "boolean", "null", "number", "object", "string"))
@@ -178,3 +242,8 @@ def _json_value(kinds: frozenset[str]) -> ir.Expr:
 
 def _terminal(written: str) -> ir.Terminal:
     return ir.Terminal(written, text(written))
+
+
+def shown_text(text: str) -> str:
+    """How messages show a fixed text."""
+    return '"' + text.replace("\n", "\\n") + '"'

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence as SequenceOf
-from dataclasses import replace
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
@@ -20,7 +19,7 @@ from cfgmask.grammar.regex_tree import Literal as Bytes
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.tags import free_text, nodes
 from cfgmask.tags.forms import FORMS, schema_part, schema_rules
-from cfgmask.tags.joints import Shadows, lexer_for
+from cfgmask.tags.joints import Joints, Shadows, joints_of, shown_text, with_joints
 from cfgmask.tags.problems import TagProblems
 from cfgmask.tags.spelling import Run, Spelled, spelled, token_set, trailing_space
 from cfgmask.tags.token_ids import NO_TOKENS, TokenIds
@@ -40,20 +39,33 @@ def lower(
     root: nodes.Content,
     *,
     ids: TokenIds = NO_TOKENS,
-    lexer: Literal["longest", "complete"] | None = None,
+    joints: Joints | None = None,
     limits: Limits = DEFAULT_LIMITS,
     parts: bool = False,
     known: Mapping[int, ir.Part] = MappingProxyType({}),
 ) -> ir.GrammarIR:
-    """The grammar of the texts of a node.
+    """The grammar of the texts of a node: `lowered` without its joints."""
+    return lowered(root, ids=ids, joints=joints, limits=limits, parts=parts, known=known)[0]
+
+
+def lowered(
+    root: nodes.Content,
+    *,
+    ids: TokenIds = NO_TOKENS,
+    joints: Joints | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    parts: bool = False,
+    known: Mapping[int, ir.Part] = MappingProxyType({}),
+) -> tuple[ir.GrammarIR, Joints]:
+    """The grammar of the texts of a node, and how its texts are cut into lexemes.
 
     ids    the tokens that markers are written by
     parts  whether schemas become parts where the core reads them
     known  parts of some schemas, by the identity of their nodes
-    lexer  None: "longest" where that means the same as "complete"; which is found out in time that grows with the pairs
-           of texts that can begin at one place
+    joints  None: those of the lexer "longest" where that means the same as "complete"; which is found out in time that
+            grows with the pairs of texts that can begin at one place
     Errors: GrammarError with every problem, each at the place of its node.
-    Cost: linear, but for the lexer and what the schemas take.
+    Cost: linear, but for the joints and what the schemas take.
     """
     lowering = _Lowering(ids, limits, parts, known)
     start = lowering.rule(START, lowering.content(root, None, _Around()))
@@ -66,9 +78,9 @@ def lower(
         ignore_final=False,
         notes=tuple(lowering.problems.notes),
     )
-    chosen = lexer or lexer_for(grammar, lowering.shadows, lowering.problems)
+    chosen = joints or joints_of(grammar, lowering.shadows, lowering.problems)
     lowering.problems.raise_if_any()
-    return replace(grammar, lexer=chosen)
+    return with_joints(grammar, lowering.shadows, chosen), chosen
 
 
 class _Around(NamedTuple):
@@ -418,7 +430,7 @@ class _Lowering:
 def _written(part: Run | ir.TokenSet) -> ir.Expr:
     if isinstance(part, ir.TokenSet):
         return part
-    return _NOTHING if part == Run() else ir.Terminal(_quoted(part.written), part.regex)
+    return _NOTHING if part == Run() else ir.Terminal(shown_text(part.written), part.regex)
 
 
 def _terminal(regex: RegexTree, name: str, max_tokens: int | None, suffix: ir.Suffix | None) -> ir.Expr:
@@ -427,11 +439,7 @@ def _terminal(regex: RegexTree, name: str, max_tokens: int | None, suffix: ir.Su
 
 def _shown(end: nodes.Spelling) -> str:
     texts = [p.value if isinstance(p, nodes.Text) else p.text for p in end if isinstance(p, (nodes.Text, nodes.Marker))]
-    return "text until " + _quoted("".join(texts))
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\n", "\\n") + '"'
+    return "text until " + shown_text("".join(texts))
 
 
 def _space_after(part: nodes.Content) -> str:

@@ -22,6 +22,7 @@ from cfgmask.suggest import did_you_mean
 from cfgmask.tags import nodes
 from cfgmask.tags.fields import TOKEN, Fields, token
 from cfgmask.tags.forms import FORMS
+from cfgmask.tags.joints import Joints
 from cfgmask.tags.lower import MAX_DEPTH
 from cfgmask.tags.problems import TagProblems
 from cfgmask.tags.tagged import Tagged
@@ -100,7 +101,7 @@ class _Reader:
         """Report the problems of all schemas, whatever is wrong around them."""
         for schema in self._schemas:
             try:
-                Tagged(schema, lexer="longest", limits=self._limits)
+                Tagged(schema, joints=Joints("longest"), limits=self._limits)
             except GrammarError as error:
                 self._problems.take(error.diagnostics, None)
 

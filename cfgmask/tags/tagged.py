@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from cfgmask.grammar.ir import GrammarIR, Part
 from cfgmask.limits import DEFAULT_LIMITS, Limits
+from cfgmask.tags.joints import Joints
 from cfgmask.tags.lower import lower
 from cfgmask.tags.nodes import Content
 from cfgmask.tags.token_ids import NO_TOKENS, Answers, TokenIds, ids_of
@@ -29,7 +30,7 @@ class Tagged:
         self,
         root: Content,
         *,
-        lexer: Literal["longest", "complete"] | None = None,
+        joints: Joints | None = None,
         limits: Limits = DEFAULT_LIMITS,
         parts: bool = False,
         known: Mapping[int, Part] = MappingProxyType({}),
@@ -42,7 +43,7 @@ class Tagged:
         self._parts = parts
         self._known = known
         self._root = root
-        self._lexer = lexer
+        self._joints = joints
         self._limits = limits
         self._lock = threading.Lock()
         self._ir: GrammarIR | None = None
@@ -61,7 +62,9 @@ class Tagged:
         return self._ir
 
     def _lower(self, ids: TokenIds) -> GrammarIR:
-        return lower(self._root, ids=ids, lexer=self._lexer, limits=self._limits, parts=self._parts, known=self._known)
+        return lower(
+            self._root, ids=ids, joints=self._joints, limits=self._limits, parts=self._parts, known=self._known
+        )
 
     def for_vocabulary(self, vocabulary: Vocabulary) -> GrammarIR:
         """The rules with the markers written as this vocabulary does."""

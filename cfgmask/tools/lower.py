@@ -22,6 +22,7 @@ from cfgmask.grammar.regex_tree import (
     Alternation,
     Complement,
     Concatenation,
+    Intersection,
     RegexTree,
     Repetition,
     text,
@@ -32,7 +33,8 @@ from cfgmask.lark import parse_lark
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 from cfgmask.tags.forms import schema_part, schema_rules
-from cfgmask.tags.lower import lower
+from cfgmask.tags.joints import Joints
+from cfgmask.tags.lower import lowered
 from cfgmask.tags.nodes import (
     Content,
     FreeText,
@@ -120,8 +122,8 @@ def lower_tools(
         raise GrammarError(lowering.problems)
     # Grammars of custom tools have to fit the lexer of the rest.
     is_checked = not any(tool.format.syntax == "lark" for tool in choice.tools)
-    lexer = _lexer_for_any_tools(style, choice, reasoning, answer, prompt, limits)
-    tagged = Tagged(content, lexer=lexer, limits=limits, parts=True, known=known, is_checked=is_checked)
+    joints = _joints_for_any_tools(style, choice, reasoning, answer, prompt, limits)
+    tagged = Tagged(content, joints=joints, limits=limits, parts=True, known=known, is_checked=is_checked)
     return tagged, tuple(lowering.notes)
 
 
@@ -130,10 +132,10 @@ _LONG_PROMPT = 2_000
 _ANY_TOOL = Tool("any")
 
 
-def _lexer_for_any_tools(
+def _joints_for_any_tools(
     style: Style, choice: Choice, reasoning: Reasoning, answer: Answer, prompt: str | None, limits: Limits
-) -> Literal["longest"] | None:
-    """The lexer for functions of whatever names and arguments; None if it depends on these.
+) -> Joints | None:
+    """The joints for functions of whatever names and arguments; None if they depend on these.
 
     To look at 128 tools instead takes half as long as all the rest of compiling them.
     """
@@ -142,11 +144,11 @@ def _lexer_for_any_tools(
     if by_name or not choice.tools or not are_words:
         return None
     if answer.is_value or (prompt is not None and len(prompt) > _LONG_PROMPT):
-        return _lexer_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
-    return _known_lexer_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
+        return _joints_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
+    return _known_joints_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
 
 
-def _lexer_for(
+def _joints_for(
     style: Style,
     mode: Mode,
     maximum: int | None,
@@ -154,13 +156,14 @@ def _lexer_for(
     answer: Answer,
     prompt: str | None,
     limits: Limits,
-) -> Literal["longest"] | None:
+) -> Joints | None:
     choice = Choice(mode, (_ANY_TOOL,), maximum)
     content = _Lowering(style, choice, reasoning, answer, DEFAULTS, limits).text(prompt)
-    return "longest" if lower(content, limits=limits, parts=True).lexer == "longest" else None
+    _, joints = lowered(content, limits=limits, parts=True)
+    return joints if joints.lexer == "longest" else None
 
 
-_known_lexer_for = lru_cache(maxsize=256)(_lexer_for)
+_known_joints_for = lru_cache(maxsize=256)(_joints_for)
 
 
 def begins_without_marker(style: Style, choice: Choice) -> list[str]:
@@ -311,21 +314,36 @@ class _Lowering:
             value = Mark(VALUE, self._schema(self._answer_kind.schema, "json", "/response_format"))
             ends = [_sequence(_contents(end)) for end in (after, *self._style.answer_ends)]
             return _sequence([*_contents(before), value, ends[0] if len(ends) == 1 else Or(tuple(ends))])
-        free = FreeText(excludes=self._excludes(), matching=self._no_call())
-        inner = Mark(CONTENT, free)
+        inner = Mark(CONTENT, self._free_answer())
         return inner if self._style.has_free_answer else Tag(before, inner, (after, *self._style.answer_ends))
 
-    def _no_call(self) -> RegexTree | None:
-        """Texts that do not begin like a call, in a style whose calls are whole texts without a marker."""
+    def _free_answer(self) -> Content:
+        excludes = self._excludes()
         if not (self._style.whole_turn and self._style.has_free_answer and self._choice.tools):
-            return None
+            return FreeText(excludes=excludes)
+        # A text that begins like a call is none, in a style whose calls are whole texts without a marker.
+        free = FreeText(
+            excludes=excludes, matching=Complement(Concatenation((_SPACES, self._begun_calls(""), ANY_TEXT)))
+        )
+        opener = "" if self._style.section is None else text_of(self._style.section.before("calls"))
+        if not opener or excludes:
+            return free
+        # The first lexemes of both end together, so that the longest match is enough.
+        behind = FreeText(matching=Complement(Concatenation((self._begun_calls(opener), ANY_TEXT))))
+        opened = Complement(Concatenation((text(opener), ANY_TEXT)))
+        assert free.matching is not None
+        return Or((replace(free, matching=Intersection((free.matching, opened))), _sequence([Text(opener), behind])))
+
+    def _begun_calls(self, begun: str) -> RegexTree:
+        """What begins calls after a text that all of them begin with."""
         begins: list[RegexTree] = []
         for template in self._style.begins:
             before, after = template.split("name")
             # A call of a tool that does not exist is no answer either.
             name = [parse_regex(self._style.names)] if template.has("name") else []
-            begins.append(Concatenation((text(text_of(before)), *name, text(text_of(after)))))
-        return Complement(Concatenation((_SPACES, Alternation(tuple(begins)), ANY_TEXT)))
+            written = text_of(before).removeprefix(begun)
+            begins.append(Concatenation((text(written), *name, text(text_of(after)))))
+        return Alternation(tuple(begins))
 
     def _excludes(self) -> tuple[str, ...]:
         """What free text does not hold."""
@@ -353,19 +371,20 @@ class _Lowering:
 
     def _only_calls(self) -> Content:
         """Calls without any text around them, in the way in which models are trained to write them."""
-        calls = self._calls(self._choice.maximum)
+        calls = self._calls(self._choice.maximum, before=self._style.before)
         before: list[Content] = []
         if self._style.preamble is not None and self._choice.mode != "required":
             opened, closed = self._style.preamble.split("text")
             excludes = self._excludes()
             before.append(Repeat(Tag(opened, Mark(CONTENT, FreeText(excludes=excludes)), (closed,)), 0, 1))
-        if self._style.before:
+        if self._style.before and self._style.section is None:
             before.append(Repeat(Text(self._style.before), 0, 1))
         return _sequence([*before, calls])
 
-    def _calls(self, maximum: int | None, begun: Spelling | None = None) -> Content:
+    def _calls(self, maximum: int | None, begun: Spelling | None = None, before: str = "") -> Content:
         """One or more calls, with the section around them if there is one.
 
+        before  white space that the section may begin with
         begun  what is still to be written of the first begin, where the prompt has written the rest of it
         """
         style = self._style
@@ -377,7 +396,11 @@ class _Lowering:
             left = None if maximum is None else maximum - 1
             return _sequence([first, Repeat(_sequence([*_contents(style.separator), Or(tags)]), 0, left)])
         opened, closed = style.section.split("calls")
-        return self._section(opened if begun is None else begun, closed, maximum)
+        if begun is not None or not before:
+            return self._section(opened if begun is None else begun, closed, maximum)
+        # One lexeme with the begin: thinking that may be an answer as well could go on after the white space.
+        ways = (Tag((Text(before), *opened), Sequence(())), Tag(opened, Sequence(())))
+        return _sequence([Or(ways), self._section((), closed, maximum)])
 
     def _section(self, opened: Spelling, closed: Spelling, maximum: int | None) -> Tag:
         tags = tuple(self._call(template, ()) for template in self._style.calls)

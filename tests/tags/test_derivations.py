@@ -13,6 +13,7 @@ import cfgmask
 from cfgmask import Grammar, Vocabulary
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as tree
+from cfgmask.tags.joints import Joints
 from cfgmask.tags.lower import lower
 from cfgmask.tags.nodes import (
     Content,
@@ -383,7 +384,7 @@ UNIQUE: dict[str, Content] = {
 @pytest.mark.parametrize("name", UNIQUE)
 def test_every_text_has_one_derivation(name: str) -> None:
     node = UNIQUE[name]
-    derivations = Derivations(lower(node, lexer="complete"))
+    derivations = Derivations(lower(node, joints=Joints("complete")))
     counts = {text: derivations.count(text) for text in TEXTS}
     assert set(counts.values()) == {0, 1}, {text: n for text, n in counts.items() if n > 1}
     compiled = cfgmask.compile(Grammar._from_tagged(Tagged(node), "<tag>"), VOCABULARY)

@@ -50,7 +50,7 @@ TOOLS = {
         },
     },
 }
-_FUNCTIONS = ["tide", "lamp", "ping", "sail"]
+FUNCTIONS = ["tide", "lamp", "ping", "sail"]
 
 
 def _cases() -> list[Any]:
@@ -70,7 +70,7 @@ def _grammar(name: str, case: dict[str, Any]) -> cfgmask.Grammar:
 def made(name: str, given: str) -> cfgmask.Grammar:
     """The grammar of a style for arguments as JSON text."""
     arguments = json.loads(given)
-    tools = [TOOLS[tool] for tool in arguments.pop("tools", _FUNCTIONS)]
+    tools = [TOOLS[tool] for tool in arguments.pop("tools", FUNCTIONS)]
     return cfgmask.Grammar.from_tools(tools, style=name, **arguments)
 
 
@@ -130,7 +130,7 @@ def test_as_tokens(name: str, case: dict[str, Any], has_bytes: bool) -> None:
 @pytest.mark.parametrize("name", names())
 def test_each_tool_has_its_own_arguments(name: str) -> None:
     """A valid call of one tool is none of a tool with another schema."""
-    valid = [case["text"] for case in _of(name) if case.get("valid", True) and set(case) <= {"text", "valid"}]
+    valid = [case["text"] for case in cases_of(name) if case.get("valid", True) and set(case) <= {"text", "valid"}]
     calls = [text for text in valid if "tide" in text and "lamp" not in text]
     assert calls
     compiled = _compiled(made(name, '{"tools": ["tide", "lamp"], "tool_choice": "required"}'), BYTES)
@@ -147,7 +147,8 @@ def _takes(compiled: cfgmask.CompiledGrammar, text: str) -> bool:
     return matcher.try_advance(data) == len(data) and matcher.is_accepting
 
 
-def _of(name: str) -> list[dict[str, Any]]:
+def cases_of(name: str) -> list[dict[str, Any]]:
+    """The table of a style."""
     found: list[dict[str, Any]] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return found
 
@@ -173,10 +174,10 @@ def test_schemas_are_written_as_they_are() -> None:
 def test_written_as_lark(name: str) -> None:
     """The text of a grammar, read back, has the same transcripts."""
     # Strings of JSON in tags have no spelling in Lark.
-    tools = _FUNCTIONS if style(name).arguments == "json" else ["tide", "ping"]
+    tools = FUNCTIONS if style(name).arguments == "json" else ["tide", "ping"]
     cases = [case for file, case in (param.values for param in _cases()) if file == name]
     plain = [case for case in cases if set(case) <= {"text", "valid", "about"}]
-    plain = [case for case in plain if not any(tool in case["text"] for tool in {*_FUNCTIONS} - {*tools})]
+    plain = [case for case in plain if not any(tool in case["text"] for tool in {*FUNCTIONS} - {*tools})]
     assert len(plain) > 5
     grammar = _grammar(name, {"tools": tools})
     compiled = cfgmask.compile(cfgmask.Grammar.from_lark(write_tools(grammar.ir_for(BYTES))), BYTES)
