@@ -89,6 +89,8 @@ def _grammar(
         listed = json.loads(read_source(file, Limits()))
     except ValueError as error:
         raise click.UsageError(f"{file} is not JSON: {error}") from None
+    except RecursionError:
+        raise click.UsageError(f"{file} is nested too deeply") from None
     source: Any = template
     if template is not None and template.suffix != ".gguf":
         source = read_source(template, Limits())
@@ -106,7 +108,7 @@ def _grammar(
             reasoning=reasoning,
             prompt=prompt,
         )
-    except cfgmask.GrammarError:
+    except cfgmask.CfgmaskError:
         raise
     except (ValueError, TypeError) as error:
         raise click.UsageError(str(error)) from None

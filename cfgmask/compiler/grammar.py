@@ -187,7 +187,8 @@ class Grammar:
         returns     of a JSON Schema the JSON value; of a type an instance; of a grammar with tool calls a `Message` of
                     `cfgmask.values`, of one with other captures these, each a `Capture`; else the text
         Errors: ParseError names the byte at which the text is not of the grammar, and what was expected there; what the
-        type raises that an instance is made of (`pydantic.ValidationError`); TypeError for tokens without a vocabulary.
+        type raises that an instance is made of (`pydantic.ValidationError`); TypeError for tokens without a vocabulary;
+        ValueError for an integer of more digits than Python reads (`sys.set_int_max_str_digits`).
         Cost: linear in the text. The first time without a vocabulary the grammar is compiled for one of bytes.
         """
         from cfgmask.values.whole import parse

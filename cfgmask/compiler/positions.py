@@ -12,6 +12,7 @@ from hashlib import blake2b
 
 from cfgmask._core import CompiledGrammar, Matcher
 from cfgmask.compiler.sources import grammar_fingerprint, source_of
+from cfgmask.errors import BudgetTooSmall, VocabularyError
 
 _MAGIC = b"cfgmask position "
 _VERSION = 1
@@ -46,9 +47,12 @@ def to_bytes(matcher: Matcher) -> bytes:
 
 
 def from_bytes(compiled: CompiledGrammar, data: bytes) -> Matcher:
-    """What `Matcher.from_bytes` gives."""
+    """What `Matcher.from_bytes` gives. Whatever the bytes are, it raises nothing but ValueError and LimitExceeded."""
     if not isinstance(compiled, CompiledGrammar):
         raise TypeError(f"from_bytes takes a CompiledGrammar, not {type(compiled).__name__}")
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"from_bytes takes bytes, not {type(data).__name__}")
+    data = bytes(data)
     if not data.startswith(_MAGIC) or len(data) < _HEADER + 3 * _SIZE + 8:
         raise ValueError("this is no position of a matcher")
     version = data[len(_MAGIC)]
@@ -56,27 +60,46 @@ def from_bytes(compiled: CompiledGrammar, data: bytes) -> Matcher:
         raise ValueError(f"the position has the format {version}, and this version of cfgmask reads {_VERSION}")
     checksum, body = data[_HEADER : _HEADER + _SIZE], data[_HEADER + _SIZE :]
     if checksum != _checksum(body):
-        raise ValueError("the position is damaged")
+        raise _damaged()
     if body[:_SIZE] != grammar_fingerprint(compiled):
         raise ValueError("the position is that of another grammar")
     if body[_SIZE : 2 * _SIZE] != source_of(compiled).vocabulary.fingerprint:
         raise ValueError("the position is that of another vocabulary")
-    at = 2 * _SIZE
-    n_arguments, n_numbers = _numbers(body[at : at + 8])
-    arguments = json.loads(body[at + 8 : at + 8 + n_arguments])
-    at += 8 + n_arguments
-    numbers = _numbers(body[at : at + 4 * n_numbers])
-    at += 4 * n_numbers
-    matcher = compiled.matcher(**arguments)
-    for number in numbers:
+    n_arguments, n_numbers = _numbers(body[2 * _SIZE : 2 * _SIZE + 8])
+    start = 2 * _SIZE + 8
+    texts = start + n_arguments + 4 * n_numbers
+    if n_arguments < 0 or n_numbers < 0 or texts > len(body):
+        raise _damaged()
+    matcher = _matcher(compiled, body[start : start + n_arguments])
+    at = texts
+    for number in _numbers(body[start + n_arguments : texts]):
         if number >= 0:
             matcher.advance(number)
             continue
         size = -1 - number
+        if size > len(body) - at:
+            raise _damaged()
         if matcher.advance_bytes(body[at : at + size]) != size:
             raise ValueError("the position is none of this grammar")
         at += size
+    if at != len(body):
+        raise _damaged()
     return matcher
+
+
+def _matcher(compiled: CompiledGrammar, arguments: bytes) -> Matcher:
+    try:
+        named = json.loads(arguments)
+        return compiled.matcher(**named)
+    except (BudgetTooSmall, VocabularyError):
+        raise
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        raise _damaged() from None
+
+
+def _damaged() -> ValueError:
+    # Whoever makes such bytes can make a checksum for them.
+    return ValueError("the position is damaged")
 
 
 def _checksum(body: bytes) -> bytes:

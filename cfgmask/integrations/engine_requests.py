@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cfgmask import Grammar
 
@@ -32,5 +32,12 @@ def request_grammar(kind: RequestKind, text: str, *, compact: bool = False) -> G
     if kind == "grammar":
         return Grammar.from_lark(text) if _LARK.search(text) else Grammar.from_gbnf(text)
     if kind == "choice":
-        return Grammar.from_choices(json.loads(text))
+        return Grammar.from_choices(_read_json(text))
     return Grammar.from_structural_tag(text, whitespace=whitespace)
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("the choices are nested too deeply: they are a list of texts") from None

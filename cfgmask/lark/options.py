@@ -159,13 +159,15 @@ def _members(span: Span, problems: Problems) -> _Members:
     """The members of a JSON object, repeated keys included; none, and a report, where it is not JSON."""
     text = span.source.text[span.start : span.end]
     try:
-        # Every object becomes a tuple of pairs, which is how repeated keys are seen. Depth was bounded by the reader.
+        # Every object becomes a tuple of pairs, which is how repeated keys are seen.
         members: tuple[tuple[str, Any], ...] = json.loads(text, object_pairs_hook=tuple)
         places = member_places(text)
         return [(key, value, span.within(*place)) for (key, value), (_, *place) in zip(members, places, strict=True)]
     except json.JSONDecodeError as error:
         message = "the options are not JSON: " + error.msg[:1].lower() + error.msg[1:]
         problems.error("lark-bad-options", message, span.within(error.pos, error.pos + 1))
+    except RecursionError:
+        problems.error("lark-bad-options", "the options are nested too deeply", span)
     except ValueError:
         # int() refuses digit strings of thousands of digits.
         problems.error("lark-bad-options", "a number in the options is too long", span)

@@ -74,6 +74,8 @@ def _members(text: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         message = "the block is not JSON: " + error.msg[:1].lower() + error.msg[1:]
         raise LiteralError(_CODE, message, error.pos, error.pos + 1) from None
+    except RecursionError:
+        _fail(text, "the block is nested too deeply", _HELP)
 
 
 def _exact(spelled: str, text: str) -> Fraction:

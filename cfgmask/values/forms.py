@@ -5,6 +5,7 @@ values, a value is JSON if the tool's schema allows that value there, otherwise 
 `["string", "integer"]` is 5. In forms that write Python's words, `None`, `True` and `False` are values as well.
 
 Arguments are read once they are complete: until then the value is `{}`, and the text is what has come.
+Values may be nested to any depth: nothing here recurses, and all of it is linear in the text.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import ast
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from cfgmask.json_schema.forms import FORMS, Form
+from cfgmask.values.json_reader import JsonReader, NotJson
 
 Allows: TypeAlias = Callable[[str, str], bool]
 """allows(key, text): whether the schema of a tool allows the value of this JSON for the argument of this name."""
@@ -27,11 +30,16 @@ def read_form(name: str, text: str, allows: Allows | None = None) -> Any:
     """The value of complete arguments in a form; the text itself in a form that has no reader.
 
     allows  None: any value is allowed
+    Errors: ValueError if the text is not in the form, or has an integer of more digits than Python reads.
     """
     form = FORMS.get(name)
     if form is None:
         return text
     return _Reader(form, allows or (lambda _key, _text: True)).arguments(text)
+
+
+class NotInForm(ValueError):
+    """A text that is not the value of a form."""
 
 
 class _Reader:
@@ -42,157 +50,277 @@ class _Reader:
     def arguments(self, text: str) -> Any:
         form = self._form
         if form.strings == "python":
-            return _python(text if form.open else f"dict({text})")
+            return _Literals(text if form.open else f"dict({text})").value
         if form.strings == "delimited":
-            return _Delimited(form, text).value()
-        return self._members(text, top="")
+            return _Literals(text, form.delimiter).value
+        return self._nested(text) if form.nested == "same" else self._members(text)
 
-    def _members(self, text: str, top: str) -> dict[str, Any]:
-        """Members between tags; `top` is the argument that they stand in."""
+    def _members(self, text: str) -> dict[str, Any]:
+        """Members between tags."""
         found: dict[str, Any] = {}
         key_tag = _pattern(self._form.key)
         at = 0
         while tag := key_tag.search(text, at):
-            key = tag["key"]
-            end = self._form.end.replace("$key", key)
-            closed = self._closing(text, tag.end(), tag[0], end)
+            end = self._form.end.replace("$key", tag["key"])
+            closed = text.index(end, tag.end())
             kinds = tag.groupdict()
-            found[key] = self._value(text[tag.end() : closed], top or key, kinds.get("string"), kinds.get("type"))
+            found[tag["key"]] = self._value(
+                text[tag.end() : closed], tag["key"], kinds.get("string"), kinds.get("type")
+            )
             at = closed + len(end)
         return found
 
-    def _closing(self, text: str, start: int, begin: str, end: str) -> int:
-        """Where the tag that ended at `start` is closed: members of one name may stand in each other."""
-        depth, at = 1, start
-        while True:
-            closed = text.index(end, at)
-            depth += text.count(begin, at, closed) if self._form.nested == "same" else 0
-            depth -= 1
-            if depth == 0:
-                return closed
-            at = closed + len(end)
-
-    def _value(self, text: str, key: str, is_string: str | None, kind: str | None) -> Any:
+    def _value(self, text: str, key: str, is_string: str | None = None, kind: str | None = None) -> Any:
         form = self._form
         body = text.removeprefix(form.pad).removesuffix(form.pad) if form.pad else text
         if is_string is not None:
-            return body if is_string == "true" else json.loads(text)
+            return body if is_string == "true" else _json(text)
         if kind is not None:
-            return body if kind in ("string", "raw") else json.loads(text)
-        if form.nested == "same":
-            nested = self._nested(text, key)
-            if nested is not None:
-                return nested
+            return body if kind in ("string", "raw") else _json(text)
         word = text.strip()
         try:
             if form.words == "either" and word in _WORDS:
                 value, shown = _WORDS[word], json.dumps(_WORDS[word])
             elif form.nested == "python" and word[:1] in "[{(":
-                value = _python(word)
-                shown = json.dumps(value)
+                literals = _Literals(word)
+                value, shown = literals.value, literals.json
             else:
-                value, shown = json.loads(text), text
-        except (ValueError, SyntaxError):
+                value, shown = _json(text), text
+        except NotInForm:
             return body
         return value if self._allows(key, shown.strip()) else body
 
-    def _nested(self, text: str, key: str) -> Any:
-        """Items or members that are written in the form itself; None where there are none."""
-        begin, end = self._form.item
-        if begin and text.startswith(begin):
-            items = []
-            at = 0
-            while text.startswith(begin, at):
-                closed = self._closing(text, at + len(begin), begin, end)
-                items.append(self._item(text[at + len(begin) : closed], key))
-                at = closed + len(end)
-            return items
-        return self._members(text, key) if _pattern(self._form.key).match(text) else None
+    def _nested(self, text: str) -> dict[str, Any]:
+        """Members whose values may be members or items between tags of the same kind."""
+        form = self._form
+        root: dict[str, Any] = {}
+        opened = [_Opened("", 0, root)]
+        for tag in _tags(form).finditer(text):
+            if tag["closed"] is None:
+                if opened[-1].value is None:
+                    opened[-1].value = [] if tag[0] == form.item[0] else {}
+                opened.append(_Opened(tag["key"], tag.end()))
+            elif len(opened) > 1:
+                ended = opened.pop()
+                around = opened[-1].value
+                value = ended.value
+                if value is None:
+                    body = text[ended.start : tag.start()]
+                    top = ended.key if len(opened) == 1 else opened[1].key
+                    value = _json_or_text(body) if isinstance(around, list) else self._value(body, top)
+                if isinstance(around, list):
+                    around.append(value)
+                elif around is not None:
+                    around[ended.key] = value
+        return root
 
-    def _item(self, text: str, key: str) -> Any:
-        nested = self._nested(text, key)
-        if nested is not None:
-            return nested
-        try:
-            return json.loads(text)
-        except ValueError:
-            return text
+
+@dataclass
+class _Opened:
+    """A value whose end has not come: where its text begins, and its members or items if it has any."""
+
+    key: str
+    start: int
+    value: dict[str, Any] | list[Any] | None = None
 
 
-def _pattern(template: str) -> re.Pattern[str]:
-    """What a key's tag looks like."""
-    parts = {"key": r"(?P<key>.*?)", "string": "(?P<string>true|false)", "type": r"(?P<type>\w+)", "gap": r"\s*"}
-    pieces = re.split(r"\$(key|string|type|gap)", template)
-    pattern = "".join(parts[piece] if n % 2 else re.escape(piece) for n, piece in enumerate(pieces))
+def _tags(form: Form) -> re.Pattern[str]:
+    """The tags that open (`key`) and close (`closed`) a value."""
+    return re.compile(f"{_pattern(form.end, 'closed').pattern}|{_pattern(form.key).pattern}", re.DOTALL)
+
+
+def _pattern(template: str, key: str = "key") -> re.Pattern[str]:
+    """What a key's tag looks like; `key`: the name of the group that holds it."""
     # Nothing but the name stands in a tag: `<$key>` does not begin in the middle of another one.
-    return re.compile(pattern.replace(".*?", r"[^<>\"]*?"), re.DOTALL)
+    parts = {
+        "key": rf"(?P<{key}>[^<>\"]*?)",
+        "string": "(?P<string>true|false)",
+        "type": r"(?P<type>\w+)",
+        "gap": r"\s*",
+    }
+    pieces = re.split(r"\$(key|string|type|gap)", template)
+    return re.compile("".join(parts[piece] if n % 2 else re.escape(piece) for n, piece in enumerate(pieces)), re.DOTALL)
 
 
-def _python(text: str) -> Any:
-    """The value of literals of Python, in which JSON's words stand for themselves as well; calls of `dict` alone."""
-    return _literal(ast.parse(text.strip(), mode="eval").body)
+def _json(text: str) -> Any:
+    """The value of JSON. Raises NotInForm for other texts, ValueError for an integer that Python does not read."""
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise NotInForm(str(error)) from None
+    except RecursionError:
+        pass
+    # Slower, and without recursion.
+    reader = JsonReader()
+    try:
+        reader.feed(text)
+        return reader.finish()
+    except NotJson as error:
+        raise NotInForm(str(error)) from None
 
 
-def _literal(node: ast.expr) -> Any:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict" and not node.args:
-        return {keyword.arg: _literal(keyword.value) for keyword in node.keywords}
-    if isinstance(node, ast.Name) and node.id in _WORDS:
-        return _WORDS[node.id]
-    if isinstance(node, (ast.List, ast.Tuple)):
-        return [_literal(item) for item in node.elts]
-    if isinstance(node, ast.Dict):
-        return {
-            _literal(key): _literal(item) for key, item in zip(node.keys, node.values, strict=True) if key is not None
-        }
-    return ast.literal_eval(node)
+def _no_constant(name: str) -> Any:
+    raise NotInForm(f"{name} is not JSON")
 
 
-class _Delimited:
-    """Values with strings between delimiters, and keys without quotes: `{city:<|"|>Lima<|"|>,days:[1,2]}`."""
+def _json_or_text(text: str) -> Any:
+    try:
+        return _json(text)
+    except NotInForm:
+        return text
 
-    def __init__(self, form: Form, text: str) -> None:
-        self._delimiter = form.delimiter
+
+_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_SCALAR = re.compile(r"[^\s,:=\[\](){}'\"]+")
+_SPACE = re.compile(r"\s*")
+_ESCAPE = r"""\\[\n\\'"abfnrtvxuUN0-7]"""
+_QUOTED = re.compile(rf"""'(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*\"""")
+_BARE_KEY = re.compile(r"[^\s,:\[\](){}]+")
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+_CLOSING = {"[": "]", "(": ")", "{": "}", "dict(": ")"}
+
+
+@dataclass
+class _Around:
+    """An array or object that is open, its bracket, and the key of its member."""
+
+    value: dict[str, Any] | list[Any]
+    opening: str
+    key: str = ""
+
+    def add(self, part: Any) -> None:
+        if isinstance(self.value, list):
+            self.value.append(part)
+        else:
+            self.value[self.key] = part
+
+
+class _Literals:
+    """Literals of Python, in which JSON's words stand for themselves as well, and of calls those of `dict` alone.
+
+    With a delimiter, strings stand between two of it, and keys have no quotes: `{city:<|"|>Lima<|"|>,days:[1,2]}`.
+
+    value  of the text
+    json   the same as JSON
+    Errors: NotInForm, and ValueError for an integer that Python does not read.
+    """
+
+    def __init__(self, text: str, delimiter: str = "") -> None:
         self._text = text
+        self._delimiter = delimiter
         self._at = 0
+        self._written: list[str] = []
+        self.value = self._read()
+        self.json = "".join(self._written)
 
-    def value(self) -> Any:
-        self._space()
-        text, at = self._text, self._at
-        if text.startswith(self._delimiter, at):
-            start = at + len(self._delimiter)
-            end = text.index(self._delimiter, start)
-            self._at = end + len(self._delimiter)
-            return text[start:end]
-        if text[at] == "{":
-            return dict(self._parts("}", self._member))
-        if text[at] == "[":
-            return self._parts("]", self.value)
-        scalar = re.compile(r"[^\s,\]}]+").match(text, at)
-        if scalar is None:
-            raise ValueError(f"no value at character {at}")
-        self._at = scalar.end()
-        return json.loads(scalar[0])
-
-    def _member(self) -> tuple[str, Any]:
-        self._space()
-        end = self._text.index(":", self._at)
-        key = self._text[self._at : end].strip()
-        self._at = end + 1
-        return key, self.value()
-
-    def _parts(self, close: str, read: Callable[[], Any]) -> list[Any]:
-        self._at += 1
-        found = []
-        self._space()
-        while self._text[self._at] != close:
-            found.append(read())
-            self._space()
-            if self._text[self._at] == ",":
-                self._at += 1
+    def _read(self) -> Any:
+        around: list[_Around] = []
+        while True:
+            opening = self._opening()
+            if opening:
+                around.append(_Around([] if opening in "[(" else {}, opening))
+                self._written.append("[" if opening in "[(" else "{")
+                if not self._take(_CLOSING[opening]):
+                    self._begin_part(around[-1])
+                    continue
+                value: Any = self._closed(around)
+            else:
+                value = self._scalar()
+                self._written.append(json.dumps(value))
+            # The value is complete, and with it perhaps those around it.
+            while around:
+                around[-1].add(value)
+                has_comma = self._take(",")
+                if self._take(_CLOSING[around[-1].opening]):
+                    value = self._closed(around)
+                    continue
+                if not has_comma:
+                    raise self._wrong()
+                self._written.append(",")
+                self._begin_part(around[-1])
+                break
+            else:
                 self._space()
-        self._at += 1
-        return found
+                if self._at < len(self._text):
+                    raise self._wrong()
+                return value
+
+    def _begin_part(self, around: _Around) -> None:
+        """An item or a member begins."""
+        if isinstance(around.value, dict):
+            around.key = self._key(around.opening)
+            self._written.append(f"{json.dumps(around.key)}:")
+
+    def _closed(self, around: list[_Around]) -> dict[str, Any] | list[Any]:
+        closed = around.pop().value
+        self._written.append("]" if isinstance(closed, list) else "}")
+        return closed
+
+    def _opening(self) -> str:
+        """The bracket that comes next; empty if there is none."""
+        self._space()
+        for bracket in ("[", "{") if self._delimiter else _CLOSING:
+            if self._text.startswith(bracket, self._at):
+                self._at += len(bracket)
+                return bracket
+        return ""
+
+    def _key(self, opening: str) -> str:
+        self._space()
+        if opening == "{" and not self._delimiter:
+            key = self._scalar()
+            if not isinstance(key, str):
+                raise self._wrong()
+        else:
+            found = (_BARE_KEY if self._delimiter else _NAME).match(self._text, self._at)
+            if found is None:
+                raise self._wrong()
+            key, self._at = found[0], found.end()
+        if not self._take("=" if opening == "dict(" else ":"):
+            raise self._wrong()
+        return key
+
+    def _scalar(self) -> Any:
+        """A string, a number or a word."""
+        text, at, delimiter = self._text, self._at, self._delimiter
+        if delimiter and text.startswith(delimiter, at):
+            end = text.find(delimiter, at + len(delimiter))
+            if end < 0:
+                raise self._wrong()
+            self._at = end + len(delimiter)
+            return text[at + len(delimiter) : end]
+        quoted = None if delimiter else _QUOTED.match(text, at)
+        found = quoted or _SCALAR.match(text, at)
+        if found is None:
+            raise self._wrong()
+        self._at = found.end()
+        word = found[0]
+        if delimiter:
+            return _json(word)
+        if quoted is not None:
+            return self._string(word)
+        if word in _WORDS:
+            return _WORDS[word]
+        number = _NUMBER.fullmatch(word)
+        if number is None:
+            raise self._wrong()
+        return int(word) if number.end(1) == number.end() else float(word)
+
+    def _string(self, literal: str) -> str:
+        try:
+            return str(ast.literal_eval(literal))
+        except (SyntaxError, ValueError):
+            raise self._wrong() from None
+
+    def _take(self, text: str) -> bool:
+        self._space()
+        if not self._text.startswith(text, self._at):
+            return False
+        self._at += len(text)
+        return True
 
     def _space(self) -> None:
-        while self._text[self._at : self._at + 1] in (" ", "\n", "\t", "\r"):
-            self._at += 1
+        self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+
+    def _wrong(self) -> NotInForm:
+        return NotInForm(f"no value of the form at character {self._at}")

@@ -32,11 +32,16 @@ _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _WORDS: Final[dict[str, tuple[str, bool | None]]] = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 
 
+class NotJson(ValueError):
+    """A text that is not JSON."""
+
+
 class JsonReader:
     """Reads one value of JSON from pieces of its text; see the head of this module. For one thread.
 
     `value` is changed in place as the text goes on: copy what is to stay as it is.
-    Errors: ValueError where the text is no JSON; nothing may be asked of the reader after that.
+    Errors: ValueError where the text is no JSON, or has an integer of more digits than Python reads
+    (`sys.set_int_max_str_digits`); nothing may be asked of the reader after that.
     Cost: linear in the text. `value` of a long string that is open joins its pieces, those since it was last asked.
     """
 
@@ -54,7 +59,12 @@ class JsonReader:
 
     def feed(self, data: bytes | str) -> None:
         """Read on. A piece may end anywhere, in the middle of a character too."""
-        text = self._decode.decode(data) if isinstance(data, (bytes, bytearray, memoryview)) else data
+        if isinstance(data, (bytes, bytearray, memoryview)):
+            text = self._decode.decode(data)
+        elif isinstance(data, str):
+            text = data
+        else:
+            raise TypeError(f"feed takes a str or bytes, not {type(data).__name__}")
         at = 0
         while at < len(text):
             at = self._step(text, at)
@@ -274,5 +284,5 @@ class JsonReader:
         container = self._containers[-1]
         container[-1 if isinstance(container, list) else self._keys[-1]] = value  # type: ignore[index]
 
-    def _wrong(self, message: str, at: int) -> ValueError:
-        return ValueError(f"no JSON: {message}, at character {self._n_read + at}")
+    def _wrong(self, message: str, at: int) -> NotJson:
+        return NotJson(f"no JSON: {message}, at character {self._n_read + at}")

@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import zip_longest
+from operator import index
 from typing import Any, NamedTuple
 
 from cfgmask._core import CompiledGrammar, Segments
@@ -72,14 +73,13 @@ class Parser:
 
         An end token ends the text, as `finish` does.
         Errors: ParseError where they do not fit; those before are taken, but of bytes and text all or nothing.
+        TypeError for anything else.
         """
-        if isinstance(data, str):
-            data = data.encode()
-        if isinstance(data, (bytes, bytearray)):
-            self._take_bytes(bytes(data))
+        if isinstance(data, (str, bytes, bytearray, memoryview)):
+            self._take_bytes(as_bytes(data, len(self._data)))
             return list(self._tell())
         events: list[Event] = []
-        for token_id in (data,) if isinstance(data, int) else data:
+        for token_id in _token_ids(data):
             if token_id in self._end_tokens and not self._takes_end(token_id):
                 events += self.finish()
                 continue
@@ -207,8 +207,9 @@ class Parser:
 
     def _take_token(self, token_id: int) -> None:
         before = self._segments.fork()
-        if self._is_finished or not self._segments.take_token(token_id):
-            data = self._text(token_id) if 0 <= token_id < self._n_vocab else b""
+        is_known = 0 <= token_id < self._n_vocab
+        if self._is_finished or not is_known or not self._segments.take_token(token_id):
+            data = self._text(token_id) if is_known else b""
             n_fitting = 0 if self._is_finished else self._segments.take_bytes(data)
             error = self._error(len(self._data) + n_fitting)
             self._segments = before
@@ -320,6 +321,27 @@ class Parser:
         if data:
             self._built += len(data)
             yield from self._builder.add(data.decode(errors="replace"))
+
+
+def as_bytes(text: str | bytes | bytearray | memoryview, offset: int = 0) -> bytes:
+    """The bytes of a text that begins at `offset`. ParseError for a lone surrogate, which is no character."""
+    if not isinstance(text, str):
+        return bytes(text)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ParseError(offset + len(text[: error.start].encode())) from None
+
+
+def _token_ids(data: Any) -> Iterator[int]:
+    if not isinstance(data, Iterable):
+        if not hasattr(data, "__index__"):
+            raise TypeError(f"feed takes a str, bytes, a token id or token ids, not {type(data).__name__}")
+        data = (data,)
+    for token_id in data:
+        if not hasattr(token_id, "__index__") or isinstance(token_id, bool):
+            raise TypeError(f"a token id must be an int, not {type(token_id).__name__}")
+        yield index(token_id)
 
 
 def _open_bytes(data: bytes) -> int:

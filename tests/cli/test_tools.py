@@ -66,9 +66,11 @@ def test_problems(run: Run, tools: str, folder: Path) -> None:
 
 def test_misuse(run: Run, tools: str, folder: Path) -> None:
     (folder / "bad.json").write_text("[")
+    (folder / "deep.json").write_text("[" * 100_000 + "]" * 100_000)
     for arguments in (
         [],
         ["bad.json", "--style", "hermes"],
+        ["deep.json", "--style", "hermes"],
         [tools, "--style", "hermse"],
         [tools, "--style", "hermes", "--parallel", "some"],
         [tools, "--style", "hermes", "--reasoning", "on"],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import hashlib
 import multiprocessing
 import pickle
 import random
@@ -300,3 +302,61 @@ def test_an_error_in_a_batch_is_its_rows_own() -> None:
         cfgmask.fill_draft_masks_many([good, bad], [[1], [2]], bits[:3])
     with pytest.raises(ValueError, match="lists of drafts"):
         cfgmask.fill_draft_masks_many([good], [], bits)
+
+
+def crafted(data: bytes, body: bytes) -> bytes:
+    """Bytes with another body, and the checksum that goes with it."""
+    header = len(b"cfgmask position ") + 1
+    return data[:header] + hashlib.blake2b(body, digest_size=16).digest() + body
+
+
+def test_crafted_positions_are_refused() -> None:
+    compiled = cfgmask.compile(GRAMMARS["schema"](), vocabulary())
+    matcher = compiled.matcher(max_tokens=40)
+    matcher.advance(ord("{"))
+    matcher.advance_bytes(b'"a": 1')
+    data = matcher.to_bytes()
+    body = data[len(b"cfgmask position ") + 17 :]
+    prints, rest = body[:32], body[40:]
+    arguments, texts = rest.index(b"}") + 1, b'"a": 1'
+
+    def with_parts(written: bytes, steps: list[int], texts: bytes, **sizes: int) -> bytes:
+        lengths = [sizes.get("arguments", len(written)), sizes.get("numbers", len(steps))]
+        return crafted(
+            data, prints + np.array(lengths, "<i4").tobytes() + written + np.array(steps, "<i4").tobytes() + texts
+        )
+
+    good = [ord("{"), -1 - len(texts)]
+    assert with_parts(rest[:arguments], good, texts) == data
+    wrong = [
+        *(with_parts(written, good, texts) for written in (
+            b"", b"[]", b"1", b"null", b'"a"', b"\xff", b"{", b"[" * 100_000, b'{"a":' * 10_000,
+            b'{"max_tokens":1e999}',
+            b'{"max_tokens":NaN}', b'{"max_tokens":' + b"9" * 5_000 + b"}", b'{"max_tokens":-1}', b'{"max_tokens":"1"}',
+            b'{"x":1}', b'{"self":1}', b'{"":1}', b'{"\\ud800":1}', b'{"stop_token_ids":5}', b'{"stop_token_ids":[-1]}',
+            b'{"stop_token_ids":[1e99]}', b'{"stop_token_ids":[[]]}', b'{"canonical":[]}', b'{"stall_after":0}', b"{}x",
+        )),
+        with_parts(rest[:arguments], good, texts + b"x"),
+        with_parts(rest[:arguments], [*good, -(2**31)], texts),
+        with_parts(rest[:arguments], [2**31 - 1], b""),
+        with_parts(rest[:arguments], [-5], b"xxxx"),
+        *(with_parts(rest[:arguments], good, texts, arguments=n) for n in (-1, -40, -(2**31), 2**31 - 1, 0)),
+        *(with_parts(rest[:arguments], good, texts, numbers=n) for n in (-1, -2, -(2**31), 2**31 - 1, 0, 1)),
+        crafted(data, prints),
+        crafted(data, b""),
+    ]  # fmt: skip
+    for position in wrong:
+        with pytest.raises(ValueError):  # noqa: PT011, any message is right
+            cfgmask.Matcher.from_bytes(compiled, position)
+    for value in (None, 5, "text", [1]):
+        with pytest.raises(TypeError):
+            cfgmask.Matcher.from_bytes(compiled, value)
+    rng = random.Random(3)
+    for _ in range(2_000):
+        changed = bytearray(body)
+        for _ in range(rng.randint(1, 4)):
+            # What comes first are fingerprints, which are compared.
+            at = rng.randrange(32, len(changed))
+            changed[at : at + rng.randrange(3)] = rng.choice([b"", b"\xff", b"\x00", b"}", b"[", rng.randbytes(4)])
+        with contextlib.suppress(ValueError):
+            cfgmask.Matcher.from_bytes(compiled, crafted(data, bytes(changed)))

@@ -52,6 +52,14 @@ REFUSED = {
     "a long name in a message": (f"start: {'x' * 100_000}", {"lark-bad-name"}),
     "a count of many digits": ('start: "a"{' + "9" * 100_000 + "}", {"lark-bad-count"}),
     "an option of many digits": ('%cfgmask {"lexer": ' + "9" * 100_000 + "}\n" + 'start: "a"', {"lark-bad-options"}),
+    "10,000 brackets in options": (
+        '%cfgmask {"a": ' + "[" * 10_000 + "]" * 10_000 + '}\nstart: "a"',
+        {"lark-bad-options"},
+    ),
+    "10,000 brackets in a regex block": (
+        'start: X\nX: %regex {"substring_words": ' + "[" * 10_000 + "]" * 10_000 + "}",
+        {"lark-bad-regex-block"},
+    ),
     "many unknown names": ("start: " + " ".join(f"x{i}" for i in range(5_000)), {"lark-too-many-errors"}),
     "many definitions of one name": ('start: "a"\n' * 5_000, {"lark-too-many-errors"}),
     "all orders of twenty arguments": (

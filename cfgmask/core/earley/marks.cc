@@ -25,30 +25,49 @@ bool Marks::is_captured(ContinuationId continuation) const {
   return marked != Parser::kUnmarked && parser_.instances_.nonterminal(marked).is_captured();
 }
 
-// Continuations of left recursion may hold themselves.
+// Each continuation on the way is remembered too: asked at each depth of a nest anew, walks would add up to the square
+// of the depth. Continuations of left recursion may hold themselves.
 const std::vector<ContinuationId>& Marks::innermost(ContinuationId continuation) {
   if (const auto known = innermost_.find(continuation.value); known != innermost_.end()) return known->second;
-  std::vector<ContinuationId> found;
+  std::unordered_map<uint32_t, std::vector<ContinuationId>> found;  // kept once all of it is right
+  std::vector<ContinuationId> on_the_way;
   std::vector<ContinuationId> todo{continuation};
-  std::unordered_set<uint32_t> visited;
   while (!todo.empty()) {
     const ContinuationId at = todo.back();
     todo.pop_back();
-    if (!visited.insert(at.value).second) continue;
+    if (innermost_.contains(at.value) || found.contains(at.value)) continue;
+    std::vector<ContinuationId>& own = found[at.value];
     if (at == Parser::kRoot) {
-      found.push_back(at);
+      own.push_back(at);
     } else if (is_captured(at)) {
-      found.push_back(base(at));
-    } else if (const auto known = innermost_.find(at.value); known != innermost_.end()) {
-      found.insert(found.end(), known->second.begin(), known->second.end());
+      own.push_back(base(at));
     } else {
+      on_the_way.push_back(at);
       for (uint64_t member : parser_.continuations_[at.value].members)
         todo.push_back(Item::unpack(member).continuation);
     }
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return innermost_.emplace(continuation.value, std::move(found)).first->second;
+  // From the far end on, so that one round is enough without left recursion.
+  for (bool is_changed = true; is_changed;) {
+    is_changed = false;
+    for (size_t i = on_the_way.size(); i-- > 0;) {
+      std::vector<ContinuationId> all;
+      for (uint64_t member : parser_.continuations_[on_the_way[i].value].members) {
+        const uint32_t beyond = Item::unpack(member).continuation.value;
+        const auto known = innermost_.find(beyond);
+        const std::vector<ContinuationId>& its = known != innermost_.end() ? known->second : found[beyond];
+        all.insert(all.end(), its.begin(), its.end());
+      }
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end()), all.end());
+      std::vector<ContinuationId>& own = found[on_the_way[i].value];
+      if (own == all) continue;
+      own = std::move(all);
+      is_changed = true;
+    }
+  }
+  innermost_.merge(found);
+  return innermost_.at(continuation.value);
 }
 
 bool Marks::is_inside(ContinuationId continuation, ContinuationId frame) {
