@@ -50,6 +50,7 @@ class InnerGrammars:
 
     `patterns` counts those that Python reads, of all grammars together. `pending` has the texts that are still to be
     lowered; whatever is lowered may add to it. `places` has the names that the texts themselves define, and where.
+    `embedded`: all of it becomes part of another grammar.
     """
 
     def __init__(
@@ -62,7 +63,9 @@ class InnerGrammars:
         *,
         lazy: bool = False,
         held: bytes | None = None,
+        embedded: bool = False,
     ) -> None:
+        self.embedded = embedded
         self._lazy = lazy
         self._held = held
         self._given = given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from cfgmask.grammar.useless import UNUSED, without_useless
 from cfgmask.grammar.walk import walk
 from cfgmask.lark import nodes
 from cfgmask.lark.declared import bind
+from cfgmask.lark.extension_terminals import EXTENSION_TOKENS
 from cfgmask.lark.ignored_text import greedy_ignores
 from cfgmask.lark.indenter import Indentation, indent_tokens
 from cfgmask.lark.inner import GivenGrammar, GrammarText, InnerGrammars
@@ -22,9 +23,10 @@ from cfgmask.lark.link import link
 from cfgmask.lark.modules import Files, Module, Modules
 from cfgmask.lark.names import Symbols, resolve_names
 from cfgmask.lark.one_terminal import OneTerminalLowering
-from cfgmask.lark.options import read_options
+from cfgmask.lark.options import GrammarOptions, read_options
+from cfgmask.lark.patterns import TOKEN_GROUP
 from cfgmask.lark.problems import Problems
-from cfgmask.lark.rules import Place, RuleLowering, terminals
+from cfgmask.lark.rules import Place, RuleLowering
 from cfgmask.lark.templates import expand
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
 from cfgmask.limits import Limits
@@ -44,6 +46,7 @@ def lower_document(
     *,
     lazy: bool = False,
     held: bytes | None = None,
+    embedded: bool = False,
 ) -> ir.GrammarIR:
     """The grammar that a document describes, with what is inside it.
 
@@ -52,10 +55,13 @@ def lower_document(
     start       the rule that every text is
     lazy        whether schemas in `%json` blocks may stay parts of the grammar
     held        the bytes that values of `%json` blocks may consist of; None: any
+    embedded    whether the grammar becomes part of another
     Raises GrammarError with all of `problems`, and LimitExceeded.
     """
     options = read_options(document.options, problems)
-    inner = InnerGrammars(grammars, json_options, options.lexer, limits, problems, lazy=lazy, held=held)
+    inner = InnerGrammars(
+        grammars, json_options, options.lexer, limits, problems, lazy=lazy, held=held, embedded=embedded
+    )
     inner.pending.append(GrammarText(document, options, "", 0, start))
     modules = Modules(files, limits, problems)
     while inner.pending:
@@ -101,9 +107,10 @@ def _lower_text(
     declared = bind(symbols.declared, text.options.declared, problems) if text.options.declared else {}
     if text.options.indenter is not None:
         declared |= indent_tokens(*text.options.indenter, symbols, declared, problems)
-    literals = TerminalLowering(limits, inner.patterns, problems)
-    named = literals.define(symbols.terminals)
     written_out, unused_templates = expand(symbols.rules, limits, problems)
+    alone = not inner.embedded and not text.depth and _is_text_alone(text.options, written_out.values())
+    literals = TerminalLowering(limits, inner.patterns, problems, alone=alone)
+    named = literals.define(symbols.terminals)
     one_terminal = OneTerminalLowering(named, written_out, literals, limits, problems)
     lowering = RuleLowering(symbols, named, declared, literals, one_terminal, Place(inner, text, scope), problems)
     rules = [lowering.lower(rule) for rule in written_out.values()]
@@ -122,6 +129,26 @@ def _lower_text(
         inner.indenter = indentation.indenter(scope)
     inner.rules[n_rules:n_rules] = rules
     inner.scopes[scope] = ir.Scope(inner.scopes[scope].name, tuple(ignored), text.options.ignore_once)
+
+
+def _is_text_alone(options: GrammarOptions, rules: Iterable[nodes.Definition]) -> bool:
+    """Whether a lexeme ends only before what it cannot go on with, and there is nothing but text.
+
+    Between the texts of two tokens, or after the last token that a limit allows, any lexeme ends.
+    """
+    if options.lexer != "longest" or options.declared or options.indenter is not None:
+        return False
+    return not any(
+        rule.attributes.max_tokens is not None
+        or rule.attributes.stop is not None
+        or any(
+            isinstance(node, (nodes.SpecialTokens, nodes.LarkBlock, nodes.Subgrammar))
+            or (isinstance(node, nodes.Name) and node.text in EXTENSION_TOKENS)
+            or (isinstance(node, nodes.Pattern) and TOKEN_GROUP.search(node.body.text))
+            for node in nodes.walk(rule.body)
+        )
+        for rule in rules
+    )
 
 
 def _refuse_empty(document: nodes.Document, problems: Problems) -> None:
@@ -148,7 +175,7 @@ def _ignored(
     found = rules.terminal(ignore.body) if isinstance(ignore.body, nodes.Name) else None
     if found is None:
         literals.check_used(lowered, ignore.body)
-        found = terminals(nodes.spelling(ignore.body), lowered, 0, ignore.body.span)
+        found = literals.terminals(nodes.spelling(ignore.body), lowered, 0, ignore.body.span, ignore.body)
     return (part for part in walk(found) if isinstance(part, ir.Terminal))
 
 

@@ -33,6 +33,7 @@ def parse_lark(
     start: str = nodes.START,
     lazy: bool = False,
     held: bytes | None = None,
+    embedded: bool = False,
 ) -> GrammarIR:
     """Read a grammar in extended Lark.
 
@@ -44,6 +45,7 @@ def parse_lark(
     start         the rule that every text is
     lazy          whether schemas in `%json` blocks may stay parts of the grammar (`ir.Part`), which have their notes
     held          the bytes that the values of `%json` blocks may consist of, ascending; None: any
+    embedded      whether the grammar becomes part of another, in which tokens may stand beside its lexemes
     Errors: GrammarError with every problem found, LimitExceeded. Warnings are the `notes` of the result.
     Cost: linear in the text, some 5 microseconds a token.
     Threads: any.
@@ -52,4 +54,15 @@ def parse_lark(
     check_text(source, limits, problems, "lark-not-text")
     document = read(Span(source, 0, len(text)), limits, problems)
     files = folder if isinstance(folder, Files) else Files(folder)
-    return lower_document(document, limits, json_options, files, grammars or {}, start, problems, lazy=lazy, held=held)
+    return lower_document(
+        document,
+        limits,
+        json_options,
+        files,
+        grammars or {},
+        start,
+        problems,
+        lazy=lazy,
+        held=held,
+        embedded=embedded,
+    )

@@ -112,7 +112,7 @@ def _read(text: str, flags: str, limits: Limits) -> _core.PortableRegex | None:
     from cfgmask.regex import parse_lexeme
     from cfgmask.regex.lexemes import texts_anywhere
 
-    tree = texts_anywhere(parse_lexeme(text, flags=flags, limits=limits, named_groups=True))
+    tree = texts_anywhere(parse_lexeme(text, flags=flags, limits=limits, named_groups=True, keep_excluded=True))
     # The empty text, or no text at all, as it is plain to see: there is more to say about that.
     if tree in (None, EMPTY_TEXT, NOTHING, CharClass(())):
         return None

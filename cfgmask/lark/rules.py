@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
-from cfgmask.diagnostics import Related, Span
+from cfgmask.diagnostics import Related
 from cfgmask.grammar import ir
 from cfgmask.grammar.productive import NOTHING, without_nothing
 from cfgmask.lark import nodes
@@ -18,7 +18,6 @@ from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import is_terminal_name
 from cfgmask.lark.templates import literal_key
 from cfgmask.lark.terminals import TerminalLowering, TerminalRegex
-from cfgmask.regex.lexemes import terminals_of
 
 _LITERALS = (nodes.String, nodes.Pattern, nodes.CharacterRange, nodes.RegexBlock)
 _INNER = (nodes.JsonBlock, nodes.LarkBlock, nodes.Subgrammar)
@@ -105,7 +104,9 @@ class RuleLowering:
             definition = self._symbols.terminals[name.text]
             lowered = self._literals.whole(self._named[name.text], definition.body)
             self._literals.check_used(lowered, name)
-            self._terminals[name.text] = terminals(definition.name, lowered, definition.priority, definition.span)
+            self._terminals[name.text] = self._literals.terminals(
+                definition.name, lowered, definition.priority, definition.span, definition.body
+            )
         return self._terminals[name.text]
 
     def _combine(self, node: nodes.Expression, parts: list[ir.Expr]) -> ir.Expr:
@@ -175,7 +176,9 @@ class RuleLowering:
                 message = f"`{node.name}` cannot use the declared terminal `{part.text}`, which has no regex"
                 self._problems.error("lark-declared-in-terminal", message, part.span, help="use it in a rule")
         lowered = self._literals.lower(node, self._named)
-        return _NOTHING_MORE if lowered.only_empty else terminals(nodes.spelling(node), lowered, 0, node.span)
+        if lowered.only_empty:
+            return _NOTHING_MORE
+        return self._literals.terminals(nodes.spelling(node), lowered, 0, node.span, node)
 
     def _report_unbound(self, node: nodes.Name, declaration: nodes.Declaration) -> None:
         related = (Related(declaration.span, "it is declared here"),)
@@ -204,7 +207,7 @@ class RuleLowering:
             return _NOTHING_MORE
         priority = self._priorities.get(literal_key(node), 0) if self._priorities else 0
         self._literals.check_used(lowered, node)
-        return terminals(nodes.spelling(node), lowered, priority, node.span)
+        return self._literals.terminals(nodes.spelling(node), lowered, priority, node.span, node)
 
     def _refuse(self, node: nodes.Intersection | nodes.Complement) -> ir.Expr:
         operator = "&" if isinstance(node, nodes.Intersection) else "~"
@@ -215,13 +218,6 @@ class RuleLowering:
             help="define a terminal (its name in upper case) with it, and use that here",
         )
         return _NOTHING_MORE
-
-
-def terminals(name: str, lowered: TerminalRegex, priority: int, span: Span | None) -> ir.Expr:
-    """A terminal, or one for each pair of conditions that it has on the text around it."""
-    if not lowered.edges:
-        return ir.Terminal(name, lowered.tree, priority, span=span)
-    return terminals_of(lowered.edges, name, priority, span)
 
 
 def _priorities(symbols: Symbols) -> dict[Hashable, int]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar import regex_tree as regex
@@ -26,7 +27,7 @@ from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, Lexeme, LexemeCase, has_lazy, parse_extended, parse_lexeme
 from cfgmask.regex.case_folding import closure
 from cfgmask.regex.derivatives import TooEntangled
-from cfgmask.regex.lexemes import LexemeCombiner, is_empty_by_assertion, texts_anywhere
+from cfgmask.regex.lexemes import LexemeCombiner, alone, in_cases, is_empty_by_assertion, terminals_of, texts_anywhere
 from cfgmask.regex.plain import plain_lexeme
 
 
@@ -75,9 +76,13 @@ EMPTY = TerminalRegex(regex.EMPTY_TEXT, only_empty=True, pattern="")
 class TerminalLowering:
     """Lowers terminals and, in rules, the literals that are terminals without a name."""
 
-    def __init__(self, limits: Limits, patterns: PatternAccount, problems: Problems) -> None:
-        """`patterns` counts those that take Python to read, and may raise LimitExceeded."""
+    def __init__(self, limits: Limits, patterns: PatternAccount, problems: Problems, *, alone: bool) -> None:
+        """`patterns` counts those that take Python to read, and may raise LimitExceeded.
+
+        alone  whether a lexeme ends only before what it cannot go on with, and there is nothing but text
+        """
         self._limits = limits
+        self._alone = alone
         self._patterns = patterns
         self._problems = problems
         self._strings: dict[tuple[str, bool], TerminalRegex] = {}
@@ -133,7 +138,13 @@ class TerminalLowering:
             self._patterns.charge(lowered.pattern)
             try:
                 source_name = f"{node.span.source.name}, the terminal as one regex"
-                lexeme = parse_lexeme(lowered.pattern, limits=self._limits, source_name=source_name, named_groups=True)
+                lexeme = parse_lexeme(
+                    lowered.pattern,
+                    limits=self._limits,
+                    source_name=source_name,
+                    named_groups=True,
+                    keep_excluded=True,
+                )
             except GrammarError as error:
                 self._problems.extend(error.diagnostics)
                 return INVALID
@@ -148,6 +159,22 @@ class TerminalLowering:
         message = "this may match the empty text, depending on what stands around it, which is not supported"
         help = "let it match one character at least: write `+` for `*`, say"
         self._problems.error("lark-empty-by-assertion", message, node.span, help=help)
+
+    def terminals(
+        self, name: str, lowered: TerminalRegex, priority: int, span: Span, node: nodes.Expression
+    ) -> ir.Expr:
+        """A terminal, or one for each pair of conditions that it has on the text around it; `node` is what it is."""
+        if not lowered.edges:
+            return ir.Terminal(name, lowered.tree, priority, span=span)
+        edges = alone(lowered.edges) if self._alone else lowered.edges
+        try:
+            return terminals_of(in_cases(edges), name, priority, span)
+        except TooEntangled:
+            while isinstance(node, (nodes.Sequence, nodes.Choice)) and len(node.parts) == 1:
+                node = node.parts[0]
+            pattern = node.body.text if isinstance(node, nodes.Pattern) else ""
+            self._problems.extend(with_help([_too_complex(node.span)], pattern))
+            return ir.Sequence(())
 
     def literal(self, node: nodes.Expression) -> TerminalRegex:
         """The regex of an expression that has no parts."""
@@ -253,6 +280,7 @@ class TerminalLowering:
             limits=self._limits,
             source_name=node.span.source.name,
             named_groups=True,
+            keep_excluded=True,
         )
 
     def with_tokens(self, node: nodes.Pattern) -> ir.Expr | None:
@@ -318,9 +346,7 @@ class TerminalLowering:
                 assert isinstance(node, nodes.Repeat)
                 lexeme = combiner.repetition(cases[0], node.minimum, node.maximum)
         except TooEntangled:
-            message = "the assertions here depend on each other in too many ways"
-            help = "write what may stand there as part of one regex"
-            self._problems.error("regex-assertions-too-complex", message, node.span, help=help)
+            self._problems.extend([_too_complex(node.span)])
             return INVALID
         made = _terminal_regex(lexeme)
         return replace(self._nested(made.tree, node, parts, made.only_empty), edges=made.edges)
@@ -366,6 +392,12 @@ class TerminalLowering:
             definitions[cycle[0]].span,
             help="a terminal is one regex; recursion needs rules, whose names are in lower case",
         )
+
+
+def _too_complex(span: Span) -> Diagnostic:
+    message = "the assertions here depend on each other in too many ways"
+    help = "write what may stand there as part of one regex"
+    return Diagnostic("regex-assertions-too-complex", message, span, help=help)
 
 
 def _is_joined(node: nodes.Expression, parts: list[TerminalRegex]) -> bool:

@@ -15,6 +15,7 @@ from cfgmask.diagnostics import Span
 from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import (
     ANY_TEXT,
+    EMPTY_TEXT,
     Alternation,
     CharClass,
     Complement,
@@ -27,6 +28,7 @@ from cfgmask.grammar.regex_tree import (
 from cfgmask.regex.assertions import Combiner
 from cfgmask.regex.cases import Case, Meaning
 from cfgmask.regex.derivatives import TooEntangled
+from cfgmask.regex.excluded_words import ExcludedWords
 from cfgmask.regex.trees import TreeBuilder, fold_tree
 
 
@@ -36,19 +38,34 @@ class LexemeCase:
 
     before  what all of the text before must be, None: anything
     after   what all of the text behind must be, None: anything
+    excluded  words that the lexeme and what follows it must not begin with; see `excluded_words.py`
     """
 
     tree: RegexTree
     before: RegexTree | None = None
     after: RegexTree | None = None
+    excluded: ExcludedWords | None = None
 
     @property
     def is_plain(self) -> bool:
         """Whether the texts may stand anywhere."""
-        return self.before is None and self.after is None
+        return self.before is None and self.after is None and self.excluded is None
 
 
 Lexeme: TypeAlias = tuple[LexemeCase, ...]
+
+
+def alone(lexeme: Lexeme) -> Lexeme:
+    """The same lexeme, if it ends only before what it cannot go on with, and there is nothing but text."""
+    if len(lexeme) != 1 or lexeme[0].excluded is None:
+        return lexeme
+    cases = lexeme[0].excluded.alone(lexeme[0].tree)
+    return lexeme if cases is None else tuple(LexemeCase(tree, after=after) for tree, after in cases)
+
+
+def in_cases(lexeme: Lexeme) -> Lexeme:
+    """The same lexeme without excluded words, by what may follow each of its texts. Raises TooEntangled."""
+    return LexemeCombiner().sequence([lexeme]) if any(case.excluded for case in lexeme) else lexeme
 
 
 def texts_anywhere(lexeme: Lexeme) -> RegexTree | None:
@@ -99,7 +116,7 @@ class LexemeCombiner:
         return lexeme_of(self._combiner.sequence([repeated]), self._combiner)
 
     def _meaning(self, lexeme: Lexeme) -> Meaning:
-        return tuple(
+        found = tuple(
             Case(
                 self._combiner.reversal(self._condition(case.before)),
                 self._adopt(case.tree),
@@ -107,6 +124,10 @@ class LexemeCombiner:
             )
             for case in lexeme
         )
+        if len(lexeme) != 1 or lexeme[0].excluded is None:
+            return found
+        ahead = Case(ANY_TEXT, EMPTY_TEXT, self._adopt(lexeme[0].excluded.condition))
+        return self._combiner.sequence([(ahead,), found])
 
     def _condition(self, condition: RegexTree | None) -> RegexTree:
         return ANY_TEXT if condition is None else self._adopt(condition)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfgmask.diagnostics import Diagnostic, Span
+from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.errors import GrammarError
 
 _MAX_PROBLEMS = 100  # A file that is no pattern at all would otherwise give one for every character.
@@ -14,6 +14,11 @@ class Problems:
     def __init__(self, place: Span) -> None:
         self._place = place
         self._found: list[Diagnostic] = []
+
+    @classmethod
+    def unseen(cls) -> Problems:
+        """Of a pattern whose problems are known or do not matter."""
+        return cls(Span(Source("<pattern>", ""), 0, 0))
 
     @property
     def count(self) -> int:

@@ -11,6 +11,7 @@ from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.backreferences import without_backreferences
 from cfgmask.regex.dialects import Dialect, DialectName, select
+from cfgmask.regex.excluded_words import excluded_words
 from cfgmask.regex.lazy import MAX_LAZY, is_lazy, report_too_many, without_lazy
 from cfgmask.regex.lexemes import Lexeme, LexemeCase
 from cfgmask.regex.named_groups import NAMED_GROUPS
@@ -80,6 +81,7 @@ def parse_lexeme(
     limits: Limits = Limits(),  # noqa: B008  # immutable
     source_name: str = "<pattern>",
     named_groups: bool = False,
+    keep_excluded: bool = False,
 ) -> Lexeme:
     r"""The texts that `pattern` matches somewhere in a larger text, and what they ask of the text around them.
 
@@ -87,10 +89,21 @@ def parse_lexeme(
     before the lexeme, `\bif\b` at both sides; `^` is the start of the text, and `$` its end.
     The cases are one for each pair of conditions, none of which says nothing: a pattern without assertions at its edges
     has one case, without conditions.
-    Arguments, errors and cost are those of `parse_regex`.
+    keep_excluded  whether words that the lexeme must not begin with, as in `(?!(?:if|else)\b)[a-z]+`, may stay words of
+                   its only case: for `alone` and `in_cases` of `lexemes.py`
+    Other arguments, errors and cost are those of `parse_regex`.
     """
     problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups, MAX_LAZY)
-    lexeme = translate_lexeme(without_lazy(syntax, problems), rules, problems)
+    syntax = without_lazy(syntax, problems)
+    problems.raise_if_any()
+    found = excluded_words(syntax, rules) if keep_excluded else None
+    if found is not None:
+        words, rest = found
+        lexeme = translate_lexeme(rest, rules, problems)
+        problems.raise_if_any()
+        if len(lexeme) == 1 and lexeme[0].is_plain:
+            return (replace(lexeme[0], excluded=words),)
+    lexeme = translate_lexeme(syntax, rules, problems)
     problems.raise_if_any()
     return lexeme
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Iterator
 
 from cfgmask.grammar.regex_tree import ANY_CHAR, CharClass, char_class, negated
@@ -176,6 +177,13 @@ def said_by(node: Dot | Shorthand | Property | CharacterSet | PosixClass | Class
         for term in node.terms
     )
     return node.flags, node.negated, *terms
+
+
+def is_within(one: CharClass, other: CharClass) -> bool:
+    """Whether all characters of a class are in another."""
+    lows = [low for low, _ in other.ranges]
+    places = ((bisect_right(lows, low) - 1, high) for low, high in one.ranges)
+    return all(place >= 0 and high <= other.ranges[place][1] for place, high in places)
 
 
 def _nested(node: CharacterSet) -> list[CharacterSet]:

@@ -219,8 +219,9 @@ class _Reader:
             self._problems.error("tag-bad-field", message, fields.place("syntax"), help)
         elif text:
             try:
-                read = parse_gbnf if syntax == "ebnf" else parse_lark
-                return nodes.Inner(read(text, name=place, limits=self._limits), place)
+                if syntax == "ebnf":
+                    return nodes.Inner(parse_gbnf(text, name=place, limits=self._limits), place)
+                return nodes.Inner(parse_lark(text, name=place, limits=self._limits, embedded=True), place)
             except GrammarError as error:
                 self._problems.take(error.diagnostics, place)
         return _NOTHING

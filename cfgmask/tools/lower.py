@@ -532,7 +532,8 @@ class _Lowering:
             if format.syntax == "regex":
                 return Regex(parse_regex(format.definition, limits=self._limits), tool.name)
             if format.syntax == "lark":
-                return Inner(parse_lark(format.definition, name=f"<{tool.name}>", limits=self._limits), tool.at)
+                name = f"<{tool.name}>"
+                return Inner(parse_lark(format.definition, name=name, limits=self._limits, embedded=True), tool.at)
         except GrammarError as error:
             self.problems += [replace(found, pointer=tool.at) for found in error.diagnostics]
         return FreeText()

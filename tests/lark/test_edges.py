@@ -6,11 +6,12 @@ from itertools import product
 
 import pytest
 import regex
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 
+from cfgmask.errors import GrammarError
 from tests.lark.engine import accepts, compiled
 
 ALPHABET = "ab "
@@ -116,3 +117,60 @@ def test_words_without_blanks_between_them() -> None:
     engine = compiled('start: (IF | NAME | "(" | ")")+\nIF: /\\bif\\b/\nNAME: /\\b(?!if\\b)[a-z]+\\b/\n%ignore " "')
     assert accepts(engine, "if (iff) if")
     assert not accepts(engine, "ifx-")
+
+
+_WORDS = st.lists(st.text(st.sampled_from("ab1-"), min_size=1, max_size=3), min_size=1, max_size=4)
+_NAMES = st.sampled_from(
+    ["[ab]+", "[ab1]+[ab]*", "a[ab1]*", "[ab][ab-]*", r"[a-z]\w*", r"[a-z]+[\w-]*", "[ab]{2,}", "a-?[ab]*"]
+)
+_OTHERS = st.sampled_from(["/[ab1]/", '"1"', '"b1"', "/[^a]/", '"-"', "/-+[a1]*/", "/[1-]/"])
+_WORD_TEXTS = ["".join(letters) for n in range(6) for letters in product("ab1-", repeat=n)]
+
+
+@given(_WORDS, _NAMES, _OTHERS, st.sampled_from(["", "i"]))
+@settings(max_examples=60)
+def test_excluded_words_mean_the_same_in_one_terminal(words: list[str], name: str, other: str, flags: str) -> None:
+    pattern = f"/(?!(?:{'|'.join(words)})\\b){name}/{flags}"
+    grammar = f"start: (A | B)*\nA: {pattern}\nB: {other}\n"
+    # A limit on tokens that no text reaches: each text of `A` then has its own condition on what follows.
+    limited = f"start: a\na[max_tokens=100]: (A | b)*\nb: B\nA: {pattern}\nB: {other}\n"
+    try:
+        engines = [compiled(grammar), compiled(limited)]
+    except GrammarError as error:
+        assume({d.code for d in error.diagnostics} != {"regex-assertions-too-complex"})
+        raise
+    for text in _WORD_TEXTS:
+        assert len({accepts(engine, text) for engine in engines}) == 1, text
+
+
+RESERVED = (
+    "and assert async await break case catch class const continue debugger default delete do else enum except export "
+    "extends finally for from function global goto if implements import in instanceof interface is lambda let local "
+    "loop match module new nil none not null object or package pass private protected public raise repeat return self "
+    "static struct super switch template then this throw trait true try type typedef typeof union until use using var "
+    "void while with yield"
+)
+
+
+@pytest.mark.parametrize(("name", "flags"), [(r"[a-z_]\w*", ""), ("[a-zA-Z_][a-zA-Z0-9_]*", "i"), ("[a-z][a-z-]*", "")])
+def test_names_may_exclude_many_words(name: str, flags: str) -> None:
+    words = RESERVED.split()
+    assert len(words) >= 75
+    engine = compiled(f"start: (NAME | OTHER)+\nNAME: /(?!(?:{'|'.join(words)})\\b){name}/{flags}\nOTHER: /[ .é-]/")
+    for text in ("an", "ands", "i", "iff", "whil", "an d", "x.y"):
+        assert accepts(engine, text), text
+    for text in ("and", "while", "and x", "x and", "if.x", "if-x"):
+        assert not accepts(engine, text), text
+    # `\b` looks at any word character: after the name there is one that it does not have.
+    assert accepts(engine, "ifé")
+    if flags:
+        assert not accepts(engine, "WHILE")
+
+
+def test_excluded_words_look_at_the_text_after_tokens_too() -> None:
+    engine = compiled("start: NAME <[0]> REST\nNAME: /(?!and\\b)[a-z]+/\nREST: /[a-z]+ /")
+    for first, rest, fits in (("an", "d ", False), ("an", "dx ", True), ("and", "x ", True), ("ab", "d ", True)):
+        matcher = engine.matcher()
+        assert matcher.advance_bytes(first.encode()) == len(first)
+        assert matcher.try_advance([0]) == 1
+        assert (matcher.advance_bytes(rest.encode()) == len(rest)) == fits, (first, rest)
