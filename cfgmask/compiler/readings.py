@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from cfgmask._core import CompiledGrammar
+from cfgmask._core import CompiledGrammar, Segments
 
 if TYPE_CHECKING:
     from cfgmask.values import Parser
@@ -28,3 +28,30 @@ def parser_of(compiled: CompiledGrammar) -> Parser:
 
     reading = _readings.get(compiled, Reading)
     return Parser(compiled, reading(), {})
+
+
+def captures_of(compiled: CompiledGrammar) -> list[str]:
+    """The names of the captures of a grammar, sorted."""
+    return Segments(compiled).names
+
+
+def fields_of(compiled: CompiledGrammar, token_ids: Sequence[int]) -> list[tuple[str, str, int, int]]:
+    """The parts of a text that have names, in the order in which they end: name, text, first byte, end.
+
+    These are captures, or the values of JSON that a schema or a type describes, named by their paths. Of a text that is
+    not complete, those that have ended.
+    """
+    from cfgmask.values.events import CaptureDone
+    from cfgmask.values.json_fields import json_fields
+    from cfgmask.values.parser import Parser
+    from cfgmask.values.reading import Reading
+
+    if _readings.get(compiled, Reading)().kind == "json":
+        data = b"".join(map(compiled.vocabulary.text, token_ids))
+        return [(path, data[start:end].decode(), start, end) for path, start, end in json_fields(data)]
+    parser = Parser(compiled, Reading("captures"), {})
+    events = parser.feed(token_ids)
+    if parser.may_end:
+        events += parser.finish()
+    captures = [event.capture for event in events if isinstance(event, CaptureDone)]
+    return [(capture.name, capture.text, capture.start, capture.end) for capture in captures]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import typing
+from collections.abc import Mapping
 from typing import Any
 
-from cfgmask import Grammar
+from cfgmask import CompiledGrammar, Grammar, Matcher
 
 
 def grammar_of(what: Any) -> Any:
@@ -24,3 +25,21 @@ def grammar_of(what: Any) -> Any:
     if isinstance(what, type) or typing.get_origin(what) is not None:
         return Grammar.from_type(what)
     return what
+
+
+def check_grammar(grammar: Any) -> None:
+    """Raises TypeError for what is neither a Grammar nor a CompiledGrammar, with the call that makes one of it."""
+    if not isinstance(grammar, (Grammar, CompiledGrammar)):
+        raise TypeError(
+            f"grammar must be a Grammar or a CompiledGrammar, not {type(grammar).__name__}; {_reader_of(grammar)}"
+        )
+
+
+def _reader_of(grammar: Any) -> str:
+    if isinstance(grammar, Mapping):
+        return "Grammar.from_json_schema reads a schema"
+    if isinstance(grammar, type):
+        return "Grammar.from_type makes one of a type"
+    if isinstance(grammar, Matcher):
+        return "its `compiled` is one"
+    return "Grammar.from_lark reads the text of one, Grammar.from_json_schema that of a schema"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from cfgmask.values.segments import Builder, CaptureBuilder, JsonBuilder, MessageBuilder, TextBuilder
 
-Kind = Literal["text", "json", "yaml", "message"]
+Kind = Literal["text", "json", "yaml", "message", "captures"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Reading:
             return JsonBuilder()
         if kind == "message" or (kind is None and not {"tool_call", "tool_name"}.isdisjoint(captures)):
             return MessageBuilder(self.allows)
-        return CaptureBuilder() if captures and kind is None else TextBuilder()
+        return CaptureBuilder() if kind == "captures" or (captures and kind is None) else TextBuilder()
 
     def value(self, value: Any, data: bytes) -> Any:
         """The value of a text that has ended, from what the builder made. Raises what the type's constructor raises."""

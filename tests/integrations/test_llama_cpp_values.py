@@ -10,10 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cfgmask
 from cfgmask.values import Capture
+from cfgmask.values.json_fields import json_fields
 
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
 from cfgmask.integrations.llama_cpp import generate  # noqa: E402
@@ -104,7 +106,7 @@ def ask(llm: Any, grammar: Grammar) -> None:
     reveal_type(generate(llm, [{"role": "user", "content": "x"}], grammar).value)
     reveal_type(generate(llm, "p", Model, stream=True))
 """
-REVEALED = ["typed.Model", "str", "str", "Any", "cfgmask.integrations.llama_cpp.generation.TextStream"]
+REVEALED = ["typed.Model", "str", "str", "Any", "cfgmask.integrations.generated.TextStream"]
 
 
 def test_values_have_types(tmp_path: Path) -> None:
@@ -115,3 +117,46 @@ def test_values_have_types(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
     revealed = re.findall(r'Revealed type is "([^"]+)"', done.stdout)
     assert [each.removeprefix("builtins.") for each in revealed] == REVEALED, done.stdout + done.stderr
+
+
+def test_logprobs_are_those_of_the_model_and_of_what_is_left(load: Any) -> None:
+    """By reading the logits of the finished text again, and trying every token at every place."""
+    vocabulary = cfgmask.Vocabulary.from_llama(load())
+    grammar = cfgmask.Grammar.from_lark(
+        'start: "a=" a "; " b\na[capture]: /[a-z]{1,5}/\nb[capture="bs"]: /[0-9é]{2,9}/'
+    )
+    compiled = cfgmask.compile(grammar, vocabulary)
+    for seed in range(4):
+        scorer = load(logits_all=True)
+        prompt = scorer.tokenize(b"Hello", special=True)
+        text = generate(load(), "Hello", compiled, max_tokens=30, seed=seed, top_k=0, repeat_penalty=1.3)
+        # Sums in llama.cpp depend on how many tokens are evaluated together.
+        scorer.eval(prompt)
+        for token_id in text.token_ids:
+            scorer.eval([token_id])
+        logits = scorer.scores[len(prompt) - 1 : len(prompt) + len(text.token_ids) - 1].astype(float)
+        matcher = compiled.matcher(max_tokens=30, stall_after=512)
+        for row, token_id, found in zip(logits, text.token_ids, text.token_logprobs, strict=True):
+            allowed = [each for each in range(vocabulary.n_vocab) if matcher.fork().try_advance([each])]
+            assert found.raw == pytest.approx(row[token_id] - np.logaddexp.reduce(row), abs=1e-5)
+            assert found.masked == pytest.approx(row[token_id] - np.logaddexp.reduce(row[allowed]), abs=1e-5)
+            matcher.advance(token_id)
+        assert [(each.name, each.text.encode()) for each in text.logprobs] == text.captures
+    texts = generate(load(), "Hello", Point, max_tokens=80, logprobs=True).logprobs
+    assert [each.name for each in texts] == ["x", "kind"]
+    assert generate(load(), "Hello", Point, max_tokens=80).logprobs == ()
+
+
+NESTED = '{"a": [1, {"b c": "x,\\"}"}], "d": {}, "e": [[]], "é": null}'
+FIELDS = [("a[0]", "1"), ('a[1]["b c"]', '"x,\\"}"'), ("a[1]", '{"b c": "x,\\"}"}'), ("a", '[1, {"b c": "x,\\"}"}]')]
+FIELDS += [("d", "{}"), ("e[0]", "[]"), ("e", "[[]]"), ("é", "null")]
+
+
+def test_json_fields() -> None:
+    data = NESTED.encode()
+    assert [(path, data[start:end].decode()) for path, start, end in json_fields(data)] == FIELDS
+    # Of a beginning, those that have ended.
+    for cut in range(len(data)):
+        found = [(path, data[start:end].decode()) for path, start, end in json_fields(data[:cut])]
+        assert found == FIELDS[: len(found)]
+    assert list(json_fields(b"12")) == [("", 0, 2)]

@@ -33,11 +33,13 @@ require("llama_cpp", "llama")
 
 from cfgmask.integrations.choices import Choice  # noqa: E402
 from cfgmask.integrations.errors import IntegrationError  # noqa: E402
+from cfgmask.integrations.generated import GeneratedText, TextStream  # noqa: E402
 from cfgmask.integrations.llama_cpp.choosing import choose  # noqa: E402
-from cfgmask.integrations.llama_cpp.generation import GeneratedText, TextStream, generate  # noqa: E402
+from cfgmask.integrations.llama_cpp.generation import generate  # noqa: E402
 from cfgmask.integrations.llama_cpp.processor import LogitsProcessor, StoppingCriterion  # noqa: E402
 from cfgmask.integrations.llama_cpp.processor_list import LogitsProcessorList  # noqa: E402
 from cfgmask.integrations.llama_cpp.samplers import watch_samplers  # noqa: E402
+from cfgmask.integrations.logprobs import Logprob, TokenLogprob  # noqa: E402
 
 watch_samplers()
 
@@ -47,8 +49,10 @@ __all__ = [
     "IntegrationError",
     "LogitsProcessor",
     "LogitsProcessorList",
+    "Logprob",
     "StoppingCriterion",
     "TextStream",
+    "TokenLogprob",
     "choose",
     "generate",
 ]

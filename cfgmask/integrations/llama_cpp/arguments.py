@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Iterable, Mapping
-from numbers import Integral, Real
+from collections.abc import Iterable, Mapping
+from numbers import Integral
 from typing import Any, TypedDict
 
 import llama_cpp
 
-from cfgmask import CompiledGrammar, Grammar, Matcher
-
-# llama.cpp takes 32 bits, all ones for a seed of its own choice.
-_LARGEST_SEED = 2**32 - 2
+from cfgmask.integrations.what import check_grammar
 
 _SAMPLING = set(inspect.signature(llama_cpp.Llama.generate).parameters)
 _INSTEAD = {
@@ -56,64 +52,8 @@ def check_model_and_grammar(llm: Any, grammar: Any) -> None:
     """Raises TypeError for what is neither, ValueError for a model that cannot write."""
     if not isinstance(llm, llama_cpp.Llama):
         raise TypeError(f"llm must be a llama_cpp.Llama, not {type(llm).__name__}")
-    if not isinstance(grammar, (Grammar, CompiledGrammar)):
-        raise TypeError(
-            f"grammar must be a Grammar or a CompiledGrammar, not {type(grammar).__name__}; {_reader_of(grammar)}"
-        )
+    check_grammar(grammar)
     check_writer(llm)
-
-
-def _reader_of(grammar: Any) -> str:
-    if isinstance(grammar, Mapping):
-        return "Grammar.from_json_schema reads a schema"
-    if isinstance(grammar, type):
-        return "Grammar.from_type makes one of a type"
-    if isinstance(grammar, Matcher):
-        return "its `compiled` is one"
-    return "Grammar.from_lark reads the text of one, Grammar.from_json_schema that of a schema"
-
-
-def checked_max_tokens(max_tokens: Any) -> int | None:
-    """How many tokens at most. Raises TypeError, and ValueError below 1."""
-    if max_tokens is None:
-        return None
-    if isinstance(max_tokens, bool) or not isinstance(max_tokens, Integral):
-        raise TypeError(f"max_tokens must be an int or None, not {type(max_tokens).__name__}")
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be at least 1, or None for all that the context holds, not {max_tokens}")
-    return int(max_tokens)
-
-
-def checked_seed(seed: Any) -> int | None:
-    """The seed. Raises TypeError, and ValueError for what llama.cpp would cut or take for "any"."""
-    if seed is None:
-        return None
-    if isinstance(seed, bool) or not isinstance(seed, Integral):
-        raise TypeError(f"seed must be an int or None, not {type(seed).__name__}")
-    number = int(seed)
-    if not 0 <= number <= _LARGEST_SEED:
-        raise ValueError(f"seed must be from 0 to {_LARGEST_SEED}, or None for the model's own, not {seed}")
-    return number
-
-
-def checked_temperature(temperature: Any) -> float:
-    """The temperature. Raises TypeError, and ValueError for infinity and NaN, which would undo the masks."""
-    if isinstance(temperature, bool) or not isinstance(temperature, Real):
-        raise TypeError(f"temperature must be a number, not {type(temperature).__name__}")
-    if not math.isfinite(temperature):
-        raise ValueError(f"temperature must be finite, not {temperature}")
-    return float(temperature)
-
-
-def checked_processors(processors: Any) -> list[Callable[..., Any]]:
-    """The functions, in a list. Raises TypeError for anything else, a function outside of a list above all."""
-    if not isinstance(processors, Iterable):
-        raise TypeError(f"logits_processor must be a list of functions, not {type(processors).__name__}")
-    listed = list(processors)
-    for processor in listed:
-        if not callable(processor):
-            raise TypeError(f"logits_processor must be a list of functions; {processor!r} is none")
-    return listed
 
 
 def check_sampling(options: Mapping[str, Any]) -> None:

@@ -10,18 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgmask.integrations.choices import Choice, checked_choices, chosen, encoded_choices, log_softmax, score_trie
+from cfgmask.integrations.generated import Prompt
 from cfgmask.integrations.llama_cpp.arguments import check_writer, prompt_ids
 from cfgmask.integrations.llama_cpp.budget import context_length
+from cfgmask.integrations.llama_cpp.chat import rendered
 from cfgmask.integrations.llama_cpp.generation import vocabulary_of
 from cfgmask.integrations.llama_cpp.model_lock import model_lock
 from cfgmask.integrations.tracking import n_equal
 
 
-def choose(llm: Any, prompt: str | Sequence[int], choices: Iterable[str]) -> Choice:
+def choose(llm: Any, prompt: Prompt, choices: Iterable[str]) -> Choice:
     """The likeliest of some texts after a prompt, and the probability of each.
 
     llm      a `llama_cpp.Llama`
-    prompt   text, read with its special tokens, or ids
+    prompt   text, ids or messages, as of `generate`
     choices  texts; of equal ones one
 
     A choice is scored in the tokenizer's own tokens, with an end token behind it (any, where the model has several).
@@ -36,7 +38,7 @@ def choose(llm: Any, prompt: str | Sequence[int], choices: Iterable[str]) -> Cho
     texts = checked_choices(choices)
     check_writer(llm)
     with model_lock(llm):
-        vocabulary, ids = vocabulary_of(llm), prompt_ids(llm, prompt)
+        vocabulary, ids = vocabulary_of(llm), prompt_ids(llm, rendered(llm, prompt))
         sequences = encoded_choices(vocabulary, texts)
         needed, room = len(ids) + max(map(len, sequences)), context_length(llm)
         if needed > room:

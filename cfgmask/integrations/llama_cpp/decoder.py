@@ -11,6 +11,7 @@ from typing import Any
 
 import llama_cpp
 import numpy as np
+from numpy.typing import NDArray
 
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.llama_cpp.checked_sample import IN_TURNS
@@ -49,6 +50,11 @@ class Decoder:
         token_id: int = self._sampler.sample(self._llm._ctx, self._row())
         self._state = self._current_state()
         return None if self._should_stop() else token_id
+
+    def logits(self) -> NDArray[np.float32]:
+        """The model's own logits, as the last `sample` was given them. Valid until the next evaluation."""
+        row = llama_cpp.llama_get_logits_ith(self._llm.ctx, self._row())
+        return np.ctypeslib.as_array(row, shape=(self._llm.n_vocab(),))
 
     def write(self, ids: Sequence[int]) -> None:
         """Go on with these ids; they are evaluated, all together, when the next token is sampled."""
@@ -110,9 +116,7 @@ class Decoder:
     def _should_stop(self) -> bool:
         if self._stopping_criteria is None:
             return False
-        row = llama_cpp.llama_get_logits_ith(self._llm.ctx, self._row())
-        logits = np.ctypeslib.as_array(row, shape=(self._llm.n_vocab(),))
-        return bool(self._stopping_criteria(self._ids[: self._length], logits))
+        return bool(self._stopping_criteria(self._ids[: self._length], self.logits()))
 
     def _check_undisturbed(self) -> None:
         if self._llm.model is None:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 import sys
-import threading
 import weakref
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
-from cfgmask.compiler import notebook
 from cfgmask.compiler.own_tokens import lend_encoder
-from cfgmask.compiler.readings import parser_of
 from cfgmask.integrations.errors import IntegrationError
-from cfgmask.integrations.llama_cpp.arguments import (
-    Sampling,
-    check_model_and_grammar,
-    check_sampling,
-    checked_max_tokens,
-    checked_processors,
-    checked_seed,
-    checked_temperature,
-    prompt_ids,
-)
+from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, What, forcing
+from cfgmask.integrations.llama_cpp.arguments import Sampling, check_model_and_grammar, check_sampling, prompt_ids
 from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
 from cfgmask.integrations.llama_cpp.callback import Hook, own_candidates
 from cfgmask.integrations.llama_cpp.chat import rendered
@@ -38,159 +25,47 @@ from cfgmask.integrations.llama_cpp.guard import allow_only
 from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model
 from cfgmask.integrations.llama_cpp.model_lock import model_lock
+from cfgmask.integrations.options import (
+    checked_logprobs,
+    checked_max_tokens,
+    checked_processors,
+    checked_seed,
+    checked_temperature,
+)
 from cfgmask.integrations.start import STALL_AFTER
 from cfgmask.integrations.what import grammar_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-FinishReason = Literal["stop", "length"]
-T = TypeVar("T")
-Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, Any]]
-What: TypeAlias = Grammar | CompiledGrammar | type[Any] | dict[str, Any] | list[str] | tuple[str, ...] | re.Pattern[str]
-
 _vocabularies: weakref.WeakKeyDictionary[Any, Vocabulary] = weakref.WeakKeyDictionary()
 
 
-class GeneratedText(str, Generic[T]):
-    """The text of a finished call, with its value and how it ended.
+class _Masked:
+    """A decoder that samples under the masks of a matcher, which is advanced elsewhere."""
 
-    value          what the text says: an instance of the type that was asked for, the JSON value of a schema, tool
-                   calls, captures, or the text; see docs/how-to/values.md. Read when it is first asked for. ParseError
-                   where the text is not complete
-    captures       those of the grammar, as `Matcher.captures` gives them
-    token_ids      the tokens it was written in, without the end token
-    finish_reason  "stop": the model ended a complete text, or nothing could follow; "length": `max_tokens` or the
-                   context ran out, or a stopping criterion of the caller's held
-    is_complete    whether the text is in the grammar's language; with `max_tokens` it is, but for such a criterion
-    n_stalled      how many of its tokens `stall_after` has narrowed the choice of
-    n_forced       how many tokens `jump_forward` has written
-    n_taken_back   how many it has taken back, since the tokenizer writes their text in others
-    """
+    def __init__(self, make: Callable[[Hook], Decoder], matcher: Matcher) -> None:
+        self._hook = _Hook(matcher)
+        self._decoder = make(self._hook)
 
-    token_ids: tuple[int, ...]
-    finish_reason: FinishReason
-    is_complete: bool
-    n_stalled: int
-    n_forced: int
-    n_taken_back: int
-    captures: list[tuple[str, bytes]]
-    _compiled: CompiledGrammar
+    def sample(self) -> int | None:
+        """The next token; None where a stopping criterion holds. Raises what happened in the hook."""
+        token_id = self._decoder.sample()
+        if token_id is not None:
+            self._hook.check_called_once()
+        return token_id
 
-    @cached_property
-    def value(self) -> T:
-        """What the text says."""
-        parser = parser_of(self._compiled)
-        parser.feed(self.token_ids)
-        parser.finish()
-        value: T = parser.value
-        return value
+    def logits(self) -> NDArray[np.float32]:
+        """The model's own logits for the token that was just sampled."""
+        return self._decoder.logits()
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the text, and how it ended."""
-        return notebook.text(str(self), self.is_complete, self.finish_reason, len(self.token_ids))
+    def write(self, ids: Sequence[int]) -> None:
+        """Go on with these ids."""
+        self._decoder.write(ids)
 
-
-class TextStream(Iterator[str]):
-    """The pieces of a text while it is written; together they are the text. Whole characters only.
-
-    text, token_ids, is_complete  as far as it is written
-    finish_reason                 None until it ends, and where it was closed before
-    n_forced                      how many tokens were written without asking the model
-    n_taken_back                  how many were taken back for those
-
-    Each piece is written when it is asked for, while no other thread writes with the model. Text that was given out is
-    never taken back; with `jump_forward`, `token_ids` may be: other tokens then write the same text.
-    """
-
-    def __init__(
-        self,
-        begin: Callable[[_Hook], Decoder],
-        matcher: Matcher,
-        vocabulary: Vocabulary,
-        limit: int,
-        forced: Callable[[Matcher], tuple[int, list[int]]],
-        lock: threading.RLock,
-    ) -> None:
-        self.text = ""
-        self.token_ids: list[int] = []
-        self.finish_reason: FinishReason | None = None
-        self.n_forced = 0
-        self.n_taken_back = 0
-        self._matcher = matcher
-        self._vocabulary = vocabulary
-        self._limit = limit
-        self._forced = forced
-        self._lock = lock
-        self._pieces = self._run(begin)
-
-    def __next__(self) -> str:
-        with self._lock:
-            piece = next(self._pieces)
-            self.text += piece
-        return piece
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the text written so far is in the grammar's language."""
-        return self._matcher.is_accepting or self._matcher.is_finished
-
-    @property
-    def n_stalled(self) -> int:
-        """How many of the tokens `stall_after` has narrowed the choice of."""
-        return self._matcher.n_stalled
-
-    def close(self) -> None:
-        """End generation here. A stream that is dropped ends by itself."""
-        with self._lock:
-            self._pieces.close()
-
-    def _run(self, begin: Callable[[_Hook], Decoder]) -> Generator[str, None, None]:
-        hook = _Hook(self._matcher)
-        decoder = begin(hook)
-        utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        data = self._jump(decoder)
-        while True:
-            piece = utf8.decode(data)
-            if piece:
-                yield piece
-            if len(self.token_ids) == self._limit or (token_id := decoder.sample()) is None:
-                self.finish_reason = "length" if self._can_go_on() else "stop"
-                break
-            hook.check_called_once()
-            self._matcher.advance(token_id)
-            if self._matcher.is_finished:
-                self.finish_reason = "stop"
-                break
-            self.token_ids.append(token_id)
-            decoder.write([token_id])
-            data = self._vocabulary.tokens[token_id] + self._jump(decoder)
-        piece = utf8.decode(b"", final=True)
-        if piece:
-            yield piece
-
-    def _jump(self, decoder: Decoder) -> bytes:
-        """Write what is forced. Returns the text that is new."""
-        n_back, tokens = self._forced(self._matcher)
-        kept = len(self.token_ids) - n_back
-        if n_back == 0:
-            tokens = tokens[: self._limit - kept]
-        if not tokens or kept + len(tokens) > self._limit:
-            return b""
-        self._matcher.rollback(n_back)
-        self._matcher.try_advance(tokens)
-        decoder.replace(n_back, tokens)
-        taken_back = self._bytes(self.token_ids[kept:])
-        self.token_ids[kept:] = tokens
-        self.n_forced += len(tokens)
-        self.n_taken_back += n_back
-        return self._bytes(tokens)[len(taken_back) :]
-
-    def _bytes(self, tokens: Sequence[int]) -> bytes:
-        return b"".join(self._vocabulary.tokens[token_id] for token_id in tokens)
-
-    def _can_go_on(self) -> bool:
-        return not self.is_complete or bool(self._matcher.expected())
+    def replace(self, n: int, ids: Sequence[int]) -> None:
+        """Go on with these ids instead of the last n."""
+        self._decoder.replace(n, ids)
 
 
 class _Hook(Hook):
@@ -243,6 +118,7 @@ def generate(
     stall_after: int | None = ...,
     jump_forward: bool = ...,
     canonical: bool = ...,
+    logprobs: bool | None = ...,
     stream: Literal[False] = ...,
     temperature: float = ...,
     seed: int | None = ...,
@@ -261,6 +137,7 @@ def generate(
     stall_after: int | None = ...,
     jump_forward: bool = ...,
     canonical: bool = ...,
+    logprobs: bool | None = ...,
     stream: Literal[False] = ...,
     temperature: float = ...,
     seed: int | None = ...,
@@ -279,6 +156,7 @@ def generate(
     stall_after: int | None = ...,
     jump_forward: bool = ...,
     canonical: bool = ...,
+    logprobs: bool | None = ...,
     stream: Literal[False] = ...,
     temperature: float = ...,
     seed: int | None = ...,
@@ -297,6 +175,7 @@ def generate(
     stall_after: int | None = ...,
     jump_forward: bool = ...,
     canonical: bool = ...,
+    logprobs: bool | None = ...,
     stream: Literal[True],
     temperature: float = ...,
     seed: int | None = ...,
@@ -314,6 +193,7 @@ def generate(
     stall_after: int | None = STALL_AFTER,
     jump_forward: bool = False,
     canonical: bool = False,
+    logprobs: bool | None = None,
     stream: bool = False,
     temperature: float = 0.8,
     seed: int | None = None,
@@ -337,6 +217,8 @@ def generate(
                       a grammar that was compiled without one
     canonical         whether masks in forced text hold the tokenizer's own token alone, and nothing is written anew:
                       at temperature 0 the text is the same then with `jump_forward` as without it
+    logprobs          whether the result says how likely each capture, or each value of a JSON text, was; None: where
+                      the grammar has captures. Takes two passes over the logits for each token
     stream            give a `TextStream` of pieces at once, instead of a `GeneratedText` at the end
     seed              from 0 to 2**32 - 2, for this text alone; None: the model's own
     logits_processor  processors of llama-cpp-python's kind, called before the masks
@@ -377,33 +259,14 @@ def generate(
     else:
         matcher = matcher_within(compiled, max_tokens, room, stall_after, canonical)
 
-    def begin(hook: _Hook) -> Decoder:
+    def decoder(hook: Hook) -> Decoder:
         return Decoder(llm, ids, {**sampling, "temp": temperature, "logits_processor": [*processors, hook]}, seed)
 
-    text_stream = TextStream(begin, matcher, vocabulary, limit, _forcing(jump_forward, canonical), lock)
-    if stream:
-        return text_stream
-    with lock:
-        text = GeneratedText[Any]("".join(text_stream))
-    assert text_stream.finish_reason is not None
-    text.token_ids = tuple(text_stream.token_ids)
-    text.finish_reason = text_stream.finish_reason
-    text.is_complete = text_stream.is_complete
-    text.n_stalled = text_stream.n_stalled
-    text.n_forced = text_stream.n_forced
-    text.n_taken_back = text_stream.n_taken_back
-    text.captures = matcher.captures()
-    text._compiled = compiled
-    return text
-
-
-def _forcing(jump_forward: bool, canonical: bool) -> Callable[[Matcher], tuple[int, list[int]]]:
-    """What to write without asking the model: how many tokens to take back, and those to write."""
-    if not jump_forward:
-        return lambda _: (0, [])
-    if canonical:
-        return lambda matcher: (0, matcher.forced_tokens())
-    return lambda matcher: matcher.jump()
+    forced = forcing(jump_forward, canonical)
+    text_stream = TextStream(
+        lambda: _Masked(decoder, matcher), matcher, limit, forced, lock, checked_logprobs(logprobs)
+    )
+    return text_stream if stream else text_stream.finished()
 
 
 def vocabulary_of(llm: Any) -> Vocabulary:

@@ -2,63 +2,90 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from cfgmask.integrations.choices import Choice, checked_choices, chosen, encoded_choices
-from cfgmask.vocabulary import Vocabulary
+from cfgmask.integrations.generated import Prompt
+from cfgmask.integrations.transformers.prompts import check_writer, context_length, prompt_ids, vocabulary_of
 
 
-def choose(model: Any, tokenizer: Any, prompt: str | Sequence[int], choices: Iterable[str]) -> Choice:
+def choose(model: Any, tokenizer: Any, prompt: Prompt, choices: Iterable[str]) -> Choice:
     """The likeliest of some texts after a prompt, and the probability of each.
 
     model      a causal language model of transformers
-    tokenizer  its tokenizer, or the `cfgmask.Vocabulary` of it, which then is not read again; then a prompt is ids
-    prompt     text, encoded as the tokenizer does by default, or ids
+    tokenizer  its tokenizer, or the `cfgmask.Vocabulary` of it; then a prompt is ids
+    prompt     text, ids or messages, as of `generate`
     choices    texts; of equal ones one
 
     A choice is scored in the tokenizer's own tokens, with an end token behind it: any of the vocabulary's, and of the
     model's generation config.
-    Cost: one batch, of a row for each choice.
-    Errors: TypeError, ValueError; VocabularyError where the tokenizer cannot write a choice.
+    Cost: the prompt once, then one batch, of a row for each choice. (A model whose cache cannot be copied for each row
+    evaluates the prompt in each.)
+    Errors: TypeError; ValueError, where prompt and choices do not fit the context too; VocabularyError where the
+    tokenizer cannot write a choice.
     """
     texts = checked_choices(choices)
-    vocabulary = _vocabulary(model, tokenizer)
-    ids = list(prompt) if not isinstance(prompt, str) else list(_encoder(tokenizer)(prompt))
-    if not ids:
-        raise ValueError("the prompt is empty")
+    check_writer(model)
+    vocabulary, ids = vocabulary_of(model, tokenizer), prompt_ids(model, tokenizer, prompt)
     sequences = encoded_choices(vocabulary, texts)
-    longest = max(map(len, sequences))
-    device = next(model.parameters()).device
-    rows = torch.full((len(texts), len(ids) + longest), ids[0], dtype=torch.long)
-    mask = torch.zeros_like(rows)
-    for n, sequence in enumerate(sequences):
-        whole = [*ids, *sequence]
-        rows[n, : len(whole)] = torch.tensor(whole)
-        mask[n, : len(whole)] = 1
+    needed, room = len(ids) + max(map(len, sequences)), context_length(model)
+    if room is not None and needed > room:
+        raise ValueError(f"the prompt and the longest choice have {needed} tokens, the context {room}")
     with torch.no_grad():
-        logits = model(input_ids=rows.to(device), attention_mask=mask.to(device)).logits
-    # What stands behind a row's own text is never looked at: models are causal.
-    own = torch.log_softmax(logits[:, len(ids) - 1 :].double(), dim=-1).cpu().numpy()
-    ends = [token_id for token_id in vocabulary.eos_token_ids if token_id < own.shape[-1]]
+        first, rows = _rows(model, ids, sequences)
+    ends = [token_id for token_id in vocabulary.eos_token_ids if token_id < len(first)]
     scores = []
     for n, sequence in enumerate(sequences):
-        written = sum(float(own[n, at, token_id]) for at, token_id in enumerate(sequence))
-        scores.append(written + float(np.logaddexp.reduce(own[n, len(sequence), ends])))
+        after = [first, *rows[n]]
+        written = sum(float(after[at][token_id]) for at, token_id in enumerate(sequence))
+        scores.append(written + float(np.logaddexp.reduce(after[len(sequence)][ends])))
     return chosen(texts, scores)
 
 
-def _vocabulary(model: Any, tokenizer: Any) -> Vocabulary:
-    if isinstance(tokenizer, Vocabulary):
-        return tokenizer
-    ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
-    return Vocabulary.from_transformers(tokenizer, eos_token_id=ends)
+def _rows(
+    model: Any, ids: Sequence[int], sequences: Sequence[Sequence[int]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The log-probabilities of what comes after the prompt, and after each token of each sequence.
+
+    Behind the end of a sequence stands something else, which a causal model does not see.
+    """
+    device = next(model.parameters()).device
+    n_prompt, longest = len(ids), max(map(len, sequences))
+    own = torch.zeros((len(sequences), longest), dtype=torch.long)
+    mask = torch.ones((len(sequences), n_prompt + longest), dtype=torch.long)
+    for n, sequence in enumerate(sequences):
+        own[n, : len(sequence)] = torch.tensor(sequence, dtype=torch.long)
+        mask[n, n_prompt + len(sequence) :] = 0
+    prompt = torch.tensor([list(ids)])
+    last = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+    output = model(input_ids=prompt.to(device), use_cache=True, **last)
+    first = _log_softmax(output.logits[0, -1])
+    if longest == 0:
+        return first, np.zeros((len(sequences), 0, len(first)))
+    cache = _copied(getattr(output, "past_key_values", None), len(sequences))
+    if cache is not None:
+        logits = model(input_ids=own.to(device), attention_mask=mask.to(device), past_key_values=cache).logits
+    else:
+        whole = torch.cat([prompt.expand(len(sequences), -1), own], dim=1)
+        logits = model(input_ids=whole.to(device), attention_mask=mask.to(device)).logits[:, n_prompt:]
+    return first, _log_softmax(logits)
 
 
-def _encoder(tokenizer: Any) -> Any:
-    if isinstance(tokenizer, Vocabulary):
-        raise TypeError("a prompt that is text needs the tokenizer itself: pass it, or the prompt's ids")
-    return tokenizer.encode
+def _copied(cache: Any, n: int) -> Any:
+    """A cache of one row for each of n rows; None where it has no such copy."""
+    try:
+        cache.batch_repeat_interleave(n)
+    except (AttributeError, NotImplementedError):
+        return None
+    return cache
+
+
+def _log_softmax(logits: Any) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = torch.log_softmax(logits.double(), dim=-1).cpu().numpy()
+    return found

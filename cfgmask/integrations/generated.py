@@ -1,0 +1,226 @@
+"""The text that a model writes under a grammar, as a result and as a stream: what the integrations have in common."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgmask import CompiledGrammar, Grammar, Matcher
+from cfgmask.compiler import notebook
+from cfgmask.compiler.readings import parser_of
+from cfgmask.integrations.logprobs import FORCED, Logprob, Scorer, TokenLogprob, has_captures, logprobs_of
+
+FinishReason = Literal["stop", "length"]
+T = TypeVar("T")
+Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, Any]]
+What: TypeAlias = Grammar | CompiledGrammar | type[Any] | dict[str, Any] | list[str] | tuple[str, ...] | re.Pattern[str]
+
+
+class Decoder(Protocol):
+    """A model that writes one text."""
+
+    def sample(self) -> int | None:
+        """The next token, under the mask; None where a stopping criterion of the caller's holds."""
+
+    def logits(self) -> NDArray[np.float32]:
+        """The model's own logits for the token that was just sampled. Valid until the next `sample`."""
+
+    def write(self, ids: Sequence[int]) -> None:
+        """Go on with these ids."""
+
+    def replace(self, n: int, ids: Sequence[int]) -> None:
+        """Go on with these ids, which were not sampled, instead of the last n."""
+
+
+class GeneratedText(str, Generic[T]):
+    """The text of a finished call, with its value and how it ended.
+
+    value          what the text says: an instance of the type that was asked for, the JSON value of a schema, tool
+                   calls, captures, or the text; see docs/how-to/values.md. Read when it is first asked for. ParseError
+                   where the text is not complete
+    captures       those of the grammar, as `Matcher.captures` gives them
+    logprobs       how likely each capture was, or each value of a JSON text; () where that was not asked for
+    token_ids      the tokens it was written in, without the end token
+    token_logprobs  of each of them how likely it was; () where that was not asked for
+    finish_reason  "stop": the model ended a complete text, or nothing could follow; "length": `max_tokens` or the
+                   context ran out, or a stopping criterion of the caller's held
+    is_complete    whether the text is in the grammar's language; with `max_tokens` it is, but for such a criterion
+    n_stalled      how many of its tokens `stall_after` has narrowed the choice of
+    n_forced       how many tokens `jump_forward` has written
+    n_taken_back   how many it has taken back, since the tokenizer writes their text in others
+    """
+
+    token_ids: tuple[int, ...]
+    token_logprobs: tuple[TokenLogprob, ...]
+    finish_reason: FinishReason
+    is_complete: bool
+    n_stalled: int
+    n_forced: int
+    n_taken_back: int
+    captures: list[tuple[str, bytes]]
+    _compiled: CompiledGrammar
+
+    @cached_property
+    def value(self) -> T:
+        """What the text says."""
+        parser = parser_of(self._compiled)
+        parser.feed(self.token_ids)
+        parser.finish()
+        value: T = parser.value
+        return value
+
+    @property
+    def text(self) -> str:
+        """The text itself, a plain str."""
+        return str.__str__(self)
+
+    @cached_property
+    def logprobs(self) -> tuple[Logprob, ...]:
+        """How likely each capture was, in the order of `captures`; of a JSON text, each value in it, by its path."""
+        return logprobs_of(self._compiled, self.token_ids, self.token_logprobs) if self.token_logprobs else ()
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the text, and how it ended."""
+        return notebook.text(str(self), self.is_complete, self.finish_reason, len(self.token_ids))
+
+
+class TextStream(Iterator[str]):
+    """The pieces of a text while it is written; together they are the text. Whole characters only.
+
+    text, token_ids, is_complete  as far as it is written
+    finish_reason                 None until it ends, and where it was closed before
+    n_forced                      how many tokens were written without asking the model
+    n_taken_back                  how many were taken back for those
+    token_logprobs                of each token how likely it was, where that was asked for
+
+    Each piece is written when it is asked for, while no other thread writes with the model. Text that was given out is
+    never taken back; with `jump_forward`, `token_ids` may be: other tokens then write the same text.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[], Decoder],
+        matcher: Matcher,
+        limit: int,
+        forced: Callable[[Matcher], tuple[int, list[int]]],
+        lock: threading.RLock,
+        logprobs: bool | None = None,
+    ) -> None:
+        """`logprobs`: whether they are found; None: where the grammar has captures."""
+        self.text = ""
+        self.token_ids: list[int] = []
+        self.finish_reason: FinishReason | None = None
+        self.n_forced = 0
+        self.n_taken_back = 0
+        self.token_logprobs: list[TokenLogprob] = []
+        wants = has_captures(matcher.compiled) if logprobs is None else logprobs
+        self._scorer = Scorer(matcher) if wants else None
+        self._matcher = matcher
+        self._text_of = matcher.compiled.vocabulary.text
+        self._limit = limit
+        self._forced = forced
+        self._lock = lock
+        self._pieces = self._run(begin)
+
+    def __next__(self) -> str:
+        with self._lock:
+            piece = next(self._pieces)
+            self.text += piece
+        return piece
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text written so far is in the grammar's language."""
+        return self._matcher.is_accepting or self._matcher.is_finished
+
+    @property
+    def n_stalled(self) -> int:
+        """How many of the tokens `stall_after` has narrowed the choice of."""
+        return self._matcher.n_stalled
+
+    def close(self) -> None:
+        """End generation here. A stream that is dropped ends by itself."""
+        with self._lock:
+            self._pieces.close()
+
+    def _run(self, begin: Callable[[], Decoder]) -> Generator[str, None, None]:
+        decoder = begin()
+        utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        data = self._jump(decoder)
+        while True:
+            piece = utf8.decode(data)
+            if piece:
+                yield piece
+            if len(self.token_ids) == self._limit or (token_id := decoder.sample()) is None:
+                self.finish_reason = "length" if self._can_go_on() else "stop"
+                break
+            score = None if self._scorer is None else self._scorer.logprob(decoder.logits(), token_id)
+            self._matcher.advance(token_id)
+            if self._matcher.is_finished:
+                self.finish_reason = "stop"
+                break
+            self.token_ids.append(token_id)
+            if score is not None:
+                self.token_logprobs.append(score)
+            decoder.write([token_id])
+            data = self._text_of(token_id) + self._jump(decoder)
+        piece = utf8.decode(b"", final=True)
+        if piece:
+            yield piece
+
+    def _jump(self, decoder: Decoder) -> bytes:
+        """Write what is forced. Returns the text that is new."""
+        n_back, tokens = self._forced(self._matcher)
+        kept = len(self.token_ids) - n_back
+        if n_back == 0:
+            tokens = tokens[: self._limit - kept]
+        if not tokens or kept + len(tokens) > self._limit:
+            return b""
+        self._matcher.rollback(n_back)
+        self._matcher.try_advance(tokens)
+        decoder.replace(n_back, tokens)
+        taken_back = self._bytes(self.token_ids[kept:])
+        self.token_ids[kept:] = tokens
+        if self._scorer is not None:
+            self.token_logprobs[kept:] = [FORCED] * len(tokens)
+        self.n_forced += len(tokens)
+        self.n_taken_back += n_back
+        return self._bytes(tokens)[len(taken_back) :]
+
+    def _bytes(self, tokens: Sequence[int]) -> bytes:
+        return b"".join(map(self._text_of, tokens))
+
+    def _can_go_on(self) -> bool:
+        return not self.is_complete or bool(self._matcher.expected())
+
+    def finished(self) -> GeneratedText[Any]:
+        """The whole text, once it has been written."""
+        with self._lock:
+            text = GeneratedText[Any]("".join(self))
+        assert self.finish_reason is not None
+        text.token_ids = tuple(self.token_ids)
+        text.token_logprobs = tuple(self.token_logprobs)
+        text.finish_reason = self.finish_reason
+        text.is_complete = self.is_complete
+        text.n_stalled = self.n_stalled
+        text.n_forced = self.n_forced
+        text.n_taken_back = self.n_taken_back
+        text.captures = self._matcher.captures()
+        text._compiled = self._matcher.compiled
+        return text
+
+
+def forcing(jump_forward: bool, canonical: bool) -> Callable[[Matcher], tuple[int, list[int]]]:
+    """What to write without asking the model: how many tokens to take back, and those to write."""
+    if not jump_forward:
+        return lambda _: (0, [])
+    if canonical:
+        return lambda matcher: (0, matcher.forced_tokens())
+    return lambda matcher: matcher.jump()

@@ -1,0 +1,114 @@
+"""A model of transformers, its tokenizer and prompt, checked before the model is asked for anything."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from typing import Any
+
+import torch
+
+from cfgmask import CompiledGrammar, Vocabulary, VocabularyError
+from cfgmask.integrations.transformers.vocabulary_checks import check_vocabulary
+
+# Of each tokenizer, by the end tokens of the models that it was asked about.
+_vocabularies: weakref.WeakKeyDictionary[Any, dict[Any, Vocabulary]] = weakref.WeakKeyDictionary()
+
+
+def check_writer(model: Any) -> None:
+    """Raises TypeError for what is no model, ValueError for one that does not go on from its prompt."""
+    config = getattr(model, "config", None)
+    if not isinstance(model, torch.nn.Module) or config is None:
+        raise TypeError(f"model must be a model of transformers, not {type(model).__name__}")
+    if getattr(config, "is_encoder_decoder", False):
+        raise ValueError("the model is an encoder with a decoder; it must be a causal language model")
+
+
+def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
+    """The vocabulary of a model: the one that is given, or that of its tokenizer, read once for each.
+
+    End tokens are those of the model's generation config too.
+    """
+    if isinstance(tokenizer, Vocabulary):
+        return tokenizer
+    ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    known = _vocabularies.setdefault(tokenizer, {})
+    key = tuple(ends) if isinstance(ends, (list, tuple)) else ends
+    if key not in known:
+        known[key] = Vocabulary.from_transformers(tokenizer, eos_token_id=ends)
+    return known[key]
+
+
+def check_compiled(compiled: CompiledGrammar, vocabulary: Vocabulary, tokenizer: Any, width: int) -> None:
+    """Raises VocabularyError where a grammar was compiled for another vocabulary than the model's.
+
+    width  how many scores the model gives; padding may differ
+    """
+    if compiled.vocabulary.fingerprint == vocabulary.core.fingerprint:
+        return
+    if isinstance(tokenizer, Vocabulary):
+        raise VocabularyError("the grammar was compiled for another vocabulary than the one that is given")
+    check_vocabulary(compiled.vocabulary, width, None, tokenizer)
+
+
+def context_length(model: Any) -> int | None:
+    """How many tokens prompt and text may have together; None where the model does not say."""
+    config = model.config
+    config = config.get_text_config() if hasattr(config, "get_text_config") else config
+    length = getattr(config, "max_position_embeddings", None)
+    return int(length) if isinstance(length, int) and length > 0 else None
+
+
+def prompt_ids(model: Any, tokenizer: Any, prompt: Any) -> list[int]:
+    """The prompt's ids; where it has none, the token that begins a text.
+
+    Messages are written by the tokenizer's chat template, up to where the model's answer begins.
+    Raises TypeError for what is neither text, messages nor ids, and for text without a tokenizer; ValueError for ids
+    that the model does not have, and messages without a chat template.
+    """
+    ids = _ids(model, tokenizer, prompt)
+    if ids:
+        return ids
+    start = getattr(tokenizer, "bos_token_id", None)
+    if start is None:
+        raise ValueError("the prompt is empty, and the tokenizer has no token that begins a text")
+    return [int(start)]
+
+
+def _ids(model: Any, tokenizer: Any, prompt: Any) -> list[int]:
+    is_messages = _is_messages(prompt)
+    if (isinstance(prompt, str) or is_messages) and isinstance(tokenizer, Vocabulary):
+        raise TypeError("a prompt that is text needs the tokenizer itself: pass it, or the prompt's ids")
+    if is_messages:
+        if not getattr(tokenizer, "chat_template", None):
+            raise ValueError("the tokenizer has no chat template to write messages with: pass the prompt as text")
+        messages = [dict(message) for message in prompt]
+        text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        # The template writes the token that begins a text, too.
+        return list(tokenizer.encode(text, add_special_tokens=False))
+    if isinstance(prompt, str):
+        return list(tokenizer.encode(prompt))
+    return _checked_ids(model, prompt)
+
+
+def _is_messages(prompt: Any) -> bool:
+    if isinstance(prompt, (str, bytes, torch.Tensor)) or not hasattr(prompt, "__len__") or not len(prompt):
+        return False
+    return isinstance(prompt, (list, tuple)) and all(isinstance(message, Mapping) for message in prompt)
+
+
+def _checked_ids(model: Any, prompt: Any) -> list[int]:
+    if isinstance(prompt, torch.Tensor):
+        prompt = prompt.tolist()
+    if isinstance(prompt, (bytes, bytearray, Mapping)) or not isinstance(prompt, Iterable):
+        raise TypeError(f"the prompt must be a str, messages or token ids, not {type(prompt).__name__}")
+    n_vocab = model.get_input_embeddings().num_embeddings
+    ids = []
+    for token_id in prompt:
+        if isinstance(token_id, bool) or not isinstance(token_id, Integral):
+            raise TypeError(f"the prompt must be a str, messages or token ids; {token_id!r} is no id")
+        ids.append(int(token_id))
+        if not 0 <= ids[-1] < n_vocab:
+            raise ValueError(f"the prompt has token {token_id}, but the model has {n_vocab} tokens")
+    return ids
