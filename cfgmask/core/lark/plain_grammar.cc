@@ -534,7 +534,7 @@ class PlainLark::Handing {
     scope_ = builder_.scope(grammar_.options_.ignore_once);
     if (grammar_.ignored_ != kNone) builder_.ignore(scope_, regex(grammar_.ignored_), grammar_.ignored_name_, {});
     for (const Rule& rule : grammar_.rules_) rules_.push_back(builder_.nonterminal(rule.name));
-    for (const auto& schema : grammar_.schemas_) schemas_.push_back(cfgmask::hand_over(schema, builder_).first);
+    schemas_.resize(grammar_.schemas_.size(), kNone);
     terminals_.resize(grammar_.terminals_.size(), kNone);
     for (size_t i = 0; i < rules_.size(); ++i) add_alternatives(grammar_.rules_[i], rules_[i]);
     return {rules_[grammar_.start_], scope_};
@@ -574,7 +574,7 @@ class PlainLark::Handing {
       case Kind::kTerminal:
         return terminal(of.first);
       case Kind::kSchema:
-        return schemas_[of.first];
+        return schema(of.first);
       case Kind::kRepeat: {
         const bool is_nested = grammar_.expressions_[of.first].kind == Kind::kRepeat;
         const uint32_t body = is_nested ? group(of.first, rule) : symbol(of.first, rule);
@@ -593,6 +593,11 @@ class PlainLark::Handing {
     pending_.emplace_back(made, id);
     // It has the parameter of its rule.
     return rule.parametric ? builder_.call(made, {}) : made;
+  }
+
+  uint32_t schema(uint32_t index) {
+    if (schemas_[index] == kNone) schemas_[index] = cfgmask::hand_over(grammar_.schemas_[index], builder_).first;
+    return schemas_[index];
   }
 
   uint32_t terminal(uint32_t index) {
@@ -614,8 +619,8 @@ class PlainLark::Handing {
   uint32_t n_groups_ = 0;
   std::vector<std::optional<RegexId>> regexes_;
   std::vector<uint32_t> rules_;
-  std::vector<uint32_t> schemas_;
-  std::vector<uint32_t> terminals_;  // kNone: not yet made
+  std::vector<uint32_t> schemas_;    // kNone: not yet made
+  std::vector<uint32_t> terminals_;  // the same
   std::map<std::tuple<uint32_t, int32_t, std::string>, uint32_t> made_;
   std::vector<std::pair<uint32_t, uint32_t>> pending_;
 };
