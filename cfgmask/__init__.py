@@ -13,7 +13,7 @@ except ModuleNotFoundError as error:
     raise explain_missing_core() from None
 
 from cfgmask import grammars
-from cfgmask.compiler import Compiler, Explanation, Grammar, compile
+from cfgmask.compiler import Compiler, Explanation, Grammar, MaskEvent, compile
 from cfgmask.diagnostics import Diagnostic, Source, Span
 from cfgmask.drafts import advance_many, fill_draft_masks, fill_draft_masks_many, rollback_many
 from cfgmask.errors import (
@@ -40,6 +40,7 @@ __all__ = [
     "GrammarError",
     "LimitExceeded",
     "Limits",
+    "MaskEvent",
     "Matcher",
     "ParseError",
     "Source",

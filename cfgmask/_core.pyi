@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, final
 from numpy.typing import NDArray
 
 from cfgmask.compiler.explanation import Explanation
+from cfgmask.compiler.observation import MaskEvent
 from cfgmask.diagnostics import Source
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.lark import nodes
@@ -439,14 +440,42 @@ class CompiledGrammar:
     @property
     def vocabulary(self) -> TokenTable:
         """The compiled form of the vocabulary."""
-    def stats(self) -> dict[str, int]:
-        """Sizes of the caches: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes,
+    def stats(self) -> dict[str, Any]:
+        """Sizes of the caches, and counts of what its matchers asked for.
+
+        Sizes: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes,
         regex_bytes, lexer_bytes, table_bytes.
 
         Lexer states, regex nodes and tables are those of all grammars that share the vocabulary.
-        Counts that never fall: masks_computed, the masks that were not remembered; and tables made by each way,
-        tables_texts, tables_renamed, tables_counted, tables_bounded, tables_difference, tables_clipped,
+        Counts that grow until the caches begin anew: masks_computed, those for budgets included; and tables made by
+        each way, tables_texts, tables_renamed, tables_counted, tables_bounded, tables_difference, tables_clipped,
         tables_patched and tables_walked.
+        Counts that never fall, of all matchers: masks_made, the masks that were not remembered; masks_copied, the
+        others; mask_seconds, what all masks took that were more than a copy (new ones, and those that a budget, a guard
+        or the keys of an object narrow), waiting for other threads included; limits_met, for each limit by its name how
+        often it was met while a text was followed, or asked about; rejected_masses and rejected_mass, how often it was
+        measured which share of all probability a mask takes away, and the sum of these shares (see `observe`).
+        Cost: some microseconds. Counting takes a few nanoseconds of a mask.
+        """
+    def observe(self, callback: Callable[[MaskEvent], object] | None = None, *, rejected_mass: bool = False) -> None:
+        """Have a function called after each mask, and the rejected mass measured.
+
+        callback       is called with a `cfgmask.MaskEvent` in the thread that asked for the mask, once that is written;
+                       of `fill_masks`, with those of all rows at the end. What it raises is reported to
+                       `sys.unraisablehook`, and changes nothing. None: nobody is told
+        rejected_mass  whether `Matcher.apply`, and the hooks of llama.cpp and transformers, measure which share of all
+                       probability the mask takes away: 0 where the model would have written the same text anyway
+        The last call counts: `observe()` ends both. Nothing of it is pickled.
+        Cost: of the callback, a microsecond and its own time for each mask; of the measurement, an exponential for each
+        token of the vocabulary.
+        """
+    @property
+    def asks_for_rejected_mass(self) -> bool:
+        """Whether `observe` was called with `rejected_mass`: then hosts that mask logits by themselves measure it."""
+    def add_rejected_mass(self, mass: float) -> None:
+        """Count a share of all probability, from 0 to 1, that a mask took away from logits of the host's own.
+
+        Errors: ValueError for any other number.
         """
     def clear_masks(self) -> None:
         """Forget every remembered mask; for tests and benchmarks. Masks are computed anew when asked for."""

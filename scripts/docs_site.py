@@ -59,6 +59,7 @@ API = {
             "Source": "diagnostics.py",
             "Span": "diagnostics.py",
             "Limits": "limits.py",
+            "MaskEvent": "compiler/observation.py",
         },
     ),
     "integrations": (

@@ -30,6 +30,7 @@ PUBLIC_NAMES = {
     "GrammarError",
     "LimitExceeded",
     "Limits",
+    "MaskEvent",
     "Matcher",
     "ParseError",
     "TokenRejected",

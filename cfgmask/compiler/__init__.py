@@ -6,5 +6,6 @@ from cfgmask.compiler.build import compile
 from cfgmask.compiler.cache import Compiler
 from cfgmask.compiler.explanation import Explanation
 from cfgmask.compiler.grammar import Grammar
+from cfgmask.compiler.observation import MaskEvent
 
-__all__ = ["Compiler", "Explanation", "Grammar", "compile"]
+__all__ = ["Compiler", "Explanation", "Grammar", "MaskEvent", "compile"]

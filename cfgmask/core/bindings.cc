@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -99,8 +100,10 @@ struct PyVocabulary {
 struct PyCompiled {
   std::shared_ptr<CompiledGrammar> grammar;
   std::shared_ptr<PyVocabulary> vocabulary;
-  nb::object compile_anew;  // gives another one of the same grammar; null once the collector has cleared it
-  uint32_t generation = 0;  // how often it was
+  nb::object compile_anew;   // gives another one of the same grammar; null once the collector has cleared it
+  uint32_t generation = 0;   // how often it was
+  nb::object observer = {};  // is told of each mask; null for nobody
+  bool asks_for_mass = false;
 
   // The grammar for a text that begins, and its generation.
   std::pair<std::shared_ptr<CompiledGrammar>, uint32_t> at_beginning();
@@ -117,7 +120,12 @@ struct PyMatcher {
   template <class F>
   auto with(F f) {
     LongCall call(&in_use);
-    return f(matcher);
+    try {
+      return f(matcher);
+    } catch (const LimitExceeded& limit) {
+      matcher.grammar().counts()->add_limit(limit.limit());
+      throw;
+    }
   }
   void reset() {
     auto [grammar, its_generation] = compiled->at_beginning();
@@ -136,7 +144,9 @@ std::pair<std::shared_ptr<CompiledGrammar>, uint32_t> PyCompiled::at_beginning()
     return current->has_learnt_much();
   };
   if (compile_anew.is_valid() && has_learnt_much()) {
-    grammar = nb::cast<std::shared_ptr<PyCompiled>>(in_python([&] { return compile_anew(); }))->grammar;
+    auto anew = nb::cast<std::shared_ptr<PyCompiled>>(in_python([&] { return compile_anew(); }))->grammar;
+    anew->count_in(grammar->counts());
+    grammar = std::move(anew);
     ++generation;
   }
   return {grammar, generation};
@@ -144,13 +154,40 @@ std::pair<std::shared_ptr<CompiledGrammar>, uint32_t> PyCompiled::at_beginning()
 
 int traverse_compiled(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<PyCompiled>(self)->compile_anew.ptr());
+  if (!nb::inst_ready(self)) return 0;
+  Py_VISIT(nb::inst_ptr<PyCompiled>(self)->compile_anew.ptr());
+  Py_VISIT(nb::inst_ptr<PyCompiled>(self)->observer.ptr());
   return 0;
 }
 
 int clear_compiled(PyObject* self) {
   nb::inst_ptr<PyCompiled>(self)->compile_anew.reset();
+  nb::inst_ptr<PyCompiled>(self)->observer.reset();
   return 0;
+}
+
+// Tells the grammar's observer of a mask. Exceptions of its own are shown, and change nothing; Ctrl-C passes.
+void tell(const PyCompiled& compiled, const MaskCost& cost, const std::exception_ptr& error,
+          std::optional<double> rejected_mass = std::nullopt) {
+  if (!compiled.observer.is_valid()) return;
+  const nb::object observer = compiled.observer;
+  nb::object limit = nb::none();
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const LimitExceeded& e) {
+    limit = nb::str(e.limit().c_str());
+  } catch (...) {
+    return;
+  }
+  try {
+    in_python([&] {
+      nb::module_::import_("cfgmask.compiler.observation")
+          .attr("tell")(observer, cost.is_new, std::chrono::duration<double>(cost.took).count(), limit, rejected_mass);
+    });
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_Exception)) throw;
+    e.discard_as_unraisable(observer);
+  }
 }
 
 // The only token of a narrowed mask.
@@ -395,7 +432,7 @@ void fill_array(PyMatcher& self, nb::handle bits) {
     is_known = self.matcher.fill_known_mask(row.first(vocabulary.n_words()));
     if (is_known) finish(row);
   });
-  if (is_known) return;
+  if (is_known) return tell(*self.compiled, {}, nullptr);
   // Other threads run while it is found, if that takes long.
   const auto [mask, error] = new_mask(self);
   with_words(self, bits, [&, &next = mask, failed = error != nullptr](std::span<uint32_t> row) {
@@ -403,6 +440,7 @@ void fill_array(PyMatcher& self, nb::handle bits) {
     if (!failed) return finish(row);
     std::fill(row.begin() + static_cast<std::ptrdiff_t>(vocabulary.n_words()), row.end(), 0);
   });
+  tell(*self.compiled, mask.cost(), error);
   if (error) std::rethrow_exception(error);
 }
 
@@ -430,13 +468,14 @@ Logits checked_logits(const AnyArray& logits, const Vocabulary& vocabulary) {
 struct MaskOrError {
   std::vector<uint32_t> bits;
   std::exception_ptr error = nullptr;
+  MaskCost cost = {};
 };
 
 MaskOrError mask_of(PyMatcher& self) {
   MaskOrError found{std::vector<uint32_t>(self.matcher.grammar().vocabulary().n_words())};
   const auto only = only_token(self);
   try {
-    self.with([&](Matcher& m) { m.fill_mask(found.bits); });
+    found.cost = self.with([&](Matcher& m) { return m.fill_mask(found.bits); });
     narrow(found.bits, only);
   } catch (const LimitExceeded&) {
     found.error = std::current_exception();  // what may not be known to be allowed is masked all the same
@@ -444,18 +483,29 @@ MaskOrError mask_of(PyMatcher& self) {
   return found;
 }
 
-bool apply_bits(std::span<const uint32_t> bits, size_t n_vocab, const Logits& row, const std::exception_ptr& error) {
-  mask_logits(bits, n_vocab, row);
-  if (error) std::rethrow_exception(error);
-  return any_left(bits, n_vocab, row);
+// Counts how much probability the mask takes away, if somebody asks for that. Called before the logits change.
+std::optional<double> counted_mass(const PyMatcher& self, std::span<const uint32_t> bits, const Logits& row) {
+  if (!self.compiled->asks_for_mass) return std::nullopt;
+  const auto mass = rejected_mass(bits, self.matcher.grammar().vocabulary().n_vocab, row);
+  if (mass) self.matcher.grammar().counts()->add_rejected_mass(*mass);
+  return mass;
 }
 
 bool apply(PyMatcher& self, const nb::object& logits) {
   const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
-  const auto [bits, error] = mask_of(self);
-  const AnyArray array = array_of(logits, "the logits");
-  const Logits row = checked_logits(array, vocabulary);
-  return apply_bits(bits, vocabulary.n_vocab, row, error);
+  const auto found = mask_of(self);
+  std::optional<double> mass;
+  bool is_left = false;
+  {
+    const AnyArray array = array_of(logits, "the logits");
+    const Logits row = checked_logits(array, vocabulary);
+    mass = counted_mass(self, found.bits, row);
+    mask_logits(found.bits, vocabulary.n_vocab, row);
+    is_left = any_left(found.bits, vocabulary.n_vocab, row);
+  }
+  tell(*self.compiled, found.cost, found.error, mass);
+  if (found.error) std::rethrow_exception(found.error);
+  return is_left;
 }
 
 // The records that the logits are the middle of.
@@ -465,23 +515,40 @@ std::span<Candidate> candidates_of(const Logits& row) {
   return {reinterpret_cast<Candidate*>(static_cast<char*>(row.data) - offsetof(Candidate, logit)), row.size};
 }
 
-size_t mask_candidates(PyMatcher& self, const nb::object& logits, const nb::object& among, bool may_move) {
-  const Vocabulary& vocabulary = self.matcher.grammar().vocabulary();
-  auto [bits, error] = mask_of(self);
-  const AnyArray array = array_of(logits, "the logits");
-  const Logits row = checked_logits(array, vocabulary);
-  if (!among.is_none()) {
-    const AnyArray given = array_of(among, "the mask");
-    check_mask_array(given, 1);
-    const auto others = mask_row(given, 0, bits.size());
-    for (size_t i = 0; i < bits.size(); ++i) bits[i] &= others[i];
-  }
-  if (may_move && !error) {
+void intersect(std::span<uint32_t> bits, const nb::object& among) {
+  if (among.is_none()) return;
+  const AnyArray given = array_of(among, "the mask");
+  check_mask_array(given, 1);
+  const auto others = mask_row(given, 0, bits.size());
+  for (size_t i = 0; i < bits.size(); ++i) bits[i] &= others[i];
+}
+
+// How many candidates still count.
+size_t mask_records(std::span<const uint32_t> bits, size_t n_vocab, const Logits& row, bool may_move) {
+  if (may_move) {
     const auto candidates = candidates_of(row);
-    if (!any_left(bits, vocabulary.n_vocab, row)) return 0;
+    if (!any_left(bits, n_vocab, row)) return 0;
     if (const auto n_kept = keep_candidates(bits, candidates)) return *n_kept;
   }
-  return apply_bits(bits, vocabulary.n_vocab, row, error) ? row.size : 0;
+  mask_logits(bits, n_vocab, row);
+  return any_left(bits, n_vocab, row) ? row.size : 0;
+}
+
+size_t mask_candidates(PyMatcher& self, const nb::object& logits, const nb::object& among, bool may_move) {
+  const size_t n_vocab = self.matcher.grammar().vocabulary().n_vocab;
+  auto found = mask_of(self);
+  std::optional<double> mass;
+  size_t n_left = 0;
+  {
+    const AnyArray array = array_of(logits, "the logits");
+    const Logits row = checked_logits(array, self.matcher.grammar().vocabulary());
+    mass = counted_mass(self, found.bits, row);
+    intersect(found.bits, among);
+    n_left = mask_records(found.bits, n_vocab, row, may_move && !found.error);
+  }
+  tell(*self.compiled, found.cost, found.error, mass);
+  if (found.error) std::rethrow_exception(found.error);
+  return n_left;
 }
 
 void apply_masks(const nb::object& given_logits, const nb::object& given_bits,
@@ -562,6 +629,10 @@ nb::list fill_batch(const nb::sequence& matchers, const nb::object& bits, size_t
       narrow(rows[i].bits, only[i]);
       errors.append(narrowing_errors[i]);
     }
+  }
+  // The rows are not touched any more: an observer runs Python code.
+  for (size_t i = 0; i < n; ++i) {
+    if (all[i] != nullptr) tell(*all[i]->compiled, rows[i].cost, rows[i].error);
   }
   return errors;
 }
@@ -1163,15 +1234,42 @@ PyMatcher make_matcher(std::shared_ptr<PyCompiled> compiled, std::optional<int64
   if (canonical) check_encoder(nb::find(compiled));
   auto [grammar, generation] = compiled->at_beginning();
   StopTokens stops = stop_tokens(stop_token_ids.value_or(std::vector<int64_t>()), *grammar, max_tokens || stall_after);
+  const auto counts = grammar->counts();
   Matcher matcher = [&] {
     LongCall call(nullptr);
-    return Matcher(std::move(grammar), max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
-                   stall_after ? bounded(*stall_after) : 0);
+    try {
+      return Matcher(std::move(grammar), max_tokens ? std::optional(bounded(*max_tokens)) : std::nullopt,
+                     stall_after ? bounded(*stall_after) : 0);
+    } catch (const LimitExceeded& limit) {
+      counts->add_limit(limit.limit());
+      throw;
+    }
   }();
   matcher.stop_at(std::move(stops));
   PyMatcher made{std::move(matcher), std::move(compiled), generation};
   if (canonical) made.narrowing.emplace();
   return made;
+}
+
+void add_counts(nb::dict& out, const MaskCounts::Totals& counts) {
+  out["masks_made"] = counts.n_made;
+  out["masks_copied"] = counts.n_copied;
+  out["mask_seconds"] = static_cast<double>(counts.nanoseconds) * 1e-9;
+  nb::dict limits;
+  for (size_t i = 0; i < counts.limits.size(); ++i) {
+    if (counts.limits[i] != 0) limits[MaskCounts::kLimits[i].data()] = counts.limits[i];
+  }
+  out["limits_met"] = limits;
+  out["rejected_mass"] = counts.rejected_mass;
+  out["rejected_masses"] = counts.n_masses;
+}
+
+void observe(PyCompiled& self, const nb::object& callback, bool rejected_mass) {
+  if (!callback.is_none() && PyCallable_Check(callback.ptr()) == 0)
+    throw nb::type_error("the callback must be callable, or None for nobody");
+  // What was held goes last: its destructor may run Python code that looks at the grammar.
+  nb::object held = std::exchange(self.observer, callback.is_none() ? nb::object() : callback);
+  self.asks_for_mass = rejected_mass;
 }
 
 void bind_compiled_grammar(nb::module_& m) {
@@ -1224,9 +1322,22 @@ void bind_compiled_grammar(nb::module_& m) {
             out["regex_bytes"] = s.regex_bytes;
             out["lexer_bytes"] = s.lexer_bytes;
             out["table_bytes"] = s.table_bytes;
+            add_counts(out, grammar->counts()->totals());
             return out;
           },
-          docs::CompiledGrammar_stats);
+          docs::CompiledGrammar_stats)
+      .def("observe", &observe, "callback"_a = nb::none(), nb::kw_only(), "rejected_mass"_a = false,
+           docs::CompiledGrammar_observe)
+      .def_prop_ro(
+          "asks_for_rejected_mass", [](const PyCompiled& self) { return self.asks_for_mass; },
+          docs::CompiledGrammar_asks_for_rejected_mass)
+      .def(
+          "add_rejected_mass",
+          [](const PyCompiled& self, double mass) {
+            if (!(mass >= 0 && mass <= 1)) throw nb::value_error("a share of all probability is from 0 to 1");
+            self.grammar->counts()->add_rejected_mass(mass);
+          },
+          "mass"_a, docs::CompiledGrammar_add_rejected_mass);
 }
 
 PyObject* fill_mask(PyObject* self, PyObject* const* arguments, Py_ssize_t n, PyObject* names) noexcept {

@@ -310,3 +310,19 @@ def test_a_buffer_has_room_for_so_many() -> None:
         buffer.fill(matchers())
     with pytest.raises(ValueError, match="0 masks"):
         buffer.apply(torch.zeros(2, 70))
+
+
+@pytest.mark.torch
+@given(batch=batches(), dtype=st.sampled_from(["float16", "bfloat16", "float32", "float64"]))
+def test_rejected_mass_by_torch(batch: Any, dtype: str) -> None:
+    torch = torch_or_skip(on_cpu)
+    from cfgmask.integrations.torch import rejected_mass
+
+    logits, bits, _ = batch
+    if not logits.size:
+        return
+    logits = logits % 7
+    left = np.exp(expected(logits, bits, None).astype(np.float64)).sum(axis=1)
+    wanted = 1 - left / np.exp(logits.astype(np.float64)).sum(axis=1)
+    found = rejected_mass(torch.tensor(logits).to(getattr(torch, dtype)), torch.tensor(bits))
+    np.testing.assert_allclose(found, wanted, atol=1e-9)

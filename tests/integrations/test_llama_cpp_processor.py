@@ -242,3 +242,13 @@ def test_wrapped_hooks_work() -> None:
     processor = LogitsProcessor(compiled())
     wrapped: Callable[..., Any] = lambda shown, scores: processor(shown, scores)  # noqa: E731
     assert allowed(LogitsProcessorList([wrapped]), ids([1])) == {ord("a"), ord("c")}
+
+
+def test_rejected_mass_is_measured_if_asked_for() -> None:
+    grammar = compiled()
+    processor = LogitsProcessor(grammar)
+    allowed(processor, ids([1, 2]))
+    assert grammar.stats()["rejected_masses"] == 0
+    grammar.observe(rejected_mass=True)
+    allowed(processor, ids([1, 2], b"a"))
+    assert grammar.stats()["rejected_mass"] == pytest.approx((N_VOCAB - 1) / N_VOCAB)

@@ -179,3 +179,20 @@ def test_scores_are_copied_only_where_somebody_may_look_at_them(
     processors = [Another(), hook] if "logits_processor" in options else [hook]
     model.generate(PROMPT, max_new_tokens=4, **{**options, "logits_processor": processors})
     assert any(name.endswith("integrations/transformers/processor.py") for name in callers) == copies
+
+
+def test_rejected_mass_is_measured_if_asked_for(model: Any) -> None:
+    """In a batch of which one grammar is observed; that of a free row, and of the others, is not."""
+    observed, other = (cfgmask.compile(cfgmask.Grammar.from_regex("[a-f]{9}"), VOCABULARY) for _ in range(2))
+    observed.observe(rejected_mass=True)
+    hook = LogitsProcessor([observed, None, other])
+    scores = torch.zeros(3, 300)
+    scores[0, ord("c")] = torch.inf  # gives no probabilities
+    hook(PROMPT.repeat(3, 1), scores)
+    assert observed.stats()["rejected_masses"] == 0
+    hook.reset()
+    hook(PROMPT.repeat(3, 1), torch.zeros(3, 300))
+    assert observed.stats()["rejected_mass"] == pytest.approx(294 / 300)
+    assert (observed.stats()["rejected_masses"], other.stats()["rejected_masses"]) == (1, 0)
+    output = generate(model, LogitsProcessor(observed))
+    assert observed.stats()["rejected_masses"] == 1 + len(output)

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "util/platform.h"
 
@@ -81,6 +83,38 @@ bool is_any_left(std::span<const uint32_t> bits, size_t n_vocab, Word minus_infi
   return false;
 }
 
+float from_bfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+
+// Subnormal halves are taken for 0, which changes no probability that anybody could measure.
+float from_float16(uint16_t bits) {
+  const uint32_t sign = uint32_t{bits & 0x8000U} << 16;
+  const uint32_t exponent = (bits >> 10) & 0x1F;
+  const uint32_t fraction = uint32_t{bits & 0x3FFU} << 13;
+  if (exponent == 0) return std::bit_cast<float>(sign);
+  if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000U | fraction);
+  return std::bit_cast<float>(sign | (exponent + 127 - 15) << 23 | fraction);
+}
+
+// Calls f with a function that gives logit i.
+template <class F>
+auto with_reader(const Logits& logits, F f) {
+  const auto word = [&](size_t i, auto zero) {
+    std::memcpy(&zero, place<decltype(zero)>(logits, i), sizeof(zero));
+    return zero;
+  };
+  switch (logits.type) {
+    case FloatType::kFloat16:
+      return f([&](size_t i) { return double{from_float16(word(i, uint16_t{0}))}; });
+    case FloatType::kBfloat16:
+      return f([&](size_t i) { return double{from_bfloat16(word(i, uint16_t{0}))}; });
+    case FloatType::kFloat32:
+      return f([&](size_t i) { return double{word(i, float{0})}; });
+    case FloatType::kFloat64:
+      return f([&](size_t i) { return word(i, double{0}); });
+  }
+  std::abort();
+}
+
 // Calls f with minus infinity as a word of the type, so that types that C++ lacks need nothing of their own.
 template <class F>
 auto with_minus_infinity(FloatType type, F f) {
@@ -108,6 +142,26 @@ void mask_logits(std::span<const uint32_t> bits, size_t n_vocab, const Logits& l
 bool any_left(std::span<const uint32_t> bits, size_t n_vocab, const Logits& logits) {
   return with_minus_infinity(logits.type, [&](auto minus_infinity) {
     return is_any_left<decltype(minus_infinity)>(bits, n_vocab, minus_infinity, logits);
+  });
+}
+
+std::optional<double> rejected_mass(std::span<const uint32_t> bits, size_t n_vocab, const Logits& logits) {
+  return with_reader(logits, [&](auto logit) -> std::optional<double> {
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    double most = kNone;
+    // NaN is less than nothing.
+    for (size_t i = 0; i < n_vocab; ++i) most = std::max(most, logit(i));
+    if (!std::isfinite(most)) return std::nullopt;
+    double all = 0;
+    double rejected = 0;
+    for (size_t i = 0; i < n_vocab; ++i) {
+      const double value = logit(i);
+      if (!(value > kNone)) continue;
+      const double weight = std::exp(value - most);
+      all += weight;
+      if ((bits[i / 32] >> (i % 32) & 1) == 0) rejected += weight;
+    }
+    return rejected / all;
   });
 }
 

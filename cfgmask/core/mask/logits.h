@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace cfgmask {
@@ -25,5 +26,10 @@ void mask_logits(std::span<const uint32_t> bits, size_t n_vocab, const Logits& l
 
 // Whether some logit of the mask is above minus infinity. Cost: that of the first; all of the mask if there is none.
 bool any_left(std::span<const uint32_t> bits, size_t n_vocab, const Logits& logits);
+
+// How much of the probability that the logits give to all tokens below `n_vocab` those outside the mask have: from 0 to
+// 1. nullopt where the logits give none: all are minus infinity or NaN, or one is infinity. Cost: two passes and as
+// many exponentials.
+std::optional<double> rejected_mass(std::span<const uint32_t> bits, size_t n_vocab, const Logits& logits);
 
 }  // namespace cfgmask

@@ -17,8 +17,9 @@ NextMask find_mask(BatchRow& row) noexcept {
   try {
     try {
       return row.matcher->next_mask();
-    } catch (const LimitExceeded&) {
+    } catch (const LimitExceeded& limit) {
       row.error = std::current_exception();
+      row.matcher->grammar().counts()->add_limit(limit.limit());
       return row.matcher->next_mask_over_limit();
     }
   } catch (...) {
@@ -67,7 +68,9 @@ void fill_masks(std::span<BatchRow> rows, size_t threads) {
   Workers::shared().for_each(parts.size(), threads - 1, 1, [&](size_t i) {
     for (BatchRow* row : parts[i]) {
       const Vocabulary& vocabulary = row->matcher->grammar().vocabulary();
-      find_mask(*row).write(vocabulary, row->bits.first(vocabulary.n_words()));
+      const NextMask found = find_mask(*row);
+      row->cost = found.cost();
+      found.write(vocabulary, row->bits.first(vocabulary.n_words()));
     }
   });
 }

@@ -15,6 +15,7 @@ struct BatchRow {
   Matcher* matcher;                    // or null, for a row that allows everything
   std::span<uint32_t> bits;            // at least as many words as a mask of the matcher; the rest are set to 0
   std::exception_ptr error = nullptr;  // why the row allows no more than end tokens, where the text is complete
+  MaskCost cost = {};
 };
 
 // Fills each row with at most `threads` threads, at least 1. One that fails leaves the others as they are.

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "earley/grammar.h"
@@ -25,6 +26,7 @@
 #include "mask/known_steps.h"
 #include "mask/mask.h"
 #include "mask/shared_store.h"
+#include "matcher/mask_counts.h"
 #include "matcher/position.h"
 #include "regex/begun_string.h"
 #include "util/chunked_vector.h"
@@ -168,6 +170,10 @@ class CompiledGrammar {
   };
   Stats stats() const;
   void clear_masks();
+  size_t n_masks_computed() const { return n_masks_computed_; }
+  // Need no guard. `count_in`: goes on with the counts of another; before there are matchers.
+  const std::shared_ptr<MaskCounts>& counts() const { return counts_; }
+  void count_in(std::shared_ptr<MaskCounts> counts) { counts_ = std::move(counts); }
 
   // What a text consists of: a token, or bytes without one.
   struct Consumed {
@@ -290,6 +296,7 @@ class CompiledGrammar {
   StateId start_;
   std::unique_ptr<Completions> completions_;
   std::unique_ptr<BudgetMasks> budget_masks_;
+  std::shared_ptr<MaskCounts> counts_ = std::make_shared<MaskCounts>();
   Learnt learnt_at_first_;
 };
 

@@ -1,6 +1,7 @@
 #include "matcher/matcher.h"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 
 #include "matcher/budget_masks.h"
@@ -150,10 +151,20 @@ bool Matcher::fill_known_mask(std::span<uint32_t> bits) const {
   mask->write(bits);
   if (accepting) add_end_tokens(grammar_->vocabulary(), bits);
   set_stops(stops_, accepting, bits);
+  grammar_->counts()->add_copied(this);
   return true;
 }
 
 NextMask Matcher::next_mask() {
+  const auto begin = std::chrono::steady_clock::now();
+  bool is_new = false;
+  NextMask next = find_next_mask(is_new);
+  next.cost_ = {is_new, std::chrono::steady_clock::now() - begin};
+  grammar_->counts()->add(this, next.cost_);
+  return next;
+}
+
+NextMask Matcher::find_next_mask(bool& is_new) {
   NextMask next;
   next.stops_ = stops_;
   if (is_finished()) {
@@ -161,6 +172,7 @@ NextMask Matcher::next_mask() {
     return next;
   }
   const CompiledGrammar::Guard guard(*grammar_);
+  const size_t n_before = grammar_->n_masks_computed();
   const Position& at = place().of;
   const auto left = bound().steps;
   next.may_end_ = grammar_->accepting(at.state);
@@ -168,9 +180,11 @@ NextMask Matcher::next_mask() {
     auto [mask, repeated_keys] = grammar_->budget_masks().mask(at, *left);
     next.mask_ = std::move(mask);
     next.repeated_keys_ = std::move(repeated_keys);
+    is_new = grammar_->n_masks_computed() != n_before;
     return next;
   }
   next.mask_ = grammar_->mask(at.state);
+  is_new = grammar_->n_masks_computed() != n_before;
   if (grammar_->asks_for_keys(at, *next.mask_)) next.repeated_keys_ = grammar_->repeated_keys(at, *next.mask_);
   return next;
 }
@@ -186,10 +200,12 @@ NextMask Matcher::next_mask_over_limit() {
   return next;
 }
 
-void Matcher::fill_mask(std::span<uint32_t> bits) {
-  if (fill_known_mask(bits)) return;
+MaskCost Matcher::fill_mask(std::span<uint32_t> bits) {
+  if (fill_known_mask(bits)) return {};
   try {
-    next_mask().write(grammar_->vocabulary(), bits);
+    const NextMask next = next_mask();
+    next.write(grammar_->vocabulary(), bits);
+    return next.cost();
   } catch (const LimitExceeded&) {
     clear_words(bits);
     next_mask_over_limit().write(grammar_->vocabulary(), bits);

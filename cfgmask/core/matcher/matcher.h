@@ -93,6 +93,7 @@ class NextMask {
  public:
   // Overwrites `bits`, of vocabulary.n_words() words.
   void write(const Vocabulary& vocabulary, std::span<uint32_t> bits) const;
+  const MaskCost& cost() const { return cost_; }
 
  private:
   friend class Matcher;
@@ -101,6 +102,7 @@ class NextMask {
   std::vector<TokenId> repeated_keys_;  // none of those, whether they are in the mask or not
   StopTokens stops_;
   bool may_end_ = false;
+  MaskCost cost_;
 };
 
 // A budget that the shortest text found does not fit.
@@ -139,7 +141,7 @@ class Matcher {
   NextMask next_mask_over_limit();
   // Writes grammar().vocabulary().n_words() words, those of `next_mask_over_limit` where it throws LimitExceeded, and
   // zeros where it throws anything else.
-  void fill_mask(std::span<uint32_t> bits);
+  MaskCost fill_mask(std::span<uint32_t> bits);
   // Whether the token fits; if so, the matcher has taken it.
   bool advance(TokenId token);
   // How many of the tokens fit. All are taken if all fit and `consume`; else none.
@@ -209,6 +211,7 @@ class Matcher {
     std::optional<uint32_t> steps;
     bool stalled = false;
   };
+  NextMask find_next_mask(bool& is_new);
   // Whether masks may be narrower than the grammar's.
   bool is_bounded() const { return max_tokens_.has_value() || stall_after_ != 0; }
   // The steps that a completion may take from here, the next one included.

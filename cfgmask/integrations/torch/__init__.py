@@ -14,7 +14,7 @@ from cfgmask.tokenizers.library import require
 
 require("torch", "torch")
 
-from cfgmask.integrations.torch.bitmask import apply_token_bitmask_inplace  # noqa: E402
+from cfgmask.integrations.torch.bitmask import apply_token_bitmask_inplace, rejected_mass  # noqa: E402
 from cfgmask.integrations.torch.buffer import MaskBuffer  # noqa: E402
 
-__all__ = ["MaskBuffer", "apply_token_bitmask_inplace"]
+__all__ = ["MaskBuffer", "apply_token_bitmask_inplace", "rejected_mass"]

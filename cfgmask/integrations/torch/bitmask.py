@@ -52,6 +52,21 @@ def apply_token_bitmask_inplace(
         mask_by_torch(logits, bits, rows)
 
 
+def rejected_mass(logits: torch.Tensor, bits: torch.Tensor) -> list[float | None]:
+    """The share of all probability that each row's mask takes away, measured before the masks are applied.
+
+    logits, bits  two-dimensional, as of `apply_token_bitmask_inplace`; logits beyond the masks count as rejected
+    returns       numbers from 0 to 1; None for a row of logits that give no probabilities
+    Cost: a softmax of the logits, and on other devices than the CPU waiting for it.
+    """
+    words = bits.view(torch.int32).to(logits.device)
+    places = torch.arange(32, dtype=torch.int32, device=logits.device)
+    allowed = ((words.unsqueeze(-1) >> places) & 1).flatten(1)[:, : logits.shape[1]].bool()
+    numbers = torch.where(logits.isnan(), -torch.inf, logits.double())
+    shares = numbers.softmax(dim=1)[:, : allowed.shape[1]].masked_fill(~allowed, 0).sum(dim=1)
+    return [None if share != share else min(max(1 - share, 0.0), 1.0) for share in shares.tolist()]
+
+
 def mask_by_torch(logits: torch.Tensor, bits: torch.Tensor, rows: torch.Tensor | None) -> None:
     """The same by torch's operations, on any device: for those without Triton.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cfgmask import CompiledGrammar, LimitExceeded, Matcher, TokenRejected, fill_masks
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.start import STALL_AFTER, starting_matcher
-from cfgmask.integrations.torch import apply_token_bitmask_inplace
+from cfgmask.integrations.torch import apply_token_bitmask_inplace, rejected_mass
 from cfgmask.integrations.tracking import TrackedText
 from cfgmask.integrations.transformers.calls import Call, calling_generate, calling_tokenizer
 from cfgmask.integrations.transformers.row import Row
@@ -124,9 +124,20 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
         # In a batch of 32 rows of 128k, the copy takes most of a step.
         masked: torch.FloatTensor = scores if call is not None and call.may_overwrite else scores.clone()
         bits = torch.from_numpy(self._masks(scores.shape[1]))
+        self._measure(masked, bits, constrained)
         apply_token_bitmask_inplace(masked, bits, constrained if len(constrained) < len(self._rows) else None)
         self._check_what_is_left(masked, call)
         return masked
+
+    def _measure(self, scores: torch.Tensor, bits: torch.Tensor, constrained: list[int]) -> None:
+        """Count the rejected mass of rows whose grammars are observed for it."""
+        compiled = {index: row.text.matcher.compiled for index in constrained if (row := self._rows[index]) is not None}
+        rows = [index for index, one in compiled.items() if one.asks_for_rejected_mass]
+        if not rows:
+            return
+        for index, mass in zip(rows, rejected_mass(scores[rows], bits[rows]), strict=True):
+            if mass is not None:
+                compiled[index].add_rejected_mass(mass)
 
     def _check_vocabularies(self, call: Call | None, width: int) -> None:
         """Raises VocabularyError before the first token, where the rows' grammars are those of another model."""
