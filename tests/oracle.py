@@ -416,18 +416,23 @@ class Oracle:
         if self._counts:
             later = at.clock + 1
             at = at._replace(clock=later, items=at.items if at.lexeme else self._parser.later(at.items, later))
-            over = bool(at.lexeme) and all(_deadline(target) <= later for target, _ in at.lexeme)
-            # A newline may have a width that fits nowhere.
-            if over and not self._complete_mode and not self._end_lexeme(at):
+            if not at.lexeme and not self._is_open(at):
                 return None
         if all(_limit(target) is None for target, _ in at.lexeme):
-            return at
+            return at if self._may_go_on(at) else None
         tokens = at.tokens + 1
         limits = {target: _limit(target) for target, _ in at.lexeme}
         left = {target: None if limit is None else limit - tokens for target, limit in limits.items()}
         out = at.out | {target for target in left if self._runs_out(target, at.lexeme, left[target])}
         after = at._replace(tokens=tokens, out=out)
-        return after if after.is_open() else None
+        return after if after.is_open() and self._may_go_on(after) else None
+
+    def _may_go_on(self, at: Possibility) -> bool:
+        """Whether a lexeme may take another byte, or something may follow it. A newline's width may fit nowhere."""
+        in_time = (_deadline(target) > at.clock and _limit(target) != at.tokens for target, _ in at.lexeme)
+        if not at.lexeme or any(in_time):
+            return True
+        return self._complete_mode or any(map(self._is_open, self._end_lexeme(at)))
 
     def _fits(self, at: Possibility) -> bool:
         """Whether all rules around some terminal can be closed in time, each terminal by its closing text."""
@@ -441,7 +446,7 @@ class Oracle:
         begun = at if at.lexeme else self._begun(at)
         lexeme, parser, items = begun.lexeme, self._parser, at.items
         for target, _ in lexeme:
-            if target in begun.out or (isinstance(target, Skip) and not at.lexeme):
+            if target in begun.out:
                 continue
             tokens = self._tokens_to_close(target, lexeme, fresh=not at.lexeme)
             if isinstance(target, Skip):
@@ -690,7 +695,7 @@ class Oracle:
         regexes = self._regexes
         if self._is_empty(rest):
             return None
-        anything = regexes.is_empty(regexes.intersection(regexes.any_text, regexes.complement(rest)))
+        anything = self._is_empty(regexes.intersection(regexes.any_text, regexes.complement(rest)))
         return Surroundings(past, None if anything else rest)
 
     def _may_begin(self, target: Target, around: Surroundings) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import cfgmask
 from cfgmask.grammar.ir import GrammarIR
-from tests.engine.harness import compile_ir, mask_of, oracles_mask, with_all_bytes
+from tests.engine.harness import compile_ir, mask_of, oracles_mask
 from tests.oracle import Oracle, State
 from tests.oracle_parameters import expanded
 from tests.strategies import (
@@ -79,8 +79,7 @@ def test_fresh_masks_are_the_oracles(problem: Problem) -> None:
 @given(problems(GrammarShape(conditions=True)), st.booleans())
 @discards_undecided
 def test_conditions_are_the_oracles(problem: Problem, fresh: bool) -> None:
-    """Over all bytes: how far a condition without some of them looks ahead is not the same in both."""
-    walk(with_all_bytes(problem), fresh=fresh)
+    walk(problem, fresh=fresh)
 
 
 @given(list_problems(), st.booleans())

@@ -46,6 +46,7 @@ GRAMMARS = {
     "counted": 'start: x{1,3}\nx: y{2,4} "!"?\ny: "a" | "(" x ")"',
     "by id": 'start: x "!"?\nx: "a" x? <[0]> | <[1-3]> y | "b"\ny: x "b"?',
     "edges": 'start: x "!"?\nx: /a+\\b/ " " x | /\\bb/ | "(" x ")" | /a(?=b)/ x',
+    "edges behind a limit": 'start: x /\\b[ab]+/ | "[" z x\nx: /[ab(]+/ z? | "(" y\ny: /a+(?=[b!])/ z?\nz: "b" x | ""',
     "objects": 'start: x "!"\nx: %json {"type": "object", "properties": {"a": {"type": "integer"}}} | "b"',
     "values that must differ": """\
 start: x "!"?
@@ -187,3 +188,29 @@ def test_rules_with_limits_one_after_the_other_come_back_to_the_same_states() ->
     for _ in range(50):
         assert compiled.try_advance([1, 1, 0, 2, 2, 0]) == 6
     assert allowed(compiled) == {b"a", b"(", b""}
+
+
+@pytest.mark.parametrize(
+    ("grammar", "first"),
+    [
+        ("start: x /\\ba+/\nx[max_tokens=1]: /[a!]+/", {b"!"}),
+        ('start: x /\\ba+/\nx[max_tokens=1]: y z?\ny: /[a!]+/\nz: "("', {b"!"}),
+        ('start: x "!"\nx[max_tokens=1]: /(a|[(])+(?=!)/', {b"a", b"("}),
+        ('start: x "!"\nx[max_tokens=1]: /(a|[(])+(?=[)])/ | "("', {b"("}),
+        ('start: x* ")"\nx[max_tokens=1]: y y?\ny: /a+(?=!)/ | "("', {b"(", b")"}),
+    ],
+)
+def test_conditions_on_what_comes_behind_a_limit(grammar: str, first: set[bytes]) -> None:
+    """A lexeme that has no tokens left ends, and what may come next has conditions too."""
+    assert allowed(matcher_of(grammar)) == first
+
+
+def test_ignored_text_that_lets_a_condition_hold() -> None:
+    matcher = matcher_of('start: x /\\ba/\nx[max_tokens=2]: "a" | "(" ")"\n%ignore "!"')
+    assert allowed(matcher) == {b"a", b"(", b"!"}
+    matcher.advance(0)
+    assert allowed(matcher) == {b"!"}
+    matcher.advance(5)
+    assert allowed(matcher) == {b"a", b"!"}
+    matcher.advance(0)
+    assert allowed(matcher) == {b"", b"!"}

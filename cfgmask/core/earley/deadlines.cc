@@ -265,12 +265,16 @@ bool Parser::fits_behind_ignored(const ItemSet& set, uint32_t scope, uint64_t sk
 }
 
 // Whether some item of a slot can be closed in time, where the lexeme takes `needed()` more tokens: a search that is
-// left out where nothing has a deadline. Before a lexeme, ignored text is not looked at: what may follow it may come.
+// left out where nothing has a deadline. Before a lexeme, ignored text is looked at only for terminals with conditions,
+// which may hold behind it alone: of others, what may follow it may come.
 template <class Needed>
 bool Parser::slot_fits(const ItemSet& set, const ItemSet::Slot& slot, bool at_boundary, uint32_t clock, Needed needed) {
   const std::span<const ItemSet::Edge> edges(set.edges.begin() + slot.first_edge, slot.last_edge - slot.first_edge);
   return std::any_of(edges.begin(), edges.end(), [&](const ItemSet::Edge& edge) {
-    if (edge.is_ignore()) return !at_boundary && fits_behind_ignored(set, edge.source, needed(), clock);
+    if (edge.is_ignore()) {
+      const bool counts = !at_boundary || grammar_.has_conditions;
+      return counts && fits_behind_ignored(set, edge.source, needed(), clock);
+    }
     return deadline_of(edge.item) == kUnbounded || fits(edge.item, needed(), clock);
   });
 }
@@ -278,7 +282,7 @@ bool Parser::slot_fits(const ItemSet& set, const ItemSet::Slot& slot, bool at_bo
 bool Parser::fits(ItemSetId id, uint32_t clock, Words residuals, bool at_boundary) {
   const ItemSet& set = at(id);
   if (!set.has_deadlines)
-    return set.accepting() || !set.slots.empty() || !set.token_edges.empty() || !set.indent_edges.empty();
+    return set.accepting() || !residuals.empty() || !set.token_edges.empty() || !set.indent_edges.empty();
   if (at_boundary && set.accepting()) return true;
   for (size_t i = 0; i < residuals.size(); i += 2) {
     const auto needed = [&] { return counts_.needed(RegexId(residuals[i + 1])); };

@@ -141,13 +141,15 @@ class Stepper {
   std::optional<Configuration> complete(Configuration at, unsigned b, std::vector<Ended>& ended);
   // Where a token ends, if it may end here: out(configuration, place of its lexeme if that is a new one). A lexeme that
   // has no tokens left is finished at once; with every segmentation it has ended already, in another configuration.
-  // At a boundary before deadlines, end is asked for the place of the same one at its new time.
+  // At a boundary before deadlines, end is asked for the place of the same one at its new time. What tokens take away
+  // may leave only terminals that conditions rule out, so both are looked at again.
   template <class End, class Out>
   void end_token(Configuration at, End end, Out out) {
     if (lexer_.is_boundary(at.lexer)) {
       const ItemSetId items = parser_.end_token(at.items);
       if (items == at.items) return out(at, std::nullopt);
       const Configuration after = at_boundary({items, at.around, at.indentation});
+      if (!is_open(after)) return;
       return out(after, end(after, Ended{Lexer::no_slots(), {items, at.around, at.indentation}, items}));
     }
     if (!counts_tokens(at)) return out(at, std::nullopt);
@@ -157,7 +159,10 @@ class Stepper {
     const Configuration after{at.items, lexer_.inside(left), at.text, at.around, at.indentation, clock};
     if (lexer_.can_continue(after.lexer)) return out(after, std::nullopt);
     if (complete_) return;
-    for (const Ended& ended : end_lexeme(after)) out(at_boundary(ended.to), end(after, ended));
+    for (const Ended& ended : end_lexeme(after)) {
+      const Configuration next = at_boundary(ended.to);
+      if (is_open(next)) out(next, end(after, ended));
+    }
   }
   // Where a token has ended: whether everything that has a deadline can be closed before it.
   bool fits(Configuration at) { return !has_deadlines_ || closes_in_time(at); }

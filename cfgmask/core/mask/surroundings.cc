@@ -1,5 +1,7 @@
 #include "mask/surroundings.h"
 
+#include "regex/held_bytes.h"
+
 namespace cfgmask {
 
 namespace {
@@ -10,8 +12,9 @@ std::optional<SurroundingsId> remembered(uint32_t value) {
 
 }  // namespace
 
-Surroundings::Surroundings(RegexStore& regexes, const std::vector<RegexId>& befores, uint64_t max_item_sets)
-    : regexes_(regexes), account_{"max_item_sets", max_item_sets} {
+Surroundings::Surroundings(RegexStore& regexes, const std::vector<RegexId>& befores, const ByteSet& held,
+                           uint64_t max_item_sets)
+    : regexes_(regexes), held_(held), account_{"max_item_sets", max_item_sets} {
   scratch_.assign(1, RegexStore::all().value);
   for (RegexId before : befores) scratch_.push_back(before.value);
   start_ = *with_rest(RegexStore::all());
@@ -56,6 +59,15 @@ std::optional<SurroundingsId> Surroundings::with_rest(RegexId rest) {
   }
   holding_.push_back(holding_ids_.intern(holding).first);
   return SurroundingsId(words_.intern(scratch_).first);
+}
+
+// Valid UTF-8 that the vocabulary can write.
+RegexId Surroundings::any_text() {
+  if (!any_text_) {
+    const RegexId all = regexes_.repetition(regexes_.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
+    any_text_ = held_ == ByteSet::all() ? all : HeldBytes(regexes_, held_).of(all);
+  }
+  return *any_text_;
 }
 
 bool Surroundings::is_anything(RegexId rest) {

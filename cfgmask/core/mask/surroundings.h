@@ -2,8 +2,8 @@
 //
 // Surroundings are an interned list: what all of the text that follows must be (RegexStore::all() if anything), and for
 // each condition on all that stands before a lexeme, its residual after the text so far. A byte moves all of them to
-// their derivatives. What follows may be anything again as soon as it may be any valid UTF-8, so most texts are in few
-// surroundings: those of `\b` are "behind a word character" and "behind none".
+// their derivatives. What follows may be anything again as soon as it may be any valid UTF-8 that the vocabulary can
+// write, so most texts are in few surroundings: those of `\b` are "behind a word character" and "behind none".
 //
 // Threads: guarded by the owner.
 #pragma once
@@ -14,6 +14,7 @@
 
 #include "earley/grammar.h"
 #include "regex/regex.h"
+#include "util/byte_set.h"
 #include "util/hash_table.h"
 #include "util/ids.h"
 #include "util/interner.h"
@@ -27,8 +28,8 @@ using HoldingId = Id<struct HoldingTag>;
 
 class Surroundings {
  public:
-  // New surroundings are charged as item sets, of which each may begin one.
-  Surroundings(RegexStore& regexes, const std::vector<RegexId>& befores, uint64_t max_item_sets);
+  // `held`: the bytes that texts consist of. New surroundings are charged as item sets, of which each may begin one.
+  Surroundings(RegexStore& regexes, const std::vector<RegexId>& befores, const ByteSet& held, uint64_t max_item_sets);
 
   // Before any text.
   SurroundingsId start() const { return start_; }
@@ -55,11 +56,11 @@ class Surroundings {
   RegexId rest(SurroundingsId at) const { return RegexId(words_.at(at.value)[0]); }
   std::optional<SurroundingsId> with_rest(RegexId rest);
   bool is_anything(RegexId rest);
-  RegexId any_text() {
-    return regexes_.repetition(regexes_.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
-  }
+  RegexId any_text();
 
   RegexStore& regexes_;
+  ByteSet held_;
+  std::optional<RegexId> any_text_;
   Account account_;
   Interner words_;  // what follows, then the residuals of what stands before
   ChunkedVector<uint32_t> holding_;

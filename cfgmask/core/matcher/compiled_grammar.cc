@@ -74,7 +74,7 @@ CompiledGrammar::CompiledGrammar(Grammar grammar, std::shared_ptr<const Vocabula
       regex_account_{"max_regex_nodes", limits.max_regex_nodes},
       lexer_account_{"max_lexer_states", limits.max_lexer_states},
       parser_(grammar_, store_->regexes, store_->lexer, store_->closing, limits),
-      surroundings_(store_->regexes, grammar_.befores, limits.max_item_sets),
+      surroundings_(store_->regexes, grammar_.befores, vocabulary_->held, limits.max_item_sets),
       indentation_(grammar_, parser_, store_->regexes, limits.max_item_sets),
       stepper_(grammar_, parser_, store_->regexes, store_->lexer, surroundings_, indentation_),
       walk_(store_->lexer, stepper_),
