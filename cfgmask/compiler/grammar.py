@@ -22,7 +22,7 @@ from cfgmask.grammar.embedding import with_prefix
 from cfgmask.grammar.ir import GrammarIR, Part, Rule, Scope, Terminal
 from cfgmask.grammar.parts import expanded, notes_of, parts_of
 from cfgmask.grammar.regex_tree import KeySet, RegexTree
-from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
+from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions, is_written_as_usual
 from cfgmask.json_schema.session import session
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.source_file import read_source
@@ -399,7 +399,7 @@ class Grammar:
             )
 
         def written(tokens: _core.TokenTable) -> GrammarIR | None:
-            if tokens.writes_json and (options is DEFAULTS or _is_written_as_usual(options)):
+            if tokens.writes_json and is_written_as_usual(options):
                 return None
             held = tokens.held_bytes
             return None if len(held) == _N_BYTES else lower_for(held)
@@ -817,13 +817,6 @@ def _options(*values: Any) -> JsonSchemaOptions:
 
 
 _N_BYTES = 256
-# What says with which bytes values are written.
-_OF_SPELLING = ("item_separator", "key_separator", "indent", "syntax", "escapes")
-
-
-def _is_written_as_usual(options: JsonSchemaOptions) -> bool:
-    """Whether printable characters of ASCII are all that it takes to write values."""
-    return all(getattr(options, name) == getattr(DEFAULTS, name) for name in _OF_SPELLING)
 
 
 def _made_again(version: int, reader: str, arguments: dict[str, Any]) -> Grammar:

@@ -145,3 +145,11 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
 }
 
 DEFAULTS = JsonSchemaOptions()
+
+# What says with which bytes values are written.
+_OF_SPELLING = ("item_separator", "key_separator", "indent", "syntax", "escapes")
+
+
+def is_written_as_usual(options: JsonSchemaOptions) -> bool:
+    """Whether printable characters of ASCII are all that it takes to write values."""
+    return options is DEFAULTS or all(getattr(options, name) == getattr(DEFAULTS, name) for name in _OF_SPELLING)

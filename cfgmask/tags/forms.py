@@ -17,18 +17,27 @@ FORMS = ("json", *OBJECT_FORMS)
 """The names of all forms; those that xgrammar gives the `style` of a schema are among them."""
 
 
-def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds) -> GrammarIR:
+def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held: bytes | None = None) -> GrammarIR:
     """The rules of the values, for a node whose form is one of `FORMS`.
 
     prefix  of the names of all rules
     ids     the tokens that markers of the form are written by
+    held    the bytes that texts of the form "json" may consist of, ascending; None: any
     Raises GrammarError, with pointers into the schema.
     """
     tokens = {}
     if node.form in OBJECT_FORMS:
         markers = OBJECT_FORMS[node.form].all_markers()
         tokens = {marker: token_set(marker, ids) for marker in markers if ids.of(marker)}
-    rules = lower_schema(node.schema, options=node.options, prefix=prefix, limits=limits, form=node.form, tokens=tokens)
+    rules = lower_schema(
+        node.schema,
+        options=node.options,
+        prefix=prefix,
+        limits=limits,
+        form=node.form,
+        tokens=tokens,
+        held=held,
+    )
     return without_texts(rules, node.excludes, limits) if node.excludes else rules
 
 

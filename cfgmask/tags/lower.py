@@ -6,7 +6,7 @@ followed by an end, the end is handed down to the free text that the content end
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Sequence as SequenceOf
 from types import MappingProxyType
 from typing import NamedTuple
@@ -35,6 +35,10 @@ _MANY_TAGS = 16
 _NOTHING = ir.Sequence(())
 
 
+def _any_bytes(_: nodes.Schema) -> None:
+    """That values may consist of any bytes."""
+
+
 def lower(
     root: nodes.Content,
     *,
@@ -43,9 +47,10 @@ def lower(
     limits: Limits = DEFAULT_LIMITS,
     parts: bool = False,
     known: Mapping[int, ir.Part] = MappingProxyType({}),
+    held_for: Callable[[nodes.Schema], bytes | None] = _any_bytes,
 ) -> ir.GrammarIR:
     """The grammar of the texts of a node: `lowered` without its joints."""
-    return lowered(root, ids=ids, joints=joints, limits=limits, parts=parts, known=known)[0]
+    return lowered(root, ids=ids, joints=joints, limits=limits, parts=parts, known=known, held_for=held_for)[0]
 
 
 def lowered(
@@ -56,6 +61,7 @@ def lowered(
     limits: Limits = DEFAULT_LIMITS,
     parts: bool = False,
     known: Mapping[int, ir.Part] = MappingProxyType({}),
+    held_for: Callable[[nodes.Schema], bytes | None] = _any_bytes,
 ) -> tuple[ir.GrammarIR, Joints]:
     """The grammar of the texts of a node, and how its texts are cut into lexemes.
 
@@ -64,10 +70,11 @@ def lowered(
     known  parts of some schemas, by the identity of their nodes
     joints  None: those of the lexer "longest" where that means the same as "complete"; which is found out in time that
             grows with the pairs of texts that can begin at one place
+    held_for  the bytes that the values of a schema may consist of, ascending, with which it becomes no part; None: any
     Errors: GrammarError with every problem, each at the place of its node.
     Cost: linear, but for the joints and what the schemas take.
     """
-    lowering = _Lowering(ids, limits, parts, known)
+    lowering = _Lowering(ids, limits, parts, known, held_for)
     start = lowering.rule(START, lowering.content(root, None, _Around()))
     lowering.problems.raise_if_any()
     grammar = ir.GrammarIR(
@@ -99,8 +106,16 @@ class _Around(NamedTuple):
 class _Lowering:
     """Rules, scopes and problems of what has been lowered so far."""
 
-    def __init__(self, ids: TokenIds, limits: Limits, parts: bool, known: Mapping[int, ir.Part]) -> None:
+    def __init__(
+        self,
+        ids: TokenIds,
+        limits: Limits,
+        parts: bool,
+        known: Mapping[int, ir.Part],
+        held_for: Callable[[nodes.Schema], bytes | None],
+    ) -> None:
         self._ids = ids
+        self._held_for = held_for
         self._known = known
         self._parts = parts
         self._limits = limits
@@ -394,14 +409,15 @@ class _Lowering:
             return None
         prefix = f"%schema#{len(self._embedded) + 1}:"
         try:
-            part = self._known.get(id(node))
-            if part is None and self._parts:
+            held = self._held_for(node)
+            part = self._known.get(id(node)) if held is None else None
+            if part is None and self._parts and held is None:
                 part = schema_part(node, prefix, self._limits)
             if part is not None:
                 start = self.rule(f"%part#{len(self._embedded) + 1}", part)
                 self.shadows.json(start, [start], node.schema)
                 return start
-            grammar = schema_rules(node, prefix, self._limits, self._ids)
+            grammar = schema_rules(node, prefix, self._limits, self._ids, held)
         except GrammarError as error:
             self.problems.take(error.diagnostics, node.at)
             return None

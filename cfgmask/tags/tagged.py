@@ -8,16 +8,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cfgmask.grammar.ir import GrammarIR, Part
+from cfgmask.json_schema.options import is_written_as_usual
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.tags.joints import Joints
 from cfgmask.tags.lower import lower
-from cfgmask.tags.nodes import Content
+from cfgmask.tags.nodes import Content, Schema
 from cfgmask.tags.token_ids import NO_TOKENS, Answers, TokenIds, ids_of
 
 if TYPE_CHECKING:
     from cfgmask.vocabulary import Vocabulary
 
 _MOST_KEPT = 8
+_N_BYTES = 256
 
 
 class Tagged:
@@ -47,12 +49,12 @@ class Tagged:
         self._limits = limits
         self._lock = threading.Lock()
         self._ir: GrammarIR | None = None
-        self._kept: list[tuple[Answers, GrammarIR]] = []
+        self._kept: list[tuple[Answers, bytes | None, GrammarIR]] = []
         if not is_checked:
             # A vocabulary without tokens for any of its texts has the same rules.
             answers = Answers(NO_TOKENS)
             self._ir = self._lower(answers)
-            self._kept.append((answers, self._ir))
+            self._kept.append((answers, None, self._ir))
 
     @property
     def ir(self) -> GrammarIR:
@@ -61,19 +63,34 @@ class Tagged:
             self._ir = self._lower(NO_TOKENS)
         return self._ir
 
-    def _lower(self, ids: TokenIds) -> GrammarIR:
+    def _lower(self, ids: TokenIds, held: bytes | None = None, *, writes_json: bool = True) -> GrammarIR:
+        def held_for(schema: Schema) -> bytes | None:
+            # In other forms the same values are written in other bytes: strings without quotes, objects without braces.
+            is_any = schema.form != "json" or (writes_json and is_written_as_usual(schema.options))
+            return None if is_any else held
+
         return lower(
-            self._root, ids=ids, joints=self._joints, limits=self._limits, parts=self._parts, known=self._known
+            self._root,
+            ids=ids,
+            joints=self._joints,
+            limits=self._limits,
+            parts=self._parts,
+            known=self._known,
+            held_for=held_for,
         )
 
     def for_vocabulary(self, vocabulary: Vocabulary) -> GrammarIR:
-        """The rules with the markers written as this vocabulary does."""
-        ids = ids_of(vocabulary)
+        """The rules with the markers written as this vocabulary does.
+
+        Values that a vocabulary without some bytes cannot write are left out; see `Grammar.written_with`.
+        """
+        ids, core = ids_of(vocabulary), vocabulary.core
+        held = None if len(core.held_bytes) == _N_BYTES else core.held_bytes
         with self._lock:
-            for answers, made in self._kept:
-                if answers.are_those_of(ids):
+            for answers, kept_held, made in self._kept:
+                if kept_held == held and answers.are_those_of(ids):
                     return made
             answers = Answers(ids)
-            made = self._lower(answers)
-            self._kept = [*self._kept[1 - _MOST_KEPT :], (answers, made)]
+            made = self._lower(answers, held, writes_json=core.writes_json)
+            self._kept = [*self._kept[1 - _MOST_KEPT :], (answers, held, made)]
             return made

@@ -51,6 +51,10 @@ class Subject:
     def grammar(self) -> cfgmask.Grammar:
         if self.kind == "schema":
             return cfgmask.Grammar.from_json_schema(self.source, **self.options)
+        if self.kind == "tag":
+            return cfgmask.Grammar.from_structural_tag(self.source, **self.options)
+        if self.kind == "tools":
+            return cfgmask.Grammar.from_tools(self.source, **self.options)
         if self.kind == "lark":
             return cfgmask.Grammar.from_lark(self.source)
         return cfgmask.Grammar.from_regex(self.source)
@@ -61,13 +65,17 @@ class Subject:
 
 def random_subject(rng: random.Random) -> Subject:
     """Most bytes that the grammars use are there, and some of them not."""
-    kind = rng.choice(["schema", "schema", "schema", "lark", "regex"])
+    kind = rng.choice(["schema", "schema", "schema", "lark", "regex", "tag", "tools"])
     held = {byte for byte in _COMMON if rng.random() < rng.choice([0.8, 0.95, 1])}
     if rng.random() < 0.3:
         held.update(range(0x20, 0x7F))
         held.discard(rng.choice(_COMMON))
     if rng.random() < 0.2:
         held.update(rng.choice([range(0x80, 0x100), b"\xc3\xa9", b"\xc3"]))
+    if kind in ("tag", "tools"):
+        # Markers have many letters. Without a backslash strings have no other way to be written.
+        held.update(range(0x20, 0x7F))
+        held.difference_update(rng.sample(b"abp0126,\\", rng.randint(1, 3)))
     options: dict[str, Any] = {}
     if kind == "schema":
         source: Any = random_schema(rng)
@@ -78,11 +86,58 @@ def random_subject(rng: random.Random) -> Subject:
             options = {"indent": 1}
         elif rng.random() < 0.15:
             options["escapes"] = "canonical"
+    elif kind == "tag":
+        source = {"type": "structural_tag", "format": _random_format(rng, 2)}
+        options = {"whitespace": rng.choice(["compact", "natural"])}
+    elif kind == "tools":
+        source = [_random_tool(rng, name) for name in ("a", "b")[: rng.randint(1, 2)]]
+        options = {
+            "style": rng.choice(["hermes", "mistral", "llama"]),
+            "tool_choice": "required",
+            "parallel_tool_calls": False,
+            "reasoning": "disabled",
+            "whitespace": "compact",
+        }
     elif kind == "lark":
         source = _random_lark(rng)
     else:
         source = rng.choice(_PATTERNS)
     return Subject(kind, source, options, sorted(held))
+
+
+def _random_format(rng: random.Random, depth: int) -> dict[str, Any]:
+    """Content of a structural tag without free text."""
+    kind = rng.random() if depth else 1.0
+    if kind < 0.3:
+        return {"type": "sequence", "elements": [_random_format(rng, depth - 1) for _ in range(2)]}
+    if kind < 0.6:
+        return {"type": "or", "elements": [_random_format(rng, depth - 1) for _ in range(2)]}
+    if kind < 0.8:
+        begin, end = rng.sample(["<a>", "a(", ")", "</a>", "b:"], 2)
+        return {"type": "tag", "begin": begin, "content": _random_format(rng, depth - 1), "end": end}
+    if kind < 0.85:
+        return {"type": "const_string", "value": rng.choice(["a", "b1", "{x"])}
+    return {"type": "json_schema", "json_schema": _random_value(rng)}
+
+
+def _random_value(rng: random.Random) -> dict[str, Any]:
+    """Often an array that may have too few values left, beside others."""
+    if rng.random() < 0.4:
+        return random_schema(rng, 1)
+    values = rng.sample(["a", "b", 0, 1, 2, None, "p1"], 4)
+    array = {"type": "array", "items": {"enum": values}, "uniqueItems": True, "minItems": rng.choice([2, 3, 4])}
+    return {"anyOf": [array, random_schema(rng, 0)]}
+
+
+def _random_tool(rng: random.Random, name: str) -> dict[str, Any]:
+    names = rng.sample(["x", "y", "z"], rng.randint(1, 2))
+    parameters = {
+        "type": "object",
+        "properties": {each: _random_value(rng) for each in names},
+        "required": rng.sample(names, rng.randint(0, len(names))),
+        "additionalProperties": False,
+    }
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 
 def _random_lark(rng: random.Random) -> str:

@@ -138,3 +138,37 @@ def test_against_brute_force() -> None:
     assert not faults
     assert counts["compared"] > 20
     assert counts["refused: grammar-bytes-missing"] > 5
+
+
+_FEW = {"type": "array", "items": {"enum": ["a", 1, 2]}, "uniqueItems": True, "minItems": 3}
+
+
+def test_values_in_structural_tags() -> None:
+    """Without a `1` there are too few values for the array."""
+    either = {"type": "or", "elements": [{"type": "json_schema", "json_schema": s} for s in (_FEW, {"type": "string"})]}
+    format = {"type": "sequence", "elements": [{"type": "const_string", "value": "<"}, either]}
+    grammar = cfgmask.Grammar.from_structural_tag({"type": "structural_tag", "format": format})
+    assert _next(grammar, _without(b"1"), b"<") == {b'"'}
+    assert _next(grammar, _without(b"3"), b"<") == {b'"', b"["}
+
+
+def test_arguments_of_tools() -> None:
+    properties = {"x": {"anyOf": [_FEW, {"type": "null"}]}}
+    parameters = {"type": "object", "properties": properties, "required": ["x"], "additionalProperties": False}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
+    grammar = cfgmask.Grammar.from_tools(
+        tools, style="llama", tool_choice="required", reasoning="disabled", whitespace="compact"
+    )
+    begun = b'{"name": "f", "parameters": {"x":'
+    assert _next(grammar, _without(b"1"), begun) == {b"n"}
+    assert _next(grammar, _without(b"3"), begun) == {b"n", b"["}
+
+
+def test_arguments_that_are_not_written_in_json() -> None:
+    """An object without braces takes none."""
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    grammar = cfgmask.Grammar.from_tools(tools, style="qwen_3_coder", tool_choice="required", reasoning="disabled")
+    vocabulary = _vocabulary(*(bytes([byte]) for byte in (*_PRINTABLE, 0x0A) if byte not in b"{}"))
+    matcher = cfgmask.compile(grammar, vocabulary).matcher()
+    assert matcher.advance_bytes(b"<tool_call>") == len(b"<tool_call>")
+    assert matcher.completion() is not None
