@@ -9,13 +9,15 @@ import gzip
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+from jsonschema._utils import equal
 from jsonschema.validators import extend, validates
 
 import cfgmask
@@ -50,11 +52,17 @@ def _is_plain_integer(_checker: Any, instance: Any) -> bool:
     return isinstance(instance, int) and not isinstance(instance, bool)
 
 
+def _unique_items(validator: Any, unique: Any, instance: Any, _schema: Any) -> Iterator[jsonschema.ValidationError]:
+    """Each item with each: `jsonschema` sorts them, and finds no equal ones in `[[true], [1], [true]]`."""
+    is_asked = unique and validator.is_type(instance, "array")
+    if is_asked and any(equal(one, other) for one, other in combinations(instance, 2)):
+        yield jsonschema.ValidationError("items are equal")
+
+
 def _exact(draft: Any, integer: Any = _is_integer) -> Any:
     """The validator of a draft, for numbers that are read exactly, where a `$schema` inside names the draft, too."""
-    return validates(f"exact {draft.__name__}")(
-        extend(draft, type_checker=draft.TYPE_CHECKER.redefine("integer", integer))
-    )
+    types = draft.TYPE_CHECKER.redefine("integer", integer)
+    return validates(f"exact {draft.__name__}")(extend(draft, {"uniqueItems": _unique_items}, type_checker=types))
 
 
 _exact(jsonschema.Draft4Validator, _is_plain_integer)
