@@ -1,4 +1,4 @@
-"""Hooks of mkdocs (see mkdocs.yml): pages of the API from docstrings, links out of docs/, and a place for new pages.
+"""Hooks of mkdocs (see mkdocs.yml): pages of the API and of all codes, links out of docs/, and a place for new pages.
 
 The docstrings are read from the sources, so that the site can be built without the compiled core.
 """
@@ -8,10 +8,15 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from posixpath import normpath
 from typing import Any
+
+# mkdocs reads this as a file, without its folder on the path.
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import diagnostic_codes
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "cfgmask"
@@ -114,6 +119,7 @@ def pages_of(navigation: Any) -> list[str]:
 def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
+    files.append(File.generated(config, "codes.md", content=diagnostic_codes.page()))
     for page in API:
         files.append(File.generated(config, f"api/{page}.md", content=api_page(page)))
     return files

@@ -48,11 +48,11 @@ def read_answer(response_format: Any) -> Answer:
         schema = inner.get("schema") if isinstance(inner, Mapping) else None
         if not isinstance(schema, (Mapping, bool)):
             help = 'write {"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
-            problem = Diagnostic("tools-response-format", "the response format has no `schema`", pointer="", help=help)
-            raise GrammarError([problem])
+            message = "the response format has no `schema`"
+            raise GrammarError([Diagnostic("tools-response-format", message, pointer="/response_format", help=help)])
         return Answer(dict(schema) if isinstance(schema, Mapping) else schema, True)
     if kind == "structural_tag":
         help = "call Grammar.from_structural_tag"
         message = "a structural tag is a whole text, and no answer beside tools"
-        raise GrammarError([Diagnostic("tools-response-format", message, pointer="/type", help=help)])
+        raise GrammarError([Diagnostic("tools-response-format", message, pointer="/response_format/type", help=help)])
     return Answer(dict(response_format), True)

@@ -15,6 +15,8 @@ from cfgmask.tools.read import Tool
 Mode: TypeAlias = Literal["auto", "required", "none"]
 
 _MODES: dict[str, Mode] = {"auto": "auto", "required": "required", "any": "required", "none": "none"}
+# Where places in `tool_choice` begin: a list of tools has places of its own.
+_ROOT = "/tool_choice"
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ def read_choice(tools: tuple[Tool, ...], tool_choice: Any, parallel: bool | int)
                  and the same of "custom" tools, for one call of one tool; {"type": "allowed_tools", "allowed_tools":
                  {"mode": "auto" or "required", "tools": […]}} or its flat form
     parallel     whether there may be several calls, or how many at most
-    Errors: GrammarError (codes `tools-choice…`); ValueError for a number of calls below 1.
+    Errors: GrammarError (codes `tools-choice…`, at places in `/tool_choice`); ValueError for less than 1 call.
     """
     maximum = _maximum(parallel)
     if tool_choice is None:
@@ -47,17 +49,17 @@ def read_choice(tools: tuple[Tool, ...], tool_choice: Any, parallel: bool | int)
         mode = _MODES.get(tool_choice)
         if mode is None:
             raise _error(
-                "tools-choice", f"there is no tool_choice {tool_choice!r}", "", did_you_mean(tool_choice, _MODES)
+                "tools-choice", f"there is no tool_choice {tool_choice!r}", _ROOT, did_you_mean(tool_choice, _MODES)
             )
         return _checked(Choice(mode, tools, maximum))
     if not isinstance(tool_choice, Mapping) or not isinstance(tool_choice.get("type"), str):
-        raise _error("tools-choice", "tool_choice is a text, or a dict with a `type`", "")
+        raise _error("tools-choice", "tool_choice is a text, or a dict with a `type`", _ROOT)
     kind = tool_choice["type"]
     if kind == "allowed_tools":
         return _allowed(tools, tool_choice, maximum)
     if kind in ("auto", "any", "required", "none") and "name" not in tool_choice:
         return _checked(Choice(_MODES[kind], tools, maximum))
-    return Choice("required", (_named(tools, tool_choice, ""),), 1)
+    return Choice("required", (_named(tools, tool_choice, _ROOT),), 1)
 
 
 def _maximum(parallel: bool | int) -> int | None:
@@ -69,7 +71,9 @@ def _maximum(parallel: bool | int) -> int | None:
 
 
 def _allowed(tools: tuple[Tool, ...], written: Mapping[str, Any], maximum: int | None) -> Choice:
-    inner, at = (written["allowed_tools"], "/allowed_tools") if "allowed_tools" in written else (written, "")
+    inner, at = written, _ROOT
+    if "allowed_tools" in written:
+        inner, at = written["allowed_tools"], f"{_ROOT}/allowed_tools"
     if not isinstance(inner, Mapping):
         raise _error("tools-choice", "`allowed_tools` is an object with `mode` and `tools`", at)
     mode, listed = inner.get("mode", "auto"), inner.get("tools")
@@ -113,7 +117,7 @@ def _named(tools: tuple[Tool, ...], written: Any, at: str) -> Tool:
 
 def _checked(choice: Choice) -> Choice:
     if choice.mode == "required" and not choice.tools:
-        raise _error("tools-choice-no-tools", "a call is required, and there are no tools", "", "give some tools")
+        raise _error("tools-choice-no-tools", "a call is required, and there are no tools", _ROOT, "give some tools")
     return choice
 
 

@@ -105,7 +105,7 @@ class _Reader:
             return self._function(tool, at)
         shown = type(tool).__name__
         help = "use a dict as OpenAI or MCP have it, a function, a dataclass or a model of pydantic"
-        self._problem("tools-form", f"a tool cannot be a {shown}", at, help)
+        self._problem("tools-form", f"a tool cannot be of type {shown}", at, help)
         return None
 
     def check_names(self, tools: list[Tool]) -> None:

@@ -13,6 +13,9 @@ from tests.docs.pages import PAGES, ROOT
 from tests.scripts import script
 
 site = script("docs_site")
+codes_page = script("diagnostic_codes")
+# Other words that begin as codes do.
+_NO_CODES = {"token-allowed", "token-refused", "token-group"}
 CONFIG = (ROOT / "mkdocs.yml").read_text("utf-8")
 
 
@@ -20,7 +23,7 @@ def test_the_navigation_names_pages_that_there_are() -> None:
     navigation = re.findall(r"[\w./-]+\.md", CONFIG.partition("\nnav:")[2])
     written = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES if page.is_relative_to(ROOT / "docs")}
     assert len(set(navigation)) == len(navigation)
-    assert set(navigation) <= written | {f"api/{page}.md" for page in site.API}
+    assert set(navigation) <= written | {"codes.md"} | {f"api/{page}.md" for page in site.API}
 
 
 def test_pages_that_the_navigation_lacks_have_a_place(tmp_path: Path) -> None:
@@ -44,6 +47,18 @@ def test_pages_of_the_api_document_each_name(page: str) -> None:
         assert section is not None, name
         assert len(section[1].split()) > 3, name
     assert text.count("```") % 2 == 0
+
+
+def test_every_code_has_an_example_or_says_when_it_comes() -> None:
+    prefixes = ("lark", "gbnf", "regex", "schema", "tag", "tools", "token", "grammar", "check")
+    sources = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "cfgmask").rglob("*.py")))
+    codes = set(re.findall(rf'"((?:{"|".join(prefixes)})-[a-z-]*[a-z])"', sources)) - _NO_CODES
+    examples = {each.code for _, table, language in codes_page.PARTS for each in codes_page.examples(table, language)}
+    told = set(re.findall(r"`([a-z-]+)`", (ROOT / "docs" / "diagnostics.md").read_text("utf-8")))
+    assert codes - examples - told == set()
+    text = codes_page.page()
+    assert text.count("\n### `") == len(examples) > 150
+    assert text.count("\n```") % 2 == 0
 
 
 def test_docstrings_become_lists_and_examples() -> None:

@@ -231,16 +231,20 @@ def test_choices(written: Any, mode: str, names: list[str], maximum: int | None)
 def test_problems_of_choices() -> None:
     tools = read_tools([{"name": "first"}])
     for written, code, pointer in (
-        ("requird", "tools-choice", ""),
-        (3, "tools-choice", ""),
-        ({"type": "function", "function": {"name": "frist"}}, "tools-choice-unknown", "/function/name"),
-        ({"type": "function"}, "tools-choice", "/name"),
-        ({"type": "allowed_tools", "allowed_tools": {"mode": "x", "tools": []}}, "tools-choice", "/allowed_tools/mode"),
-        ({"type": "allowed_tools", "allowed_tools": {"tools": []}}, "tools-choice", "/allowed_tools/tools"),
+        ("requird", "tools-choice", "/tool_choice"),
+        (3, "tools-choice", "/tool_choice"),
+        ({"type": "function", "function": {"name": "frist"}}, "tools-choice-unknown", "/tool_choice/function/name"),
+        ({"type": "function"}, "tools-choice", "/tool_choice/name"),
+        (
+            {"type": "allowed_tools", "allowed_tools": {"mode": "x", "tools": []}},
+            "tools-choice",
+            "/tool_choice/allowed_tools/mode",
+        ),
+        ({"type": "allowed_tools", "allowed_tools": {"tools": []}}, "tools-choice", "/tool_choice/allowed_tools/tools"),
         (
             {"type": "allowed_tools", "allowed_tools": {"tools": [{"type": "function", "function": {"name": "x"}}]}},
             "tools-choice-unknown",
-            "/allowed_tools/tools/0/function/name",
+            "/tool_choice/allowed_tools/tools/0/function/name",
         ),
     ):
         with pytest.raises(cfgmask.GrammarError) as raised:
