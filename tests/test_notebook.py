@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import cfgmask
-from cfgmask.compiler import notebook as html
+from cfgmask import notebook as html
+from cfgmask.integrations.choices import Choice
+from cfgmask.values import Message, ToolCall
 from tests import notebook
 
 NOTEBOOK = Path(__file__).parents[1] / "examples" / "tour.ipynb"
@@ -104,6 +106,25 @@ def test_a_matcher_is_not_moved_by_being_shown() -> None:
     shown = matcher('start: "ab"')
     text_of(shown)
     assert shown.n_steps == 0
+
+
+def test_choices_are_shown_with_their_probabilities() -> None:
+    shown = text_of(Choice("<b>", {"a": 0.25, "<b>": 0.75}, {"a": -1.4, "<b>": -0.3}))
+    assert shown.index("<b>") < shown.index("75.0%") < shown.index("25.0%")
+    many = Choice("0", {str(n): 0.001 for n in range(1000)}, {})
+    assert "960 more choices" in text_of(many)
+
+
+def test_messages_are_shown_in_parts() -> None:
+    calls = [ToolCall("get<x>", {"city": "</td>"}, '{"city": "</td>"}')]
+    shown = text_of(Message("because & so", None, calls, [1]))
+    assert [part for part in ("because & so", "get<x>", "{'city': '</td>'}", "[1]") if part not in shown] == []
+    assert "content" not in shown
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    assert text_of(Message(value=nested)).endswith("…")
+    assert "88 more calls" in text_of(Message(tool_calls=calls * 100))
 
 
 def test_explanations_have_the_colour_of_their_verdict() -> None:

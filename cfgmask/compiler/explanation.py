@@ -94,7 +94,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """What notebooks show: the same as `print`, with a coloured edge."""
-        from cfgmask.compiler import notebook
+        from cfgmask import notebook
 
         return notebook.explanation(self)
 

@@ -133,7 +133,7 @@ class Grammar:
 
     def _repr_html_(self) -> str:
         """What notebooks show: the name, the text and the notes."""
-        from cfgmask.compiler import notebook
+        from cfgmask import notebook
 
         return notebook.grammar(self, self._source())
 

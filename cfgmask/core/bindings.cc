@@ -1511,9 +1511,8 @@ void bind_matcher(nb::module_& m) {
       .def(
           "_repr_html_",
           [](const nb::object& self) {
-            return in_python([&]() -> nb::object {
-              return nb::module_::import_("cfgmask.compiler.notebook").attr("matcher")(self);
-            });
+            return in_python(
+                [&]() -> nb::object { return nb::module_::import_("cfgmask.notebook").attr("matcher")(self); });
           },
           docs::Matcher__repr_html_)
       .def_prop_ro(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cfgmask import notebook
 from cfgmask.errors import VocabularyError
 from cfgmask.vocabulary import Vocabulary
 
@@ -29,6 +30,10 @@ class Choice:
     def probability(self) -> float:
         """That of the likeliest choice."""
         return self.probabilities[self.text]
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: each choice with its probability."""
+        return notebook.choice(self.text, self.probabilities)
 
 
 def checked_choices(choices: Iterable[str]) -> list[str]:

@@ -12,8 +12,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgmask import CompiledGrammar, Grammar, Matcher
-from cfgmask.compiler import notebook
+from cfgmask import CompiledGrammar, Grammar, Matcher, notebook
 from cfgmask.compiler.readings import parser_of
 from cfgmask.integrations.logprobs import FORCED, Logprob, Scorer, TokenLogprob, has_captures, logprobs_of
 

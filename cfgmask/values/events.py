@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from cfgmask import notebook
+
 
 @dataclass
 class ToolCall:
@@ -38,6 +40,10 @@ class Message:
     content: str | None = None
     tool_calls: list[ToolCall] = field(default_factory=list)
     value: Any = None
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: its parts in a table."""
+        return notebook.message(self)
 
 
 @dataclass(frozen=True)

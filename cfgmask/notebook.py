@@ -1,4 +1,4 @@
-"""HTML of grammars, matchers and explanations, which notebooks show at the end of a cell.
+"""HTML of grammars, matchers, explanations and results, which notebooks show at the end of a cell.
 
 Only inline styles that work on light and dark pages; all text is escaped.
 """
@@ -6,7 +6,7 @@ Only inline styles that work on light and dark pages; all text is escaped.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cfgmask._core import Matcher
     from cfgmask.compiler.explanation import Explanation
     from cfgmask.compiler.grammar import Grammar
+    from cfgmask.values.events import Message
 
 _MOST_LINES = 40
 _MOST_TOKENS = 24
@@ -60,10 +61,7 @@ def matcher(shown: Matcher) -> str:
         rows.append(("expected", " ".join(_shortened(names, "…"))))
     more = " …" if count > len(tokens) + sum(bits[end // 32] >> (end % 32) & 1 for end in ends) else ""
     rows.append(("allowed", f"{_many(count, 'token')}: {' '.join(tokens)}{more}" if tokens else _many(count, "token")))
-    cells = "".join(
-        f'<tr><td style="text-align:left">{k}</td><td style="text-align:left">{v}</td></tr>' for k, v in rows
-    )
-    return _box(["<b>Matcher</b>", f"<table>{cells}</table>"])
+    return _box(["<b>Matcher</b>", _table(rows)])
 
 
 def explanation(shown: Explanation) -> str:
@@ -75,6 +73,51 @@ def text(written: str, is_complete: bool, finish_reason: str, n_tokens: int) -> 
     """The text of a finished call, and how it ended."""
     how = f"{'complete' if is_complete else 'incomplete'}, finish reason {finish_reason}, {_many(n_tokens, 'token')}"
     return _box([_PRE.format(escape(written)), f"<small>{escape(how)}</small>"], _GREEN if is_complete else _RED)
+
+
+def choice(chosen: str, probabilities: Mapping[str, float]) -> str:
+    """How likely each of some texts is, as bars, the likeliest first; the one that was chosen is bold."""
+    ordered = sorted(probabilities.items(), key=lambda each: -each[1])
+    rows = []
+    for name, probability in ordered[:_MOST_LINES]:
+        shown = f"<code>{escape(_first_lines(name))}</code>"
+        width = f"width:{100 * probability:.1f}px"
+        bar = f'<div style="display:inline-block;height:.7em;{width};background:{_GREEN}"></div>'
+        rows.append((f"<b>{shown}</b>" if name == chosen else shown, f"{bar} {probability:.1%}"))
+    if len(ordered) > _MOST_LINES:
+        rows.append(("…", f"{_many(len(ordered) - _MOST_LINES, 'more choice')}"))
+    return _box(["<b>Choice</b>", _table(rows)])
+
+
+def message(shown: Message) -> str:
+    """The thinking, the text, the calls of tools and the answer of a text, as far as there are any."""
+    rows = [
+        (label, _PRE.format(escape(_first_lines(text))))
+        for label, text in (("reasoning", shown.reasoning), ("content", shown.content))
+        if text is not None
+    ]
+    for call in shown.tool_calls[:_MOST_NAMES]:
+        rows.append((f"calls <code>{escape(call.name or '…')}</code>", _value(call.arguments)))
+    if len(shown.tool_calls) > _MOST_NAMES:
+        rows.append(("…", _many(len(shown.tool_calls) - _MOST_NAMES, "more call")))
+    if shown.value is not None:
+        rows.append(("value", _value(shown.value)))
+    return _box(["<b>Message</b>", _table(rows)])
+
+
+def _value(value: object) -> str:
+    try:
+        written = repr(value)
+    except RecursionError:
+        written = "…"
+    return f"<code>{escape(_first_lines(written))}</code>"
+
+
+def _table(rows: Iterable[tuple[str, str]]) -> str:
+    cells = "".join(
+        f'<tr><td style="text-align:left">{k}</td><td style="text-align:left">{v}</td></tr>' for k, v in rows
+    )
+    return f"<table>{cells}</table>"
 
 
 def _box(parts: Iterable[str], edge: str = "#7f8aa3") -> str:
