@@ -254,12 +254,12 @@ class _Lowering:
             return _sequence([begun, *self._finish()])
         start = start_of(self._style, prompt)
         body = _sequence([self._body(), *self._finish()])
-        return _sequence([*self._thinking(start), body])
+        return _sequence([*self._thinking(start, prompt or ""), body])
 
     def _finish(self) -> list[Content]:
         return _contents(self._style.finish)
 
-    def _thinking(self, start: Start) -> list[Content]:
+    def _thinking(self, start: Start, prompt: str) -> list[Content]:
         thinking, mode = self._style.thinking, self._reasoning.mode
         if thinking is None:
             if mode == "enabled":
@@ -271,15 +271,24 @@ class _Lowering:
             help = "render the prompt without thinking, or leave `reasoning` out"
             self.problems.append(Diagnostic("tools-prompt-thinking", message, help=help))
             return []
-        if mode == "disabled" or start == "closed":
+        if start == "closed":
             return []
+        skipped = [_sequence(_contents(thinking.skipped))] if thinking.skipped and start != "opened" else []
+        if mode == "disabled":
+            return [Repeat(skipped[0], 0, 1)] if skipped else []
         end = _trimmed(thinking.end)
-        opener = (*_without_space(thinking.begin), Space())
+        # White space that the prompt has written already is not written again.
+        begin = _without_leading_space(thinking.begin) if prompt[-1:].isspace() else thinking.begin
+        opener = (*_without_space(begin), Space())
         is_certain = start == "opened" or mode == "enabled"
 
         def block(begin: Spelling, *, knows: bool) -> Content:
-            # Where it is only seen later that this was thinking, a call wins.
-            excludes = [_closer(thinking.begin)] if knows else [_closer(thinking.begin), *self.begins()]
+            excludes = [_closer(thinking.begin)]
+            if not knows:
+                # It is only seen later that this was thinking: a call wins, and so does the marker of an answer.
+                excludes += self.begins()
+                if not self._style.has_free_answer:
+                    excludes += filter(None, [_closer(self._style.answer.before("text"))])
             free = FreeText(excludes=tuple(dict.fromkeys(excludes)), max_tokens=self._reasoning.max_tokens)
             return Tag(begin, Mark(REASONING, free), (end,))
 
@@ -294,7 +303,8 @@ class _Lowering:
             first = Or((written, opened))
         if mode == "enabled":
             return [first, *more]
-        return [Repeat(_sequence([first, *more]), 0, 1)]
+        thought = _sequence([first, *more])
+        return [Repeat(Or((thought, *skipped)) if skipped else thought, 0, 1)]
 
     def _body(self) -> Content:
         choice, style = self._choice, self._style
@@ -325,7 +335,7 @@ class _Lowering:
         free = FreeText(
             excludes=excludes, matching=Complement(Concatenation((_SPACES, self._begun_calls(""), ANY_TEXT)))
         )
-        opener = "" if self._style.section is None else text_of(self._style.section.before("calls"))
+        opener = text_of(self._style.sections[0].before("calls")) if self._style.sections else ""
         if not opener or excludes:
             return free
         # The first lexemes of both end together, so that the longest match is enough.
@@ -347,7 +357,10 @@ class _Lowering:
 
     def _excludes(self) -> tuple[str, ...]:
         """What free text does not hold."""
-        found = list(self._style.excludes)
+        found: list[str] = []
+        for excluded in self._style.excludes:
+            names = [tool.name for tool in self._choice.tools] if "$name" in excluded else [""]
+            found += [excluded.replace("$name", name) for name in names]
         if self._style.thinking is not None:
             found += [_closer(self._style.thinking.begin), _closer(self._style.thinking.end)]
         if self._style.has_free_answer and not self._style.whole_turn:
@@ -371,36 +384,46 @@ class _Lowering:
 
     def _only_calls(self) -> Content:
         """Calls without any text around them, in the way in which models are trained to write them."""
-        calls = self._calls(self._choice.maximum, before=self._style.before)
-        before: list[Content] = []
-        if self._style.preamble is not None and self._choice.mode != "required":
-            opened, closed = self._style.preamble.split("text")
-            excludes = self._excludes()
-            before.append(Repeat(Tag(opened, Mark(CONTENT, FreeText(excludes=excludes)), (closed,)), 0, 1))
-        if self._style.before and self._style.section is None:
-            before.append(Repeat(Text(self._style.before), 0, 1))
-        return _sequence([*before, calls])
+        style = self._style
+        # Where there is text before calls, it takes its place.
+        has_preamble = style.preamble is not None and self._choice.mode != "required"
+        calls = self._calls(self._choice.maximum, before=() if has_preamble else style.before)
+        if not has_preamble or style.preamble is None:
+            return calls
+        opened, closed = style.preamble.split("text")
+        said = Tag(opened, Mark(CONTENT, FreeText(excludes=self._excludes())), (closed,))
+        return _sequence([Repeat(said, 0, 1), calls])
 
-    def _calls(self, maximum: int | None, begun: Spelling | None = None, before: str = "") -> Content:
+    def _calls(self, maximum: int | None, begun: Spelling | None = None, before: Spelling = ()) -> Content:
         """One or more calls, with the section around them if there is one.
 
-        before  white space that the section may begin with
-        begun  what is still to be written of the first begin, where the prompt has written the rest of it
+        before  what the section may begin with
+        begun   what is still to be written of the first begin, where the prompt has written the rest of it
         """
         style = self._style
-        if style.section is None:
+        if not style.sections:
             tags = tuple(self._call(template, ()) for template in style.calls)
-            if begun is None:
+            first: Content
+            if begun is not None:
+                first = self._call(style.calls[0], (), begun)
+            elif before:
+                # One lexeme with the begin: thinking that may be an answer as well could go on after the white space.
+                first = Or((*tags, *(self._call(template, before) for template in style.calls)))
+            else:
                 return Separated(tags, style.separator, at_least_one=True, maximum=maximum)
-            first = self._call(style.calls[0], (), begun)
             left = None if maximum is None else maximum - 1
             return _sequence([first, Repeat(_sequence([*_contents(style.separator), Or(tags)]), 0, left)])
-        opened, closed = style.section.split("calls")
-        if begun is not None or not before:
-            return self._section(opened if begun is None else begun, closed, maximum)
-        # One lexeme with the begin: thinking that may be an answer as well could go on after the white space.
-        ways = (Tag((Text(before), *opened), Sequence(())), Tag(opened, Sequence(())))
-        return _sequence([Or(ways), self._section((), closed, maximum)])
+        if begun is not None:
+            return self._section(begun, style.sections[0].after("calls"), maximum)
+        sections: list[Content] = []
+        for opened, closed in (section.split("calls") for section in style.sections):
+            if before:
+                # One lexeme with the begin, as above.
+                ways = (Tag((*before, *opened), Sequence(())), Tag(opened, Sequence(())))
+                sections.append(_sequence([Or(ways), self._section((), closed, maximum)]))
+            else:
+                sections.append(self._section(opened, closed, maximum))
+        return sections[0] if len(sections) == 1 else Or(tuple(sections))
 
     def _section(self, opened: Spelling, closed: Spelling, maximum: int | None) -> Tag:
         tags = tuple(self._call(template, ()) for template in self._style.calls)
@@ -412,9 +435,9 @@ class _Lowering:
         style, maximum = self._style, self._choice.maximum
         free = FreeText(excludes=self._excludes_beside_triggers())
         space = (Space(),)
-        if style.section is not None:
-            opened, closed = style.section.split("calls")
-            tags: tuple[Tag, ...] = (self._section((*space, *_without_leading_space(opened)), closed, maximum),)
+        if style.sections:
+            split = [section.split("calls") for section in style.sections]
+            tags = tuple(self._section((*space, *_without_leading_space(a)), b, maximum) for a, b in split)
             most: int | None = 1
         else:
             tags = tuple(self._call(template, space) for template in style.calls)
@@ -438,9 +461,8 @@ class _Lowering:
         if style.begins and not any(template.has("name") for template in style.begins):
             return [template.before("name") for template in style.begins]
         found: list[Spelling] = []
-        templates = style.calls if style.section is None else (style.section,)
-        for template in templates:
-            begin = _without_leading_space(template.before("calls" if style.section is not None else "name"))
+        for template in style.sections or style.calls:
+            begin = _without_leading_space(template.before("calls" if style.sections else "name"))
             at = next((i for i, piece in enumerate(begin) if isinstance(piece, Marker)), 0)
             if begin[: at + 1] not in found:
                 found.append(begin[: at + 1])
@@ -488,7 +510,7 @@ class _Lowering:
         style = self._style
         if not self._choice.tools or style.whole_turn:
             return None
-        first = _until_variable(style.calls[0]) if style.section is None else style.section.before("calls")
+        first = style.sections[0].before("calls") if style.sections else _until_variable(style.calls[0])
         whole = text_of(first)
         least = min(len(text_of(trigger)) for trigger in self.triggers())
         for length in range(len(whole), least - 1, -1):

@@ -57,13 +57,13 @@ def recognise(template: str) -> Recognised | None:
     """The style whose signs are in a chat template; None if there is none.
 
     A sign is a text that is in the template, or with `!` before it one that is not. Of several styles, that with the
-    most signs is taken. Linear in the template, for each style.
+    most signs of the first kind is taken. Linear in the template, for each style.
     """
     template = template[:_MOST_READ]
     fitting: list[tuple[int, Style]] = []
     for name in names():
         candidate = style(name)
-        signs = [len(group) for group in candidate.recognise if group and _fits(group, template)]
+        signs = [_weight(group) for group in candidate.recognise if group and _fits(group, template)]
         if signs:
             fitting.append((max(signs), candidate))
     if not fitting:
@@ -76,6 +76,10 @@ def recognise(template: str) -> Recognised | None:
 
 def _fits(signs: Iterable[str], template: str) -> bool:
     return all((sign[1:] not in template) if sign.startswith("!") else (sign in template) for sign in signs)
+
+
+def _weight(signs: Iterable[str]) -> int:
+    return sum(not sign.startswith("!") for sign in signs)
 
 
 def template_of(source: Any) -> str:

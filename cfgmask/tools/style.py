@@ -62,6 +62,7 @@ class Thinking:
     closed     texts that a prompt ends with where thinking is switched off, besides `begin` and `end` with white space
                between them
     repeats    whether there may be several blocks
+    skipped    what a model may write in place of thinking, where the prompt leaves that to it
     """
 
     begin: Spelling
@@ -69,6 +70,7 @@ class Thinking:
     opened_by: Literal["prompt", "model"] = "model"
     closed: tuple[str, ...] = ()
     repeats: bool = False
+    skipped: Spelling = ()
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ class Ends:
 class Style:
     """One style. The fields are those of its file; docs/tools.md tells what each means.
 
-    calls  the templates of a call; the first is the one that models are trained with
+    calls     the templates of a call; the first is the one that models are trained with
+    sections  those of what is around all calls, likewise; none: there is nothing around them
     """
 
     name: str
@@ -98,8 +101,8 @@ class Style:
     calls: tuple[Template, ...]
     arguments: str = "json"
     separator: Spelling = ()
-    section: Template | None = None
-    before: str = ""
+    sections: tuple[Template, ...] = ()
+    before: Spelling = ()
     begins: tuple[Template, ...] = ()
     excludes: tuple[str, ...] = ()
     id: str = ""
@@ -159,7 +162,9 @@ def read_style(name: str, data: dict[str, Any]) -> Style:
     def spelling(text: str) -> Spelling:
         return _pieces(template(text).parts)
 
-    calls = data.pop("call")
+    def templates(found: str | list[str]) -> tuple[Template, ...]:
+        return tuple(map(template, [found] if isinstance(found, str) else found))
+
     thinking = data.pop("thinking", None)
     if thinking is not None:
         thinking = Thinking(
@@ -168,10 +173,12 @@ def read_style(name: str, data: dict[str, Any]) -> Style:
                 "begin": spelling(thinking["begin"]),
                 "end": spelling(thinking["end"]),
                 "closed": tuple(thinking.get("closed", ())),
+                "skipped": spelling(thinking.get("skipped", "")),
             }
         )
     read: dict[str, Any] = {
-        "calls": tuple(map(template, [calls] if isinstance(calls, str) else calls)),
+        "calls": templates(data.pop("call")),
+        "sections": templates(data.pop("section", [])),
         "thinking": thinking,
         "families": tuple(data.pop("families")),
         "recognise": tuple(map(tuple, data.pop("recognise"))),
@@ -179,11 +186,11 @@ def read_style(name: str, data: dict[str, Any]) -> Style:
         "excludes": tuple(data.pop("excludes", ())),
         "ends": Ends(**{key: tuple(value) for key, value in data.pop("ends", {}).items()}),
     }
-    for key in ("section", "builtin", "answer", "preamble"):
+    for key in ("builtin", "answer", "preamble"):
         if key in data:
             read[key] = template(data.pop(key))
     read["answer_ends"] = tuple(map(spelling, data.pop("answer_ends", ())))
-    for key in ("separator", "finish"):
+    for key in ("separator", "finish", "before"):
         if key in data:
             read[key] = spelling(data.pop(key))
     known = {item.name for item in fields(Style)}
@@ -194,7 +201,7 @@ def read_style(name: str, data: dict[str, Any]) -> Style:
     for call in made.calls:
         if not call.has("name") or not call.has("arguments"):
             raise ValueError(f"the style {name} has a call without $name or $arguments")
-    if made.section is not None and not made.section.has("calls"):
+    if not all(section.has("calls") for section in made.sections):
         raise ValueError(f"the style {name} has a section without $calls")
     return made
 

@@ -11,7 +11,7 @@ import pytest
 
 import cfgmask
 from cfgmask.tools.style import names
-from tests.tools.test_transcripts import BYTES, FUNCTIONS, TOOLS, cases_of, made, tokens_of, vocabulary_of
+from tests.tools.test_transcripts import BYTES, FUNCTIONS, TOOLS, arguments_of, cases_of, made, tokens_of, vocabulary_of
 
 # Where thinking may have been opened or not, an answer or a call may go on like a thought. A `>>>` in an answer of
 # functionary may be a line of Python.
@@ -33,7 +33,7 @@ def test_masks_are_those_of_complete(name: str) -> None:
     """At each byte and marker of some valid transcripts, with each kind of arguments."""
     seen: dict[str, list[str]] = {}
     for case in cases_of(name):
-        given = {key: value for key, value in case.items() if key not in ("text", "valid", "about")}
+        given = arguments_of(case)
         texts = seen.setdefault(repr(sorted(given.items())), [])
         if case.get("valid", True) and case.get("about") != "marker in a string" and len(texts) < 4:
             texts.append(case["text"])

@@ -15,7 +15,7 @@ import cfgmask
 from cfgmask.tools.recognise import recognise, template_of
 from cfgmask.tools.style import names
 from tests.tokenizers.real import FOLDER as VOCABULARIES
-from tests.tools.test_transcripts import FOLDER, TOOLS, made
+from tests.tools.test_transcripts import FOLDER, TOOLS, arguments_of, made
 
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
 
@@ -62,8 +62,7 @@ def test_transcripts_as_real_tokens(name: str) -> None:
     for case in cases:
         if case.get("about") == "marker in a string":
             continue
-        arguments = {key: value for key, value in case.items() if key not in ("text", "valid", "about")}
-        assert _takes(made(name, json.dumps(arguments)), file, case["text"]) == case.get("valid", True), case
+        assert _takes(made(name, json.dumps(arguments_of(case))), file, case["text"]) == case.get("valid", True), case
 
 
 def test_the_chat_template_of_gemma_4() -> None:

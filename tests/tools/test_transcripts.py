@@ -2,7 +2,8 @@
 
 A table is a JSON file `transcripts/STYLE.json`: a list of cases. A case has a `text`, and `valid`, which is true where
 it is left out; the other keys are arguments of `Grammar.from_tools`. `tools` names the tools of `TOOLS` that there are,
-all functions by default.
+all functions by default. Cases with `rendered` are what the chat template of that name renders for `calls`, `content`
+and `reasoning`; `python -m tests.tools.rendered FOLDER --write` writes them.
 """
 
 from __future__ import annotations
@@ -62,8 +63,15 @@ def _cases() -> list[Any]:
 
 
 def _grammar(name: str, case: dict[str, Any]) -> cfgmask.Grammar:
-    arguments = {key: value for key, value in case.items() if key not in ("text", "valid", "about")}
-    return made(name, json.dumps(arguments))
+    return made(name, json.dumps(arguments_of(case)))
+
+
+def arguments_of(case: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `from_tools` in a case."""
+    others = ("text", "valid", "about", "rendered", "calls", "content", "reasoning")
+    # Where `rendered` is, `reasoning` is what was thought.
+    kept = "" if "rendered" in case else "reasoning"
+    return {key: value for key, value in case.items() if key not in others or key == kept}
 
 
 @lru_cache(maxsize=64)
@@ -153,6 +161,16 @@ def cases_of(name: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.parametrize(("name", "case"), [case for case in _cases() if "rendered" in case.values[1]])
+def test_rendered_turns_are_read_back(name: str, case: dict[str, Any]) -> None:
+    message = _grammar(name, case).parse(case["text"])
+    assert [[call.name, call.arguments] for call in message.tool_calls] == case["calls"]
+    content, reasoning = case.get("content", ""), case.get("reasoning", "")
+    if name == "harmony" and case["calls"]:
+        content, reasoning = "", content + reasoning  # its template writes text before calls as thinking
+    assert [(message.content or "").strip(), (message.reasoning or "").strip()] == [content, reasoning]
+
+
 def test_every_style_has_transcripts() -> None:
     assert {file.stem for file in FOLDER.glob("*.json")} == set(names())
 
@@ -186,3 +204,12 @@ def test_written_as_lark(name: str) -> None:
         matcher = compiled.matcher()
         accepted = matcher.try_advance(data) == len(data) and matcher.is_accepting
         assert accepted == case.get("valid", True), case["text"]
+
+
+def test_rendered_styles_have_rendered_turns() -> None:
+    """A style that says so has calls that a template rendered, and the documentation names the templates."""
+    table = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", table.partition("| Style |")[2], re.MULTILINE))
+    for name in names():
+        has_turns = any(case.get("calls") for case in cases_of(name) if "rendered" in case)
+        assert (style(name).evidence == "rendered") == has_turns == rows[name].startswith("rendered: "), name
