@@ -422,7 +422,7 @@ class Grammar:
         indent: int | None = DEFAULTS.indent,
         numbers: Literal["plain", "any"] = DEFAULTS.numbers,
         max_digits: int | None = DEFAULTS.max_digits,
-        syntax: Literal["json", "yaml"] = DEFAULTS.syntax,
+        syntax: Literal["json", "yaml", "call"] = DEFAULTS.syntax,
         escapes: Literal["any", "canonical"] = DEFAULTS.escapes,
         property_order: Literal["schema", "any"] = DEFAULTS.property_order,
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
@@ -434,9 +434,28 @@ class Grammar:
 
         kind     bool, int, float, str, None, Any, a date, time or UUID; Literal, Enum or a union; a list, tuple, set or
                  dict; a dataclass, TypedDict or model of pydantic; Annotated with constraints
+        syntax   "call": constructor calls, `Point(x=1, name='a')`; see docs/how-to/constructor-calls.md. White space,
+                 separators and escapes cannot be chosen then
         The other arguments are those of `from_json_schema`.
         Errors: GrammarError names each part of the type that has no JSON Schema.
         """
+        if syntax == "call":
+            chosen = _options(
+                whitespace,
+                item_separator,
+                key_separator,
+                indent,
+                numbers,
+                max_digits,
+                DEFAULTS.syntax,
+                escapes,
+                property_order,
+                formats,
+                on_unsupported,
+                unknown_keywords,
+                pattern_dialect,
+            )
+            return cls._from_call(kind, chosen, _limits(limits))
         from cfgmask.types import schema_of
         from cfgmask.types.instances import instance_of
 
@@ -459,6 +478,21 @@ class Grammar:
             pattern_dialect=pattern_dialect,
         )
         made._reading = partial(_json_reading, syntax, partial(instance_of, kind))
+        return made
+
+    @classmethod
+    def _from_call(cls, kind: Any, options: JsonSchemaOptions, limits: Limits) -> Grammar:
+        from cfgmask.types.call import call_grammar, read_call, shape_of
+        from cfgmask.values.reading import Reading
+
+        for option in _OF_JSON:
+            if getattr(options, option) != getattr(DEFAULTS, option):
+                raise TypeError(f"the option {option!r} is for JSON, and syntax is 'call'")
+        shape = shape_of(kind)
+        with session(limits):
+            ir = call_grammar(shape, options, limits)
+        made = cls(ir, f"<{getattr(kind, '__name__', kind)}>")
+        made._reading = lambda: Reading("text", convert=lambda value, _: read_call(shape, value))
         return made
 
     @classmethod
@@ -817,6 +851,8 @@ def _options(*values: Any) -> JsonSchemaOptions:
 
 
 _N_BYTES = 256
+# What says how JSON is written, which constructor calls are not.
+_OF_JSON = ("whitespace", "item_separator", "key_separator", "indent", "escapes", "property_order")
 
 
 def _made_again(version: int, reader: str, arguments: dict[str, Any]) -> Grammar:

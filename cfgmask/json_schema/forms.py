@@ -5,7 +5,7 @@ A form is data. `in_form` brings the rules of a schema to it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 _BAR = "\N{FULLWIDTH VERTICAL LINE}DSML\N{FULLWIDTH VERTICAL LINE}"
@@ -22,7 +22,7 @@ class Form:
     open, close, separator  around the members and between them
     has_gaps   whether white space may stand before each member and after the last one
     strings    "raw": all text up to `end`, no escapes; "delimited": raw text between two of `delimiter`; "python": a
-               literal of Python
+               literal of Python, of the kinds that models write; "literal": one with all that Python's `repr` writes
     pad        what may stand before and after a raw string and is no part of it
     nested     how arrays and objects in values are written: "json", "same" for this form, or the name of another one
     quotes     quotes around a key; a key with a name may have other ones
@@ -31,6 +31,7 @@ class Form:
     types      how `$type` names the types, where that is not by JSON's names
     markers    texts that many vocabularies have as one token
     key_chars  characters of a key, as a regex; others cannot be written
+    any_value  whether any value may be written, not an object alone
     """
 
     key: str
@@ -39,7 +40,7 @@ class Form:
     close: str = ""
     separator: str = ""
     has_gaps: bool = False
-    strings: Literal["raw", "delimited", "python"] = "raw"
+    strings: Literal["raw", "delimited", "python", "literal"] = "raw"
     delimiter: str = ""
     pad: str = ""
     nested: str = "json"
@@ -49,6 +50,7 @@ class Form:
     types: tuple[tuple[str, str], ...] = ()
     markers: tuple[str, ...] = ()
     key_chars: str = r"""[^\s<>"'&=\x00-\x1f]"""
+    any_value: bool = False
 
     @property
     def has_kinds(self) -> bool:
@@ -145,3 +147,6 @@ FORMS: dict[str, Form] = {
     ),
 }
 """By their names, which are those that xgrammar has for the `style` of a schema where it has the form."""
+
+PYTHON_LITERAL = replace(FORMS["python"], strings="literal", words="python", any_value=True)
+"""Literals of Python as they stand in source text: in constructor calls, which `cfgmask.types.call` writes."""

@@ -45,6 +45,7 @@ from cfgmask.grammar.white_space import ANY_SPACE
 from cfgmask.json_schema import lexemes
 from cfgmask.json_schema.forms import FORMS, Form
 from cfgmask.json_schema.indent import closed_brackets
+from cfgmask.json_schema.python_string import python_string
 from cfgmask.regex import parse_regex
 
 _Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
@@ -71,7 +72,7 @@ class _Valued(NamedTuple):
 
 
 def in_form(grammar: GrammarIR, form: Form, tokens: Mapping[str, TokenSet]) -> GrammarIR:
-    """The texts of the form whose value the grammar writes in JSON; only objects are left.
+    """The texts of the form whose value the grammar writes in JSON; only objects are left in most forms.
 
     grammar  of JSON values without white space
     tokens   by the markers of the form that are written by id
@@ -118,8 +119,12 @@ class _Writer:
 
     def written(self) -> GrammarIR:
         """The whole grammar, with rules that nothing needs."""
-        objects = [valued.expr for valued in self._kinds(RuleRef(self._grammar.start)) if valued.kind == "object"]
-        start = Rule(f"{self._grammar.start}@arguments", _choice([self._composite(expr, "object") for expr in objects]))
+        values = self._kinds(RuleRef(self._grammar.start))
+        if self._form.any_value:
+            body = self._value(values, "")
+        else:
+            body = _choice([self._composite(value.expr, "object") for value in values if value.kind == "object"])
+        start = Rule(f"{self._grammar.start}@arguments", body)
         rules = [start]
         while self._todo:
             writer, name, place = self._todo.pop()
@@ -195,6 +200,8 @@ class _Writer:
         bodies = _bodies(expr)
         if self._form.strings == "python":
             return replace(expr, regex=_python_string(bodies), endless="")
+        if self._form.strings == "literal":
+            return replace(expr, regex=Alternation(tuple(map(python_string, bodies))), endless="")
         body = bodies[0] if len(bodies) == 1 else Alternation(tuple(bodies))
         if self._form.strings == "delimited":
             inside = self._raw(body, self._form.delimiter)

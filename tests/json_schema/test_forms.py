@@ -145,6 +145,17 @@ def test_any_order() -> None:
     assert not _accepts("gemma", schema, '{port:<|"|>a<|"|>,port:<|"|>b<|"|>}', property_order="any")
 
 
+@pytest.mark.parametrize("key", ["name", "n", "nul", "nulls", "true_", "t", "fals", "false1", "x"])
+def test_keys_that_begin_like_words_come_once_in_any_order(key: str) -> None:
+    """They have no quotes, and are told from null, true and false by more than their first byte."""
+    schema = {"type": "object", "properties": {key: {"type": "integer"}, "other": {"type": "integer"}}}
+    schema |= {"required": [key], "additionalProperties": False}
+    assert _accepts("gemma", schema, f"{{{key}:1,other:2}}", property_order="any")
+    assert _accepts("gemma", schema, f"{{other:2,{key}:1}}", property_order="any")
+    assert not _accepts("gemma", schema, f"{{{key}:1,{key}:2}}", property_order="any")
+    assert not _accepts("gemma", schema, f"{{{key}:1,{key}:2,other:3}}", property_order="any")
+
+
 def test_nothing_to_write() -> None:
     with pytest.raises(cfgmask.GrammarError, match="schema-form-object"):
         lower_schema({"type": "array"}, form="qwen_xml")

@@ -874,10 +874,17 @@ RegexId SeenValues::subtract(RegexId regex, const Unwanted& unwanted) {
   return may_be_bare(regex) ? without(left, unwanted.bare) : left;
 }
 
-// Whether some lexeme begins like no scalar of JSON: it is a string without quotes, such as `<parameter=name>`.
+// Whether some lexeme begins like no scalar of JSON: it is a string without quotes, such as `<parameter=name>`, or
+// `name`, which begins like `null` by its first byte alone.
 bool SeenValues::may_be_bare(RegexId regex) {
   ByteSet first = regexes_.first(regex);
-  for (const char b : std::string_view("\"-0123456789tfn")) first.remove(static_cast<uint8_t>(b));
+  for (const std::string_view word : {"null", "true", "false"}) {
+    const auto b = static_cast<uint8_t>(word.front());
+    if (!first.has(b)) continue;
+    if (regexes_.derivative(regex, b) != regexes_.literal(word.substr(1))) return true;
+    first.remove(b);
+  }
+  for (const char b : std::string_view("\"-0123456789")) first.remove(static_cast<uint8_t>(b));
   return !first.empty();
 }
 
