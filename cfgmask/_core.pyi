@@ -16,6 +16,7 @@ from cfgmask.compiler.observation import MaskEvent
 from cfgmask.diagnostics import Source
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.lark import nodes
+from cfgmask.regex import syntax
 
 @final
 class TokenTable:
@@ -240,6 +241,35 @@ def plain_json_string(parts: Sequence[tuple[str, int | None]], max_nesting: int)
 
     A part may have a bound on its octets in UTF-8. None for a pattern of which `plain_pattern` makes no tree.
     """
+
+class PatternReader:
+    """Reads patterns into the syntax trees of `cfgmask.regex.syntax`, whose types it looks up when it is made."""
+
+    def read(
+        self,
+        pattern: str,
+        dialect: Literal["python", "rust", "ecma"],
+        flags: str,
+        named: Callable[[str], int | None],
+        shared_names: list[str],
+        max_nesting: int,
+        max_parts: int,
+        max_lazy: int | None,
+    ) -> tuple[
+        syntax.Node | None,
+        list[tuple[str, int, int, tuple[str, ...]]],
+        tuple[Literal["problems", "lazy", "max_nesting", "max_regex_nodes"], int] | None,
+    ]:
+        """The tree, what is wrong, and why and where reading was given up, if it was: there is no tree then.
+
+        A problem is a code of `cfgmask.regex.messages`, the characters from where to where, and what its text is about.
+        flags         letters that stand after the pattern
+        named         the code point of a character in the Unicode standard, by its name
+        shared_names  names that several groups may have
+        max_parts     what groups, classes and so on may come to, a run of characters being one part
+        max_lazy      how many lazy repetitions may leave a choice; None: any number
+        Linear; a microsecond a node.
+        """
 
 class LarkNodeTypes:
     """Reads statements of extended Lark into the nodes of `cfgmask.lark`, which it looks up when it is made."""

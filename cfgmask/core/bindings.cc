@@ -34,6 +34,7 @@
 #include "bindings/lark_nodes.h"
 #include "bindings/long_call.h"
 #include "bindings/mask_words.h"
+#include "bindings/pattern_reader.h"
 #include "bindings/plain_lark.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
@@ -1139,6 +1140,13 @@ void bind_plain_schema(nb::module_& m) {
            "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
 }
 
+void bind_patterns(nb::module_& m) {
+  nb::class_<PatternReader>(m, "PatternReader", docs::PatternReader)
+      .def(nb::init<>())
+      .def("read", &PatternReader::read, "pattern"_a, "dialect"_a, "flags"_a, "named"_a, "shared_names"_a,
+           "max_nesting"_a, "max_parts"_a, "max_lazy"_a.none(), docs::PatternReader_read);
+}
+
 void bind_lark(nb::module_& m) {
   nb::class_<LarkNodeTypes>(m, "LarkNodeTypes", docs::LarkNodeTypes)
       .def(nb::init<>())
@@ -1617,6 +1625,7 @@ NB_MODULE(_core, m) {
   bind_lexeme_ends(m);
   bind_grammar_builder(m);
   bind_plain_schema(m);
+  bind_patterns(m);
   bind_lark(m);
   bind_compiled_grammar(m);
   bind_matcher(m);

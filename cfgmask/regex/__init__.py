@@ -1,9 +1,10 @@
 r"""Patterns to regex trees.
 
-`parse_regex` and `parse_lexeme` are the whole interface. Inside, a pattern goes through `parser` (with `groups`,
-`escapes` and `classes`) to the syntax tree of `syntax`, and through `translate` (with `sets`) to a `RegexTree`. What
-anchors, word boundaries and lookaround mean is worked out in `assertions` (with `splits`, `derivatives` and `paths`),
-what they ask of the text around a lexeme in `lexemes`, and what lazy quantifiers mean in `lazy`.
+`parse_regex` and `parse_lexeme` are the whole interface. Inside, a pattern goes through `parser`, which is the core's
+(problems are worded in `messages`), to the syntax tree of `syntax`, and through `translate` (with `sets`) to a
+`RegexTree`. What anchors, word boundaries and lookaround mean is worked out in `assertions` (with `splits`,
+`derivatives` and `paths`), what they ask of the text around a lexeme in `lexemes`, and what lazy quantifiers mean in
+`lazy`.
 `dialects` holds what differs between Python, Rust and ECMA. `algebra` answers questions about trees.
 
 All of this is imported when a pattern is first read here: most patterns are read by the core, and it takes half as long

@@ -6,7 +6,6 @@ alternative for each of them, in which the group and what refers to it are that 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -31,10 +30,9 @@ from cfgmask.regex.syntax import (
 # Alternatives of one group, and nodes of all alternatives together.
 _MOST_TEXTS = 32
 _MOST_NODES = 20_000
-_REFERENCE = re.compile(r"\\(?:([0-9]+)|[kg][<{'](\w+)[>}'])|\(\?P=(\w+)\)")
 
 
-def without_backreferences(root: Node, pattern: str) -> Node:
+def without_backreferences(root: Node) -> Node:
     """The same pattern without the backreferences to groups that have few texts and stand before them in one sequence.
 
     All others stay, for `translate` to refuse. Linear in the result, which has a bound.
@@ -42,10 +40,10 @@ def without_backreferences(root: Node, pattern: str) -> Node:
     references = [node for node in _walk(root) if isinstance(node, Backreference)]
     if not references:
         return root
-    groups = [node for node in _walk(root) if isinstance(node, Group) and _captures(node, pattern)]
+    groups = [node for node in _walk(root) if isinstance(node, Group) and node.captures]
     by_group: dict[int, list[Backreference]] = {}
     for reference in references:
-        group = _group_of(reference, groups, pattern)
+        group = _group_of(reference, groups)
         if group is not None and group.end <= reference.start:
             by_group.setdefault(group.start, []).append(reference)
     # What is further out first: its alternatives then hold what is further in. Of one sequence, the inner group
@@ -57,16 +55,9 @@ def without_backreferences(root: Node, pattern: str) -> Node:
     return root
 
 
-def _captures(node: Group, pattern: str) -> bool:
-    return node.name is not None or not pattern.startswith("(?", node.start)
-
-
-def _group_of(reference: Backreference, groups: list[Group], pattern: str) -> Group | None:
-    found = _REFERENCE.fullmatch(pattern, reference.start, reference.end)
-    if found is None:
-        return None
-    name = found[1] or found[2] or found[3]
-    if name.isdigit():
+def _group_of(reference: Backreference, groups: list[Group]) -> Group | None:
+    name = reference.name
+    if name.isdecimal():
         number = int(name)
         in_order = sorted(groups, key=lambda group: group.start)
         return in_order[number - 1] if 0 < number <= len(in_order) else None

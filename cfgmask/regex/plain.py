@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 from cfgmask import _core
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
+from cfgmask.regex.parser import NODES_PER_PART
 from cfgmask.regex.properties import ecma_property
-from cfgmask.regex.scanner import NODES_PER_PART
 
 Syntax: TypeAlias = Literal["ecma", "python", "python-dot-all"]
 

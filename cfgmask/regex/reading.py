@@ -10,7 +10,7 @@ from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.backreferences import without_backreferences
-from cfgmask.regex.dialects import Dialect, DialectName, select
+from cfgmask.regex.dialects import Dialect, DialectName, dialect_of
 from cfgmask.regex.excluded_words import excluded_words
 from cfgmask.regex.lazy import MAX_LAZY, is_lazy, report_too_many, without_lazy
 from cfgmask.regex.lexemes import Lexeme, LexemeCase
@@ -150,12 +150,10 @@ def _parsed(
         raise LimitExceeded("max_source_bytes", limits.max_source_bytes, f"a regex of {size} bytes")
     place = Span(Source(source_name, pattern), 0, len(pattern)) if span is None else span
     problems = Problems(place)
-    rules, initial = select(dialect, flags, len(pattern), problems)
-    if named_groups:
-        rules = replace(rules, named_groups=NAMED_GROUPS)
+    rules = dialect_of(dialect, flags, NAMED_GROUPS if named_groups else frozenset())
     try:
-        syntax = parse(pattern, rules, initial, problems, limits, max_lazy)
-        return problems, syntax if rules.name == "rust" else without_backreferences(syntax, pattern), rules
+        syntax = parse(pattern, rules, flags, problems, limits, max_lazy)
+        return problems, syntax if rules.name == "rust" else without_backreferences(syntax), rules
     except TooManyLazy:
         report_too_many(0, len(pattern), problems)
         problems.raise_if_any()
@@ -168,8 +166,7 @@ def has_lazy(pattern: str, flags: str = "", dialect: DialectName = "python") -> 
         return False
     problems = Problems(Span(Source("<pattern>", pattern), 0, len(pattern)))
     try:
-        rules, initial = select(dialect, flags, len(pattern), problems)
-        syntax = parse(pattern, rules, initial, problems, Limits())
+        syntax = parse(pattern, dialect_of(dialect, flags), flags, problems, Limits())
         problems.raise_if_any()
     except (GrammarError, LimitExceeded):
         return False

@@ -51,7 +51,7 @@ class SetResolver:
 
     def character(self, code: int, flags: Flags) -> CharClass:
         """What one character that stands for itself matches."""
-        single = CharClass(((code, code),))
+        single = char_class([(code, code)])  # a lone surrogate is no character, as was reported
         return closure(single, self._folding(flags)) if flags.ignore_case else single
 
     def dot(self, node: Dot) -> CharClass:
@@ -83,7 +83,7 @@ class SetResolver:
             return _NOTHING
         if not node.flags.ignore_case or dialect.folding == "python":
             return negated(members) if node.negated else members
-        if dialect.name == "ecma" and not dialect.sets:
+        if dialect.name == "ecma" and not dialect.nested_sets:
             # Without the flag v ECMA negates first, so that `\P{Lu}` matches every letter that has case.
             return closure(negated(members) if node.negated else members, self._folding(node.flags))
         folded = closure(members, self._folding(node.flags))

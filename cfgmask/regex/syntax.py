@@ -4,6 +4,7 @@ Every node knows its place: `start` and `end` are character offsets in the patte
 A node that a flag can change carries the flags that hold where it stands.
 Constructs that cannot be translated (backreferences, atomic groups, ...) have nodes too: the parser reads them whole,
 so that everything inside them is checked, and `translate` refuses them by name.
+The core makes these nodes (`cfgmask/core/pattern`), by the order of their fields.
 """
 
 from __future__ import annotations
@@ -133,20 +134,22 @@ class WordBoundary:
 
 @dataclass(frozen=True, eq=False)
 class Backreference:
-    """What a group matched, once more."""
+    """What a group matched, once more; `name` is that of the group, or its number."""
 
     start: int
     end: int
+    name: str
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A group of any kind that only groups; `name` is that of a named one."""
+    """A group of any kind that only groups; `name` is that of a named one. `captures`: it has a number."""
 
     start: int
     end: int
     body: Node
     name: str | None = None
+    captures: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 
 import pytest
 
 from cfgmask.diagnostics import Source, Span
-from cfgmask.errors import GrammarError
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.regex import Context, DialectName, parse_regex
+from cfgmask.regex.messages import TEXTS
 
 _RENDERED = Path(__file__).with_name("diagnostics.txt").read_text(encoding="utf-8").split("\n## ")[1:]
 
@@ -169,3 +172,106 @@ def test_what_is_wrong_twice_is_reported_twice(part: str) -> None:
         parse_regex(f"{part}a{part}", dialect="python")
     first, second = [d.span.start for d in caught.value.diagnostics if d.span]
     assert second - first == len(part) + 1
+
+
+def test_a_name_of_a_character_may_be_anything() -> None:
+    assert ("regex-unknown-character", 0, 5) in refusals("\\N{\ud800}", "python")
+
+
+@pytest.mark.parametrize("pattern", [r"\<a", r"a\>"])
+def test_the_ends_of_words_have_escapes_in_rust_only(pattern: str) -> None:
+    assert [code for code, _, _ in refusals(pattern, "ecma", "u")] == ["regex-bad-escape"]
+
+
+FRAGMENTS = [
+    *"aab()[]{}|*+?.^$,-01:=!<>dKs_&\n\xa0\ud800#é\\",
+    "(?",
+    "(?:",
+    "[^",
+    "{1,",
+    "{2}",
+    "{ 2 , 3 }",
+    "[a-",
+    "(?P<",
+    "(?<",
+]
+FRAGMENTS += [
+    "(?<n>",
+    "(?i",
+    "(?x)",
+    "(?-u:",
+    "(?#",
+    "(?R)",
+    "(?1)",
+    "(?(1)",
+    "(?P=n)",
+    "(?>",
+    "[:alpha:]",
+    "[[:^digit:]]",
+    "&&",
+]
+FRAGMENTS += [
+    r"\x41",
+    r"\x4",
+    r"\u{61}",
+    r"\uD83D\uDE00",
+    r"\U0001F600",
+    r"\p{Lu}",
+    r"\P{^L}",
+    r"\pL",
+    r"\N{BULLET}",
+    r"\N{",
+    r"\k<n>",
+]
+FRAGMENTS += [
+    r"\012",
+    r"\400",
+    r"\1",
+    r"\cA",
+    r"\c",
+    r"\q{ab}",
+    r"\b{start}",
+    r"\A",
+    r"\Z",
+    r"[\b]",
+    r"\w",
+    "--",
+    "~~",
+    "{99999999999}",
+]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "flags"),
+    [
+        ("python", ""),
+        ("python", "ix"),
+        ("rust", ""),
+        ("rust", "x"),
+        ("ecma", ""),
+        ("ecma", "u"),
+        ("ecma", "v"),
+        ("ecma", "g?"),
+    ],
+)
+def test_whatever_is_written_is_read_or_refused_by_places_in_it(dialect: DialectName, flags: str) -> None:
+    source = random.Random(f"{dialect}/{flags}")
+    for _ in range(1_500):
+        pattern = "".join(source.choices(FRAGMENTS, k=source.randint(1, 10)))
+        try:
+            parse_regex(pattern, dialect=dialect, flags=flags)
+        except GrammarError as error:
+            for problem in error.diagnostics:
+                assert problem.span is not None, pattern
+                assert 0 <= problem.span.start <= problem.span.end <= len(pattern), pattern
+        except LimitExceeded:
+            assert len(pattern) > 10, pattern
+
+
+def test_every_text_is_one_that_the_core_asks_for() -> None:
+    core = Path(__file__).parents[2] / "cfgmask/core/pattern"
+    written = {text for file in core.glob("*.cc") for text in re.findall(r'"([a-z0-9.-]+)"', file.read_text())}
+    assert written >= set(TEXTS)
+    assert {text for text in written if text.partition(".")[0] in {code.partition(".")[0] for code in TEXTS}} == set(
+        TEXTS
+    )

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lark/syntax_tables.h"
+#include "util/character_kinds.h"
 
 namespace cfgmask {
 
@@ -16,13 +17,6 @@ struct LarkToken {
   LarkTerminal type;
   uint32_t start;  // in characters
   uint32_t end;
-};
-
-// What Python's `\w`, `\d` and `\s` take beyond ASCII: the core has no tables of characters.
-struct CharacterKinds {
-  bool (*is_word)(char32_t);
-  bool (*is_digit)(char32_t);
-  bool (*is_space)(char32_t);
 };
 
 class LarkLexer {
