@@ -185,7 +185,7 @@ class Grammar:
         vocabulary  the one that it is a text of, or the grammar compiled for it. None: any bytes, and special tokens
                     that the grammar names by their texts
         returns     of a JSON Schema the JSON value; of a type an instance; of a grammar with tool calls a `Message` of
-                    `cfgmask.values`, of one with other captures these, each a `Capture`; else the text
+                    `cfgmask.values`, of one with other captures these, `Captures`; else the text
         Errors: ParseError names the byte at which the text is not of the grammar, and what was expected there; what the
         type raises that an instance is made of (`pydantic.ValidationError`); TypeError for tokens without a vocabulary;
         ValueError for an integer of more digits than Python reads (`sys.set_int_max_str_digits`).
@@ -284,6 +284,9 @@ class Grammar:
             made = cls(whole, name, parted() if core is None else lark.PlainGrammar(core, parted))
             made._notes = lambda: notes_of(parted())
         made._written = written
+        if core is None:
+            json = _captures_of_json(parted())
+            made._reading = None if not json else partial(_capture_reading, json)
         return made._made_by("lark", arguments)
 
     @classmethod
@@ -801,6 +804,19 @@ def _json_reading(
     from cfgmask.values.reading import Reading
 
     return Reading(syntax, convert=convert)
+
+
+def _captures_of_json(grammar: GrammarIR) -> frozenset[str]:
+    """The names of the captures whose texts are JSON, of all rules with the name."""
+    captured = [rule for rule in grammar.rules if rule.capture is not None]
+    others = {rule.capture for rule in captured if not rule.json}
+    return frozenset(rule.capture for rule in captured if rule.capture is not None and rule.capture not in others)
+
+
+def _capture_reading(json: frozenset[str]) -> Reading:
+    from cfgmask.values.reading import Reading
+
+    return Reading(json=json)
 
 
 def _message_reading(schemas: Mapping[str, Any], options: JsonSchemaOptions) -> Reading:

@@ -258,6 +258,7 @@ class Rule:
     capture     the name under which its texts are captured; None: they are not
     temperature  the sampling temperature that callers are told of inside of it
     max_tokens  how many tokens may have bytes of one text of it; None: any number
+    json        whether the value of its capture is that of its text, which is JSON
     """
 
     name: str
@@ -269,6 +270,7 @@ class Rule:
     capture: str | None = None
     temperature: float | None = None
     max_tokens: int | None = None
+    json: bool = False
 
     @property
     def shown_name(self) -> str:

@@ -70,6 +70,9 @@ def _check_ends(places: dict[str, Span], problems: Problems) -> None:
     if len(ends) > 1:
         message = f"`{ends[0]}` and `{ends[1]}` cannot go together"
         problems.error("lark-attribute-clash", message, places[ends[1]])
+    if "json" in places and "capture" not in places:
+        help = "say that the rule is captured, too: `[capture, json]`"
+        problems.error("lark-attribute-clash", "`json` needs a `capture`", places["json"], help=help)
     if "stop_capture" in places and not ends:
         message, help = "`stop_capture` needs a `stop` or a `suffix`", "say what ends the rule, or use `capture`"
         problems.error("lark-attribute-clash", message, places["stop_capture"], help=help)
@@ -114,4 +117,5 @@ _KINDS = {
     "capture": _Kind("takes a name in quotes, or nothing", 'capture="name"', _name_or_nothing),
     "stop_capture": _Kind("needs a name in quotes", 'stop_capture="name"', _name),
     "temperature": _Kind("needs a number that is not negative", "temperature=0.7", _temperature),
+    "json": _Kind("takes no value", "json", _flag),
 }

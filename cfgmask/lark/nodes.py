@@ -195,6 +195,7 @@ class Attributes:
     capture        the name of the capture that it is
     stop_capture   that of the capture that its suffix or stop is
     temperature    what a caller is told of inside of it
+    json           the value of its capture is that of the JSON that it matches
     """
 
     lazy: bool = False
@@ -205,6 +206,7 @@ class Attributes:
     capture: str | None = None
     stop_capture: str | None = None
     temperature: float | None = None
+    json: bool = False
 
     @property
     def ends(self) -> tuple[Expression, ...]:

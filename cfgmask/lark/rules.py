@@ -78,6 +78,7 @@ class RuleLowering:
             capture=attributes.capture,
             temperature=attributes.temperature,
             max_tokens=attributes.max_tokens if terminal is None else None,
+            json=attributes.json or (attributes.capture is not None and _is_json(rule.body)),
         )
 
     def _as_terminal(self, rule: nodes.Definition) -> ir.Expr | None:
@@ -242,3 +243,12 @@ def _repeat(body: ir.Expr, node: nodes.Repeat) -> ir.Expr:
     if node.minimum == node.maximum == 1:
         return body
     return ir.Repeat(body, node.minimum, node.maximum, node.span)
+
+
+def _is_json(body: nodes.Expression) -> bool:
+    """Whether a body is a `%json` block, or one of several."""
+    if isinstance(body, nodes.Choice):
+        return bool(body.parts) and all(map(_is_json, body.parts))
+    if isinstance(body, nodes.Sequence):
+        return len(body.parts) == 1 and _is_json(body.parts[0])
+    return isinstance(body, nodes.JsonBlock)

@@ -55,7 +55,7 @@ class _Writer:
         self._taken: set[str] = {nodes.START}
         self._rules = {grammar.start: nodes.START}
         for rule in grammar.rules:
-            if replace(rule, capture=None, temperature=None, max_tokens=None) != Rule(rule.name, rule.body):
+            if replace(rule, capture=None, temperature=None, max_tokens=None, json=False) != Rule(rule.name, rule.body):
                 self._problems += _unwritable(f"what the rule {rule.name} does", rule.span).diagnostics
             if rule.name not in self._rules:
                 self._rules[rule.name] = self._name(rule.name.lower(), "r")
@@ -157,6 +157,8 @@ def _attributes(rule: Rule) -> Iterator[str]:
         yield "lazy"
     if rule.capture is not None:
         yield f"capture={_string(rule.capture)}"
+    if rule.json:
+        yield "json"
     if rule.max_tokens is not None:
         yield f"max_tokens={rule.max_tokens}"
     if rule.temperature is not None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, SupportsIndex, TypeAlias, overload
 
 from cfgmask import notebook
+
+_TEXT: Final = object()
+"""Instead of a value: the text."""
 
 
 @dataclass
@@ -48,13 +51,55 @@ class Message:
 
 @dataclass(frozen=True)
 class Capture:
-    """A capture of a text, and those inside of it: `start` and `end` are bytes of the text."""
+    """A capture of a text, and those inside of it: `start` and `end` are bytes of the text.
+
+    value  of a capture of JSON (`[capture, json]`, or a rule that is a `%json` block) the value, else the text
+    """
 
     name: str
     text: str
     start: int
     end: int
     captures: tuple[Capture, ...] = ()
+    value: Any = _TEXT
+
+    def __post_init__(self) -> None:
+        if self.value is _TEXT:
+            object.__setattr__(self, "value", self.text)
+
+
+class Captures(tuple[Capture, ...]):
+    """The captures of a text that stand in no other, in order; also by name.
+
+    `captures["city"]` is the value of the capture with this name; of several, the last one's. Raises KeyError.
+    """
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Capture: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Capture, ...]: ...
+    def __getitem__(self, key: str | SupportsIndex | slice) -> Any:
+        """By number, or the value by name."""
+        if not isinstance(key, str):
+            return tuple.__getitem__(self, key)
+        for capture in reversed(self):
+            if capture.name == key:
+                return capture.value
+        raise KeyError(key)
+
+    def all(self, name: str) -> list[Any]:
+        """The values of all captures with this name, in order."""
+        return [capture.value for capture in self if capture.name == name]
+
+    def asdict(self) -> dict[str, Any]:
+        """The values by their names; of several with one name, a list of them."""
+        names = dict.fromkeys(capture.name for capture in self)
+        found = {name: self.all(name) for name in names}
+        return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,14 @@ class Reading:
 
     kind     None: "message" where calls are captured, the captures where there are others, else the text
     allows   of a tool's name, an argument's name and a text of JSON: whether the tool's schema allows it there
+    json     the names of captures whose texts are JSON
     convert  makes the value of a type out of that of JSON, and of its text if that is JSON; None: it stays
     """
 
     kind: Kind | None = None
     allows: Callable[[str, str, str], bool] | None = None
     convert: Callable[[Any, bytes | None], Any] | None = None
+    json: frozenset[str] = frozenset()
 
     def builder(self, captures: Sequence[str]) -> Builder:
         """A new builder for a grammar with these captures."""
@@ -31,7 +33,7 @@ class Reading:
             return JsonBuilder()
         if kind == "message" or (kind is None and not {"tool_call", "tool_name"}.isdisjoint(captures)):
             return MessageBuilder(self.allows)
-        return CaptureBuilder() if kind == "captures" or (captures and kind is None) else TextBuilder()
+        return CaptureBuilder(self.json) if kind == "captures" or (captures and kind is None) else TextBuilder()
 
     def value(self, value: Any, data: bytes) -> Any:
         """The value of a text that has ended, from what the builder made. Raises what the type's constructor raises."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from cfgmask.values.events import (
@@ -13,6 +13,7 @@ from cfgmask.values.events import (
     Capture,
     CaptureDelta,
     CaptureDone,
+    Captures,
     ContentDelta,
     Event,
     Message,
@@ -118,7 +119,9 @@ class JsonBuilder(Builder):
 class CaptureBuilder(Builder):
     """The value is the captures: those that stand in no other, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, json: Collection[str] = ()) -> None:
+        """`json`: the names of captures whose texts are JSON."""
+        self._json = json
         self._done: list[list[Capture]] = [[]]
         self._begun: list[tuple[str, int]] = []
 
@@ -131,7 +134,11 @@ class CaptureBuilder(Builder):
     def end(self, name: str, position: int, text: str) -> Iterator[Event]:
         """The innermost capture ends; this was its text."""
         _, start = self._begun.pop()
-        capture = Capture(name, text, start, position, tuple(self._done.pop()))
+        inside = tuple(self._done.pop())
+        if name in self._json:
+            capture = Capture(name, text, start, position, inside, _read_json(name, text))
+        else:
+            capture = Capture(name, text, start, position, inside)
         self._done[-1].append(capture)
         yield CaptureDone(capture)
 
@@ -140,13 +147,22 @@ class CaptureBuilder(Builder):
         if self._begun:
             yield CaptureDelta(self._begun[-1][0], text)
 
-    def value(self) -> tuple[Capture, ...]:
+    def value(self) -> Captures:
         """The value so far."""
-        return tuple(self._done[0])
+        return Captures(self._done[0])
 
     def open(self) -> Path | None:
         """The path to the innermost part that is open."""
         return tuple(name for name, _ in self._begun) or None
+
+
+def _read_json(name: str, text: str) -> Any:
+    reader = JsonReader()
+    try:
+        reader.feed(text)
+        return reader.finish()
+    except ValueError as error:
+        raise ValueError(f"the capture {name!r} is declared as JSON, and its text is not: {error}") from None
 
 
 class MessageBuilder(Builder):
