@@ -1,4 +1,4 @@
-"""What all engines' adapters are made of, without an engine."""
+"""The text of a request as all engines' adapters follow it, without an engine."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_wrong_requests() -> None:
             request_grammar(kind, text)
 
 
-def test_steps_behind_the_end_are_taken_back_first() -> None:
+def test_steps_after_the_end_are_taken_back_first() -> None:
     rng = random.Random(3)
     compiled = cfgmask.compile(cfgmask.Grammar.from_regex("(ab?)*"), VOCABULARY)
     for _ in range(100):
@@ -86,20 +86,71 @@ def test_steps_behind_the_end_are_taken_back_first() -> None:
     assert text.n_valid([98]) == 0
 
 
-def test_a_limit_leaves_end_tokens_alone() -> None:
+def limited() -> EngineText:
+    """A text of many letters `a` meets a limit, by a mask or by a token."""
     source = cfgmask.Grammar.from_lark('start: "a" start "b" | "c"')
     compiled = cfgmask.compile(source, VOCABULARY, cfgmask.Limits(max_item_sets=12))
-    text = EngineText(compiled.matcher(stop_token_ids=[31]), [31])
+    return EngineText(compiled.matcher(stop_token_ids=[31]), [31])
+
+
+def allowed(text: EngineText) -> list[int]:
     row = np.zeros(9, np.int32)
-    n = 0
-    while text.error is None:
-        text.fill(row)
-        n += text.accept(97)
-        assert n < 1000
-    assert text.is_over
     text.fill(row)
-    allowed = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()
-    assert allowed == [31, 256]
-    text.rollback(n)
-    assert text.error is None
-    assert text.matcher.n_steps == 0
+    return np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist()
+
+
+@pytest.mark.parametrize("asks_for_masks", [True, False])
+def test_a_limit_leaves_end_tokens_alone(asks_for_masks: bool) -> None:
+    text = limited()
+    row = np.zeros(9, np.int32)
+    met = None
+    while met is None:
+        met = text.fill(row) if asks_for_masks else None
+        try:
+            assert text.accept(97)
+        except cfgmask.LimitExceeded as error:
+            met = error
+        assert text.matcher.n_steps < 1000
+    assert text.error is met
+    assert text.fill(row) is None  # told once
+    assert allowed(text) == [31, 256]
+    assert not text.is_over
+    assert text.n_valid([97]) == 0
+    for token in (97, 256):
+        with pytest.raises(cfgmask.LimitExceeded):
+            text.accept(token)
+    text.skip()
+    assert text.is_over
+    assert allowed(text.fork()) == [31, 256]
+
+
+def test_a_limit_is_forgotten_when_the_text_is_taken_back() -> None:
+    """Drafts may meet a limit that the text itself does not: random walks with steps that are taken back."""
+    rng = random.Random(5)
+    n_met = 0
+    for _ in range(30):
+        text = limited()
+        taken = 0
+        for _ in range(100):
+            if taken and rng.random() < 0.3:
+                n = rng.randrange(1, min(taken, 3) + 1)
+                text.rollback(n)
+                taken -= n
+                assert text.error is None or taken > text.matcher.n_steps
+            elif rng.random() < 0.3:
+                row = np.zeros(9, np.int32)
+                n_met += text.fill(row) is not None
+                assert (allowed(text) == [31, 256]) == (text.error is not None)
+            else:
+                try:
+                    taken += text.accept(97)
+                except cfgmask.LimitExceeded:
+                    n_met += 1
+                    text.skip()
+                    taken += 1
+            assert text.matcher.n_steps <= taken
+        text.rollback(taken)
+        assert (text.error, text.is_over, text.matcher.n_steps) == (None, False, 0)
+        with pytest.raises(ValueError, match="fewer"):
+            text.rollback(1)
+    assert n_met > 50

@@ -1,4 +1,4 @@
-"""What `outlines.Generator` takes as `processor`."""
+"""The `processor` of `outlines.Generator`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ class LogitsProcessor(OutlinesLogitsProcessor):  # type: ignore[misc]  # outline
                 if not matcher.is_finished:
                     matcher.advance(int(row[-1].item()))
         words = np.zeros((n_rows, self._n_words), np.int32)
-        fill_masks(self.matchers, words)
+        for error in fill_masks(self.matchers, words):
+            if error is not None:
+                raise error
         return self._masked(logits, words)
 
     def _masked(self, logits: Any, words: Any) -> Any:

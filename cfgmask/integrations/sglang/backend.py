@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from sglang.srt.constrained.base_grammar_backend import (
 from sglang.srt.runtime_context import get_serving
 
 from cfgmask import CompiledGrammar, TokenRejected, Vocabulary, compile, fill_masks
-from cfgmask.errors import CfgmaskError
+from cfgmask.errors import CfgmaskError, LimitExceeded
 from cfgmask.integrations.engine_requests import RequestKind, request_grammar
 from cfgmask.integrations.engine_text import EngineText
 from cfgmask.integrations.torch import apply_token_bitmask_inplace
@@ -95,9 +96,19 @@ class GrammarObject(BaseGrammarObject):  # type: ignore[misc]
         self.text = text
 
     def accept_token(self, token: int) -> None:
-        """Take a token. Raises ValueError for one that does not fit."""
+        """Take a token. Raises ValueError for one that does not fit.
+
+        One that meets a limit ends the text, and is logged. (SGLang takes drafts by this method as well, and an error
+        there would end the scheduler.)
+        """
         self.current_token = token
-        if not self.text.accept(token):
+        try:
+            fits = self.text.accept(token)
+        except LimitExceeded as error:
+            self._tell(error)
+            self.text.skip()
+            return
+        if not fits:
             raise TokenRejected(f"the grammar refuses token {token}: {self.text.matcher.explain(token)}", token)
 
     def rollback(self, k: int) -> None:
@@ -113,7 +124,7 @@ class GrammarObject(BaseGrammarObject):  # type: ignore[misc]
     def copy(self) -> GrammarObject:
         """A text of its own for another request."""
         made = GrammarObject(self.compiled, self.text.fork())
-        made.grammar_stats = self.grammar_stats
+        made.grammar_stats = replace(self.grammar_stats) if self.grammar_stats is not None else None
         return made
 
     def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> torch.Tensor:
@@ -122,14 +133,13 @@ class GrammarObject(BaseGrammarObject):  # type: ignore[misc]
 
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
         """Write the mask of the next token. After a limit, which is logged, it allows end tokens alone."""
-        before = self.text.error
-        self.text.fill(vocab_mask[idx].numpy())
-        if self.text.error is not None and before is None:
-            logger.error("A request ends early: %s", self.text.error)
+        error = self.text.fill(vocab_mask[idx].numpy())
+        if error is not None:
+            self._tell(error)
 
     @staticmethod
     def fill_vocab_mask_batched(entries: list[GrammarRow], vocab_mask: torch.Tensor) -> None:
-        """Write the masks of a batch in one call, as far as the rows lie behind each other."""
+        """Write the masks of a batch, in one call if their rows are consecutive."""
         entries = sorted(entries, key=lambda entry: entry.row)
         rows = [entry.row for entry in entries]
         ours = all(isinstance(entry.grammar, GrammarObject) and not entry.grammar.text.error for entry in entries)
@@ -139,8 +149,16 @@ class GrammarObject(BaseGrammarObject):  # type: ignore[misc]
         matchers = [entry.grammar.text.matcher for entry in entries]
         errors = fill_masks(matchers, vocab_mask[rows[0] : rows[0] + len(rows)].numpy())
         for entry, error in zip(entries, errors, strict=True):
-            if error is not None:
-                entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
+            if isinstance(error, LimitExceeded):
+                entry.grammar.text.fail(error, vocab_mask[entry.row].numpy())
+                entry.grammar._tell(error)
+            elif error is not None:
+                raise error
+
+    def _tell(self, error: LimitExceeded) -> None:
+        logger.error("A request ends early: %s", error)
+        if self.grammar_stats is not None:
+            self.grammar_stats.is_grammar_aborted = True
 
     @staticmethod
     def reset_vocab_mask(vocab_mask: torch.Tensor) -> None:
@@ -158,7 +176,7 @@ class GrammarObject(BaseGrammarObject):  # type: ignore[misc]
         apply_token_bitmask_inplace(logits, vocab_mask)
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
-        """The text that comes next whatever is written, if any."""
+        """The forced text, if any: every valid output goes on with it."""
         text = _whole_characters(self.text.matcher.forced_bytes())
         return ([], text) if text else None
 
@@ -169,7 +187,7 @@ class GrammarObject(BaseGrammarObject):  # type: ignore[misc]
     def jump_and_retokenize(
         self, old_output_ids: Sequence[int], new_output_ids: Sequence[int], next_state: int
     ) -> None:
-        """Replace the tokens so far by others of the text with what is forced behind it. Raises ValueError."""
+        """Take other tokens for the text so far, which spell it and the forced text after it. Raises ValueError."""
         kept = 0
         while kept < min(len(old_output_ids), len(new_output_ids)) and old_output_ids[kept] == new_output_ids[kept]:
             kept += 1

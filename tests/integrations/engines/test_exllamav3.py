@@ -92,3 +92,25 @@ def test_completion_without_an_end_token(kind: Any) -> None:
         for byte in text.encode():
             filter.accept_token(byte)
         assert filter.is_completed() == is_completed
+
+
+def test_a_limit_leaves_end_tokens_and_ends_the_job(kind: Any) -> None:
+    source = cfgmask.Grammar.from_lark('start: /[a-z0-9]/ start "b" | "c"')
+    compiled = cfgmask.compile(source, VOCABULARY, cfgmask.Limits(max_item_sets=12))
+    for ends_job in (True, False):
+        filter = kind(None, compiled, eos_after_completed=ends_job)
+        filter.attach(SimpleNamespace(generator=SimpleNamespace(padded_vocab_size=len(TOKENS))))
+        n = 0
+        while filter.error is None:
+            ended = filter.feed(ord("a"))
+            n += 1
+            assert n < 1000
+        assert ended == ends_job
+        if not ends_job:
+            assert allowed(filter) == [END]
+            assert not filter.feed(END)
+            assert filter.is_active
+            assert allowed(filter) == [END]
+            filter.rewind(n + 1)
+            assert filter.error is None
+            assert len(allowed(filter)) > 1

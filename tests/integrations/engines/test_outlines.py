@@ -52,3 +52,19 @@ def test_texts_of_a_random_model(model: Any) -> None:
         texts = generator.batch(["Write: ", "And: "], max_new_tokens=41, do_sample=True)
         assert len(texts) == 2
         assert all(map(fits, texts))
+
+
+def test_a_limit_in_a_batch_is_raised(model: Any) -> None:
+    from cfgmask.integrations.outlines import LogitsProcessor, vocabulary_of
+
+    source = cfgmask.Grammar.from_lark('start: /[athe ]/ start "b" | "c"')
+    limits = cfgmask.Limits(max_item_sets=12)
+    hook = LogitsProcessor(model, cfgmask.compile(source, vocabulary_of(model), limits), stall_after=None)
+    generator = outlines.Generator(model, processor=hook)
+
+    def write_many() -> None:
+        for _ in range(30):
+            generator.batch(["Write: ", "And: "], max_new_tokens=60, do_sample=True)
+
+    with pytest.raises(cfgmask.LimitExceeded):
+        write_many()

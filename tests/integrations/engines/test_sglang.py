@@ -8,7 +8,6 @@ from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import cfgmask
@@ -160,7 +159,7 @@ def test_jump_forward(monkeypatch: pytest.MonkeyPatch) -> None:
     assert grammar.try_jump_forward(tokenizer) is None
 
 
-def test_the_end_and_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_and_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = requests.tokenizer()
     grammar = grammar_of(backend(monkeypatch), "regex", "ab?")
     eos = tokenizer.eos_token_id
@@ -176,13 +175,16 @@ def test_the_end_and_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_limit_ends_the_request() -> None:
+    from sglang.srt.constrained.base_grammar_backend import GrammarStats
+
     from cfgmask.integrations.engine_text import EngineText
     from cfgmask.integrations.sglang.backend import GrammarObject
 
     vocabulary = cfgmask.Vocabulary.from_transformers(requests.tokenizer())
-    source = cfgmask.Grammar.from_lark('start: "a" start "b" | "c"')
+    source = cfgmask.Grammar.from_lark('start: /[athe ]/ start "b" | "c"')  # masks look at `the`, ahead of the text
     compiled = cfgmask.compile(source, vocabulary, cfgmask.Limits(max_item_sets=12))
     grammar = GrammarObject(compiled, EngineText(compiled.matcher()))
+    grammar.grammar_stats = GrammarStats()
     a = requests.tokenizer().encode("a")[0]
     masks = grammar.allocate_vocab_mask(0, 1, "cpu")
     for _ in range(100):
@@ -191,10 +193,47 @@ def test_a_limit_ends_the_request() -> None:
             break
         grammar.accept_token(a)
     assert isinstance(grammar.text.error, cfgmask.LimitExceeded)
+    eos = requests.tokenizer().eos_token_id
     grammar.fill_vocab_mask(masks, 0)
-    assert requests.allowed(masks[0].numpy()) == [requests.tokenizer().eos_token_id]
+    assert requests.allowed(masks[0].numpy()) == [eos]
+    # SGLang leaves out the rows of texts that have ended, and so allows every token there.
+    assert not grammar.is_terminated()
+    assert grammar.grammar_stats.is_grammar_aborted
+    # A draft raises nothing, and is taken back.
+    grammar.accept_token(eos)
     assert grammar.is_terminated()
-    assert np.asarray(masks).any()
+    grammar.rollback(1)
+    assert not grammar.is_terminated()
+    grammar.rollback(1)
+    assert grammar.text.error is None
+    grammar.fill_vocab_mask(masks, 0)
+    assert a in requests.allowed(masks[0].numpy())
+
+
+def test_a_limit_in_a_batch_is_its_rows_own() -> None:
+    from sglang.srt.constrained.base_grammar_backend import GrammarStats
+
+    from cfgmask.integrations.engine_text import EngineText
+    from cfgmask.integrations.sglang.backend import GrammarObject
+
+    vocabulary = cfgmask.Vocabulary.from_transformers(requests.tokenizer())
+    source = cfgmask.Grammar.from_lark('start: /[athe ]/ start "b" | "c"')  # masks look at `the`, ahead of the text
+    bad, good = (cfgmask.compile(source, vocabulary, cfgmask.Limits(max_item_sets=most)) for most in (12, 4_000_000))
+    grammars = [GrammarObject(compiled, EngineText(compiled.matcher())) for compiled in (good, bad, good)]
+    grammars[1].grammar_stats = GrammarStats()
+    a, eos = requests.tokenizer().encode("a")[0], requests.tokenizer().eos_token_id
+    entries = [SimpleNamespace(row=i, grammar=grammar) for i, grammar in enumerate(grammars)]
+    masks = grammars[0].allocate_vocab_mask(0, 3, "cpu")
+    for _ in range(100):
+        GrammarObject.fill_vocab_mask_batched(entries, masks)
+        if grammars[1].text.error is not None:
+            break
+        for grammar in grammars:
+            grammar.accept_token(a)
+    assert requests.allowed(masks[1].numpy()) == [eos]
+    for row in (0, 2):
+        assert requests.allowed(masks[row].numpy()) == requests.mask(grammars[row].text.matcher)
+    assert grammars[1].grammar_stats.is_grammar_aborted
 
 
 def test_guidance_backend_over_the_names_of_llguidance() -> None:

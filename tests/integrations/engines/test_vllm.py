@@ -2,136 +2,88 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
+import functools
+import importlib
 import inspect
-import random
-from types import SimpleNamespace
+import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.integrations.engines import requests
+from tests.integrations.vllm_double import MODULES, use_double
+from tests.integrations.vllm_texts import (
+    assert_a_limit_ends_the_request,
+    assert_options_are_read,
+    manager,
+    walk,
+)
 
 pytestmark = pytest.mark.engines
 pytest.importorskip("vllm", reason="make test-engines installs it")
 
 
-def manager(monkeypatch: pytest.MonkeyPatch, n_drafts: int = 0, max_num_seqs: int = 32) -> Any:
-    """vLLM's manager, with what it reads of a configuration."""
-    from vllm.v1 import structured_output
-    from vllm.v1.structured_output import backend_guidance
-
-    from cfgmask.integrations import vllm
-
-    for module, name in (
-        (structured_output, "GuidanceBackend"),
-        (backend_guidance, "GuidanceBackend"),
-        (backend_guidance, "validate_guidance_grammar"),
-    ):
-        monkeypatch.setattr(module, name, getattr(module, name))  # to be put back
-    vllm.install()
-    tokenizer = requests.tokenizer()
-    monkeypatch.setattr(structured_output, "cached_tokenizer_from_config", lambda model_config: tokenizer)
-    config = SimpleNamespace(
-        parallel_config=SimpleNamespace(distributed_executor_backend=None),
-        scheduler_config=SimpleNamespace(max_num_seqs=max_num_seqs),
-        model_config=SimpleNamespace(
-            skip_tokenizer_init=False, get_vocab_size=lambda: len(tokenizer) + 24, is_diffusion=False
-        ),
-        structured_outputs_config=SimpleNamespace(
-            reasoning_parser_plugin=None, reasoning_parser=None, enable_in_reasoning=False, disable_any_whitespace=False
-        ),
-        num_speculative_tokens=n_drafts,
-    )
-    return structured_output.StructuredOutputManager(config)
-
-
-def request_of(made: Any, kind: str, text: str, stops: set[int]) -> Any:
-    """A request as the scheduler holds it, with its grammar made."""
-    from vllm.sampling_params import StructuredOutputsParams
-    from vllm.v1.structured_output.request import StructuredOutputRequest
-
-    if kind == "json_object":
-        params = StructuredOutputsParams(json_object=True)
-    elif kind == "choice":
-        params = StructuredOutputsParams(choice=__import__("json").loads(text))
-    else:
-        params = StructuredOutputsParams(**{kind: text})
-    params._backend = "guidance"
-    request = SimpleNamespace(
-        request_id="r",
-        structured_output_request=StructuredOutputRequest(params=params),
-        sampling_params=SimpleNamespace(structured_outputs=params, all_stop_token_ids=stops),
-        use_structured_output=True,
-        all_token_ids=[],
-        prompt_token_ids=[],
-    )
-    made.grammar_init(request)
-    request.structured_output_request._grammar.result()
-    return request
-
-
 def test_requests_with_drafts_and_rollbacks(monkeypatch: pytest.MonkeyPatch) -> None:
     """500 texts in batches: the masks are a plain matcher's, and every text is one of its grammar."""
-    n_drafts = 3
-    made = manager(monkeypatch, n_drafts)
-    tokenizer = requests.tokenizer()
-    eos, eot = tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<|eot|>")
-    rng = random.Random(2)
-    kinds = [*requests.REQUESTS, ("json_object", "")]
-    n_done = 0
-    while n_done < 500:
-        batch = [rng.choice(kinds) for _ in range(25)]
-        running: dict[str, Any] = {}
-        plain: dict[str, Any] = {}
-        for i, (kind, text) in enumerate(batch):
-            stops = {eos, eot} if rng.random() < 0.5 else {eos}
-            running[str(i)] = request_of(made, kind, text, stops)
-            plain[str(i)] = requests.plain_matcher(kind, text, sorted(stops - {eos}))
-        for step in range(60):
-            if not running:
-                break
-            drafts: dict[str, list[int]] = {}
-            for name, request in running.items():
-                proposed = []
-                ahead = plain[name].fork()
-                for _ in range(rng.randrange(n_drafts + 1)):
-                    token = rng.choice(requests.mask(ahead) if rng.random() < 0.8 else range(len(tokenizer)))
-                    proposed.append(token)
-                    if not ahead.try_advance([token]) or ahead.is_finished:
-                        break
-                valid = made.validate_tokens(request, [*proposed])
-                n = plain[name].try_advance(proposed, consume=False)
-                assert valid == proposed[:n]
-                drafts[name] = valid
-            names = list(running)
-            masks = made.grammar_bitmask(running, names, drafts)
-            for index, name in enumerate(names):
-                matcher = plain[name]
-                row = index * (n_drafts + 1)
-                ahead = matcher.fork()
-                for offset, token in enumerate([*drafts[name], None]):
-                    if ahead.is_finished:
-                        break  # vLLM allows everything behind the end
-                    assert requests.allowed(masks[row + offset]) == requests.mask(ahead), batch[int(name)]
-                    if token is not None:
-                        ahead.advance(token)
-            for name, request in list(running.items()):
-                matcher = plain[name]
-                accepted = drafts[name][: rng.randrange(len(drafts[name]) + 1)]
-                ahead = matcher.fork()
-                ahead.try_advance(accepted)
-                if not ahead.is_finished:
-                    token = requests.choose(rng, requests.mask(ahead), ahead, step)
-                    accepted = [*accepted, eos if ahead.is_accepting and step > 14 else token]
-                assert made.accept_tokens(request, accepted)
-                for token in accepted:
-                    matcher.advance(token)
-                grammar = request.structured_output_request.grammar
-                assert grammar.is_terminated() == matcher.is_finished
-                if matcher.is_finished:
-                    del running[name]
-                    n_done += 1
-    made.clear_backend()
+    assert sum(1 for _ in walk(monkeypatch, 500)) > 100
+
+
+def test_the_double_of_ci_is_this_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each name of `tests/integrations/vllm_double.py` is the wheel's, with its signature."""
+    for module, members in MODULES.items():
+        real_module = importlib.import_module(module)
+        for name, double in members.items():
+            real = getattr(real_module, name)
+            if double is None:
+                continue
+            if not inspect.isclass(double):
+                assert signature(double) == signature(real), name
+                continue
+            if hasattr(double, "__abstractmethods__"):
+                assert double.__abstractmethods__ == real.__abstractmethods__, name
+            if issubclass(double, enum.Enum):
+                assert [one.name for one in double] == [one.name for one in real]
+                continue
+            if dataclasses.is_dataclass(double):
+                theirs = [field.name for field in dataclasses.fields(real)]
+                assert {field.name for field in dataclasses.fields(double)} <= set(theirs), name
+            for key, value in vars(double).items():
+                if inspect.isfunction(value) and not key.startswith("_"):
+                    assert signature(value) == signature(getattr(real, key)), (name, key)
+                elif isinstance(value, property):
+                    assert isinstance(inspect.getattr_static(real, key), (property, functools.cached_property)), key
+    for module, name in (
+        ("vllm.v1.structured_output", "StructuredOutputManager"),
+        ("vllm.v1.structured_output.backend_types", "StructuredOutputBackend"),
+    ):
+        assert signature(MODULES[module][name]) == signature(getattr(importlib.import_module(module), name))
+
+
+def signature(function: Any) -> list[tuple[str, Any, Any]]:
+    """Without annotations, which name other modules."""
+    return [(one.name, one.kind, one.default) for one in inspect.signature(function).parameters.values()]
+
+
+def test_the_double_of_ci_makes_the_same_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step by step: both managers, with the same requests, drafts and tokens."""
+    real = list(walk(monkeypatch, 60, seed=7))
+    with monkeypatch.context() as over_double:
+        use_double(over_double)
+        double = list(walk(over_double, 60, seed=7))
+    monkeypatch.delitem(sys.modules, "cfgmask.integrations.vllm.backend", raising=False)
+    assert len(real) == len(double) > 10
+    for step, (one, other) in enumerate(zip(real, double, strict=True)):
+        np.testing.assert_array_equal(one, other, err_msg=str(step))
+
+
+def test_a_limit_ends_the_request_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_a_limit_ends_the_request(monkeypatch)
+
+
+def test_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_options_are_read(monkeypatch)
 
 
 def test_an_invalid_request_is_refused_before_it_is_queued(monkeypatch: pytest.MonkeyPatch) -> None:
