@@ -376,7 +376,7 @@ void report_unknown_flag(PatternScanner& scan, char32_t letter, std::string_view
 PatternSyntax read_pattern(std::u32string_view pattern, PatternDialect::Name dialect, std::u32string_view flags,
                            const PatternReadingOptions& options) {
   PatternScanner scan(pattern, pattern_dialect(dialect, flags), options);
-  PatternSyntax found{SyntaxTree(pattern), 0, {}, std::nullopt, 0};
+  PatternSyntax found;
   try {
     check_flags(scan, flags);
     scan.flags = PatternFlags().with(flags, U"");

@@ -16,7 +16,7 @@
 namespace cfgmask {
 
 struct PatternSyntax {
-  SyntaxTree tree;
+  SyntaxTree tree{U""};
   SyntaxTree::Id root = 0;
   std::vector<PatternProblem> problems;
   // Why and where reading was given up: there is no root then.

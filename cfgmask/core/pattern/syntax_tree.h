@@ -7,6 +7,8 @@
 // Threads: immutable once read.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -74,7 +76,13 @@ class SyntaxTree {
   using Kind = SyntaxNode::Kind;
   using Id = uint32_t;
 
-  explicit SyntaxTree(std::u32string_view pattern) : pattern_(pattern) {}
+  explicit SyntaxTree(std::u32string_view pattern) : pattern_(pattern) {
+    // Of most patterns; growing from nothing took a tenth of the time of reading.
+    const size_t expected = std::min<size_t>(pattern.size() + 2, 64);
+    nodes_.reserve(expected);
+    parts_.reserve(expected);
+    texts_.reserve(std::min<size_t>(pattern.size(), 256));
+  }
 
   const SyntaxNode& operator[](Id id) const { return nodes_[id]; }
   size_t size() const { return nodes_.size(); }

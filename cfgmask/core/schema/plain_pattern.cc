@@ -1,11 +1,12 @@
 #include "schema/plain_pattern.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <iterator>
 #include <numeric>
 #include <utility>
+
+#include "pattern/parser.h"
 
 namespace cfgmask {
 
@@ -21,6 +22,7 @@ constexpr uint64_t kMaxSteps = 20'000;
 constexpr size_t kMaxPropertyName = 64;
 
 using Ranges = std::vector<CodePointRange>;
+using SyntaxKind = SyntaxNode::Kind;
 
 Ranges sorted(Ranges ranges) {
   std::sort(ranges.begin(), ranges.end(), [](auto a, auto b) { return a.low < b.low; });
@@ -82,8 +84,12 @@ bool is_lead_byte(char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }
 
 }  // namespace
 
-std::vector<uint32_t> code_points(std::string_view text) {
-  std::vector<uint32_t> out;
+namespace {
+
+template <typename Characters>
+Characters decoded(std::string_view text) {
+  Characters out;
+  out.reserve(text.size());
   for (char c : text) {
     const auto byte = static_cast<uint8_t>(c);
     if ((byte & 0xC0) == 0x80) {
@@ -95,19 +101,24 @@ std::vector<uint32_t> code_points(std::string_view text) {
   return out;
 }
 
+}  // namespace
+
+std::vector<uint32_t> code_points(std::string_view text) { return decoded<std::vector<uint32_t>>(text); }
+
+// A syntax tree to a plain pattern, if it is one.
 class PatternReading {
  public:
-  PatternReading(std::string_view pattern, uint64_t max_nesting, PlainPattern::Syntax syntax,
+  PatternReading(std::u32string_view pattern, const SyntaxTree& tree, uint64_t max_nesting, PlainPattern::Syntax syntax,
                  CharacterProperties* properties)
-      : text_(code_points(pattern)),
+      : pattern_(pattern),
+        tree_(tree),
         max_depth_(std::min(kMaxPatternDepth, max_nesting / 4)),
         syntax_(syntax),
         properties_(properties) {}
 
-  std::optional<PlainPattern> read() {
+  std::optional<PlainPattern> read(SyntaxTree::Id root) {
     try {
-      out_.branches_ = together(alternatives(0));
-      require(at_ == text_.size());
+      out_.branches_ = together(alternatives(root, 0));
       out_.nodes_->finish();
     } catch (const NotPlain&) {
       return std::nullopt;
@@ -119,6 +130,7 @@ class PatternReading {
   using Branch = PlainPattern::Branch;
   using Kind = PlainPattern::Kind;
   using Syntax = PlainPattern::Syntax;
+  using Id = SyntaxTree::Id;
   struct NotPlain {};
 
   static void require(bool holds) {
@@ -127,116 +139,70 @@ class PatternReading {
 
   bool is_python() const { return syntax_ != Syntax::kEcma; }
 
-  bool next_is(uint32_t c) const { return at_ < text_.size() && text_[at_] == c; }
-  bool take(uint32_t c) {
-    if (!next_is(c)) return false;
-    ++at_;
-    return true;
-  }
-  uint32_t peek() const {
-    require(at_ < text_.size());
-    return text_[at_];
-  }
-  uint32_t take_any() {
-    const uint32_t c = peek();
-    ++at_;
-    return c;
-  }
-
   PatternNodes& nodes() { return *out_.nodes_; }
   uint32_t add_class(const Ranges& ranges) {
     Ranges kept = characters(ranges);
     require(!kept.empty());
     return nodes().add_class(kept);
   }
+  uint32_t add_sequence(const std::vector<uint32_t>& parts) { return nodes().add_parts(Kind::kSequence, parts); }
 
-  std::vector<Branch> alternatives(uint64_t depth) {
+  std::vector<Branch> alternatives(Id id, uint64_t depth) {
     require(depth <= max_depth_);
+    if (tree_[id].kind == SyntaxKind::kSequence) return alternative(id, depth);
     std::vector<Branch> found;
-    do {
-      const auto some = alternative(depth);
+    for (Id part : tree_.parts(tree_[id])) {
+      const auto some = alternative(part, depth);
       found.insert(found.end(), some.begin(), some.end());
-    } while (take('|'));
+    }
     return found;
   }
 
   // One alternative; those of a group that has anchors inside, where the group is all there is. Where all of a group
   // that comes first begin with the text, the alternative does, and likewise at its end.
-  std::vector<Branch> alternative(uint64_t depth) {
-    // Python's `$` also holds before a line break that ends the text.
-    require(!is_python() || !next_is('^'));
-    bool from_start = take('^');
-    require(!from_start || !quantifier_follows());
+  std::vector<Branch> alternative(Id id, uint64_t depth) {
+    std::span<const Id> items = tree_.parts(tree_[id]);
+    const bool anchored = !items.empty() && is_anchor(items.front(), 's');
+    bool from_start = anchored;
+    if (anchored) items = items.subspan(1);
     std::vector<uint32_t> parts;
-    while (at_ < text_.size() && !next_is('|') && !next_is(')')) {
-      if (stands_alone()) {
-        parts.push_back(run());
+    for (size_t i = 0; i < items.size(); ++i) {
+      const SyntaxNode& item = tree_[items[i]];
+      const bool is_last = i + 1 == items.size();
+      if (is_last && is_anchor(items[i], 'e')) return {{add_sequence(parts), from_start, true}};
+      if (item.kind != SyntaxKind::kGroup) {
+        parts.push_back(node(items[i], depth));
         continue;
       }
-      if (take('$')) {
-        require(!is_python());
-        require(alternative_ends());
-        return {{nodes().add_parts(Kind::kSequence, parts), from_start, true}};
-      }
-      if (take('(')) {
-        auto inside = group(depth);
-        const size_t n_from_start = n_with(&Branch::from_start, inside);
-        const size_t n_to_end = n_with(&Branch::to_end, inside);
-        require(n_from_start + n_to_end == 0 || !quantifier_follows());
-        if (n_from_start == inside.size() && n_to_end == 0 && parts.empty()) {
-          from_start = true;
-        } else if (n_to_end == inside.size() && n_from_start == 0 && alternative_ends()) {
-          parts.push_back(joined(inside));
-          return {{nodes().add_parts(Kind::kSequence, parts), from_start, true}};
-        } else if (n_from_start + n_to_end > 0) {
-          require(parts.empty());
-          const bool to_end = take('$');
-          require(alternative_ends());
-          for (Branch& branch : inside) {
-            branch.from_start = branch.from_start || from_start;
-            branch.to_end = branch.to_end || to_end;
-          }
-          return inside;
+      auto inside = group(item, depth);
+      const size_t n_from_start = n_with(&Branch::from_start, inside);
+      const size_t n_to_end = n_with(&Branch::to_end, inside);
+      if (n_from_start == inside.size() && n_to_end == 0 && parts.empty()) {
+        from_start = true;
+      } else if (n_to_end == inside.size() && n_from_start == 0 && is_last) {
+        parts.push_back(joined(inside));
+        return {{add_sequence(parts), from_start, true}};
+      } else if (n_from_start + n_to_end > 0) {
+        require(parts.empty());
+        const bool to_end = i + 2 == items.size() && is_anchor(items[i + 1], 'e');
+        require(is_last || to_end);
+        for (Branch& branch : inside) {
+          branch.from_start = branch.from_start || from_start;
+          branch.to_end = branch.to_end || to_end;
         }
-        parts.push_back(quantified(joined(inside)));
-      } else {
-        parts.push_back(quantified(add_class(atom())));
+        return inside;
       }
+      parts.push_back(joined(inside));
     }
-    return {{nodes().add_parts(Kind::kSequence, parts), from_start, false}};
+    return {{add_sequence(parts), from_start, false}};
   }
 
   static size_t n_with(bool Branch::* anchor, const std::vector<Branch>& branches) {
     return static_cast<size_t>(std::count_if(branches.begin(), branches.end(), std::mem_fn(anchor)));
   }
-  bool alternative_ends() const { return at_ == text_.size() || next_is('|') || next_is(')'); }
-
-  // Whether a character is next that means itself, once.
-  bool stands_alone() const {
-    if (at_ == text_.size() || is_special(text_[at_]) || (0xD800 <= text_[at_] && text_[at_] <= 0xDFFF)) return false;
-    return at_ + 1 == text_.size() || !is_quantifier(text_[at_ + 1]);
-  }
-  static bool is_quantifier(uint32_t c) { return c == '*' || c == '+' || c == '?' || c == '{'; }
-  static bool is_special(uint32_t c) {
-    static constexpr auto kSpecial = [] {
-      std::array<bool, 0x80> found{};
-      for (const char special : std::string_view("\\^$.|?*+()[]{}")) found[static_cast<size_t>(special)] = true;
-      return found;
-    }();
-    return c < kSpecial.size() && kSpecial[c];
-  }
-
-  // All such characters from here on.
-  uint32_t run() {
-    std::string text;
-    for (; stands_alone(); ++at_) {
-      if (text_[at_] < 0x80) {
-        text += static_cast<char>(text_[at_]);
-      } else {
-        append_utf8(text_[at_], text);
-      }
-    }
-    return nodes().add_text(text);
+  // Python's `$` also holds before a line break that ends the text, and what its patterns match has no surroundings.
+  bool is_anchor(Id id, char which) const {
+    return !is_python() && tree_[id].kind == SyntaxKind::kAnchor && tree_[id].letter == which;
   }
 
   // Many branches, those of the same anchors as one: before each that begins anywhere may be any text, and after each
@@ -260,11 +226,9 @@ class PatternReading {
     return found;
   }
 
-  std::vector<Branch> group(uint64_t depth) {
-    if (take('?')) require(take(':'));
-    auto inside = alternatives(depth + 1);
-    require(take(')'));
-    return inside;
+  std::vector<Branch> group(const SyntaxNode& node, uint64_t depth) {
+    require(node.size == 0);  // its name may mean something
+    return alternatives(node.low, depth + 1);
   }
 
   uint32_t joined(const std::vector<Branch>& branches) {
@@ -274,170 +238,123 @@ class PatternReading {
     return nodes().add_parts(Kind::kAlternation, parts);
   }
 
-  bool quantifier_follows() const { return at_ < text_.size() && is_quantifier(text_[at_]); }
-
-  uint32_t quantified(uint32_t body) {
-    uint32_t minimum = 0;
-    uint32_t maximum = kUnbounded;
-    if (take('*')) {
-    } else if (take('+')) {
-      minimum = 1;
-    } else if (take('?')) {
-      maximum = 1;
-    } else if (take('{')) {
-      minimum = maximum = number();
-      if (take(',')) maximum = next_is('}') ? kUnbounded : number();
-      require(take('}') && minimum <= maximum);
-    } else {
-      return body;
+  // Anything without anchors.
+  uint32_t node(Id id, uint64_t depth) {
+    const SyntaxNode& found = tree_[id];
+    switch (found.kind) {
+      case SyntaxKind::kGroup: {
+        const auto inside = group(found, depth);
+        require(n_with(&Branch::from_start, inside) + n_with(&Branch::to_end, inside) == 0);
+        return joined(inside);
+      }
+      case SyntaxKind::kRepeat: {
+        // Lazy ones find the same texts.
+        require(found.letter != 'p' && found.low <= kMaxCount && (found.high <= kMaxCount || found.high == kUnbounded));
+        const Id body = tree_.parts(found)[0];
+        const bool is_character = tree_[body].kind == SyntaxKind::kText;
+        const uint32_t once = is_character ? add_class(one_character(tree_[body])) : node(body, depth);
+        return nodes().add_repetition(once, found.low, found.high);
+      }
+      case SyntaxKind::kText:
+        return is_escape(found) ? add_class(one_character(found)) : run(found);
+      default:
+        return add_class(set(found));
     }
-    take('?');  // lazy ones find the same texts
-    require(!quantifier_follows());
-    return nodes().add_repetition(body, minimum, maximum);
   }
 
-  uint32_t number() {
-    require(at_ < text_.size() && is_digit(text_[at_]));
-    uint32_t n = 0;
-    while (at_ < text_.size() && is_digit(text_[at_])) {
-      n = n * 10 + (text_[at_++] - '0');
-      require(n <= kMaxCount);
-    }
-    return n;
-  }
-
-  static bool is_digit(uint32_t c) { return '0' <= c && c <= '9'; }
-  static bool stands_for_itself(uint32_t c) {
-    return c < 0x80 && !is_digit(c) && !('a' <= (c | 0x20) && (c | 0x20) <= 'z');
-  }
-
-  // One character outside of a class, or a class.
-  Ranges atom() {
-    const uint32_t c = take_any();
-    if (c == '[') return char_class();
-    if (c == '.') return any_but_line_ends();
-    if (c == '\\') return escape();
-    require(c != '*' && c != '+' && c != '?' && c != '{' && c != '}' && c != ']' && c != '^');
+  static bool is_escape(const SyntaxNode& node) { return node.end - node.start > node.size; }
+  // A brace or bracket may be a mistake.
+  Ranges one_character(const SyntaxNode& node) const {
+    check_flags(node);
+    const char32_t c = tree_.text(node)[0];
+    require(is_escape(node) || (c != U'{' && c != U'}' && c != U']'));
     return {{c, c}};
   }
-
-  // What a dot is.
-  Ranges any_but_line_ends() const {
-    if (syntax_ == Syntax::kPythonDotAll) return {{0, kMaxCodePoint}};
-    return complement(is_python() ? Ranges{{'\n', '\n'}} : line_ends());
+  uint32_t run(const SyntaxNode& node) {
+    if (node.size == 1) one_character(node);
+    check_flags(node);
+    std::string text;
+    for (char32_t c : tree_.text(node)) append_utf8(c, text);
+    return nodes().add_text(text);
+  }
+  // Flags that change inside of the pattern are not plain.
+  void check_flags(const SyntaxNode& node) const {
+    PatternFlags expected;
+    expected.dot_all = syntax_ == Syntax::kPythonDotAll;
+    require(node.flags.bits() == expected.bits());
   }
 
-  Ranges char_class() {
-    const bool negated = take('^');
-    Ranges all;
-    require(!next_is(']'));
-    while (!take(']')) {
-      const auto [first, first_is_one] = class_atom();
-      all.insert(all.end(), first.begin(), first.end());
-      if (!next_is('-') || (at_ + 1 < text_.size() && text_[at_ + 1] == ']')) continue;
-      take('-');
-      const auto [last, last_is_one] = class_atom();
-      if (first_is_one && last_is_one) {
-        require(first[0].low <= last[0].low);
-        all.push_back({first[0].low, last[0].low});
-      } else {
-        all.push_back({'-', '-'});
-        all.insert(all.end(), last.begin(), last.end());
+  // What matches one character.
+  Ranges set(const SyntaxNode& node) {
+    if (node.kind == SyntaxKind::kRange) return {{node.low, node.high}};
+    check_flags(node);
+    Ranges found;
+    switch (node.kind) {
+      case SyntaxKind::kDot:
+        if (node.flags.dot_all) return {{0, kMaxCodePoint}};
+        return complement(is_python() ? Ranges{{'\n', '\n'}} : line_ends());
+      case SyntaxKind::kShorthand:
+        require(!is_python());  // those are Unicode's
+        found = node.letter == 'd' ? digits() : node.letter == 'w' ? word_characters() : white_space();
+        break;
+      case SyntaxKind::kProperty:
+        found = property(node);
+        break;
+      case SyntaxKind::kSet: {
+        const auto terms = tree_.parts(node);
+        require(terms.size() == 1);
+        for (Id member : tree_.parts(tree_[terms[0]])) {
+          const Ranges more = set(tree_[member]);
+          found.insert(found.end(), more.begin(), more.end());
+        }
+        require(!found.empty());
+        found = sorted(std::move(found));
+        break;
       }
-    }
-    all = sorted(std::move(all));
-    return negated ? complement(all) : all;
-  }
-
-  // What one place in a class stands for, and whether that is a character, which may begin a range.
-  std::pair<Ranges, bool> class_atom() {
-    const uint32_t c = take_any();
-    if (c != '\\') return {{{c, c}}, true};
-    const bool one = std::string_view("dDsSwWpP").find(static_cast<char>(peek())) == std::string_view::npos;
-    return {escape(), one};
-  }
-
-  Ranges escape() {
-    const uint32_t c = take_any();
-    if (is_python()) {
-      // The named classes are those of Unicode.
-      require(std::string_view("dDsSwW").find(static_cast<char>(c)) == std::string_view::npos);
-      if (c == 'U') return hex(8);
-    }
-    switch (c) {
-      case 'd':
-        return digits();
-      case 'D':
-        return complement(digits());
-      case 'w':
-        return word_characters();
-      case 'W':
-        return complement(word_characters());
-      case 's':
-        return white_space();
-      case 'S':
-        return complement(white_space());
-      case 't':
-        return {{'\t', '\t'}};
-      case 'n':
-        return {{'\n', '\n'}};
-      case 'v':
-        return {{'\v', '\v'}};
-      case 'f':
-        return {{'\f', '\f'}};
-      case 'r':
-        return {{'\r', '\r'}};
-      case 'x':
-        return hex(2);
-      case 'u':
-        return hex(4);
-      case 'p':
-        return property();
-      case 'P':
-        return complement(property());
       default:
-        require(stands_for_itself(c));
-        return {{c, c}};
+        throw NotPlain();
     }
+    return node.negated ? complement(found) : found;
   }
 
-  // What the braces that follow name.
-  const Ranges& property() {
-    require(properties_ != nullptr && take('{'));
-    std::string name;
-    while (!take('}')) {
-      const uint32_t c = take_any();
-      require(c < 0x80 && name.size() < kMaxPropertyName);
-      name += static_cast<char>(c);
+  Ranges property(const SyntaxNode& node) const {
+    require(!is_python() && properties_ != nullptr);
+    std::u32string_view written = pattern_.substr(node.first, node.size);
+    if (node.value_size > 0) {
+      // Other signs than `=` are no syntax of ECMA's.
+      require(node.value_first == node.first + node.size + 1 && pattern_[node.value_first - 1] == U'=');
+      written = pattern_.substr(node.first, node.size + 1 + node.value_size);
     }
-    const Ranges* found = properties_->find(name);
+    require(written.size() <= kMaxPropertyName);
+    const Ranges* found = properties_->find(std::string(written.begin(), written.end()));
     require(found != nullptr);
     return *found;
   }
 
-  Ranges hex(int n_digits) {
-    uint32_t value = 0;
-    for (int i = 0; i < n_digits; ++i) {
-      const uint32_t c = take_any();
-      const uint32_t letter = c | 0x20;
-      require((is_digit(c) || (c < 0x80 && 'a' <= letter && letter <= 'f')) && value <= kMaxCodePoint / 16);
-      value = value * 16 + (is_digit(c) ? c - '0' : letter - 'a' + 10);
-    }
-    require(value < 0xD800 || value > 0xDFFF);  // pairs of surrogates are one character
-    return {{value, value}};
-  }
-
-  std::vector<uint32_t> text_;
+  std::u32string_view pattern_;
+  const SyntaxTree& tree_;
   uint64_t max_depth_;
   Syntax syntax_;
   CharacterProperties* properties_;
-  size_t at_ = 0;
   PlainPattern out_;
 };
 
 std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64_t max_nesting, Syntax syntax,
                                                 CharacterProperties* properties) {
-  auto found = PatternReading(pattern, max_nesting, syntax, properties).read();
+  // Names and numbers beyond ASCII matter only to what is not plain.
+  const auto is_none = [](char32_t) { return false; };
+  const PatternReadingOptions options{.kinds = {is_none, is_none, is_none},
+                                      .named = nullptr,
+                                      .shared_names = {},
+                                      .max_nesting = max_nesting,
+                                      .max_parts = UINT64_MAX,
+                                      .max_lazy = std::nullopt};
+  const std::u32string text = decoded<std::u32string>(pattern);
+  const bool is_ecma = syntax == Syntax::kEcma;
+  const PatternSyntax read = read_pattern(text, is_ecma ? PatternDialect::Name::kEcma : PatternDialect::Name::kPython,
+                                          syntax == Syntax::kPythonDotAll ? U"s" : U"", options);
+  if (read.stop || !read.problems.empty()) return std::nullopt;
+  auto found = PatternReading(text, read.tree, max_nesting, syntax, properties).read(read.root);
   if (found) found->start_ = found->found_start();
   return found;
 }
