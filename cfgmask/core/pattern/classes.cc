@@ -12,7 +12,7 @@ namespace cfgmask {
 namespace {
 
 using Kind = SyntaxNode::Kind;
-using Id = SyntaxTree::Id;
+using NodeId = SyntaxTree::Id;
 
 // What a class counts for when parts are limited, beside its members: about as many parts of the size of a character.
 constexpr uint64_t kClassParts = 5;
@@ -27,9 +27,9 @@ constexpr uint64_t kCasedPerPart = 16;
 struct OpenClass {
   size_t start;
   bool negated;
-  std::vector<Id> terms = {};
+  std::vector<NodeId> terms = {};
   char operation = '|';
-  std::vector<Id> members = {};
+  std::vector<NodeId> members = {};
 
   bool is_new() const { return members.empty() && terms.empty(); }
 };
@@ -38,7 +38,7 @@ class ClassReading {
  public:
   ClassReading(PatternScanner& scan, size_t depth) : scan_(scan), dialect_(scan.dialect), depth_(depth) {}
 
-  std::optional<Id> read() {
+  std::optional<NodeId> read() {
     levels_.push_back(open());
     for (;;) {
       skip_space();
@@ -48,7 +48,7 @@ class ClassReading {
         return std::nullopt;
       }
       if (scan_.accept(U"]")) {
-        const Id closed = close();
+        const NodeId closed = close();
         levels_.pop_back();
         if (levels_.empty()) return closed;
         levels_.back().members.push_back(closed);
@@ -103,7 +103,7 @@ class ClassReading {
     level().members.clear();
   }
 
-  Id close() {
+  NodeId close() {
     finish_term();
     if (dialect_.single_operands && level().terms.size() > 1) check_operands();
     SyntaxNode node = scan_.node(Kind::kSet, level().start);
@@ -114,10 +114,11 @@ class ClassReading {
   // ECMA: operators of one kind only, each between two single operands, which ranges are not.
   void check_operands() {
     const auto& terms = level().terms;
-    const auto operation_of = [&](Id term) { return scan_.tree[term].letter; };
-    if (std::any_of(terms.begin() + 1, terms.end(), [&](Id t) { return operation_of(t) != operation_of(terms[1]); }))
+    const auto operation_of = [&](NodeId term) { return scan_.tree[term].letter; };
+    if (std::any_of(terms.begin() + 1, terms.end(),
+                    [&](NodeId t) { return operation_of(t) != operation_of(terms[1]); }))
       scan_.report("set-syntax.mixed", level().start);
-    for (Id term : terms) {
+    for (NodeId term : terms) {
       const auto members = scan_.tree.parts(scan_.tree[term]);
       const bool is_single = members.size() == 1 && (scan_.tree[members[0]].kind != Kind::kRange ||
                                                      scan_.tree[members[0]].low == scan_.tree[members[0]].high);
@@ -269,6 +270,6 @@ class ClassReading {
 
 }  // namespace
 
-std::optional<Id> read_class(PatternScanner& scan, size_t depth) { return ClassReading(scan, depth).read(); }
+std::optional<NodeId> read_class(PatternScanner& scan, size_t depth) { return ClassReading(scan, depth).read(); }
 
 }  // namespace cfgmask

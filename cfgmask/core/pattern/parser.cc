@@ -13,7 +13,7 @@ namespace cfgmask {
 namespace {
 
 using Kind = SyntaxNode::Kind;
-using Id = SyntaxTree::Id;
+using NodeId = SyntaxTree::Id;
 using Name = PatternDialect::Name;
 
 // What groups, quantifiers and assertions count for when parts are limited, a character being one part. A group has
@@ -34,8 +34,8 @@ struct OpenGroup {
   PatternFlags outer_flags;
   size_t branch_start;
   bool reported = false;  // something was said of its head
-  std::vector<Id> branches = {};
-  std::vector<Id> items = {};
+  std::vector<NodeId> branches = {};
+  std::vector<NodeId> items = {};
   size_t height = 0;       // nesting inside of what was read so far
   size_t last_height = 0;  // that of the last item alone
 };
@@ -46,7 +46,7 @@ class PatternParser {
     groups_.push_back({0, {}, scan.flags, 0});
   }
 
-  Id parse() {
+  NodeId parse() {
     report_surrogates();
     while (more()) step();
     for (size_t i = groups_.size() - 1; i > 0; --i) {
@@ -142,7 +142,7 @@ class PatternParser {
     }
   }
 
-  void add(Id item, size_t height = 0, uint64_t parts = 1) {
+  void add(NodeId item, size_t height = 0, uint64_t parts = 1) {
     scan_.count(parts);
     OpenGroup& group = groups_.back();
     group.items.push_back(item);
@@ -191,10 +191,10 @@ class PatternParser {
     const OpenGroup group = std::move(groups_.back());
     groups_.pop_back();
     scan_.flags = group.outer_flags;
-    const Id inside = body(group);
+    const NodeId inside = body(group);
     SyntaxNode node = group.node;
     node.end = static_cast<uint32_t>(scan_.position);
-    Id made = 0;
+    NodeId made = 0;
     if (node.kind == Kind::kGroup) {
       node.low = inside;
       made = scan_.tree.add(node);
@@ -204,10 +204,10 @@ class PatternParser {
     add(made, group.height + 1, node.kind == Kind::kLookaround ? kAssertionParts : kGroupParts);
   }
 
-  Id body(const OpenGroup& group) {
-    const Id last = scan_.tree.add_parts(scan_.node(Kind::kSequence, group.branch_start), group.items);
+  NodeId body(const OpenGroup& group) {
+    const NodeId last = scan_.tree.add_parts(scan_.node(Kind::kSequence, group.branch_start), group.items);
     if (group.branches.empty()) return last;
-    std::vector<Id> branches = group.branches;
+    std::vector<NodeId> branches = group.branches;
     branches.push_back(last);
     return scan_.tree.add_parts(scan_.node(Kind::kChoice, group.start), branches);
   }
@@ -291,7 +291,7 @@ class PatternParser {
   }
 
   // Takes the last item off the branch, if it may be repeated; of a text only its last character.
-  std::optional<Id> repeatable(size_t start) {
+  std::optional<NodeId> repeatable(size_t start) {
     OpenGroup& group = groups_.back();
     const bool is_item = !group.items.empty() && scan_.tree[group.items.back()].kind != Kind::kSequence &&
                          !is_bare_assertion(scan_.tree[group.items.back()]);
@@ -299,7 +299,7 @@ class PatternParser {
       scan_.report("nothing-to-repeat", start);
       return std::nullopt;
     }
-    const Id item = group.items.back();
+    const NodeId item = group.items.back();
     const SyntaxNode node = scan_.tree[item];
     if (node.kind == Kind::kRepeat && !dialect_.stacked_repeats) {
       scan_.report("multiple-repeat", start);
