@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cfgmask import Limits
 from cfgmask.gbnf import parse_gbnf
-from tests.gbnf.test_diagnostics import sections
+from tests.gbnf.test_diagnostics import SECTIONS
 from tests.refusals import assert_refused, outcome
 
 MEGABYTES = 1_000_000
@@ -87,7 +87,7 @@ _PIECES = [
     *'"[]{}()|<>!\n\\#?*+.-_^Aa1é ',
     *("::=", "root", "root ::= ", "<[5]>", "<a>", "{1,2}", "\\x", '"a"', "[a-z]"),
 ]
-_GRAMMARS = [grammar for _, grammar, _ in sections()]
+_GRAMMARS = [section.text for section in SECTIONS]
 
 
 @given(st.sampled_from(_GRAMMARS), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(_PIECES), st.integers(0, 3))))
