@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from functools import cache, lru_cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, overload
 
 from cfgmask import json_schema, lark, regex
 from cfgmask.compiler.recipe import FORMAT, Documents, KeptSchema, Recipe
@@ -40,6 +40,17 @@ if TYPE_CHECKING:
     from cfgmask.vocabulary import Vocabulary
 
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    # Of a grammar that says nothing of its values, any: `Grammar` alone is `Grammar[Any]`.
+    Value_co = TypeVar("Value_co", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    Value_co = TypeVar("Value_co", covariant=True)
+Kind = TypeVar("Kind")
+
 _Written: TypeAlias = "Callable[[_core.TokenTable], GrammarIR | None]"
 """As `Grammar.written_with`."""
 
@@ -47,8 +58,10 @@ PATTERN_SOURCE = "<pattern>"
 """What diagnostics call a pattern that is a grammar by itself."""
 
 
-class Grammar:
+class Grammar(Generic[Value_co]):
     """A grammar that was read and checked, not yet bound to a vocabulary. Immutable; for any thread. Can be pickled.
+
+    Type checkers know the values of its texts: `Grammar.from_type(City)` is a `Grammar[City]`.
 
     Made by one of the `from_…` methods, which raise `GrammarError` with every problem found.
     `cfgmask.compile(grammar, vocabulary)` is the next step.
@@ -178,7 +191,7 @@ class Grammar:
         self,
         text: str | bytes | Iterable[int],
         vocabulary: Vocabulary | _core.CompiledGrammar | None = None,
-    ) -> Any:
+    ) -> Value_co:
         """The value of a text: see docs/how-to/values.md.
 
         text        or its tokens, for which a vocabulary is needed; an end token may be the last of them
@@ -193,7 +206,8 @@ class Grammar:
         """
         from cfgmask.values.whole import parse
 
-        return parse(self.parser(vocabulary), text, vocabulary is not None)
+        value: Value_co = parse(self.parser(vocabulary), text, vocabulary is not None)
+        return value
 
     def parser(self, vocabulary: Vocabulary | _core.CompiledGrammar | None = None) -> Parser:
         """A `cfgmask.values.Parser`: it is fed a text piece by piece, and tells its value as it comes.
@@ -292,7 +306,7 @@ class Grammar:
     @classmethod
     def from_gbnf(
         cls, text: str, *, name: str = "<grammar>", limits: Limits | None = None, start: str = "root"
-    ) -> Grammar:
+    ) -> Grammar[str]:
         """A grammar in GBNF, llama.cpp's format. See docs/gbnf.md.
 
         name   what diagnostics call the text
@@ -413,6 +427,50 @@ class Grammar:
         made._reading = partial(_json_reading, options.syntax)
         return made._made_by("json_schema", arguments)
 
+    @overload
+    @classmethod
+    def from_type(
+        cls,
+        kind: type[Kind],
+        *,
+        limits: Limits | None = ...,
+        whitespace: str = ...,
+        item_separator: str = ...,
+        key_separator: str = ...,
+        indent: int | None = ...,
+        numbers: Literal["plain", "any"] = ...,
+        max_digits: int | None = ...,
+        syntax: Literal["json", "yaml", "call"] = ...,
+        escapes: Literal["any", "canonical"] = ...,
+        property_order: Literal["schema", "any"] = ...,
+        formats: Literal["assert", "annotate"] = ...,
+        on_unsupported: Literal["error", "relax"] = ...,
+        unknown_keywords: Literal["warn", "error"] = ...,
+        pattern_dialect: Literal["ecma", "python", "rust"] = ...,
+    ) -> Grammar[Kind]: ...
+
+    @overload
+    @classmethod
+    def from_type(
+        cls,
+        kind: Any,
+        *,
+        limits: Limits | None = ...,
+        whitespace: str = ...,
+        item_separator: str = ...,
+        key_separator: str = ...,
+        indent: int | None = ...,
+        numbers: Literal["plain", "any"] = ...,
+        max_digits: int | None = ...,
+        syntax: Literal["json", "yaml", "call"] = ...,
+        escapes: Literal["any", "canonical"] = ...,
+        property_order: Literal["schema", "any"] = ...,
+        formats: Literal["assert", "annotate"] = ...,
+        on_unsupported: Literal["error", "relax"] = ...,
+        unknown_keywords: Literal["warn", "error"] = ...,
+        pattern_dialect: Literal["ecma", "python", "rust"] = ...,
+    ) -> Grammar: ...
+
     @classmethod
     def from_type(
         cls,
@@ -501,7 +559,7 @@ class Grammar:
     @classmethod
     def from_regex(
         cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits | None = None
-    ) -> Grammar:
+    ) -> Grammar[str]:
         """Texts that match the pattern from their first to their last character.
 
         Groups as `(?P<QUOTED_TEXT>)` and `(?P<TEXT_TOKEN>)` are those of docs/lark.md.
@@ -710,7 +768,7 @@ class Grammar:
         )
 
     @classmethod
-    def from_choices(cls, choices: Iterable[str]) -> Grammar:
+    def from_choices(cls, choices: Iterable[str]) -> Grammar[str]:
         """Exactly one of some texts. Linear in their size."""
         if isinstance(choices, (str, bytes)):
             raise TypeError("choices must be a list of texts, not one text")

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import UnionType
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,7 +20,8 @@ from cfgmask.integrations.logprobs import FORCED, Logprob, Scorer, TokenLogprob,
 FinishReason = Literal["stop", "length"]
 T = TypeVar("T")
 Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, Any]]
-What: TypeAlias = Grammar | CompiledGrammar | type[Any] | dict[str, Any] | list[str] | tuple[str, ...] | re.Pattern[str]
+Type: TypeAlias = type[Any] | UnionType | Callable[..., Any]
+What: TypeAlias = Grammar | CompiledGrammar | Type | dict[str, Any] | list[str] | tuple[str, ...] | re.Pattern[str]
 
 
 class Decoder(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import typing
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from cfgmask import CompiledGrammar, Grammar, Matcher
 
 
 def grammar_of(what: Any) -> Any:
-    """The grammar that a type, schema, pattern or list of texts makes; anything else as it is, for others to judge.
+    """The grammar that a type, function, schema, pattern or list of texts makes; anything else as it is.
 
     Raises what `Grammar`'s readers raise.
     """
@@ -22,7 +23,7 @@ def grammar_of(what: Any) -> Any:
         return Grammar.from_regex(what.pattern, flags=flags)
     if isinstance(what, (list, tuple)):
         return Grammar.from_choices(what)
-    if isinstance(what, type) or typing.get_origin(what) is not None:
+    if isinstance(what, type) or typing.get_origin(what) is not None or inspect.isfunction(what):
         return Grammar.from_type(what)
     return what
 

@@ -91,22 +91,47 @@ def test_messages_are_written_by_the_chat_template(llm: Any) -> None:
 
 TYPED = """
 import dataclasses, re
-from typing import Any
-from cfgmask import Grammar
-from cfgmask.integrations.llama_cpp import generate
+from typing import Any, Literal
+from cfgmask import CompiledGrammar, Grammar
+from cfgmask.integrations import transformers
+from cfgmask.integrations.llama_cpp import choose, generate
 
 @dataclasses.dataclass
 class Model:
     x: int
 
-def ask(llm: Any, grammar: Grammar) -> None:
+def call(x: int) -> None: ...
+
+def ask(llm: Any, tok: Any, grammar: Grammar, compiled: CompiledGrammar) -> None:
     reveal_type(generate(llm, "p", Model).value)
     reveal_type(generate(llm, "p", ["a", "b"]).value)
     reveal_type(generate(llm, "p", re.compile("a")).value)
     reveal_type(generate(llm, [{"role": "user", "content": "x"}], grammar).value)
     reveal_type(generate(llm, "p", Model, stream=True))
+    reveal_type(generate(llm, "p", list[Model]).value)
+    reveal_type(generate(llm, "p", int | None).value)
+    reveal_type(generate(llm, "p", {"type": "object"}).value)
+    reveal_type(generate(llm, "p", compiled).value)
+    reveal_type(generate(llm, "p", call).value)
+    reveal_type(generate(llm, "p", Grammar.from_type(Model)).value)
+    reveal_type(generate(llm, "p", Grammar.from_choices(["a"])).value)
+    reveal_type(transformers.generate(llm, tok, "p", Model).value)
+    reveal_type(transformers.generate(llm, tok, "p", Grammar.from_type(Model)).value)
+    reveal_type(transformers.generate(llm, tok, "p", ["a"]).value)
+    reveal_type(transformers.generate(llm, tok, "p", Model, stream=True))
+    reveal_type(choose(llm, "p", ["a"]).probability)
+    reveal_type(transformers.choose(llm, tok, "p", ["a"]).probabilities)
+    reveal_type(Grammar.from_type(Model, syntax="call").parse("x"))
+    reveal_type(Grammar.from_type(list[int]).parse("x"))
+    reveal_type(Grammar.from_type(Literal["a"]).parse("x"))
+    reveal_type(Grammar.from_type(int | None).parse("x"))
+    reveal_type(Grammar.from_regex("a").parse("x"))
+    reveal_type(Grammar.from_json_schema({}).parse("x"))
 """
-REVEALED = ["typed.Model", "str", "str", "Any", "cfgmask.integrations.generated.TextStream"]
+STREAM = "cfgmask.integrations.generated.TextStream"
+REVEALED = ["typed.Model", "str", "str", "Any", STREAM, "list[typed.Model]", "Any", "Any", "Any", "Any"]
+REVEALED += ["typed.Model", "str", "typed.Model", "typed.Model", "str", STREAM, "float", "dict[str, float]"]
+REVEALED += ["typed.Model", "list[int]", "Any", "Any", "str", "Any"]
 
 
 def test_values_have_types(tmp_path: Path) -> None:
@@ -116,7 +141,9 @@ def test_values_have_types(tmp_path: Path) -> None:
     environment = {"MYPYPATH": str(Path(cfgmask.__file__).parents[1]), "PATH": ""}
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
     revealed = re.findall(r'Revealed type is "([^"]+)"', done.stdout)
-    assert [each.removeprefix("builtins.") for each in revealed] == REVEALED, done.stdout + done.stderr
+    shown = [each.replace("builtins.", "") for each in revealed]
+    assert shown == REVEALED, done.stdout + done.stderr
+    assert "typed.py" not in re.sub(r".*Revealed type.*", "", done.stdout)  # no errors, either
 
 
 def test_logprobs_are_those_of_the_model_and_of_what_is_left(load: Any) -> None:

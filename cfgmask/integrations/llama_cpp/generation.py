@@ -6,6 +6,7 @@ import re
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -112,7 +113,7 @@ class _Hook(Hook):
 def generate(
     llm: Any,
     prompt: Prompt,
-    grammar: type[T],
+    grammar: type[T] | Grammar[T],
     *,
     max_tokens: int | None = ...,
     stall_after: int | None = ...,
@@ -150,7 +151,7 @@ def generate(
 def generate(
     llm: Any,
     prompt: Prompt,
-    grammar: Grammar | CompiledGrammar | dict[str, Any],
+    grammar: CompiledGrammar | dict[str, Any] | UnionType | Callable[..., Any],
     *,
     max_tokens: int | None = ...,
     stall_after: int | None = ...,

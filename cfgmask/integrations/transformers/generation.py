@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 import transformers
@@ -54,7 +55,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    grammar: type[T],
+    grammar: type[T] | Grammar[T],
     *,
     max_tokens: int | None = ...,
     stall_after: int | None = ...,
@@ -94,7 +95,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    grammar: Grammar | CompiledGrammar | dict[str, Any],
+    grammar: CompiledGrammar | dict[str, Any] | UnionType | Callable[..., Any],
     *,
     max_tokens: int | None = ...,
     stall_after: int | None = ...,
@@ -214,9 +215,9 @@ def _samplers(temperature: float, sampling: Sampling) -> tuple[list[Processor], 
     """
     given: dict[str, Any] = dict(sampling)
     penalty, criteria = given.pop("repetition_penalty", None), given.pop("stopping_criteria", None)
-    before = [] if penalty is None else [transformers.RepetitionPenaltyLogitsProcessor(penalty)]
+    before: list[Processor] = [] if penalty is None else [transformers.RepetitionPenaltyLogitsProcessor(penalty)]
     warpers = [] if temperature in (0, 1) else [transformers.TemperatureLogitsWarper(temperature)]
-    kinds = {
+    kinds: dict[str, Callable[[Any], Any]] = {
         "top_k": lambda k: transformers.TopKLogitsWarper(k) if k else None,
         "top_p": transformers.TopPLogitsWarper,
         "min_p": transformers.MinPLogitsWarper,
