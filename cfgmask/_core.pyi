@@ -145,6 +145,10 @@ class RegexTreeBuilder:
         counts beyond 31 bits.
         """
 
+ROW_TEXT: int
+ROW_PART: int
+"""In the symbols of `GrammarBuilder.variants`: the places of a row's text and part."""
+
 class GrammarBuilder(RegexBuilder):
     """Takes a grammar's rules one by one; `build` gives the `CompiledGrammar`. Used by `cfgmask.compiler` alone."""
 
@@ -194,11 +198,36 @@ class GrammarBuilder(RegexBuilder):
     def alternative(
         self, nonterminal: int, symbols: Sequence[int], condition: Sequence[tuple[str, bool, int, int, int]] = ()
     ) -> None: ...
-    def plain_schema(self, schema: PlainSchema) -> tuple[int, int]:
+    def plain_schema(
+        self, schema: PlainSchema, form: SchemaForm | None = None, tokens: Sequence[int] = ()
+    ) -> tuple[int, int]:
         """Add a plain schema, of which rules are made when texts come to them; the symbol of its values, and its scope.
+
+        form    that the schema is written in, if that is not JSON, without the empty text; see `PlainSchema.in_form`
+        tokens  the symbols of the form's tokens
 
         Raises LimitExceeded(max_nesting).
         """
+    def rows(
+        self,
+        texts: Sequence[str],
+        schemas: Sequence[PlainSchema],
+        may_be_empty: Sequence[bool],
+        text_capture: str | None,
+        schema_capture: str | None,
+        scope: int,
+        form: SchemaForm | None = None,
+        tokens: Sequence[int] = (),
+    ) -> tuple[list[int], list[int]]:
+        """Add texts, and a plain schema for each; their symbols. `scope` is that of the texts.
+
+        may_be_empty  whether the empty text is a value of the schema; form, tokens: as for `plain_schema`
+
+        In the order of their numbers: a terminal and a nonterminal for each text, a nonterminal for each schema, and
+        one for each schema's capture. Raises LimitExceeded.
+        """
+    def variants(self, nonterminal: int, symbols: Sequence[int], rows: tuple[list[int], list[int]]) -> None:
+        """Add an alternative for each row: the symbols, with the row's in place of `ROW_TEXT` and `ROW_PART`."""
     def plain_lark(self, grammar: PlainLark) -> tuple[int, int, bool, bool, bool]:
         """Add the rules of a plain grammar; what `build` is given of it, from `start` on.
 
@@ -375,9 +404,41 @@ class PlainSchema:
         ignored_name: str,
         ignore_once: bool,
     ) -> None: ...
+    def in_form(self, form: SchemaForm, regexes: RegexBuilder) -> tuple[list[str], bool] | None:
+        """The names of the members of the outermost objects, and whether there may be none of them.
+
+        None if the core does not write the schema in this form: other keys than those with names, bounds on their
+        number, or values that may have no text. Asks about strings with conditions in `regexes`; otherwise linear.
+        """
     @property
     def n_regexes(self) -> int:
         """How many the reading asked for."""
+
+class SchemaForm:
+    """A form of arguments that is not JSON, as the core writes the outermost object of a schema in it. Immutable.
+
+    keys       the pieces before a value, the same for all; or six such lists, for null, booleans, numbers, strings,
+               arrays and objects. A piece is ("text", text, "", 0); ("key", before, behind, 0), which is a key between
+               two texts; ("gap", "", "", 0), white space that may be missing; or ("token", "", "", n), a token by its
+               number
+    end        the text that ends a value, up to a token
+    after_end  the pieces from that token on
+    stop       strings do not hold it
+    pad        may stand around strings with conditions
+    has_gaps   whether white space may stand before each member and after the last one
+    has_python_words  whether null, true and false may be written as Python does
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[Sequence[tuple[str, str, str, int]]],
+        end: str,
+        after_end: Sequence[tuple[str, str, str, int]],
+        stop: str,
+        pad: str,
+        has_gaps: bool,
+        has_python_words: bool,
+    ) -> None: ...
 
 class PlainReader:
     """Reads plain JSON Schemas whose root is in one dialect. Immutable, for any thread.

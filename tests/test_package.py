@@ -172,6 +172,7 @@ LEAVES = {
         "cfgmask.regex.parser",
         "cfgmask.regex.plain",
         "cfgmask.json_schema.plain",
+        "cfgmask.json_schema.core_forms",
         "cfgmask.lark.plain",
     ),
     "cfgmask.lark.reader",

@@ -34,8 +34,10 @@ from cfgmask.grammar.ir import (
     RuleRef,
     Scope,
     Sequence,
+    Slot,
     Terminal,
     TokenSet,
+    Variants,
 )
 from cfgmask.grammar.limited_rules import with_limited_rules
 from cfgmask.grammar.parameters import Argument, Masked
@@ -101,7 +103,7 @@ def _compiled(
         return _build_lark(plain, vocabulary, limits, shard)
     if plain is not None and not isinstance(plain, GrammarIR):
         return _build_plain(plain, vocabulary.core, limits, shard)
-    return _build(grammar.ir_for(vocabulary), vocabulary, limits, shard)
+    return _build(grammar.compact_ir_for(vocabulary), vocabulary, limits, shard)
 
 
 def _build(ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
@@ -161,11 +163,25 @@ def _conditions(terminal: Terminal, regexes: RegexLowering) -> _Conditions:
     return before, None if terminal.after is None else regexes.node(terminal.after)
 
 
+def _unwritable(ir: GrammarIR, vocabulary: _core.TokenTable) -> list[Part]:
+    """The parts of which the vocabulary may not be able to write some values.
+
+    JSON takes no more than printable ASCII; strings of other forms have no escapes.
+    """
+    if len(vocabulary.held_bytes) == _N_BYTES:
+        return []
+    return [part for part in parts_of(ir) if part.form is not None or not vocabulary.writes_json]
+
+
+_N_BYTES = 256
+_SLOTS = {"text": _core.ROW_TEXT, "part": _core.ROW_PART}
+
+
 class _Build:
     def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> None:
         with session(limits):
-            # The rules that the core makes of parts later would have texts that the vocabulary cannot write.
-            parted = with_lazy_parts(ir) if vocabulary.core.writes_json else expanded(ir, parts_of(ir))
+            # The rules that the core makes of such parts later would have texts that the vocabulary cannot write.
+            parted = with_lazy_parts(expanded(ir, _unwritable(ir, vocabulary.core)))
             self._ir = ir = with_limited_rules(parted)
         self._vocabulary = vocabulary
         self._builder = _core.GrammarBuilder(vocabulary.core, vars(limits), shard)
@@ -176,6 +192,7 @@ class _Build:
         self._parts: dict[int, int] = {}  # by identity, which the grammar keeps alive
         self._terminals: dict[tuple[int, int, int, str, tuple[bool | int | str | None, ...]], int] = {}
         self._seen_terminals: dict[tuple[int, int], int] = {}  # by identity, which the grammar keeps alive
+        self._rows: dict[int, tuple[list[int], list[int]]] = {}  # by identity, which the grammar keeps alive
         self._token_sets: dict[tuple[TokenSet, int], int] = {}
         self._places = Places([], [], [])
         self._rule_places: dict[str, RulePlace] = {}
@@ -260,6 +277,9 @@ class _Build:
         while pending:
             owner, expr = pending.pop()
             for part in expr.parts if isinstance(expr, Choice) else (expr,):
+                if isinstance(part, Variants):
+                    self._variants(owner, part, rule, pending)
+                    continue
                 condition = steps(part.condition) if isinstance(part, Guarded) else []
                 body = part.body if isinstance(part, Guarded) else part
                 symbols = body.parts if isinstance(body, Sequence) else (body,)
@@ -278,9 +298,11 @@ class _Build:
         if isinstance(expr, Terminal):
             return self._terminal(expr, rule.scope)
         if isinstance(expr, Part):
-            return self._part(expr)
+            return self._part(expr, rule.scope)
         if isinstance(expr, TokenSet):
             return self._token_set(expr, rule.scope)
+        if isinstance(expr, Slot):
+            return _SLOTS[expr.of]
         if isinstance(expr, Repeat):
             self._check_counts(expr, rule.name)
             nested = isinstance(expr.body, Repeat)
@@ -288,11 +310,37 @@ class _Build:
             return self._builder.repeat(body, expr.minimum, expr.maximum)
         return self._group(expr, rule, pending)
 
-    def _part(self, part: Part) -> int:
+    def _part(self, part: Part, scope: int) -> int:
         if id(part) not in self._parts:
-            self._places.nonterminals.append(RulePlace(part.name.rstrip(":") or "schema", part.span))
-            self._parts[id(part)], _ = self._builder.plain_schema(part.schema)
+            place = RulePlace(part.name.rstrip(":") or "schema", part.span)
+            self._places.nonterminals.append(place)
+            tokens = [self._token_set(tokens, scope) for tokens in part.tokens]
+            symbol, _ = self._builder.plain_schema(part.schema, part.form, tokens)
+            if part.may_be_empty:
+                self._places.nonterminals.append(place)
+                values, symbol = symbol, self._builder.nonterminal(part.name)
+                self._builder.alternative(symbol, [values])
+                self._builder.alternative(symbol, [])
+            self._parts[id(part)] = symbol
         return self._parts[id(part)]
+
+    def _variants(self, owner: int, variants: Variants, rule: Rule, pending: list[tuple[int, Expr]]) -> None:
+        rows = variants.rows
+        if id(rows) not in self._rows:
+            # In the order in which the builder makes their symbols.
+            name, value = (RulePlace(capture or "row", rule.span) for capture in rows.captures)
+            self._places.terminals.extend([rule.span] * len(rows.texts))
+            self._places.nonterminals.extend(place for place in (name, value, value) for _ in rows.texts)
+            self._rows[id(rows)] = self._builder.rows(
+                rows.texts,
+                [part.schema for part in rows.parts],
+                [part.may_be_empty for part in rows.parts],
+                *rows.captures,
+                self._scopes[rule.scope],
+                rows.parts[0].form,
+                [self._token_set(tokens, rule.scope) for tokens in rows.parts[0].tokens],
+            )
+        self._builder.variants(owner, [self._symbol(s, rule, pending) for s in variants.body], self._rows[id(rows)])
 
     def _group(self, expr: Expr, rule: Rule, pending: list[tuple[int, Expr]]) -> int:
         """A nonterminal for part of a rule, which has the rule's parameter."""

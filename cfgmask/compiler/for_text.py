@@ -46,7 +46,7 @@ def _vocabulary_of(grammar: Grammar) -> Vocabulary:
     if grammar._bind is not None:
         # Markers are texts then. Its intermediate form would hold the rules of all schemas.
         with suppress(GrammarError):
-            return byte_vocabulary(grammar._bind(all_bytes()))
+            return byte_vocabulary(grammar.compact_ir_for(all_bytes()))
     # Other plain grammars name no tokens.
     return all_bytes() if plain is not None else byte_vocabulary(grammar.ir)
 

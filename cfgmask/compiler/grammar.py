@@ -22,6 +22,7 @@ from cfgmask.grammar.embedding import with_prefix
 from cfgmask.grammar.ir import GrammarIR, Part, Rule, Scope, Terminal
 from cfgmask.grammar.parts import expanded, notes_of, parts_of
 from cfgmask.grammar.regex_tree import KeySet, RegexTree
+from cfgmask.grammar.variants import spread
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions, is_written_as_usual
 from cfgmask.json_schema.session import session
 from cfgmask.limits import DEFAULT_LIMITS, Limits
@@ -114,6 +115,10 @@ class Grammar(Generic[Value_co]):
 
     def ir_for(self, vocabulary: Vocabulary) -> GrammarIR:
         """`parted_ir` for a vocabulary: markers of tags and tools are written by the tokens that it has for them."""
+        return spread(self.compact_ir_for(vocabulary))
+
+    def compact_ir_for(self, vocabulary: Vocabulary) -> GrammarIR:
+        """`ir_for` where alternatives that are alike may be `ir.Variants`. For the compiler."""
         return self.parted_ir if self._bind is None else self._bind(vocabulary)
 
     @property
@@ -640,7 +645,9 @@ class Grammar(Generic[Value_co]):
         if prompt is not None:
             _require_text("prompt", prompt)
         found, notes = recognise.style_for(style, template)
-        kept = tuple(replace(tool, schema=KeptSchema.of(tool.schema).value) for tool in read.read_tools(tools))
+        read_tools = read.read_tools(tools)
+        schemas = KeptSchema.of([tool.schema for tool in read_tools]).value
+        kept = tuple(tool.with_schema(schema) for tool, schema in zip(read_tools, schemas, strict=True))
         return cls._from_tools(
             tools=kept,
             style=found,

@@ -54,6 +54,7 @@
 #include "schema/pattern_trees.h"
 #include "schema/plain_reader.h"
 #include "schema/plain_rules.h"
+#include "schema/schema_form.h"
 #include "vocab/vocabulary.h"
 
 namespace nb = nanobind;
@@ -858,6 +859,8 @@ std::vector<SetMember> members_of(const std::vector<PyMember>& members, const st
 Step step_of(const PyStep& step) { return {std::get<0>(step), std::get<1>(step).value_or(kUnbounded)}; }
 
 void bind_grammar_builder(nb::module_& m) {
+  m.attr("ROW_TEXT") = GrammarBuilder::kText;
+  m.attr("ROW_PART") = GrammarBuilder::kPart;
   nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder", docs::GrammarBuilder)
       .def(
           "__init__",
@@ -957,11 +960,41 @@ void bind_grammar_builder(nb::module_& m) {
           "nonterminal"_a, "low"_a, "high"_a, "up"_a)
       .def(
           "plain_schema",
-          [](GrammarBuilder& self, std::shared_ptr<PlainSchemaParts> schema) {
+          [](GrammarBuilder& self, std::shared_ptr<PlainSchemaParts> schema, std::shared_ptr<SchemaForm> form,
+             std::vector<uint32_t> tokens) {
             LongCall call(nullptr);
-            return hand_over(std::move(schema), self);
+            return hand_over(std::move(schema), self, std::move(form), std::move(tokens));
           },
-          "schema"_a)
+          "schema"_a, "form"_a = nb::none(), "tokens"_a = std::vector<uint32_t>())
+      .def(
+          "rows",
+          [](GrammarBuilder& self, std::vector<std::string> texts,
+             std::vector<std::shared_ptr<PlainSchemaParts>> schemas, std::vector<bool> may_be_empty,
+             std::optional<std::string> text_capture, std::optional<std::string> schema_capture, uint32_t scope,
+             std::shared_ptr<SchemaForm> form, std::vector<uint32_t> tokens) {
+            if (schemas.size() != texts.size() || may_be_empty.size() != texts.size())
+              throw nb::value_error("a row has a text and a schema");
+            LongCall call(nullptr);
+            const Rows rows{std::move(texts),
+                            {schemas.begin(), schemas.end()},
+                            std::move(may_be_empty),
+                            text_capture.value_or(""),
+                            schema_capture.value_or(""),
+                            scope,
+                            std::move(form),
+                            std::move(tokens)};
+            RowSymbols made = hand_over(rows, self);
+            return std::pair(std::move(made.texts), std::move(made.schemas));
+          },
+          "texts"_a, "schemas"_a, "may_be_empty"_a, "text_capture"_a.none(), "schema_capture"_a.none(), "scope"_a,
+          "form"_a = nb::none(), "tokens"_a = std::vector<uint32_t>())
+      .def(
+          "variants",
+          [](GrammarBuilder& self, uint32_t nonterminal, const std::vector<uint32_t>& symbols,
+             const std::pair<std::vector<uint32_t>, std::vector<uint32_t>>& rows) {
+            self.variants(nonterminal, symbols, rows.first, rows.second);
+          },
+          "nonterminal"_a, "symbols"_a, "rows"_a)
       .def(
           "plain_lark",
           [](GrammarBuilder& self, const PlainLark& grammar) {
@@ -1094,6 +1127,46 @@ void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainR
                               ignore_once};
 }
 
+using PyPieces = std::vector<std::tuple<std::string, std::string, std::string, uint32_t>>;
+
+SchemaForm::Pieces pieces_of(const PyPieces& pieces) {
+  using Kind = SchemaForm::Piece::Kind;
+  const std::array<std::string_view, 4> kinds{"text", "key", "gap", "token"};
+  SchemaForm::Pieces made;
+  for (const auto& [what, text, behind, token] : pieces) {
+    const auto at = std::find(kinds.begin(), kinds.end(), what);
+    if (at == kinds.end()) throw nb::value_error("no such piece");
+    made.push_back({static_cast<Kind>(at - kinds.begin()), text, behind, token});
+  }
+  return made;
+}
+
+void new_schema_form(SchemaForm* self, const std::vector<PyPieces>& keys, std::string end, const PyPieces& after_end,
+                     std::string stop, std::string pad, bool has_gaps, bool has_python_words) {
+  if (keys.size() != 1 && keys.size() != SchemaForm::kKinds) throw nb::value_error("keys are of one kind or of six");
+  std::vector<SchemaForm::Pieces> made;
+  for (const PyPieces& pieces : keys) made.push_back(pieces_of(pieces));
+  new (self) SchemaForm{std::move(made), std::move(end), pieces_of(after_end), std::move(stop),
+                        std::move(pad),  has_gaps,       has_python_words};
+}
+
+// The names of the outermost members, and whether there may be none.
+std::optional<std::pair<std::vector<std::string>, bool>> in_form(const PlainSchemaParts& self, const SchemaForm& form,
+                                                                 RegexBuilder& regexes) {
+  LongCall call(nullptr);
+  const FormReading reading(self, form);
+  try {
+    if (!regexes.with([&](RegexStore& r) { return reading.fits(r); })) return std::nullopt;
+  } catch (const LimitExceeded&) {
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  for (const auto& object : reading.objects()) {
+    for (const auto& member : reading.members(*object)) names.push_back(self.schema->name_at(member.name));
+  }
+  return std::pair(std::move(names), reading.may_be_empty());
+}
+
 void bind_plain_schema(nb::module_& m) {
   m.def(
       "plain_pattern",
@@ -1117,9 +1190,13 @@ void bind_plain_schema(nb::module_& m) {
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
   nb::class_<PlainReader::Found>(m, "PlainReading", docs::PlainReading);
+  nb::class_<SchemaForm>(m, "SchemaForm", docs::SchemaForm)
+      .def("__init__", new_schema_form, "keys"_a, "end"_a, "after_end"_a, "stop"_a, "pad"_a, "has_gaps"_a,
+           "has_python_words"_a);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
       .def("__init__", new_plain_schema, "reading"_a, "regexes"_a, "names"_a, "max_digits"_a.none(), "plain_numbers"_a,
            "marks"_a, "ignored"_a.none(), "ignored_name"_a, "ignore_once"_a)
+      .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
       .def_prop_ro(
           "n_regexes", [](const PlainSchemaParts& self) { return self.outside.size(); }, docs::PlainSchema_n_regexes);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)

@@ -32,4 +32,6 @@ def with_operands(expr: ir.Expr, operands: list[ir.Expr]) -> ir.Expr:
     """The expression with other operands; a leaf stays what it is."""
     if isinstance(expr, (ir.Sequence, ir.Choice)):
         return replace(expr, parts=tuple(operands))
+    if isinstance(expr, ir.Variants):
+        return replace(expr, body=tuple(operands))
     return replace(expr, body=operands[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr

@@ -206,6 +206,9 @@ class Part:
     lower   the same as a grammar whose rules have names that begin with what it is given; LimitExceeded
     notes   what there is to be warned of
     source  the schema as JSON values, where that is known
+    form    of arguments that the outermost object is written in; None: it is JSON
+    tokens  those that the form writes by id
+    may_be_empty  whether the empty text is one of them
     """
 
     name: str
@@ -214,9 +217,48 @@ class Part:
     notes: Callable[[], tuple[Diagnostic, ...]]
     span: Span | None = None
     source: Any = None
+    form: _core.SchemaForm | None = None
+    tokens: tuple[TokenSet, ...] = ()
+    may_be_empty: bool = False
 
 
-Expr: TypeAlias = Terminal | TokenSet | RuleRef | Sequence | Choice | Repeat | Guarded | Part
+@dataclass(frozen=True)
+class Slot:
+    """The place of a row's text or part in the body of `Variants`."""
+
+    of: Literal["text", "part"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Texts, and a part for each. A list of tools is one: names, and the arguments of each.
+
+    The parts are in one form, with the same tokens.
+
+    name      no other rows of the grammar have it
+    captures  the names under which the text and the part of a row are captured; None: they are not
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    parts: tuple[Part, ...]
+    captures: tuple[str | None, str | None] = (None, None)
+
+
+@dataclass(frozen=True)
+class Variants:
+    """Alternatives that are alike but for a text and a part: `body` for each of the rows.
+
+    The core is given them at once; `cfgmask.grammar.variants` makes a `Choice` of them.
+
+    body  symbols, of which each slot is one, once
+    """
+
+    body: tuple[Expr, ...]
+    rows: Rows
+
+
+Expr: TypeAlias = Terminal | TokenSet | RuleRef | Sequence | Choice | Repeat | Guarded | Part | Variants | Slot
 
 
 @dataclass(frozen=True)

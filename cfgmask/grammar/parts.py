@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.embedding import include, with_operands
-from cfgmask.grammar.ir import Expr, GrammarIR, Part, Rule, RuleRef
+from cfgmask.grammar.ir import Expr, GrammarIR, Part, Rule, RuleRef, Variants
+from cfgmask.grammar.variants import spread
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.problems import Problems
 
@@ -20,6 +21,8 @@ def parts_of(grammar: GrammarIR) -> list[Part]:
 def expanded(grammar: GrammarIR, which: Collection[Part] | None = None) -> GrammarIR:
     """The same grammar with rules in place of these parts, of all for None, and then with their notes. Linear in them.
 
+    If there are such parts, it has no variants then.
+
     Raises LimitExceeded where the rules of a part take more than its limits allow.
     """
     starts: dict[int, str] = {}
@@ -29,6 +32,7 @@ def expanded(grammar: GrammarIR, which: Collection[Part] | None = None) -> Gramm
         starts[id(part)] = include(part.lower(part.name), made, scopes)
     if not starts:
         return grammar
+    grammar = spread(grammar)
 
     def combine(expr: Expr, parts: list[Expr]) -> Expr:
         if isinstance(expr, Part):
@@ -61,7 +65,12 @@ def with_lazy_parts(grammar: GrammarIR) -> GrammarIR:
 
 
 def _parts(rules: Iterable[Rule]) -> Iterable[Part]:
-    return (expr for rule in rules for expr in walk(rule.body) if isinstance(expr, Part))
+    for rule in rules:
+        for expr in walk(rule.body):
+            if isinstance(expr, Part):
+                yield expr
+            elif isinstance(expr, Variants):
+                yield from expr.rows.parts
 
 
 def _within_limits(grammar: GrammarIR) -> list[Part]:
@@ -74,6 +83,8 @@ def _within_limits(grammar: GrammarIR) -> list[Part]:
         for expr in walk(rules[pending.pop()].body):
             if isinstance(expr, Part):
                 found[id(expr)] = expr
+            elif isinstance(expr, Variants):
+                found.update((id(part), part) for part in expr.rows.parts)
             elif isinstance(expr, RuleRef) and expr.name not in reached:
                 reached.add(expr.name)
                 pending.append(expr.name)

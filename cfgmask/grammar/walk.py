@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from cfgmask.grammar.ir import Choice, Expr, Guarded, Repeat, RuleRef, Sequence, Terminal
+from cfgmask.grammar.ir import Choice, Expr, Guarded, Repeat, RuleRef, Sequence, Terminal, Variants
 
 T = TypeVar("T")
 
@@ -16,6 +16,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         return expr.parts
     if isinstance(expr, (Repeat, Guarded)):
         return (expr.body,)
+    if isinstance(expr, Variants):
+        return expr.body
     return ()
 
 
@@ -35,6 +37,8 @@ def walk(root: Expr) -> Iterator[Expr]:
                 pending += expr.parts[::-1]
             elif isinstance(expr, (Repeat, Guarded)):
                 pending.append(expr.body)
+            elif isinstance(expr, Variants):
+                pending += expr.body[::-1]
 
 
 def fold(root: Expr, combine: Callable[[Expr, list[T]], T]) -> T:

@@ -61,6 +61,10 @@ class Form:
         """How a key names a type of JSON."""
         return dict(self.types).get(kind, kind)
 
+    def stop(self, end: str) -> str:
+        """What strings that end so do not hold: the end, or the first marker of it."""
+        return min((marker for marker in self.markers if marker in end), key=end.index, default=end)
+
     def all_markers(self) -> tuple[str, ...]:
         """Its markers, and those of the form that values are nested in."""
         inner = FORMS.get(self.nested)

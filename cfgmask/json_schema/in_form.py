@@ -218,7 +218,7 @@ class _Writer:
 
     def _raw(self, body: RegexTree, end: str) -> RegexTree:
         """The texts of a body that do not hold what ends them, or the first marker of it."""
-        stop = min((marker for marker in self._form.markers if marker in end), key=end.index, default=end)
+        stop = self._form.stop(end)
         if isinstance(body, Fixed):
             return NOTHING if stop.encode() in body.data else body
         holds = Concatenation((ANY_TEXT, text(stop), ANY_TEXT))

@@ -19,6 +19,7 @@ _FORMS: tuple[tuple[tuple[str, ...], frozenset[str], str], ...] = (
     (("schema",), frozenset(["name", "strict"]), "a response format"),
     (("parameters",), frozenset(["name"]), "a function"),
 )
+_SAY_MORE = ASSERTIONS.keys() - {"type"}
 _TYPES = frozenset(["function", "json_schema", "custom", "object_schema"])
 _FIRST_KEY = re.compile(r'\s*\{\s*"([^"\\]*)"\s*:\s*("(?:function|json_schema)")?')
 _FIRST_KEYS = frozenset(
@@ -37,7 +38,7 @@ def wrapped(schema: Any) -> Diagnostic | None:
     """
     if not isinstance(schema, dict):
         return None
-    if any(key in ASSERTIONS for key in schema if key != "type"):
+    if not _SAY_MORE.isdisjoint(schema):
         return None
     kind = schema.get("type")
     if kind is not None and not (isinstance(kind, str) and kind in _TYPES):

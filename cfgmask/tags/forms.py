@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from cfgmask import json_schema
-from cfgmask.grammar.ir import GrammarIR, Part
+from cfgmask.diagnostics import Diagnostic
+from cfgmask.grammar.ir import GrammarIR, Part, TokenSet
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
 from cfgmask.json_schema import lower_schema
+from cfgmask.json_schema.core_forms import CoreForm, core_form, may_be_empty_in
 from cfgmask.limits import Limits
 from cfgmask.tags.excluded import without_texts
 from cfgmask.tags.nodes import Schema
@@ -41,11 +46,48 @@ def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held:
     return without_texts(rules, node.excludes, limits) if node.excludes else rules
 
 
-def schema_part(node: Schema, name: str, limits: Limits) -> Part | None:
-    """The values as a part, of which the core makes rules when a text comes to it; None where it does not read them."""
-    if node.form != "json" or node.excludes:
+def schema_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
+    """The values as a part, of which the core makes rules when a text comes to it; None where it does not read them.
+
+    Arguments and errors: those of `schema_rules`; `name` as in `Part`.
+    """
+    if node.excludes or node.form not in FORMS:
         return None
-    part = json_schema.schema_part(node.schema, name, options=node.options, limits=limits)
-    if part is None:
+    plain = json_schema.plain_schema(node.schema, options=node.options, limits=limits)
+    if plain is None:
         return None
-    return Part(part.name, part.schema, part.lower, lambda: placed(part.notes(), node.at), part.span, node.schema)
+
+    def notes() -> tuple[Diagnostic, ...]:
+        return placed(json_schema.schema_notes(node.schema, options=node.options, span=None, limits=limits), node.at)
+
+    if node.form == "json":
+        return Part(name, plain, partial(_lowered, node, limits, ids), notes, source=node.schema)
+    form = core_form(node.form, _by_id(node.form, ids))
+    may_be_empty = None if form is None else may_be_empty_in(plain, form)
+    if form is None or may_be_empty is None:
+        return None
+    lower = partial(_lowered, node, limits, ids)
+    return Part(name, plain, lower, notes, None, None, form.core, _tokens(form, ids), may_be_empty)
+
+
+def with_ids(part: Part, node: Schema, limits: Limits, ids: TokenIds) -> Part:
+    """A part that was made without a vocabulary, with the markers of its form written by id."""
+    markers = _by_id(node.form, ids)
+    form = core_form(node.form, markers) if markers else None
+    if form is None:
+        return part
+    return replace(part, lower=partial(_lowered, node, limits, ids), form=form.core, tokens=_tokens(form, ids))
+
+
+def _tokens(form: CoreForm, ids: TokenIds) -> tuple[TokenSet, ...]:
+    return tuple(token_set(marker, ids) for marker in form.markers)
+
+
+def _by_id(form: str, ids: TokenIds) -> frozenset[str]:
+    """The markers of a form that are tokens of the vocabulary."""
+    markers = OBJECT_FORMS[form].all_markers() if form in OBJECT_FORMS else ()
+    return frozenset([marker for marker in markers if ids.of(marker)])
+
+
+def _lowered(node: Schema, limits: Limits, ids: TokenIds, prefix: str) -> GrammarIR:
+    return schema_rules(node, prefix, limits, ids)

@@ -16,6 +16,7 @@ from cfgmask.grammar import ir
 from cfgmask.grammar.embedding import with_operands
 from cfgmask.grammar.parts import parts_of
 from cfgmask.grammar.regex_tree import Concatenation, KeySet, Literal, Repetition, char_class, text
+from cfgmask.grammar.variants import shown_text
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.regex.boundaries import has_clear_boundaries, unclear_texts
 from cfgmask.tags.problems import TagProblems
@@ -58,17 +59,41 @@ class Shadows:
         self.bodies: dict[str, ir.Expr] = {}
         self.shared: dict[str, ir.Rule] = {}
         self._texts: dict[str, list[bytes]] = {}
+        self._rows: dict[int, tuple[ir.Expr, ir.Expr]] = {}
         self._needs_longest: list[str | None] = []
         self._needs_complete = False
 
     def json(self, start: str, names: Iterable[str], schema: Any) -> None:
         """Note a value of a JSON Schema. `names` are those of all of its rules."""
         self.opaque(start, names)
-        kinds = _kinds(schema)
+        self.bodies[start] = self._json(_kinds(schema))
+
+    def _json(self, kinds: frozenset[str]) -> ir.Expr:
         name = "%json " + " ".join(sorted(kinds))
         if name not in self.shared:
             self.shared[name] = ir.Rule(name, _json_value(kinds))
-        self.bodies[start] = ir.RuleRef(name)
+        return ir.RuleRef(name)
+
+    def rows(self, rows: ir.Rows, mark: str, schemas: Iterable[Any], *, are_json: bool) -> None:
+        """Note rows, whose parts are values of these schemas, in JSON or in a form with clear ends."""
+        name = f"%texts {mark}"
+        self._texts.setdefault(name, []).extend(one.encode() for one in rows.texts)
+        kinds = frozenset[str]().union(*map(_kinds, schemas))
+        self._rows[id(rows)] = (ir.RuleRef(name), self._json(kinds) if are_json else _NOTHING)
+
+    def bare(self, body: ir.Expr) -> ir.Expr:
+        """A body without limits, and without parts that stand in two places: each has its own surroundings there."""
+        if isinstance(body, ir.Terminal):
+            return replace(body, max_tokens=None)
+        if isinstance(body, (ir.Sequence, ir.Choice)):
+            return replace(body, parts=tuple(map(self.bare, body.parts)))
+        if isinstance(body, ir.Variants):
+            one, value = self._rows[id(body.rows)]
+            slots = {"text": one, "part": value}
+            return ir.Sequence(
+                tuple(replace(slots[part.of]) if isinstance(part, ir.Slot) else self.bare(part) for part in body.body)
+            )
+        return replace(body, body=self.bare(body.body)) if isinstance(body, (ir.Repeat, ir.Guarded)) else replace(body)
 
     def text(self, rule: str, mark: str, value: str) -> None:
         """Note a text under a mark: the names of tools are alike."""
@@ -90,7 +115,7 @@ class Shadows:
     def grammar(self, start: str, grammar: ir.GrammarIR, at: str | None) -> None:
         """Note a grammar of its own. Its rules count as they are if either lexer fits them."""
         is_known = not parts_of(grammar) and not any(scope.ignore for scope in grammar.scopes)
-        if is_known and (grammar.lexer == "complete" or has_clear_boundaries(_bare(grammar, {}, ()))):
+        if is_known and (grammar.lexer == "complete" or has_clear_boundaries(_bare(grammar, Shadows()))):
             return
         prefix = start[: len(start) - len(grammar.start)]
         self.opaque(start, [prefix + rule.name for rule in grammar.rules])
@@ -124,7 +149,7 @@ def _clear(grammar: ir.GrammarIR, shadows: Shadows) -> Cuts | None:
     """Where fixed texts are cut so that all boundaries are clear; None if that was not found."""
     cuts: Cuts = frozenset()
     for _ in range(_MOST_ROUNDS):
-        bare = _bare(_cut(grammar, shadows, cuts), shadows.bodies, shadows.rules())
+        bare = _bare(_cut(grammar, shadows, cuts), shadows)
         unclear = unclear_texts(bare)
         if not unclear:
             return None if unclear is None else cuts
@@ -162,12 +187,12 @@ def _pieces(terminal: ir.Terminal, cuts: Cuts) -> list[ir.Terminal]:
     return [replace(terminal, name=shown_text(piece.decode()), regex=Literal(piece)) for piece in pieces]
 
 
-def _bare(grammar: ir.GrammarIR, bodies: dict[str, ir.Expr], more: Iterable[ir.Rule]) -> ir.GrammarIR:
-    """The rules with other bodies, without limits on tokens, which leave out texts and change no others.
+def _bare(grammar: ir.GrammarIR, shadows: Shadows) -> ir.GrammarIR:
+    """The rules with their shadows, without limits on tokens, which leave out texts and change no others.
 
     Of alternatives that are alike then, such as many tools, one is left.
     """
-    found = {rule.name: rule.body for rule in grammar.rules} | bodies | {rule.name: rule.body for rule in more}
+    found = {rule.name: rule.body for rule in (*grammar.rules, *shadows.rules())} | shadows.bodies
     alias: dict[str, object] = {}
     rules: dict[str, ir.Rule] = {}
     pending = [grammar.start]
@@ -178,8 +203,8 @@ def _bare(grammar: ir.GrammarIR, bodies: dict[str, ir.Expr], more: Iterable[ir.R
         body = found[name]
         if isinstance(body, ir.Choice):
             body = ir.Choice(tuple({_shape(part, alias, found): part for part in body.parts}.values()))
-        rules[name] = ir.Rule(name, _apart(body))
-        pending += [expr.name for expr in walk(body) if isinstance(expr, ir.RuleRef)]
+        rules[name] = ir.Rule(name, shadows.bare(body))
+        pending += [expr.name for expr in walk(rules[name].body) if isinstance(expr, ir.RuleRef)]
     return ir.GrammarIR(tuple(rules.values()), grammar.start)
 
 
@@ -203,15 +228,6 @@ def _shape(expr: ir.Expr, alias: dict[str, object], found: dict[str, ir.Expr]) -
     if isinstance(expr, ir.Sequence):
         return tuple(_shape(part, alias, found) for part in expr.parts)
     return id(expr)
-
-
-def _apart(body: ir.Expr) -> ir.Expr:
-    """The body without limits, and without parts that stand in two places: each has its own surroundings there."""
-    if isinstance(body, ir.Terminal):
-        return replace(body, max_tokens=None)
-    if isinstance(body, (ir.Sequence, ir.Choice)):
-        return replace(body, parts=tuple(map(_apart, body.parts)))
-    return replace(body, body=_apart(body.body)) if isinstance(body, (ir.Repeat, ir.Guarded)) else replace(body)
 
 
 _ALL_KINDS = frozenset(("array", "boolean", "null", "number", "object", "string"))
@@ -242,8 +258,3 @@ def _json_value(kinds: frozenset[str]) -> ir.Expr:
 
 def _terminal(written: str) -> ir.Terminal:
     return ir.Terminal(written, text(written))
-
-
-def shown_text(text: str) -> str:
-    """How messages show a fixed text."""
-    return '"' + text.replace("\n", "\\n") + '"'

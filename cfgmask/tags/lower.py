@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as SequenceOf
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from cfgmask.errors import GrammarError
 from cfgmask.grammar import ir
 from cfgmask.grammar.embedding import include, with_prefix
 from cfgmask.grammar.regex_tree import EMPTY_TEXT, RegexTree
 from cfgmask.grammar.regex_tree import Literal as Bytes
+from cfgmask.grammar.variants import shown_text
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.tags import free_text, nodes
-from cfgmask.tags.forms import FORMS, schema_part, schema_rules
-from cfgmask.tags.joints import Joints, Shadows, joints_of, shown_text, with_joints
+from cfgmask.tags.forms import FORMS, schema_part, schema_rules, with_ids
+from cfgmask.tags.joints import Joints, Shadows, joints_of, with_joints
 from cfgmask.tags.problems import TagProblems
 from cfgmask.tags.spelling import Run, Spelled, spelled, token_set, trailing_space
 from cfgmask.tags.token_ids import NO_TOKENS, TokenIds
@@ -33,6 +34,8 @@ _MANY_TAGS = 16
 """The pairs of more tags are too many to look at."""
 
 _NOTHING = ir.Sequence(())
+
+_TextsAndValues: TypeAlias = tuple[tuple[str, nodes.Schema], ...]
 
 
 def _any_bytes(_: nodes.Schema) -> None:
@@ -127,6 +130,7 @@ class _Lowering:
         # Many tools have the same texts around what differs.
         self._spelled: dict[nodes.Spelling, ir.Expr] = {}
         # By what they were made of: tools share their schemas, and a tag may be lowered in two places.
+        self._known_rows: dict[int, tuple[ir.Rows | None, _TextsAndValues]] = {}
         self._embedded: dict[int, tuple[nodes.Schema | nodes.Inner, str]] = {}
 
     def rule(self, name: str, body: ir.Expr, capture: str | None = None) -> str:
@@ -172,6 +176,10 @@ class _Lowering:
             return self._tag(node, self._spell(node.begin), around)
         if isinstance(node, nodes.Dispatch):
             return self._dispatch(node, around)
+        if isinstance(node, nodes.Each):
+            return self._each(node, around)
+        if isinstance(node, nodes.Slot):
+            return ir.Slot("text" if node.of == "text" else "part")
         assert isinstance(node, nodes.Separated)
         return self._separated(node, around)
 
@@ -389,6 +397,41 @@ class _Lowering:
             found.setdefault(trigger, []).append(self._tag(tag, self._begin(rest, len(node.tags), mark), around))
         return {trigger: ir.RuleRef(self.rule("tag", _choice(tags))) for trigger, tags in found.items()}
 
+    def _each(self, node: nodes.Each, around: _Around) -> ir.Expr:
+        rows, others = self._rows(node)
+        found = [self.content(node.spread(others), None, around)] if others or rows is None else []
+        if rows is not None:
+            body = self.content(node.body, None, around)
+            found.append(ir.Variants(body.parts if isinstance(body, ir.Sequence) else (body,), rows))
+        return _choice(found)
+
+    def _rows(self, node: nodes.Each) -> tuple[ir.Rows | None, _TextsAndValues]:
+        """The rows whose values are parts, and the others."""
+        known = self._known_rows.get(id(node.rows))
+        if known is not None:
+            return known
+        parts: list[tuple[str, ir.Part]] = []
+        others: list[tuple[str, nodes.Schema]] = []
+        # Most names hold no special token: all are looked at together.
+        text = "\n".join(text for text, _ in node.rows)
+        are_plain = self._ids.split(text) == [text]
+        for one, value in node.rows:
+            is_part = are_plain and self._held_for(value) is None
+            name = f"%schema#{len(self._embedded) + 1}.{len(parts) + 1}:"
+            part = self._part_of(value, name) if is_part else None
+            if part is None:
+                others.append((one, value))
+            else:
+                parts.append((one, part))
+        found: ir.Rows | None = None
+        if parts:
+            number = str(len(self._known_rows) + 1)
+            found = ir.Rows(number, tuple(one for one, _ in parts), tuple(part for _, part in parts), node.marks)
+            schemas = [value.schema for _, value in node.rows]
+            self.shadows.rows(found, node.marks[0], schemas, are_json=node.rows[0][1].form == "json")
+        self._known_rows[id(node.rows)] = found, tuple(others)
+        return self._known_rows[id(node.rows)]
+
     # ---- Other grammars ----
 
     def _embed(self, node: nodes.Schema | nodes.Inner) -> ir.Expr:
@@ -410,12 +453,13 @@ class _Lowering:
         prefix = f"%schema#{len(self._embedded) + 1}:"
         try:
             held = self._held_for(node)
-            part = self._known.get(id(node)) if held is None else None
-            if part is None and self._parts and held is None:
-                part = schema_part(node, prefix, self._limits)
+            part = self._part_of(node, prefix) if held is None else None
             if part is not None:
                 start = self.rule(f"%part#{len(self._embedded) + 1}", part)
-                self.shadows.json(start, [start], node.schema)
+                if node.form == "json":
+                    self.shadows.json(start, [start], node.schema)
+                else:
+                    self.shadows.opaque(start, [start])
                 return start
             grammar = schema_rules(node, prefix, self._limits, self._ids, held)
         except GrammarError as error:
@@ -428,6 +472,13 @@ class _Lowering:
         else:
             self.shadows.opaque(start, [rule.name for rule in grammar.rules])
         return start
+
+    def _part_of(self, node: nodes.Schema, name: str) -> ir.Part | None:
+        """The part that a schema is; None if it is none, or has problems."""
+        known = self._known.get(id(node))
+        if known is not None:
+            return with_ids(known, node, self._limits, self._ids)
+        return schema_part(node, name, self._limits, self._ids) if self._parts else None
 
     def _inner(self, node: nodes.Inner) -> str | None:
         grammar = node.grammar

@@ -12,7 +12,7 @@ tag around it, goes up to the first place where one ends, and the white space of
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cfgmask.grammar.ir import GrammarIR
 from cfgmask.grammar.regex_tree import RegexTree
@@ -241,6 +241,40 @@ class Mark:
     at: str | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True)
+class Slot:
+    """The place of a row's text or value in the body of `Each`."""
+
+    of: Literal["text", "value"]
+    at: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Each:
+    """Alternatives that differ in a text and a value, such as calls of many tools: `body` for each of the rows.
+
+    body   a sequence with both slots, which are neither in tags nor in alternatives
+    marks  the names under which the text and the value of a row are captured
+    rows   the same rows in several places are lowered once
+    """
+
+    body: Sequence
+    marks: tuple[str, str]
+    rows: tuple[tuple[str, Schema], ...] = field(hash=False)
+    at: str | None = field(default=None, compare=False)
+
+    def spread(self, rows: tuple[tuple[str, Schema], ...]) -> Or:
+        """The same as alternatives, for some of the rows."""
+        text_mark, value_mark = self.marks
+
+        def part(node: Content, text: str, value: Schema) -> Content:
+            if not isinstance(node, Slot):
+                return node
+            return Mark(text_mark, Text(text)) if node.of == "text" else Mark(value_mark, value)
+
+        return Or(tuple(Sequence(tuple(part(node, *row) for node in self.body.parts)) for row in rows))
+
+
 Content: TypeAlias = (
     Text
     | Marker
@@ -258,4 +292,6 @@ Content: TypeAlias = (
     | Token
     | OtherTokens
     | Mark
+    | Each
+    | Slot
 )

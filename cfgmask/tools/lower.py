@@ -37,6 +37,7 @@ from cfgmask.tags.joints import Joints
 from cfgmask.tags.lower import lowered
 from cfgmask.tags.nodes import (
     Content,
+    Each,
     FreeText,
     Inner,
     Mark,
@@ -48,6 +49,7 @@ from cfgmask.tags.nodes import (
     Schema,
     Separated,
     Sequence,
+    Slot,
     Space,
     Spelling,
     Tag,
@@ -128,6 +130,7 @@ def lower_tools(
 
 
 _WORD = r"[A-Za-z0-9_.-]+"
+_IS_WORD = re.compile(_WORD).fullmatch
 _LONG_PROMPT = 2_000
 _ANY_TOOL = Tool("any")
 
@@ -140,7 +143,7 @@ def _joints_for_any_tools(
     To look at 128 tools instead takes half as long as all the rest of compiling them.
     """
     by_name = any(template.has("name") for template in style.begins)
-    are_words = all(tool.kind == "function" and re.fullmatch(_WORD, tool.name) for tool in choice.tools)
+    are_words = all(tool.kind == "function" and _IS_WORD(tool.name) for tool in choice.tools)
     if by_name or not choice.tools or not are_words:
         return None
     if answer.is_value or (prompt is not None and len(prompt) > _LONG_PROMPT):
@@ -224,14 +227,26 @@ class _Lowering:
         self._limits = limits
         self._id = parse_regex(style.id)
         self._schemas: list[Schema] = []
-        self._arguments = {tool.name: self._arguments_of(tool) for tool in choice.tools}
+        # Tools that differ in name and schema alone, and the others by their names.
+        self._alike: dict[str, Schema] = {}
+        self._arguments: dict[str, Content] = {}
+        for tool in choice.tools:
+            self._check_name(tool)
+            arguments = self._arguments_of(tool)
+            if isinstance(arguments, Schema) and tool.kind != "builtin" and tool is not _ANY_TOOL:
+                self._alike[tool.name] = arguments
+            elif isinstance(arguments, Schema):
+                self._arguments[tool.name] = Mark(self._arguments_mark, arguments)
+            else:
+                self._arguments[tool.name] = Mark(f"{ARGUMENTS}:text", arguments)
+        self._alike_rows = tuple(self._alike.items())
 
     def parts(self) -> dict[int, Part]:
         """The schemas that the core reads; records what is wrong with the others."""
         found: dict[int, Part] = {}
         for number, node in enumerate(self._schemas):
             try:
-                part = schema_part(node, f"%tool#{number}:", self._limits)
+                part = schema_part(node, f"%tool#{number}:", self._limits, NO_TOKENS)
                 if part is None:
                     schema_rules(node, "", self._limits, NO_TOKENS)
                 else:
@@ -472,8 +487,12 @@ class _Lowering:
         """A call of any of the tools."""
         begin = _until_variable(template) if begun is None else begun
         builtins = [tool for tool in self._choice.tools if tool.kind == "builtin" and self._style.builtin is not None]
-        tools = [tool for tool in self._choice.tools if tool not in builtins]
-        calls = [self._after_begin(template, tool) for tool in tools]
+        tools = [tool for tool in self._choice.tools if tool not in builtins] if builtins else self._choice.tools
+        alike = self._alike
+        calls = [self._after_begin(template, tool) for tool in tools if tool.name not in alike]
+        if alike:
+            body = self._from_name(template, Slot("text"), Slot("value"))
+            calls.insert(0, Each(body, (NAME, self._arguments_mark), self._alike_rows))
         end = _after_variables(template)
         if builtins and template == self._style.calls[0]:
             assert self._style.builtin is not None
@@ -491,19 +510,23 @@ class _Lowering:
 
     def _after_begin(self, template: Template, tool: Tool) -> Content:
         """The call of a tool from the first variable to the last one."""
+        name = Regex(parse_regex(_WORD), "NAME") if tool is _ANY_TOOL else Text(tool.name)
+        return self._from_name(template, Mark(NAME, name), self._arguments[tool.name])
+
+    def _from_name(self, template: Template, name: Content, arguments: Content) -> Sequence:
+        """A call from the first variable to the last one."""
         found: list[Content] = []
         at = next(i for i, part in enumerate(template.parts) if isinstance(part, Variable))
         for part in template.parts[at : len(template.parts) - len(_after_variables(template))]:
             if not isinstance(part, Variable):
                 found += _contents((part,))
             elif part.name == "name":
-                name = Regex(parse_regex(_WORD), "NAME") if tool is _ANY_TOOL else Text(tool.name)
-                found.append(Mark(NAME, name))
+                found.append(name)
             elif part.name == "id":
                 found.append(Mark(ID, Regex(self._id, "ID")))
             else:
-                found.append(self._arguments[tool.name])
-        return _sequence(found)
+                found.append(arguments)
+        return Sequence(tuple(found))
 
     def _begun(self, prompt: str) -> Content | None:
         """The rest of the text if the prompt has begun a call."""
@@ -523,15 +546,18 @@ class _Lowering:
 
     # ---- Arguments ----
 
+    @property
+    def _arguments_mark(self) -> str:
+        form = self._style.arguments
+        return ARGUMENTS if form == "json" else f"{ARGUMENTS}:{form}"
+
     def _arguments_of(self, tool: Tool) -> Content:
         form = self._style.arguments
-        mark = ARGUMENTS if form == "json" else f"{ARGUMENTS}:{form}"
-        self._check_name(tool)
         if tool.kind != "custom":
-            return Mark(mark, self._schema(closed(tool.schema), form, tool.at))
+            return self._schema(closed(tool.schema), form, tool.at)
         format = tool.format
         if self._style.custom == "raw":
-            return Mark(f"{ARGUMENTS}:text", self._raw(tool))
+            return self._raw(tool)
         value: dict[str, Any] = {"type": "string"}
         if format.syntax == "lark":
             message = f"the text of the tool `{tool.name}` is a Lark grammar, and the style {self._style.name} writes "
@@ -546,7 +572,7 @@ class _Lowering:
             "required": ["input"],
             "additionalProperties": False,
         }
-        return Mark(mark, self._schema(schema, form, tool.at))
+        return self._schema(schema, form, tool.at)
 
     def _raw(self, tool: Tool) -> Content:
         format = tool.format
@@ -574,21 +600,21 @@ def closed(schema: Any) -> Any:
     """
     if schema is True:
         return {"type": "object"}
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, (dict, Mapping)):
         return schema
     found = dict(schema)
-    if not any(key in found for key in _SAY_TYPE):
+    if _SAY_TYPE.isdisjoint(found):
         found["type"] = "object"
-    if "properties" in found and not any(key in found for key in _SAY_MORE):
+    if "properties" in found and _SAY_MORE.isdisjoint(found):
         found["additionalProperties"] = False
     return found
 
 
-_SAY_TYPE = ("type", "$ref", "anyOf", "allOf", "oneOf", "enum", "const")
-_SAY_MORE = (
+_SAY_TYPE = {"type", "$ref", "anyOf", "allOf", "oneOf", "enum", "const"}
+_SAY_MORE = {
     *("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames", "minProperties", "$ref"),
     *("allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies", "$dynamicRef", "$recursiveRef"),
-)
+}
 
 
 def _sequence(parts: list[Content]) -> Content:

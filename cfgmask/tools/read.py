@@ -27,10 +27,12 @@ _MAX_NAME = 256
 # What would end a name early in some style, or is not seen: quotes, brackets, white space, controls.
 _NAME = re.compile(r"""[^\s"'`\\<>(){}\[\]=,|\x00-\x1f\x7f-\x9f]+""")
 
-_FUNCTION_KEYS = {"name", "description", "parameters", "strict", "response", "returns"}
-_CUSTOM_KEYS = {"name", "description", "format"}
+_FUNCTION_KEYS = {"type", "name", "description", "parameters", "strict", "response", "returns"}
+_CUSTOM_KEYS = {"type", "name", "description", "format"}
 # Keys of MCP and of Anthropic's messages; `annotations`, `title` and others say nothing about arguments.
 _SCHEMA_KEYS = ("inputSchema", "input_schema", "parameters")
+# Most are dicts, and the question whether something is another mapping takes ten times as long.
+_MAPPING = (dict, Mapping)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +63,10 @@ class Tool:
     format: TextFormat = TextFormat()
     description: str = ""
     at: str = ""
+
+    def with_schema(self, schema: Any) -> Tool:
+        """The same tool with another schema of its arguments."""
+        return Tool(self.name, self.kind, schema, self.format, self.description, self.at)
 
 
 def read_tools(tools: Any) -> tuple[Tool, ...]:
@@ -97,7 +103,7 @@ class _Reader:
         """One of the list; None if it has problems."""
         if isinstance(tool, Tool):
             return tool
-        if isinstance(tool, Mapping):
+        if isinstance(tool, _MAPPING):
             return self._dict(tool, at)
         if isinstance(tool, type):
             return self._class(tool, at)
@@ -124,7 +130,7 @@ class _Reader:
     def _dict(self, tool: Mapping[str, Any], at: str) -> Tool | None:
         kind = tool.get("type")
         if kind is None:
-            if isinstance(tool.get("function"), Mapping):
+            if isinstance(tool.get("function"), _MAPPING):
                 return self._nested(tool, "function", at)
             return self._of_schema(tool, at)
         if not isinstance(kind, str):
@@ -141,10 +147,10 @@ class _Reader:
         inner, place = tool, at
         if kind in tool:
             inner, place = tool[kind], f"{at}/{kind}"
-            if not isinstance(inner, Mapping):
+            if not isinstance(inner, _MAPPING):
                 self._problem("tools-form", f"`{kind}` must be an object", place)
                 return None
-        known = (_FUNCTION_KEYS if kind == "function" else _CUSTOM_KEYS) | {"type"}
+        known = _FUNCTION_KEYS if kind == "function" else _CUSTOM_KEYS
         for key in inner:
             if key not in known and (question := did_you_mean(str(key), known)):
                 self._problem(
@@ -167,7 +173,7 @@ class _Reader:
         if strict is not None and not isinstance(strict, bool):
             self._problem("tools-form", "`strict` must be true or false", f"{at}/strict")
             return None
-        if not isinstance(schema, (Mapping, bool)):
+        if not isinstance(schema, (dict, Mapping, bool)):
             shown = type(schema).__name__
             self._problem("tools-form", f"the parameters of a tool are a JSON Schema, not a {shown}", place)
             return None
@@ -180,7 +186,7 @@ class _Reader:
         name = tool.get("name", kind) if kind != "builtin" else tool.get("name")
         checked = self._name({"name": name}, at)
         schema = tool.get("parameters", True)
-        if not isinstance(schema, (Mapping, bool)):
+        if not isinstance(schema, (dict, Mapping, bool)):
             self._problem("tools-form", "the parameters of a tool are a JSON Schema", f"{at}/parameters")
             return None
         return None if checked is None else Tool(checked, "builtin", schema, at=f"{at}/parameters")
@@ -202,7 +208,7 @@ class _Reader:
     def _format(self, format: Any, at: str) -> TextFormat | None:
         if format is None:
             return TextFormat()
-        if not isinstance(format, Mapping) or format.get("type") not in ("text", "grammar"):
+        if not isinstance(format, _MAPPING) or format.get("type") not in ("text", "grammar"):
             self._problem("tools-format", 'a format has a `type`, "text" or "grammar"', at)
             return None
         if format["type"] == "text":
@@ -210,8 +216,8 @@ class _Reader:
         inner, place = format, at
         if "grammar" in format:
             inner, place = format["grammar"], f"{at}/grammar"
-        syntax = inner.get("syntax") if isinstance(inner, Mapping) else None
-        definition = inner.get("definition") if isinstance(inner, Mapping) else None
+        syntax = inner.get("syntax") if isinstance(inner, _MAPPING) else None
+        definition = inner.get("definition") if isinstance(inner, _MAPPING) else None
         if syntax not in ("lark", "regex"):
             self._problem("tools-format", 'the `syntax` of a format is "lark" or "regex"', f"{place}/syntax")
             return None

@@ -333,6 +333,19 @@ uint32_t GrammarBuilder::defer(std::shared_ptr<DeferredPart> part) {
   return Symbol::make(SymbolKind::kNonterminal, index).value;
 }
 
+void GrammarBuilder::variants(uint32_t nonterminal, std::span<const uint32_t> symbols, std::span<const uint32_t> texts,
+                              std::span<const uint32_t> parts) {
+  if (texts.size() != parts.size()) throw std::out_of_range("a row has a text and a part");
+  std::vector<uint32_t> row(symbols.begin(), symbols.end());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    for (size_t at = 0; at < row.size(); ++at) {
+      if (symbols[at] == kText) row[at] = texts[i];
+      if (symbols[at] == kPart) row[at] = parts[i];
+    }
+    alternative(nonterminal, row);
+  }
+}
+
 bool GrammarBuilder::analyse_rules() {
   if (grammar_.deferred != nullptr) {
     // Instances of nonterminals have the numbers behind those of the nonterminals themselves.

@@ -162,6 +162,13 @@ class GrammarBuilder : public RegexBuilder {
   // A nonterminal for a part of the grammar that is made when a text first comes to it. Such a grammar has no
   // parameters, and no nonterminal with a limit leads to a part.
   uint32_t defer(std::shared_ptr<DeferredPart> part);
+
+  // In the symbols of variants: the places of a row's text and part. No symbols have these numbers.
+  static constexpr uint32_t kText = UINT32_MAX;
+  static constexpr uint32_t kPart = UINT32_MAX - 1;
+  // So many alternatives: the symbols, with a text and a part for each row in their places. Throws std::out_of_range.
+  void variants(uint32_t nonterminal, std::span<const uint32_t> symbols, std::span<const uint32_t> texts,
+                std::span<const uint32_t> parts);
   // Null if the start symbol derives nothing. The builder is spent.
   std::shared_ptr<CompiledGrammar> build(uint32_t start, uint32_t start_scope, bool complete, bool ignore_initial,
                                          bool ignore_final);

@@ -1,7 +1,7 @@
 // The rules of a plain schema, made as texts come to them.
 //
 // One class, whose parts are files: values and terminals (plain_rules.cc), arrays (plain_arrays.cc), objects
-// (plain_objects.cc), and choices between many of either (plain_forks.cc).
+// (plain_objects.cc), choices between many of either (plain_forks.cc), and forms that are not JSON (plain_forms.cc).
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,7 @@
 #include "schema/plain_rules.h"
 #include "schema/plain_schema.h"
 #include "schema/scalars_together.h"
+#include "schema/schema_form.h"
 #include "schema/witnesses.h"
 #include "util/chunked_vector.h"
 #include "util/hash_table.h"
@@ -40,7 +41,9 @@ namespace cfgmask {
 class DeferredSchema : public DeferredPart {
  public:
   // `scope` is the grammar's.
-  DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope);
+  // `form`: null for JSON; `tokens`: the symbols of its tokens.
+  DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope,
+                 std::shared_ptr<const SchemaForm> form = nullptr, std::vector<uint32_t> tokens = {});
   bool has_keys() const override { return schema_.overview().has_endless_keys || schema_.overview().has_endless_items; }
   Symbol start(const DeferredAdditions& to) override;
   void define(uint32_t nonterminal, const DeferredAdditions& to) override;
@@ -246,7 +249,18 @@ class DeferredSchema : public DeferredPart {
   Symbols after_text(const ForkChoice& choice, uint32_t number);
   uint32_t after_values(std::span<const ObjectForks::Place> members);
 
+  // ---- forms
+  uint32_t form_start();
+  void add_form_object(uint32_t start, const PlainSchema::Object& object, const FormReading& reading);
+  Symbols form_member(const PlainSchema::Member& member, const FormReading& reading);
+  void add_pieces(Symbols& to, const SchemaForm::Pieces& pieces, std::string_view key);
+  uint32_t form_value(PlainValueId id, PlainSchema::Kind kind, const FormReading::Values& values,
+                      const FormReading& reading);
+  Symbols form_brackets(PlainValueId id, const FormReading::Values& values);
+
   std::shared_ptr<const PlainSchemaParts> kept_;
+  const std::shared_ptr<const SchemaForm> form_;
+  const std::vector<uint32_t> form_tokens_;
   const PlainSchemaParts& parts_;
   const PlainSchema& schema_;
   const CommonValue common_ = [this](PlainValueId a, PlainValueId b) { return schema_.common(a, b); };
@@ -262,6 +276,8 @@ class DeferredSchema : public DeferredPart {
   Closing close_array_;
   uint32_t comma_ = 0;
   uint32_t colon_ = 0;
+  uint32_t gap_ = 0;
+  std::map<std::pair<PlainValueId, uint32_t>, uint32_t> form_values_;  // by kind
   HashTable terminals_;
   std::map<std::pair<uint32_t, bool>, uint32_t> distinct_terminals_;  // and whether it never runs out
   HashTable values_;

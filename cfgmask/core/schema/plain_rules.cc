@@ -14,8 +14,11 @@ constexpr size_t kShownValues = 8;
 
 }  // namespace
 
-DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope)
+DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope,
+                               std::shared_ptr<const SchemaForm> form, std::vector<uint32_t> tokens)
     : kept_(std::move(parts)),
+      form_(std::move(form)),
+      form_tokens_(std::move(tokens)),
       parts_(*kept_),
       schema_(*parts_.schema),
       scope_(scope),
@@ -46,7 +49,7 @@ Symbol DeferredSchema::start(const DeferredAdditions& to) {
   close_array_ = closing("]", marks.close_empty_array, marks.close_array, has_endless_items);
   comma_ = mark(",", marks.comma);
   colon_ = mark(":", marks.colon);
-  const Symbol start{rule_of(schema_.root())};
+  const Symbol start{form_ ? form_start() : rule_of(schema_.root())};
   for (PlainValueId id : with_many_states) {
     const uint32_t rule = Symbol{rule_of(id)}.index();
     if (grammar_->nonterminals[rule].is_deferred) define(rule);
@@ -323,12 +326,35 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
   add_alternative(state, whole);
 }
 
-std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder) {
+std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder,
+                                        std::shared_ptr<const SchemaForm> form, std::vector<uint32_t> tokens) {
   for (const auto& regex : parts->outside) builder.check_height(*regex);
   const uint32_t scope = builder.scope(parts->ignore_once);
   if (parts->ignored != nullptr)
     builder.ignore(scope, builder.portable(*parts->ignored).value, parts->ignored_name, {});
-  return {builder.defer(std::make_shared<DeferredSchema>(std::move(parts), scope)), scope};
+  return {builder.defer(std::make_shared<DeferredSchema>(std::move(parts), scope, std::move(form), std::move(tokens))),
+          scope};
+}
+
+RowSymbols hand_over(const Rows& rows, GrammarBuilder& builder) {
+  const auto captured = [&](uint32_t symbol, const std::string& capture) {
+    const uint32_t rule = builder.nonterminal(capture);
+    builder.mark(rule, capture, std::nullopt);
+    builder.alternative(rule, std::array{symbol});
+    return rule;
+  };
+  RowSymbols made;
+  for (const std::string& text : rows.texts) {
+    const RegexId regex = builder.with([&](RegexStore& r) { return r.literal(text); });
+    made.texts.push_back(captured(builder.terminal(regex.value, rows.scope, 0, shown(text)), rows.text_capture));
+  }
+  for (const auto& schema : rows.schemas)
+    made.schemas.push_back(hand_over(schema, builder, rows.form, rows.tokens).first);
+  for (size_t i = 0; i < made.schemas.size(); ++i) {
+    made.schemas[i] = captured(made.schemas[i], rows.schema_capture);
+    if (rows.may_be_empty.at(i)) builder.alternative(made.schemas[i], {});
+  }
+  return made;
 }
 
 }  // namespace cfgmask

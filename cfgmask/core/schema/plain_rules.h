@@ -14,6 +14,8 @@
 
 namespace cfgmask {
 
+struct SchemaForm;
+
 // How the punctuation of JSON is written, with white space that belongs to it.
 struct JsonMarks {
   using Regex = std::shared_ptr<const PortableRegex>;  // null: as the mark alone
@@ -40,6 +42,28 @@ struct PlainSchemaParts {
 // Hands the builder the rules of a schema, each value of which becomes rules when a text first comes to it, and returns
 // the start symbol and its scope. Values that may need more rules than the reader counts become rules with the first.
 // Throws LimitExceeded.
-std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder);
+// form    that the outermost object is written in, if that is not JSON; then without the empty text
+// tokens  the symbols of the form's tokens
+std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder,
+                                        std::shared_ptr<const SchemaForm> form = nullptr,
+                                        std::vector<uint32_t> tokens = {});
+
+// Texts, and a schema for each, as symbols that are captured under names, if these are not empty.
+struct Rows {
+  std::vector<std::string> texts;
+  std::vector<std::shared_ptr<const PlainSchemaParts>> schemas;
+  std::vector<bool> may_be_empty;  // whether a value may be the empty text
+  std::string text_capture, schema_capture;
+  uint32_t scope;  // of the texts
+  std::shared_ptr<const SchemaForm> form = nullptr;
+  std::vector<uint32_t> tokens = {};
+};
+struct RowSymbols {
+  std::vector<uint32_t> texts, schemas;
+};
+
+// Hands over all rows at once: terminals and nonterminals for the texts, then nonterminals for the schemas, and for the
+// schemas' captures. Throws LimitExceeded.
+RowSymbols hand_over(const Rows& rows, GrammarBuilder& builder);
 
 }  // namespace cfgmask

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <array>
+
+#include "schema/deferred_schema.h"
+#include "schema/schema_form.h"
+#include "schema/text_names.h"
+
+namespace cfgmask {
+
+// The outermost objects in the form. Their rules are few, so they are made at once; arrays and objects in them are
+// JSON, whose rules are made as texts come to them. None of the rules has the empty text, which is the caller's matter.
+uint32_t DeferredSchema::form_start() {
+  const FormReading reading(parts_, *form_);
+  gap_ = add_terminal(FormReading::space(*regexes_, 1), "WHITESPACE");
+  grammar_->terminals.back().nullable = true;
+  const uint32_t start = add_nonterminal(kFirstDeferredOrder);
+  for (const auto& object : reading.objects()) add_form_object(start, *object, reading);
+  return start;
+}
+
+// Each state, so many of the members passed, is a rule.
+void DeferredSchema::add_form_object(uint32_t start, const PlainSchema::Object& object, const FormReading& reading) {
+  const auto members = reading.members(object);
+  const auto n_members = static_cast<uint32_t>(members.size());
+  std::optional<uint32_t> rest;
+  if (form_->has_gaps) {
+    rest = add_nonterminal(kFirstState + n_members);
+    add_alternative(*rest, Symbols{add_terminal(FormReading::space(*regexes_, 1), "WHITESPACE")});
+  }
+  bool may_end = true;
+  for (uint32_t i = n_members; i-- > 0;) {
+    const uint32_t state = add_nonterminal(kFirstState + i);
+    Symbols taken = form_member(members[i], reading);
+    if (may_end) add_alternative(state, taken);
+    if (rest) {
+      taken.push_back(*rest);
+      add_alternative(state, taken);
+      if (!members[i].required) add_alternative(state, Symbols{*rest});
+    }
+    may_end = may_end && !members[i].required;
+    rest = state;
+  }
+  if (rest) add_alternative(start, Symbols{*rest});
+}
+
+DeferredSchema::Symbols DeferredSchema::form_member(const PlainSchema::Member& member, const FormReading& reading) {
+  Symbols taken;
+  if (form_->has_gaps) taken.push_back(gap_);
+  const FormReading::Values values = reading.values(member.value);
+  const std::string& name = schema_.name_at(member.name);
+  if (!form_->has_kinds()) {
+    add_pieces(taken, form_->keys[0], name);
+    taken.push_back(form_value(member.value, PlainSchema::kAnyKind, values, reading));
+    return taken;
+  }
+  const uint32_t of_any_kind = add_nonterminal(kBeginsWithTerminal);
+  for (size_t i = 0; i < SchemaForm::kKinds; ++i) {
+    const auto kind = static_cast<PlainSchema::Kind>(1U << i);
+    const FormReading::Values alike = reading.of_kind(values, kind);
+    if (alike.is_empty()) continue;
+    Symbols way;
+    add_pieces(way, form_->keys[i], name);
+    way.push_back(form_value(member.value, kind, alike, reading));
+    add_alternative(of_any_kind, way);
+  }
+  taken.push_back(of_any_kind);
+  return taken;
+}
+
+void DeferredSchema::add_pieces(Symbols& to, const SchemaForm::Pieces& pieces, std::string_view key) {
+  using Kind = SchemaForm::Piece::Kind;
+  const auto text = [&](const std::string& written) {
+    if (!written.empty()) to.push_back(add_terminal(regexes_->literal(written), shortened(shown(written))));
+  };
+  for (const SchemaForm::Piece& piece : pieces) {
+    switch (piece.kind) {
+      case Kind::kText:
+        text(piece.text);
+        break;
+      case Kind::kKey:
+        text(piece.text + std::string(key) + piece.behind);
+        break;
+      case Kind::kGap:
+        to.push_back(gap_);
+        break;
+      case Kind::kToken:
+        to.push_back(form_tokens_.at(piece.token));
+        break;
+    }
+  }
+}
+
+// Values of a kind, with what ends them. Many members hold the same.
+uint32_t DeferredSchema::form_value(PlainValueId id, PlainSchema::Kind kind, const FormReading::Values& values,
+                                    const FormReading& reading) {
+  const auto [at, is_new] = form_values_.try_emplace({schema_.resolved(id), kind}, 0);
+  if (!is_new) return at->second;
+  std::vector<Symbols> ways;
+  const auto& terminals = values.terminals;
+  const auto any =
+      std::find_if(terminals.begin(), terminals.end(), [&](uint32_t t) { return reading.is_any_string(t); });
+  // Any text is a string, or another value that reads better.
+  const FormReading::Values left = any == terminals.end() ? values : FormReading::Values{{*any}, {}};
+  const uint32_t either = add_nonterminal(kValues - 2);
+  for (uint32_t t : left.terminals) {
+    const RegexId texts = reading.texts(t, values, *regexes_);
+    if (regexes_->is_empty(texts)) continue;
+    const RegexId ended = regexes_->concatenation(texts, regexes_->literal(form_->end));
+    Symbols& way = ways.emplace_back(
+        Symbols{add_terminal(regexes_->without_empty_text(ended), terminal_name(schema_.terminal(t)))});
+    // A token ends it then.
+    grammar_->terminals.back().nullable = regexes_->nullable(ended);
+    add_pieces(way, form_->after_end, {});
+  }
+  for (uint32_t inner : form_brackets(id, left)) {
+    Symbols& way = ways.emplace_back(Symbols{gap_, inner, gap_});
+    add_pieces(way, {{SchemaForm::Piece::Kind::kText, form_->end}}, {});
+    add_pieces(way, form_->after_end, {});
+  }
+  for (const Symbols& way : ways) add_alternative(either, way);
+  form_values_[{schema_.resolved(id), kind}] = either;
+  return either;
+}
+
+// Arrays and objects as JSON writes them.
+DeferredSchema::Symbols DeferredSchema::form_brackets(PlainValueId id, const FormReading::Values& values) {
+  if (values.brackets.empty()) return {};
+  const auto is_all = [&](const PlainSchema::Value& value) {
+    return value.terminals.empty() && (!value.array || !value.object);
+  };
+  // A choice between many is made a rule of its own, which reads them together.
+  const auto& all = FormReading(parts_, *form_).values(id);
+  if (all.terminals.empty() && all.brackets.size() == values.brackets.size()) return {rule_of(id)};
+  Symbols found;
+  for (const auto& [value, kind] : values.brackets) {
+    if (is_all(schema_.at(value))) {
+      found.push_back(rule_of(value));
+      continue;
+    }
+    const uint32_t rule = add_nonterminal(kValues - 1);
+    if (kind == PlainSchema::kArray) {
+      add_array(rule, value);
+    } else {
+      add_object(rule, value);
+    }
+    found.push_back(rule);
+  }
+  return found;
+}
+
+}  // namespace cfgmask

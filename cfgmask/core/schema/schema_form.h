@@ -1,0 +1,100 @@
+// Forms of arguments: how the outermost object of a schema is written where that is not JSON.
+//
+// A member is a key, a value and an end; strings are written without quotes. So a value is JSON if its text is JSON
+// that the schema allows there, and otherwise the string of its text. cfgmask/json_schema/in_form.py makes the same
+// language of any schema; this is what it is tested against.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "regex/regex.h"
+#include "schema/plain_rules.h"
+#include "schema/plain_schema.h"
+
+namespace cfgmask {
+
+// A form, as data. Immutable.
+struct SchemaForm {
+  struct Piece {
+    // A text; a key between two texts; white space that may be missing; a token, by its number among those that a part
+    // is given.
+    enum class Kind : uint8_t { kText, kKey, kGap, kToken };
+
+    Kind kind;
+    std::string text = {};
+    std::string behind = {};  // the text after a key
+    uint32_t token = 0;
+  };
+  using Pieces = std::vector<Piece>;
+
+  // The kinds of values that keys may tell, in the order of PlainSchema::Kind.
+  static constexpr size_t kKinds = 6;
+
+  std::vector<Pieces> keys;  // up to a value: the same for all, or by its kind
+  std::string end;           // of a value, up to a token
+  Pieces after_end;          // from that token on
+  std::string stop;          // strings do not hold it
+  std::string pad;           // may stand around a string with conditions, and is no part of it
+  bool has_gaps = false;     // whether white space may stand before each member and after the last one
+  bool has_python_words = false;
+
+  bool has_kinds() const { return keys.size() == kKinds; }
+};
+
+// What a schema says in a form. Small; made where it is needed.
+class FormReading {
+ public:
+  // The kinds of a value, without those that cannot be written.
+  struct Values {
+    std::vector<uint32_t> terminals = {};
+    std::vector<std::pair<PlainValueId, PlainSchema::Kind>> brackets = {};  // arrays and objects
+
+    bool is_empty() const { return terminals.empty() && brackets.empty(); }
+  };
+
+  FormReading(const PlainSchemaParts& parts, const SchemaForm& form)
+      : parts_(parts), schema_(*parts.schema), form_(form) {}
+
+  // Whether DeferredSchema makes rules of it. Such a schema has an object that can be written. Throws LimitExceeded.
+  bool fits(RegexStore& r) const;
+  // The outermost objects that have a value.
+  std::vector<std::shared_ptr<const PlainSchema::Object>> objects() const;
+  // The members of one that have a value.
+  std::vector<PlainSchema::Member> members(const PlainSchema::Object& object) const;
+  // Whether an object without members is allowed: with most forms the empty text.
+  bool may_be_empty() const;
+
+  Values values(PlainValueId id) const;
+  // Those of one kind.
+  Values of_kind(const Values& values, PlainSchema::Kind kind) const;
+  bool is_any_string(uint32_t terminal) const;
+  // The texts of a scalar among others, without the end; nothing() if there are none.
+  RegexId texts(uint32_t terminal, const Values& among, RegexStore& r) const;
+
+ private:
+  static constexpr size_t kMostMembers = 512;
+  static constexpr size_t kMostValues = 256;
+  static constexpr uint32_t kMostSpace = 64;
+
+  friend class DeferredSchema;
+
+  static RegexId space(RegexStore& r, uint32_t minimum);
+  static RegexId any_text(RegexStore& r);
+  static bool is_string(const PlainSchema::Terminal& terminal);
+  std::optional<RegexId> body(const PlainSchema::Terminal& terminal, RegexStore& r) const;
+  RegexId json(const PlainSchema::Terminal& terminal, RegexStore& r) const;
+  RegexId string(uint32_t terminal, const Values& among, RegexStore& r) const;
+  bool fits(PlainValueId id, RegexStore& r) const;
+  bool fits(const Values& values, RegexStore& r) const;
+
+  const PlainSchemaParts& parts_;
+  const PlainSchema& schema_;
+  const SchemaForm& form_;
+};
+
+}  // namespace cfgmask

@@ -1,0 +1,83 @@
+"""Forms of arguments as the core has them: the rules of a tool are made when a text first reaches it.
+
+The core writes what most tools have: objects whose keys have names, in forms that leave arrays and objects in them to
+JSON. `in_form` writes everything else, at once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from cfgmask import _core
+from cfgmask.json_schema import session
+from cfgmask.json_schema.forms import FORMS, Form
+
+_Piece: TypeAlias = tuple[str, str, str, int]
+
+# In the order of `PlainSchema::Kind` in the core.
+_KINDS = ("null", "boolean", "number", "string", "array", "object")
+
+
+@dataclass(frozen=True)
+class CoreForm:
+    """A form of arguments in the core.
+
+    markers  that it writes by id, in the order in which the core is given their tokens
+    keys     matches keys that it can write, each with a line break behind it
+    """
+
+    core: _core.SchemaForm
+    markers: tuple[str, ...]
+    keys: re.Pattern[str]
+
+
+@lru_cache(maxsize=256)
+def core_form(name: str, markers: frozenset[str]) -> CoreForm | None:
+    """The form of a name, with these markers written by id; None if the core does not write it."""
+    form = FORMS[name]
+    is_tagged = form.strings == "raw" and form.nested == "json" and "$key" not in form.end
+    if not is_tagged or form.open or form.close or form.separator or form.quotes or form.words == "python":
+        return None
+    by_id = tuple(sorted(markers.intersection(form.markers), key=len, reverse=True))
+    end = _pieces(form.end, by_id)
+    first = end.pop(0)[1] if end[0][0] == "text" else ""
+    keys = [_key(form, kind, by_id) for kind in (_KINDS if form.has_kinds else _KINDS[:1])]
+    stop = form.stop(form.end)
+    core = _core.SchemaForm(keys, first, end, stop, form.pad, form.has_gaps, form.words == "either")
+    # No character of a key is a line break.
+    return CoreForm(core, by_id, re.compile(f"(?:(?:{form.key_chars})+\n)*"))
+
+
+def may_be_empty_in(schema: _core.PlainSchema, form: CoreForm) -> bool | None:
+    """Whether the arguments may be the empty text; None if the core cannot write the schema in the form.
+
+    Raises LimitExceeded.
+    """
+    found = session.current().algebra.in_form(schema, form.core)
+    if found is None:
+        return None
+    keys, may_be_empty = found
+    return may_be_empty if form.keys.fullmatch("\n".join((*keys, ""))) else None
+
+
+def _key(form: Form, kind: str, by_id: tuple[str, ...]) -> list[_Piece]:
+    """The pieces up to a value."""
+    written = form.key.replace("$type", form.type_name(kind))
+    return _pieces(written.replace("$string", "true" if kind == "string" else "false"), by_id)
+
+
+def _pieces(written: str, by_id: tuple[str, ...]) -> list[_Piece]:
+    parts = re.split("(" + "|".join([*map(re.escape, by_id), r"\$gap"]) + ")", written)
+    return [_piece(part, by_id) for part in parts if part]
+
+
+def _piece(part: str, by_id: tuple[str, ...]) -> _Piece:
+    if part == "$gap":
+        return ("gap", "", "", 0)
+    if part in by_id:
+        return ("token", "", "", by_id.index(part))
+    before, is_key, behind = part.partition("$key")
+    return ("key", before, behind, 0) if is_key else ("text", part, "", 0)

@@ -1,0 +1,195 @@
+"""Schemas in forms that are not JSON, as parts: the same masks as with all their rules at once, and as every token."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cfgmask
+from cfgmask.grammar.ir import GrammarIR
+from cfgmask.grammar.parts import expanded, parts_of
+from cfgmask.json_schema.forms import FORMS
+from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.tags.lower import lower
+from cfgmask.tags.nodes import Each, Marker, Schema, Sequence, Slot, Text
+from cfgmask.tags.token_ids import NO_TOKENS, ids_of
+
+OBJECT = {"type": "object", "additionalProperties": False}
+
+# Every form that leaves arrays and objects to JSON is written by the core.
+LAZY = sorted(name for name, form in FORMS.items() if form.nested == "json" and form.strings == "raw")
+
+SCHEMAS: dict[str, Any] = {
+    "strings": {**OBJECT, "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]},
+    "optional": {**OBJECT, "properties": {key: {"type": "integer"} for key in ("a", "ab", "b")}},
+    "required": {**OBJECT, "properties": {"a": {"type": "boolean"}, "b": {"type": "null"}}, "required": ["a", "b"]},
+    "string or number": {**OBJECT, "properties": {"a": {"type": ["string", "integer"]}}, "required": ["a"]},
+    "listed": {**OBJECT, "properties": {"a": {"enum": ["x", "1", 1, None, "nulls", True]}}, "required": ["a"]},
+    "a pattern": {**OBJECT, "properties": {"a": {"type": "string", "pattern": "^[a-c<1]+$"}}, "required": ["a"]},
+    "a pattern or more": {
+        **OBJECT,
+        "properties": {"a": {"anyOf": [{"type": "string", "pattern": "^[x\\[{1 ]*$"}, {"type": ["array", "integer"]}]}},
+    },
+    "a length": {**OBJECT, "properties": {"a": {"type": "string", "minLength": 2, "maxLength": 4}}},
+    "a format": {**OBJECT, "properties": {"a": {"type": "string", "format": "date"}}},
+    "arrays": {
+        **OBJECT,
+        "properties": {
+            "a": {"type": "array", "items": {"type": "string"}},
+            "b": {"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True},
+        },
+    },
+    "objects": {
+        **OBJECT,
+        "properties": {
+            "a": {"type": "object", "properties": {"x": {"type": "number"}}},
+            "b": {"anyOf": [{"const": {"y": n}} for n in range(3)]},
+        },
+    },
+    "array or object or number": {**OBJECT, "properties": {"a": {"type": ["array", "object", "number"]}}},
+    "anything": {**OBJECT, "properties": {"a": {}, "b": True}},
+    "never": {**OBJECT, "properties": {"a": {"type": "integer"}, "b": False}},
+    "recursive": {
+        **OBJECT,
+        "properties": {"a": {"$ref": "#/$defs/tree"}},
+        "$defs": {"tree": {"type": "object", "properties": {"c": {"$ref": "#/$defs/tree"}}}},
+    },
+    "several objects": {
+        "anyOf": [
+            {**OBJECT, "properties": {"a": {"const": n}, f"b{n}": {"type": "integer"}}, "required": ["a"]}
+            for n in (1, 2)
+        ]
+    },
+    "none": {**OBJECT, "properties": {}},
+}
+# Some have undeclared keys, bounds on their number, or a key that cannot be written.
+EAGER: dict[str, Any] = {
+    "undeclared keys": {"type": "object", "properties": {"a": {"type": "integer"}}},
+    "a minimum": {**OBJECT, "properties": {"a": {}, "b": {}}, "minProperties": 1},
+    "the end in a string": {**OBJECT, "properties": {"a": {"const": "</parameter>"}, "b": {}}},
+}
+MARKERS = sorted({marker for form in FORMS.values() for marker in form.markers})
+TOKENS = [
+    *(bytes([i]) for i in range(256)),
+    *(
+        b"</",
+        b">\n",
+        b"a=",
+        b'="',
+        b"</parameter>\n",
+        b"\n<",
+        b'{"',
+        b"1<",
+        b'"a"',
+        b"tr",
+        b"]]",
+        b"true",
+        b"x\n",
+        b'">',
+    ),
+]
+N_TEXTS = len(TOKENS)
+TOKENS += [b""] * len(MARKERS) + [b""]
+WITHOUT = cfgmask.Vocabulary.from_bytes([*TOKENS[:N_TEXTS], b""], eos_token_id=N_TEXTS)
+WITH = cfgmask.Vocabulary.from_bytes(
+    TOKENS,
+    eos_token_id=len(TOKENS) - 1,
+    special_tokens={marker: N_TEXTS + i for i, marker in enumerate(MARKERS)},
+)
+
+
+def rules(schema: Any, form: str, vocabulary: cfgmask.Vocabulary) -> GrammarIR:
+    """The grammar of a value between two texts that the end of many forms begins with."""
+    node = Sequence((Text("("), Schema(schema, form), Text("</f>")))
+    return lower(node, ids=NO_TOKENS if vocabulary is WITHOUT else ids_of(vocabulary), parts=True)
+
+
+def compare(made: GrammarIR, vocabulary: cfgmask.Vocabulary, seed: int, n_walks: int, n_steps: int) -> int:
+    """Walk by the masks of both; how many walks came to an end."""
+    both = [cfgmask.compile(grammar, vocabulary) for grammar in (made, expanded(made))]
+    choose = random.Random(seed)
+    n_ended = 0
+    for _ in range(n_walks):
+        matchers = [compiled.matcher() for compiled in both]
+        for step in range(n_steps):
+            masks = [allowed(matcher, vocabulary) for matcher in matchers]
+            assert masks[0] == masks[1], step
+            if choose.random() < 0.05:
+                fits = [t for t in range(vocabulary.n_vocab) if matchers[0].try_advance([t], consume=False)]
+                assert fits == masks[0]
+            assert matchers[0].is_accepting == matchers[1].is_accepting
+            if matchers[0].is_finished or not masks[0]:
+                break
+            forced = [len(matcher.forced_bytes()) for matcher in matchers]
+            assert forced[0] == forced[1]
+            liked = [t for t in masks[0] if t >= 256 or vocabulary.tokens[t] in b'<>/{}[]"=\n1x,:']
+            token = choose.choice(liked if liked and choose.random() < 0.8 else masks[0])
+            for matcher in matchers:
+                matcher.advance(token)
+        if not matchers[0].is_finished:
+            ends = [matcher.completion() for matcher in matchers]
+            assert ends[0] is not None
+            assert ends[1] is not None
+            assert len(ends[0]) == len(ends[1])
+        n_ended += 1
+    return n_ended
+
+
+def allowed(matcher: cfgmask.Matcher, vocabulary: cfgmask.Vocabulary) -> list[int]:
+    bits = np.zeros((vocabulary.n_vocab + 31) // 32, np.int32)
+    matcher.fill_mask(bits)
+    return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).tolist()
+
+
+@pytest.mark.parametrize("form", LAZY)
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_masks(name: str, form: str) -> None:
+    for vocabulary in (WITHOUT, WITH):
+        made = rules(SCHEMAS[name], form, vocabulary)
+        # Without white space between members, no members are no text at all.
+        assert len(parts_of(made)) == (1 if name != "none" or FORMS[form].has_gaps else 0)
+        assert compare(made, vocabulary, len(name), 3, 50)
+
+
+@pytest.mark.parametrize("form", LAZY)
+@pytest.mark.parametrize("name", EAGER)
+def test_what_the_core_does_not_write(name: str, form: str) -> None:
+    made = rules(EAGER[name], form, WITH)
+    assert name == "the end in a string" or not parts_of(made)
+    assert compare(made, WITH, 1, 2, 30)
+
+
+def test_keys_that_cannot_be_written() -> None:
+    tool = {"name": "f", "parameters": {"properties": {"a b": {"type": "string"}}}}
+    with pytest.raises(cfgmask.GrammarError) as raised:
+        cfgmask.Grammar.from_tools([tool], style="qwen_3_coder")
+    assert [(d.code, d.pointer) for d in raised.value.diagnostics] == [("schema-form-key", "/0/parameters")]
+
+
+def test_members_in_any_order_are_made_at_once() -> None:
+    node = Schema(SCHEMAS["strings"], "glm_xml", JsonSchemaOptions(escapes="canonical"))
+    assert not parts_of(lower(node, parts=True))
+
+
+def test_rows() -> None:
+    """Variants are alternatives, whether some of their values are parts or not."""
+    values = [*SCHEMAS.values(), *EAGER.values()]
+    kept = tuple((f"n{i}", Schema(value, "qwen_xml")) for i, value in enumerate(values))
+    node = Each(Sequence((Marker("<|sep|>"), Slot("text"), Text(">"), Slot("value"), Text("</f>"))), ("n", "v"), kept)
+    for vocabulary in (WITHOUT, WITH):
+        assert compare(lower(node, ids=ids_of(vocabulary), parts=True), vocabulary, 5, 12, 60)
+
+
+def test_pickled() -> None:
+    tools = [{"name": f"f{i}", "parameters": SCHEMAS["strings"]} for i in range(3)]
+    grammar = cfgmask.Grammar.from_tools(tools, style="qwen_3_coder", tool_choice="required")
+    compiled = cfgmask.compile(grammar, WITHOUT)
+    text = b"<tool_call>\n<function=f1>\n<parameter=b>\nx\n</parameter>\n</function>\n</tool_call>"
+    for one in (compiled, pickle.loads(pickle.dumps(compiled))):
+        matcher = one.matcher()
+        assert matcher.try_advance(list(text)) == len(text)
+        assert matcher.is_accepting
